@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import islice
 from typing import Any
 
@@ -61,6 +61,8 @@ def grid_of(value: Any) -> Grid | None:
         head = frame.take(range(min(frame.height, _rows_read(len(names)))))
         lists = [head.cells(head.column(number)) for number in range(len(names))]
         return _numbered(names, zip(*lists, strict=True), frame.height)
+    if isinstance(value, (list, tuple)) and len(value) > ROWS:
+        return _numbered(["value"], ([each] for each in value[:ROWS]), len(value))
     return _array_grid(value)
 
 
@@ -91,7 +93,9 @@ def _is_records(value: Any) -> bool:
     return (
         isinstance(value, (list, tuple))
         and len(value) > 0
-        and all(isinstance(row, dict) and all(type(key) is str for key in row) for row in value)
+        and all(
+            isinstance(row, dict) and all(type(key) is str for key in row) for row in value[:ROWS]
+        )
     )
 
 
@@ -140,7 +144,9 @@ def compared(a: Grid, b: Grid) -> Difference:
     alone = len(lone[0]) + max(0, unread), len(lone[1]) + max(0, -unread)
     by_column = tuple(ColumnChange(name, counts[name]) for name in common if name in counts)
     changed = sum(counts.values())
-    return Tables(a.shape, b.shape, tuple(cells), changed, columns, names, alone, by_column)
+    result = Tables(a.shape, b.shape, tuple(cells), changed, columns, names, alone, by_column)
+    is_part = any(each.height > len(each.rows) for each in (a, b))
+    return replace(result, sample=max(len(a.rows), len(b.rows))) if is_part else result
 
 
 def _same(a: Grid) -> Difference:

@@ -11,6 +11,7 @@ import enum
 import json
 import math
 from collections.abc import Mapping, Sequence
+from itertools import islice
 from typing import Any
 
 from ..core.interrupts import attempt
@@ -34,8 +35,8 @@ from .frames import frames
 from .matching import pairs
 from .pictures import is_picture, pictures
 
-DEEP, MANY = 5, 40
-"""So deep values are taken apart, into so many parts that differ."""
+DEEP, MANY, FIELDS = 5, 40, 10_000
+"""So deep values are taken apart, into so many parts that differ, of so many that are compared."""
 LONG, LINE = 400, 100
 """So much of a value in words is shown; a longer text is compared line by line."""
 
@@ -63,7 +64,8 @@ def _difference(left: Any, right: Any, deep: int) -> Difference:
     if grids[0] is not None and grids[1] is not None:
         return tables.compared(grids[0], grids[1])
     if deep < DEEP and (parts := _parts(left, right)) is not None:
-        return _fields(*parts, deep + 1)
+        unread = len(max(left, right, key=len)) - FIELDS if isinstance(left, Mapping) else 0
+        return _fields(*parts, deep + 1, max(0, unread))
     if isinstance(left, (list, tuple, set, frozenset)) and type(left) is type(right):
         return _texts(_items(left), _items(right))
     return _described(left, right)
@@ -87,6 +89,12 @@ def _is_nan(value: Any) -> bool:
 def _parts(left: Any, right: Any) -> tuple[Mapping[str, Any], Mapping[str, Any]] | None:
     """Return two values of parts as parts by name; None where they have none in common."""
     if isinstance(left, Mapping) and isinstance(right, Mapping):
+        if max(len(left), len(right)) > FIELDS:
+            # The first ones of either side: what both have is compared, whatever its order.
+            keys = dict.fromkeys(key for each in (left, right) for key in islice(each, FIELDS // 2))
+            left, right = (
+                {key: each[key] for key in keys if key in each} for each in (left, right)
+            )
         return _named(left), _named(right)
     if isinstance(left, (list, tuple)) and type(left) is type(right) and len(left) == len(right):
         a, b = ({f"[{n}]": item for n, item in enumerate(each)} for each in (left, right))
@@ -127,7 +135,10 @@ def _held(value: Any, names: Sequence[str]) -> dict[str, Any]:
     return held
 
 
-def _fields(left: Mapping[str, Any], right: Mapping[str, Any], deep: int) -> Difference:
+def _fields(
+    left: Mapping[str, Any], right: Mapping[str, Any], deep: int, unread: int
+) -> Difference:
+    """Return how two values of parts differ; so many parts are not among these."""
     names = list(left) if list(left) == list(right) else sorted({*left, *right})
     unlike = []
     for name in names:
@@ -138,9 +149,12 @@ def _fields(left: Mapping[str, Any], right: Mapping[str, Any], deep: int) -> Dif
             result = Others(*texts)
         if not isinstance(result, Same):
             unlike.append(Field(name[:80], result))
+    same = len(names) - len(unlike)
+    if unread:
+        unlike.insert(MANY - 1, Field("…", Unknown(f"{unread:,} more parts were not compared")))
     if not unlike:
         return Same()
-    return Fields(tuple(unlike[:MANY]), max(0, len(unlike) - MANY), len(names) - len(unlike))
+    return Fields(tuple(unlike[:MANY]), max(0, len(unlike) - MANY), same)
 
 
 def _items(value: Any) -> list[str]:
@@ -192,6 +206,18 @@ def _texts(left: Sequence[str], right: Sequence[str]) -> Difference:
     return Texts(tuple(_shortened_line(line) for line in kept[:SHOWN]), len(differing) + beyond)
 
 
+def _common_beginning(left: str, right: str) -> int:
+    """Return how many characters two texts begin with alike."""
+    low, high = 0, min(len(left), len(right))
+    while low < high:
+        middle = (low + high + 1) // 2
+        if left[low:middle] == right[low:middle]:
+            low = middle
+        else:
+            high = middle - 1
+    return low
+
+
 def _shortened_line(line: Line) -> Line:
     """Return a line of which as much is kept as is shown, what differs in view."""
     left, right = line.left, line.right
@@ -199,8 +225,7 @@ def _shortened_line(line: Line) -> Line:
         return line
     begin = 0
     if left is not None and right is not None:
-        both = min(len(left), len(right))
-        begin = next((n for n in range(both) if left[n] != right[n]), both)
+        begin = _common_beginning(left, right)
         begin = 0 if begin < LONGEST_LINE // 2 else begin - LONGEST_LINE // 4
 
     def window(text: str | None) -> str | None:

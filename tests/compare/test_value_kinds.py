@@ -456,3 +456,19 @@ def test_a_difference_is_sent_in_at_most_20_kB() -> None:
     for left, right in pairs:
         assert size(difference(left, right)) <= 20_000
     assert json.loads(encode(sendable_data(difference_row("a b", difference(text, "")))))
+
+
+def test_of_long_lists_records_and_dictionaries_a_part_is_compared_and_it_says_so() -> None:
+    numbers = [*range(20_000)]
+    records, keyed = [{"n": n} for n in numbers], {str(n): n for n in numbers}
+    for value, changed, says in (
+        (numbers, [-1, *numbers[1:]], "value: 1 cell changed (a sample of 5,000 of 20,000 rows)"),
+        (
+            records,
+            [{"n": -1}, *records[1:]],
+            "n: 1 cell changed (a sample of 5,000 of 20,000 rows)",
+        ),
+        (keyed, keyed | {"0": -1}, "0: 0 → -1 (-1); …: 10,000 more parts were not compared"),
+    ):
+        assert in_a_line(difference(value, changed)) == says
+        assert not isinstance(difference(value, value.copy()), Same)
