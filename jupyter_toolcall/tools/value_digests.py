@@ -68,7 +68,8 @@ class Digests:
         if id(value) not in self.known:
             number = b"again %d" % len(self.known) if self.numbered else b""
             self.known[id(value)] = value, number
-            whole = hashlib.sha256(_class_name(type(value)))
+            cls: Any = type(value)
+            whole = hashlib.sha256(_class_name(cls))
             for part in _parts(value, self):
                 whole.update(part)
             if not self.numbered:

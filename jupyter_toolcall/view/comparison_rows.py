@@ -247,8 +247,9 @@ def _part(name: str, part: Difference, sides: tuple[str, str]) -> PartRow:
         case Tables(cells=cells):
             pairs = (CellPair(e.row, e.column, e.left, e.right, *e.at) for e in cells)
             return PartRow(name, says, cells=tuple(islice(pairs, CELLS)))
-        case Images(left, right):
-            small = (each.address if len(each.address) <= IMAGE else "" for each in (left, right))
+        case Images(left, right, where=where):
+            images = (left, right, *([where] if where.address else []))
+            small = (each.address if len(each.address) <= IMAGE else "" for each in images)
             return PartRow(name, says, images=tuple(small))
     return PartRow(name, says)
 

@@ -336,7 +336,7 @@ class PartRow:
     lines: tuple[LinePair, ...] = ()
     cells: tuple[CellPair, ...] = ()
     images: tuple[str, ...] = ()
-    """Of the left and of the right: `data:image/…;base64,` addresses, or ""."""
+    """Of the left, of the right and of what differs: `data:image/…;base64,` addresses, or ""."""
 
 
 @dataclass(frozen=True, slots=True)
