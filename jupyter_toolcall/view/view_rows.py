@@ -31,6 +31,7 @@ from .call_object_rows import (
     object_row,
     output_rows,
     pending_row,
+    save_warning,
     tool_row,
 )
 from .comparison_rows import with_changes, with_comparison
@@ -291,7 +292,14 @@ def all_rows(cursor: Cursor, name: str) -> Rows:
     """Return all rows of a session that nothing runs."""
     phase, status = replying.idle_phase(cursor)
     yours = replying.person_turn(cursor)
-    row = SessionRow(name=name, phase=phase, says=status, text=cursor.state.said, yours=yours)
+    row = SessionRow(
+        name=name,
+        phase=phase,
+        says=status,
+        warning=save_warning(cursor.state) if phase == "finished" else "",
+        text=cursor.state.said,
+        yours=yours,
+    )
     extensions = filter(None, (hook.view_row(cursor) for hook in cursor.context.hooks))
     view = ViewRows()
     rows = with_comparison(view.whole(cursor, row, tuple(extensions)), view.branch_views, {})

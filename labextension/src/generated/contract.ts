@@ -332,6 +332,7 @@ export interface SessionRow {
   phase?: 'ready' | 'thinking' | 'waiting' | 'running' | 'finished' | 'stopped' | 'failed';
   says?: string;
   detail?: string;
+  warning?: string;
   model?: string;
   scheme?: string;
   turn?: number;
@@ -1005,6 +1006,7 @@ export const DEFAULTS = {
     "phase": "ready",
     "says": "",
     "detail": "",
+    "warning": "",
     "model": "",
     "scheme": "",
     "turn": 0,
