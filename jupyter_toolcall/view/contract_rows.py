@@ -286,8 +286,8 @@ class BranchRow:
     from_step: int = 0
     """The first step that it has rows of its own for."""
     calls: int = 0
-    last: str = ""
-    """The tool of its last call."""
+    differs: str = ""
+    """What it has otherwise than the branch that it left; "" for the oldest."""
     ran: int = 0
     remembered: int = 0
     ms: float = 0

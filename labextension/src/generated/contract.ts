@@ -154,7 +154,7 @@ export interface BranchRow {
   shares?: string;
   from_step?: number;
   calls?: number;
-  last?: string;
+  differs?: string;
   ran?: number;
   remembered?: number;
   ms?: number;
@@ -769,7 +769,7 @@ export const DEFAULTS = {
     "shares": "",
     "from_step": 0,
     "calls": 0,
-    "last": "",
+    "differs": "",
     "ran": 0,
     "remembered": 0,
     "ms": 0,
