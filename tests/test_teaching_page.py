@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from jupyter_toolcall import Session, Toolbox, tool
+from jupyter_toolcall import Scripted, Session, tool
 from jupyter_toolcall.jupyter.cells import Cells, filled_prompt
 from jupyter_toolcall.jupyter.options import parse_options
 from jupyter_toolcall.jupyter.subcommands import carry_out
@@ -118,17 +118,36 @@ def test_every_name_that_an_expression_can_use_is_on_the_page() -> None:
         assert f"`{name}" in table
 
 
-def test_the_model_that_is_written_down_on_the_page_does_what_it_says() -> None:
+def test_the_model_that_is_written_down_on_the_page_does_what_it_says(teacher: Teacher) -> None:
     (code,) = re.findall(r"^```python\n(.*?)^```$", PAGE, re.DOTALL | re.MULTILINE)
-    names: dict[str, Any] = {}
-    exec(code, names)
-    session = Session(
-        Toolbox(Potato, Oven, Fries),
-        names["cook"],
-        inputs={"potato": Potato(rinsed=True)},
-        outputs={"raw": Potato},
-        scheme="flat",
-        approve="all",
-    ).tell("Cut it.")
-    assert [call.tool for call in session.calls] == ["Potato_peel", "Potato_slice", "save"]
-    assert session.outputs["raw"].peeled
+    exec(code, teacher.variables)
+    options, prompt = RECORD
+    session = teacher.run((options.replace("scripted:kitchen", "cook"), prompt))
+    assert {call.status for call in session.calls} == {"succeeded"}
+    assert session.outputs["fries"].food == "fries: sticks"
+    assert teacher.run(PREDICT).outputs == session.outputs
+    assert session.verify()
+
+
+def test_a_script_cleans_a_table_under_the_scheme_that_a_cell_has_by_default(
+    teacher: Teacher,
+) -> None:
+    pandas = pytest.importorskip("pandas")
+
+    def without_gaps(table: Any) -> Any:
+        """Drop the rows with gaps."""
+        return table.dropna()
+
+    without_gaps.__annotations__ = dict.fromkeys(("table", "return"), pandas.DataFrame)
+    teacher.variables |= {
+        "DataFrame": pandas.DataFrame,
+        "without_gaps": without_gaps,
+        "df": pandas.DataFrame({"price": [1.0, None, 3.0]}),
+        "script": Scripted(
+            [("without_gaps", {"table": "$DataFrame"}), ("save", {"clean": "$DataFrame"})]
+        ),
+    }
+    line = "-m script -t without_gaps -i df -o clean:DataFrame --approve all"
+    session = teacher.run((line, "Clean {df}."))
+    assert [call.status for call in session.calls] == ["succeeded"] * 3
+    assert list(session.outputs["clean"]["price"]) == [1.0, 3.0]

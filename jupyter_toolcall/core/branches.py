@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 
+from .branch_names import Cause, cause, fork_name
 from .errors import UsageError
-from .events import Asked, Decided, Finished, Opened, Replied
+from .events import Asked, Decided, Finished, Opened
 from .journal import Journal
 from .journal_entries import Entry, Label
 from .state_fold import state_at
@@ -16,7 +17,6 @@ SHOWN = 4
 """So many other branches are drawn, the newest."""
 LONGEST = 60
 """Characters of a name."""
-PLACE = "earlier place"
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,6 +33,8 @@ class Branch:
     """The entry that a name is given to: `own`, or the first of all."""
     place: bool = False
     """It is no end of its own, but a place on the way of another one."""
+    differs: str = ""
+    """What it has otherwise than the branch that it left; "" for the oldest."""
 
 
 def branches(journal: Journal, head: str) -> tuple[Branch, ...]:
@@ -48,14 +50,30 @@ def branches(journal: Journal, head: str) -> tuple[Branch, ...]:
         own = _own(journal, each) if result else None
         begins = own or _beginning(journal, each)
         place = each == head and any(b.begins == begins for b in result)
-        name = "main" if not result else PLACE if place else _label(journal, own)
+        name, differs = Cause("main", "")
+        if place:
+            # It is named last: its name changes as the head moves, and no other one's may.
+            name, differs = Cause("", "nothing of its own yet")
+        elif result and own is not None:
+            name, differs = cause(journal, own)
         label = Label() if place else journal.labels.get(begins, Label())
         others = {b.name for b in result}
         called = label.name[:LONGEST]
-        name = _unused(called, others) if called else _unused(name, given_names | others)
+        if not place:
+            name = _unused(called, others) if called else _unused(name, given_names | others)
         hidden = label.hidden and each != head
-        result.append(Branch(each, name, own, each == head, hidden, begins, place))
-    return tuple(result)
+        result.append(Branch(each, name, own, each == head, hidden, begins, place, differs))
+    names = [each.name for each in result if not each.place]
+    return tuple(
+        replace(each, name=place_name(journal, each.head, names)) if each.place else each
+        for each in result
+    )
+
+
+def place_name(journal: Journal, head: str, others: Collection[str]) -> str:
+    """Return the name of a place on the way of a branch; `others` are the branches' names."""
+    given_names = {label.name for label in journal.labels.values()} - {""}
+    return _unused(fork_name(state_at(journal, head)), given_names | {*others})
 
 
 def _beginning(journal: Journal, head: str) -> str:
@@ -109,31 +127,6 @@ def _own(journal: Journal, head: str) -> str | None:
     return None
 
 
-def _label(journal: Journal, own: str | None) -> str:
-    if own is None:
-        return PLACE
-    entry = journal[own]
-    match entry.event:
-        case Decided(decision="edit"):
-            return _changed(journal, entry) or "edit"
-        case Decided(decision=decision):
-            return {"reject": "rejected", "answer": "answered"}.get(decision, "replay")
-        case Replied():
-            return "fork"
-    return "branch"
-
-
-def _changed(journal: Journal, entry: Entry) -> str:
-    """Name an edit by the value that it gives: `slices`."""
-    event = entry.event
-    if not isinstance(event, Decided) or event.arguments is None:
-        return ""
-    before = state_at(journal, entry.parent).call(event.call_id).proposed
-    new = [value for key, value in event.arguments.items() if before.get(key) != value]
-    text = str(new[-1]) if new and isinstance(new[-1], (str, int, float)) else ""
-    return text.lower() if 0 < len(text) <= 16 else ""
-
-
 def _unused(name: str, names: set[str]) -> str:
     numbers = (f"{name} {n}" for n in range(2, len(names) + 3))
     return name if name not in names else next(each for each in numbers if each not in names)
@@ -185,9 +178,10 @@ def branch_named(journal: Journal, head: str, name: str) -> Branch:
     if len(result) == 1:
         return result[0]
     names = [each.name for each in known]
+    part = next((f" Did you mean {each}?" for each in names if name and name in each), "")
     raise UsageError(
         f"no branch {name!r:.80}; there {'is' if len(names) == 1 else 'are'} "
-        f"{', '.join(names)}.{nearest(name, names)}"
+        f"{', '.join(names)}.{part or nearest(name, names)}"
     )
 
 

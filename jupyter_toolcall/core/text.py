@@ -36,9 +36,15 @@ def visible_text(text: str, limit: int = 200) -> str:
 
 def nearest(name: str, known: Iterable[str]) -> str:
     """Return a question that names the nearest of the known names, or nothing."""
+    close = nearest_name(name, known)
+    return f" Did you mean {close}?" if close else ""
+
+
+def nearest_name(name: str, known: Iterable[str]) -> str:
+    """Return the known name that a mistyped one is nearest to, "" where none is near."""
     names = list(known)
     close = get_close_matches(name, names, 1) or [n for n in names if n.lower() == name.lower()]
-    return f" Did you mean {close[0]}?" if close else ""
+    return close[0] if close else ""
 
 
 def progress_bar(total: int, label: str, unit: str) -> Any:

@@ -22,6 +22,7 @@ from ..core.journal_entries import Entry
 from ..core.recorded_calls import started_calls
 from ..core.state import State
 from ..core.state_fold import state_at
+from ..core.text import nearest_name
 from ..engine.cursor import Cursor, SessionContext
 from ..engine.forks import unfinished_replay
 from ..engine.outdated import changed_tools
@@ -62,6 +63,11 @@ COPIED = (
     "This notebook was copied or renamed: session{} goes on with all that happened there, and "
     "is kept apart from it from now on; --fresh begins anew."
 )
+MISTYPED = (
+    "no object or variable `{0}`. Did you mean {{{1}}}? Write {{{{{0}}}}} to send it as text."
+)
+IPYTHON = ("In", "Out", "exit", "get_ipython", "open", "quit")
+"""Variables that nobody made: no name is taken for a slip of them."""
 LINKS = ".copies"
 """The ending of the file that names the copies of a journal."""
 
@@ -347,19 +353,26 @@ def _changed_inputs(before: State, now: State) -> Iterator[str]:
 def filled_prompt(text: str, session: Session, variables: Variables) -> str:
     """Return a prompt in which `{name}` is an object's name or a variable's text.
 
-    What is no variable stays as it is. Raises UsageError for a secret.
+    What is near no name stays as it is, and so does all between double braces. Raises UsageError
+    for a secret, and for a name that looks mistyped.
     """
     inputs = session.state.inputs
 
     def fill(marker: re.Match[str]) -> str:
         name = marker[1]
+        if not name:
+            return marker[0]
         if inputs.get(name):
             return str(inputs[name])
-        if name not in variables:
-            return marker[0]
-        return text_without_secrets(marker[0], name, variables[name])
+        if name in variables:
+            return text_without_secrets(marker[0], name, variables[name])
+        known = (each for each in (*inputs, *variables) if each[:1] != "_" and each not in IPYTHON)
+        # A single letter is an index or a formula, not a slip.
+        if len(name) > 1 and (close := nearest_name(name, known)):
+            raise UsageError(MISTYPED.format(name, close))
+        return marker[0]
 
-    return re.sub(r"\{([A-Za-z_]\w*)\}", fill, text)
+    return re.sub(r"\{\{[A-Za-z_]\w*\}\}|\{([A-Za-z_]\w*)\}", fill, text)
 
 
 def add_prompt(session: Session, text: str, fresh: bool) -> Session:

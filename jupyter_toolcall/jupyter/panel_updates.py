@@ -14,7 +14,13 @@ from ..engine.hooks import ExtensionRow
 from ..engine.person_model import Phase, Written, person_turn
 from ..session.session import Session
 from ..view.branch_rows import CURRENT
-from ..view.call_object_rows import BranchView, call_key, full_preview, objects_by_row
+from ..view.call_object_rows import (
+    BranchView,
+    call_key,
+    full_preview,
+    objects_by_row,
+    save_warning,
+)
 from ..view.comparison_rows import (
     UNASKED,
     ComparisonUpdates,
@@ -226,6 +232,7 @@ def session_row(
         phase=phase,
         says=status or STATUS[phase],
         detail=context.hide(detail),
+        warning=save_warning(state) if phase == "finished" else "",
         scheme=state.opened.scheme,
         pending=tuple([call_key(call, branch_view) for call in pending]),
         text=text,

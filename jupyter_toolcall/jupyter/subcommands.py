@@ -210,13 +210,12 @@ def _list_branches(session: Session) -> None:
         if not branch.hidden:
             state = state_at(session.journal, branch.head)
             count = len(state.order)
-            last = visible_text(state.calls[state.order[-1]].tool) if count else ""
             rows.append(
                 (
                     f"{'*' if branch.current else ' '} {visible_text(branch.name)}",
                     f"{count} call{'' if count == 1 else 's'}",
                     f"{state.tokens:,} tokens" if state.tokens else "",
-                    f"last {last}" if last else "",
+                    visible_text(branch.differs),
                 )
             )
     name, calls, tokens = (max(len(row[n]) for row in rows) for n in range(3))
@@ -239,7 +238,9 @@ def _diff(session: Session, words: list[str]) -> Result:
     cut = fitting[-1] if fitting else cuts[-1] if len(words) == 1 else (*words,)
     names = [name for name in cut if name]
     if len(cut) > 2:
-        raise UsageError("diff takes at most two branches, such as: %toolchat diff main slices")
+        raise UsageError(
+            "diff takes at most two branches, such as: %toolchat diff main amount=5 (call 4)"
+        )
     right = session if len(names) < 2 else session.fork(_head(session, names[1]))
     return right.diff(_head(session, names[0]) if names else None)
 

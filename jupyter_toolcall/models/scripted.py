@@ -9,6 +9,7 @@ from ..core.digests import digest
 from ..core.errors import UsageError
 from ..core.events import Call
 from ..schemes.messages import Reply, Request, call_id
+from ..schemes.select import SELECT
 
 Item = str | tuple[str, Mapping[str, Any]] | Sequence[Any]
 
@@ -18,6 +19,9 @@ class Scripted:
 
     It keeps no position: the turn is the number of replies so far, so a fork or a replay gets
     the same replies. After the last item its reply is empty.
+
+    In the scheme `select` a script may leave out `selectTools`: the first reply that needs it
+    then begins with one such call, for the tools of this turn and of all later ones.
 
     Args:
         items: What it replies: for each turn a text, a `(tool, arguments)` pair, or a list of
@@ -47,6 +51,7 @@ class Scripted:
     def __init__(self, items: Iterable[Item], name: str = "scripted") -> None:
         self.items = tuple(_turn(item) for item in items)
         self.name = name
+        self._selects = any(tool == SELECT for _, calls in self.items for tool, _ in calls)
 
     @property
     def identity(self) -> str:
@@ -57,11 +62,26 @@ class Scripted:
         if request.turn >= len(self.items):
             return Reply()
         texts, items = self.items[request.turn]
+        if missing := self._tools_to_select(request):
+            items = ((SELECT, {"tools": missing}), *items)
         calls = tuple(
             Call(call_id(request.turn, index, len(items)), tool, filled(arguments, request.newest))
             for index, (tool, arguments) in enumerate(items)
         )
         return Reply("\n".join(texts), calls, "tools" if calls else "end")
+
+    def _tools_to_select(self, request: Request) -> list[str]:
+        """Return what has to be selected before this turn's calls: their tools, and later ones.
+
+        A script that calls `selectTools` selects by itself, and may forget a tool on purpose.
+        """
+        if self._selects or all(tool.name != SELECT for tool in request.tools):
+            return []
+        missing = {tool.name for tool in request.deferred}
+        if all(tool not in missing for tool, _ in self.items[request.turn][1]):
+            return []
+        wanted = (tool for _, calls in self.items[request.turn :] for tool, _ in calls)
+        return [tool for tool in dict.fromkeys(wanted) if tool in missing]
 
     def __repr__(self) -> str:
         return f"<{self.name}: a script of {len(self.items)} turns>"

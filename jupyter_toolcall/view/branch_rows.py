@@ -125,6 +125,7 @@ def branch_rows(
             branch.name,
             branch.current,
             hidden=branch.hidden,
+            differs=branch.differs,
             left="" if left is None else CURRENT if left.current else left.head,
             text="" if branch.current else cut(state.said, TEXT),
         )
@@ -143,11 +144,9 @@ def branch_rows(
 
 def with_totals(row: BranchRow, state: State, totals: BranchTotals) -> BranchRow:
     """Return the row of a branch with how many calls it has, and what they used."""
-    count = len(state.order)
     return replace(
         row,
-        calls=count,
-        last=state.calls[state.order[-1]].tool if count else "",
+        calls=len(state.order),
         ran=totals.ran,
         remembered=totals.cached,
         ms=totals.ms,

@@ -199,6 +199,21 @@ def output_rows(state: State) -> tuple[ObjectRow, ...]:
     )
 
 
+def save_warning(state: State) -> str:
+    """Return which inputs were saved unchanged after calls had failed; "" where none was."""
+    if not state.done:
+        return ""
+    since = [state.calls[call_id] for call_id in state.order[state.calls_before :]]
+    failed = len([call for call in since if call.status == "failed" and call.tool != SAVE])
+    saved = ((name, state.objects.get(str(name))) for name in state.outputs.values())
+    unchanged = [str(name) for name, made in saved if made is not None and made.producer.input]
+    if not failed or not unchanged:
+        return ""
+    listed = ", ".join(f"{name} as {_saved_as(name, state)}" for name in dict.fromkeys(unchanged))
+    what = "an input, unchanged" if len(unchanged) == 1 else "inputs, unchanged"
+    return f"saved {listed}: {what}; {failed:,} call{'' if failed == 1 else 's'} failed before"
+
+
 # -- calls -------------------------------------------------------------------------------------
 
 

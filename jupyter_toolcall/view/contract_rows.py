@@ -237,6 +237,8 @@ class SessionRow:
     """The status in words: `Waiting for you`."""
     detail: str = ""
     """A second line, where there is one: an error and its remedy."""
+    warning: str = ""
+    """What is to be looked at after the end: `saved A#1 as a: an input, unchanged; …`."""
     model: str = ""
     scheme: str = ""
     turn: int = 0
@@ -284,8 +286,8 @@ class BranchRow:
     from_step: int = 0
     """The first step that it has rows of its own for."""
     calls: int = 0
-    last: str = ""
-    """The tool of its last call."""
+    differs: str = ""
+    """What it has otherwise than the branch that it left; "" for the oldest."""
     ran: int = 0
     remembered: int = 0
     ms: float = 0

@@ -74,13 +74,15 @@ def summary_line(rows: Rows, room: int = 200) -> str:
         parts.append(f"{branches} branches")
     if session.remembered:
         parts.append(f"{session.ran} ran, {session.remembered} cached")
-    saved = (row for row in rows.objects if row.saved and not row.branch)
-    parts += [f"saved {row.name} as {row.saved}" for row in saved]
+    saved = [row for row in rows.objects if row.saved and not row.branch]
+    told = [row for row in saved if not (session.warning and row.role == "input")]
+    parts += [f"saved {row.name} as {row.saved}" for row in told]
+    parts += [session.warning] if session.warning else []
     edited = [row for row in calls if row.edited]
     short = [*parts, *(f"call {row.step} edited" for row in edited)]
     long = [*parts, *(f"call {row.step} edited{_change(row)}" for row in edited)]
-    line = " · ".join([visible_text(part, 80) for part in long])
-    return line if len(line) <= room else " · ".join([visible_text(part, 80) for part in short])
+    line = " · ".join([visible_text(part, 120) for part in long])
+    return line if len(line) <= room else " · ".join([visible_text(part, 120) for part in short])
 
 
 def _change(row: CallRow) -> str:

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from ..compare.branch_totals import BranchReader, BranchTotals
-from ..core.branches import branches, can_continue, shared_with_older
+from ..core.branches import branches, can_continue, place_name, shared_with_older
 from ..core.call_record import CallRecord
 from ..core.journal_entries import Entry, Label
 from ..core.json_data import changed_fields, field_defaults, sendable_data
@@ -31,6 +31,7 @@ from .call_object_rows import (
     object_row,
     output_rows,
     pending_row,
+    save_warning,
     tool_row,
 )
 from .comparison_rows import with_changes, with_comparison
@@ -75,6 +76,8 @@ class ViewRows:
     """How many entries the journal had."""
     _has_children: bool = False
     """Whether the journal went on from the head."""
+    _beside_place: tuple[str, ...] | None = None
+    """The names of the other branches, while the shown one is a place on the way of one."""
     _others_hidden: bool = False
     """Whether a hook hides the other branches."""
     _labels: dict[str, Label] = field(default_factory=dict)
@@ -102,6 +105,9 @@ class ViewRows:
         path, shared = journal.path(cursor.head), shared_with_older(journal, cursor.head)
         rows, _ = self._entry_rows(shown, path, touched_calls(state, path), shared)
         known = branches(journal, cursor.head)
+        self._beside_place = None
+        if any(each.place for each in known):
+            self._beside_place = tuple(each.name for each in known if not each.place)
         known = tuple(each for each in known if each.current or not self._others_hidden)
         sides = side_branches(cursor, known, self.wanted, path)
         calls, side_objects, self.branch_views = [*rows.calls], list[ObjectRow](), {"": shown}
@@ -136,7 +142,7 @@ class ViewRows:
         objects = [object_row(shown, name, self.layout) for name in names]
         rows = replace(rows, objects=(*objects, *rows.objects))
         if not goes_on_at_once:
-            rows = self._with_shown_branch(rows, cursor.head, state)
+            rows = self._with_shown_branch(rows, cursor, state)
         return self._with_session(cursor, state, rows, session, extensions)
 
     def labels_changed(self, cursor: Cursor) -> bool:
@@ -159,10 +165,12 @@ class ViewRows:
         at_end = not self._has_children or bool(journal.children(cursor.head)) or not path
         return path if at_end and can_continue(journal, self.head, path, heads) else None
 
-    def _with_shown_branch(self, rows: Rows, head: str, state: State) -> Rows:
+    def _with_shown_branch(self, rows: Rows, cursor: Cursor, state: State) -> Rows:
         """Add the row of the shown branch where it changed: its id is the head, which moves."""
         before = next(row for row in self.branches if row.current)
-        now = with_totals(replace(before, id=head), state, self._totals)
+        now = with_totals(replace(before, id=cursor.head), state, self._totals)
+        if (others := self._beside_place) is not None:
+            now = replace(now, name=place_name(cursor.context.journal, cursor.head, others))
         if now == before:
             return rows
         self.branches = tuple(now if row is before else row for row in self.branches)
@@ -291,7 +299,14 @@ def all_rows(cursor: Cursor, name: str) -> Rows:
     """Return all rows of a session that nothing runs."""
     phase, status = replying.idle_phase(cursor)
     yours = replying.person_turn(cursor)
-    row = SessionRow(name=name, phase=phase, says=status, text=cursor.state.said, yours=yours)
+    row = SessionRow(
+        name=name,
+        phase=phase,
+        says=status,
+        warning=save_warning(cursor.state) if phase == "finished" else "",
+        text=cursor.state.said,
+        yours=yours,
+    )
     extensions = filter(None, (hook.view_row(cursor) for hook in cursor.context.hooks))
     view = ViewRows()
     rows = with_comparison(view.whole(cursor, row, tuple(extensions)), view.branch_views, {})

@@ -321,6 +321,9 @@ test('the end says how many calls failed on the way, and nothing where none did'
   assert.equal(one('[role=status]').textContent, 'Finished');
   view.update(whole({ ...rows, calls: [called(1), called(2, { status: 'failed', error: 'no' }), called(3)] }));
   assert.equal(one('[role=status]').textContent, 'Finished · 3 calls, 1 failed');
+  const warning = 'saved Potato#1 as peeled: an input, unchanged; 1 call failed before';
+  view.update(whole({ ...rows, session: (rows.session ?? []).map(row => ({ ...row, warning })) }));
+  assert.equal(one('[role=status]').textContent, `Finished · ${warning}`);
 });
 
 test('a tool that happens to be named save is not said to have saved', async () => {

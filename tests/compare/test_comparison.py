@@ -304,7 +304,7 @@ def test_a_branch_compared_with_itself_has_no_difference() -> None:
 def test_an_edit_differs_in_the_edited_call_and_in_what_came_of_it() -> None:
     main = session()
     compared = edited(main).diff(main)
-    assert (compared.left.name, compared.right.name) == ("main", "slices")
+    assert (compared.left.name, compared.right.name) == ("main", "shape=slices (call 2)")
     assert [(pair.tool, pair.same, pair.shared) for pair in compared.calls] == [
         ("Potato_peel", True, True),
         ("Potato_slice", False, False),
@@ -466,15 +466,15 @@ def test_without_a_name_it_is_the_branch_that_this_one_left() -> None:
     main = session()
     slices = edited(main)
     cubes = edited(slices, "cubes")
-    assert cubes.diff().left.name == "slices" or cubes.diff().left.name == "main"
+    assert cubes.diff().left.name in (slices.branch, "main")
     assert slices.diff().left.name == "main"
-    with pytest.raises(UsageError, match="main left no other branch; name one: slices"):
+    with pytest.raises(UsageError, match="main left no other branch; name one: shape=slices"):
         main.diff()
     with pytest.raises(UsageError, match="edit or fork a call to make one"):
         session().diff()
-    with pytest.raises(UsageError, match="Did you mean slices"):
+    with pytest.raises(UsageError, match="Did you mean shape=slices"):
         main.diff("slice")
-    assert main.diff("slices").left.head == slices.head
+    assert main.diff("shape=slices (call 2)").left.head == slices.head
 
 
 # -- what a person sees ---------------------------------------------------------------------
@@ -547,7 +547,9 @@ def test_a_comparison_shows_itself_as_a_page_and_as_text() -> None:
     assert "<del" in page
     assert re.search(r"<del[^>]*>&quot;sticks&quot;</del>", page)
     assert re.search(r"<ins[^>]*>&quot;slices&quot;</ins>", page)
-    assert bundle["text/plain"].splitlines()[0] == "main → slices: 2 of 3 calls differ"
+    assert (
+        bundle["text/plain"].splitlines()[0] == "main → shape=slices (call 2): 2 of 3 calls differ"
+    )
 
 
 def test_a_secret_of_the_environment_is_in_no_comparison(monkeypatch: pytest.MonkeyPatch) -> None:

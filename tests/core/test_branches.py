@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -14,6 +15,7 @@ from hypothesis import strategies as st
 
 from jupyter_toolcall import Scripted, Session, Toolbox
 from jupyter_toolcall.compare.alignment import Comparison
+from jupyter_toolcall.core.branches import branches, checked_branch_name
 from jupyter_toolcall.core.errors import UsageError
 from jupyter_toolcall.core.journal import Journal
 from jupyter_toolcall.core.journal_entries import Label
@@ -23,6 +25,7 @@ from jupyter_toolcall.jupyter.input_line import split
 from jupyter_toolcall.jupyter.options import parse_options
 from jupyter_toolcall.jupyter.panel_controller import PanelController
 from jupyter_toolcall.jupyter.subcommands import carry_out
+from jupyter_toolcall.models import Reply, Request
 from jupyter_toolcall.storage.notebook_files import MIME
 from jupyter_toolcall.view.contract import Delta, Notice, Refused, Rows, Whole
 from jupyter_toolcall.view.contract_rows import BranchRow
@@ -77,7 +80,7 @@ def edited(of: Session, shape: str = "slices", call: int = 1) -> Session:
 def test_a_branch_is_gone_to_by_the_name_that_a_person_gave_it() -> None:
     main = session()
     slices = edited(main)
-    assert (main.branch, slices.branch) == ("main", "slices")
+    assert (main.branch, slices.branch) == ("main", "shape=slices (call 2)")
     slices.name_branch("  with   skin ")
     assert slices.branch == "with skin"
     assert dict(main.branch_names) == {"main": main.head, "with skin": slices.head}
@@ -95,14 +98,15 @@ def test_a_name_goes_with_its_branch_when_that_grows() -> None:
     assert other.branch == "mine"
     assert other.branch_names["mine"] != main.head
     third = edited(other, "cubes", 2)
-    assert (third.branch, other.branch) == ("cubes", "mine")
+    assert (third.branch, other.branch) == ("shape=cubes (call 3)", "mine")
 
 
 def test_an_unknown_or_taken_name_is_refused_in_one_line_with_the_nearest() -> None:
     main = session()
     slices = edited(main)
     with pytest.raises(
-        UsageError, match=r"no branch 'slice'; there are main, slices\. Did you mean slices\?"
+        UsageError,
+        match=r"no branch 'slice'; there are main, (shape=slices \(call 2\))\. Did you mean \1\?",
     ):
         main.checkout("slice")
     with pytest.raises(UsageError, match="a branch is called 'main' already; 'main 2' is free"):
@@ -110,24 +114,24 @@ def test_an_unknown_or_taken_name_is_refused_in_one_line_with_the_nearest() -> N
     for wrong in ("", " ", "-x", "a\u202eb", "x" * 61):
         with pytest.raises(UsageError, match="can't be the name of a branch"):
             slices.name_branch(wrong)
-    assert slices.name_branch("slices").branch == "slices"
+    assert slices.name_branch("shape=slices (call 2)").branch == "shape=slices (call 2)"
     assert not slices.journal.labels, "the name that it has is no news"
 
 
 def test_a_place_on_the_way_of_a_branch_has_no_name_of_its_own() -> None:
     main = session()
     place = main.fork(main.calls[0])
-    assert place.branch == "earlier place"
+    assert place.branch == "fork after call 1"
     with pytest.raises(UsageError, match="nothing is its own yet"):
         place.name_branch("early")
     assert list(main.branch_names) == ["main"]
 
 
 def test_a_name_that_a_person_gave_is_given_to_no_other_branch() -> None:
-    main = session().name_branch("slices")
+    main = session().name_branch("shape=slices (call 2)")
     other = edited(main)
-    assert other.branch == "slices 2"
-    assert list(other.branch_names) == ["slices", "slices 2"]
+    assert other.branch == "shape=slices (call 2) 2"
+    assert list(other.branch_names) == ["shape=slices (call 2)", "shape=slices (call 2) 2"]
 
 
 def test_names_and_what_is_hidden_are_there_after_a_reload(tmp_path: Path) -> None:
@@ -156,6 +160,79 @@ def test_names_that_a_journal_brings_along_are_told_apart_and_cut() -> None:
     assert all(len(name) <= 64 for name in again.branch_names)
 
 
+def causes(of: Session) -> list[tuple[str, str]]:
+    """The names of the branches, and in what each differs, without the oldest."""
+    return [(each.name, each.differs) for each in branches(of.journal, of.head)][1:]
+
+
+def test_a_branch_is_named_by_what_makes_it_and_says_in_what_it_differs() -> None:
+    main = session()
+    slice_call, peel_call = main.calls[1], main.calls[3]
+    edited(main)
+    main.edit(slice_call, Potato="Potato#1", shape="very " * 20).run()
+    main.decide_anew(slice_call.id, "reject", reason="no knife").run()
+    main.decide_anew(slice_call.id, "answer", result="Potato#1").run()
+    last = main.edit(peel_call, Potato="Potato#1").run()
+    assert causes(last) == [
+        ("shape=slices (call 2)", "Potato_slice: shape slices instead of sticks"),
+        (
+            "Potato=Potato#1, shape=very very very v… (call 2)",
+            f"Potato_slice: Potato Potato#1 instead of Potato#2, shape {'very ' * 11}very… "
+            "instead of sticks",
+        ),
+        ("rejected (call 2)", "Potato_slice rejected: no knife"),
+        ("answered Potato#1 (call 2)", "Potato_slice answered by a person"),
+        ("Potato=Potato#1 (call 4)", "Potato_peel: Potato Potato#1 instead of Potato#4"),
+    ]
+
+
+def test_a_fork_is_named_by_the_call_it_comes_after_and_equal_names_get_numbers() -> None:
+    replies = iter([("Potato_peel", {}), ("Potato_slice", {"shape": "x"}), "Done.", "Enough."])
+
+    def model(request: Request) -> Reply:
+        return Scripted([next(replies, "Well.")] * 9)(request)
+
+    main = Session(
+        Toolbox(Potato), model, scheme="flat", inputs={"potato": Potato()}, approve="all"
+    ).tell("Slice it.")
+    forked = main.fork(main.calls[0]).run()
+    third = main.fork(main.calls[0])
+    assert third.branch == "fork after call 1 2"
+    assert third.run().branch == "fork after call 1 2"
+    assert causes(third) == [
+        ("fork after call 1", "Enough. instead of Potato_slice"),
+        ("fork after call 1 2", "Well. instead of Potato_slice"),
+    ]
+    assert forked.branch == "fork after call 1"
+    first = main.fork(main.journal.path(main.head)[1].id)
+    assert first.branch == "fork before call 1"
+
+
+def test_another_model_names_its_branch(kernel: Kernel) -> None:
+    kernel.variables["other"] = Scripted(SCRIPT, name="other")
+    kernel.cell("-n a -m m -t Potato -i potato --scheme flat --approve all", "Slice it.")
+    kernel.line("fork 1")
+    assert kernel.cells.current().branch == "fork after call 1"
+    anew = kernel.cell("-n a -m other", "Slice it.")
+    assert anew.branch == f"model={kernel.variables['other'].identity} (after call 1)"
+    assert causes(anew)[-1][1].startswith("model other:")
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.lists(st.text(max_size=80), max_size=4, unique=True))
+def test_names_of_branches_are_short_lines_that_differ_and_find_their_branch(
+    shapes: list[str],
+) -> None:
+    main = session()
+    for shape in shapes:
+        edited(main, shape)
+    names = [*main.branch_names]
+    assert len(names) == len({*names})
+    for name, head in main.branch_names.items():
+        assert checked_branch_name(name) == name
+        assert main.checkout(name).head == head
+
+
 # -- out of view ----------------------------------------------------------------------------
 
 
@@ -163,13 +240,13 @@ def test_hiding_deletes_nothing_and_what_is_on_show_can_not_be_hidden() -> None:
     main = session()
     slices = edited(main)
     before = [entry.id for entry in main.journal]
-    main.hide_branch("slices")
+    main.hide_branch(slices.branch)
     assert [entry.id for entry in main.journal] == before
-    assert main.checkout("slices").head == slices.head
+    assert main.checkout("shape=slices (call 2)").head == slices.head
     assert main.diff("main").left.name == "main"
-    with pytest.raises(UsageError, match="'slices' is the branch on show"):
-        main.hide_branch("slices")
-    main.checkout("main").show_branch("slices")
+    with pytest.raises(UsageError, match="is the branch on show"):
+        main.hide_branch(slices.branch)
+    main.checkout("main").show_branch(slices.branch)
     assert not any(label.hidden for label in main.journal.labels.values())
     with pytest.raises(UsageError, match="no branch 'nothing'"):
         main.hide_branch("nothing")
@@ -213,8 +290,8 @@ def kernel(capsys: pytest.CaptureFixture[str]) -> Kernel:
 
 def test_lines_list_name_hide_show_and_go_to_branches(kernel: Kernel) -> None:
     assert kernel.says("branch").splitlines() == [
-        "  main    4 calls    last Potato_peel",
-        "* slices  4 calls    last Potato_peel",
+        "  main                   4 calls",
+        "* shape=slices (call 2)  4 calls    Potato_slice: shape slices instead of sticks",
     ]
     assert "* with skin  4 calls" in kernel.says("branch with skin")
     said = kernel.says("branch --hide main")
@@ -245,8 +322,8 @@ def test_lines_compare_with_the_branch_left_with_another_or_two(kernel: Kernel) 
     ("line", "says"),
     [
         ("branch --hide", "--hide needs the name of a branch"),
-        ("branch --hide slices", "is the branch on show"),
-        ("branch --show slises", "Did you mean slices?"),
+        ("branch --hide shape=slices (call 2)", "is the branch on show"),
+        ("branch --show shape=slises (call 2)", "Did you mean shape=slices (call 2)?"),
         ("branch main", "is called 'main' already"),
         ("checkout man", "Did you mean main?"),
         ("diff nothing", "no branch 'nothing'"),
@@ -254,7 +331,7 @@ def test_lines_compare_with_the_branch_left_with_another_or_two(kernel: Kernel) 
     ],
 )
 def test_a_line_that_is_wrong_says_what_is_right(kernel: Kernel, line: str, says: str) -> None:
-    with pytest.raises(UsageError, match=says.replace("?", r"\?")) as refused:
+    with pytest.raises(UsageError, match=re.escape(says)) as refused:
         kernel.line(line)
     assert "\n" not in str(refused.value)
 

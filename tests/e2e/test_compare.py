@@ -40,6 +40,7 @@ from tests.e2e.rig import (
 from tests.wild import expected, wild_branches
 
 ROOT = Path(__file__).parents[2]
+EDITED = "shape=SLICES (call 4)"
 BRANCHES = ("%toolchat branch", "_2.checkout('with skin').name_branch('by code').branch")
 
 TABLES = (
@@ -95,7 +96,7 @@ def test_an_edit_is_compared_live_and_in_the_notebook_without_a_kernel(
 ) -> None:
     view = slices(page, lab, "c.ipynb")
     compared = open_tab(view, "Compare")
-    table = compared.get_by_role("table", name="Comparison of main and slices")
+    table = compared.get_by_role("table", name=f"Comparison of main and {EDITED}")
     expect(table).to_contain_text("selectTools, Potato_rinse, Potato_peel: the same in both")
     expect(table.get_by_role("cell", name=re.compile("Potato_slice.*STICKS"))).to_be_visible()
     expect(table.get_by_role("cell", name=re.compile("Potato_slice.*SLICES"))).to_be_visible()
@@ -116,7 +117,7 @@ def test_an_edit_is_compared_live_and_in_the_notebook_without_a_kernel(
     expect(again.locator("mark", has_text='"fries: slices"').first).to_be_visible()
     expect(again.locator("mark", has_text='"STICKS"').first).to_be_visible()
     again.get_by_role("button", name="Swap").click()
-    expect(again.get_by_role("table", name="Comparison of slices and main")).to_be_visible()
+    expect(again.get_by_role("table", name=f"Comparison of {EDITED} and main")).to_be_visible()
     dark_theme(page)
     screenshot(page, "compare-saved-dark")
 
@@ -142,8 +143,8 @@ def test_branches_are_named_hidden_shown_and_gone_to_from_the_panel_and_by_lines
 ) -> None:
     view = slices(page, lab, "n.ipynb")
     branches = branch_list(view)
-    branches.get_by_role("button", name="Name slices").click()
-    field = branches.get_by_role("textbox", name="New name of slices")
+    branches.get_by_role("button", name=f"Name {EDITED}").click()
+    field = branches.get_by_role("textbox", name=f"New name of {EDITED}")
     field.fill("main")
     branches.get_by_role("button", name="Save", exact=True).click()
     expect(branches.get_by_role("alert")).to_contain_text("already")

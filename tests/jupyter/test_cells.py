@@ -107,6 +107,38 @@ def test_an_input_that_holds_something_else_since_is_another_object(kernel: Kern
     assert later["Potato#1"] == Potato()
 
 
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("Peel {potatoe}.", r"no object or variable `potatoe`\. Did you mean {potato}\?"),
+        ("Peel {Potto}, {potato}.", r"`Potto`\. Did you mean {Potato}\? Write {{Potto}} to send"),
+        ("Peel {SINK}.", r"`SINK`\. Did you mean {sink}\?"),
+    ],
+)
+def test_a_mistyped_name_in_a_prompt_fails_before_anything_runs(
+    kernel: Kernel, text: str, message: str
+) -> None:
+    with pytest.raises(UsageError, match=message) as failed:
+        kernel.run(OPEN, text)
+    assert "\n" not in str(failed.value)
+    assert not kernel.cells.current().state.turns
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "{} { } {weather}",
+        '{"potatoe": {"sinks": [1, {}]}} and {"a": {{b}}}',
+        "{{potatoe}} {{potato}}",
+        "f'{potatoe!r} {potatoe:>3} {potatoe.x}' ${p}$ {sinke: 1}",
+        "{_i1} {out}",
+    ],
+)
+def test_other_braces_stay_text(kernel: Kernel, text: str) -> None:
+    session = kernel.run(OPEN)
+    assert filled_prompt(text, session, {**kernel.variables, "Out": {}, "_potatos": 1}) == text
+
+
 def test_a_cell_that_runs_again_adds_nothing_and_asks_nobody(kernel: Kernel) -> None:
     line = OPEN.replace("-n a ", "")
     first = kernel.run(line)

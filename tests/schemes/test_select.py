@@ -269,7 +269,7 @@ def test_select_tools_says_what_it_takes(arguments: dict[str, Any]) -> None:
 
 
 def test_a_tool_that_was_not_selected_says_how_to_select_it_and_does_not_run() -> None:
-    session = cook([("Potato_peel", {})]).tell("go")
+    session = cook([("Potato_peel", {}), ("selectTools", {"tools": ["Oven_bake"]})]).tell("go")
     assert session.calls[0].error == (
         'Potato_peel is not selected yet; call selectTools with ["Potato_peel"] first'
     )
@@ -289,10 +289,55 @@ def test_a_tool_can_be_called_in_the_turn_in_which_it_is_selected_but_not_before
 
 
 def test_what_a_person_wrote_runs_though_the_model_had_not_selected_it() -> None:
-    session = cook([("Potato_slice", {"shape": "STICKS"})], inputs={"potato": Potato(peeled=True)})
+    script = [("Potato_slice", {"shape": "STICKS"}), ("selectTools", {"tools": ["Potato_peel"]})]
+    session = cook(script, inputs={"potato": Potato(peeled=True)})
     call = session.tell("go").calls[0]
     edited = session.edit(call, shape="SLICES").run()
     assert edited["Potato#2"].cut == "SLICES"
+
+
+# -- a script without selectTools ----------------------------------------------------------------
+
+SHORT = [
+    ("Potato_peel", {}),
+    ["Now the knife.", ("Potato_slice", {"shape": "STICKS"})],
+    [("Oven_bake", {"item": "$Potato"}), ("Fries_plate", {"plate": "$Plate"})],
+    ("save", {"fries": "$Plate"}),
+]
+
+
+def test_a_script_without_select_tools_selects_what_it_calls_once() -> None:
+    session = cook(SHORT).tell("go")
+    first, *others = session.calls
+    tools = ["Potato_peel", "Potato_slice", "Oven_bake", "Fries_plate"]
+    assert (first.tool, first.arguments) == ("selectTools", {"tools": tools})
+    assert [call.tool for call in others] == [*tools, "save"]
+    assert {call.status for call in session.calls} == {"succeeded"}
+    assert session.outputs == {"fries": Plate("fries: sticks")}
+
+
+def test_its_session_can_be_verified_replayed_edited_and_forked() -> None:
+    session = cook(SHORT).tell("go")
+    entries = len(session.journal)
+    assert session.verify()
+    assert session.replay().run().head == session.head
+    assert len(session.journal) == entries
+    edited = session.edit(session.calls[2], shape="SLICES").run()
+    assert edited.outputs == {"fries": Plate("fries: slices")}
+    forked = session.fork(session.calls[1]).run()
+    assert [call.tool for call in forked.calls] == [call.tool for call in session.calls]
+    assert forked.outputs == session.outputs
+    fresh = session.replay(fresh=True).run()
+    assert fresh.outputs == session.outputs
+
+
+def test_a_script_without_select_tools_still_calls_what_does_not_exist() -> None:
+    session = cook([("Potato_sing", {}), ("Potato_peel", {})]).tell("go")
+    assert [(call.tool, call.status) for call in session.calls] == [
+        ("Potato_sing", "failed"),
+        ("selectTools", "succeeded"),
+        ("Potato_peel", "succeeded"),
+    ]
 
 
 # -- objects -----------------------------------------------------------------------------------

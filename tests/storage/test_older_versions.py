@@ -58,6 +58,8 @@ from tests.faults.platter import empty
 from tests.older_sessions import KEY, NOTEBOOKS, RAN, STORIES, Jar, Shelf, box, load, played, shown
 
 FOLDER = Path(__file__).parents[1] / "data" / "v1"
+TODAY = {"3": "grams=3 (call 1)", "rejected": "rejected (call 1)"}
+"""How branches are named today that nobody has named."""
 OLDER = "It was recorded by an older version of jupyter-toolcall, and may have run."
 HISTORY = "An older version of jupyter-toolcall recorded this session"
 every_session = pytest.mark.parametrize("name", STORIES)
@@ -69,7 +71,10 @@ def older(name: str) -> Path:
 
 def as_written(name: str) -> Any:
     """Return what a session showed to those who wrote it."""
-    return _without_reasons(json.loads((FOLDER / f"{name}.shown.json").read_text()))
+    written = _without_reasons(json.loads((FOLDER / f"{name}.shown.json").read_text()))
+    for branch in written.get("branches", ()):
+        branch[0] = TODAY.get(branch[0], branch[0])
+    return written
 
 
 def now_shown(session: Session) -> Any:

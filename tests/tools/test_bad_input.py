@@ -262,7 +262,9 @@ def test_a_call_of_a_type_that_has_no_object_yet_is_told_so() -> None:
 
 def test_a_tool_that_is_not_selected_says_to_select_it() -> None:
     session = Session(
-        Toolbox(Potato), Scripted([("Potato_slice", {}), "done"]), inputs={"potato": Potato()}
+        Toolbox(Potato),
+        Scripted([("Potato_slice", {}), ("selectTools", {"tools": ["Potato_peel"]}), "done"]),
+        inputs={"potato": Potato()},
     ).tell("go")
     assert session.calls[0].error == (
         'Potato_slice is not selected yet; call selectTools with ["Potato_slice"] first'

@@ -25,6 +25,31 @@ def test_the_line_below_the_picture_says_which_value_took_which_ones_place() -> 
     assert "call 2 edited" in shown["image/svg+xml"]
 
 
+def test_a_run_that_saved_an_input_unchanged_after_failed_calls_says_so() -> None:
+    script = [
+        ("Potato_slice", {"shape": "STICKS"}),
+        ("Potato_peal", {}),
+        ("save", {"peeled": "$Potato"}),
+    ]
+
+    def line(turns: list[tuple[str, dict[str, str]]]) -> str:
+        session = Session(
+            Toolbox(Potato),
+            Scripted(turns),
+            scheme="flat",
+            inputs={"potato": Potato()},
+            outputs={"peeled": Potato},
+            approve="all",
+        ).tell("Peel it.")
+        return str(session._repr_mimebundle_()["text/plain"]).partition("\n")[0]
+
+    phrase = "saved Potato#1 as peeled: an input, unchanged; 2 calls failed before"
+    assert line(script) == f"Finished · 3 calls, 2 failed · {phrase}"
+    assert line(script[2:]) == "Finished · 1 call · saved Potato#1 as peeled"
+    repaired = [*script[:2], ("Potato_peel", {}), script[2]]
+    assert line(repaired) == "Finished · 4 calls, 2 failed · saved Potato#2 as peeled"
+
+
 def test_the_picture_marks_an_edited_call_and_says_which_branch_an_object_is_of() -> None:
     model = Scripted([("Potato_peel", {}), ("Potato_slice", {"shape": "STICKS"}), "Done."])
     session = Session(

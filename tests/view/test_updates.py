@@ -249,7 +249,7 @@ def test_a_replay_in_steps_past_a_fork_is_told_as_a_whole_would_be() -> None:
     assert drive.session.head == main
     assert {row.name: row.current for row in panel.tables["branches"].values()} == {
         "main": True,
-        "2": False,
+        "x=2 (call 2)": False,
     }
 
 

@@ -154,7 +154,7 @@ export interface BranchRow {
   shares?: string;
   from_step?: number;
   calls?: number;
-  last?: string;
+  differs?: string;
   ran?: number;
   remembered?: number;
   ms?: number;
@@ -332,6 +332,7 @@ export interface SessionRow {
   phase?: 'ready' | 'thinking' | 'waiting' | 'running' | 'finished' | 'stopped' | 'failed';
   says?: string;
   detail?: string;
+  warning?: string;
   model?: string;
   scheme?: string;
   turn?: number;
@@ -768,7 +769,7 @@ export const DEFAULTS = {
     "shares": "",
     "from_step": 0,
     "calls": 0,
-    "last": "",
+    "differs": "",
     "ran": 0,
     "remembered": 0,
     "ms": 0,
@@ -1005,6 +1006,7 @@ export const DEFAULTS = {
     "phase": "ready",
     "says": "",
     "detail": "",
+    "warning": "",
     "model": "",
     "scheme": "",
     "turn": 0,

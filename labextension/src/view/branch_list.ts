@@ -10,13 +10,9 @@ import type { PanelActions, PanelState, ViewState } from './view_state';
 let ids = 0;
 const MOST_NAME = 60;
 
-/** The calls, the tokens and the last call of a branch. */
+/** In what a branch differs, its calls and its tokens. */
 const branchSummary = (branch: FullBranch): string =>
-  [
-    plural(branch.calls, 'call'),
-    branch.tokens ? `${formatNumber(branch.tokens)} tokens` : '',
-    branch.last ? `last ${oneLine(branch.last, 40)}` : ''
-  ]
+  [oneLine(branch.differs, 120), plural(branch.calls, 'call'), branch.tokens ? `${formatNumber(branch.tokens)} tokens` : '']
     .filter(Boolean)
     .join(' · ');
 

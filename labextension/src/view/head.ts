@@ -44,6 +44,7 @@ function phaseText({ says, phase }: FullSession): string {
 function statusText(model: Model): string {
   const says = phaseText(model.session);
   if (model.session.phase !== 'finished') return says;
+  if (model.session.warning) return `${says} · ${model.session.warning}`;
   const calls = rowsOf(model.calls).filter(call => call.branch === '');
   const failed = calls.filter(call => call.status === 'failed').length;
   return failed ? `${says} · ${plural(calls.length, 'call')}, ${trans.__('%1 failed', failed)}` : says;

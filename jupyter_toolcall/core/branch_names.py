@@ -1,0 +1,129 @@
+"""How a branch is named that nobody has named: by the entry that makes it differ.
+
+`amount=5 (call 4)` for an edit, `fork after call 4` for another reply of the model; and beside the
+name a sentence for lists, which says what that entry has in place of what.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+from .call_record import CallRecord
+from .digests import readable_json
+from .events import Asked, Decided, Event, Finished, Opened, Replied, Started
+from .journal import Journal
+from .state import State
+from .state_fold import state_at
+from .text import visible_text
+
+VALUE = 20
+"""Characters of a value in a name."""
+CHANGES = 40
+"""Characters of all changes in a name: with its call and a number it stays below 60."""
+LONG = 60
+"""Characters of a value in a sentence."""
+
+
+class Cause(NamedTuple):
+    """What makes a branch: the name that follows from it, and what is otherwise there."""
+
+    name: str
+    differs: str
+
+
+def cause(journal: Journal, own: str) -> Cause:
+    """Return what makes a branch that begins with an entry of its own."""
+    entry = journal[own]
+    first = journal.children(entry.parent)[0]
+    before, event = state_at(journal, entry.parent), entry.event
+    match event:
+        case Decided(call_id) | Started(call_id) | Finished(call_id):
+            call = state_at(journal, own).calls[call_id]
+            other = state_at(journal, first).calls.get(call_id)
+            return _of_call(event, call, call.proposed if other is None else other.asked)
+        case Replied():
+            now, other_reply = _reply_text(event), _reply_text(journal[first].event)
+            replaces = other_reply and other_reply != now
+            differs = f"{now} instead of {other_reply}" if replaces else now
+            return Cause(fork_name(before), differs)
+        case Opened(model=model, scheme=scheme):
+            then = {"model": before.opened.model, "scheme": before.opened.scheme}
+            changed = _changes({"model": model, "scheme": scheme}, then)
+            name = ", ".join(f"{key}={now}" for key, now, _ in changed)
+            return Cause(_after(_short(name or "set up again", CHANGES), before), _instead(changed))
+        case Asked(text, again=again):
+            name = "asked again" if again else "another prompt"
+            return Cause(_after(name, before), f"prompt: {_short(text, LONG)}")
+    return Cause("branch", "")
+
+
+def fork_name(state: State) -> str:
+    """Return the name of a branch that continues otherwise after a state's calls."""
+    count = _settled(state)
+    return f"fork after call {count}" if count else "fork before call 1"
+
+
+def _of_call(event: Event, call: CallRecord, before: Mapping[str, Any]) -> Cause:
+    name, differs = "re-run", f"{call.tool} ran again"
+    match event:
+        case Decided(decision="edit"):
+            changed = _changes(call.asked, before)
+            parts = [f"{key}={_short(now, VALUE)}" for key, now, _ in changed]
+            gone = [key for key in before if key not in call.asked]
+            parts += [f"no {key}" for key in gone]
+            texts = [_instead(changed), *(f"no {key}" for key in gone)]
+            name = _short(", ".join(parts) or "edit", CHANGES)
+            differs = f"{call.tool}: {', '.join(filter(None, texts)) or 'edited'}"
+        case Decided(decision="reject", reason=reason):
+            why = f": {_short(reason, LONG)}" if reason else ""
+            name, differs = "rejected", f"{call.tool} rejected{why}"
+        case Decided(decision="answer"):
+            name, answer = "answered", call.result
+            if answer is not None:
+                name = f"answered {_short(answer, VALUE)}"
+            differs = f"{call.tool} answered by a person"
+        case Decided(decision="approve"):
+            name, differs = "approved", f"{call.tool} approved"
+    return Cause(f"{name} (call {call.step})", differs)
+
+
+Change = tuple[str, Any, Any]
+"""A name, its value, and the one before (None for none)."""
+
+
+def _changes(now: Mapping[str, Any], before: Mapping[str, Any]) -> list[Change]:
+    # In JSON, unlike in Python, 1 is not true.
+    same = {key for key in now if key in before and repr(now[key]) == repr(before[key])}
+    return [(key, value, before.get(key)) for key, value in now.items() if key not in same]
+
+
+def _instead(changes: list[Change]) -> str:
+    """Return changes as a sentence: `amount 5 instead of 25`."""
+    told = (
+        f"{key} {_short(now, LONG)}" + (f" instead of {_short(then, LONG)}" if then else "")
+        for key, now, then in changes
+    )
+    return ", ".join(told)
+
+
+def _reply_text(event: Event) -> str:
+    """Return what the model did in a reply; "" where an entry is none."""
+    if not isinstance(event, Replied):
+        return ""
+    calls = ", ".join(dict.fromkeys(call.tool for call in event.calls))
+    return _short(calls or event.text or "no reply", LONG)
+
+
+def _settled(state: State) -> int:
+    return len(state.order) - len(state.open)
+
+
+def _after(name: str, state: State) -> str:
+    return f"{name} (after call {_settled(state)})" if _settled(state) else name
+
+
+def _short(value: Any, limit: int) -> str:
+    """Return a value on one line: a text as it is, anything else as JSON."""
+    text = value if isinstance(value, str) else readable_json(value)
+    return visible_text(" ".join(text[: 10 * limit].split()), limit)
