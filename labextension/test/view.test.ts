@@ -279,14 +279,15 @@ test('what was started and never finished is not called approval', async () => {
   view.update(
     whole({
       ...rows,
-      calls: (rows.calls ?? []).map(call => (call.id === 'call3' ? { ...call, status: 'unknown' as const } : call))
+      calls: (rows.calls ?? []).map(call => (call.id === 'call3' ? { ...call, status: 'unknown' as const, warning: { kind: 'outcome unknown' as const, text: 'Nothing says how it ended.', action: 'Check what it did.' } } : call))
     })
   );
   assert.deepEqual(
     ['Approve', 'Run again', 'Answer', 'Reject'].map(name => buttons(name).length),
     [0, 1, 1, 1]
   );
-  assert.match(one('.tc-card').textContent, /started but reported no result/);
+  assert.equal(one('.tc-card [role=note]').getAttribute('aria-label'), 'Warning: outcome unknown');
+  assert.match(one('.tc-card [role=note]').textContent, /Nothing says how it ended. Check what it did./);
 });
 
 test('an object that was only read is not said to be unused', async () => {
