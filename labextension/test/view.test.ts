@@ -123,6 +123,22 @@ test('an answer is JSON where it is JSON, else text', async () => {
   }
 });
 
+test('the dialog says what is missing in place of what an invalid form would run', async () => {
+  const it = await page();
+  const rows = waiting();
+  const parameters = { properties: { amount: { type: 'integer' } }, required: ['amount'] };
+  const calls = (rows.calls ?? []).map(call => (call.id === 'call3' ? { ...call, arguments: { amount: 5 } } : call));
+  it.view.update(whole({ ...rows, calls, tools: [{ id: 'Potato_slice', parameters }] }));
+  it.click('Edit');
+  const dialog = it.one('[role=dialog]');
+  const field = dialog.querySelector<HTMLInputElement>('.tc-field input');
+  if (!field) assert.fail('no field');
+  field.value = '';
+  field.dispatchEvent(new Event('input', { bubbles: true }));
+  assert.match(dialog.textContent, /To run, give a valid amount\./);
+  assert.doesNotMatch(dialog.textContent, /amount=/);
+});
+
 test('the dialog edits a call, and a refusal is said at its field with the values kept', async () => {
   const it = await page();
   it.view.update(whole(waiting()));
