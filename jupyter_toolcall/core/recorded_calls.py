@@ -196,6 +196,16 @@ class CallEnd:
         return tuple(self.meta.get("notes", ()))
 
     @property
+    def lost_changes(self) -> tuple[str, ...]:
+        """The objects that its tool changed in place, and that stay as they were."""
+        return tuple(self.meta.get("lost", ()))
+
+    @property
+    def untracked_changes(self) -> tuple[str, ...]:
+        """The objects that its tool changed in place, and that cannot be copied."""
+        return tuple(self.meta.get("untracked", ()))
+
+    @property
     def state(self) -> State:
         """What was known by then."""
         return state_at(self.journal, self.entry)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import io
 import sys
-from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping
+from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -109,14 +109,27 @@ def _fitting(state: State, values: SessionValues, name: str, types: tuple[type, 
 
 
 @dataclass(frozen=True, slots=True)
+class InPlaceChanges:
+    """What a run changed in place: notes for the person, and the names of objects to warn of."""
+
+    notes: tuple[str, ...] = ()
+    lost: tuple[str, ...] = ()
+    """Their changes were dropped though the tool succeeded."""
+    untracked: tuple[str, ...] = ()
+    """They cannot be copied, so they are no longer what they were."""
+
+
+NO_CHANGES = InPlaceChanges()
+
+
+@dataclass(frozen=True, slots=True)
 class ToolRun:
     """The outcome of a run, and what it printed."""
 
     outcome: Outcome
     prints: str = ""
     interrupted: bool = False
-    notes: tuple[str, ...] = ()
-    """Notes for the person on the inputs that it changed."""
+    changes: InPlaceChanges = NO_CHANGES
 
 
 Invoke = Callable[[Callable[..., Any], tuple[Any, ...], Mapping[str, Any]], Any]
@@ -143,10 +156,10 @@ def run_tool(ready: PreparedCall, state: State, values: SessionValues, invoke: I
     made = None if isinstance(outcome, (Failed, Interrupted)) else outcome
     try:
         # What a value's own class raises says nothing of the inputs.
-        notes = (attempt(copies.notes, result, made)[0] or ()) if copies else ()
+        changes = attempt(copies.changes, result, made)[0] if copies else None
     except KeyboardInterrupt:
-        notes, interrupted = (), True
-    return ToolRun(outcome, printed.text(), interrupted, notes)
+        changes, interrupted = None, True
+    return ToolRun(outcome, printed.text(), interrupted, changes or NO_CHANGES)
 
 
 def _run(
@@ -356,12 +369,14 @@ def execute_call(
     kept, interrupted = _store_new_result(ready, ran.outcome, values, duration), ran.interrupted
     if kept is None:
         kept, interrupted = (UNKEPT,), True
-    notes = [*ran.notes, *kept]
+    notes = [*ran.changes.notes, *kept]
     meta: dict[str, Any] = {"ms": duration}
     if ran.prints:
         meta["prints"] = ran.prints
     if notes:
         meta["notes"] = notes
+    warned = {"lost": ran.changes.lost, "untracked": ran.changes.untracked}
+    meta |= {key: [*names] for key, names in warned.items() if names}
     return Execution(ran.outcome, meta, interrupted)
 
 
@@ -452,25 +467,31 @@ class ArgumentCopies:
         copies = (copied for copied in self if copied.made.producer == producer)
         return next(copies, None) or next(iter(self), None)
 
-    def notes(self, result: Any, outcome: Outcome | None = None) -> tuple[str, ...]:
-        """Say what the tool changed in place, and what became of that."""
+    def changes(self, result: Any, outcome: Outcome | None = None) -> InPlaceChanges:
+        """Return what the tool changed in place, and what became of that; `outcome` is None where
+        the tool failed, and then it is nothing to warn of that its changes are dropped."""
         items = result if isinstance(result, (list, tuple)) else [result]
-        new = [*_named(objects_of(outcome), self.state)]
-        return tuple(_change_note(copied, items, new) for copied in self if copied.changed)
+        new_names = [*_named(objects_of(outcome), self.state)]
+        notes, lost, untracked = list[str](), list[str](), list[str]()
+        for copied in [copied for copied in self if copied.changed]:
+            name, became = copied.name, _new_name(copied, items, new_names)
+            if not copied.copied:
+                untracked.append(name)
+            elif became:
+                notes.append(f"changed {name} in place: kept as {became}")
+            elif outcome is None:
+                notes.append(f"changed {name} in place: dropped, so {name} stays as it was")
+            else:
+                lost.append(name)
+        return InPlaceChanges(tuple(notes), tuple(lost), tuple(untracked))
 
 
-def _change_note(copied: ArgumentCopy, items: Iterable[Any], new_names: list[str]) -> str:
-    name = copied.name
-    if not copied.copied:
-        return (
-            f"changed {name} in place, which can't be copied: it is no longer what it was, and "
-            "neither is what was made from it"
-        )
+def _new_name(copied: ArgumentCopy, items: Sequence[Any], new_names: list[str]) -> str:
+    """Return the name that a changed copy has as a result; "" where it is no result."""
     names = [made for item, made in zip(items, new_names, strict=False) if item is copied.copy]
     if not names and len(new_names) == 1 and [*items] == [None]:
         names = new_names
-    became = f"kept as {names[0]}" if names else f"dropped, so {name} stays as it was"
-    return f"changed {name} in place: {became}"
+    return names[0] if names else ""
 
 
 def _named(objects: Iterable[Made], state: State) -> Iterator[str]:

@@ -19,7 +19,7 @@ from typing import Any
 from IPython import get_ipython
 from IPython.display import display
 
-from ..core.errors import Absent, ToolcallError, Unfinished
+from ..core.errors import Absent, Stopped, ToolcallError, Unfinished
 from ..core.text import print_text
 from ..engine import person_model as replying
 from ..session.session import Session
@@ -69,6 +69,13 @@ class Notebook:
                 await controller.run(options.wait)
             else:
                 await run_by_input(controller)
+        except Stopped as error:
+            if not self.panels_connect:
+                raise
+            # The panel says it, and stays while the session goes on: the cell fails in silence.
+            if not self.shell.custom_exceptions:
+                self.shell.set_custom_exc((StoppedInPanel,), _show_nothing)
+            raise StoppedInPanel(str(error)) from None
         finally:
             self._leave(controller)
             self._print_notes()
@@ -247,6 +254,14 @@ def _result(session: Session, options: Options) -> Session:
             f"%toolchat next asks the model again.{last}"
         )
     return session.shown()
+
+
+class StoppedInPanel(Stopped):
+    """A person stopped a session, and its panel says so: the cell ends, and so does Run All."""
+
+
+def _show_nothing(*raised: object, tb_offset: object = None) -> None:
+    """Take the place of IPython's traceback."""
 
 
 def _send_nowhere(notice: object) -> None:

@@ -28,12 +28,12 @@ from ..engine.replay import reapproval_reason
 from ..engine.session_values import PreparedCall
 from ..schemes.select import SELECT
 from ..tools.object_references import references
+from .call_warnings import call_warning
 from .contract_rows import CallRow, ObjectRow, Preview, ToolRow, Use
 from .graph_layout import Layout
 from .previews import LARGE, preview
 
 FOR_PERSON = "It is a request to you, and nothing runs: answer it, or reject it."
-OUTCOME_UNKNOWN = "It had started, and nothing says how it ended: the kernel stopped while it ran."
 SHORT, LONG, WHOLE = 80, 2_000, 20_000
 """Characters of an argument in a line, of a text in a row, and of an offered tool's description."""
 LINE = 160
@@ -265,6 +265,7 @@ def call_row(branch_view: BranchView, call_view: CallView, layout: Layout) -> Ca
     tool = cursor.tool_named(tool_name)
     receiver = tool.receiver if tool else ""
     arguments, asked = ready.arguments if ready else call.arguments, call.asked
+    running = call.id == cursor.running
     key, call_id, made = call_key(call, branch_view), call.id, objects_of(call.outcome)
     returned = object_key(made[0].producer, branch_view) if made else ""
     saves = tool_name == SAVE and bool(branch_view.state.opened.outputs)
@@ -276,13 +277,14 @@ def call_row(branch_view: BranchView, call_view: CallView, layout: Layout) -> Ca
         tool=tool_name,
         step=call.step,
         turn=call.turn,
-        status="running" if call_id == cursor.running else call.status,
+        status="running" if running else call.status,
         branch=branch_view.branch,
         memory=end is not None and end.cached,
         edited=call.edited,
         stale=call.asked_call.stale,
         outdated=branch_view.outdated.calls.get(call_id, ""),
         notes=end.notes if end else (),
+        warning=None if running else call_warning(call, end, branch_view.state),
         arguments=dict(arguments),
         asked=_asked(call, arguments),
         filled=tuple(name for name in arguments if name not in asked),
@@ -384,7 +386,7 @@ def _with_question(
         following.append(f"Not saved yet: {', '.join(unsaved)}.")
     row = replace(row, downstream=" ".join(following))
     if call.status == "unknown":
-        return replace(row, why=OUTCOME_UNKNOWN)
+        return row
     if cursor.may_have_run(call, ready):
         return replace(row, why=why, may_have_run=True, recorded=_recorded(cursor, call, ready))
     again = reapproval_reason(cursor.replay_queue, cursor.context.journal, ready)
@@ -422,6 +424,12 @@ def tool_row(cursor: Cursor, name: str, offered: bool = False) -> ToolRow | None
     # The list of what there is, in a tool of the scheme's own, is another after each step.
     if not offered and any(each.name == name for each in cursor.offer.own):
         text = text.partition("\n\n")[0]
-    parameters = dict(tool.parameters)
-    returns = tool.result[:SHORT]
-    return ToolRow(tool.name, text[:limit], parameters, tool.read_only, tool.for_person, returns)
+    return ToolRow(
+        tool.name,
+        text[:limit],
+        dict(tool.parameters),
+        tool.read_only,
+        tool.for_person,
+        returns=tool.result[:SHORT],
+        order=(*tool.parameters.get("properties", ()),),
+    )

@@ -100,6 +100,22 @@ class Use:
     """The object is an input: no call made it."""
 
 
+WarningKind = Literal[
+    "outcome unknown", "untracked change", "lost change", "failure before save", "may be stale"
+]
+
+
+@dataclass(frozen=True, slots=True)
+class CallWarning:
+    """What a person is warned of at a call: its mark stands at the step, the node and the card."""
+
+    kind: WarningKind
+    """In two words, as the step shows it."""
+    text: str
+    action: str
+    """What to do: one sentence."""
+
+
 @dataclass(frozen=True, slots=True)
 class CallRow:
     """A step. `id` is unique over all branches."""
@@ -123,6 +139,7 @@ class CallRow:
     """Why it would come out otherwise today, where it would."""
     notes: tuple[str, ...] = ()
     """What a person is told of its run: inputs that it changed, results that are not kept."""
+    warning: CallWarning | None = None
     arguments: Mapping[str, Any] = field(default_factory=dict)
     """As they run, or ran."""
     asked: Mapping[str, Any] | None = None
@@ -175,6 +192,8 @@ class ToolRow:
     """A request to the person: it is answered or rejected, and never runs."""
     returns: str = ""
     """What its annotation says it returns: `Account`, `str`; "" where it says nothing."""
+    order: tuple[str, ...] = ()
+    """The names of its parameters as it declares them: Jupyter sorts the keys of what it saves."""
 
 
 # -- messages ----------------------------------------------------------------------------------

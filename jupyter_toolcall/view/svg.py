@@ -56,6 +56,7 @@ def svg(rows: Rows) -> str:
         *_ground(width, height, rows),
         *(part for call in calls for part in _edges(call, spots)),
         *(_tile(spot) for spot in spots.values()),
+        *_warnings(rows.calls, spots),
         *_stack(folded, spots),
         *_labels(rows, spots),
         *(_words(16, 30 + 18 * n, line, INK, mono=True) for n, line in enumerate(lines)),
@@ -144,6 +145,25 @@ def _edge(source: _Spot, target: _Spot, call: CallRow, parameter: str, main: boo
         path += f"h10V{target.y - FAR:g}H{target.x - PITCH + 38:g}V{target.y:g}{end}"
     edge = [_line(path, ink), _arrow(target.x - 28, target.y, ink, down=False)]
     return edge + _named(call, source, target, MUTED if call.branch else ink) if main else edge
+
+
+def _warnings(calls: Sequence[CallRow], spots: dict[str, _Spot]) -> Iterator[str]:
+    """Mark the objects that warned calls made; of a call that made none, those that it used."""
+    marked: dict[str, str] = {}
+    for call in calls:
+        if call.warning is not None and not call.branch:
+            used = [use.object for use in call.uses]
+            for key in used if call.saves or not call.object else [call.object]:
+                marked.setdefault(key, call.warning.kind)
+    for key, kind in marked.items():
+        if (spot := spots.get(key)) is not None:
+            yield (
+                f'<g transform="translate({spot.x + 24:g} {spot.y - 24:g})">'
+                f'<title>{escape(kind)}</title><circle r="9" fill="#fff"/>'
+                '<path d="M0-5.500L6.500 5.500h-13zM0-1.500v3.300M0 3.600h.01" fill="none" '
+                f'stroke="{INK}" stroke-width="1.5" stroke-linejoin="round" '
+                'stroke-linecap="round"/></g>'
+            )
 
 
 def _line(path: str, ink: str) -> str:

@@ -43,8 +43,10 @@ def session_text(rows: Rows) -> str:
     notes = [f"  {row.name}: {row.note}" for row in rows.objects if row.note and not row.branch]
     for call in calls:
         outdated = [f"outdated: {call.outdated}"] if call.outdated else []
-        asked = [call.why] if call.again or call.status == "unknown" else []
-        notes += [f"  {call.step} {call.tool}: {n}" for n in (*call.notes, *outdated, *asked)]
+        asked = [call.why] if call.again else []
+        warned = [f"warning: {w.text} {w.action}" for w in (call.warning,) if w]
+        all_notes = (*warned, *call.notes, *outdated, *asked)
+        notes += [f"  {call.step} {call.tool}: {note}" for note in all_notes]
     lines += [visible_text(note) for note in notes]
     lines += [visible_text(row.text, 2_000) for row in rows.session if row.text]
     return "\n".join(lines)
@@ -52,12 +54,11 @@ def session_text(rows: Rows) -> str:
 
 def _step(row: CallRow, made: Mapping[str, Sequence[str]]) -> str:
     line = f"{MARKS.get(row.status, '…')} {row.step} {row.tool}({row.what})"
-    line += ": outcome unknown" * (row.status == "unknown")
     if row.id in made and not row.error:
         line += f" → {', '.join(made[row.id])}"
     elif row.error or row.result not in ("", "ok"):
         line += f": {row.error or row.result}"
-    line += " (cached)" * row.memory + " (may be stale)" * row.stale
+    line += " (cached)" * row.memory + (f" ({row.warning.kind})" if row.warning else "")
     return visible_text(line + " (outdated)" * bool(row.outdated))
 
 

@@ -23,7 +23,9 @@ export class SavedView extends Widget implements IRenderMime.IRenderer {
   private _view: PanelView | null = null;
   private _quiet = false;
   /** The shown session was not published by a kernel of this page. */
-  private _unchecked = false;
+  private _saved = false;
+  /** Jupyter has checked the notebook's signature: it was saved on this computer. */
+  private _trusted = false;
 
   constructor(private readonly _side = false) {
     super();
@@ -34,12 +36,14 @@ export class SavedView extends Widget implements IRenderMime.IRenderer {
 
   /** Shows the session of an output when it becomes visible. */
   async renderModel(model: IRenderMime.IMimeModel): Promise<void> {
+    this._trusted = model.trusted;
     const about = model.metadata[SESSION_TYPE];
     this.showData(model.data[SESSION_TYPE], isRecord(about) && about.quiet === true);
   }
 
   /** With `quiet` only the result is shown, with a button for the session. */
-  showData(data: unknown, quiet = false): void {
+  showData(data: unknown, quiet = false, trusted = this._trusted): void {
+    this._trusted = trusted;
     [this._data, this._quiet] = [data, quiet];
     this._clear();
     this._draw();
@@ -69,7 +73,7 @@ export class SavedView extends Widget implements IRenderMime.IRenderer {
 
   /** The kernel publishes a saved session after its output exists. */
   private _recheckPublished(): void {
-    if (!this._view || !this._unchecked || !isPublished(this._data)) return;
+    if (!this._view || !this._saved || !isPublished(this._data)) return;
     this._clear();
     this._draw();
   }
@@ -83,8 +87,9 @@ export class SavedView extends Widget implements IRenderMime.IRenderer {
 
   private _showSession({ rows, version }: Saved): void {
     try {
-      this._unchecked = !isPublished(this._data);
-      this._view = new PanelView(this.node, { live: false, side: this._side, unchecked: this._unchecked });
+      this._saved = !isPublished(this._data);
+      const unchecked = this._saved && !this._trusted;
+      this._view = new PanelView(this.node, { live: false, side: this._side, saved: this._saved, unchecked });
       this._view.update({ type: 'whole', rows, live: false, version });
     } catch (error) {
       console.error(error);

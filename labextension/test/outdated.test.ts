@@ -4,7 +4,8 @@ import { test } from 'node:test';
 import type { Rows } from '../src/generated/contract';
 import { called, chain, made, page, whole } from './page';
 
-const STALE = 'May be stale: the model asked for this before the results changed.';
+const WARNING = { kind: 'may be stale', text: 'The model asked for this before the results changed.', action: 'Ask it again.' } as const;
+const STALE = `${WARNING.text} ${WARNING.action}`;
 
 /** A chain of three: the first outdated, the last asked for by a reply that may be stale. */
 function changed(): Rows {
@@ -15,7 +16,7 @@ function changed(): Rows {
     calls: [
       called(1, { outdated: why, memory: true, notes: ['Potato#1 was changed in place'] }),
       called(2),
-      called(3, { stale: true })
+      called(3, { stale: true, warning: WARNING })
     ],
     objects: (rows.objects ?? []).map(object => (object.id === 'p1' ? made('p1', 1, { outdated: why, note: 'not reproducible' }) : object)),
     messages: [
@@ -60,4 +61,26 @@ test('a saved session marks what may be stale, and asks nobody', async () => {
   click('Messages');
   assert.equal(all('.tc-msg.stale').length, 1);
   assert.equal(buttons('Ask the model from here').length, 0);
+});
+
+test('a warning has one mark on step, node and card, and the card says what to do', async () => {
+  const { view, all, one, node } = await page();
+  view.update(whole(changed()));
+  const step = all('ol[aria-label=Steps] li')[2];
+  assert.equal(step?.querySelector('.end')?.getAttribute('title'), STALE);
+  assert.match(step?.querySelector('.what')?.textContent ?? '', /^warning, /);
+  assert.match(node('Potato#4').getAttribute('aria-description') ?? '', /may be stale/);
+  const triangle = step?.querySelector('.i path')?.getAttribute('d');
+  node('Potato#4').dispatchEvent(new MouseEvent('click', { bubbles: true }));
+  assert.equal(one('.tc-card [role=note] path').getAttribute('d'), triangle);
+  assert.equal(one('.tc-card [role=note]').getAttribute('aria-label'), 'Warning: may be stale');
+});
+
+test('a saved call keeps the order of arguments of its tool, and an edited one that failed its pencil', async () => {
+  const { view, all } = await page(false);
+  const rows = chain(1);
+  const call = called(1, { arguments: { amount: 5, to: 'bob' }, edited: true, status: 'failed', error: 'too much' });
+  view.update(whole({ ...rows, calls: [call], tools: [{ id: call.tool, order: ['to', 'amount'] }] }, false));
+  assert.deepEqual(all('.tc-args dt').map(name => name.textContent), ['to', 'amount']);
+  assert.equal(all('ol[aria-label=Steps] .end svg').length, 1);
 });

@@ -123,6 +123,22 @@ test('an answer is JSON where it is JSON, else text', async () => {
   }
 });
 
+test('the dialog says what is missing in place of what an invalid form would run', async () => {
+  const it = await page();
+  const rows = waiting();
+  const parameters = { properties: { amount: { type: 'integer' } }, required: ['amount'] };
+  const calls = (rows.calls ?? []).map(call => (call.id === 'call3' ? { ...call, arguments: { amount: 5 } } : call));
+  it.view.update(whole({ ...rows, calls, tools: [{ id: 'Potato_slice', parameters }] }));
+  it.click('Edit');
+  const dialog = it.one('[role=dialog]');
+  const field = dialog.querySelector<HTMLInputElement>('.tc-field input');
+  if (!field) assert.fail('no field');
+  field.value = '';
+  field.dispatchEvent(new Event('input', { bubbles: true }));
+  assert.match(dialog.textContent, /To run, give a valid amount\./);
+  assert.doesNotMatch(dialog.textContent, /amount=/);
+});
+
 test('the dialog edits a call, and a refusal is said at its field with the values kept', async () => {
   const it = await page();
   it.view.update(whole(waiting()));
@@ -279,14 +295,15 @@ test('what was started and never finished is not called approval', async () => {
   view.update(
     whole({
       ...rows,
-      calls: (rows.calls ?? []).map(call => (call.id === 'call3' ? { ...call, status: 'unknown' as const } : call))
+      calls: (rows.calls ?? []).map(call => (call.id === 'call3' ? { ...call, status: 'unknown' as const, warning: { kind: 'outcome unknown' as const, text: 'Nothing says how it ended.', action: 'Check what it did.' } } : call))
     })
   );
   assert.deepEqual(
     ['Approve', 'Run again', 'Answer', 'Reject'].map(name => buttons(name).length),
     [0, 1, 1, 1]
   );
-  assert.match(one('.tc-card').textContent, /started but reported no result/);
+  assert.equal(one('.tc-card [role=note]').getAttribute('aria-label'), 'Warning: outcome unknown');
+  assert.match(one('.tc-card [role=note]').textContent, /Nothing says how it ended. Check what it did./);
 });
 
 test('an object that was only read is not said to be unused', async () => {

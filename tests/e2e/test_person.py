@@ -203,8 +203,8 @@ def test_a_reload_keeps_the_turn_and_the_calls_and_the_saved_view_shows_the_same
     assert session["yours"]["turn"] == 2
     restart_kernel(page)
     view = panel(page, 1)
-    expect_status(view, YOU)
-    expect(view).to_contain_text("Saved copy. Run the cell to reply.")
+    expect_status(view, "Not finished")
+    expect(view).to_contain_text("Saved copy. Run the cell to continue.")
     expect(view.get_by_role("button", name="Send", exact=True)).to_have_count(0)
     screenshot(page, "person-saved")
 

@@ -5,7 +5,20 @@ from __future__ import annotations
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.e2e.rig import Place, cell, dark_theme, open_notebook, outputs, screenshot, wait_drawn
+from tests.e2e.kitchen import OWN, expect_status, expect_waits, panel, script
+from tests.e2e.rig import (
+    Place,
+    cell,
+    dark_theme,
+    open_notebook,
+    outputs,
+    run_all,
+    save,
+    screenshot,
+    shut_down_kernels,
+    wait_drawn,
+    wait_idle,
+)
 from tests.e2e.samples import bundle, session
 
 HOSTILE = "</script><img src=x onerror='window.broken = 1'><script>window.broken = 1</script>"
@@ -64,3 +77,26 @@ def test_many_saved_sessions_are_drawn_where_they_can_be_seen(page: Page, lab: P
         cell(page, number).scroll_into_view_if_needed()
         made = outputs(page, number).get_by_role("button", name=f"Potato#{number + 2}")
         expect(made.first).to_be_visible()
+
+
+def test_a_reopened_call_that_waits_is_a_saved_copy_with_its_arguments_in_order(
+    page: Page, lab: Place
+) -> None:
+    model = script("model", '("fill", {"zest": "a", "grams": 5})', '"Done."')
+    own = OWN.replace("def fill(", "def fill(zest: str, ")
+    opens = "%%toolchat -m model -t fill --scheme flat --no-wait\nFill it."
+    page.set_viewport_size({"width": 1366, "height": 768})
+    open_notebook(page, lab, "again.ipynb", [own + model, opens])
+    run_all(page)
+    expect_waits(panel(page, 1), 1, "fill")
+    wait_idle(page)
+    save(page)
+    shut_down_kernels(lab)
+    page.goto("about:blank")
+    open_notebook(page, lab, "again.ipynb")
+    view = panel(page, 1)
+    expect_status(view, "Not finished")
+    expect(view.get_by_text("Saved copy")).to_have_text(["Saved copy. Run the cell to continue."])
+    expect(view.get_by_role("button", name="Approve")).to_have_count(0)
+    expect(view.locator(".tc-args dt")).to_have_text(["zest", "grams"])
+    screenshot(page, "reopened-waiting")

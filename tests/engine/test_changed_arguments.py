@@ -10,6 +10,7 @@ import pytest
 from jupyter_toolcall import Scripted, Session, Toolbox
 from jupyter_toolcall.tools.value_copies import private
 from jupyter_toolcall.tools.value_digests import content_digest
+from jupyter_toolcall.view.view_rows import all_rows
 
 
 class Dough:
@@ -79,7 +80,7 @@ def look(dough: Dough) -> int:
 
 
 def play(tool: str, dough: Any = None) -> tuple[Session, list[str]]:
-    """Return a session of one call on an object, and the notes of that call."""
+    """Return a session of one call on an object, and the notes and warnings of that call."""
     value = Dough() if dough is None else dough
     box = Toolbox(Dough, Starter, Locked, Moody, eat, halve, burn, look)
     named = {type(value).__name__: "$" + type(value).__name__}
@@ -87,27 +88,32 @@ def play(tool: str, dough: Any = None) -> tuple[Session, list[str]]:
     script, inputs = Scripted([(tool, arguments), "done"]), {"dough": value}
     session = Session(box, script, scheme="flat", approve="all", inputs=inputs).tell("Go.")
     notes = [note for entry in session.journal for note in entry.meta.get("notes", ())]
-    return session, notes
+    (row,) = all_rows(session.cursor, "").calls
+    return session, [*notes, *([f"{row.warning.kind}: {row.warning.text}"] if row.warning else [])]
 
 
 CHANGED = "changed Dough#1 in place: "
-DROPPED = "dropped, so Dough#1 stays as it was"
+DROPPED = CHANGED + "dropped, so Dough#1 stays as it was"
+LOST = (
+    "lost change: The tool changed Dough#1 in place and did not return it: the change is dropped, "
+    "and Dough#1 stays as before."
+)
 
 
 @pytest.mark.parametrize(
     ("tool", "became"),
     [
-        ("Dough_knead", "kept as Dough#2"),
-        ("Dough_rest", "kept as Dough#2"),
-        ("halve", "kept as Dough#3"),
-        ("Dough_weigh", DROPPED),
-        ("eat", DROPPED),
+        ("Dough_knead", CHANGED + "kept as Dough#2"),
+        ("Dough_rest", CHANGED + "kept as Dough#2"),
+        ("halve", CHANGED + "kept as Dough#3"),
+        ("Dough_weigh", LOST),
+        ("eat", LOST),
         ("burn", DROPPED),
     ],
 )
 def test_an_input_that_is_changed_stays_as_it_was_and_that_is_told(tool: str, became: str) -> None:
     session, notes = play(tool)
-    assert notes == [CHANGED + became]
+    assert notes == [became]
     assert session["Dough#1"].grams == 100
 
 
@@ -120,8 +126,8 @@ def test_an_input_that_stays_as_it_is_is_no_news() -> None:
 def test_what_cannot_be_copied_and_was_changed_is_told_as_lost() -> None:
     session, notes = play("eat", Starter())
     assert notes == [
-        "changed Starter#1 in place, which can't be copied: it is no longer what it was, and "
-        "neither is what was made from it"
+        "untracked change: The tool changed Starter#1 in place, which cannot be copied: earlier "
+        "results made from it may have changed too."
     ]
     assert session.cursor.context.values.notes[session.state.objects["Starter#1"].digest] == (
         "can't be copied: passed as it is"

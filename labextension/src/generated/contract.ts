@@ -42,6 +42,7 @@ export interface Contract {
   BranchRow?: BranchRow;
   Break?: Break;
   CallRow?: CallRow;
+  CallWarning?: CallWarning;
   CellPair?: CellPair;
   ChangeRow?: ChangeRow;
   Check?: Check;
@@ -188,6 +189,7 @@ export interface CallRow {
   stale?: boolean;
   outdated?: string;
   notes?: string[];
+  warning?: CallWarning | null;
   arguments?: {
     [k: string]: unknown;
   };
@@ -213,6 +215,14 @@ export interface CallRow {
   bound?: string;
   column?: number;
   lane?: number;
+}
+/**
+ * What a person is warned of at a call: its mark stands at the step, the node and the card.
+ */
+export interface CallWarning {
+  kind: 'outcome unknown' | 'untracked change' | 'lost change' | 'failure before save' | 'may be stale';
+  text: string;
+  action: string;
 }
 /**
  * An argument of a call that names an object: an edge of the graph.
@@ -426,6 +436,7 @@ export interface ToolRow {
   read_only?: boolean;
   for_person?: boolean;
   returns?: string;
+  order?: string[];
 }
 /**
  * A part of the conversation: what the model was told, and what it said.
@@ -790,6 +801,7 @@ export const DEFAULTS = {
     "stale": false,
     "outdated": "",
     "notes": [],
+    "warning": null,
     "asked": null,
     "filled": [],
     "uses": [],
@@ -1068,6 +1080,7 @@ export const DEFAULTS = {
     "read_only": false,
     "for_person": false,
     "returns": "",
+    "order": [],
     "parameters": {}
   },
   "TurnRow": {

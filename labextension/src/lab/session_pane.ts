@@ -27,7 +27,7 @@ export class SessionPane extends Panel {
     if (!stays || !session) this._clear();
     if (notebook && session) {
       if (!stays && session.live) this._addLive(notebook, session);
-      if (!stays || before.saved !== saved) this._addSaved(saved);
+      if (!stays || before.saved !== saved) this._addSaved(saved, session.cell.trusted);
     } else this._addMessage(nothing);
   }
 
@@ -41,12 +41,12 @@ export class SessionPane extends Panel {
     if (live) slot.showPanel(live);
   }
 
-  private _addSaved(saved: unknown): void {
+  private _addSaved(saved: unknown, trusted: boolean): void {
     for (const old of this.widgets.filter(widget => widget instanceof SavedView)) old.dispose();
     if (saved === undefined) return;
     const view = new SavedView(true);
     this.addWidget(view);
-    view.showData(saved);
+    view.showData(saved, false, trusted);
   }
 
   private _addMessage(nothing: string): void {

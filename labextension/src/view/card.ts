@@ -5,7 +5,7 @@ import { type Child, h, prose, whenChanged } from './dom';
 import { argumentsOf, type Fact, factList, mutedText, namedObject, nameText, objectLine, type Show, toolDescription } from './facts';
 import { fullPreview } from './full_preview';
 import { icon } from './icons';
-import { branchName, currentBranch, objectState, savedName } from './labels';
+import { branchName, currentBranch, objectState, savedName, warningText } from './labels';
 import { ancestors, descendants } from './lineage';
 import { ReplyCard } from './reply_card';
 import type { FullCall, FullObject } from './rows';
@@ -39,13 +39,10 @@ const callPlace = (call: FullCall): string => `call ${call.step}, turn ${call.tu
 /** The name of the model that a person plays. */
 const PERSON = 'person';
 
-const staleNote: Child[] = ['May be stale: the model asked for this before the results changed.'];
-
 /** Notes on an object and on the call that made it, one per line. */
 function notesOf(call: FullCall | undefined, note = ''): Fact | null {
   const notes = [note, ...(call?.notes ?? [])].filter(each => each !== '').map(each => oneLine(each, 600));
-  const all = call?.stale ? [...notes, ...staleNote] : notes;
-  return all.length ? [all.length > 1 ? 'Notes' : 'Note', all.map(note => h('div', {}, note))] : null;
+  return notes.length ? [notes.length > 1 ? 'Notes' : 'Note', notes.map(note => h('div', {}, note))] : null;
 }
 
 const outdated = (why: string): Fact | null => (why ? ['Outdated', oneLine(why, 400)] : null);
@@ -66,8 +63,8 @@ function callFacts(view: ViewState, call: FullCall): HTMLElement | null {
   ]);
 }
 
-const STARTED =
-  'The tool started but reported no result, so its effect is unknown. It does not run again unless you choose Run again.';
+const warningNote = (call: FullCall): Child =>
+  call.warning ? h('p', { class: 'tc-note tc-warning', role: 'note', 'aria-label': `Warning: ${call.warning.kind}` }, icon('warning'), h('span', {}, oneLine(warningText(call), 1200))) : null;
 
 /** What the model said before a call that waits. */
 function modelWords(view: ViewState, call: FullCall): Child {
@@ -83,7 +80,7 @@ function callCard(view: ViewState, call: FullCall, show: Show): Child[] {
     open ? modelWords(view, call) : null,
     title(oneLine(call.tool, 120), 'mono', callPlace(call), open ? description : null),
     open ? null : description,
-    call.status === 'unknown' ? h('p', { class: 'tc-note' }, icon('unknown'), h('span', {}, STARTED)) : null,
+    warningNote(call),
     argumentsOf(view, call, open ? show : null),
     errorOf(call),
     callFacts(view, call),
@@ -162,6 +159,7 @@ function objectCard(view: ViewState, object: FullObject, call: FullCall | undefi
       view.isPast ? `after turn ${view.calls.at(-1)?.turn ?? 0}` : oneLine(aside, 60)
     ),
     objectLine(object, view.isPast ? object.name : head, origin(call)),
+    call ? warningNote(call) : null,
     ...change,
     ...(change.length && !view.model.fullPreviews.has(object.id) ? [fullPreview(view, object, acts, on)[1]] : fullPreview(view, object, acts, on)),
     call ? argumentsOf(view, call) : null,

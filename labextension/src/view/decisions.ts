@@ -246,7 +246,7 @@ export class DecisionPanel {
     const call = this._view.model.calls.get(this._view.chosen.call);
     if (!call) return [];
     const open = isDecision(call);
-    if (!this._view.live) return open && !this._view.isPast ? [note(trans.__('Saved copy. To decide, run the cells from the top to this one.'))] : [];
+    if (!this._view.live) return [];
     if (this._view.isPast)
       return [
         h('div', { class: 'tc-row' }, ...afterButtons(this._view, call, this._acts)),

@@ -8,7 +8,9 @@ import { clip, literalText, oneLine, summaryOf, trans } from './text';
 import type { PanelActions, ViewState } from './view_state';
 
 function consequenceText(view: ViewState, call: FullCall, rows: readonly FieldRow[]): Child[] {
-  const values = filledArguments(rows).arguments;
+  const { arguments: values, errors } = filledArguments(rows);
+  const invalid = Object.keys(errors).map(name => oneLine(name, 40));
+  if (invalid.length) return [trans.__('To run, give a valid %1.', clip(invalid.join(', '), 160))];
   const touched = rows.filter(one => one.input.raw() !== rawOf(one.field, one.field.initial));
   const argumentsText = touched.map(one => `${oneLine(one.field.name, 40)}=${literalText(values[one.field.name], 60)}`).join(', ');
   const object = view.model.objects.get(call.object);

@@ -120,7 +120,11 @@ function removedArguments(call: FullCall): HTMLElement[] {
 
 /** The arguments of a call; `show` shows the object of one that is pointed at. */
 export function argumentsOf(view: ViewState, call: FullCall, show: Show | null = null): HTMLElement | null {
-  const rows = Object.entries(call.arguments).flatMap(([parameter, value]) => {
+  const order = view.model.tools.get(call.tool)?.order ?? [];
+  // A notebook file sorts the keys.
+  const names = [...new Set([...order, ...Object.keys(call.arguments)])].filter(name => Object.hasOwn(call.arguments, name));
+  const rows = names.flatMap(parameter => {
+    const value = call.arguments[parameter];
     const object = show && namedObject(view, call, parameter, value);
     const onmouseenter = object ? () => show(object) : undefined;
     return [

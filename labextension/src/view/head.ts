@@ -28,6 +28,7 @@ const PHASE_TEXTS: Readonly<Record<FullSession['phase'], string>> = {
   failed: 'Failed'
 };
 
+const SAVED = 'Saved copy. Run the cell to continue.';
 const UNCHECKED = 'Saved copy, not verified on this computer. Run the cell to continue.';
 
 const ENDED_PHASES: readonly FullSession['phase'][] = ['finished', 'failed'];
@@ -41,7 +42,8 @@ function phaseText({ says, phase }: FullSession): string {
 }
 
 /** The status text; after the end also the number of failed calls. */
-function statusText(model: Model): string {
+function statusText(model: Model, live = true): string {
+  if (!live && !ENDED_PHASES.includes(model.session.phase)) return trans.__('Not finished');
   const says = phaseText(model.session);
   if (model.session.phase !== 'finished') return says;
   if (model.session.warning) return `${says} · ${model.session.warning}`;
@@ -80,7 +82,8 @@ function unverifiedTag(): HTMLElement {
   return h('span', { class: 'tc-tag', title }, icon('info'), trans.__('recorded on another computer'));
 }
 
-/** The head; `unchecked` marks a session that no kernel of this page published. */
+/** The head; a `saved` session was not published by a kernel of this page, an `unchecked` one is in
+ * a notebook that Jupyter does not trust on this computer. */
 export class PanelHead {
   // Announcements are made once, by `Announcer`.
   private readonly _status = h('div', { class: 'tc-status', role: 'status', 'aria-live': 'off', 'aria-label': trans.__('Session status') });
@@ -92,7 +95,7 @@ export class PanelHead {
   private readonly _controls = h('div', { class: 'tc-drive' }, h('span', { class: 'tc-sep' }), this._step, this._run, this._stop, this._exportButton);
   readonly element = h('div', { class: 'tc-head' }, this._status, this._about, this._controls);
   private readonly _bar = h('div', { class: 'tc-bar', hidden: true });
-  private readonly _uncheckedBar = h('div', { class: 'tc-bar', hidden: !this._unchecked }, icon('info'), h('span', {}, trans.__(UNCHECKED)));
+  private readonly _savedBar = h('div', { class: 'tc-bar', hidden: true }, icon('info'), h('span', {}, trans.__(this._unchecked ? UNCHECKED : SAVED)));
   private _view!: ViewState;
   private _statusText = '';
   private readonly _draw = whenChanged(() => {
@@ -110,14 +113,15 @@ export class PanelHead {
     this._exportButton.hidden = !ended;
     this._step.disabled = this._run.disabled = this._view.isPast || this._view.ui.commandSent || this._view.toGuess !== null || !canStep(this._view.model);
     this._stop.disabled = this._view.isPast || !STOPPABLE_PHASES.includes(session.phase);
+    this._savedBar.hidden = this._view.live || (!this._saved && ENDED_PHASES.includes(session.phase));
     const detail = this._view.isPast ? '' : session.detail;
     this._bar.hidden = detail === '';
     this._bar.className = session.phase === 'failed' ? 'tc-bar bad' : 'tc-bar';
     this._bar.replaceChildren(icon(session.phase === 'failed' ? 'failed' : 'info'), h('span', {}, textBlock(detail, 2000)));
   });
-  readonly bars: readonly HTMLElement[] = [this._uncheckedBar, this._bar];
+  readonly bars: readonly HTMLElement[] = [this._savedBar, this._bar];
 
-  constructor(private readonly _acts: PanelActions, private readonly _unchecked: boolean) {}
+  constructor(private readonly _acts: PanelActions, private readonly _saved: boolean, private readonly _unchecked: boolean) {}
 
   paint(next: ViewState): void {
     this._view = next;
@@ -126,7 +130,7 @@ export class PanelHead {
 
   private _updateStatus(): void {
     const { session } = this._view.model;
-    const text = this._view.isPast ? trans.__('Looking back at step %1', this._view.step) : statusText(this._view.model);
+    const text = this._view.isPast ? trans.__('Looking back at step %1', this._view.step) : statusText(this._view.model, this._view.live);
     const name = this._view.isPast ? 'clock' : this._view.personTurn || this._view.toGuess ? 'person' : (PHASE_ICONS[session.phase] ?? 'ready');
     const next = `${name} ${text}`;
     if (next === this._statusText) return;

@@ -40,6 +40,8 @@ export interface Host {
   /** The view is in a side panel: narrow and tall. */
   side?: boolean;
   /** The session was read from a file and not published by a kernel of this page. */
+  saved?: boolean;
+  /** Such a session, in a notebook that Jupyter has not signed on this computer. */
   unchecked?: boolean;
   /** The host makes the announcements for screen readers. */
   speaks?: boolean;
@@ -99,7 +101,7 @@ export class PanelView {
   };
   private readonly _branchList = new BranchList(this._acts);
   private readonly _tabBar = new TabBar(this._acts, this._branchList.element);
-  private readonly _head = new PanelHead(this._acts, this._host.unchecked ?? false);
+  private readonly _head = new PanelHead(this._acts, this._host.saved ?? false, this._host.unchecked ?? false);
   private readonly _exercise = new ExerciseBar(this._acts);
   private readonly _announcer = new Announcer(this._host.speaks ?? false);
   private readonly _graph = new Graph(this._acts);

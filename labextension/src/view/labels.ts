@@ -61,27 +61,31 @@ const CALL_LABELS: Readonly<Record<Status, CallLabel>> = {
   rejected: { icon: 'reject', word: 'rejected', look: 'e-none' },
   answered: { icon: 'person', word: 'answered by you', look: '' },
   interrupted: { icon: 'stop', word: 'interrupted', look: 'e-none' },
-  unknown: { icon: 'unknown', word: 'outcome unknown', look: 'e-pending' }
+  unknown: { icon: 'warning', word: 'outcome unknown', look: 'e-pending' }
 };
 
 export const callLabel = (status: Status): CallLabel => CALL_LABELS[status];
 
 /** The icon of a call in the list of steps. */
 export function stepIcon(call: FullCall): IconName {
+  if (call.warning) return 'warning';
   if (call.status !== 'succeeded') return CALL_LABELS[call.status].icon;
   if (call.memory) return 'memory';
   return call.edited ? 'edited' : 'done';
 }
 
+/** What a person is warned of at a call, and what to do. */
+export const warningText = ({ warning }: FullCall): string => (warning ? `${warning.text} ${warning.action}` : '');
+
 /** The outcome of a call and how long it took, for the right end of its step. */
 export function endText(call: FullCall): string {
+  if (call.warning) return call.warning.kind;
   if (call.status !== 'succeeded') return trans.__(CALL_LABELS[call.status].word);
   if (call.outdated) return 'outdated';
   if (call.memory) return trans.__('cached');
   const time = formatDuration(call.ms);
   if (call.edited) return time ? `edited, ${time}` : 'edited';
-  if (call.saves) return trans.__('saved');
-  return call.stale ? trans.__('may be stale') : time;
+  return call.saves ? trans.__('saved') : time;
 }
 
 /** The icon on a call's edge. */
@@ -96,12 +100,25 @@ const NO_OBJECT: readonly Status[] = ['failed', 'rejected', 'interrupted'];
 export const hasNoResult = (call: FullCall): boolean =>
   (call.column !== 0 || call.lane !== 0) && NO_OBJECT.includes(call.status);
 
+const warned = new WeakMap<readonly FullCall[], ReadonlyMap<string, FullCall>>();
+
+/** The warned call that made an object, or that used it and made none. */
+function warningOf({ calls, model }: ViewState, object: FullObject): FullCall['warning'] {
+  let users = warned.get(calls);
+  if (!users) {
+    const withoutObject = calls.filter(call => call.warning && (call.saves || !call.object));
+    warned.set(calls, (users = new Map(withoutObject.flatMap(call => call.uses.map(use => [use.object, call] as const)))));
+  }
+  return model.calls.get(object.call)?.warning ?? users.get(object.id)?.warning ?? null;
+}
+
 /** The marks of an object, each with its text. */
-export function objectMarks(object: FullObject, call: FullCall | undefined): readonly (readonly [IconName, string])[] {
+export function objectMarks(view: ViewState, object: FullObject): readonly (readonly [IconName, string])[] {
   if (object.branch !== '') return [];
-  const marks: (readonly [IconName, string])[] = [];
+  const call = view.model.calls.get(object.call);
+  const warning = warningOf(view, object);
+  const marks: (readonly [IconName, string])[] = warning ? [['warning', warning.kind]] : [];
   if (call?.outdated || object.outdated) marks.push(['clock', 'outdated']);
-  if (call?.stale) marks.push(['near', 'may be stale']);
   if (call?.memory) marks.push(['memory', 'cached']);
   if (call?.status === 'answered') marks.push(['person', 'your answer']);
   if (object.equals) marks.push(['equal', `equal to ${object.equals}`]);

@@ -111,7 +111,7 @@ function modelWithRows(model: Model, rows: UnknownRow): Model {
     objects: putRows(model.objects, completedByTable(model.objects, rows.objects, gone('objects')).map(fullObject), gone('objects')),
     tools: putRows(
       model.tools,
-      records(rows.tools).map(row => withDefaults(row, TOOL) as FullTool),
+      records(rows.tools).map(row => ({ ...withDefaults(row, TOOL), order: texts(row.order) }) as FullTool),
       gone('tools')
     ),
     messages: putRows(

@@ -42,8 +42,7 @@ export class ReplyCard {
   private readonly _send = h('button', { type: 'submit', class: 'tc-btn primary', 'data-k': 'send' }, 'Send');
   private readonly _consequence = h('span', { class: 'small muted' });
   private readonly _form = h('form', { class: 'tc-form', onsubmit: event => this._submit(event) }, this._calls, this._field, h('div', { class: 'tc-row' }, this._send, this._consequence));
-  private readonly _savedNote = h('p', { class: 'tc-note' }, icon('info'), h('span', {}, 'Saved copy. Run the cell to reply.'));
-  private readonly _parts = [this._title, this._hint, ...this._requestParts.elements, this._form, this._savedNote];
+  private readonly _parts = [this._title, this._hint, ...this._requestParts.elements, this._form];
   readonly element = h('div', { class: 'tc-reply tc-replying', role: 'group', 'aria-label': 'Reply as the model' }, ...this._parts);
   private readonly _callRows = keyedChildren(this._calls, writtenCall);
   private _view!: ViewState;
@@ -85,7 +84,6 @@ export class ReplyCard {
     );
     this._calls.hidden = yours.calls.length === 0;
     this._form.hidden = this._hint.hidden = !live;
-    this._savedNote.hidden = live;
     this._send.disabled = this._view.ui.commandSent;
     // A person who replies by keyboard continues in the next turn.
     if (this._hadFocus && yours.turn !== this._shownTurn) queueMicrotask(() => this.element.querySelector('button')?.focus({ preventScroll: true }));

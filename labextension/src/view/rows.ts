@@ -122,6 +122,7 @@ export const fullCall = (row: UnknownRow): FullCall =>
     asked: isRecord(row.asked) ? ownKeys(row.asked) : null,
     filled: texts(row.filled),
     notes: texts(row.notes),
+    warning: isRecord(row.warning) ? withDefaults(row.warning, { kind: '', text: '', action: '' }) : null,
     uses: records(row.uses).map(fullUse)
   }) as FullCall;
 

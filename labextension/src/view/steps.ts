@@ -1,14 +1,14 @@
 /** The list of steps, and the list of tools with their breakpoints. */
 import { type Child, h, keyedChildren, screenReaderText, scrollIntoList, whenChanged } from './dom';
 import { icon } from './icons';
-import { endText, stepIcon } from './labels';
+import { endText, stepIcon, warningText } from './labels';
 import { objectsByCall } from './model';
 import type { FullCall, FullTool } from './rows';
 import { oneLine, plural, summaryOf, textBlock, trans } from './text';
 import { choiceOf, type PanelActions, type ViewState } from './view_state';
 
 /** The status for screen readers, if the end of the line does not show it. */
-const spokenStatus = (call: FullCall): string => (call.status === 'succeeded' && !call.memory ? 'done, ' : '');
+const spokenStatus = (call: FullCall): string => (call.warning ? 'warning, ' : call.status === 'succeeded' && !call.memory ? 'done, ' : '');
 
 interface StepItem {
   readonly call: FullCall;
@@ -41,7 +41,7 @@ function stepElement(item: StepItem, open: (call: FullCall) => void): HTMLElemen
     ),
     h('span', { class: 'what' }, spokenStatus(call) ? screenReaderText(spokenStatus(call)) : null, ...stepText(item)),
     call.change ? h('span', { class: 'change', title: call.change }, oneLine(call.change, 160)) : null,
-    h('span', { class: 'end' }, endText(call))
+    h('span', { class: 'end', title: warningText(call) }, call.edited && stepIcon(call) !== 'edited' ? icon('edited') : null, endText(call))
   );
 }
 

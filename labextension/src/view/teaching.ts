@@ -43,8 +43,7 @@ export class GuessCard {
   );
   private readonly _requestParts = new RequestParts();
   private readonly _more = h('details', { class: 'tc-more' }, h('summary', {}, icon('down'), 'What the model is sent'), ...this._requestParts.elements);
-  private readonly _savedNote = h('p', { class: 'tc-note' }, icon('info'), h('span', {}, 'Saved copy. Run the cell to guess.'));
-  readonly element = h('div', { class: 'tc-reply tc-guessing', role: 'group', 'aria-label': 'Guess' }, this._title, this._form, this._savedNote, this._more);
+  readonly element = h('div', { class: 'tc-reply tc-guessing', role: 'group', 'aria-label': 'Guess' }, this._title, this._form, this._more);
   private _view!: ViewState;
   private _rows: readonly FieldRow[] = [];
   private _chosen!: FullTool | null | undefined;
@@ -99,7 +98,6 @@ export class GuessCard {
     this._startForm(now.turn, now.tools.join(' '), this._view.model.session.name);
     this._requestParts.paint(now, this._view.model, false);
     this._form.hidden = !this._view.live;
-    this._savedNote.hidden = this._view.live;
     this._checkButton.disabled = this._showButton.disabled = this._skipButton.disabled = this._view.ui.commandSent;
     this._showRefusal(this._view.model.refusal);
   }

@@ -74,7 +74,7 @@ const charactersFor = (size: Size, unit: number): number => Math.floor((pitch(si
 
 function whole(view: ViewState, spot: Spot, { label, state }: NodeText): string {
   const { object } = spot;
-  const marks = object ? objectMarks(object, view.model.calls.get(object.call)).map(([, word]) => word) : [];
+  const marks = object ? objectMarks(view, object).map(([, word]) => word) : [];
   return [`${label}${state ? `: ${state}` : ''}`, ...marks].join(', ');
 }
 
@@ -83,7 +83,7 @@ export function nodeAt(view: ViewState, spot: Spot, size: Size): GraphNode {
   const words = nodeText(view, spot);
   const { object } = spot;
   const width = spot.parked ? 0.62 : 1;
-  const marks = object ? objectMarks(object, view.model.calls.get(object.call)) : [];
+  const marks = object ? objectMarks(view, object) : [];
   return {
     key: spot.key,
     spot,

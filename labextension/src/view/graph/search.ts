@@ -39,7 +39,7 @@ const callWords = (call: FullCall): readonly string[] => [
   callLabel(call.status).word,
   call.memory ? 'cached' : '',
   call.edited ? 'edited' : '',
-  call.stale ? 'may be stale' : '',
+  call.warning?.kind ?? '',
   call.outdated
 ];
 
@@ -99,12 +99,12 @@ export type CallKind = (typeof CALL_KINDS)[number];
 export const KIND_ICONS: Readonly<Record<CallKind, IconName>> = {
   failed: 'failed',
   waiting: 'wait',
-  unknown: 'unknown',
+  unknown: 'warning',
   rejected: 'reject',
   interrupted: 'stop',
   edited: 'edited',
   answered: 'person',
-  stale: 'near',
+  stale: 'warning',
   unusual: 'info',
   slow: 'clock'
 };

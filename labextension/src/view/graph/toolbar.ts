@@ -76,9 +76,8 @@ const LEGEND_ICONS: readonly (readonly [IconName, string])[] = [
   ['memory', 'cached result: not run again'],
   ['person', 'answered by you'],
   ['run', 'running'],
-  ['unknown', 'outcome unknown'],
+  ['warning', 'warning: its card says what to do'],
   ['reject', 'rejected'],
-  ['near', 'may be stale'],
   ['clock', 'outdated'],
   ['equal', 'equal to an earlier object']
 ];

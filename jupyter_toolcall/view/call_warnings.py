@@ -1,0 +1,86 @@
+"""What a person is warned of at a call: what went wrong though the session goes on, and what to
+do about it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from ..core.call_record import SAVE, CallRecord
+from ..core.recorded_calls import CallEnd
+from ..core.state import State
+from .contract_rows import CallWarning
+
+REPAIRED = ("succeeded", "answered")
+
+
+def call_warning(call: CallRecord, end: CallEnd | None, state: State) -> CallWarning | None:
+    """Return the warning at a call, None where there is nothing to warn of.
+
+    Of several, the first one names the kind, and the texts of all stand one after the other.
+    """
+    warnings = [*_warnings(call, end, state)]
+    if not warnings:
+        return None
+    text = " ".join(warning.text for warning in warnings)
+    return CallWarning(
+        warnings[0].kind, text, " ".join(dict.fromkeys(warning.action for warning in warnings))
+    )
+
+
+def _warnings(call: CallRecord, end: CallEnd | None, state: State) -> Iterator[CallWarning]:
+    """Yield the warnings at a call, the worst first."""
+    if call.status == "unknown":
+        yield CallWarning(
+            "outcome unknown",
+            "The tool started, and nothing says how it ended: the kernel stopped while it ran.",
+            "Check what it did; it does not run again unless you choose Run again.",
+        )
+    if end is not None and (untracked := end.untracked_changes):
+        yield CallWarning(
+            "untracked change",
+            f"The tool changed {_listed(untracked)} in place, which cannot be copied: "
+            "earlier results made from it may have changed too.",
+            "Run the session again from the start, or let the tool return a new object.",
+        )
+    if end is not None and (lost := end.lost_changes):
+        stays = "stays" if len(lost) == 1 else "stay"
+        yield CallWarning(
+            "lost change",
+            f"The tool changed {_listed(lost)} in place and did not return it: the change is "
+            f"dropped, and {_listed(lost)} {stays} as before.",
+            "To keep the change, let the tool return the changed object.",
+        )
+    if (failed := _unrepaired_failure(call, state)) is not None:
+        yield CallWarning(
+            "failure before save",
+            f"Call {failed.step} ({failed.tool}) failed before this, and no later call of that "
+            "tool succeeded.",
+            "Check what was saved, or edit the failed call.",
+        )
+    if call.asked_call.stale:
+        yield CallWarning(
+            "may be stale",
+            "The model asked for this before the results changed.",
+            "To ask it again, choose Ask the model from here.",
+        )
+
+
+def _listed(names: Sequence[str]) -> str:
+    return ", ".join(names)
+
+
+def _unrepaired_failure(call: CallRecord, state: State) -> CallRecord | None:
+    """Return the last failed call before a `save` that saved, where its tool never succeeded
+    afterwards. What came before the `save` before it was told there."""
+    if call.tool != SAVE or call.status not in REPAIRED or not state.opened.outputs:
+        return None
+    repaired = {SAVE}
+    for call_id in reversed(state.order[: call.step - 1]):
+        earlier = state.calls[call_id]
+        if earlier.status == "failed" and earlier.tool not in repaired:
+            return earlier
+        if earlier.status in REPAIRED:
+            if earlier.tool == SAVE:
+                return None
+            repaired.add(earlier.tool)
+    return None

@@ -1,0 +1,89 @@
+"""What a person is warned of: one warning at the call, in the picture and in the text."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from jupyter_toolcall import Session, Toolbox
+from jupyter_toolcall.models import Scripted
+from jupyter_toolcall.view.contract_rows import CallRow
+from jupyter_toolcall.view.view_rows import all_rows
+
+
+class Account:
+    """Money of one person."""
+
+    def __init__(self, owner: str = "alice", balance: int = 100) -> None:
+        self.owner, self.balance = owner, balance
+
+    def withdraw(self, amount: int) -> Account:
+        """Return the account with less in it."""
+        if amount > self.balance:
+            raise ValueError("too little in it")
+        return Account(self.owner, self.balance - amount)
+
+    def pay(self, amount: int) -> str:
+        """Change the account, and return a text."""
+        self.balance -= amount
+        return "paid"
+
+
+def played(*calls: tuple[str, dict[str, Any]]) -> tuple[Session, list[CallRow]]:
+    """Return a session of some calls on an account, and their rows."""
+    session = Session(
+        Toolbox(Account),
+        Scripted([*calls, "Done."]),
+        scheme="flat",
+        approve="all",
+        inputs={"account": Account()},
+        outputs={"left": Account},
+    ).tell("Go.")
+    return session, [row for row in all_rows(session.cursor, "").calls if not row.branch]
+
+
+WITHDRAW, TOO_MUCH = ("Account_withdraw", {"amount": 5}), ("Account_withdraw", {"amount": 500})
+SAVE = ("save", {"left": "Account#1"})
+
+
+@pytest.mark.parametrize(
+    ("before", "warned"),
+    [([TOO_MUCH], True), ([TOO_MUCH, WITHDRAW], False), ([WITHDRAW, TOO_MUCH], True), ([], False)],
+)
+def test_a_save_after_a_failed_call_that_nothing_repaired_is_warned_of(
+    before: list[tuple[str, dict[str, Any]]], warned: bool
+) -> None:
+    _, rows = played(*before, SAVE)
+    kinds = [row.warning.kind for row in rows if row.warning is not None]
+    assert kinds == ["failure before save"] * warned
+
+
+def test_what_was_told_at_one_save_is_not_told_at_the_next() -> None:
+    session, _ = played(TOO_MUCH, SAVE, SAVE)
+    rows = all_rows(session.tell("Again.").cursor, "").calls
+    assert [row.warning is not None for row in rows] == [False, True, False]
+
+
+def test_a_lost_change_is_marked_in_the_picture_and_told_in_the_text() -> None:
+    session, rows = played(WITHDRAW, ("Account_pay", {"amount": 5}), SAVE)
+    warning = rows[1].warning
+    assert warning is not None
+    shown = session._repr_mimebundle_()
+    assert f"2 Account_pay: warning: {warning.text} {warning.action}" in shown["text/plain"]
+    assert "(lost change)" in shown["text/plain"]
+    assert shown["image/svg+xml"].count("<title>lost change</title>") == 1
+    kept, _ = played(WITHDRAW, SAVE)
+    assert "<title>" not in kept._repr_mimebundle_()["image/svg+xml"]
+
+
+def test_the_arguments_keep_the_order_of_the_tool_where_a_file_sorts_their_names() -> None:
+    def move(zone: str, amount: int) -> str:
+        """Move."""
+        return zone
+
+    session = Session(
+        Toolbox(move), Scripted([("move", {"amount": 1, "zone": "a"}), "Done."]), scheme="flat"
+    )
+    (tool,) = all_rows(session.tell("Go.").cursor, "").tools
+    assert tool.order == ("zone", "amount")
