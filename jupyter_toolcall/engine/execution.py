@@ -368,14 +368,10 @@ def execute_call(
     kept, interrupted = _store_results(ready, ran.outcome, values, duration), ran.interrupted
     if kept is None:
         kept, interrupted = (UNKEPT,), True
-    notes = [*ran.changes.notes, *kept]
-    meta: dict[str, Any] = {"ms": duration}
-    if ran.prints:
-        meta["prints"] = ran.prints
-    if notes:
-        meta["notes"] = notes
-    for key, names in (("lost", ran.changes.lost), ("untracked", ran.changes.untracked)):
-        meta |= {key: [*names]} if names else {}
+    meta: dict[str, Any] = {"ms": duration, "prints": ran.prints}
+    meta |= {"notes": [*ran.changes.notes, *kept]}
+    meta |= {"lost": [*ran.changes.lost], "untracked": [*ran.changes.untracked]}
+    meta = {key: value for key, value in meta.items() if value or key == "ms"}
     return Execution(ran.outcome, meta, interrupted)
 
 
@@ -487,9 +483,8 @@ class ArgumentCopies:
 def _new_name(copied: ArgumentCopy, items: Sequence[Any], new_names: list[str]) -> str:
     """Return the name that a changed copy has as a result; "" where it is no result."""
     names = [made for item, made in zip(items, new_names, strict=False) if item is copied.copy]
-    return next(
-        iter(names or (new_names if len(new_names) == 1 and [*items] == [None] else ())), ""
-    )
+    names = names or (new_names if len(new_names) == 1 and [*items] == [None] else [])
+    return names[0] if names else ""
 
 
 def _named(objects: Iterable[Made], state: State) -> Iterator[str]:
