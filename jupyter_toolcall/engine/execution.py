@@ -110,13 +110,12 @@ def _fitting(state: State, values: SessionValues, name: str, types: tuple[type, 
 
 @dataclass(frozen=True, slots=True)
 class InPlaceChanges:
-    """What a run changed in place: notes for the person, and the names of objects to warn of."""
+    """What a run changed in place: notes for the person, and the objects to warn of: changes that
+    were dropped though the tool succeeded, and those of what cannot be copied."""
 
-    notes: tuple[str, ...] = ()
-    lost: tuple[str, ...] = ()
-    """Their changes were dropped though the tool succeeded."""
-    untracked: tuple[str, ...] = ()
-    """They cannot be copied, so they are no longer what they were."""
+    notes: Sequence[str] = ()
+    lost: Sequence[str] = ()
+    untracked: Sequence[str] = ()
 
 
 NO_CHANGES = InPlaceChanges()
@@ -369,14 +368,10 @@ def execute_call(
     kept, interrupted = _store_new_result(ready, ran.outcome, values, duration), ran.interrupted
     if kept is None:
         kept, interrupted = (UNKEPT,), True
-    notes = [*ran.changes.notes, *kept]
-    meta: dict[str, Any] = {"ms": duration}
-    if ran.prints:
-        meta["prints"] = ran.prints
-    if notes:
-        meta["notes"] = notes
-    warned = {"lost": ran.changes.lost, "untracked": ran.changes.untracked}
-    meta |= {key: [*names] for key, names in warned.items() if names}
+    meta: dict[str, Any] = {"ms": duration, "prints": ran.prints}
+    meta |= {"notes": [*ran.changes.notes, *kept]}
+    meta |= {"lost": [*ran.changes.lost], "untracked": [*ran.changes.untracked]}
+    meta = {key: value for key, value in meta.items() if value or key == "ms"}
     return Execution(ran.outcome, meta, interrupted)
 
 
@@ -468,8 +463,7 @@ class ArgumentCopies:
         return next(copies, None) or next(iter(self), None)
 
     def changes(self, result: Any, outcome: Outcome | None = None) -> InPlaceChanges:
-        """Return what the tool changed in place, and what became of that; `outcome` is None where
-        the tool failed, and then it is nothing to warn of that its changes are dropped."""
+        """Return what the tool changed in place; `outcome` is None where it failed."""
         items = result if isinstance(result, (list, tuple)) else [result]
         new_names = [*_named(objects_of(outcome), self.state)]
         notes, lost, untracked = list[str](), list[str](), list[str]()
@@ -483,14 +477,13 @@ class ArgumentCopies:
                 notes.append(f"changed {name} in place: dropped, so {name} stays as it was")
             else:
                 lost.append(name)
-        return InPlaceChanges(tuple(notes), tuple(lost), tuple(untracked))
+        return InPlaceChanges(notes, lost, untracked)
 
 
 def _new_name(copied: ArgumentCopy, items: Sequence[Any], new_names: list[str]) -> str:
     """Return the name that a changed copy has as a result; "" where it is no result."""
     names = [made for item, made in zip(items, new_names, strict=False) if item is copied.copy]
-    if not names and len(new_names) == 1 and [*items] == [None]:
-        names = new_names
+    names = names or (new_names if len(new_names) == 1 and [*items] == [None] else [])
     return names[0] if names else ""
 
 

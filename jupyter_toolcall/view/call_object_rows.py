@@ -261,11 +261,9 @@ def call_view(
 def call_row(branch_view: BranchView, call_view: CallView, layout: Layout) -> CallRow:
     """Return the row of a call, as it stands at the end of its branch."""
     cursor, call, ready, end = branch_view.cursor, call_view.call, call_view.ready, call_view.end
-    tool_name = call.tool
-    tool = cursor.tool_named(tool_name)
+    tool_name, tool = call.tool, cursor.tool_named(call.tool)
     receiver = tool.receiver if tool else ""
     arguments, asked = ready.arguments if ready else call.arguments, call.asked
-    running = call.id == cursor.running
     key, call_id, made = call_key(call, branch_view), call.id, objects_of(call.outcome)
     returned = object_key(made[0].producer, branch_view) if made else ""
     saves = tool_name == SAVE and bool(branch_view.state.opened.outputs)
@@ -277,14 +275,14 @@ def call_row(branch_view: BranchView, call_view: CallView, layout: Layout) -> Ca
         tool=tool_name,
         step=call.step,
         turn=call.turn,
-        status="running" if running else call.status,
+        status="running" if call_id == cursor.running else call.status,
         branch=branch_view.branch,
         memory=end is not None and end.cached,
         edited=call.edited,
         stale=call.asked_call.stale,
         outdated=branch_view.outdated.calls.get(call_id, ""),
         notes=end.notes if end else (),
-        warning=None if running else call_warning(call, end, branch_view.state),
+        warning=call_warning(call, end, branch_view.state, cursor.running),
         arguments=dict(arguments),
         asked=_asked(call, arguments),
         filled=tuple(name for name in arguments if name not in asked),

@@ -13,13 +13,15 @@ from .contract_rows import CallWarning
 REPAIRED = ("succeeded", "answered")
 
 
-def call_warning(call: CallRecord, end: CallEnd | None, state: State) -> CallWarning | None:
-    """Return the warning at a call, None where there is nothing to warn of.
+def call_warning(
+    call: CallRecord, end: CallEnd | None, state: State, running: str
+) -> CallWarning | None:
+    """Return the warning at a call; None at the `running` one, and where there is none.
 
     Of several, the first one names the kind, and the texts of all stand one after the other.
     """
     warnings = [*_warnings(call, end, state)]
-    if not warnings:
+    if not warnings or call.id == running:
         return None
     text = " ".join(warning.text for warning in warnings)
     return CallWarning(
