@@ -18,7 +18,8 @@ from pathlib import Path
 from typing import Any
 
 from jupyter_toolcall import Scripted, Session, Tool, Toolbox, tool
-from jupyter_toolcall.jupyter.cells import Cells, add_prompt
+from jupyter_toolcall.jupyter.cell_prompts import add_prompt
+from jupyter_toolcall.jupyter.cells import Cells
 from jupyter_toolcall.jupyter.options import parse_options
 from jupyter_toolcall.models.scripted import Item
 from jupyter_toolcall.storage.journal_file import journal_file

@@ -9,7 +9,8 @@ from typing import Any
 import pytest
 
 from jupyter_toolcall import Scripted, Session, tool
-from jupyter_toolcall.jupyter.cells import Cells, filled_prompt
+from jupyter_toolcall.jupyter.cell_prompts import filled_prompt
+from jupyter_toolcall.jupyter.cells import Cells
 from jupyter_toolcall.jupyter.options import parse_options
 from jupyter_toolcall.jupyter.subcommands import carry_out
 from jupyter_toolcall.kitchen import Fries, Oven, Plate, Potato, Sink

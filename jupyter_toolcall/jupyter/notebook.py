@@ -26,7 +26,8 @@ from ..session.session import Session
 from ..storage.notebook_files import MIME
 from ..tools.value_display import reprs_with_printers
 from ..view.saved_output import mime_bundle
-from .cells import Cells, add_prompt, filled_prompt
+from .cell_prompts import add_prompt, filled_prompt
+from .cells import Cells
 from .extensions import CellRun
 from .input_line import demand_no_person, repeat_decisions, run_by_input, split
 from .magics import ToolChat, apply_project_settings, project_settings, settings_of

@@ -267,8 +267,6 @@ def call_row(branch_view: BranchView, call_view: CallView, layout: Layout) -> Ca
     key, call_id, made = call_key(call, branch_view), call.id, objects_of(call.outcome)
     returned = object_key(made[0].producer, branch_view) if made else ""
     saves = tool_name == SAVE and bool(branch_view.state.opened.outputs)
-    # What waits and can't run has nothing that a decision could name.
-    bound = "" if call.outcome is None and not branch_view.branch else call.approval_digest
     row = CallRow(
         id=key,
         call=call_id,
@@ -291,7 +289,7 @@ def call_row(branch_view: BranchView, call_view: CallView, layout: Layout) -> Ca
         saves=saves,
         what=_arguments_line(call, arguments, receiver, saves, cursor.context.toolbox),
         why=call_view.absent,
-        bound=ready.approval_digest if ready else bound,
+        bound=_digest_to_decide_on(call_view, branch_view),
         reason=call.reason,
         ms=end.ms if end else 0,
         prints=end.prints if end else "",
@@ -299,6 +297,14 @@ def call_row(branch_view: BranchView, call_view: CallView, layout: Layout) -> Ca
     if ready:
         return _with_question(row, branch_view, call_view, ready)
     return _with_change(_with_outcome(row, call), branch_view, call_view, receiver)
+
+
+def _digest_to_decide_on(call_view: CallView, branch_view: BranchView) -> str:
+    """Return the approval digest of a call; "" for one that waits and can't run now."""
+    call, ready = call_view.call, call_view.ready
+    if ready is not None:
+        return ready.approval_digest
+    return "" if call.outcome is None and not branch_view.branch else call.approval_digest
 
 
 def _with_change(

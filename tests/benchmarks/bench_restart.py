@@ -22,7 +22,8 @@ from traitlets.config import Config
 
 from jupyter_toolcall import Scripted, Session
 from jupyter_toolcall.jupyter import notebook
-from jupyter_toolcall.jupyter.cells import Cells, add_prompt
+from jupyter_toolcall.jupyter.cell_prompts import add_prompt
+from jupyter_toolcall.jupyter.cells import Cells
 from jupyter_toolcall.jupyter.options import parse_options
 from jupyter_toolcall.storage.file_system import File, LocalFiles
 from jupyter_toolcall.storage.journal_file import journal_file

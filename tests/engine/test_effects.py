@@ -11,7 +11,8 @@ import pytest
 from jupyter_toolcall import Scripted, Session, Toolbox
 from jupyter_toolcall.core.errors import NotYourTurn
 from jupyter_toolcall.core.events import Replied
-from jupyter_toolcall.jupyter.cells import Cells, add_prompt
+from jupyter_toolcall.jupyter.cell_prompts import add_prompt
+from jupyter_toolcall.jupyter.cells import Cells
 from jupyter_toolcall.jupyter.input_line import ask_by_input
 from jupyter_toolcall.jupyter.options import parse_options
 from jupyter_toolcall.jupyter.subcommands import carry_out

@@ -15,7 +15,8 @@ from hypothesis import strategies as st
 from jupyter_toolcall import Scripted, Session, Toolbox
 from jupyter_toolcall.core.errors import NotYourTurn, Unfinished, UnreadableJournal, UsageError
 from jupyter_toolcall.engine.approval_policy import Answer, Verdict
-from jupyter_toolcall.jupyter.cells import Cells, add_prompt
+from jupyter_toolcall.jupyter.cell_prompts import add_prompt
+from jupyter_toolcall.jupyter.cells import Cells
 from jupyter_toolcall.jupyter.input_line import demand_no_person
 from jupyter_toolcall.jupyter.options import parse_options
 from jupyter_toolcall.jupyter.panel_controller import PanelController, apply_command, parse_command

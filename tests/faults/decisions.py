@@ -26,7 +26,8 @@ from hypothesis.stateful import (
 
 from jupyter_toolcall.core.errors import ToolcallError
 from jupyter_toolcall.core.events import Call
-from jupyter_toolcall.jupyter.cells import Cells, add_prompt
+from jupyter_toolcall.jupyter.cell_prompts import add_prompt
+from jupyter_toolcall.jupyter.cells import Cells
 from jupyter_toolcall.jupyter.options import parse_options
 from jupyter_toolcall.jupyter.panel_controller import PanelController
 from jupyter_toolcall.schemes.messages import Reply, Request

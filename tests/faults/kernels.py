@@ -21,7 +21,8 @@ from jupyter_toolcall.core.call_record import CallRecord
 from jupyter_toolcall.core.errors import ToolcallError
 from jupyter_toolcall.core.events import Call, Replied
 from jupyter_toolcall.core.journal import Journal
-from jupyter_toolcall.jupyter.cells import Cells, add_prompt
+from jupyter_toolcall.jupyter.cell_prompts import add_prompt
+from jupyter_toolcall.jupyter.cells import Cells
 from jupyter_toolcall.jupyter.options import parse_options
 from jupyter_toolcall.jupyter.panel_controller import PanelController
 from jupyter_toolcall.jupyter.subcommands import carry_out

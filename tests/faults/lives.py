@@ -10,7 +10,8 @@ from typing import TypeVar
 from jupyter_toolcall import Scripted, Session, Toolbox
 from jupyter_toolcall.core.call_record import CallRecord
 from jupyter_toolcall.core.errors import NotKept, UnreadableJournal
-from jupyter_toolcall.jupyter.cells import Cells, add_prompt
+from jupyter_toolcall.jupyter.cell_prompts import add_prompt
+from jupyter_toolcall.jupyter.cells import Cells
 from jupyter_toolcall.jupyter.options import parse_options
 from jupyter_toolcall.storage.file_system import Files
 from tests.faults.world import Model, Outside, Story, nothing, toolbox

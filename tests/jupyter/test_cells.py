@@ -16,7 +16,8 @@ import pytest
 from jupyter_toolcall import Scripted, Session
 from jupyter_toolcall.core.errors import NotKept, UsageError
 from jupyter_toolcall.core.events import Asked
-from jupyter_toolcall.jupyter.cells import Cells, add_prompt, filled_prompt
+from jupyter_toolcall.jupyter.cell_prompts import add_prompt, filled_prompt
+from jupyter_toolcall.jupyter.cells import Cells
 from jupyter_toolcall.jupyter.input_line import split
 from jupyter_toolcall.jupyter.options import parse_options
 from jupyter_toolcall.jupyter.subcommands import carry_out

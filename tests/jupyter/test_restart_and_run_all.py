@@ -13,7 +13,8 @@ from jupyter_toolcall import Scripted, Session, Toolbox, tool
 from jupyter_toolcall.core.errors import Absent
 from jupyter_toolcall.core.events import Replied
 from jupyter_toolcall.core.journal import Journal
-from jupyter_toolcall.jupyter.cells import Cells, add_prompt, filled_prompt
+from jupyter_toolcall.jupyter.cell_prompts import add_prompt, filled_prompt
+from jupyter_toolcall.jupyter.cells import Cells
 from jupyter_toolcall.jupyter.input_line import split
 from jupyter_toolcall.jupyter.options import parse_options
 from jupyter_toolcall.jupyter.subcommands import carry_out

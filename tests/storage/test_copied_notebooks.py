@@ -9,7 +9,8 @@ from typing import Any
 import pytest
 
 from jupyter_toolcall import Scripted, Session
-from jupyter_toolcall.jupyter.cells import Cells, add_prompt
+from jupyter_toolcall.jupyter.cell_prompts import add_prompt
+from jupyter_toolcall.jupyter.cells import Cells
 from jupyter_toolcall.jupyter.options import parse_options
 from jupyter_toolcall.storage.journal_file import journals_folder
 from jupyter_toolcall.view.saved_output import mime_bundle

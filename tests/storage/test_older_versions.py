@@ -36,7 +36,8 @@ from jupyter_toolcall.core.journal_entries import HEADER, VERSION, Label, line
 from jupyter_toolcall.core.older_versions import Upgrade, upgraded_event
 from jupyter_toolcall.engine.approval_policy import Approve
 from jupyter_toolcall.export.session_files import sessions
-from jupyter_toolcall.jupyter.cells import Cells, add_prompt
+from jupyter_toolcall.jupyter.cell_prompts import add_prompt
+from jupyter_toolcall.jupyter.cells import Cells
 from jupyter_toolcall.jupyter.options import parse_options
 from jupyter_toolcall.jupyter.panel_controller import PanelController
 from jupyter_toolcall.storage import signatures as seal

@@ -1,0 +1,98 @@
+"""The prompt of a cell: its names filled in, and its place among the prompts of the session."""
+
+from __future__ import annotations
+
+import itertools
+import re
+from dataclasses import replace
+
+from ..core.branches import is_prompt
+from ..core.errors import UsageError
+from ..core.journal import Journal
+from ..core.journal_entries import Entry
+from ..core.text import nearest_name
+from ..engine.cursor import Cursor
+from ..engine.forks import unfinished_replay
+from ..engine.prompts import prompt_event, repeat_prompt
+from ..engine.replay_queue import ReplayQueue
+from ..session.session import Session
+from .options import (
+    Variables,
+    text_without_secrets,
+)
+
+MISTYPED = (
+    "no object or variable `{0}`. Did you mean {{{1}}}? Write {{{{{0}}}}} to send it as text."
+)
+
+
+IPYTHON = ("In", "Out", "exit", "get_ipython", "open", "quit")
+"""Variables that nobody made: no name is taken for a slip of them."""
+
+
+def filled_prompt(text: str, session: Session, variables: Variables) -> str:
+    """Return a prompt in which `{name}` is an object's name or a variable's text.
+
+    What is near no name stays as it is, and so does all between double braces. Raises UsageError
+    for a secret, and for a name that looks mistyped.
+    """
+    inputs = session.state.inputs
+
+    def fill(marker: re.Match[str]) -> str:
+        name = marker[1]
+        if not name:
+            return marker[0]
+        if inputs.get(name):
+            return str(inputs[name])
+        if name in variables:
+            return text_without_secrets(marker[0], name, variables[name])
+        known = (each for each in (*inputs, *variables) if each[:1] != "_" and each not in IPYTHON)
+        # A single letter is an index or a formula, not a slip.
+        if len(name) > 1 and (close := nearest_name(name, known)):
+            raise UsageError(MISTYPED.format(name, close))
+        return marker[0]
+
+    return re.sub(r"\{\{[A-Za-z_]\w*\}\}|\{([A-Za-z_]\w*)\}", fill, text)
+
+
+def add_prompt(session: Session, text: str, fresh: bool) -> Session:
+    """Return the session with a prompt.
+
+    Where the journal has that very prompt at this point, what was recorded after it is
+    replayed, up to the next prompt. With `fresh` it is asked on a new branch: from where
+    it was asked before on this one, else from the head.
+    """
+    if not text.strip():
+        raise UsageError("the prompt is empty; write what is to be done below the first line")
+    cursor, asked = session.cursor, prompt_event(session.cursor, text)
+    if fresh:
+        return session.at(repeat_prompt(cursor, asked))
+    context, journal = cursor.context, cursor.context.journal
+    children = journal.children(cursor.head)
+    same = next((each for each in children if journal[each].event == asked), None)
+    if same is not None:
+        return session.at(Cursor(context, same, _recorded_after(journal, same)))
+    entry = journal.append(cursor.head, asked, {"at": context.clock()})
+    return session.at(Cursor(context, entry.id))
+
+
+def _recorded_after(journal: Journal, prompt: str) -> ReplayQueue:
+    """Return the entries from a prompt to the newest entry after it, up to the next prompt.
+
+    A replay that was interrupted there continues with what it had still to replay.
+    """
+    after = [prompt]
+    for each in after:
+        after += journal.children(each)
+    known = set(after)
+    newest = next(entry.id for entry in reversed([*journal]) if entry.id in known)
+    path = journal.path(newest, after=prompt)
+    if len(entries := _up_to_prompt(path)) < len(path):
+        return ReplayQueue(entries)
+    following = unfinished_replay(journal, newest)
+    following = replace(following, entries=_up_to_prompt(following.entries))
+    return ReplayQueue(entries, following=following)
+
+
+def _up_to_prompt(entries: tuple[Entry, ...]) -> tuple[Entry, ...]:
+    return tuple(itertools.takewhile(lambda entry: not is_prompt(entry), entries))
