@@ -7,7 +7,7 @@ BIN := $(VENV)/bin
 DEMO := build/demo/00_first_call.ipynb
 
 PACKAGE := pyproject.toml hatch_build.py
-FRONT_END := labextension/package.json $(shell find labextension/src labextension/style labextension/schema -type f 2>/dev/null)
+FRONT_END := labextension/package.json labextension/build.mjs $(shell find labextension/src labextension/style labextension/schema -type f 2>/dev/null)
 SOURCES := $(PACKAGE) $(FRONT_END)
 
 # Node from the PATH where it is new enough, else from the Python package; one for every recipe that needs it.

@@ -82,7 +82,7 @@ export class SavedView extends Widget implements IRenderMime.IRenderer {
     const { text, says } = applyNotice(EMPTY_MODEL, { type: 'whole', rows, live: false, version: VERSION }).session;
     const show = (): void => this.showData(this._data);
     const more = h('button', { type: 'button', class: 'jtc-way', onclick: show }, trans.__('Show the session'));
-    this.node.append(h('p', { class: 'jtc-answer' }, textBlock(text || says)), more);
+    this.node.append(h('p', 'jtc-answer', textBlock(text || says)), more);
   }
 
   private _showSession({ rows, version }: Saved): void {

@@ -19,19 +19,19 @@ const branchSummary = (branch: FullBranch): string =>
 /** The button that names the branch; it opens the list. */
 export class BranchList {
   private readonly _id = `tc-b${++ids}`;
-  private readonly _name = h('span', { class: 'tc-branchname' });
-  private readonly _hiddenCount = h('span', { class: 'muted' });
+  private readonly _name = h('span', 'tc-branchname');
+  private readonly _hiddenCount = h('span', 'muted');
   private readonly _opener = h(
     'button',
     { type: 'button', class: 'tc-branch', 'aria-haspopup': 'dialog', 'aria-expanded': 'false', 'aria-controls': this._id },
-    h('span', { class: 'muted' }, 'Branch'),
+    h('span', 'muted', 'Branch'),
     ' ',
     this._name,
     this._hiddenCount,
     icon('down')
   );
   private readonly _list = h('div', { class: 'tc-list', role: 'dialog', 'aria-label': 'Branches', id: this._id, hidden: true });
-  readonly element = h('div', { class: 'tc-branches right' }, this._opener, this._list);
+  readonly element = h('div', 'tc-branches right', this._opener, this._list);
   private _view!: ViewState;
   private _typedName = '';
   private _drawnState: PanelState['branchList'] = 'closed';
@@ -106,9 +106,9 @@ export class BranchList {
         'data-k': `go ${branch.id}`,
         onclick: () => this._checkOut(branch)
       },
-      branch.current ? icon('done') : h('span', { class: 'i' }),
+      branch.current ? icon('done') : h('span', 'i'),
       h('span', { class: branch.current ? 'strong' : '' }, label),
-      h('span', { class: 'muted small' }, branchSummary(branch))
+      h('span', 'muted small', branchSummary(branch))
     );
     const rename = (): void => {
       this._typedName = branch.name;
@@ -146,7 +146,7 @@ export class BranchList {
     };
     const save = h('button', { type: 'submit', class: 'tc-btn', disabled: this._view.ui.commandSent }, 'Save');
     const form = h('form', { onsubmit: submit, novalidate: true, class: 'tc-naming' }, field, save);
-    return h('li', { class: 'naming' }, form, wrong ? h('p', { class: 'tc-wrong', role: 'alert' }, wrong) : null);
+    return h('li', 'naming', form, wrong ? h('p', { class: 'tc-wrong', role: 'alert' }, wrong) : null);
   }
 
   private _hiddenEntries(all: readonly FullBranch[]): Child[] {
@@ -158,7 +158,7 @@ export class BranchList {
       return h(
         'li',
         {},
-        h('span', { class: 'tc-gone' }, label, h('span', { class: 'muted small' }, branchSummary(branch))),
+        h('span', 'tc-gone', label, h('span', 'muted small', branchSummary(branch))),
         this._view.live ? button('Show', { look: 'small', key: `show ${branch.id}`, title: `Show ${label}`, onclick: back }) : null
       );
     };

@@ -14,14 +14,14 @@ import { clip, oneLine, textBlock } from './text';
 import type { PanelActions, ViewState } from './view_state';
 
 function errorOf(call: FullCall): Child {
-  return call.error ? h('div', { class: 'tc-error' }, icon('failed'), h('span', {}, textBlock(call.error, 4000))) : null;
+  return call.error ? h('div', 'tc-error', icon('failed'), h('span', {}, textBlock(call.error, 4000))) : null;
 }
 
 function printsOf(call: FullCall): Child {
   return call.prints
     ? h(
         'div',
-        { class: 'tc-prints' },
+        'tc-prints',
         h('h4', {}, 'Printed'),
         h('pre', { class: 'tc-text', tabindex: 0 }, textBlock(call.prints, 20_000))
       )
@@ -31,7 +31,7 @@ function printsOf(call: FullCall): Child {
 const code = (text: string): HTMLElement => h('code', {}, oneLine(text, 400));
 
 function title(text: string, look: string, aside: string, description: Child = null): HTMLElement {
-  return h('div', { class: 'tc-title' }, h('h3', { class: look }, text), description, h('span', { class: 'small muted' }, aside));
+  return h('div', 'tc-title', h('h3', look, text), description, h('span', 'small muted', aside));
 }
 
 const callPlace = (call: FullCall): string => `call ${call.step}, turn ${call.turn}`;
@@ -54,7 +54,7 @@ function callFacts(view: ViewState, call: FullCall): HTMLElement | null {
     open && view.model.session.model === PERSON && ['Asked by', 'you, as the model; now you decide as the person'],
     open && call.recorded && ['Recorded result', code(call.recorded)],
     open && call.why && ['Why it waits', prose(oneLine(call.why))],
-    !open && object ? ['Gives', h('span', { class: 'strong' }, oneLine(object.name))] : null,
+    !open && object ? ['Gives', h('span', 'strong', oneLine(object.name))] : null,
     !open && call.result ? ['Result', code(call.result)] : null,
     call.reason ? ['Reason', oneLine(call.reason)] : null,
     call.memory ? ['From', 'cached result: the tool did not run again'] : null,
@@ -69,7 +69,7 @@ const warningNote = (call: FullCall): Child =>
 /** What the model said before a call that waits. */
 function modelWords(view: ViewState, call: FullCall): Child {
   const reply = [...view.model.messages.values()].find(message => message.role === 'assistant' && message.turn === call.turn && message.text !== '');
-  return reply ? h('div', { class: 'tc-quote', tabindex: 0, role: 'group', 'aria-label': 'What the model said' }, h('span', { class: 'small muted' }, 'The model says'), h('p', {}, textBlock(reply.text, 2000))) : null;
+  return reply ? h('div', { class: 'tc-quote', tabindex: 0, role: 'group', 'aria-label': 'What the model said' }, h('span', 'small muted', 'The model says'), h('p', {}, textBlock(reply.text, 2000))) : null;
 }
 
 function callCard(view: ViewState, call: FullCall, show: Show): Child[] {
@@ -91,7 +91,7 @@ function callCard(view: ViewState, call: FullCall, show: Show): Child[] {
 /** An object beside the arguments of a waiting call; a table or a picture needs no tile. */
 function dataOf(view: ViewState, object: FullObject, acts: PanelActions, on: Element): Child[] {
   const { columns, image, caption } = object.preview;
-  const head = h('div', {}, h('span', { class: 'strong' }, nameText(object)), ' ', mutedText(caption));
+  const head = h('div', {}, h('span', 'strong', nameText(object)), ' ', mutedText(caption));
   const isPictured = columns.length > 0 || image !== '';
   return [isPictured ? head : objectLine(object, nameText(object), objectState(view, object)), ...fullPreview(view, object, acts, on)];
 }
@@ -171,9 +171,9 @@ function objectCard(view: ViewState, object: FullObject, call: FullCall | undefi
 
 /** The card and its buttons. */
 export class Card {
-  private readonly _body = h('div', { class: 'tc-cardbody' });
+  private readonly _body = h('div', 'tc-cardbody');
   /** The object that a waiting call is about: the one pointed at, else the first of its arguments. */
-  private readonly _data = h('div', { class: 'tc-data' });
+  private readonly _data = h('div', 'tc-data');
   private _pointedAt = '';
   private _shownCall = '';
   private readonly _decisionPanel = new DecisionPanel(this._acts);
@@ -254,6 +254,6 @@ export class Card {
         h('p', {}, oneLine(object.description)),
         mutedText('Not saved yet.')
       ];
-    return [h('p', { class: 'muted' }, 'Choose a call or an object to see its details.')];
+    return [h('p', 'muted', 'Choose a call or an object to see its details.')];
   }
 }

@@ -20,12 +20,12 @@ function changedRows(cells: Cells): HTMLElement {
   const body = [...rows].map(([row, changed]) =>
     h('tr', {}, h('th', { scope: 'row' }, oneLine(row, 24)), ...columns.map(name => h('td', {}, ...valueOf(changed.get(name)))))
   );
-  return h('div', { class: 'tc-scroll', tabindex: 0, role: 'group', 'aria-label': 'Changed cells' }, h('table', { class: 'tc-table' }, h('thead', {}, h('tr', {}, ...head)), h('tbody', {}, ...body)));
+  return h('div', { class: 'tc-scroll', tabindex: 0, role: 'group', 'aria-label': 'Changed cells' }, h('table', 'tc-table', h('thead', {}, h('tr', {}, ...head)), h('tbody', {}, ...body)));
 }
 
 /** The lines of a text that changed, and those around them. */
 function changedLines(lines: FullPart['lines']): HTMLElement {
-  const line = (sign: string, text: string, element: Child): Child[] => (text || sign === ' ' ? [h('span', { class: 'ln' }, `${sign} `, element)] : []);
+  const line = (sign: string, text: string, element: Child): Child[] => (text || sign === ' ' ? [h('span', 'ln', `${sign} `, element)] : []);
   const all = lines.flatMap(({ sign, left, right }) => {
     if (sign === 'same') return line(' ', left, visibleText(left));
     return [...(sign === 'right' ? [] : line('−', left, struck(left))), ...(sign === 'left' ? [] : line('+', right, marked(right)))];
@@ -38,13 +38,13 @@ function partElement(part: FullPart, alone: boolean, names: readonly string[]): 
   const images = part.images.map(safeImage).map((src, index) => (src ? h('img', { class: 'tc-picture', src, alt: names[index] ?? 'Difference' }) : null));
   return h(
     'div',
-    { class: 'tc-partof' },
-    part.name ? h('span', { class: 'k' }, oneLine(part.name, 60)) : null,
+    'tc-partof',
+    part.name ? h('span', 'k', oneLine(part.name, 60)) : null,
     left ? struck(left) : null,
     left && right ? ' ' : null,
     right ? marked(right) : null,
-    part.says && !alone ? h('span', { class: 'muted small' }, ` ${oneLine(part.says, 160)}`) : null,
-    images.some(Boolean) ? h('div', { class: 'tc-images' }, ...images) : null,
+    part.says && !alone ? h('span', 'muted small', ` ${oneLine(part.says, 160)}`) : null,
+    images.some(Boolean) ? h('div', 'tc-images', ...images) : null,
     part.lines.length ? changedLines(part.lines) : null,
     part.cells.length ? changedRows(part.cells) : null
   );
@@ -59,6 +59,6 @@ export function changeOf(view: ViewState, call: FullCall | undefined, object: Fu
   if (!found && view.live) acts.request({ type: 'show_difference', left: before.id, right: object.id });
   const parts = found?.parts ?? [];
   const body = parts.map(part => partElement(part, parts.length === 1, names));
-  const title = h('h4', {}, h('span', { class: 'strong' }, names.join(' → ')), ' ', h('span', { class: 'muted small' }, oneLine(call.change, 160)));
+  const title = h('h4', {}, h('span', 'strong', names.join(' → ')), ' ', h('span', 'muted small', oneLine(call.change, 160)));
   return [h('div', { class: 'tc-change', role: 'group', 'aria-label': 'What the call changed' }, title, ...body)];
 }

@@ -33,8 +33,8 @@ interface Form {
 function labelledField(label: string, hint: string, input: HTMLElement): HTMLElement {
   return h(
     'label',
-    { class: 'tc-field' },
-    h('span', { class: 'tc-label' }, label, ' ', h('span', { class: 'hint' }, hint)),
+    'tc-field',
+    h('span', 'tc-label', label, ' ', h('span', 'hint', hint)),
     input
   );
 }
@@ -61,7 +61,7 @@ function shortForm(kind: 'reject' | 'answer', call: FullCall, returns: string, a
   const fields = kind === 'answer' ? [labelledField(trans.__('Result'), returns === TEXT ? trans.__('a text') : expected, result), error] : [];
   const text = kind === 'answer' ? trans.__('Answer') : trans.__('Reject');
   const confirm = h('button', { type: 'submit', class: 'tc-btn primary', 'data-k': 'confirm' }, text);
-  const row = h('div', { class: 'tc-row' }, confirm, button(trans.__('Cancel'), { onclick: close }));
+  const row = h('div', 'tc-row', confirm, button(trans.__('Cancel'), { onclick: close }));
   const element = h('form', { class: 'tc-form', onsubmit: submit }, ...fields, labelledField(trans.__('Reason'), optional, reason), row);
   element.addEventListener('keydown', event => {
     if (event.key !== 'Escape') return;
@@ -173,7 +173,7 @@ function afterButtons(view: ViewState, call: FullCall, acts: PanelActions): Chil
   ];
 }
 
-const note = (text: string): HTMLElement => h('p', { class: 'tc-note' }, icon('info'), h('span', {}, text));
+const note = (text: string): HTMLElement => h('p', 'tc-note', icon('info'), h('span', {}, text));
 
 /** A link to the waiting call while the person looks at something else. */
 function waitingElsewhere(view: ViewState, acts: PanelActions): Child {
@@ -182,7 +182,7 @@ function waitingElsewhere(view: ViewState, acts: PanelActions): Child {
   const show = button(trans.__('Show'), { look: 'ghost right', onclick: () => acts.setState({ chosen: null, form: null }) });
   return h(
     'div',
-    { class: 'tc-else' },
+    'tc-else',
     icon('wait'),
     waiting
       ? h('span', {}, h('code', {}, oneLine(waiting.tool, 80)), ' ', trans.__('waits for you'))
@@ -197,7 +197,7 @@ function waitingElsewhere(view: ViewState, acts: PanelActions): Child {
 
 /** The row of buttons, or the open form. */
 export class DecisionPanel {
-  readonly element = h('div', { class: 'tc-acts' });
+  readonly element = h('div', 'tc-acts');
   private _view!: ViewState;
   private _form: (Form & { readonly key: string }) | null = null;
   private readonly _draw = whenChanged(() => {
@@ -249,15 +249,15 @@ export class DecisionPanel {
     if (!this._view.live) return [];
     if (this._view.isPast)
       return [
-        h('div', { class: 'tc-row' }, ...afterButtons(this._view, call, this._acts)),
+        h('div', 'tc-row', ...afterButtons(this._view, call, this._acts)),
         note(trans.__('You are looking at an earlier step. To decide, choose Back to now.'))
       ];
     const opened = this._view.ui.form;
     if (open && opened?.call === call.id) return [this._openForm(call, opened.kind)];
     this._form = null;
     return [
-      open && call.downstream ? h('p', { class: 'tc-effect' }, ...prose(oneLine(call.downstream))) : null,
-      h('div', { class: 'tc-row tc-act' }, ...(open ? decisionButtons(this._view, call, this._acts) : afterButtons(this._view, call, this._acts))),
+      open && call.downstream ? h('p', 'tc-effect', ...prose(oneLine(call.downstream))) : null,
+      h('div', 'tc-row tc-act', ...(open ? decisionButtons(this._view, call, this._acts) : afterButtons(this._view, call, this._acts))),
       open ? otherCallsOfTurn(this._view, call, this._acts) : null
     ];
   }
@@ -295,7 +295,7 @@ function otherCall(call: FullCall, view: ViewState, acts: PanelActions): HTMLEle
       { type: 'button', class: 'tc-link mono', 'data-k': `beside ${call.id}`, onclick: choose },
       `${call.step} ${oneLine(call.tool, 80)}`
     ),
-    h('span', { class: 'what' }, oneLine(argumentsText(call), 200)),
+    h('span', 'what', oneLine(argumentsText(call), 200)),
     edit
   );
 }
@@ -307,9 +307,9 @@ function otherCallsOfTurn(view: ViewState, call: FullCall, acts: PanelActions): 
   const more = others.length - MOST_SHOWN;
   return h(
     'div',
-    { class: 'tc-turn' },
+    'tc-turn',
     h('h4', {}, `Also in turn ${call.turn}`),
     h('ul', { 'aria-label': 'Also in this turn' }, ...others.slice(0, MOST_SHOWN).map(one => otherCall(one, view, acts))),
-    more > 0 ? h('p', { class: 'muted small' }, `and ${more} more, listed in Steps`) : null
+    more > 0 ? h('p', 'muted small', `and ${more} more, listed in Steps`) : null
   );
 }

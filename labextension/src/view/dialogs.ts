@@ -45,19 +45,19 @@ export class EditDialog implements Dialog {
   private readonly _runButton = h('button', { type: 'submit', class: 'tc-btn primary' }, trans.__('Run with these'));
   private readonly _reasonField = h(
     'div',
-    { class: 'tc-field' },
+    'tc-field',
     h(
       'div',
       {},
       h('label', { class: 'tc-label', for: this._reason.id }, trans.__('Reason')),
       ' ',
-      h('span', { class: 'hint' }, trans.__('optional, sent to the model'))
+      h('span', 'hint', trans.__('optional, sent to the model'))
     ),
     this._reason
   );
   private readonly _buttons = h(
     'div',
-    { class: 'tc-row' },
+    'tc-row',
     button(trans.__('Reset'), { look: 'ghost first', onclick: () => this._reset() }),
     button(trans.__('Cancel'), { look: 'right', onclick: () => this._close() }),
     this._runButton
@@ -67,7 +67,7 @@ export class EditDialog implements Dialog {
     { onsubmit: event => this._submit(event), novalidate: true },
     ...this._rows.map(one => one.element),
     this._reasonField,
-    h('p', { class: 'tc-note' }, icon('info'), this._note),
+    h('p', 'tc-note', icon('info'), this._note),
     this._error.element,
     this._buttons
   );
@@ -147,12 +147,12 @@ export class CallDialog implements Dialog {
   private readonly _form = h(
     'form',
     { onsubmit: event => this._submit(event), novalidate: true },
-    this._summary ? h('p', { class: 'small muted' }, this._summary) : null,
+    this._summary ? h('p', 'small muted', this._summary) : null,
     ...this._rows.map(one => one.element),
-    this._rows.length ? null : h('p', { class: 'tc-note' }, icon('info'), h('span', {}, 'This tool takes no arguments.')),
-    h('p', { class: 'tc-note' }, icon('run'), this._note),
+    this._rows.length ? null : h('p', 'tc-note', icon('info'), h('span', {}, 'This tool takes no arguments.')),
+    h('p', 'tc-note', icon('run'), this._note),
     this._error.element,
-    h('div', { class: 'tc-row' }, this._addAnywayButton, this._cancelButton, this._addButton)
+    h('div', 'tc-row', this._addAnywayButton, this._cancelButton, this._addButton)
   );
   readonly element = dialogFrame('Write call', this._tool.id, this._form, () => this._close());
 

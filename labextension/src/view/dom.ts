@@ -6,12 +6,13 @@ import { visibleText } from './text';
 
 export type Child = Node | string | null | undefined | false;
 type Value = string | number | boolean | null | undefined | ((event: never) => void);
-type Props = Readonly<Record<string, Value>>;
+/** Listeners and attributes by name; a text is the class. */
+type Props = Readonly<Record<string, Value>> | string;
 
 const SVG = 'http://www.w3.org/2000/svg';
 
 function applyProps(element: Element, props: Props, children: readonly Child[]): void {
-  for (const [name, value] of Object.entries(props)) {
+  for (const [name, value] of Object.entries(typeof props === 'string' ? { class: props } : props)) {
     if (value === undefined || value === null || value === false) continue;
     if (typeof value === 'function') element.addEventListener(name.slice(2), value as EventListener);
     else element.setAttribute(name, value === true ? '' : visibleText(String(value)));
@@ -47,7 +48,7 @@ export function s<K extends keyof SVGElementTagNameMap>(
 export const isField = (target: EventTarget | null): boolean =>
   target instanceof HTMLElement && target.closest('input, textarea, select') !== null;
 
-export const screenReaderText = (text: string): HTMLElement => h('span', { class: 'tc-sr' }, text);
+export const screenReaderText = (text: string): HTMLElement => h('span', 'tc-sr', text);
 
 /** Text in which `code` stands between backticks. */
 export function prose(text: string): Child[] {

@@ -16,7 +16,7 @@ export function factList(all: readonly (Fact | null | false | '')[]): HTMLElemen
   if (shown.length === 0) return null;
   return h(
     'dl',
-    { class: 'tc-facts' },
+    'tc-facts',
     ...shown.flatMap(([name, value]) => [h('dt', {}, name), h('dd', {}, ...(Array.isArray(value) ? value : [value]))])
   );
 }
@@ -27,13 +27,13 @@ export function toolDescription(description: string): HTMLElement | null {
   return first ? h('span', { title: first === description.trim() ? '' : textBlock(description.trim(), 2000) }, first) : null;
 }
 
-export const mutedText = (text: string): HTMLElement => h('span', { class: 'muted small' }, text);
+export const mutedText = (text: string): HTMLElement => h('span', 'muted small', text);
 
 function fields(preview: FullPreview): HTMLElement | null {
   const shown = preview.fields
     .slice(0, 12)
     .map(([name, value]) => h('span', {}, `${oneLine(name, 40)} `, h('b', {}, oneLine(value, 80))));
-  return shown.length ? h('div', { class: 'tc-kv' }, ...shown) : null;
+  return shown.length ? h('div', 'tc-kv', ...shown) : null;
 }
 
 /** An object's tile as in the graph. */
@@ -42,8 +42,8 @@ const objectTile = ({ role, preview }: FullObject): HTMLElement =>
 
 /** An object in one line: tile, name, note, fields. */
 export function objectLine(object: FullObject, title: string, aside: string): HTMLElement {
-  const head = h('div', {}, h('span', { class: 'strong' }, oneLine(title, 120)), ' ', mutedText(oneLine(aside, 160)));
-  return h('div', { class: 'tc-obj' }, objectTile(object), h('div', {}, head, fields(object.preview)));
+  const head = h('div', {}, h('span', 'strong', oneLine(title, 120)), ' ', mutedText(oneLine(aside, 160)));
+  return h('div', 'tc-obj', objectTile(object), h('div', {}, head, fields(object.preview)));
 }
 
 /** `Account#1 · alice`. */
@@ -73,7 +73,7 @@ function originalArgument(call: FullCall, parameter: string): Child[] {
     return call.filled.includes(parameter) || isObjectName(call.arguments[parameter])
       ? []
       : [' ', mutedText(trans.__('the model left it out'))];
-  return [' ', mutedText(trans.__('the model asked for')), ' ', h('code', { class: 'muted' }, h('s', {}, literalText(before, 80)))];
+  return [' ', mutedText(trans.__('the model asked for')), ' ', h('code', 'muted', h('s', {}, literalText(before, 80)))];
 }
 
 /** Shows an object beside the arguments. */
@@ -99,13 +99,13 @@ function argumentValue(view: ViewState, call: FullCall, parameter: string, value
     const why = filled && object.kind ? trans.__('filled in: the newest %1', object.kind) : aside;
     return show
       ? [...waitingObject(object, why, show), ...originalArgument(call, parameter)]
-      : [h('span', { class: 'strong' }, nameText(object)), ' ', mutedText(oneLine(aside, 120)), ...originalArgument(call, parameter)];
+      : [h('span', 'strong', nameText(object)), ' ', mutedText(oneLine(aside, 120)), ...originalArgument(call, parameter)];
   }
   const or = isDecision(call) ? alternatives(view, call, parameter, value) : '';
   const text =
     typeof value === 'string' && value.length > 120
       ? h('pre', { class: 'tc-text', tabindex: 0 }, textBlock(value, 4000))
-      : h('code', { class: 'strong' }, literalText(value));
+      : h('code', 'strong', literalText(value));
   return [text, filled ? [' ', mutedText(trans.__('filled in'))] : [], or ? [' ', mutedText(or)] : [], originalArgument(call, parameter)].flat();
 }
 
@@ -114,7 +114,7 @@ function removedArguments(call: FullCall): HTMLElement[] {
   const gone = Object.entries(call.asked ?? {}).filter(([parameter]) => !(parameter in call.arguments));
   return gone.flatMap(([parameter, value]) => [
     h('dt', { class: 'muted', title: parameter }, h('s', {}, clip(oneLine(parameter, 80), 24))),
-    h('dd', {}, h('code', { class: 'muted' }, h('s', {}, literalText(value, 80))), ' ', mutedText(trans.__('removed')))
+    h('dd', {}, h('code', 'muted', h('s', {}, literalText(value, 80))), ' ', mutedText(trans.__('removed')))
   ]);
 }
 
@@ -133,5 +133,5 @@ export function argumentsOf(view: ViewState, call: FullCall, show: Show | null =
     ];
   });
   rows.push(...removedArguments(call));
-  return rows.length ? h('dl', { class: 'tc-args' }, ...rows) : null;
+  return rows.length ? h('dl', 'tc-args', ...rows) : null;
 }

@@ -60,10 +60,10 @@ function checkboxes(field: Field, around: InputContext): Input {
   const chosen = Array.isArray(field.initial) ? field.initial.map(String) : [];
   const names = [...new Set([...chosen, ...candidates(field, around.objects, around.step).map(object => object.name)])];
   const boxes = names.map(name => ({ name, box: h('input', { type: 'checkbox' }) }));
-  const labels = boxes.map(({ name, box }) => h('label', { class: 'tc-check' }, box, oneLine(name, 80)));
-  const none: Child = labels.length ? null : h('span', { class: 'muted small' }, trans.__('There are no objects yet.'));
+  const labels = boxes.map(({ name, box }) => h('label', 'tc-check', box, oneLine(name, 80)));
+  const none: Child = labels.length ? null : h('span', 'muted small', trans.__('There are no objects yet.'));
   return {
-    element: h('div', { class: 'tc-checks' }, ...labels, none),
+    element: h('div', 'tc-checks', ...labels, none),
     group: true,
     raw() {
       const picked = boxes.filter(({ box }) => box.checked).map(({ name }) => name);
@@ -86,7 +86,7 @@ function segments(around: InputContext, raws: readonly (readonly [string, string
     return { radio, label: h('label', {}, radio, text) };
   });
   return {
-    element: h('div', { class: 'tc-seg' }, ...radios.map(({ label }) => label)),
+    element: h('div', 'tc-seg', ...radios.map(({ label }) => label)),
     group: true,
     raw: () => radios.find(({ radio }) => radio.checked)?.radio.value ?? '',
     set: raw => radios.forEach(({ radio }) => void (radio.checked = radio.value === raw))
@@ -115,7 +115,7 @@ function flagInput(field: Field, around: InputContext): Input {
   const box = h('input', { id: around.id, type: 'checkbox', 'aria-describedby': around.described });
   const untouched = rawOf(field, field.initial);
   return {
-    element: h('span', { class: 'tc-flag' }, box),
+    element: h('span', 'tc-flag', box),
     group: false,
     raw: () => (untouched === '' && !box.checked && !field.required ? '' : String(box.checked)),
     set: raw => void (box.checked = raw === 'true')
@@ -200,13 +200,13 @@ export class FieldRow {
   readonly input = inputFor(this.field, { ...this._context, id: this._id, described: `${this._id}-h ${this._id}-e` });
   private readonly _hint = h('span', { class: 'hint', id: `${this._id}-h` });
   private readonly _error = h('span', { class: 'tc-wrong', id: `${this._id}-e` });
-  private readonly _changedTag = h('span', { class: 'tc-tag' }, icon('edited'), 'changed');
+  private readonly _changedTag = h('span', 'tc-tag', icon('edited'), 'changed');
   private readonly _name = oneLine(this.field.name, 80);
   private readonly _label = this.input.group
     ? h('span', { class: 'tc-label', id: `${this._id}-l` }, this._name)
     : h('label', { class: 'tc-label', for: this._id }, this._name);
-  private readonly _line = h('div', { class: 'tc-row tc-line' }, this.input.element);
-  readonly element = h('div', { class: 'tc-field' }, h('div', {}, this._label, ' ', this._hint), this._line, this._error);
+  private readonly _line = h('div', 'tc-row tc-line', this.input.element);
+  readonly element = h('div', 'tc-field', h('div', {}, this._label, ' ', this._hint), this._line, this._error);
   private readonly _initialRaw = rawOf(this.field, this.field.initial);
 
   constructor(readonly field: Field, private readonly _context: FieldContext, private readonly _changed: () => void) {
@@ -295,9 +295,9 @@ export function dialogFrame(title: string, about: string, form: HTMLElement, clo
   const id = nextId();
   const head = h(
     'div',
-    { class: 'tc-row' },
+    'tc-row',
     h('h3', { id }, title),
-    h('code', { class: 'muted' }, oneLine(about, 60)),
+    h('code', 'muted', oneLine(about, 60)),
     button('', { icon: 'close', label: trans.__('Close'), look: 'ghost icon right', onclick: close })
   );
   const attributes = { class: 'tc-dialog', role: 'dialog', 'aria-modal': 'true', 'aria-labelledby': id };
@@ -309,5 +309,5 @@ export function dialogFrame(title: string, about: string, form: HTMLElement, clo
     event.preventDefault();
     close();
   });
-  return h('div', { class: 'tc-veil' }, box);
+  return h('div', 'tc-veil', box);
 }

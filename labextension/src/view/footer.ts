@@ -9,7 +9,7 @@ export class ReplyText {
   readonly element = h(
     'div',
     { class: 'tc-said', role: 'group', 'aria-label': trans.__('What the model says'), tabindex: 0 },
-    h('span', { class: 'who' }, trans.__('Model')),
+    h('span', 'who', trans.__('Model')),
     this._text
   );
   private _view!: ViewState;
@@ -36,16 +36,16 @@ let ids = 0;
 
 export class TimeSlider {
   private readonly _id = `tc-time${++ids}`;
-  private readonly _tickMarks = h('div', { class: 'ticks' });
-  private readonly _pastBar = h('i', { class: 'done' });
+  private readonly _tickMarks = h('div', 'ticks');
+  private readonly _pastBar = h('i', 'done');
   private readonly _slider = h('input', { id: this._id, type: 'range', 'aria-label': trans.__('Time'), min: 1, max: 1, step: 1 });
   private readonly _stepText = h('span');
   private readonly _backButton = button(trans.__('Back to now'), { look: 'ghost', onclick: () => this._acts.setState({ pastStep: null }) });
   readonly element = h(
     'div',
-    { class: 'tc-time' },
+    'tc-time',
     h('label', { for: this._id }, trans.__('Time')),
-    h('div', { class: 'tc-track' }, this._tickMarks, this._pastBar, this._slider),
+    h('div', 'tc-track', this._tickMarks, this._pastBar, this._slider),
     this._stepText,
     this._backButton
   );

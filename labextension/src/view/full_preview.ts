@@ -46,7 +46,7 @@ function table(preview: FullPreview): HTMLElement {
   return h(
     'div',
     { class: 'tc-scroll', tabindex: 0, role: 'group', 'aria-label': 'Table' },
-    h('table', { class: 'tc-table' }, h('thead', {}, row(preview.columns, 'th')), h('tbody', {}, ...body))
+    h('table', 'tc-table', h('thead', {}, row(preview.columns, 'th')), h('tbody', {}, ...body))
   );
 }
 

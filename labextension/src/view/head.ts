@@ -74,7 +74,7 @@ function metaItems(view: ViewState): Child[] {
     ['', counts || (turn ? `turn ${formatNumber(turn)}` : '')],
     ['opt', tokensText(view, turn)]
   ];
-  return parts.filter(([, text]) => text).map(([look, text]) => h('span', { class: look }, text));
+  return parts.filter(([, text]) => text).map(([look, text]) => h('span', look, text));
 }
 
 function unverifiedTag(): HTMLElement {
@@ -87,13 +87,13 @@ function unverifiedTag(): HTMLElement {
 export class PanelHead {
   // Announcements are made once, by `Announcer`.
   private readonly _status = h('div', { class: 'tc-status', role: 'status', 'aria-live': 'off', 'aria-label': trans.__('Session status') });
-  private readonly _about = h('div', { class: 'tc-meta' });
+  private readonly _about = h('div', 'tc-meta');
   private readonly _step = button(trans.__('Step'), { icon: 'step', look: 'ghost', onclick: () => this._acts.send({ type: 'step' }) });
   private readonly _run = button(trans.__('Run'), { icon: 'run', look: 'ghost', onclick: () => this._acts.send({ type: 'run' }) });
   private readonly _stop = button(trans.__('Stop'), { icon: 'stop', look: 'ghost', onclick: () => this._acts.send({ type: 'stop' }) });
   private readonly _exportButton = exportMenu(this._acts.exportAs);
-  private readonly _controls = h('div', { class: 'tc-drive' }, h('span', { class: 'tc-sep' }), this._step, this._run, this._stop, this._exportButton);
-  readonly element = h('div', { class: 'tc-head' }, this._status, this._about, this._controls);
+  private readonly _controls = h('div', 'tc-drive', h('span', 'tc-sep'), this._step, this._run, this._stop, this._exportButton);
+  readonly element = h('div', 'tc-head', this._status, this._about, this._controls);
   private readonly _bar = h('div', { class: 'tc-bar', hidden: true });
   private readonly _savedBar = h('div', { class: 'tc-bar', hidden: true }, icon('info'), h('span', {}, trans.__(this._unchecked ? UNCHECKED : SAVED)));
   private _view!: ViewState;

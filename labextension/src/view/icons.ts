@@ -70,7 +70,7 @@ type GlyphName = keyof typeof GLYPHS;
 const PATH = /^[\sMmLlHhVvCcSsQqTtAaZzeE0-9.,+-]{1,2000}$/;
 
 function lines(paths: readonly string[]): SVGElement {
-  return s('g', { class: 'pic' }, ...paths.map(d => s('path', { d })));
+  return s('g', 'pic', ...paths.map(d => s('path', { d })));
 }
 
 /** The head of a table in a box of 24 units. */
@@ -81,7 +81,7 @@ function tableHead(preview: FullPreview): SVGElement {
   return s(
     'g',
     {},
-    s('g', { class: 'pic fine' }, s('path', { d: 'M1 4h22v17H1zM1 10.200h22M1 15.600h22M11.400 4v17' })),
+    s('g', 'pic fine', s('path', { d: 'M1 4h22v17H1zM1 10.200h22M1 15.600h22M11.400 4v17' })),
     ...names
   );
 }

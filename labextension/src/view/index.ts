@@ -116,7 +116,7 @@ export class PanelView {
   private readonly _panels = Object.values(this._tabBar.panels);
   private readonly _page = h(
     'div',
-    { class: 'tc-page' },
+    'tc-page',
     this._head.element,
     ...this._head.bars,
     this._exercise.element,
@@ -133,7 +133,7 @@ export class PanelView {
     this._errorText,
     this._announcer.element
   );
-  private readonly _shell = h('div', { class: 'tc-shell' }, this._root);
+  private readonly _shell = h('div', 'tc-shell', this._root);
   private readonly _resizeObserver = typeof ResizeObserver === 'undefined' ? null : new ResizeObserver(() => this._graph.resize());
 
   constructor(private readonly _el: HTMLElement, private readonly _host: Host, private readonly _known = EMPTY_MODEL) {

@@ -18,7 +18,7 @@ export class Menu {
   constructor(label: string, private readonly _opener: HTMLButtonElement, private readonly _entries: () => readonly MenuEntry[]) {
     const id = `tc-menu${++ids}`;
     this._list = h('div', { class: 'tc-menu', role: 'menu', 'aria-label': label, id, hidden: true });
-    this.element = h('div', { class: 'tc-menuplace' }, _opener, this._list);
+    this.element = h('div', 'tc-menuplace', _opener, this._list);
     _opener.setAttribute('aria-haspopup', 'menu');
     _opener.setAttribute('aria-controls', id);
     _opener.setAttribute('aria-expanded', 'false');

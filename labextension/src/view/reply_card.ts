@@ -27,21 +27,21 @@ function writtenCall({ call, number, live, sent, remove }: WrittenCall): HTMLEle
 
 /** The card; a redraw keeps the text in its field. */
 export class ReplyCard {
-  private readonly _turn = h('span', { class: 'small muted' });
-  private readonly _title = h('div', { class: 'tc-title' }, h('h3', {}, 'Reply as the model'), this._turn);
+  private readonly _turn = h('span', 'small muted');
+  private readonly _title = h('div', 'tc-title', h('h3', {}, 'Reply as the model'), this._turn);
   private readonly _hint = h('p', {}, 'Choose a tool to write a call, write a text, or both.');
   private readonly _requestParts = new RequestParts(this._acts.openCallDialog);
   private readonly _calls = h('ol', { class: 'tc-calls', 'aria-label': 'Your calls' });
   private readonly _replyText = h('textarea', { class: 'tc-in', rows: 2, 'aria-label': 'Your words', 'data-k': 'words' });
   private readonly _field = h(
     'label',
-    { class: 'tc-field' },
-    h('span', { class: 'tc-label' }, 'Your words ', h('span', { class: 'hint' }, 'optional beside a call')),
+    'tc-field',
+    h('span', 'tc-label', 'Your words ', h('span', 'hint', 'optional beside a call')),
     this._replyText
   );
   private readonly _send = h('button', { type: 'submit', class: 'tc-btn primary', 'data-k': 'send' }, 'Send');
-  private readonly _consequence = h('span', { class: 'small muted' });
-  private readonly _form = h('form', { class: 'tc-form', onsubmit: event => this._submit(event) }, this._calls, this._field, h('div', { class: 'tc-row' }, this._send, this._consequence));
+  private readonly _consequence = h('span', 'small muted');
+  private readonly _form = h('form', { class: 'tc-form', onsubmit: event => this._submit(event) }, this._calls, this._field, h('div', 'tc-row', this._send, this._consequence));
   private readonly _parts = [this._title, this._hint, ...this._requestParts.elements, this._form];
   readonly element = h('div', { class: 'tc-reply tc-replying', role: 'group', 'aria-label': 'Reply as the model' }, ...this._parts);
   private readonly _callRows = keyedChildren(this._calls, writtenCall);
@@ -108,13 +108,13 @@ function toldResult(one: FullToldResult): HTMLElement[] {
 /** The prompt, and the results since the last reply. */
 function promptAndResults(turn: FullPersonTurn): HTMLElement {
   const asked = [h('dt', {}, 'prompt'), h('dd', {}, monoText(turn.prompt))];
-  return h('dl', { class: 'tc-args tc-heard' }, ...asked, ...turn.told.flatMap(toldResult));
+  return h('dl', 'tc-args tc-heard', ...asked, ...turn.told.flatMap(toldResult));
 }
 
 function systemText(turn: FullPersonTurn): Child {
   if (!turn.system) return null;
   const summary = h('summary', {}, icon('down'), 'System text');
-  return h('details', { class: 'tc-more' }, summary, h('pre', { class: 'tc-text', tabindex: 0 }, textBlock(turn.system)));
+  return h('details', 'tc-more', summary, h('pre', { class: 'tc-text', tabindex: 0 }, textBlock(turn.system)));
 }
 
 interface ToolItem {
@@ -126,15 +126,15 @@ function toolItem({ tool, live }: ToolItem, choose: (tool: FullTool) => void): H
   const name = oneLine(tool.id, 120);
   const label = live
     ? h('button', { type: 'button', class: 'tool', 'data-k': `tool ${tool.id}`, onclick: () => choose(tool) }, name)
-    : h('code', { class: 'tool' }, name);
-  const about = h('span', { class: 'about' }, textBlock(tool.description.trim(), 20_000));
+    : h('code', 'tool', name);
+  const about = h('span', 'about', textBlock(tool.description.trim(), 20_000));
   return h('li', { class: live ? 'tc-tool live' : 'tc-tool' }, label, about);
 }
 
 /** The parts of a request that a person replies to: prompt, results, system text and tools. */
 export class RequestParts {
-  private readonly _request = h('div', { class: 'tc-cardbody' });
-  private readonly _heading = h('h4', { class: 'tc-part' }, 'Tools');
+  private readonly _request = h('div', 'tc-cardbody');
+  private readonly _heading = h('h4', 'tc-part', 'Tools');
   private readonly _tools = h('ul', { class: 'tc-tools-now', 'aria-label': 'Tools of this turn' });
   private readonly _rows = keyedChildren(this._tools, (one: ToolItem) => toolItem(one, this._choose));
   private _personTurn!: FullPersonTurn;

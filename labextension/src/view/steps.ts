@@ -39,7 +39,7 @@ function stepElement(item: StepItem, open: (call: FullCall) => void): HTMLElemen
       { type: 'button', class: 'tool', 'data-k': `step ${call.id}` },
       oneLine(call.tool, 120)
     ),
-    h('span', { class: 'what' }, spokenStatus(call) ? screenReaderText(spokenStatus(call)) : null, ...stepText(item)),
+    h('span', 'what', spokenStatus(call) ? screenReaderText(spokenStatus(call)) : null, ...stepText(item)),
     call.change ? h('span', { class: 'change', title: call.change }, oneLine(call.change, 160)) : null,
     h('span', { class: 'end', title: warningText(call) }, call.edited && stepIcon(call) !== 'edited' ? icon('edited') : null, endText(call))
   );
@@ -63,11 +63,11 @@ function showFolded(element: HTMLElement, number: number, which: string): void {
 /** The heading and the list. */
 export class StepList {
   private readonly _list = h('ol', { class: 'tc-steps', 'aria-label': trans.__('Steps') });
-  private readonly _laterText = h('p', { class: 'tc-later' });
-  private readonly _emptyText = h('p', { class: 'tc-later' }, trans.__('No steps yet.'));
-  private readonly _pane = h('div', { class: 'tc-pane' }, h('h3', { class: 'tc-h' }, trans.__('Steps')), this._list, this._emptyText, this._laterText);
-  private readonly _earlierText = h('p', { class: 'tc-later' });
-  private readonly _furtherText = h('p', { class: 'tc-later' });
+  private readonly _laterText = h('p', 'tc-later');
+  private readonly _emptyText = h('p', 'tc-later', trans.__('No steps yet.'));
+  private readonly _pane = h('div', 'tc-pane', h('h3', 'tc-h', trans.__('Steps')), this._list, this._emptyText, this._laterText);
+  private readonly _earlierText = h('p', 'tc-later');
+  private readonly _furtherText = h('p', 'tc-later');
   private readonly _toolList = new ToolList(this._acts);
   private readonly _rows = keyedChildren(this._list, (item: StepItem) => stepElement(item, call => this._acts.setState({ chosen: choiceOf(call), form: null })));
   private _current: Element | null = null;
@@ -160,7 +160,7 @@ function breakpointButton(tool: FullTool, stops: boolean, view: ViewState, acts:
       onclick: send
     },
     icon(stops ? 'wait' : 'ready'),
-    h('span', { class: 'tool' }, oneLine(tool.id, 120))
+    h('span', 'tool', oneLine(tool.id, 120))
   );
 }
 
@@ -171,7 +171,7 @@ function toolElement(tool: FullTool, view: ViewState, acts: PanelActions): HTMLE
     'li',
     {},
     breakpointButton(tool, stops, view, acts),
-    note ? h('span', { class: 'end' }, note) : null,
+    note ? h('span', 'end', note) : null,
     h('span', { class: 'what', title: textBlock(tool.description.trim(), 2000) }, summaryOf(tool.description))
   );
 }

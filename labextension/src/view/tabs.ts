@@ -20,7 +20,7 @@ export class TabBar {
     { class: 'tc-tablist', role: 'tablist', 'aria-label': trans.__('Views') },
     ...this._buttons
   );
-  readonly element: HTMLElement = h('div', { class: 'tc-tabs' }, this._list, this._beside);
+  readonly element: HTMLElement = h('div', 'tc-tabs', this._list, this._beside);
 
   constructor(private readonly _acts: PanelActions, private readonly _beside: HTMLElement) {
     this._list.addEventListener('keydown', event => this._moveByKey(event));

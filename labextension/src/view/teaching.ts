@@ -24,11 +24,11 @@ function toolChoice(tools: readonly FullTool[], chosen: (tool: FullTool | null) 
 }
 
 export class GuessCard {
-  private readonly _turn = h('span', { class: 'small muted' });
-  private readonly _title = h('div', { class: 'tc-title' }, h('h3', {}, 'What will the model call next?'), this._turn);
+  private readonly _turn = h('span', 'small muted');
+  private readonly _title = h('div', 'tc-title', h('h3', {}, 'What will the model call next?'), this._turn);
   private readonly _tools = h('div', { class: 'tc-choice', role: 'radiogroup', 'aria-label': 'Tool' });
-  private readonly _description = h('p', { class: 'small muted' });
-  private readonly _fields = h('div', { class: 'tc-fields' });
+  private readonly _description = h('p', 'small muted');
+  private readonly _fields = h('div', 'tc-fields');
   private readonly _error = new FormError();
   private readonly _checkButton = h('button', { type: 'submit', class: 'tc-btn primary', 'data-k': 'check guess' }, 'Check my guess');
   private readonly _showButton = button('Show the call', { look: 'ghost', key: 'show', onclick: () => this._acts.send({ type: 'skip_guess', rest: false }) });
@@ -36,13 +36,13 @@ export class GuessCard {
   private readonly _form = h(
     'form',
     { class: 'tc-form', onsubmit: event => this._submit(event), novalidate: true },
-    h('div', { class: 'tc-field' }, h('span', { class: 'tc-label', 'aria-hidden': 'true' }, 'Tool'), this._tools, this._description),
+    h('div', 'tc-field', h('span', { class: 'tc-label', 'aria-hidden': 'true' }, 'Tool'), this._tools, this._description),
     this._fields,
     this._error.element,
-    h('div', { class: 'tc-row' }, this._checkButton, this._showButton, this._skipButton)
+    h('div', 'tc-row', this._checkButton, this._showButton, this._skipButton)
   );
   private readonly _requestParts = new RequestParts();
-  private readonly _more = h('details', { class: 'tc-more' }, h('summary', {}, icon('down'), 'What the model is sent'), ...this._requestParts.elements);
+  private readonly _more = h('details', 'tc-more', h('summary', {}, icon('down'), 'What the model is sent'), ...this._requestParts.elements);
   readonly element = h('div', { class: 'tc-reply tc-guessing', role: 'group', 'aria-label': 'Guess' }, this._title, this._form, this._more);
   private _view!: ViewState;
   private _rows: readonly FieldRow[] = [];
@@ -146,16 +146,16 @@ const COLUMNS = ['', '', 'your guess', 'the model'];
 
 function guessTable(row: FullGuess): HTMLElement {
   const head = h('tr', {}, ...COLUMNS.map(text => h('th', { scope: 'col' }, text)));
-  return h('table', { class: 'tc-beside' }, h('thead', {}, head), h('tbody', {}, ...comparedLines(row).map(comparedRow)));
+  return h('table', 'tc-beside', h('thead', {}, head), h('tbody', {}, ...comparedLines(row).map(comparedRow)));
 }
 
 /** A guess and the model's reply. */
 function guessResult(row: FullGuess): Child[] {
   const pointsList = row.guess ? `${row.right} of ${plural(row.of, 'point')}` : '';
   const aside = [`turn ${row.turn}`, pointsList].filter(Boolean).join(', ');
-  const others = row.calls > 1 ? h('p', { class: 'small muted' }, `One of ${row.calls} calls of this reply.`) : null;
+  const others = row.calls > 1 ? h('p', 'small muted', `One of ${row.calls} calls of this reply.`) : null;
   return [
-    h('div', { class: 'tc-title' }, h('h3', {}, oneLine(row.says, 200)), h('span', { class: 'small muted' }, aside)),
+    h('div', 'tc-title', h('h3', {}, oneLine(row.says, 200)), h('span', 'small muted', aside)),
     row.guess ? guessTable(row) : null,
     others
   ];
@@ -206,7 +206,7 @@ function guessIcon(row: FullGuess): IconName {
 
 function guessItem(row: FullGuess): HTMLElement {
   const name = row.came ? h('code', {}, oneLine(row.came.tool, 120)) : h('span', {}, 'an answer');
-  return h('li', {}, icon(guessIcon(row)), name, h('span', { class: 'muted right' }, differenceText(row)));
+  return h('li', {}, icon(guessIcon(row)), name, h('span', 'muted right', differenceText(row)));
 }
 
 const sumOf = (rows: readonly FullGuess[], of: (row: FullGuess) => number): number =>
@@ -214,7 +214,7 @@ const sumOf = (rows: readonly FullGuess[], of: (row: FullGuess) => number): numb
 
 /** The points, by tool and arguments. */
 function points(made: readonly FullGuess[]): HTMLElement[] {
-  if (made.length === 0) return [h('p', { class: 'small muted' }, 'No guesses yet.')];
+  if (made.length === 0) return [h('p', 'small muted', 'No guesses yet.')];
   const marks = made.flatMap(row => row.marks);
   const right = sumOf(made, row => (row.tool ? row.marks.filter(mark => mark.right).length : 0));
   const facts: readonly (readonly [string, string])[] = [
@@ -223,8 +223,8 @@ function points(made: readonly FullGuess[]): HTMLElement[] {
   ];
   const of = h('small', {}, `of ${plural(sumOf(made, row => row.of), 'point')}`);
   return [
-    h('div', { class: 'tc-score' }, `${sumOf(made, row => row.right)} `, of),
-    h('dl', { class: 'tc-facts' }, ...facts.flatMap(([name, value]) => [h('dt', {}, name), h('dd', {}, value)]))
+    h('div', 'tc-score', `${sumOf(made, row => row.right)} `, of),
+    h('dl', 'tc-facts', ...facts.flatMap(([name, value]) => [h('dt', {}, name), h('dd', {}, value)]))
   ];
 }
 
@@ -232,9 +232,9 @@ function points(made: readonly FullGuess[]): HTMLElement[] {
 function scoreContent(rows: readonly FullGuess[], session: string): HTMLElement[] {
   const list = [...rows].reverse().slice(0, 200).map(guessItem);
   return [
-    h('h3', { class: 'tc-h' }, 'Your score'),
+    h('h3', 'tc-h', 'Your score'),
     ...points(rows.filter(row => row.guess)),
-    ...(session ? [h('p', { class: 'small muted' }, oneLine(session, 120))] : []),
+    ...(session ? [h('p', 'small muted', oneLine(session, 120))] : []),
     ...(list.length ? [h('ol', { class: 'tc-guesses', 'aria-label': 'Your guesses' }, ...list)] : [])
   ];
 }
@@ -258,8 +258,8 @@ export class ScoreCard {
 }
 
 export class ExerciseBar {
-  private readonly _sign = h('span', { class: 'sign' });
-  private readonly _title = h('span', { class: 'strong' });
+  private readonly _sign = h('span', 'sign');
+  private readonly _title = h('span', 'strong');
   private readonly _text = h('div', { class: 'says', role: 'status', 'aria-label': 'Exercise' });
   private readonly _check = button('Check', { key: 'check', onclick: () => this._acts.send({ type: 'check' }) });
   readonly element = h('div', { class: 'tc-task', hidden: true }, this._sign, h('div', {}, this._title, this._text), this._check);

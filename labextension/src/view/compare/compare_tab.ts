@@ -35,9 +35,9 @@ function oneBranch(view: ViewState, acts: PanelActions): HTMLElement {
   const gone = hiddenBranches(view.model).length > 0;
   return h(
     'div',
-    { class: 'tc-nothing' },
-    h('p', { class: 'strong' }, gone ? 'One branch in view' : 'One branch so far'),
-    h('p', { class: 'muted' }, gone ? 'The others are hidden.' : ONE_BRANCH),
+    'tc-nothing',
+    h('p', 'strong', gone ? 'One branch in view' : 'One branch so far'),
+    h('p', 'muted', gone ? 'The others are hidden.' : ONE_BRANCH),
     hiddenButton(view, acts)
   );
 }
@@ -57,9 +57,9 @@ function compareBar(view: ViewState, shown: Sides, acts: PanelActions): HTMLElem
   const refused = refusal(view);
   return h(
     'div',
-    { class: 'tc-row tc-with' },
+    'tc-row tc-with',
     h('span', { class: 'strong', role: 'status' }, headline(shown, view.isPast)),
-    refused ? h('span', { class: 'muted small' }, refused) : null,
+    refused ? h('span', 'muted small', refused) : null,
     hiddenButton(view, acts),
     view.ui.showsEqualCalls
       ? button('Fold equal calls', { look: 'ghost right small', key: 'fold', onclick: () => acts.setState({ showsEqualCalls: false }) })
@@ -75,11 +75,11 @@ function notCompared(view: ViewState, names: string): HTMLElement {
   const absent = names
     ? `The comparison of ${names} is not saved in this notebook. Run the cell to compare them.`
     : 'No comparison is saved in this notebook. Run the cell to compare the branches.';
-  return h('p', { class: 'tc-later' }, view.live ? refusal(view) || asked : absent);
+  return h('p', 'tc-later', view.live ? refusal(view) || asked : absent);
 }
 
 export class CompareTab {
-  readonly element = h('div', { class: 'tc-compare' });
+  readonly element = h('div', 'tc-compare');
   private _view!: ViewState;
   /** The comparison requested from the kernel; `seen` once it has arrived. */
   private _requested: { readonly sides: readonly [string, string]; readonly among: Model['branches']; seen: boolean } | null = null;
@@ -127,7 +127,7 @@ export class CompareTab {
     const rows = pairRows(shown.pairs, { view: this._view, acts: this._acts }, MOST_ROWS);
     const speaks = this._view.model.session.phase === 'thinking';
     grid.append(...rows, ...[replyTexts(shown, speaks), columnFooter(shown, this._view.isPast)].filter(one => one !== null));
-    const more = rows.length >= MOST_ROWS ? h('p', { class: 'tc-later' }, `The first ${MOST_ROWS} rows are shown.`) : null;
+    const more = rows.length >= MOST_ROWS ? h('p', 'tc-later', `The first ${MOST_ROWS} rows are shown.`) : null;
     return [compareBar(this._view, shown, this._acts), grid, ...(more ? [more] : [])];
   }
 
@@ -168,7 +168,7 @@ function columnHeader(view: ViewState, shown: Sides, acts: PanelActions): HTMLEl
       'div',
       { role: 'columnheader', class: where === 'right' ? 'hd b' : 'hd' },
       picker(view, shown, where, acts),
-      shown.comparison ? h('span', { class: 'muted small' }, editedText(shown.pairs, where)) : null
+      shown.comparison ? h('span', 'muted small', editedText(shown.pairs, where)) : null
     );
   return tableRow(h('span', { role: 'columnheader', class: 'hd' }, screenReaderText('Call')), cell('left'), cell('right'));
 }
@@ -208,7 +208,7 @@ function replyTexts({ left, right, comparison }: Sides, speaks: boolean): HTMLEl
     h(
       'div',
       { role: 'cell', class: `${look}diff` },
-      h('div', { class: 'muted small' }, 'reply text'),
+      h('div', 'muted small', 'reply text'),
       textLines(mine.text, differsAt(change, where))
     );
   return tableRow(rowHead('', screenReaderText('Reply text, differs')), cell(left, 'left', ''), cell(right, 'right', 'b '));

@@ -14,15 +14,15 @@ const ROWS = 8;
 /** The lines of a text; differing lines are marked. */
 export function textLines(text: string, differs: (number: number) => boolean): HTMLElement {
   const all = visibleText(text).split('\n').slice(0, LINES);
-  return h('pre', { class: 'tc-lines' }, ...all.flatMap((one, index) => lineOf(one, differs(index + 1))));
+  return h('pre', 'tc-lines', ...all.flatMap((one, index) => lineOf(one, differs(index + 1))));
 }
 
 function lineOf(text: string, differs: boolean): Child[] {
   const shown = clip(text, 300) || ' ';
-  return [h('span', { class: 'ln' }, differs ? marked(shown) : shown)];
+  return [h('span', 'ln', differs ? marked(shown) : shown)];
 }
 
-const nameLabel = (name: string): Child => (name ? h('span', { class: 'k' }, oneLine(name, 60)) : null);
+const nameLabel = (name: string): Child => (name ? h('span', 'k', oneLine(name, 60)) : null);
 
 /** The differences whose rows are shown. */
 const opened = new Set<string>();
@@ -47,10 +47,10 @@ function partElement(one: FullPart, where: SideName, { id, name, preview }: Full
   const images = (where === 'left' ? one.images.slice(0, 1) : one.images.slice(1)).map(safeImage).filter(Boolean);
   return h(
     'div',
-    { class: 'tc-partof' },
+    'tc-partof',
     nameLabel(one.name),
-    hasText ? (words === null ? h('span', { class: 'muted' }, 'not there') : marked(oneLine(words, 200))) : null,
-    one.says && !hasRows ? h('span', { class: 'muted small' }, oneLine(one.says, 160)) : null,
+    hasText ? (words === null ? h('span', 'muted', 'not there') : marked(oneLine(words, 200))) : null,
+    one.says && !hasRows ? h('span', 'muted small', oneLine(one.says, 160)) : null,
     ...images.map((src, index) => h('img', { class: 'tc-picture', src, alt: index ? 'Difference' : `${name}, a picture` })),
     one.lines.length ? changedLines(one, where) : null,
     hasRows
@@ -65,20 +65,20 @@ function changedLines(one: FullPart, where: SideName): HTMLElement {
   for (const { sign, left, right, left_at, right_at } of one.lines) {
     const at = where === 'left' ? left_at : right_at;
     const text = sign === 'same' ? left : where === 'left' ? left : right;
-    if (at === 0) lines.push(h('span', { class: 'ln muted' }, ' '));
+    if (at === 0) lines.push(h('span', 'ln muted', ' '));
     else {
-      if (at > before + 1) lines.push(h('span', { class: 'ln muted' }, '…'));
+      if (at > before + 1) lines.push(h('span', 'ln muted', '…'));
       lines.push(...lineOf(visibleText(text), sign !== 'same'));
       before = at;
     }
   }
-  return h('pre', { class: 'tc-lines' }, ...lines);
+  return h('pre', 'tc-lines', ...lines);
 }
 
 function table(head: readonly string[], rows: readonly (readonly Child[])[]): HTMLElement {
   const heads = head.map(name => h('th', { scope: 'col' }, oneLine(name, 24)));
   const body = rows.map(row => h('tr', {}, ...row.map(cell => h('td', {}, cell))));
-  return h('div', { class: 'tc-scroll', tabindex: 0 }, h('table', { class: 'tc-table' }, h('thead', {}, h('tr', {}, ...heads)), h('tbody', {}, ...body)));
+  return h('div', { class: 'tc-scroll', tabindex: 0 }, h('table', 'tc-table', h('thead', {}, h('tr', {}, ...heads)), h('tbody', {}, ...body)));
 }
 
 const changedCells = ({ cells }: FullPart, where: SideName): HTMLElement =>
@@ -112,7 +112,7 @@ const showsAll = (preview: FullPreview, cells: Cells, where: SideName): boolean 
 /** The preview of an object whose values were not compared. */
 function objectPreview(object: FullObject): Child[] {
   const { preview } = object;
-  const fields = preview.fields.map(([name, value]) => h('div', { class: 'tc-partof' }, nameLabel(name), oneLine(value, 80)));
+  const fields = preview.fields.map(([name, value]) => h('div', 'tc-partof', nameLabel(name), oneLine(value, 80)));
   return [image(object), ...fields, previewTable(preview, [], 'left'), preview.text ? textLines(preview.text, () => false) : null];
 }
 
@@ -129,7 +129,7 @@ function body(pair: ObjectPair, where: SideName): Child[] {
   if (!mine || pair.same) return [];
   const { values } = pair;
   if (!pair.left || !pair.right) return objectPreview(mine);
-  if (!values || values.unknown) return [...objectPreview(mine), h('p', { class: 'muted small' }, oneLine(values?.unknown || NOT_COMPARED, 200))];
+  if (!values || values.unknown) return [...objectPreview(mine), h('p', 'muted small', oneLine(values?.unknown || NOT_COMPARED, 200))];
   const { parts } = values;
   const told = parts.map(one => partElement(one, where, mine));
   const pictured = parts.some(one => one.images.some(Boolean)) || pair.left.preview.image === pair.right.preview.image;
@@ -139,14 +139,14 @@ function body(pair: ObjectPair, where: SideName): Child[] {
 /** An object on its side: tile, name, and its differences. */
 export function objectElement(pair: ObjectPair, where: SideName, chosen: boolean, choose: (object: FullObject) => void): Child {
   const object = pair[where];
-  if (!object) return pair.left || pair.right ? h('div', { class: 'muted small' }, 'no object') : null;
-  const caption = h('span', { class: 'muted small' }, oneLine(object.preview.caption || object.kind, 80));
+  if (!object) return pair.left || pair.right ? h('div', 'muted small', 'no object') : null;
+  const caption = h('span', 'muted small', oneLine(object.preview.caption || object.kind, 80));
   const mini = h(
     'button',
     { type: 'button', class: 'tc-mini', 'aria-pressed': String(chosen), 'data-k': `${where} object ${object.id}`, onclick: () => choose(object) },
     thumb(glyph(object.preview), true),
-    h('span', { class: 'strong' }, oneLine(object.name, 80)),
+    h('span', 'strong', oneLine(object.name, 80)),
     caption
   );
-  return h('div', { class: 'tc-madeof' }, mini, ...body(pair, where));
+  return h('div', 'tc-madeof', mini, ...body(pair, where));
 }

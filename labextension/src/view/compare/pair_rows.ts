@@ -84,7 +84,7 @@ function callOutcome(call: FullCall, other: FullCall | null): Child {
     call.status !== 'succeeded' || (other && other.status !== 'succeeded') ? callLabel(call.status).word : '',
     call.memory ? 'cached' : ''
   ].filter(Boolean);
-  return words.length ? h('span', { class: 'muted small' }, words.join(' · ')) : null;
+  return words.length ? h('span', 'muted small', words.join(' · ')) : null;
 }
 
 const LOOKS = { error: 'tc-came bad', result: 'tc-came', reason: 'tc-came muted', prints: 'tc-came' } as const;
@@ -94,7 +94,7 @@ function resultLines(pair: CallPair, call: FullCall, where: SideName): Child[] {
   const linesOf = (what: keyof typeof LOOKS): Child => {
     const change = changeIn(pair, what);
     if (call[what] === '' || (pair.left && pair.right && !change)) return null;
-    const label = what === 'prints' ? h('span', { class: 'k' }, 'printed') : null;
+    const label = what === 'prints' ? h('span', 'k', 'printed') : null;
     return h('div', { class: LOOKS[what] }, label, textLines(call[what], differsAt(change, where)));
   };
   return [linesOf('error'), call.saves ? null : linesOf('result'), linesOf('reason'), linesOf('prints')];
@@ -104,7 +104,7 @@ function resultLines(pair: CallPair, call: FullCall, where: SideName): Child[] {
 function returnedObject(pair: CallPair, call: FullCall, model: Model, where: SideName): Child {
   const object = changeIn(pair, 'result') && call.result === '' ? model.objects.get(call.object) : undefined;
   if (!object || pair.objects.some(one => one[where] === object)) return null;
-  return h('div', { class: 'tc-came' }, 'returned ', marked(oneLine(object.name, 80)));
+  return h('div', 'tc-came', 'returned ', marked(oneLine(object.name, 80)));
 }
 
 interface CompareContext {
@@ -132,5 +132,5 @@ function pairCell(pair: CallPair, where: SideName, { view, acts }: CompareContex
   const objects = pair.objects.map(one =>
     objectElement(one, where, chosen.object !== '' && chosen.object === one[where]?.id, (object: FullObject) => choose(object.id))
   );
-  return h('div', { role: 'cell', class: look }, h('div', { class: 'tc-asked' }, title, callOutcome(call, other)), ...resultLines(pair, call, where), returnedObject(pair, call, view.model, where), ...objects);
+  return h('div', { role: 'cell', class: look }, h('div', 'tc-asked', title, callOutcome(call, other)), ...resultLines(pair, call, where), returnedObject(pair, call, view.model, where), ...objects);
 }

@@ -191,7 +191,7 @@ function objectContent(preview: FullPreview): SVGElement {
 /** An object's tile for use in text. */
 export function tileOf(preview: FullPreview): HTMLElement {
   const drawing = s('svg', { class: 'g', viewBox: '-24 -24 48 48', 'aria-hidden': 'true' }, objectContent(preview));
-  return h('span', { class: 'tc-thumb whole' }, drawing);
+  return h('span', 'tc-thumb whole', drawing);
 }
 
 const SIGNS_OF: Readonly<Record<string, Parameters<typeof sign>[0]>> = {

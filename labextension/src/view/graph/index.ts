@@ -53,12 +53,12 @@ export class Graph {
   });
   private readonly _emptyHint = h(
     'p',
-    { class: 'tc-empty' },
+    'tc-empty',
     icon('info'),
     'No objects yet. The graph shows the inputs, and the objects that calls make.'
   );
-  private readonly _canvas = h('div', { class: 'tc-canvas' }, this._svg, this._toolbar.element, this._emptyHint);
-  readonly element = h('div', { class: 'tc-graph' }, this._search.element, this._overview.element, this._canvas, this._legendBox, this._objectList.element);
+  private readonly _canvas = h('div', 'tc-canvas', this._svg, this._toolbar.element, this._emptyHint);
+  readonly element = h('div', 'tc-graph', this._search.element, this._overview.element, this._canvas, this._legendBox, this._objectList.element);
   private readonly _computeLayout = graphLayout();
   private _layout: Layout = { spots: [], spotOf: () => undefined, divider: null, box: NOWHERE };
   /** The bounding box of all nodes and labels. */

@@ -112,7 +112,7 @@ function spotDescription(view: ViewState, spot: Layout['spots'][number], layout:
 export class ObjectList {
   private readonly _rows = h('ul', { 'aria-label': 'Objects' });
   private readonly _moreText = h('p');
-  readonly element = h('div', { class: 'tc-sr' }, this._rows, this._moreText);
+  readonly element = h('div', 'tc-sr', this._rows, this._moreText);
   private readonly _draw = keyedChildren(this._rows, (text: string) => h('li', {}, text));
 
   paint(view: ViewState, layout: Layout): void {

@@ -91,7 +91,7 @@ export class Overview {
     this._layer.replaceChildren(
       s('path', { class: 'bars', d: d(bar => !bar.hit) }),
       s('path', { class: 'bars hits', d: d(bar => bar.hit) }),
-      ...apart.map(one => s('g', { class: `at ${one.kind}` }, mark(KIND_ICONS[one.kind], Math.min(this._width - 7, Math.max(7, one.at)), 36)))
+      ...apart.map(one => s('g', `at ${one.kind}`, mark(KIND_ICONS[one.kind], Math.min(this._width - 7, Math.max(7, one.at)), 36)))
     );
   });
 

@@ -54,13 +54,13 @@ class SearchBar {
   private readonly _label = 'Search calls and objects';
   readonly field = h('input', { type: 'search', class: 'tc-in', 'aria-label': this._label, placeholder: 'Search  /', spellcheck: 'false' });
   private readonly _status = h('span', { class: 'small muted tc-found', role: 'status', 'aria-label': 'Search results' });
-  private readonly _reason = h('span', { class: 'small tc-why' });
+  private readonly _reason = h('span', 'small tc-why');
   private readonly _previousButton = button('', { icon: 'up', label: 'Previous result', look: 'ghost icon', onclick: () => this._actions.go(-1) });
   private readonly _nextButton = button('', { icon: 'down', label: 'Next result', look: 'ghost icon', onclick: () => this._actions.go(1) });
   private readonly _chips = h('div', { class: 'tc-chips', role: 'group', 'aria-label': 'Filter calls by status' });
   private readonly _focusButton = h('button', { type: 'button', class: 'tc-chip', title: 'Show only objects within two steps (f)', onclick: () => this._actions.focus(this._focusButton.getAttribute('aria-pressed') !== 'true') }, 'Focus ±2');
   private readonly _closeButton = button('', { icon: 'close', label: 'Close search', look: 'ghost icon', onclick: () => this._actions.close() });
-  readonly element = h('div', { class: 'tc-find', role: 'search' }, h('div', { class: 'tc-field1' }, icon('search'), this.field), this._status, this._previousButton, this._nextButton, this._chips, this._focusButton, this._closeButton, this._reason);
+  readonly element = h('div', { class: 'tc-find', role: 'search' }, h('div', 'tc-field1', icon('search'), this.field), this._status, this._previousButton, this._nextButton, this._chips, this._focusButton, this._closeButton, this._reason);
   private _query = NO_QUERY;
   private _counts: ReadonlyMap<CallKind, number> = new Map();
   private readonly _drawChips = whenChanged(() => {

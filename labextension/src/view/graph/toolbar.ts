@@ -30,7 +30,7 @@ export class Toolbar {
   private readonly _search = button('', { icon: 'search', label: 'Search', look: 'ghost icon', onclick: () => this._actions.search() });
   readonly element = h(
     'div',
-    { class: 'tc-tools' },
+    'tc-tools',
     this._message,
     this._fold,
     this._tidy,

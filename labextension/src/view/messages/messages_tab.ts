@@ -45,11 +45,11 @@ function totals(turns: readonly number[], { of }: Measure, spent: ReadonlyMap<nu
 
 export class MessagesTab {
   private readonly _list = h('ol', { class: 'tc-turns', 'aria-label': trans.__('Turns') });
-  private readonly _unit = h('span', { class: 'right' });
-  private readonly _total = h('dl', { class: 'tc-total' });
-  private readonly _pageBox = h('div', { class: 'tc-pages' });
-  private readonly _title = h('h3', { class: 'tc-h' }, trans.__('Requests'), this._unit);
-  readonly element = h('div', { class: 'tc-two' }, h('div', { class: 'tc-pane' }, this._title, this._list, this._total), this._pageBox);
+  private readonly _unit = h('span', 'right');
+  private readonly _total = h('dl', 'tc-total');
+  private readonly _pageBox = h('div', 'tc-pages');
+  private readonly _title = h('h3', 'tc-h', trans.__('Requests'), this._unit);
+  readonly element = h('div', 'tc-two', h('div', 'tc-pane', this._title, this._list, this._total), this._pageBox);
   private _view!: ViewState;
   private readonly _draw = whenChanged(() => {
     const { model, isPast: past } = this._view;
@@ -73,7 +73,7 @@ export class MessagesTab {
     this._total.hidden = turns.length < 2;
     this._pageBox.replaceChildren(
       chosen === undefined
-        ? h('p', { class: 'tc-later' }, trans.__('No messages yet.'))
+        ? h('p', 'tc-later', trans.__('No messages yet.'))
         : requestPage(this._view, turnOf(shown, chosen, ended ? turns.at(-1) : undefined), spent.get(chosen), this._acts)
     );
   });
@@ -90,8 +90,8 @@ export class MessagesTab {
   private _turnEntry(turn: number, calls: string, chosen: boolean, took: number): HTMLElement {
     const shownTurn = (): void => this._acts.setState({ shownTurn: turn });
     const name = h('button', { type: 'button', class: 'turn', 'data-k': `turn ${turn}`, onclick: shownTurn }, `Turn ${turn}`);
-    const size = took ? h('span', { class: 'muted small' }, formatNumber(took)) : null;
-    return h('li', { 'aria-current': chosen ? 'true' : undefined }, name, size, h('span', { class: 'mono' }, calls));
+    const size = took ? h('span', 'muted small', formatNumber(took)) : null;
+    return h('li', { 'aria-current': chosen ? 'true' : undefined }, name, size, h('span', 'mono', calls));
   }
 
   /** The chosen turn, else the last one with a reply or waiting for one. */
@@ -118,9 +118,9 @@ const messageRow = ({ look, sign, who, body, size }: MessageRowProps): HTMLEleme
   h(
     'div',
     { class: `tc-msg ${look}`.trim() },
-    h('span', { class: 'sign' }, sign),
-    h('span', { class: 'who' }, who),
-    h('div', { class: 'body' }, body),
+    h('span', 'sign', sign),
+    h('span', 'who', who),
+    h('div', 'body', body),
     size === undefined ? null : h('span', { class: 'size', title: trans._n('%1 character', '%1 characters', size) }, formatNumber(size))
   );
 
@@ -159,18 +159,18 @@ function shareBar(turn: Turn): HTMLElement {
   const parts = requestShares(turn);
   const bar = h('div', { class: 'bar', 'aria-hidden': 'true' });
   for (const [part, size] of parts) {
-    const piece = h('i', { class: part });
+    const piece = h('i', part);
     piece.style.flexGrow = String(size);
     bar.append(piece);
   }
   const words = parts.map(([part, size]) =>
-    h('span', { class: part }, h('i', { class: part, 'aria-hidden': 'true' }), `${trans.__(part)} ${formatNumber(size)}`)
+    h('span', part, h('i', { class: part, 'aria-hidden': 'true' }), `${trans.__(part)} ${formatNumber(size)}`)
   );
   return h(
     'div',
     { class: 'tc-share', role: 'group', 'aria-label': trans.__('What fills the request') },
     bar,
-    h('div', { class: 'small muted' }, ...words, h('span', {}, trans.__('characters')))
+    h('div', 'small muted', ...words, h('span', {}, trans.__('characters')))
   );
 }
 
@@ -189,15 +189,15 @@ const STALE = 'May be stale: the model wrote this before the results changed.';
 /** The warning above a stale reply, with the button that asks again. */
 function staleWarning(view: ViewState, turn: Turn, acts: PanelActions): Child[] {
   if (!turn.reply.some(message => message.stale)) return [];
-  const note = h('p', { class: 'tc-note' }, icon('info'), h('span', {}, STALE));
-  return [h('div', { class: 'tc-row tc-warned' }, note, askAgainButton(view, turn.turn, true, acts))];
+  const note = h('p', 'tc-note', icon('info'), h('span', {}, STALE));
+  return [h('div', 'tc-row tc-warned', note, askAgainButton(view, turn.turn, true, acts))];
 }
 
 /** A heading with an aside. */
 const heading = (look: string, title: Child, aside: string, ...more: Child[]): HTMLElement =>
-  h('div', { class: `tc-row tc-subhead ${look}`.trim() }, title, aside ? h('span', { class: 'muted small' }, oneLine(aside, 160)) : null, ...more);
+  h('div', { class: `tc-row tc-subhead ${look}`.trim() }, title, aside ? h('span', 'muted small', oneLine(aside, 160)) : null, ...more);
 
-const strongText = (text: string): HTMLElement => h('span', { class: 'strong' }, text);
+const strongText = (text: string): HTMLElement => h('span', 'strong', text);
 
 /** Why a request has no reply. */
 function noReplyText(view: ViewState): string {
@@ -207,7 +207,7 @@ function noReplyText(view: ViewState): string {
 }
 
 function replyRows(view: ViewState, turn: Turn, spent: FullTurn | undefined, acts: PanelActions): Child[] {
-  if (turn.reply.length === 0) return [heading('', h('span', { class: 'muted' }, noReplyText(view)), '')];
+  if (turn.reply.length === 0) return [heading('', h('span', 'muted', noReplyText(view)), '')];
   const tried = (spent?.attempts ?? []).map(said => messageRow({ look: 'old', sign: '!', who: 'failed attempt', body: oneLine(said, 300) }));
   return [
     ...tried,
@@ -233,7 +233,7 @@ function requestPage(view: ViewState, turn: Turn, spent: FullTurn | undefined, a
     turn.turn > 1 ? `${plural(turn.fresh.length, 'new message')} since request ${turn.turn - 1}` : plural(turn.fresh.length, 'part');
   return h(
     'div',
-    { class: 'tc-request' },
+    'tc-request',
     heading('first', strongText(`Request ${turn.turn}`), [asked(spent), since].filter(Boolean).join(' · '), exact.way),
     shareBar(turn),
     ...oldMessages(turn.old),

@@ -1,0 +1,32 @@
+/** Bundles the panel for kernels (`widget.js`) and for exported pages (`page.js`), with their styles. */
+import { build } from 'esbuild';
+
+/** Names of our own properties that are shortened, besides those that begin with `_`: none is in a row, in the DOM or in a text. */
+const OWN = [
+  ...['element', 'paint', 'setState', 'setBusy', 'showError', 'canvasTop', 'exportAs', 'openEditDialog', 'openCallDialog'],
+  ...['refusal', 'missedUpdate', 'lastUpdate', 'exactRequest', 'fullPreviews', 'unreadable', 'commandSent', 'editedCall', 'unfolded'],
+  ...['chosen', 'pastStep', 'isPast', 'lastStep', 'followsNewest', 'waitingCall', 'personTurn', 'toGuess', 'shownTurn'],
+  ...['branchList', 'renamedBranch', 'showsEqualCalls', 'kindCounts', 'spots', 'spotOf', 'failedCall', 'folded', 'parked'],
+  ...['stacks', 'stackOf', 'withoutResult', 'divider', 'anchor', 'strokes', 'fullLabel', 'narrow', 'reveal', 'isVisible'],
+  ...['followNewest', 'showIfItFits', 'showPart', 'wasDragged', 'isZoomedOut', 'setSize', 'markNodes', 'buttonOfNode', 'handleKey']
+];
+
+const TO = '../jupyter_toolcall/static/';
+const BROWSERS = ['es2022', 'chrome111', 'firefox113', 'safari16.4'];
+
+const script = (name, format) =>
+  build({
+    entryPoints: [`src/${name}.ts`],
+    outfile: `${TO}${name}.js`,
+    bundle: true,
+    format,
+    target: 'es2022',
+    minify: true,
+    mangleProps: new RegExp(`^(_[a-z][a-zA-Z]*|${OWN.join('|')})$`),
+    legalComments: 'none'
+  });
+
+const style = (from, name) =>
+  build({ entryPoints: [`style/${from}.css`], outfile: `${TO}${name}.css`, bundle: true, minify: true, target: BROWSERS });
+
+await Promise.all([script('widget', 'esm'), script('page', 'iife'), style('base', 'widget'), style('page', 'page')]);
