@@ -544,11 +544,14 @@ export interface Displayed {
 /**
  * The calls that the person has written so far in the model's place.
  *
- * What is new among them is checked as it would run, but with `anyway`; nothing is recorded.
+ * What is new among them is checked as it would run, but with `anyway`; nothing is recorded
+ * before the reply is sent: with `send` at once, and with `text`.
  */
 export interface Draft {
   calls: Written[];
   anyway?: boolean;
+  send?: boolean;
+  text?: string;
   type: 'draft';
 }
 /**
@@ -856,6 +859,8 @@ export const DEFAULTS = {
   },
   "Draft": {
     "anyway": false,
+    "send": false,
+    "text": "",
     "type": "draft"
   },
   "Edit": {
