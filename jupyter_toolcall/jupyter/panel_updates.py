@@ -14,7 +14,7 @@ from ..engine.hooks import ExtensionRow
 from ..engine.person_model import Phase, Written, person_turn
 from ..session.session import Session
 from ..view.branch_rows import CURRENT
-from ..view.call_object_rows import BranchView, call_key, full_preview, save_warning
+from ..view.call_object_rows import BranchView, call_key, ending, full_preview
 from ..view.comparison_rows import (
     UNASKED,
     ComparisonUpdates,
@@ -225,7 +225,7 @@ def session_row(
         phase=phase,
         says=status or STATUS[phase],
         detail=context.hide(detail),
-        warning=save_warning(state) if phase == "finished" else "",
+        ending=ending(state) if phase == "finished" else (),
         scheme=state.opened.scheme,
         pending=tuple([call_key(call, branch_view) for call in pending]),
         text=text,

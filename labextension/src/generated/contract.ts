@@ -332,7 +332,7 @@ export interface SessionRow {
   phase?: 'ready' | 'thinking' | 'waiting' | 'running' | 'finished' | 'stopped' | 'failed';
   says?: string;
   detail?: string;
-  warning?: string;
+  ending?: string[];
   model?: string;
   scheme?: string;
   turn?: number;
@@ -1011,7 +1011,7 @@ export const DEFAULTS = {
     "phase": "ready",
     "says": "",
     "detail": "",
-    "warning": "",
+    "ending": [],
     "model": "",
     "scheme": "",
     "turn": 0,
