@@ -303,8 +303,11 @@ class PanelController:
             case contract.Break(tool, on):
                 self.session.cursor.context.set_breakpoint(tool, on)
                 self._publish_again()
-            case contract.Draft():
+            case contract.Draft(send=send, text=text):
                 self._keep_draft(command)
+                if send:
+                    self.session = apply_command(self.session, contract.Say(text, self.draft))
+                    return True
             case contract.NameBranch() | contract.HideBranch():
                 self.session = apply_command(self.session, command)
                 self._publish_again()

@@ -17,9 +17,9 @@ from ..view.branch_rows import CURRENT
 from ..view.call_object_rows import (
     BranchView,
     call_key,
+    ending,
     full_preview,
     objects_by_row,
-    save_warning,
 )
 from ..view.comparison_rows import (
     UNASKED,
@@ -232,7 +232,7 @@ def session_row(
         phase=phase,
         says=status or STATUS[phase],
         detail=context.hide(detail),
-        warning=save_warning(state) if phase == "finished" else "",
+        ending=ending(state) if phase == "finished" else (),
         scheme=state.opened.scheme,
         pending=tuple([call_key(call, branch_view) for call in pending]),
         text=text,

@@ -199,19 +199,25 @@ def output_rows(state: State) -> tuple[ObjectRow, ...]:
     )
 
 
-def save_warning(state: State) -> str:
-    """Return which inputs were saved unchanged after calls had failed; "" where none was."""
-    if not state.done:
-        return ""
-    since = [state.calls[call_id] for call_id in state.order[state.calls_before :]]
-    failed = len([call for call in since if call.status == "failed" and call.tool != SAVE])
+def ending(state: State) -> tuple[str, ...]:
+    """Return what is to be seen at the end of a run: how many calls failed, and where an input was
+    saved unchanged after that; nothing where none failed."""
+    failed = [call for call in state.all_calls() if call.status == "failed"]
+    if not failed:
+        return ()
+    count = f"{_calls(len(state.order))}, {len(failed):,} failed"
+    before = [call for call in failed if call.step > state.calls_before and call.tool != SAVE]
     saved = ((name, state.objects.get(str(name))) for name in state.outputs.values())
     unchanged = [str(name) for name, made in saved if made is not None and made.producer.input]
-    if not failed or not unchanged:
-        return ""
+    if not (state.done and before and unchanged):
+        return (count,)
     listed = ", ".join(f"{name} as {_saved_as(name, state)}" for name in dict.fromkeys(unchanged))
     what = "an input, unchanged" if len(unchanged) == 1 else "inputs, unchanged"
-    return f"saved {listed}: {what}; {failed:,} call{'' if failed == 1 else 's'} failed before"
+    return count, f"saved {listed}: {what}; {_calls(len(before))} failed before"
+
+
+def _calls(count: int) -> str:
+    return f"{count:,} call{'' if count == 1 else 's'}"
 
 
 # -- calls -------------------------------------------------------------------------------------

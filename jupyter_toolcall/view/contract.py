@@ -210,11 +210,14 @@ class Answer:
 class Draft:
     """The calls that the person has written so far in the model's place.
 
-    What is new among them is checked as it would run, but with `anyway`; nothing is recorded.
+    What is new among them is checked as it would run, but with `anyway`; nothing is recorded
+    before the reply is sent: with `send` at once, and with `text`.
     """
 
     calls: tuple[Written, ...]
     anyway: bool = False
+    send: bool = False
+    text: str = ""
     type: Literal["draft"] = "draft"
 
 

@@ -256,8 +256,8 @@ class SessionRow:
     """The status in words: `Waiting for you`."""
     detail: str = ""
     """A second line, where there is one: an error and its remedy."""
-    warning: str = ""
-    """What is to be looked at after the end: `saved A#1 as a: an input, unchanged; …`."""
+    ending: tuple[str, ...] = ()
+    """After the end: `3 calls, 2 failed`, `saved A#1 as a: an input, unchanged; …`."""
     model: str = ""
     scheme: str = ""
     turn: int = 0

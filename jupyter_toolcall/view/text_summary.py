@@ -70,15 +70,16 @@ def summary_line(rows: Rows, room: int = 200) -> str:
     failed = len([row for row in calls if row.status == "failed"])
     count = f"{len(calls)} call{'' if len(calls) == 1 else 's'}"
     parts = [session.says or "Session", f"{count}, {failed} failed" if failed else count]
+    unchanged = session.ending[1:]
     branches = len([row for row in rows.branches if not row.hidden])
     if branches > 1:
         parts.append(f"{branches} branches")
     if session.remembered:
         parts.append(f"{session.ran} ran, {session.remembered} cached")
     saved = [row for row in rows.objects if row.saved and not row.branch]
-    told = [row for row in saved if not (session.warning and row.role == "input")]
+    told = [row for row in saved if not (unchanged and row.role == "input")]
     parts += [f"saved {row.name} as {row.saved}" for row in told]
-    parts += [session.warning] if session.warning else []
+    parts += unchanged
     edited = [row for row in calls if row.edited]
     short = [*parts, *(f"call {row.step} edited" for row in edited)]
     long = [*parts, *(f"call {row.step} edited{_change(row)}" for row in edited)]

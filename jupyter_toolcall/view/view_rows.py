@@ -26,12 +26,12 @@ from .call_object_rows import (
     BranchView,
     call_row,
     call_view,
+    ending,
     next_names,
     object_key,
     object_row,
     output_rows,
     pending_row,
-    save_warning,
     tool_row,
 )
 from .comparison_rows import with_changes, with_comparison
@@ -303,7 +303,7 @@ def all_rows(cursor: Cursor, name: str) -> Rows:
         name=name,
         phase=phase,
         says=status,
-        warning=save_warning(cursor.state) if phase == "finished" else "",
+        ending=ending(cursor.state) if phase == "finished" else (),
         text=cursor.state.said,
         yours=yours,
     )

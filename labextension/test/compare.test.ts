@@ -297,6 +297,15 @@ async function listed(live = true, more: Partial<Rows> = {}): Promise<Page> {
   return it;
 }
 
+test('the list says in what a branch differs from the one that it left', async () => {
+  const branches: BranchRow[] = [
+    { id: HEAD, name: 'main', calls: 3 },
+    { id: 'h1', name: 'n=2 (call 2)', differs: 'Potato_slice: n 2 instead of 1', current: true, left: HEAD, calls: 3 }
+  ];
+  const it = await listed(true, { branches });
+  assert.deepEqual(texts(it, '.tc-goto'), ['main3 calls', 'n=2 (call 2)Potato_slice: n 2 instead of 1 · 3 calls']);
+});
+
 test('a branch is gone to, named and hidden from the list', async () => {
   const it = await listed();
   assert.deepEqual(texts(it, '.tc-goto'), ['main3 calls · 1,204 tokens', 'slices3 calls']);

@@ -75,6 +75,21 @@ test('a call is written in a form, and only objects that there are can be named'
   assert.match(it.one('ol[aria-label="Your calls"]').textContent, /Potato_slice\(Potato="Potato#2", shape="STICKS"\)/);
 });
 
+test('a call is added and the reply sent in one click, with the words of the card', async () => {
+  const it = await page();
+  const calls = [{ tool: 'selectTools', arguments: {} }];
+  it.view.update(whole(yours({ calls })));
+  words(it).value = 'Now.';
+  tool(it, 'Potato_slice');
+  const [, slices] = it.all('[role=dialog] input[type=radio]') as HTMLInputElement[];
+  if (slices) slices.checked = true;
+  [...it.one('[role=dialog]').querySelectorAll('button')].find(one => one.textContent === 'Send')?.click();
+  const call = { tool: 'Potato_slice', arguments: { shape: 'SLICES' } };
+  assert.deepEqual(it.sent, [{ type: 'draft', calls: [...calls, call], anyway: false, send: true, text: 'Now.' }]);
+  it.view.update({ type: 'refused', command: 'draft', reason: 'Potato is missing', fields: { Potato: 'missing' } });
+  assert.match(it.one('[role=dialog] .tc-wrong').textContent, /missing/);
+});
+
 test('what does not fit is said at its field, and can be added as it stands', async () => {
   const it = await page();
   it.view.update(whole(yours()));

@@ -243,6 +243,20 @@ def test_calls_are_written_one_by_one_and_a_panel_that_comes_later_sees_them() -
     assert seat.turn.calls == ()
 
 
+def test_a_call_is_added_and_the_reply_sent_at_once_where_it_could_run() -> None:
+    seat = seated()
+    seat.send({"type": "draft", "calls": [PEEL]})
+    wrong = {"tool": "Potato_slice", "arguments": {"shape": "CUBES"}}
+    seat.send({"type": "draft", "calls": [PEEL, wrong], "send": True, "text": "Now."})
+    assert set(seat.refused().fields) == {"shape"}
+    assert not list(seat.drive.session.calls)
+    assert [call.tool for call in seat.turn.calls] == ["Potato_peel"]
+    seat.send({"type": "draft", "calls": [PEEL, SLICE], "send": True, "text": "Now."})
+    assert [call.status for call in seat.drive.session.calls] == ["succeeded"] * 2
+    assert seat.drive.session.text == "Now."
+    assert seat.turn.calls == ()
+
+
 def test_a_call_that_could_not_run_comes_back_at_its_field_and_can_be_written_anyway() -> None:
     seat = seated()
     wrong = {"tool": "Potato_slice", "arguments": {"shape": "CUBES"}}

@@ -342,7 +342,7 @@ export interface SessionRow {
   phase?: 'ready' | 'thinking' | 'waiting' | 'running' | 'finished' | 'stopped' | 'failed';
   says?: string;
   detail?: string;
-  warning?: string;
+  ending?: string[];
   model?: string;
   scheme?: string;
   turn?: number;
@@ -555,11 +555,14 @@ export interface Displayed {
 /**
  * The calls that the person has written so far in the model's place.
  *
- * What is new among them is checked as it would run, but with `anyway`; nothing is recorded.
+ * What is new among them is checked as it would run, but with `anyway`; nothing is recorded
+ * before the reply is sent: with `send` at once, and with `text`.
  */
 export interface Draft {
   calls: Written[];
   anyway?: boolean;
+  send?: boolean;
+  text?: string;
   type: 'draft';
 }
 /**
@@ -868,6 +871,8 @@ export const DEFAULTS = {
   },
   "Draft": {
     "anyway": false,
+    "send": false,
+    "text": "",
     "type": "draft"
   },
   "Edit": {
@@ -1018,7 +1023,7 @@ export const DEFAULTS = {
     "phase": "ready",
     "says": "",
     "detail": "",
-    "warning": "",
+    "ending": [],
     "model": "",
     "scheme": "",
     "turn": 0,

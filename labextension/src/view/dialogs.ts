@@ -140,7 +140,8 @@ export class CallDialog implements Dialog {
   private readonly _note = h('code');
   private readonly _rows = fieldsOf(this._tool.parameters, {}).map(field => new FieldRow(field, writeContext(this._view), () => this._showConsequence()));
   private readonly _error = new FormError();
-  private readonly _addButton = h('button', { type: 'submit', class: 'tc-btn primary' }, 'Add call');
+  private readonly _addButton = h('button', { type: 'submit', class: 'tc-btn' }, 'Add call');
+  private readonly _sendButton = button('Send', { look: 'primary', title: 'Adds the call and sends the reply', onclick: () => this._sendCall(false, true) });
   private readonly _addAnywayButton = button('Add anyway', { look: 'ghost first', onclick: () => this._sendCall(true) });
   private readonly _cancelButton = button('Cancel', { look: 'right', onclick: () => this._close() });
   private readonly _summary = summaryOf(this._tool.description);
@@ -152,11 +153,11 @@ export class CallDialog implements Dialog {
     this._rows.length ? null : h('p', 'tc-note', icon('info'), h('span', {}, 'This tool takes no arguments.')),
     h('p', 'tc-note', icon('run'), this._note),
     this._error.element,
-    h('div', 'tc-row', this._addAnywayButton, this._cancelButton, this._addButton)
+    h('div', 'tc-row', this._addAnywayButton, this._cancelButton, this._addButton, this._sendButton)
   );
   readonly element = dialogFrame('Write call', this._tool.id, this._form, () => this._close());
 
-  constructor(private readonly _view: ViewState, private readonly _tool: FullTool, private readonly _acts: PanelActions, private readonly _close: () => void) {
+  constructor(private readonly _view: ViewState, private readonly _tool: FullTool, private readonly _replyText: string, private readonly _acts: PanelActions, private readonly _close: () => void) {
     this._addAnywayButton.hidden = true;
     this._addAnywayButton.title = 'Adds the call with these arguments. It fails like any invalid call of a model.';
     this._showConsequence();
@@ -169,7 +170,7 @@ export class CallDialog implements Dialog {
   }
 
   setBusy(sent: boolean): void {
-    this._addButton.disabled = this._addAnywayButton.disabled = sent;
+    this._addButton.disabled = this._addAnywayButton.disabled = this._sendButton.disabled = sent;
   }
 
   focus(): void {
@@ -184,12 +185,12 @@ export class CallDialog implements Dialog {
     this._note.textContent = callText(this._call());
   }
 
-  private _sendCall(force: boolean): void {
+  private _sendCall(anyway: boolean, send = false): void {
     const { errors } = filledArguments(this._rows);
     if (Object.keys(errors).length) {
       this._error.show('');
       complain(this._rows, errors);
-    } else this._acts.send({ type: 'draft', calls: [...this._earlierCalls, this._call()], anyway: force });
+    } else this._acts.send({ type: 'draft', calls: [...this._earlierCalls, this._call()], anyway, ...(send && { send, text: this._replyText }) });
   }
 
   private _submit(event: Event): void {

@@ -41,15 +41,10 @@ function phaseText({ says, phase }: FullSession): string {
   return (says && says !== plain) || !plain ? says : trans.__(plain);
 }
 
-/** The status text; after the end also the number of failed calls. */
-function statusText(model: Model, live = true): string {
-  if (!live && !ENDED_PHASES.includes(model.session.phase)) return trans.__('Not finished');
-  const says = phaseText(model.session);
-  if (model.session.phase !== 'finished') return says;
-  if (model.session.warning) return `${says} · ${model.session.warning}`;
-  const calls = rowsOf(model.calls).filter(call => call.branch === '');
-  const failed = calls.filter(call => call.status === 'failed').length;
-  return failed ? `${says} · ${plural(calls.length, 'call')}, ${trans.__('%1 failed', failed)}` : says;
+/** The status text, and after the end what failed. */
+function statusText({ session }: Model, live = true): string {
+  if (!live && !ENDED_PHASES.includes(session.phase)) return trans.__('Not finished');
+  return [phaseText(session), ...session.ending].join(' · ');
 }
 
 /** Whether a step can be taken: not while the session waits for a decision or a reply. */
@@ -135,7 +130,7 @@ export class PanelHead {
     const next = `${name} ${text}`;
     if (next === this._statusText) return;
     this._statusText = next;
-    this._status.replaceChildren(icon(name), h('span', {}, oneLine(text, 120)));
+    this._status.replaceChildren(icon(name), h('span', {}, oneLine(text, 200)));
   }
 }
 
@@ -149,7 +144,7 @@ export function announcement(model: Model): { readonly about: string; readonly t
   const { turn: guess } = model.teaching;
   if (guess) return { about: `guess ${guess.turn}`, text: trans.__('Guess what the model does next.') };
   const ended = ENDED_PHASES.includes(session.phase);
-  return { about: ended ? session.phase : '', text: ended ? oneLine(statusText(model), 120) : '' };
+  return { about: ended ? session.phase : '', text: ended ? oneLine(statusText(model), 200) : '' };
 }
 
 /** The live region that announces a waiting call, the person's turn, and the end. */

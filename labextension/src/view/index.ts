@@ -97,7 +97,7 @@ export class PanelView {
     request: command => this._host.send?.(command),
     exportAs: format => this._exportAs(format),
     openEditDialog: call => this._openDialog(new EditDialog(this._state(), call, this._acts, () => this._closeDialog())),
-    openCallDialog: tool => this._openDialog(new CallDialog(this._state(), tool, this._acts, () => this._closeDialog()))
+    openCallDialog: (tool, text) => this._openDialog(new CallDialog(this._state(), tool, text, this._acts, () => this._closeDialog()))
   };
   private readonly _branchList = new BranchList(this._acts);
   private readonly _tabBar = new TabBar(this._acts, this._branchList.element);

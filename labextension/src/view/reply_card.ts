@@ -30,7 +30,7 @@ export class ReplyCard {
   private readonly _turn = h('span', 'small muted');
   private readonly _title = h('div', 'tc-title', h('h3', {}, 'Reply as the model'), this._turn);
   private readonly _hint = h('p', {}, 'Choose a tool to write a call, write a text, or both.');
-  private readonly _requestParts = new RequestParts(this._acts.openCallDialog);
+  private readonly _requestParts = new RequestParts(tool => this._acts.openCallDialog(tool, this._replyText.value));
   private readonly _calls = h('ol', { class: 'tc-calls', 'aria-label': 'Your calls' });
   private readonly _replyText = h('textarea', { class: 'tc-in', rows: 2, 'aria-label': 'Your words', 'data-k': 'words' });
   private readonly _field = h(

@@ -204,6 +204,7 @@ export const fullSession = (row: UnknownRow): FullSession =>
     phase: oneOf(row.phase, PHASES, DEFAULTS.SessionRow.phase),
     pending: texts(row.pending),
     stops: texts(row.stops),
+    ending: texts(row.ending),
     yours: isRecord(row.yours) ? fullPersonTurn(row.yours) : null
   }) as FullSession;
 

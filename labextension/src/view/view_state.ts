@@ -86,7 +86,7 @@ export interface PanelActions {
   /** Requests an export, which is saved as a file. */
   exportAs(to: ExportFormat): void;
   openEditDialog(call: FullCall): void;
-  openCallDialog(tool: FullTool): void;
+  openCallDialog(tool: FullTool, replyText: string): void;
 }
 
 const NO_CHOICE: Choice = { call: '', object: '' };
