@@ -40,8 +40,7 @@ def cause(journal: Journal, own: str) -> Cause:
     match event:
         case Decided(call_id) | Started(call_id) | Finished(call_id):
             call = state_at(journal, own).calls[call_id]
-            other = state_at(journal, first).calls.get(call_id)
-            return _of_call(event, call, call.proposed if other is None else other.asked)
+            return _of_call(event, call, _arguments_before(journal, first, call))
         case Replied():
             now, other_reply = _reply_text(event), _reply_text(journal[first].event)
             replaces = other_reply and other_reply != now
@@ -62,6 +61,18 @@ def fork_name(state: State) -> str:
     """Return the name of a branch that continues otherwise after a state's calls."""
     count = _settled(state)
     return f"fork after call {count}" if count else "fork before call 1"
+
+
+def _arguments_before(journal: Journal, first: str, call: CallRecord) -> Mapping[str, Any]:
+    """Return the arguments of a call on the older branch, which begins there with an entry.
+
+    Once it has started they have the defaults too, as those of an edit have.
+    """
+    for entry in (first, *journal.children(first)[:1]):
+        other = state_at(journal, entry).calls.get(call.id)
+        if other is not None and other.started:
+            return other.arguments
+    return call.proposed if other is None else other.asked
 
 
 def _of_call(event: Event, call: CallRecord, before: Mapping[str, Any]) -> Cause:

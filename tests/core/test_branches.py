@@ -187,6 +187,17 @@ def test_a_branch_is_named_by_what_makes_it_and_says_in_what_it_differs() -> Non
     ]
 
 
+def test_a_default_that_the_scheme_filled_in_is_no_change() -> None:
+    script = [("Potato_peel", {}), ("Potato_slice", {"shape": "sticks"}), "Done."]
+    main = Session(Toolbox(Potato), Scripted(script), inputs={"potato": Potato()}, approve="all")
+    main = main.tell("Slice it.")
+    assert edited(main, call=2).branch == "shape=slices (call 3)"
+    waits = Session(Toolbox(Potato), Scripted(script), inputs={"potato": Potato()}).tell("Go.")
+    waits = waits.decide(waits.pending[0].id).run()
+    done = waits.decide(waits.pending[0].id).run()
+    assert edited(done, call=2).branch == "shape=slices (call 3)"
+
+
 def test_a_fork_is_named_by_the_call_it_comes_after_and_equal_names_get_numbers() -> None:
     replies = iter([("Potato_peel", {}), ("Potato_slice", {"shape": "x"}), "Done.", "Enough."])
 

@@ -141,7 +141,7 @@ export class CallDialog implements Dialog {
   private readonly _rows = fieldsOf(this._tool.parameters, {}).map(field => new FieldRow(field, writeContext(this._view), () => this._showConsequence()));
   private readonly _error = new FormError();
   private readonly _addButton = h('button', { type: 'submit', class: 'tc-btn' }, 'Add call');
-  private readonly _sendButton = button('Send', { look: 'primary', title: 'Adds the call and sends the reply', onclick: () => this._sendCall(false, true) });
+  private readonly _sendButton = button('Send', { look: 'primary', onclick: () => this._sendCall(false, true) });
   private readonly _addAnywayButton = button('Add anyway', { look: 'ghost first', onclick: () => this._sendCall(true) });
   private readonly _cancelButton = button('Cancel', { look: 'right', onclick: () => this._close() });
   private readonly _summary = summaryOf(this._tool.description);
