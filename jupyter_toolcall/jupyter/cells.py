@@ -63,11 +63,9 @@ COPIED = (
     "This notebook was copied or renamed: session{} goes on with all that happened there, and "
     "is kept apart from it from now on; --fresh begins anew."
 )
-MISTYPED = (
-    "no object or variable `{0}`. Did you mean {{{1}}}? Write {{{{{0}}}}} to send it as text."
-)
+MISTYPED = "no object or variable `{}`. Did you mean {{{}}}? Write {{{}}} to send it as text."
 IPYTHON = ("In", "Out", "exit", "get_ipython", "open", "quit")
-"""Variables that nobody made: no name is taken for a slip of them."""
+"""Variables that no person made, so none is meant by a mistyped name."""
 LINKS = ".copies"
 """The ending of the file that names the copies of a journal."""
 
@@ -359,17 +357,15 @@ def filled_prompt(text: str, session: Session, variables: Variables) -> str:
     inputs = session.state.inputs
 
     def fill(marker: re.Match[str]) -> str:
-        name = marker[1]
-        if not name:
-            return marker[0]
+        name = marker[1] or ""
         if inputs.get(name):
             return str(inputs[name])
         if name in variables:
             return text_without_secrets(marker[0], name, variables[name])
         known = (each for each in (*inputs, *variables) if each[:1] != "_" and each not in IPYTHON)
-        # A single letter is an index or a formula, not a slip.
+        # A single letter is an index or a formula, not a mistyped name.
         if len(name) > 1 and (close := nearest_name(name, known)):
-            raise UsageError(MISTYPED.format(name, close))
+            raise UsageError(MISTYPED.format(name, close, marker[0]))
         return marker[0]
 
     return re.sub(r"\{\{[A-Za-z_]\w*\}\}|\{([A-Za-z_]\w*)\}", fill, text)
