@@ -292,7 +292,7 @@ class PanelController:
             case contract.Hello():
                 self.greet()
             case contract.Stop():
-                raise errors.Stopped("stopped; Run in the panel or %toolchat next goes on")
+                raise errors.Stopped("Run, or %toolchat next, goes on from here.")
             case contract.Run() | contract.Step():
                 self.stepping, self._paused = isinstance(command, contract.Step), False
                 return True

@@ -43,7 +43,7 @@ function phaseText({ says, phase }: FullSession): string {
 
 /** The status text, and after the end what failed. */
 function statusText({ session }: Model, live = true): string {
-  if (!live && !ENDED_PHASES.includes(session.phase)) return trans.__('Not finished');
+  if (!live && STOPPABLE_PHASES.includes(session.phase)) return trans.__('Not finished');
   return [phaseText(session), ...session.ending].join(' · ');
 }
 
