@@ -226,7 +226,7 @@ def main() -> None:
         print("left out: it needs chromium on the PATH, and the widget built")
         return
     size = (BUILT / "widget.js").stat().st_size
-    row("widget.js", f"{size / 1e3:.1f} kB", "<= 150 kB")
+    row("widget.js", f"{size / 1e3:.1f} kB", "<= 160 kB")
     for measure in (first, append, memory):
         with browser(path) as page:
             measure(page)
