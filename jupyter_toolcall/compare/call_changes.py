@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from ..core.call_record import CallRecord, objects_of
 from ..core.events import Made, Uses
 from ..core.state import State
-from ..engine.cursor import SessionContext
 from .alignment import alike, values
 from .differences import Difference, Same
+
+if TYPE_CHECKING:
+    from ..engine.cursor import SessionContext
 
 
 def object_before(call: CallRecord, uses: Uses, receiver: str, state: State) -> Made | None:
