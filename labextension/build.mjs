@@ -8,7 +8,7 @@ const OWN = [
   ...['chosen', 'pastStep', 'isPast', 'lastStep', 'followsNewest', 'waitingCall', 'personTurn', 'toGuess', 'shownTurn'],
   ...['branchList', 'renamedBranch', 'showsEqualCalls', 'kindCounts', 'spots', 'spotOf', 'failedCall', 'folded', 'parked'],
   ...['stacks', 'stackOf', 'withoutResult', 'divider', 'anchor', 'strokes', 'fullLabel', 'narrow', 'reveal', 'isVisible'],
-  ...['followNewest', 'showIfItFits', 'showPart', 'wasDragged', 'isZoomedOut', 'setSize', 'markNodes', 'buttonOfNode', 'handleKey']
+  ...['followNewest', 'showIfItFits', 'showPart', 'wasDragged', 'isZoomedOut', 'setSize', 'markNodes', 'buttonOfNode', 'handleKey', 'initial']
 ];
 
 const TO = '../jupyter_toolcall/static/';

@@ -120,6 +120,9 @@ def expect_decision_in_sight(page: Page, view: Locator, tool: str, words: str = 
         covered = part.evaluate(COVERED)
         assert not covered, covered
     graph = view.get_by_role("img", name="Object lineage")
+    expect(graph).to_be_in_viewport(ratio=0.95)
+    made = card.get_by_text("Creates ").inner_text().split()[1].rstrip(".")
+    expect(node(view, made).first).to_be_in_viewport(ratio=0.9)
     height, window = graph.evaluate("svg => [svg.clientHeight, window.innerHeight]")
     assert 120 <= height <= max(120, 0.35 * window + 1)
     assert view.evaluate("view => view.scrollWidth <= view.clientWidth")

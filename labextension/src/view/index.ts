@@ -87,6 +87,8 @@ export class PanelView {
   private _isDeciding = false;
   /** The height of the card at the last decision, in pixels. */
   private _cardHeight = 0;
+  /** The height of the window when the graph was fitted to it, in pixels. */
+  private _windowHeight = 0;
   private _paintTimer: ReturnType<typeof setTimeout> | undefined;
   /** Formats requested in this view: exports arrive at all views of a session. */
   private readonly _requestedExports = new Set<ExportFormat>();
@@ -134,7 +136,7 @@ export class PanelView {
     this._announcer.element
   );
   private readonly _shell = h('div', 'tc-shell', this._root);
-  private readonly _resizeObserver = typeof ResizeObserver === 'undefined' ? null : new ResizeObserver(() => this._graph.resize());
+  private readonly _resizeObserver = typeof ResizeObserver === 'undefined' ? null : new ResizeObserver(() => this._fit());
 
   constructor(private readonly _el: HTMLElement, private readonly _host: Host, private readonly _known = EMPTY_MODEL) {
     this._tabBar.panels.Graph.append(this._scoreCard.element);
@@ -146,6 +148,7 @@ export class PanelView {
     });
     this._el.append(this._shell);
     this._resizeObserver?.observe(this._graph.element);
+    this._resizeObserver?.observe(document.documentElement);
     this._paint();
   }
 
@@ -262,6 +265,14 @@ export class PanelView {
     if (!this._isDeciding) return;
     if (asks) this._cardHeight = element.offsetHeight;
     else element.style.minHeight = `${this._cardHeight}px`;
+  }
+
+  /** Fits the graph to the width of the panel, and while the person decides to the height of the window. */
+  private _fit(): void {
+    const { clientHeight } = document.documentElement;
+    this._graph.resize();
+    if (this._isDeciding && clientHeight !== this._windowHeight) this._paint();
+    this._windowHeight = clientHeight;
   }
 
   /** The height that is left for the graph while the person decides, in pixels. */
