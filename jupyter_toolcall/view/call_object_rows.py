@@ -79,7 +79,7 @@ def object_row(branch_view: BranchView, name: str, layout: Layout) -> ObjectRow:
     """Return the row of an object that there is."""
     made, state = branch_view.state.objects[name], branch_view.state
     key = object_key(made.producer, branch_view)
-    column, lane = layout.places.get(key, (0.0, 0.0))
+    column, lane = layout.places.get(key, (0, 0))
     call = state.calls.get(made.producer.call)
     # The oldest object with the same content.
     same = state.contents.get((made.kind, made.content)) if made.content else None
@@ -153,7 +153,7 @@ def _without_secrets(drawn: Preview, hide: Hide) -> Preview:
 def pending_row(call_view: CallView, kind: str, layout: Layout) -> ObjectRow:
     """Return the row of an object that a waiting call will make."""
     call, key = call_view.call, call_view.call.key
-    column, lane = layout.places.get(key, (0.0, 0.0))
+    column, lane = layout.places.get(key, (0, 0))
     return ObjectRow(
         id=key,
         name=call_view.makes,

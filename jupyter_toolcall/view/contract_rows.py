@@ -47,9 +47,9 @@ class ObjectRow:
     """The number of the call that made it; 0 for what the session began with."""
     call: str = ""
     """The id of that call's row."""
-    column: float = 0
+    column: int = 0
     """Place in the graph: columns go right, 150 units each; never changes once given."""
-    lane: float = 0
+    lane: int = 0
     """Lanes go down, 122 units each; -1 is above the main line."""
     branch: str = ""
     """Empty on the branch that is shown; else the branch that it is on (drawn pale)."""
@@ -173,9 +173,9 @@ class CallRow:
     """What follows from it: one sentence."""
     bound: str = ""
     """The digest of exactly what will run; a decision must carry it."""
-    column: float = 0
+    column: int = 0
     """Where in the graph a call stands that came to nothing, such as one that failed."""
-    lane: float = 0
+    lane: int = 0
     """0 for one that has no place: it used no object."""
 
 

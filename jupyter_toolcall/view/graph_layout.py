@@ -18,10 +18,8 @@ from typing import Any
 
 from ..core.lineage import quoted
 
-Place = tuple[float, float]
+Place = tuple[int, int]
 """Column, lane."""
-NEAR = 0.7
-"""Of a column and of a lane: what is nearer would be drawn over the other."""
 
 
 @dataclass
@@ -31,9 +29,8 @@ class Layout:
     places: dict[str, Place] = field(default_factory=dict)
     lines: int = 0
     """Lanes that are in use, so far: a new line begins below them."""
-    _cells: dict[tuple[int, int], list[Place]] = field(default_factory=dict, repr=False)
-    """What stands about each whole column and lane."""
-    _free_lanes: dict[tuple[float, float, int], float] = field(default_factory=dict, repr=False)
+    _taken: set[Place] = field(default_factory=set, repr=False)
+    _free_lanes: dict[tuple[int, int, int], int] = field(default_factory=dict, repr=False)
     """For each place that was wanted, and each way from there, the lane that was free last."""
 
     def main_use(self, uses: Sequence[tuple[str, bool, bool]]) -> str:
@@ -43,10 +40,10 @@ class Layout:
         receiver goes before the others, and of these the one furthest to the right.
         """
 
-        def rank(use: tuple[str, bool, bool]) -> tuple[bool, bool, float]:
+        def rank(use: tuple[str, bool, bool]) -> tuple[bool, bool, int]:
             key, receiver, is_input = use
             # Where an input stands does not count: it gets its place by the call that uses it.
-            column = 0.0 if is_input else self.places.get(key, (-1.0, 0.0))[0]
+            column = 0 if is_input else self.places.get(key, (-1, 0))[0]
             return (not is_input, receiver, column)
 
         return max(uses, key=rank)[0] if uses else ""
@@ -68,16 +65,16 @@ class Layout:
         if key in places or (failed and not main):
             return
         if main and main not in places:
-            self._put_near(main, 0, float(self.lines), 1)
+            self._put_near(main, 0, self.lines, 1)
         # An input that stands above another call draws nothing to its own column.
         before = (use for use in uses if use in places and (use == main or use not in inputs))
         column = 1 + max((places[use][0] for use in before), default=-1)
-        lane = places[main][1] if main else float(self.lines)
+        lane = places[main][1] if main else self.lines
         # Never on the first line, also where an input above it was what the call was for.
-        self._put_near(key, column, max(lane + 1, 1.0) if failed else lane, 1)
+        self._put_near(key, column, max(lane + 1, 1) if failed else lane, 1)
         # Above the first line, so that no input stands where a line is still to grow.
-        above = min(lane if failed else places[key][1], 0.0) - 1
-        left = max(column - 1, 0.0)
+        above = min(lane if failed else places[key][1], 0) - 1
+        left = max(column - 1, 0)
         for use in uses:
             if use not in places:
                 is_nearer = self._free_lane(left, above, -1) > self._free_lane(column, above, -1)
@@ -86,33 +83,26 @@ class Layout:
     def put(self, key: str, place: Place) -> None:
         """Put something at a place, whatever else stands there."""
         self.places[key] = place
-        self._cells.setdefault(_cell(*place), []).append(place)
-        self.lines = max(self.lines, math.floor(place[1]) + 1)
+        self._taken.add(place)
+        self.lines = max(self.lines, place[1] + 1)
 
     def remove(self, key: str) -> None:
         """Free the place of what was never made."""
         if key in self.places:
-            place = self.places.pop(key)
-            self._cells[_cell(*place)].remove(place)
+            self._taken.discard(self.places.pop(key))
             self._free_lanes.clear()
 
-    def _put_near(self, key: str, column: float, lane: float, step: int) -> None:
+    def _put_near(self, key: str, column: int, lane: int, step: int) -> None:
         """Put something at the next lane that is free, in this direction."""
         free = self._free_lane(column, lane, step)
         self.put(key, (column, free))
         self._free_lanes[column, lane, step] = free
 
-    def _free_lane(self, column: float, lane: float, step: int) -> float:
+    def _free_lane(self, column: int, lane: int, step: int) -> int:
         lane = self._free_lanes.get((column, lane, step), lane)
-        while self._is_taken(column, lane):
+        while (column, lane) in self._taken:
             lane += step
         return lane
-
-    def _is_taken(self, column: float, lane: float) -> bool:
-        x, y = _cell(column, lane)
-        cells = ((x + dx, y + dy) for dx in (-1, 0, 1) for dy in (-1, 0, 1))
-        near = (place for cell in cells for place in self._cells.get(cell, ()))
-        return any(abs(a - column) < NEAR and abs(b - lane) < NEAR for a, b in near)
 
 
 def layout_at(places: Mapping[str, Place], lines: int) -> Layout:
@@ -123,18 +113,16 @@ def layout_at(places: Mapping[str, Place], lines: int) -> Layout:
     return layout
 
 
-def _cell(column: float, lane: float) -> tuple[int, int]:
-    return round(column), round(lane)
-
-
 MOST = 300
 """Nodes: `dot` takes seconds beyond."""
-ACROSS, DOWN = 150.0, 122.0
-"""Points between two columns, and between two lanes."""
+ACROSS, DOWN = 1.6, 1.2
+"""Inches from the middle of a node to that of the next column, and to that of the next lane."""
+WIDTH, HEIGHT = 0.8, 1.0
+"""Inches of a node."""
 
 
 def tidied(layout: Layout, edges: Iterable[tuple[str, str]]) -> Layout:
-    """Return a layout of the same nodes, in the places that Graphviz gives them."""
+    """Return a layout of the same nodes, each in the place that is nearest to Graphviz's."""
     if not 0 < len(layout.places) <= MOST:
         return layout
     source = dot(layout.places, edges)
@@ -148,8 +136,9 @@ def tidied(layout: Layout, edges: Iterable[tuple[str, str]]) -> Layout:
 def dot(nodes: Iterable[str], edges: Iterable[tuple[str, str]]) -> str:
     """Return a graph whose nodes stand about as far apart as ours do."""
     known = list(nodes)
-    size = 'shape=box, fixedsize=true, width=0.8, height=1.2, label=""'
-    lines = ["digraph {", "  rankdir=LR; ranksep=1.28; nodesep=0.5;", f"  node [{size}];"]
+    size = f'shape=box, fixedsize=true, width={WIDTH}, height={HEIGHT}, label=""'
+    apart = f"ranksep={ACROSS - WIDTH:g}; nodesep={DOWN - HEIGHT:g};"
+    lines = ["digraph {", f"  rankdir=LR; {apart}", f"  node [{size}];"]
     lines += [f"  {quoted(node)};" for node in known]
     lines += [f"  {quoted(a)} -> {quoted(b)};" for a, b in edges if a in known and b in known]
     return "\n".join([*lines, "}"])
@@ -173,15 +162,23 @@ def _by_wheel(source: str) -> str:
 
 
 def _places(drawn: dict[str, Any]) -> dict[str, Place]:
-    """Return columns and lanes; Graphviz measures upwards, lanes go down from the line."""
+    """Return columns and lanes. Graphviz measures in points, and upwards.
+
+    Nodes of a column are a lane apart or more, so no two are rounded to the same place.
+    """
     spots = {
-        node["name"]: tuple(float(part) for part in node["pos"].split(","))
+        node["name"]: tuple(float(part) / 72 for part in node["pos"].split(","))
         for node in drawn.get("objects", ())
         if "pos" in node
     }
     left = min((x for x, _ in spots.values()), default=0.0)
     top = max((y for _, y in spots.values()), default=0.0)
     return {
-        name: (round((x - left) / ACROSS, 2), round((top - y) / DOWN, 2))
+        name: (_nearest((x - left) / ACROSS), _nearest((top - y) / DOWN))
         for name, (x, y) in spots.items()
     }
+
+
+def _nearest(value: float) -> int:
+    # A little less than half: Graphviz rounds what it writes.
+    return math.floor(value + 0.499)

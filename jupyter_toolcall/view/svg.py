@@ -69,7 +69,7 @@ def svg(rows: Rows) -> str:
     )
 
 
-def _columns(objects: Sequence[ObjectRow]) -> tuple[dict[float, int], int]:
+def _columns(objects: Sequence[ObjectRow]) -> tuple[dict[int, int], int]:
     """Return which columns are drawn, and where; and how many are folded away."""
     columns = sorted({row.column for row in objects if row.used})
     if len(columns) <= COLUMNS:
@@ -79,7 +79,7 @@ def _columns(objects: Sequence[ObjectRow]) -> tuple[dict[float, int], int]:
     return places, len(columns) - len(kept)
 
 
-def _spots(rows: Rows, drawn: dict[float, int]) -> dict[str, _Spot]:
+def _spots(rows: Rows, drawn: dict[int, int]) -> dict[str, _Spot]:
     names = {branch.id: branch.name for branch in rows.branches}
     used = [
         row for row in rows.objects if row.used and row.column in drawn and row.role != "output"

@@ -2,46 +2,42 @@
 
 from __future__ import annotations
 
-from itertools import combinations
-
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from jupyter_toolcall.view.graph_layout import NEAR, Layout, layout_at
+from jupyter_toolcall.view.graph_layout import Layout, layout_at, tidied
 from tests.engine.test_linear_cost import work
 
-spots = st.tuples(st.integers(0, 800), st.integers(-300, 300)).map(
-    lambda s: (s[0] / 100, s[1] / 100)
+spots = st.tuples(st.integers(0, 8), st.integers(-3, 3))
+
+
+@given(
+    st.lists(spots, min_size=1, max_size=8, unique=True),
+    st.lists(st.integers(0, 7), max_size=12),
 )
-
-
-def apart(layout: Layout, keys: set[str]) -> bool:
-    pairs = combinations(layout.places.items(), 2)
-    return all(
-        abs(a[0] - b[0]) >= NEAR or abs(a[1] - b[1]) >= NEAR
-        for (one, a), (other, b) in pairs
-        if one in keys or other in keys
-    )
-
-
-@given(st.lists(spots, min_size=1, max_size=8), st.lists(st.integers(0, 7), max_size=12))
-def test_what_is_added_to_a_tidied_graph_stands_on_nothing(
-    tidied: list[tuple[float, float]], mains: list[int]
+def test_what_is_added_stands_on_nothing_and_moves_nothing(
+    tidied: list[tuple[int, int]], mains: list[int]
 ) -> None:
     layout = layout_at({f"k{n}": spot for n, spot in enumerate(tidied)}, 1)
     for number, main in enumerate(mains):
         key = f"k{main % len(tidied)}"
         layout.place(f"new{number}", [key], key)
-    assert apart(layout, {f"new{number}" for number in range(len(mains))})
-    assert {key: layout.places[key] for key in (f"k{n}" for n in range(len(tidied)))} == {
-        f"k{n}": spot for n, spot in enumerate(tidied)
-    }
+    assert len(set(layout.places.values())) == len(tidied) + len(mains)
+    assert [layout.places[f"k{n}"] for n in range(len(tidied))] == tidied
 
 
-def test_a_branch_goes_to_a_lane_of_its_own_beside_what_is_a_hair_away() -> None:
-    layout = layout_at({"a": (12.97, 0.0), "b": (13.96, 0.0)}, 1)
-    layout.place("c", ["a"], "a")
-    assert layout.places["c"] == (13.97, 1.0)
+edges = st.lists(st.tuples(st.integers(0, 30), st.integers(0, 30)), max_size=60)
+
+
+@settings(max_examples=15, deadline=None)
+@given(edges)
+def test_a_tidied_graph_has_a_place_for_each_node_and_each_edge_goes_right(
+    pairs: list[tuple[int, int]],
+) -> None:
+    drawn = [(f"k{min(pair)}", f"k{max(pair)}") for pair in pairs if pair[0] != pair[1]]
+    layout = tidied(layout_at({f"k{n}": (0, n) for n in range(31)}, 1), drawn)
+    assert len(set(layout.places.values())) == 31
+    assert all(layout.places[a][0] < layout.places[b][0] for a, b in drawn)
 
 
 def test_a_call_that_came_to_nothing_leaves_the_first_line_to_what_goes_on() -> None:
