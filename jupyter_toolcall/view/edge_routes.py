@@ -174,7 +174,9 @@ def argument_routes(
     if top:
         entry, argument = top
         route = _down if entry == "above" else _corner
-        routes.append(_top(entry, argument, target, route(argument.source, target, shift, grid)))
+        routes.append(
+            _top(entry, argument, target, route(argument.source, target, shift, grid), grid)
+        )
     if aside:
         routes.append(_aside(aside[1], target, grid))
     if far:
@@ -217,13 +219,15 @@ def _corner(source: Cell, target: Cell, shift: float, grid: Grid) -> Route:
     return Route((begin, *corners, down.points[1]), down.tip, "down")
 
 
-def _top(entry: Entry, argument: Argument, target: Cell, route: Route) -> ArgumentRoute:
+def _top(entry: Entry, argument: Argument, target: Cell, route: Route, grid: Grid) -> ArgumentRoute:
     """Return an edge into the top; its label stands left of it, or right of it beside a chip."""
-    y = target.y - LABEL_UP
-    if route.tip[0] == target.x:
-        label = Label(target.x - 7, y, "end", visible_text(argument.parameter, 11))
-    else:
-        label = Label(route.tip[0] + 5, y, "start", visible_text(argument.parameter, 4))
+    y, x = target.y - LABEL_UP, route.tip[0]
+    label = None
+    if x == target.x:
+        label = Label(x - 7, y, "end", visible_text(argument.parameter, 11))
+    # Between the edge and the end of the cell only a short label has space.
+    elif len(argument.parameter) * LETTER <= grid.right - APART - 5:
+        label = Label(x + 5, y, "start", argument.parameter)
     return ArgumentRoute(entry, (argument,), route, label, None)
 
 

@@ -147,10 +147,10 @@ function topRoute(one: Argument, entry: Entry, target: Cell, shift: number, grid
   const turn = source.x + track(source, grid);
   const up = target.y - across(source, grid);
   const before: Point[] = entry === 'above' ? [[x, source.y + TEXT_BOTTOM + 1]] : [begin(source), [turn, source.y], [turn, up], [x, up]];
-  const place = { y: target.y - LABEL_UP };
-  const label: Label = shift
-    ? { ...place, x: x + 5, anchor: 'start', text: clip(one.parameter, 4) }
-    : { ...place, x: x - 7, anchor: 'end', text: clip(one.parameter, 11) };
+  const y = target.y - LABEL_UP;
+  // Between the edge and the end of the cell only a short label has space.
+  const beside: Label | null = one.parameter.length * LETTER > grid.right - APART - 5 ? null : { x: x + 5, y, anchor: 'start', text: one.parameter };
+  const label: Label | null = shift ? beside : { x: x - 7, y, anchor: 'end', text: clip(one.parameter, 11) };
   return { entry, arguments: [one], route: down(target, shift, before), label, chip: null };
 }
 

@@ -5,35 +5,18 @@ import { mainUse } from '../lineage';
 import type { FullCall, FullUse } from '../rows';
 import { clip, oneLine } from '../text';
 import type { ViewState } from '../view_state';
-import {
-  type ArgumentEntry,
-  argumentPath,
-  type EdgePath,
-  entryOf,
-  mainPath,
-  type Point,
-  PORT,
-  TURN
-} from './edge_paths';
-import { type Layout, pitch, type Size, type Spot } from './layout';
+import { argumentRoutes, type Anchor, type Cell, type Chip, type Grid, mainRoute, type Point, type Route, toolZone } from './edge_routes';
+import { gridOf, type Layout, type Size, type Spot } from './layout';
 
-export interface Label {
+interface Label {
   readonly lines: readonly string[];
   /** The full text of the label. */
   readonly whole: string;
-  /** The position of its last line. */
-  readonly at: Point;
-  readonly anchor: 'start' | 'middle' | 'end';
+  readonly x: number;
+  /** The baseline of its last line. */
+  readonly y: number;
+  readonly anchor: Anchor;
   readonly look: 'tool' | 'param';
-}
-
-/** The name of a far source, where its edge begins. */
-export interface Port {
-  readonly text: string;
-  readonly whole: string;
-  readonly left: number;
-  readonly top: number;
-  readonly width: number;
 }
 
 export interface Edge {
@@ -43,7 +26,7 @@ export interface Edge {
   readonly head: string;
   readonly thin: boolean;
   readonly label: Label | null;
-  readonly port: Port | null;
+  readonly chip: (Chip & { readonly whole: string }) | null;
   readonly mark: { readonly icon: IconName; readonly at: Point } | null;
 }
 
@@ -64,109 +47,80 @@ interface Ends {
 interface EdgeStyle {
   readonly call: FullCall;
   readonly look: string;
-  readonly size: Size;
+  readonly grid: Grid;
 }
 
-/** The position of the tool's name: above the middle, clear of turning edges. */
-function labelPosition(way: EdgePath, from: Spot, lines: readonly string[]): Point {
-  const wide = Math.max(...lines.map(text => text.length)) * CHARACTER_WIDTH;
-  const free = from.x + TURN + 3 + wide / 2;
-  return { x: way.anchor === 'middle' ? Math.max(way.label.x, free) : way.label.x, y: way.label.y };
+const isSaved = ({ object }: Spot): boolean => object !== null && object.saved !== '' && object.branch === '';
+
+const cellOf = (spot: Spot): Cell => ({ x: spot.x, y: spot.y, saved: isSaved(spot), stack: spot.folded.length > 0 });
+
+const ROUND = 7;
+
+const toward = ([x, y]: Point, [u, v]: Point): Point => {
+  const far = Math.hypot(u - x, v - y);
+  const share = far === 0 ? 0 : Math.min(ROUND, far / 2) / far;
+  return [x + (u - x) * share, y + (v - y) * share];
+};
+
+/** A line through points, with rounded corners. */
+function rounded(points: readonly Point[]): string {
+  const parts = points.map((point, index) => {
+    const [before, next] = [points[index - 1], points[index + 1]];
+    if (!before) return `M${point.join(' ')}`;
+    return next ? `L${toward(point, before).join(' ')}Q${point.join(' ')} ${toward(point, next).join(' ')}` : `L${point.join(' ')}`;
+  });
+  return parts.join('');
 }
 
-function mainEdge(view: ViewState, { from, to }: Ends, { call, look, size }: EdgeStyle, argumentName: boolean): Edge {
-  const way = mainPath(from, to, size);
-  const shown = argumentName && from.folded.length + to.folded.length === 0;
+const drawn = ({ points, tip, arrow }: Route): Pick<Edge, 'path' | 'head'> => ({
+  path: rounded(points),
+  head: `M${tip.join(' ')}l${arrow === 'right' ? '-7-3.5v7z' : '-3.5-7h7z'}`
+});
+
+function mainEdge(view: ViewState, { from, to }: Ends, { call, look, grid }: EdgeStyle, isNamed: boolean): Edge {
+  const shown = isNamed && from.folded.length + to.folded.length === 0;
   // A call without a result has its icon in its tile.
   const icon = shown && !to.failedCall ? edgeIcon(call) : null;
-  const raised = icon !== null && way.icon ? 6 : 0;
-  const kinds = call.uses.map(one => view.model.objects.get(one.object)?.kind ?? '');
-  const lines = toolLabel(call.tool, kinds, size);
-  const at = labelPosition(way, from, lines);
+  const [left, right] = toolZone(cellOf(to), grid);
+  const x = (left + right) / 2;
   const label: Label = {
-    lines,
+    lines: toolLines(view, call, right - left),
     whole: oneLine(call.tool, 200),
-    at: { x: at.x, y: at.y - raised },
-    anchor: way.anchor,
+    x,
+    y: to.y - (icon ? 14 : 8),
+    anchor: 'middle',
     look: 'tool'
   };
   return {
     key: `${from.key} ${to.key} main`,
     look,
-    path: way.path,
-    head: way.head,
+    ...drawn(mainRoute(cellOf(from), cellOf(to), grid)),
     thin: false,
     label: shown ? label : null,
-    port: null,
-    mark: icon && way.icon ? { icon, at: way.icon } : null
+    chip: null,
+    mark: icon && { icon, at: [x, to.y] }
   };
 }
 
-interface Argument extends Ends {
-  readonly how: ArgumentEntry;
-}
-
-const named = ({ use, from }: Argument): string => `${use.parameter} ${from.object?.name ?? ''}`.trim();
-
-const HIGH = 14;
-/** Height reserved above a port name. */
-const ABOVE = 46;
-const LETTER = 6;
-
-/** The port name of far sources, at one side if another edge comes from above. */
-function portOf(tip: number, side: Side, to: Spot, all: readonly Argument[]): Port {
-  const [first] = all;
-  const more = all.length > 1 ? ` +${all.length - 1}` : '';
-  const text = `${clip(oneLine(first?.from.object?.name ?? '', 80), 16 - more.length)}${more}`;
-  const width = text.length * LETTER + 10;
-  const left = side === 'middle' ? tip - width / 2 : side === 'end' ? tip + 6 - width : tip - 6;
-  return { text, whole: oneLine(all.map(named).join(', '), 200), left, top: to.y - PORT - HIGH, width };
-}
-
-type Side = Label['anchor'];
-
-const argumentLabel = (x: number, y: number, text: string, anchor: Side = 'start'): Label => {
-  const whole = oneLine(text, 120);
-  return { lines: [clip(whole, 16)], whole, at: { x, y }, anchor, look: 'param' };
-};
-
-/** Whether a parameter only repeats its object's name. */
-const repeatsName = ({ use, from }: Argument): boolean =>
-  from.object?.name.toLowerCase().startsWith(use.parameter.toLowerCase()) ?? false;
-
-function asideLabel(to: Spot, one: Argument): Label {
-  const whole = oneLine(one.use.parameter, 80);
-  return { lines: [clip(whole, 9)], whole, at: { x: to.x - 48, y: to.y + 26 }, anchor: 'end', look: 'param' };
-}
-
-/** The edges of arguments; all from far away share one edge with a port name. */
-function argumentEdges(all: readonly Argument[], { look }: EdgeStyle): Edge[] {
-  const quiet = look === 'e-now' ? '' : look;
-  const edge = (one: Argument, label: Label | null, shift = 0, port: Port | null = null): Edge => {
-    const { path, head } = argumentPath(one.from, one.to, one.how, shift);
-    return { key: `${one.from.key} ${one.to.key} ${one.how}`, look: quiet, path, head, thin: true, label, port, mark: null };
-  };
-  const [aside, second] = all.filter(one => one.how === 'aside');
-  const above = all.filter(one => one.how === 'above' || one.how === 'corner');
-  const far = [...all.filter(one => one.how === 'far'), ...(second ? [second] : [])];
-  const [first] = far;
-  // On the free side of an edge from above.
-  const side: Side = above.length === 0 ? 'middle' : above.some(one => one.how === 'corner') ? 'start' : 'end';
-  const shown: Edge[] = above.map((one, row) => {
-    const { x, y } = one.to;
-    const left = one.how === 'corner' && first !== undefined;
-    return edge(one, left ? argumentLabel(x - 22, y - 42, one.use.parameter, 'end') : argumentLabel(x + 8, y - 48 + 12 * Math.min(row, 1), one.use.parameter));
+/** The edges of arguments. */
+function argumentEdges(to: Spot, ends: readonly Ends[], { look, grid }: EdgeStyle): Edge[] {
+  const all = ends.map(({ from, use }) => ({
+    source: cellOf(from),
+    parameter: oneLine(use.parameter, 80),
+    name: oneLine(from.object?.name ?? '', 80)
+  }));
+  return argumentRoutes(cellOf(to), all, grid).map(({ entry, arguments: some, route, label, chip }) => {
+    const whole = oneLine(some.map(one => `${one.parameter} ${one.name}`.trim()).join(', '), 200);
+    return {
+      key: `${to.key} ${entry}`,
+      look: look === 'e-now' ? '' : look,
+      ...drawn(route),
+      thin: true,
+      label: label && { lines: [label.text], whole, x: label.x, y: label.y, anchor: label.anchor, look: 'param' as const },
+      chip: chip && { ...chip, whole },
+      mark: null
+    };
   });
-  if (aside) shown.push(edge(aside, asideLabel(aside.to, aside)));
-  if (first) {
-    const { to } = first;
-    const shift = { start: 12, middle: 0, end: -12 }[side];
-    const text = far.length === 1 && repeatsName(first) ? '' : far.map(one => one.use.parameter).join(', ');
-    const ends = side === 'end';
-    const label = text === '' ? null : argumentLabel(to.x + shift + (ends ? -7 : 7), to.y - 35, text, ends ? 'end' : 'start');
-    shown.push(edge({ ...first, how: 'far' }, label, shift, portOf(to.x + shift, side, to, far)));
-  }
-  return shown;
 }
 
 function endsOf(call: FullCall, to: Spot, layout: Layout): Ends[] {
@@ -179,7 +133,7 @@ function endsOf(call: FullCall, to: Spot, layout: Layout): Ends[] {
 
 /** The edges of a call to one of its objects. */
 function edgesTo(view: ViewState, call: FullCall, to: Spot, layout: Layout, size: Size): Edge[] {
-  const drawn: EdgeStyle = { call, look: edgeLook(view, call), size };
+  const style: EdgeStyle = { call, look: edgeLook(view, call), grid: gridOf(size) };
   const folded = (one: Ends): boolean => one.from.folded.length + one.to.folded.length > 0;
   const declared = mainUse(call);
   const ends = endsOf(call, to, layout).filter(one => !folded(one) || one.use === declared);
@@ -187,19 +141,9 @@ function edgesTo(view: ViewState, call: FullCall, to: Spot, layout: Layout, size
   if (!main) return [];
   // On another branch only the main edge is drawn; its twin has the others.
   const own = (one: Ends): boolean => call.branch === '' || one.from.object?.branch === call.branch;
-  const others = ends.filter(one => one !== main && own(one)).map(one => ({ ...one, how: entryOf(one.from, one.to, size) }));
+  const others = ends.filter(one => one !== main && own(one));
   const named = to.failedCall !== null || call.object === to.object?.id;
-  return [...argumentEdges(others, drawn), mainEdge(view, main, drawn, named)];
-}
-
-/** How far labels and ports extend to the right and to the top. */
-export function labelExtent(all: readonly Edge[]): { readonly right: number; readonly top: number } {
-  let [right, top] = [0, 0];
-  for (const { label, port } of all) {
-    if (label?.anchor === 'start') right = Math.max(right, label.at.x + 6 + Math.max(...label.lines.map(text => text.length)) * LETTER);
-    if (port) [right, top] = [Math.max(right, port.left + port.width + 6), Math.min(top, port.top - ABOVE)];
-  }
-  return { right, top };
+  return [...argumentEdges(to, others, style), mainEdge(view, main, style, named)];
 }
 
 /** Drawing order: the current branch over other branches. */
@@ -222,9 +166,6 @@ export function edges(view: ViewState, to: readonly Spot[], layout: Layout, size
 /** Width of a character of the code font. */
 const CHARACTER_WIDTH = 6.33;
 
-/** Characters that fit on an edge beside turning edges. */
-const labelCharacters = (size: Size): number => Math.floor((pitch(size) - 74) / CHARACTER_WIDTH);
-
 /** Where a name may break: after `_`, `.`, `-`, and before a capital. */
 const NAME_BREAK = /(?<=[_.\-:])|(?<=[a-z0-9])(?=[A-Z])/;
 
@@ -238,9 +179,11 @@ function wrappedName(name: string, signs: number): readonly string[] {
   return [first, clip(name.slice(first.length), signs)];
 }
 
-/** The lines of the tool's name; in a narrow panel without the type that its node shows. */
-function toolLabel(tool: string, kinds: readonly string[], size: Size): readonly string[] {
-  const name = oneLine(tool, 200);
-  const kind = size.narrow ? kinds.find(one => one !== '' && name.startsWith(`${one}_`)) : undefined;
-  return wrappedName(kind === undefined ? name : name.slice(kind.length + 1), labelCharacters(size));
+/** The lines of the tool's name; where there is little space, without the type that its node shows. */
+function toolLines(view: ViewState, call: FullCall, width: number): readonly string[] {
+  const name = oneLine(call.tool, 200);
+  const signs = Math.floor(width / CHARACTER_WIDTH);
+  const kinds = call.uses.map(use => view.model.objects.get(use.object)?.kind ?? '');
+  const kind = name.length > signs ? kinds.find(one => one !== '' && name.startsWith(`${one}_`)) : undefined;
+  return wrappedName(kind === undefined ? name : name.slice(kind.length + 1), signs);
 }

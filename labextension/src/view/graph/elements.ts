@@ -4,7 +4,8 @@ import { safeImage } from '../safe_markup';
 import { glyph, mark, sign } from '../icons';
 import type { FullPreview } from '../rows';
 import { clip, oneLine } from '../text';
-import type { Edge, Label, Port } from './edges';
+import { CHIP_HEIGHT } from './edge_routes';
+import type { Edge } from './edges';
 import type { GraphNode } from './node_labels';
 import type { Note, Scene, Stroke, Surroundings } from './scene';
 
@@ -22,11 +23,14 @@ function tileSquares(node: GraphNode): SVGElement[] {
   return [square('ring', 28), ...behind, ...stack, square('tile', 24)];
 }
 
+const anchoredText = (look: string, text: string, y: number, [x, anchor]: GraphNode['nameAnchor']): SVGElement =>
+  s('text', { class: `${look} ${anchor}`, x, y }, text);
+
 function nodeTexts(node: GraphNode): SVGElement[] {
   const low = node.look === 'output' ? 4 : 0;
   return [
-    s('text', { class: 'name', y: 41 + low }, node.name),
-    s('text', { class: 'state', y: 56 + low }, node.state)
+    anchoredText('name', node.name, 41 + low, node.nameAnchor),
+    anchoredText('state', node.state, 56 + low, node.stateAnchor)
   ];
 }
 
@@ -63,26 +67,26 @@ export function nodeElement(node: GraphNode, afar: boolean): SVGElement {
   );
 }
 
-function labelElement(label: Label): SVGElement {
-  const first = label.at.y - 12 * (label.lines.length - 1);
-  const rows = label.lines.map((text, row) => s('tspan', { x: label.at.x, y: first + 12 * row }, text));
-  const title = label.lines.join('') === label.whole ? [] : [s('title', {}, label.whole)];
-  return s('text', { class: label.look, 'text-anchor': label.anchor }, ...title, ...rows);
+function labelElement({ lines, whole, x, y, anchor, look }: NonNullable<Edge['label']>): SVGElement {
+  const first = y - 12 * (lines.length - 1);
+  const rows = lines.map((text, row) => s('tspan', { x, y: first + 12 * row }, text));
+  const title = lines.join('') === whole ? [] : [s('title', {}, whole)];
+  return s('text', { class: look, 'text-anchor': anchor }, ...title, ...rows);
 }
 
-function portElement({ text, whole, left, top, width }: Port): SVGElement {
-  const box = s('rect', { class: 'port', x: left, y: top, width, height: 14, rx: 4 });
-  return s('g', {}, s('title', {}, whole), box, s('text', { class: 'portname', x: left + width / 2, y: top + 10.5 }, text));
+function chipElement({ text, whole, left, top, width }: NonNullable<Edge['chip']>): SVGElement {
+  const box = s('rect', { class: 'port', x: left, y: top, width, height: CHIP_HEIGHT, rx: 4 });
+  return s('g', {}, s('title', {}, whole), box, s('text', { class: 'portname', x: left + width / 2, y: top + 10 }, text));
 }
 
 export function edgeElement(edge: Edge, afar: boolean): SVGElement {
   const path = s('path', { class: edge.thin ? 'edge arg' : 'edge', d: edge.path });
   if (afar) return s('g', { class: `e ${edge.look}`.trim() }, path);
-  const { mark: sign, label, port } = edge;
+  const { mark: sign, label, chip } = edge;
   const icon = sign
-    ? [s('circle', { class: 'mark', cx: sign.at.x, cy: sign.at.y, r: 10 }), mark(sign.icon, sign.at.x, sign.at.y)]
+    ? [s('circle', { class: 'mark', cx: sign.at[0], cy: sign.at[1], r: 10 }), mark(sign.icon, ...sign.at)]
     : [];
-  const words = [...(port ? [portElement(port)] : []), ...(label ? [labelElement(label)] : [])];
+  const words = [...(chip ? [chipElement(chip)] : []), ...(label ? [labelElement(label)] : [])];
   const head = s('path', { class: 'head', d: edge.head });
   return s('g', { class: `e ${edge.look}`.trim() }, path, head, ...icon, ...words);
 }
@@ -109,7 +113,7 @@ const edgeStamp = (edge: Edge): unknown[] => [
   edge.path,
   edge.label?.whole,
   edge.label?.lines.length,
-  edge.port?.whole,
+  edge.chip?.whole,
   edge.mark?.icon
 ];
 

@@ -5,7 +5,6 @@ import { icon } from '../icons';
 import { arrowTarget, isArrow } from '../lineage';
 import type { Choice, PanelActions, ViewState } from '../view_state';
 import { Camera } from './camera';
-import { labelExtent } from './edges';
 import { animateMoves, GraphLayers } from './elements';
 import { copyToClipboard, dotText, svgText as taken } from './graph_export';
 import { type Box, graphLayout, type Layout, type Size, type Spot, spotOfCall } from './layout';
@@ -17,8 +16,8 @@ import { legend, Toolbar, ZOOM_STEP } from './toolbar';
 
 const NARROW = 640;
 const TALL = 600;
-/** What belongs to a node around its middle: its tile, its name and the line under it. */
-const [BESIDE, ABOVE, BELOW] = [72, 36, 64];
+/** What belongs to a node around its middle: its tile, its texts and the name of an argument. */
+const [BESIDE, ABOVE, BELOW] = [95, 52, 66];
 const EMPTY = 64;
 /** Above this many nodes only visible ones are drawn. */
 const GREAT = 150;
@@ -101,8 +100,7 @@ export class Graph {
     this._surroundings = surroundings(next, this._layout);
     const small = this._layout.spots.length <= GREAT;
     if (small) this._scene = scene(next, this._layout.spots, this._layout, this._size());
-    const far = labelExtent(small ? this._scene.edges : []);
-    this._extent = { ...this._layout.box, top: Math.min(this._layout.box.top, far.top), right: Math.max(this._layout.box.right, this._surroundings.right, far.right) };
+    this._extent = { ...this._layout.box, right: Math.max(this._layout.box.right, this._surroundings.right) };
     const wide = next.objects.length > WIDE;
     this._search.paint(next, wide, this._isFocused);
     this._toolbar.paint({

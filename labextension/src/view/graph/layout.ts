@@ -5,12 +5,12 @@ import { mainUse, nearObjects } from '../lineage';
 import type { Model } from '../model';
 import type { FullCall, FullObject } from '../rows';
 import type { ViewState } from '../view_state';
+import { type Grid, LANE, NARROW, WIDE } from './edge_routes';
 import { focusFolds, type Folds, foldsOf, isCallDrawn, stackLanes } from './folding';
 
-export const ROW = 122;
 /** The distance of parked nodes, in a wide and in a narrow panel. */
 const ROOMY = 104;
-const TIGHT = 88;
+const TIGHT = 96;
 
 export interface Size {
   readonly width: number;
@@ -56,9 +56,7 @@ export interface Layout {
   readonly box: Box;
 }
 
-export const pitch = (size: Size): number => (size.narrow ? 128 : 150);
-
-const MARGIN = 72;
+export const gridOf = ({ narrow }: Size): Grid => (narrow ? NARROW : WIDE);
 
 const isParked = (view: ViewState, object: FullObject, used: () => ReadonlySet<string>): boolean =>
   object.role === 'output' ||
@@ -155,13 +153,14 @@ function axesOf(view: ViewState, folds: Folds): Pick<LayoutBase, 'column' | 'lan
 function positionOf(base: LayoutBase, key: string, column: number, lane: number): Pick<Spot, 'x' | 'y'> {
   const known = base.late.at.get(key);
   if (known) return known;
-  const own = { x: MARGIN + base.column.at(column) * pitch(base.size), y: base.lane.at(lane) * ROW };
+  const { left, pitch } = gridOf(base.size);
+  const own = { x: left + base.column.at(column) * pitch, y: base.lane.at(lane) * LANE };
   if (base.folds.stackOf.size === 0) return own;
   const { taken, lent, at } = base.late;
-  const cell = (y: number): string => `${Math.round(own.x / pitch(base.size))} ${Math.round(y / ROW)}`;
+  const cell = (y: number): string => `${Math.round(own.x / pitch)} ${Math.round(y / LANE)}`;
   const isLate = base.column.inGap(column) || base.lane.inGap(lane) || lent.has(cell(own.y));
   let { y } = own;
-  while (isLate && taken.has(cell(y))) y += ROW;
+  while (isLate && taken.has(cell(y))) y += LANE;
   taken.add(cell(y));
   if (!isLate) return own;
   lent.add(cell(y));
@@ -212,14 +211,14 @@ const parkedSpot = (object: FullObject, x: number, y: number): Spot => ({
 /** The parked objects: in free places above the first lane if narrow, else at the right. */
 function parkedSpots(view: ViewState, parked: readonly FullObject[], cells: readonly Spot[], size: Size) {
   if (parked.length === 0) return { spots: [], divider: null };
-  const row = cells.filter(cell => Math.abs(cell.y) < ROW - 10);
+  const row = cells.filter(cell => Math.abs(cell.y) < LANE - 10);
   const end = Math.max(...row.map(cell => cell.x), -40) + (cells.some(cell => cell.object?.branch) ? 56 : 0);
-  const above = new Set(cells.filter(cell => cell.y === -ROW).map(cell => cell.x));
+  const above = new Set(cells.filter(cell => cell.y === -LANE).map(cell => cell.x));
   const free = [...new Set(cells.map(cell => cell.x))].sort((a, b) => a - b).filter(x => !above.has(x));
   const inputs = parked.filter(object => object.role === 'input');
   if (size.narrow && above.size > 0 && inputs.length <= free.length) {
     const seats = free.slice(-inputs.length);
-    return { spots: inputs.map((object, index) => parkedSpot(object, seats[index] ?? 0, -ROW)), divider: null };
+    return { spots: inputs.map((object, index) => parkedSpot(object, seats[index] ?? 0, -LANE)), divider: null };
   }
   // Each has a fixed place, so that none moves when another one goes.
   const all = view.objects.filter(object => object.role === 'output' || object.role === 'input');
@@ -227,22 +226,22 @@ function parkedSpots(view: ViewState, parked: readonly FullObject[], cells: read
   const seats = all.slice(first);
   const steps = seats.length - 1;
   const roomy = end + 206 + steps * ROOMY <= size.width;
-  const [gap, lead, step] = roomy ? [112, 48, ROOMY] : [76, 46, TIGHT];
+  const [gap, lead, step] = roomy ? [112, 52, ROOMY] : [76, 52, TIGHT];
   const divider = Math.max(end + gap, size.width - lead - step * steps - 50);
   const spots = parked.map(object => parkedSpot(object, divider + lead + seats.indexOf(object) * step, 0));
   return { spots, divider };
 }
 
-function boxOf(spots: readonly Spot[]): Box {
-  let [left, top, right, bottom] = [MARGIN, 0, 0, 0];
+/** The box of all cells, with the channels around them. */
+function boxOf(spots: readonly Spot[], { left: before }: Grid): Box {
+  let [left, top, right, bottom] = [before, 0, 0, 0];
   for (const { x, y } of spots) {
     if (x < left) left = x;
     if (x > right) right = x;
     if (y < top) top = y;
     if (y > bottom) bottom = y;
   }
-  // Without nodes above the first lane, less space is needed.
-  return { left: left - MARGIN, top: top - (top < 0 ? 64 : 84), right: right + 50, bottom: bottom + 76 };
+  return { left: left - before, top: top - 68, right: right + 60, bottom: bottom + 68 };
 }
 
 /** The layout of everything that is drawn. */
@@ -257,7 +256,7 @@ function layoutOf(view: ViewState, base: LayoutBase, { placed, parked }: PlacedA
   const parkedLayout = base.folds.only === null ? parkedSpots(view, parked, spots, base.size) : { spots: [], divider: null };
   for (const one of parkedLayout.spots) put(one);
   const spotOf = (id: string): Spot | undefined => few.get(id) ?? spotOfObject(view, base, id);
-  return { spots, spotOf, divider: parkedLayout.divider, box: boxOf(spots) };
+  return { spots, spotOf, divider: parkedLayout.divider, box: boxOf(spots, gridOf(base.size)) };
 }
 
 /** The spot of a placed object or of its stack. */

@@ -5,7 +5,8 @@ import { branchName, callLabel, objectMarks, objectState, savedName } from '../l
 import { parentsOf } from '../lineage';
 import { clip, oneLine, plural } from '../text';
 import type { ViewState } from '../view_state';
-import { type Layout, pitch, type Size, type Spot } from './layout';
+import { type Anchor, textAnchor } from './edge_routes';
+import { gridOf, type Layout, type Size, type Spot } from './layout';
 
 export interface GraphNode {
   readonly key: string;
@@ -15,6 +16,8 @@ export interface GraphNode {
   readonly label: string;
   readonly name: string;
   readonly state: string;
+  readonly nameAnchor: readonly [x: number, anchor: Anchor];
+  readonly stateAnchor: readonly [x: number, anchor: Anchor];
   /** The name, state and marks in one line. */
   readonly fullLabel: string;
   readonly mark: IconName | null;
@@ -70,7 +73,8 @@ function nodeText(view: ViewState, spot: Spot): NodeText {
   return { name: object.name, label, state: of && state ? `${of}: ${state}` : of || state };
 }
 
-const charactersFor = (size: Size, unit: number): number => Math.floor((pitch(size) - 10) / unit);
+/** Width of a character of a name, and of the line below it. */
+const [NAME_WIDTH, STATE_WIDTH] = [7.2, 6.1];
 
 function whole(view: ViewState, spot: Spot, { label, state }: NodeText): string {
   const { object } = spot;
@@ -82,15 +86,20 @@ function whole(view: ViewState, spot: Spot, { label, state }: NodeText): string 
 export function nodeAt(view: ViewState, spot: Spot, size: Size): GraphNode {
   const words = nodeText(view, spot);
   const { object } = spot;
-  const width = spot.parked ? 0.62 : 1;
+  const grid = gridOf(size);
+  const width = spot.parked ? 2 * grid.right : grid.left + grid.right;
+  const name = clip(oneLine(words.name, 120), Math.floor(width / NAME_WIDTH));
+  const state = clip(oneLine(words.state, 200), Math.floor(width / STATE_WIDTH));
   const marks = object ? objectMarks(view, object) : [];
   return {
     key: spot.key,
     spot,
     look: nodeLook(view, spot),
     label: oneLine(words.label, 120),
-    name: clip(oneLine(words.name, 120), Math.floor(charactersFor(size, 6.6) * width)),
-    state: clip(oneLine(words.state, 200), Math.floor(charactersFor(size, 5.6) * width)),
+    name,
+    state,
+    nameAnchor: textAnchor(name.length * NAME_WIDTH, grid),
+    stateAnchor: textAnchor(state.length * STATE_WIDTH, grid),
     fullLabel: oneLine(whole(view, spot, words), 400),
     mark: marks[0]?.[0] ?? null
   };

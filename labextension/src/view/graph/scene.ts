@@ -2,6 +2,7 @@
 import { branchName, currentBranch } from '../labels';
 import { clip, oneLine } from '../text';
 import type { ViewState } from '../view_state';
+import { WIDE } from './edge_routes';
 import { type Edge, edges } from './edges';
 import type { Layout, Size, Spot } from './layout';
 import { type GraphNode, nodeAt } from './node_labels';
@@ -76,7 +77,7 @@ function brace(view: ViewState, spots: readonly Spot[]): Brace | null {
   return { note, path: `M${left} ${y}v6h${right - left}v-6` };
 }
 
-const COLUMN_WIDTH = 150;
+const COLUMN_WIDTH = WIDE.pitch;
 
 /** The place of the call to guess: after the newest node. */
 const guessSpot = (view: ViewState, newest: Spot | undefined): Spot | null => (view.toGuess && !view.isPast && newest) || null;
