@@ -1,10 +1,10 @@
-"""Writes the panel's TypeScript types from the Python rows: `npm run contract`.
+"""Writes what the panel shares with Python, types of rows and icons: `npm run contract`.
 
 The rows and commands of extensions are written with those of the core: what may be any
 `ExtensionRow` in Python is one of the known rows in TypeScript.
 
 Only this generation lives here. `python contract.py --check` writes nothing and exits
-with 1 where `src/generated/contract.ts` is not what the rows say now.
+with 1 where a file in `src/generated` is not what Python says now.
 """
 
 from __future__ import annotations
@@ -22,8 +22,9 @@ sys.path.insert(0, str(HERE.parent))
 
 from jupyter_toolcall.teaching.panel_rows import TeachingCommand, TeachingRow  # noqa: E402
 from jupyter_toolcall.view import contract as rows  # noqa: E402
+from jupyter_toolcall.view.icons import GLYPHS, ICONS  # noqa: E402
 
-TARGET = HERE / "src" / "generated" / "contract.ts"
+TARGET = HERE / "src" / "generated"
 EXTENSION_ROWS = {"TeachingRow": TeachingRow}
 """The rows that stand for `ExtensionRow`."""
 FULL = """\
@@ -31,7 +32,7 @@ FULL = """\
 export type Full<Row> =
   Row extends object ? { readonly [Key in keyof Row]-?: Full<Row[Key]> } : Row;
 """
-HEAD = "// Generated from jupyter_toolcall/view/contract.py by `npm run contract`. Do not edit.\n"
+HEAD = "// Generated from jupyter_toolcall/view by `npm run contract`. Do not edit.\n"
 
 
 def schema() -> dict[str, Any]:
@@ -136,17 +137,31 @@ def contract() -> str:
     return f"{HEAD}\n{types(definitions)}\n{full(definitions)}\n{defaults(definitions)}"
 
 
+def icons() -> str:
+    """The whole text of `icons.ts`."""
+    parts = (("ICONS", ICONS), ("GLYPHS", GLYPHS))
+    texts = (
+        f"export const {name} = {json.dumps(part, indent=2)} as const;\n" for name, part in parts
+    )
+    return "\n".join([HEAD, *texts])
+
+
 def main(arguments: list[str]) -> int:
-    """Write the file, or with `--check` say whether it is what it should be."""
-    text = contract()
+    """Write the files, or with `--check` say whether they are what they should be."""
+    texts = {"contract.ts": contract(), "icons.ts": icons()}
     if "--check" in arguments:
-        same = TARGET.exists() and TARGET.read_text(encoding="utf-8") == text
-        word = "contract.ts is up to date" if same else "contract.ts is old: npm run contract"
+        old = [name for name, text in texts.items() if text != _read(TARGET / name)]
+        word = f"{', '.join(old)}: old, npm run contract" if old else "contract.ts is up to date"
         sys.stdout.write(f"{word}\n")
-        return 0 if same else 1
-    TARGET.parent.mkdir(parents=True, exist_ok=True)
-    TARGET.write_text(text, encoding="utf-8")
+        return 1 if old else 0
+    TARGET.mkdir(parents=True, exist_ok=True)
+    for name, text in texts.items():
+        (TARGET / name).write_text(text, encoding="utf-8")
     return 0
+
+
+def _read(path: Path) -> str:
+    return path.read_text(encoding="utf-8") if path.exists() else ""
 
 
 if __name__ == "__main__":

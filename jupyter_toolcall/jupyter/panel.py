@@ -39,10 +39,9 @@ class Panel(anywidget.AnyWidget):
             self.controller.receive(content)
 
     def bundle(self) -> dict[str, Any]:
-        """Return the output that shows this panel, for every front end and for ours."""
+        """Return the output that shows this panel; other front ends show the saved session."""
         view = {"version_major": 2, "version_minor": 1, "model_id": self.model_id}
         return {
             "application/vnd.jupyter.widget-view+json": view,
             LIVE: {"model_id": self.model_id, "version": VERSION},
-            "text/plain": "The live panel of a tool-calling session.",
         }

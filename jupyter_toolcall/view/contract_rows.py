@@ -48,9 +48,9 @@ class ObjectRow:
     call: str = ""
     """The id of that call's row."""
     column: int = 0
-    """Place in the graph: columns go right, 150 units each; never changes once given."""
+    """Place in the graph: columns go right; never changes once given."""
     lane: int = 0
-    """Lanes go down, 122 units each; -1 is above the main line."""
+    """Lanes go down; -1 is above the first one."""
     branch: str = ""
     """Empty on the branch that is shown; else the branch that it is on (drawn pale)."""
     used: bool = False

@@ -13,7 +13,8 @@ same rule; `tests/view/edge_routes.json` has test cases for both.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+import re
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
@@ -259,3 +260,30 @@ def _chip_text(arguments: tuple[Argument, ...], most: int) -> str:
     repeats = first.name.lower().startswith(first.parameter.lower())
     full = first.name if repeats else f"{first.parameter}: {first.name}"
     return visible_text(full if len(full + more) <= most else first.name, most - len(more)) + more
+
+
+# -- the name of a tool on its edge ------------------------------------------------------------
+
+_BREAK = re.compile(r"(?<=[_.\-:])|(?<=[a-z0-9])(?=[A-Z])")
+"""Where a name may break: behind a mark, and before a capital."""
+
+
+def tool_lines(tool: str, kinds: Collection[str], width: float) -> list[str]:
+    """Return a tool's name on at most two lines; where it is too long, without its type.
+
+    `kinds` are the types of the call's arguments; `width` is in pixels.
+    """
+    signs = int(width / CODE_LETTER)
+    if len(tool) <= signs:
+        return [tool]
+    kind = next((kind for kind in kinds if kind and tool.startswith(f"{kind}_")), None)
+    name = tool if kind is None else tool[len(kind) + 1 :]
+    if len(name) <= signs:
+        return [name]
+    first = ""
+    for part in _BREAK.split(name):
+        if len(first) + len(part) > signs:
+            break
+        first += part
+    first = first or name[:signs]
+    return [first, visible_text(name[len(first) :], signs)]

@@ -1,65 +1,108 @@
 """A session as a picture, for readers without us: pure functions of rows.
 
-The SVG carries its own white ground, colours and glyphs, needs no script, no font and no
-style sheet, and reads the same on a dark page. All text in it is escaped.
+It shows what the panel shows, placed and routed by the same rules: objects, failed and rejected
+calls, all arguments, what a person edited, and the branches by name. It carries its own white
+ground, colours and icons, needs no script, font or style sheet, and so reads the same on a light
+page and on a dark one. All text in it is escaped.
+
+It has at most `MOST` bytes. What makes it larger is folded: the columns in the middle, then the
+pictures of the oldest objects, then the lanes furthest away.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
 from html import escape
-from itertools import accumulate, pairwise
+from textwrap import wrap
 
 from ..core.text import visible_text
 from .contract import Rows
-from .contract_rows import CallRow, ObjectRow
+from .contract_rows import BranchRow, CallRow, ObjectRow, Use
+from .edge_routes import (
+    WIDE,
+    Argument,
+    Label,
+    argument_routes,
+    main_route,
+    text_anchor,
+    tool_lines,
+    tool_zone,
+)
+from .picture_layout import Limits, Node, PictureLayout, is_without_result, main_use, picture_layout
+from .svg_shapes import (
+    BAD,
+    FILL,
+    INK,
+    LINE,
+    MUTED,
+    PALE,
+    SANS,
+    chip,
+    edge,
+    icon,
+    sign,
+    square,
+    tile_content,
+    words,
+)
 from .text_summary import last_lines, summary_line
 
-INK, MUTED, LINE, PALE, FILL, BAD = "#1f1f1f", "#5c5c5c", "#8a8a8a", "#d0d0d0", "#f4f4f4", "#b3261e"
-SANS = "-apple-system,Segoe UI,Helvetica,Arial,sans-serif"
-MONO = "Menlo,Consolas,DejaVu Sans Mono,monospace"
-PITCH, LANE = 147, 122
-COLUMNS = 13
-"""So many columns are drawn; a longer session is folded after its beginning."""
-HEAD = 3
-ABOVE, BELOW = 3, 5
-"""So many lanes are drawn above and below the main line."""
-FAR = 64
-"""Above a tile's middle: where ways go far."""
-LETTER = 5.6
-"""How wide a letter of the line below is, on average."""
-
-
-@dataclass(frozen=True, slots=True)
-class _Spot:
-    """An object and where its tile's middle is."""
-
-    row: ObjectRow
-    x: float
-    y: float
-    branch: str = ""
-    """The name of the branch that it is of, where that is not the one that is shown."""
+MOST = 100_000
+"""Bytes of a picture."""
+LIMITS = (Limits(10, 4, 14), Limits(10, 3, 8), Limits(7, 2, 5), Limits(5, 1, 3))
+"""How much is drawn: the first of these that is small enough."""
+IMAGES = 40_000
+"""Bytes of images in all, of the newest objects."""
+NAME_LETTER, STATE_LETTER = 7.2, 6.1
+"""The widths of letters of an object's name, and of all other texts but code."""
+LEAST_WIDTH = 640
+BRANCH_NAME = 26
+"""Characters of a branch's name."""
+ICONS_OF_CALLS = {
+    "proposed": "wait",
+    "approved": "run",
+    "running": "run",
+    "answered": "person",
+    "unknown": "warning",
+}
+SIGNS = {"rejected": "rejected", "interrupted": "interrupted"}
 
 
 def svg(rows: Rows) -> str:
-    """Return the lineage as an SVG picture."""
-    drawn, folded = _columns(rows.objects)
-    spots = _spots(rows, drawn)
-    # What was left behind first: the shown branch is drawn over it.
-    calls = sorted(rows.calls, key=lambda call: not call.branch)
-    lines = [] if spots else last_lines(rows)
-    right = max((spot.x for spot in spots.values()), default=400) + 100
-    bottom = max((spot.y + 78 for spot in spots.values()), default=24 + 18 * max(len(lines), 1))
-    width, height = max(right, 640), bottom + 36
+    """Return the lineage as an SVG picture of at most `MOST` bytes."""
+    for limits in LIMITS:
+        for images in (IMAGES, 0):
+            picture = _picture(rows, picture_layout(rows, limits), images)
+            if len(picture.encode()) <= MOST:
+                return picture
+    return picture
+
+
+def _picture(rows: Rows, layout: PictureLayout, images: int) -> str:
+    nodes = layout.drawn
+    lines = [] if nodes else last_lines(rows)
+    names = [*_branch_names(rows, nodes)]
+    right = max((node.cell.x for node in nodes), default=400) + 64
+    beyond = max((len(name.text) for name, _ in names), default=0) * NAME_LETTER
+    width = max(right + beyond + 16, LEAST_WIDTH)
+    bottom = max((node.cell.y + 78 for node in nodes), default=24 + 18 * max(len(lines), 1))
+    bottom = max([bottom, *(name.y + 20 for name, _ in names)])
+    foot = _foot(rows, layout, width)
+    height = bottom + 20 + 16 * len(foot)
+    shown = _images(nodes, images)
     parts = [
-        *_ground(width, height, rows),
-        *(part for call in calls for part in _edges(call, spots)),
-        *(_tile(spot) for spot in spots.values()),
-        *_warnings(rows.calls, spots),
-        *_stack(folded, spots),
-        *_labels(rows, spots),
-        *(_words(16, 30 + 18 * n, line, INK, mono=True) for n, line in enumerate(lines)),
+        f'<rect x=".5" y=".5" width="{width - 1:g}" height="{height - 1:g}" rx="4" '
+        'fill="#fff" stroke="#d9d9d9"/>',
+        f'<path d="M.5 {bottom:g}H{width - 0.5:g}" stroke="#e6e6e6"/>',
+        *(words(16, bottom + 20 + 16 * n, line, MUTED) for n, line in enumerate(foot)),
+        *_edges(rows, layout),
+        *(_tile(node, node.cell in shown) for node in nodes),
+        *_warnings(rows.calls, layout),
+        *(
+            words(right, name.y, name.text, INK if now else MUTED, size=12, bold=now)
+            for name, now in names
+        ),
+        *(words(16, 30 + 18 * n, line, mono=True) for n, line in enumerate(lines)),
     ]
     label = escape(f"Object lineage: {summary_line(rows)}", quote=True)
     return (
@@ -69,85 +112,207 @@ def svg(rows: Rows) -> str:
     )
 
 
-def _columns(objects: Sequence[ObjectRow]) -> tuple[dict[int, int], int]:
-    """Return which columns are drawn, and where; and how many are folded away."""
-    columns = sorted({row.column for row in objects if row.used})
-    if len(columns) <= COLUMNS:
-        return {column: n for n, column in enumerate(columns)}, 0
-    kept = [*columns[:HEAD], *columns[HEAD - COLUMNS + 1 :]]
-    places = {c: n if n < HEAD else n + 1 for n, c in enumerate(kept)}
-    return places, len(columns) - len(kept)
+def _foot(rows: Rows, layout: PictureLayout, width: float) -> list[str]:
+    """Return the lines below the drawing: how the session ended, and what is not drawn."""
+    signs = int((width - 32) / STATE_LETTER)
+    text = summary_line(rows, signs)
+    if layout.left_out:
+        text += f" · {layout.left_out:,} more on lanes that are not drawn"
+    return [*wrap(text, signs, max_lines=3, placeholder=" …")] or [""]
 
 
-def _spots(rows: Rows, drawn: dict[int, int]) -> dict[str, _Spot]:
-    names = {branch.id: branch.name for branch in rows.branches}
-    used = [
-        row for row in rows.objects if row.used and row.column in drawn and row.role != "output"
-    ]
-    # The main line first: of many inputs above it, or lines below, the nearest are drawn.
-    top = max(min((row.lane for row in used), default=0), -ABOVE)
-    shown = [row for row in used if top <= row.lane <= BELOW]
-    # Where nothing stands, no lane is left empty.
-    lanes = sorted({row.lane for row in shown})
-    steps = (min(1.0, lane - before) for before, lane in pairwise(lanes))
-    level = dict(zip(lanes, accumulate(steps, initial=0.0), strict=False))
-    spots = {}
-    for row in shown:
-        x, y = 60 + PITCH * drawn[row.column], 48 + LANE * level[row.lane]
-        spots[row.id] = _Spot(row, x, y, names.get(row.branch, row.branch))
-    return spots
+def _images(nodes: Sequence[Node], most: int) -> set[object]:
+    """Return the places of the nodes whose images are drawn, the newest objects first."""
+    shown: set[object] = set()
+    made = [(node, node.object) for node in nodes if node.object and node.object.preview.image]
+    for node, row in sorted(made, key=lambda one: -one[1].step):
+        most -= len(row.preview.image)
+        if most >= 0:
+            shown.add(node.cell)
+    return shown
 
 
-def _ground(width: float, height: float, rows: Rows) -> list[str]:
-    return [
-        f'<rect x=".5" y=".5" width="{width - 1:g}" height="{height - 1:g}" rx="4" '
-        'fill="#fff" stroke="#d9d9d9"/>',
-        f'<path d="M.5 {height - 36:g}H{width - 0.5:g}" stroke="#e6e6e6"/>',
-        _words(16, height - 14, summary_line(rows, int((width - 130) / LETTER)), MUTED),
-        _words(width - 16, height - 14, "jupyter-toolcall", MUTED, anchor="end"),
-    ]
+# -- edges -------------------------------------------------------------------------------------
 
 
-def _edges(call: CallRow, spots: dict[str, _Spot]) -> list[str]:
-    target, edges = spots.get(call.object), list[str]()
-    if target is None or (target.row.call != call.id and target.row.role == "made"):
-        return edges
-    others = [s for s in spots.values() if s.row.call == call.id and s is not target]
+def _edges(rows: Rows, layout: PictureLayout) -> Iterator[str]:
+    """Return the edges, those of other branches first: the shown one is drawn over them."""
+    objects = {row.id: row for row in rows.objects}
+    targets = [(call, node) for node in layout.drawn for call in _calls_to(node, layout)]
+    drawn: set[object] = set()
+    for call, node in sorted(targets, key=lambda one: not one[0].branch):
+        yield from _edges_to(call, node, layout, objects, drawn)
+
+
+def _calls_to(node: Node, layout: PictureLayout) -> Iterator[CallRow]:
+    """Return the calls whose edges lead to a node."""
+    for row in node.folded or (node.object, node.call):
+        match row:
+            case CallRow():
+                yield row
+            case ObjectRow():
+                call = layout.calls.get(row.call)
+                if call is not None and not is_without_result(call):
+                    yield call
+
+
+def _edges_to(
+    call: CallRow,
+    target: Node,
+    layout: PictureLayout,
+    objects: Mapping[str, ObjectRow],
+    drawn: set[object],
+) -> Iterator[str]:
+    ends: dict[object, tuple[Node, Use]] = {}
     for use in call.uses:
-        source = spots.get(use.object)
-        # Beside a branch left behind, only its line is drawn: the rest is its twin's.
-        if source is not None and source is not target and (use.receiver or not call.branch):
-            edges += _edge(source, target, call, use.parameter, use.receiver)
-            for other in others if use.receiver or not any(u.receiver for u in call.uses) else ():
-                edges += _edge(source, other, call, "", False)
-    return edges
+        source = layout.nodes.get(use.object)
+        if source is not None and source is not target:
+            ends.setdefault(source.cell, (source, use))
+    declared = main_use(call)
+    main = next(
+        (one for one in ends.values() if one[1] == declared), next(iter(ends.values()), None)
+    )
+    if main is None:
+        return
+    source, use = main
+    is_folded = bool(source.folded or target.folded)
+    pair = (source.cell, target.cell)
+    # Between stacks, edges would tell nothing.
+    if pair in drawn or (is_folded and use != declared) or (source.folded and target.folded):
+        return
+    drawn.add(pair)
+    kinds = [objects[use.object].kind for use in call.uses if use.object in objects]
+    yield from _main_edge(call, source, target, kinds)
+    if not target.folded:
+        others = [one for one in ends.values() if one is not main and not one[0].folded]
+        yield from _argument_edges(call, target, others, objects)
 
 
-def _edge(source: _Spot, target: _Spot, call: CallRow, parameter: str, main: bool) -> list[str]:
-    ink = PALE if call.branch else BAD if call.status == "failed" else INK if main else LINE
-    beyond, below = target.x - source.x, target.y - source.y
-    near = beyond in (0, PITCH) and abs(below) == LANE
-    if not main and parameter and not near:
-        return _port(source, target, ink)
-    if beyond == 0:
-        return [
-            _line(f"M{source.x:g} {source.y + 63:g}V{target.y - 36:g}", ink),
-            _arrow(target.x, target.y - 29, ink, down=True),
-            _words(source.x + 8, source.y + 78, visible_text(parameter, 16), MUTED),
-        ]
-    path, end = f"M{source.x + 28:g} {source.y:g}", f"H{target.x - 34:g}"
-    if below == 0:
-        path += end
-    elif beyond == PITCH:
-        path += f"h10V{target.y:g}{end}"
-    else:
-        # A way from far away goes above the lane that it leads to.
-        path += f"h10V{target.y - FAR:g}H{target.x - PITCH + 38:g}V{target.y:g}{end}"
-    edge = [_line(path, ink), _arrow(target.x - 28, target.y, ink, down=False)]
-    return edge + _named(call, source, target, MUTED if call.branch else ink) if main else edge
+def _main_edge(call: CallRow, source: Node, target: Node, kinds: Sequence[str]) -> Iterator[str]:
+    ink, dashed = _look(call)
+    yield edge(main_route(source.cell, target.cell), ink, thin=False, dashed=dashed)
+    makes = target.call is not None or (
+        target.object is not None and call.object == target.object.id
+    )
+    if source.folded or target.folded or not makes:
+        return
+    left, right = tool_zone(target.cell)
+    x, y = (left + right) / 2, target.cell.y
+    edited = "edited" if call.edited and not call.memory else ""
+    mark = "" if target.call else ICONS_OF_CALLS.get(call.status, edited)
+    if mark:
+        yield icon(mark, x, y, ink, 10)
+    lines = tool_lines(visible_text(call.tool), kinds, right - left)
+    for number, line in enumerate(reversed(lines)):
+        up = (14 if mark else 8) + 12 * number
+        ink_of_text = MUTED if call.branch else ink
+        yield words(x, y - up, line, ink_of_text, anchor="middle", size=10.5, mono=True)
 
 
-def _warnings(calls: Sequence[CallRow], spots: dict[str, _Spot]) -> Iterator[str]:
+def _argument_edges(
+    call: CallRow,
+    target: Node,
+    others: Sequence[tuple[Node, Use]],
+    objects: Mapping[str, ObjectRow],
+) -> Iterator[str]:
+    """Return the other arguments; of another branch those of its own objects."""
+    ink, dashed = _look(call)
+    ink = LINE if ink == INK else ink
+    own = [
+        (node, use)
+        for node, use in others
+        if not call.branch or (node.object is not None and node.object.branch == call.branch)
+    ]
+    arguments = [
+        Argument(
+            node.cell, visible_text(use.parameter, 80), visible_text(objects[use.object].name, 80)
+        )
+        for node, use in own
+    ]
+    for one in argument_routes(target.cell, arguments):
+        yield edge(one.route, ink, thin=True, dashed=dashed)
+        if one.chip:
+            yield chip(one.chip)
+        if one.label:
+            yield _label(one.label)
+
+
+def _label(label: Label) -> str:
+    return words(label.x, label.y, label.text, MUTED, anchor=label.anchor, size=10.5)
+
+
+def _look(call: CallRow) -> tuple[str, bool]:
+    """Return the ink of a call's edges, and whether they are dashed."""
+    waits = call.status in ("proposed", "approved", "running", "unknown")
+    dashed = waits or call.status in ("rejected", "interrupted")
+    if call.branch:
+        return PALE, dashed
+    return (BAD if call.status == "failed" else INK), dashed
+
+
+# -- nodes -------------------------------------------------------------------------------------
+
+
+def _tile(node: Node, with_image: bool) -> str:
+    """Return a node: its tile, what is in it, its name and the line below."""
+    if node.call is not None:
+        return _lost_tile(node, node.call)
+    if node.object is None:
+        return _stack_tile(node)
+    row = node.object
+    is_input, pale = row.role == "input", bool(row.branch)
+    ink = MUTED if pale else INK
+    stroke = "none" if is_input else PALE if pale else LINE
+    frame = [square(28, "none", LINE)] if node.cell.saved else []
+    tile = square(24, FILL if is_input else "#fff", stroke, dashed=row.role == "pending")
+    texts = _texts(row.name, _state(row), ink, not pale, 4 if node.cell.saved else 0)
+    return _at(node, *frame, tile, tile_content(row, ink, with_image), *texts)
+
+
+def _state(row: ObjectRow) -> str:
+    if row.role == "pending":
+        return "not made yet"
+    if row.saved and not row.branch:
+        return f"saved as {row.saved}"
+    return row.preview.caption or ("from the notebook" if row.role == "input" else "")
+
+
+def _lost_tile(node: Node, call: CallRow) -> str:
+    ink = MUTED if call.branch else BAD if call.status == "failed" else INK
+    why = call.error or call.reason or call.status
+    glyph = sign(SIGNS.get(call.status, "failed"), ink)
+    return _at(node, square(24, "#fff", ink), glyph, *_texts("no object", why, ink, True))
+
+
+def _stack_tile(node: Node) -> str:
+    """Return the tile that stands for what is folded."""
+    squares = [square(24, "#fff", LINE, shift=shift) for shift in (8, 4, 0)]
+    lost = [row for row in node.folded if isinstance(row, CallRow)]
+    count = len(node.folded) - len(lost)
+    named = [row.name for row in node.folded if isinstance(row, ObjectRow)]
+    state = f"{len(lost)} without result" if lost else f"{named[0]} to {named[-1]}"
+    texts = _texts(f"{count} object{'s' * (count != 1)}", state, INK, True)
+    number = words(0, 4, f"+{len(node.folded)}", anchor="middle", size=12, bold=True)
+    return _at(node, *squares, number, *texts)
+
+
+def _texts(name: str, state: str, ink: str, bold: bool, low: int = 0) -> Iterator[str]:
+    wide = WIDE.left + WIDE.right
+    name = visible_text(name, int(wide / NAME_LETTER))
+    state = visible_text(state, int(wide / STATE_LETTER))
+    x, anchor = text_anchor(len(name) * NAME_LETTER)
+    yield words(x, 41 + low, name, ink, anchor=anchor, size=12, bold=bold)
+    if state:
+        x, anchor = text_anchor(len(state) * STATE_LETTER)
+        yield words(x, 56 + low, state, MUTED, anchor=anchor)
+
+
+def _at(node: Node, *parts: str) -> str:
+    place = f"{node.cell.x:g} {node.cell.y:g}"
+    return f'<g transform="translate({place})">{"".join(parts)}</g>'
+
+
+def _warnings(calls: Sequence[CallRow], layout: PictureLayout) -> Iterator[str]:
     """Mark the objects that warned calls made; of a call that made none, those that it used."""
     marked: dict[str, str] = {}
     for call in calls:
@@ -156,165 +321,40 @@ def _warnings(calls: Sequence[CallRow], spots: dict[str, _Spot]) -> Iterator[str
             for key in used if call.saves or not call.object else [call.object]:
                 marked.setdefault(key, call.warning.kind)
     for key, kind in marked.items():
-        if (spot := spots.get(key)) is not None:
-            yield (
-                f'<g transform="translate({spot.x + 24:g} {spot.y - 24:g})">'
-                f'<title>{escape(kind)}</title><circle r="9" fill="#fff"/>'
-                '<path d="M0-5.500L6.500 5.500h-13zM0-1.500v3.300M0 3.600h.01" fill="none" '
-                f'stroke="{INK}" stroke-width="1.5" stroke-linejoin="round" '
-                'stroke-linecap="round"/></g>'
-            )
+        node = layout.nodes.get(key)
+        if node is not None and not node.folded:
+            yield icon("warning", node.cell.x + 24, node.cell.y - 24, INK, 9, kind)
 
 
-def _line(path: str, ink: str) -> str:
-    look = 'fill="none" stroke-width="1.25" stroke-linejoin="round"'
-    return f'<path d="{path}" {look} stroke="{ink}"/>'
+# -- branches ----------------------------------------------------------------------------------
 
 
-def _named(call: CallRow, source: _Spot, target: _Spot, ink: str) -> list[str]:
-    """Return the tool's name over its edge, with a pencil where a person edited the call."""
-    straight, edited = source.y == target.y, call.edited and not call.memory
-    middle = (source.x + target.x - 6) / 2 if straight else target.x - 68
-    x, y = middle if straight else target.x - 30, target.y - 8 - 6 * edited
-    name, anchor = visible_text(call.tool, 14 if straight else 12), "middle" if straight else "end"
-    words = _words(x, y, name, ink, anchor=anchor, mono=True, halo=True)
-    if not edited:
-        return [words]
-    pencil = (
-        f'<circle cx="{middle:g}" cy="{target.y:g}" r="10" fill="#fff"/>'
-        '<path d="M3 13l.7-3 7-7 2.3 2.3-7 7z" '
-        f'transform="translate({middle - 7:g} {target.y - 7:g}) '
-        f'scale(.875)" fill="none" stroke="{ink}" stroke-width="1.5" stroke-linejoin="round"/>'
-    )
-    return [pencil, words]
-
-
-def _port(source: _Spot, target: _Spot, ink: str) -> list[str]:
-    """Return an argument from far away: its edge begins at its name, above what it is given to."""
-    name, top = visible_text(source.row.name, 16), target.y - 62
-    wide = len(name) * LETTER + 12
-    place = f'x="{target.x - wide / 2:g}" y="{top:g}" width="{wide:g}" height="15" rx="4"'
-    return [
-        f'<rect {place} fill="{FILL}"/>',
-        _words(target.x, top + 11.5, name, INK, anchor="middle"),
-        _line(f"M{target.x:g} {top + 15:g}V{target.y - 36:g}", ink),
-        _arrow(target.x, target.y - 29, ink, down=True),
-    ]
-
-
-def _stack(folded: int, spots: dict[str, _Spot]) -> Iterator[str]:
-    """The tile that stands for what was folded away."""
-    if not folded:
+def _branch_names(rows: Rows, nodes: Sequence[Node]) -> Iterator[tuple[Label, bool]]:
+    """Return the branches' names behind the last column, each level with its last node, and
+    whether it is the branch that is shown. Names that would overlap are pushed down."""
+    branches = [row for row in rows.branches if not row.hidden]
+    ends = _last_nodes(branches, nodes)
+    if len(ends) < 2:
         return
-    x, y = (
-        60 + PITCH * HEAD,
-        min((spot.y for spot in spots.values() if spot.row.lane >= 0), default=48),
-    )
-    for left, up, ink in ((18, 30, PALE), (24, 24, LINE)):
-        place = f'x="{x - left:g}" y="{y - up:g}" width="48" height="48" rx="8"'
-        yield f'<rect {place} fill="#fff" stroke="{ink}"/>'
-    yield _words(x, y + 4, f"+{folded}", INK, anchor="middle", size=12, weight="600")
-    yield _words(x, y + 41, f"{folded} steps", MUTED, anchor="middle")
+    low = 0.0
+    for branch, node in sorted(ends, key=lambda one: (one[1].cell.y, -one[1].cell.x)):
+        y = max(node.cell.y + 4, low)
+        low = y + 16
+        yield Label(0, y, "start", visible_text(branch.name, BRANCH_NAME)), branch.current
 
 
-def _labels(rows: Rows, spots: dict[str, _Spot]) -> Iterator[str]:
-    """The names of the branches, behind their last objects."""
-    if len(rows.branches) < 2:
-        return
-    current = next((branch.name for branch in rows.branches if branch.current), "")
-    names = {branch.id: branch.name for branch in rows.branches}
-    ends: dict[str, _Spot] = {}
-    for spot in spots.values():
-        name = names.get(spot.row.branch, current)
-        if spot.row.role == "made" and (name not in ends or ends[name].x < spot.x):
-            ends[name] = spot
-    for name, spot in ends.items():
-        ink, weight = (INK, "600") if name == current else (MUTED, "400")
-        yield _words(spot.x + 36, spot.y + 4, visible_text(name, 14), ink, size=12, weight=weight)
-
-
-# -- what the picture is made of: an object's tile, an arrow, a word ---------------------------
-
-
-def _arrow(x: float, y: float, ink: str, down: bool) -> str:
-    """Return the head of an edge, its point at a place."""
-    head = "l-3.5 -7h7z" if down else "l-7 -3.5v7z"
-    return f'<path d="M{x:g} {y:g}{head}" fill="{ink}"/>'
-
-
-def _tile(spot: _Spot) -> str:
-    """Return an object: its tile, what is in it, its name and a caption."""
-    row = spot.row
-    pale, is_input, saved = bool(row.branch), row.role == "input", row.saved and not row.branch
-    ink, weight = (MUTED, "400") if pale else (INK, "600")
-    stroke = "none" if is_input else PALE if pale else LINE
-    dashed = ' stroke-dasharray="4 3"' if row.role == "pending" else ""
-    parts = [f'<g transform="translate({spot.x:g} {spot.y:g})">']
-    if saved:
-        parts.append(
-            f'<rect x="-28" y="-28" width="56" height="56" rx="11" fill="none" stroke="{LINE}"/>'
-        )
-    parts.append(
-        f'<rect x="-24" y="-24" width="48" height="48" rx="8" '
-        f'fill="{FILL if is_input else "#fff"}" stroke="{stroke}"{dashed}/>'
-    )
-    caption = row.preview.caption or ("from the notebook" if is_input else "")
-    caption = "not made yet" if row.role == "pending" else caption
-    caption = f"saved as {row.saved}" if saved else caption
-    if spot.branch:
-        caption = f"on {spot.branch}{': ' * bool(caption)}{caption}"
-    name, caption, y = visible_text(row.name, 20), visible_text(caption, 24), 45 if saved else 41
-    parts.append(_inside(row, ink))
-    parts.append(_words(0, y, name, ink, anchor="middle", size=12, weight=weight))
-    parts.append(_words(0, y + 15, caption, MUTED, anchor="middle"))
-    return "".join([*parts, "</g>"])
-
-
-_TABLE = ("M4 5h16v14H4z", "M4 9.7h16M4 14.3h16M9.3 5v14M14.7 5v14")
-_BOX = (
-    "M12 3.5l7.5 4.2v8.600L12 20.5l-7.5-4.200V7.7z",
-    "M4.500 7.700L12 12l7.500-4.300M12 12v8.500",
-)
-_TEXT = ("M5 6h14M5 10h14M5 14h10M5 18h6",)
-_NEXT = ("M9.300 9.200a2.800 2.800 0 1 1 3.900 2.600c-.8.400-1.200.9-1.200 1.900M12 17h.01",)
-
-
-def _inside(row: ObjectRow, ink: str) -> str:
-    view = row.preview
-    if view.image.startswith("data:image/png;base64,"):
-        address = escape(view.image, quote=True)
-        return f'<image x="-21" y="-21" width="42" height="42" href="{address}"/>'
-    kinds = (
-        (view.glyph, view.glyph),
-        (view.columns, _TABLE),
-        (view.fields, _BOX),
-        (view.text, _TEXT),
-    )
-    paths = next((paths for content, paths in kinds if content), _BOX)
-    paths = _NEXT if row.role == "pending" else paths
-    strokes = "".join(f'<path d="{escape(path, quote=True)}"/>' for path in paths)
-    return (
-        f'<g transform="translate(-17 -17) scale(1.4167)" fill="none" stroke="{ink}" '
-        f'stroke-width="1.3" stroke-linecap="round" stroke-linejoin="round">{strokes}</g>'
-    )
-
-
-def _words(
-    x: float,
-    y: float,
-    text: str,
-    ink: str,
-    *,
-    anchor: str = "start",
-    size: float = 11,
-    weight: str = "400",
-    mono: bool = False,
-    halo: bool = False,
-) -> str:
-    """Return a line of text at a place, escaped."""
-    style = f' font-family="{MONO}"' if mono else ""
-    style += f' font-size="{size - 0.5 if mono else size:g}"' if size != 11 or mono else ""
-    style += f' font-weight="{weight}"' if weight != "400" else ""
-    style += f' text-anchor="{anchor}"' if anchor != "start" else ""
-    style += ' paint-order="stroke" stroke="#fff" stroke-width="4"' if halo else ""
-    return f'<text x="{x:g}" y="{y:g}" fill="{ink}"{style}>{escape(text)}</text>'
+def _last_nodes(
+    branches: Sequence[BranchRow], nodes: Sequence[Node]
+) -> list[tuple[BranchRow, Node]]:
+    """Return the branches that have nodes of their own, with the last of these."""
+    last: dict[str, Node] = {}
+    for node in nodes:
+        for row in node.folded or (node.object, node.call):
+            if not isinstance(row, ObjectRow) or row.role == "input":
+                continue
+            known = last.get(row.branch)
+            if known is None or node.cell.x >= known.cell.x:
+                last[row.branch] = node
+    keys = [(branch, "" if branch.current else branch.id) for branch in branches]
+    found = [(branch, last.get(key) or last.get(branch.name)) for branch, key in keys]
+    return [(branch, node) for branch, node in found if node is not None]

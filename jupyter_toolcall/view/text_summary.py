@@ -10,6 +10,8 @@ from .contract import Rows
 from .contract_rows import CallRow, SessionRow
 
 LINES = 12
+MOST_EDITED = 4
+"""Edited calls that are told one by one."""
 MARKS = {"succeeded": "✓", "failed": "✗", "rejected": "∅", "answered": "☺", "unknown": "?"}
 
 
@@ -81,6 +83,8 @@ def summary_line(rows: Rows, room: int = 200) -> str:
     parts += [f"saved {row.name} as {row.saved}" for row in told]
     parts += unchanged
     edited = [row for row in calls if row.edited]
+    if len(edited) > MOST_EDITED:
+        parts, edited = [*parts, f"{len(edited)} calls edited"], []
     short = [*parts, *(f"call {row.step} edited" for row in edited)]
     long = [*parts, *(f"call {row.step} edited{_change(row)}" for row in edited)]
     line = " · ".join([visible_text(part, 120) for part in long])

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
 
-import { type Argument, argumentRoutes, type Cell, mainRoute, NARROW, textAnchor, toolZone, WIDE } from '../src/view/graph/edge_routes';
+import { type Argument, argumentRoutes, type Cell, mainRoute, NARROW, textAnchor, toolLines, toolZone, WIDE } from '../src/view/graph/edge_routes';
 
 interface MainCase {
   readonly why: string;
@@ -28,7 +28,15 @@ interface AnchorCase {
   readonly anchor: unknown;
 }
 
+interface ToolCase {
+  readonly tool: string;
+  readonly kinds: readonly string[];
+  readonly width: number;
+  readonly lines: unknown;
+}
+
 interface Cases {
+  readonly tools: readonly ToolCase[];
   readonly main: readonly MainCase[];
   readonly arguments: readonly ArgumentsCase[];
   readonly anchors: readonly AnchorCase[];
@@ -54,4 +62,8 @@ for (const { why, grid, target, given, routes } of cases.arguments)
 
 test('a text is anchored as in the cases', () => {
   for (const { grid, width, anchor } of cases.anchors) assert.deepEqual(textAnchor(width, GRIDS[grid]), anchor);
+});
+
+test('the name of a tool has the lines of the cases', () => {
+  for (const { tool, kinds, width, lines } of cases.tools) assert.deepEqual(toolLines(tool, kinds, width), lines);
 });

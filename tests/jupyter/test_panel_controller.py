@@ -10,6 +10,7 @@ import pytest
 
 from jupyter_toolcall import Scripted, Session, Toolbox
 from jupyter_toolcall.core.errors import Stopped
+from jupyter_toolcall.jupyter.panel import Panel
 from jupyter_toolcall.jupyter.panel_controller import PanelController
 from jupyter_toolcall.view.contract import Delta, Exported, Notice, Refused, Shown
 
@@ -221,3 +222,7 @@ def test_an_unknown_format_is_refused_with_those_that_there_are() -> None:
     drive, heard = seated()
     obeyed(drive, {"type": "export", "to": "exe"})
     assert any(isinstance(each, Refused) and "dot" in each.reason for each in heard)
+
+
+def test_a_live_panel_leaves_no_line_where_only_the_saved_picture_is_shown() -> None:
+    assert {mime.partition("/")[0] for mime in Panel().bundle()} == {"application"}

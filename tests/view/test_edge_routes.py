@@ -28,6 +28,7 @@ from jupyter_toolcall.view.edge_routes import (
     argument_routes,
     main_route,
     text_anchor,
+    tool_lines,
     tool_zone,
 )
 
@@ -66,6 +67,11 @@ def test_arguments_have_the_routes_labels_and_chips_of_the_case(case: dict[str, 
 @pytest.mark.parametrize("case", CASES["anchors"], ids=str)
 def test_a_text_is_anchored_as_in_the_case(case: dict[str, Any]) -> None:
     assert list(text_anchor(case["width"], GRIDS[case["grid"]])) == case["anchor"]
+
+
+@pytest.mark.parametrize("case", CASES["tools"], ids=str)
+def test_the_name_of_a_tool_has_the_lines_of_the_case(case: dict[str, Any]) -> None:
+    assert tool_lines(case["tool"], case["kinds"], case["width"]) == case["lines"]
 
 
 @dataclass(frozen=True)

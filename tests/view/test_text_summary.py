@@ -50,21 +50,20 @@ def test_a_run_that_saved_an_input_unchanged_after_failed_calls_says_so() -> Non
     assert line(repaired) == "Finished · 4 calls, 2 failed · saved Potato#2 as peeled"
 
 
-def test_the_picture_marks_an_edited_call_and_says_which_branch_an_object_is_of() -> None:
+def test_the_picture_marks_an_edited_call_and_names_the_branches() -> None:
     model = Scripted([("Potato_peel", {}), ("Potato_slice", {"shape": "STICKS"}), "Done."])
     session = Session(
         Toolbox(Potato), model, scheme="flat", inputs={"potato": Potato()}, approve="all"
     )
     first = session.tell("Cut it.")
-    pencil, branch = "M3 13l.7-3 7-7 2.3 2.3-7 7z", ">on main: "
+    pencil, branch = "M3 13l.7-3 7-7 2.3 2.3-7 7z", ">main</text>"
     before = first._repr_mimebundle_()["image/svg+xml"]
     after = first.edit(first.calls[-1], shape="SLICES").run()._repr_mimebundle_()["image/svg+xml"]
     assert (before.count(pencil), before.count(branch)) == (0, 0)
     assert (after.count(pencil), after.count(branch)) == (1, 1)
     # The shown line is drawn after the pale one, so over it.
-    assert after.index('stroke-linejoin="round" stroke="#1f1f1f"') > after.rindex(
-        'stroke-linejoin="round" stroke="#d0d0d0"'
-    )
+    pale, shown = ('stroke="#d0d0d0" stroke-width="1.25"', 'stroke="#1f1f1f" stroke-width="1.25"')
+    assert after.index(shown) > after.rindex(pale)
 
 
 @dataclass(frozen=True)

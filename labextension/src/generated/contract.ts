@@ -1,4 +1,4 @@
-// Generated from jupyter_toolcall/view/contract.py by `npm run contract`. Do not edit.
+// Generated from jupyter_toolcall/view by `npm run contract`. Do not edit.
 
 export type Notice = Whole | Delta | Refused | Shown | Exported | Displayed;
 export type Command =

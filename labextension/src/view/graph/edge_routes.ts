@@ -183,3 +183,23 @@ function chipText(all: readonly Argument[], most: number): string {
 
 /** The anchor of a cell's text: its middle, or the right end of the cell. */
 export const textAnchor = (width: number, { right }: Grid): readonly [number, Anchor] => (width <= 2 * right ? [0, 'middle'] : [right, 'end']);
+
+/** Where a name may break: after `_`, `.`, `-`, `:`, and before a capital. */
+const NAME_BREAK = /(?<=[_.\-:])|(?<=[a-z0-9])(?=[A-Z])/;
+
+/** Width of a character of the code font. */
+const CODE_LETTER = 6.33;
+
+/** A tool's name on at most two lines; where it is too long, without the type of an argument. */
+export function toolLines(tool: string, kinds: readonly string[], width: number): readonly string[] {
+  const signs = Math.floor(width / CODE_LETTER);
+  if (tool.length <= signs) return [tool];
+  const kind = kinds.find(one => one !== '' && tool.startsWith(`${one}_`));
+  const name = kind === undefined ? tool : tool.slice(kind.length + 1);
+  if (name.length <= signs) return [name];
+  const parts = name.split(NAME_BREAK);
+  let first = '';
+  while (parts[0] !== undefined && first.length + parts[0].length <= signs) first += parts.shift() ?? '';
+  first ||= name.slice(0, signs);
+  return [first, clip(name.slice(first.length), signs)];
+}

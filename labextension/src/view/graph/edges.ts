@@ -3,9 +3,9 @@ import type { IconName } from '../icons';
 import { callLabel, edgeIcon, hasNoResult } from '../labels';
 import { mainUse } from '../lineage';
 import type { FullCall, FullUse } from '../rows';
-import { clip, oneLine } from '../text';
+import { oneLine } from '../text';
 import type { ViewState } from '../view_state';
-import { argumentRoutes, type Anchor, type Cell, type Chip, type Grid, mainRoute, type Point, type Route, toolZone } from './edge_routes';
+import { argumentRoutes, type Anchor, type Cell, type Chip, type Grid, mainRoute, type Point, type Route, toolLines, toolZone } from './edge_routes';
 import { gridOf, type Layout, type Size, type Spot } from './layout';
 
 interface Label {
@@ -83,8 +83,9 @@ function mainEdge(view: ViewState, { from, to }: Ends, { call, look, grid }: Edg
   const icon = shown && !to.failedCall ? edgeIcon(call) : null;
   const [left, right] = toolZone(cellOf(to), grid);
   const x = (left + right) / 2;
+  const kinds = call.uses.map(use => view.model.objects.get(use.object)?.kind ?? '');
   const label: Label = {
-    lines: toolLines(view, call, right - left),
+    lines: toolLines(oneLine(call.tool, 200), kinds, right - left),
     whole: oneLine(call.tool, 200),
     x,
     y: to.y - (icon ? 14 : 8),
@@ -161,29 +162,4 @@ export function edges(view: ViewState, to: readonly Spot[], layout: Layout, size
     });
   });
   return [...new Map(all.map(edge => [edge.key, edge])).values()].sort((a, b) => drawOrder(a) - drawOrder(b));
-}
-
-/** Width of a character of the code font. */
-const CHARACTER_WIDTH = 6.33;
-
-/** Where a name may break: after `_`, `.`, `-`, and before a capital. */
-const NAME_BREAK = /(?<=[_.\-:])|(?<=[a-z0-9])(?=[A-Z])/;
-
-/** The name on at most two lines of `signs` characters; the end is cut. */
-function wrappedName(name: string, signs: number): readonly string[] {
-  if (name.length <= signs) return [name];
-  const parts = name.split(NAME_BREAK);
-  let first = '';
-  while (parts[0] !== undefined && first.length + parts[0].length <= signs) first += parts.shift() ?? '';
-  if (first === '') return [name.slice(0, signs), clip(name.slice(signs), signs)];
-  return [first, clip(name.slice(first.length), signs)];
-}
-
-/** The lines of the tool's name; where there is little space, without the type that its node shows. */
-function toolLines(view: ViewState, call: FullCall, width: number): readonly string[] {
-  const name = oneLine(call.tool, 200);
-  const signs = Math.floor(width / CHARACTER_WIDTH);
-  const kinds = call.uses.map(use => view.model.objects.get(use.object)?.kind ?? '');
-  const kind = name.length > signs ? kinds.find(one => one !== '' && name.startsWith(`${one}_`)) : undefined;
-  return wrappedName(kind === undefined ? name : name.slice(kind.length + 1), signs);
 }
