@@ -8,7 +8,8 @@ const OWN = [
   ...['chosen', 'pastStep', 'isPast', 'lastStep', 'followsNewest', 'waitingCall', 'personTurn', 'toGuess', 'shownTurn'],
   ...['branchList', 'renamedBranch', 'showsEqualCalls', 'kindCounts', 'spots', 'spotOf', 'failedCall', 'folded', 'parked'],
   ...['stacks', 'stackOf', 'withoutResult', 'divider', 'anchor', 'strokes', 'fullLabel', 'narrow', 'reveal', 'isVisible'],
-  ...['followNewest', 'showIfItFits', 'showPart', 'wasDragged', 'isZoomedOut', 'setSize', 'markNodes', 'buttonOfNode', 'handleKey', 'initial']
+  ...['followNewest', 'showIfItFits', 'showPart', 'wasDragged', 'isAfar', 'canvasHeight', 'heightOf', 'shortName', 'setSize', 'markNodes', 'buttonOfNode', 'handleKey', 'initial'],
+  ...['look', 'newest', 'usual', 'described', 'hits', 'folds', 'stamp', 'signs', 'comparison', 'showMessage', 'menuEntries', 'icon', 'field', 'nodes', 'word', 'repaint', 'placed', 'guessed', 'settled', 'standing', 'pinned', 'seats', 'inGap', 'nullable', 'pitch', 'chip', 'points', 'arrow', 'route', 'edges', 'spot', 'refuse', 'setFocus', 'middles']
 ];
 
 const TO = '../jupyter_toolcall/static/';

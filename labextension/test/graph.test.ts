@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Rows } from '../src/generated/contract';
+import { pushedApart, stripPlaces } from '../src/view/graph/branch_strip';
 import { called, chain, made, page, press, whole } from './page';
 
 const OLD: Rows['branches'] = [
@@ -34,12 +35,70 @@ test('an edge of another branch is drawn under those of the shown one, whichever
   assert.ok(looks.slice(1).every(look => look !== 'e e-pale'));
 });
 
-test('two objects of one name on two branches are told apart where they stand', async () => {
-  const { view, node } = await page();
+test('two objects of one name on two branches have the names of their branches beside them', async () => {
+  const { view, node, all } = await page();
   view.update(whole(branched()));
   const state = (name: string): string => node(name).parentElement?.querySelector('.state')?.textContent ?? '';
   assert.equal(state('Potato#3'), 'state 2');
-  assert.equal(state('Potato#3 of old'), 'on old: state 2');
+  assert.equal(state('Potato#3 of old'), 'state 2');
+  const strip = all('[aria-label="Branches in the graph"] button');
+  assert.deepEqual(strip.map(name => name.textContent), ['new', 'old']);
+  assert.deepEqual(strip.map(name => name.getAttribute('aria-current')), ['true', null]);
+});
+
+test('a click on the name of a branch beside the graph checks it out; one on the current branch does nothing', async () => {
+  const { view, all, sent } = await page();
+  view.update(whole(branched()));
+  const [current, other] = all('[aria-label="Branches in the graph"] button');
+  current?.click();
+  assert.deepEqual(sent, []);
+  other?.click();
+  assert.deepEqual(sent, [{ type: 'checkout', branch: 'h' }]);
+});
+
+test('a saved view names its branches beside the graph and checks none out', async () => {
+  const { view, all } = await page(false);
+  view.update(whole(branched(), false));
+  const names = all('[aria-label="Branches in the graph"] button') as HTMLButtonElement[];
+  assert.deepEqual(names.map(name => name.disabled), [false, true]);
+});
+
+/** A fixed sequence that looks random. */
+function* numbers(): Generator<number> {
+  for (let seed = 7; ; seed = (seed * 16807) % 2147483647) yield seed / 2147483647;
+}
+
+test('heights that are pushed apart keep their order, a distance and the limits; what has room does not move', () => {
+  const random = numbers();
+  const next = (below: number): number => (random.next().value as number) * below;
+  for (let round = 0; round < 2000; round++) {
+    const [gap, high] = [8 + next(30), 200 + next(800)];
+    const own = Array.from({ length: Math.floor(next(high / gap)) }, () => next(high)).sort((a, b) => a - b);
+    const places = pushedApart(own, gap, 0, high);
+    assert.equal(places.length, own.length);
+    for (const [index, y] of places.entries()) {
+      assert.ok(y >= -1e-6 && y <= high + 1e-6);
+      if (index > 0) assert.ok(y - (places[index - 1] ?? 0) >= gap - 1e-6);
+    }
+    const before = (index: number): number => (own[index] ?? 0) - (own[index - 1] ?? -Infinity);
+    if (own.every((_, index) => before(index) >= gap)) assert.deepEqual(places.map(y => y.toFixed(6)), own.map(y => y.toFixed(6)));
+  }
+});
+
+test('of the names of branches all are shown or counted; the current one is shown if its node is in sight', () => {
+  const random = numbers();
+  const next = (below: number): number => (random.next().value as number) * below;
+  for (let round = 0; round < 2000; round++) {
+    const height = 60 + next(600);
+    const own = Array.from({ length: 1 + Math.floor(next(60)) }, () => next(3 * height) - height).sort((a, b) => a - b);
+    const current = Math.floor(next(own.length));
+    const { above, middles } = stripPlaces(own, height, current, 24);
+    const y = own[current] ?? 0;
+    if (y >= 0 && y <= height) assert.ok(above <= current && current < above + middles.length);
+    for (const middle of middles) assert.ok(middle >= 12 - 1e-6 && middle <= height - 12 + 1e-6, `${middle} of ${height}`);
+    const inSight = own.filter(one => one >= 0 && one <= height).length;
+    assert.ok(middles.length <= inSight && (middles.length === inSight || (middles.length + 2) * 24 > height - 24));
+  }
 });
 
 test('an argument that comes from far away begins at the name of what is given', async () => {

@@ -31,7 +31,7 @@ export class BranchList {
     icon('down')
   );
   private readonly _list = h('div', { class: 'tc-list', role: 'dialog', 'aria-label': 'Branches', id: this._id, hidden: true });
-  readonly element = h('div', 'tc-branches right', this._opener, this._list);
+  readonly element = h('div', 'tc-branches', this._opener, this._list);
   private _view!: ViewState;
   private _typedName = '';
   private _drawnState: PanelState['branchList'] = 'closed';

@@ -3,7 +3,6 @@ import { GLYPHS, ICONS } from '../generated/icons';
 import { type Child, h, s } from './dom';
 import { safeImage } from './safe_markup';
 import type { FullPreview } from './rows';
-import { clip, oneLine } from './text';
 
 export type IconName = keyof typeof ICONS;
 
@@ -29,19 +28,6 @@ function lines(paths: readonly string[]): SVGElement {
   return s('g', 'pic', ...paths.map(d => s('path', { d })));
 }
 
-/** The head of a table in a box of 24 units. */
-function tableHead(preview: FullPreview): SVGElement {
-  const names = preview.columns
-    .slice(0, 2)
-    .map((name, index) => s('text', { class: 'th', x: 2.5 + index * 10, y: 8.2 }, clip(oneLine(name, 40), 4)));
-  return s(
-    'g',
-    {},
-    s('g', 'pic fine', s('path', { d: 'M1 4h22v17H1zM1 10.200h22M1 15.600h22M11.400 4v17' })),
-    ...names
-  );
-}
-
 function kindOf(preview: FullPreview): GlyphName {
   if (preview.columns.length) return 'table';
   if (preview.fields.length) return 'fields';
@@ -54,7 +40,7 @@ export function glyph(preview: FullPreview): SVGElement {
   if (paths.length) return lines(paths);
   const href = safeImage(preview.image);
   if (href) return s('image', { href, width: 24, height: 24, preserveAspectRatio: 'xMidYMid meet' });
-  return preview.columns.length ? tableHead(preview) : lines(GLYPHS[kindOf(preview)]);
+  return lines(GLYPHS[kindOf(preview)]);
 }
 
 export const sign = (name: GlyphName): SVGElement => lines(GLYPHS[name]);

@@ -102,11 +102,11 @@ export class PanelView {
     openCallDialog: (tool, text) => this._openDialog(new CallDialog(this._state(), tool, text, this._acts, () => this._closeDialog()))
   };
   private readonly _branchList = new BranchList(this._acts);
-  private readonly _tabBar = new TabBar(this._acts, this._branchList.element);
+  private readonly _graph = new Graph(this._acts);
+  private readonly _tabBar = new TabBar(this._acts, [this._graph.tools, this._branchList.element]);
   private readonly _head = new PanelHead(this._acts, this._host.saved ?? false, this._host.unchecked ?? false);
   private readonly _exercise = new ExerciseBar(this._acts);
   private readonly _announcer = new Announcer(this._host.speaks ?? false);
-  private readonly _graph = new Graph(this._acts);
   private readonly _steps = new StepList(this._acts);
   private readonly _card = new Card(this._acts);
   private readonly _scoreCard = new ScoreCard(false);

@@ -5,7 +5,7 @@ import type { FullBranch, FullCall, FullObject } from './rows';
 import { formatDuration, trans } from './text';
 import type { ViewState } from './view_state';
 
-function branchNamed(model: Model, branch: string): FullBranch | undefined {
+export function branchNamed(model: Model, branch: string): FullBranch | undefined {
   return model.branches.get(branch) ?? [...model.branches.values()].find(row => row.name === branch);
 }
 

@@ -20,9 +20,9 @@ export class TabBar {
     { class: 'tc-tablist', role: 'tablist', 'aria-label': trans.__('Views') },
     ...this._buttons
   );
-  readonly element: HTMLElement = h('div', 'tc-tabs', this._list, this._beside);
+  readonly element: HTMLElement = h('div', 'tc-tabs', this._list, ...this._beside);
 
-  constructor(private readonly _acts: PanelActions, private readonly _beside: HTMLElement) {
+  constructor(private readonly _acts: PanelActions, private readonly _beside: readonly HTMLElement[]) {
     this._list.addEventListener('keydown', event => this._moveByKey(event));
   }
 

@@ -10,8 +10,8 @@ const SMALLEST = 0.05;
 const LOW = 120;
 /** Pixels that stay visible at the left of a revealed node. */
 const BEFORE = 210;
-/** Below this scale texts are unreadable, and only tiles are drawn. */
-const AFAR = 0.35;
+/** Below these scales tiles are larger and have less in them, and only tiles are drawn. */
+const [ZOOMED_OUT, AFAR] = [0.6, 0.35];
 
 const clamp = (value: number, low: number, high: number): number => Math.min(high, Math.max(low, value));
 
@@ -22,6 +22,7 @@ export class Camera {
   private _width = 0;
   private _height = 0;
   private _transform = '';
+  private _drawnScale = 1;
   private _movedByPerson = false;
   /** The top of a too tall drawing when it was last scrolled to its top. */
   private _topOfTallDrawing = NaN;
@@ -137,8 +138,18 @@ export class Camera {
       Math.abs(spot.y * this._scale + this._y - this._height / 2) < this._height / 2 + margin;
   }
 
-  isZoomedOut(): boolean {
+  isAfar(): boolean {
     return this._scale < AFAR;
+  }
+
+  /** The height of the canvas. */
+  canvasHeight(): number {
+    return this._height;
+  }
+
+  /** How far below the top of the canvas a node is. */
+  heightOf(spot: Spot): number {
+    return spot.y * this._scale + this._y;
   }
 
   private _applyTransform(): void {
@@ -146,10 +157,18 @@ export class Camera {
     if (next === this._transform) return;
     this._transform = next;
     this._world.setAttribute('transform', next);
+    if (this._scale !== this._drawnScale) this._setDetail((this._drawnScale = this._scale));
     this._frame ||= requestAnimationFrame(() => {
       this._frame = 0;
       this._moved();
     });
+  }
+
+  /** Tells the style sheet how much there is room for, and how large a pixel of the screen is in the drawing. */
+  private _setDetail(scale: number): void {
+    this._svg.classList.toggle('out', scale < ZOOMED_OUT);
+    this._svg.classList.toggle('afar', scale < AFAR);
+    this._svg.style.setProperty('--tc-px', `${Math.ceil(10 / scale) / 10}px`);
   }
 
   private _zoomAt(by: number, cx: number, cy: number): void {

@@ -2,7 +2,7 @@
 import { h, keyedChildren, s } from '../dom';
 import { safeImage } from '../safe_markup';
 import { glyph, mark, sign } from '../icons';
-import type { FullPreview } from '../rows';
+import type { FullObject, FullPreview } from '../rows';
 import { clip, oneLine } from '../text';
 import { CHIP_HEIGHT } from './edge_routes';
 import type { Edge } from './edges';
@@ -23,14 +23,15 @@ function tileSquares(node: GraphNode): SVGElement[] {
   return [square('ring', 28), ...behind, ...stack, square('tile', 24)];
 }
 
-const anchoredText = (look: string, text: string, y: number, [x, anchor]: GraphNode['nameAnchor']): SVGElement =>
+const cellText = (look: string, [text, x, anchor]: GraphNode['name'], y: number): SVGElement =>
   s('text', { class: `${look} ${anchor}`, x, y }, text);
 
 function nodeTexts(node: GraphNode): SVGElement[] {
   const low = node.look === 'output' ? 4 : 0;
   return [
-    anchoredText('name', node.name, 41 + low, node.nameAnchor),
-    anchoredText('state', node.state, 56 + low, node.stateAnchor)
+    cellText('name', node.name, 41 + low),
+    cellText('state', node.state, 56 + low),
+    s('text', 'short', node.shortName)
   ];
 }
 
@@ -53,17 +54,22 @@ const nodeButton = (node: GraphNode): SVGElement =>
     height: 92
   });
 
-/** A node; zoomed out, only its tile. */
-export function nodeElement(node: GraphNode, afar: boolean): SVGElement {
-  const picture = afar
-    ? [square('ring', 28), square('tile', 24)]
-    : [...tileSquares(node), inside(node), ...cornerMark(node), ...nodeTexts(node)];
+/** The number of the color that objects of a type have while the graph is zoomed out. */
+const colorOf = (kind: string): number => (kind.charCodeAt(0) + kind.length) % 6;
+
+/** A node; `bare`: without its texts. */
+export function nodeElement(node: GraphNode, bare: boolean): SVGElement {
+  const face = s('g', 'face', ...tileSquares(node), inside(node), ...cornerMark(node));
   return s(
     'g',
-    { class: `node ${node.look}`.trim(), 'data-k': node.key, transform: `translate(${node.spot.x} ${node.spot.y})` },
+    {
+      class: `node k${colorOf(node.spot.object?.kind ?? '')} ${node.look}`.trim(),
+      'data-k': node.key,
+      transform: `translate(${node.spot.x} ${node.spot.y})`
+    },
     s('title', {}, node.fullLabel),
     nodeButton(node),
-    s('g', { class: 'picture', 'aria-hidden': 'true' }, ...picture)
+    s('g', { class: 'picture', 'aria-hidden': 'true' }, face, ...(bare ? [] : nodeTexts(node)))
   );
 }
 
@@ -79,9 +85,9 @@ function chipElement({ text, whole, left, top, width }: NonNullable<Edge['chip']
   return s('g', {}, s('title', {}, whole), box, s('text', { class: 'portname', x: left + width / 2, y: top + 10 }, text));
 }
 
-export function edgeElement(edge: Edge, afar: boolean): SVGElement {
+export function edgeElement(edge: Edge, bare: boolean): SVGElement {
   const path = s('path', { class: edge.thin ? 'edge arg' : 'edge', d: edge.path });
-  if (afar) return s('g', { class: `e ${edge.look}`.trim() }, path);
+  if (bare) return s('g', { class: `e ${edge.look}`.trim() }, path);
   const { mark: sign, label, chip } = edge;
   const icon = sign
     ? [s('circle', { class: 'mark', cx: sign.at[0], cy: sign.at[1], r: 10 }), mark(sign.icon, ...sign.at)]
@@ -95,18 +101,7 @@ export const noteElement = (note: Note): SVGElement => s('text', { class: note.l
 
 export const strokeElement = (stroke: Stroke): SVGElement => s('path', { class: stroke.look, d: stroke.path });
 
-const nodeStamp = (node: GraphNode): unknown[] => [
-  node.look,
-  node.label,
-  node.name,
-  node.state,
-  node.fullLabel,
-  node.mark,
-  node.spot.x,
-  node.spot.y,
-  node.spot.object?.preview,
-  node.spot.folded.length
-];
+const nodeStamp = ({ look, fullLabel, spot }: GraphNode): unknown[] => [look, fullLabel, spot.x, spot.y, spot.object?.preview];
 
 const edgeStamp = (edge: Edge): unknown[] => [
   edge.look,
@@ -119,18 +114,14 @@ const edgeStamp = (edge: Edge): unknown[] => [
 
 const HALF = 21;
 const LINES = 4;
-/** A text size, with the characters and lines that fit into a tile. */
-interface TextSize {
-  readonly size: number;
-  readonly signs: number;
-  readonly lines: number;
-}
+/** A text size, with the characters of a line and the lines that fit into a tile. */
+type TextSize = readonly [size: number, signs: number, lines: number];
 /** Largest first: short texts are large. */
 const TEXT_SIZES: readonly TextSize[] = [
-  { size: 11, signs: 6, lines: 3 },
-  { size: 9, signs: 7, lines: 3 },
-  { size: 8, signs: 8, lines: 4 },
-  { size: 7, signs: 10, lines: LINES }
+  [11, 6, 3],
+  [9, 7, 3],
+  [8, 8, 4],
+  [7, 10, LINES]
 ];
 
 const scaledGlyph = (tileContent: SVGElement): SVGElement => s('g', { transform: 'translate(-17 -17) scale(1.4167)' }, tileContent);
@@ -154,8 +145,8 @@ const isWhole = (lines: readonly string[]): boolean => !lines.some(text => text.
 /** Text in the largest size that fits, else cut. */
 function fittedWords(lay: (type: TextSize) => readonly string[]): SVGElement {
   const laid = TEXT_SIZES.map(type => ({ type, lines: lay(type) }));
-  const fits = laid.find(({ type, lines }) => lines.length <= type.lines && isWhole(lines)) ?? laid.at(-1);
-  const { size = 0, lines = [] } = fits ? { size: fits.type.size, lines: fits.lines } : {};
+  const fits = laid.find(({ type, lines }) => lines.length <= type[2] && isWhole(lines)) ?? laid.at(-1);
+  const [size = 0, lines = []] = fits ? [fits.type[0], fits.lines] : [];
   const high = size * 1.25;
   const top = -((lines.length - 1) * high) / 2 + size * 0.35;
   return s('g', {}, ...lines.map((text, row) => smallText(text, -HALF, top + row * high, `small s${size}`)));
@@ -188,8 +179,21 @@ function objectContent(preview: FullPreview): SVGElement {
   const fields = preview.fields.map(([name, value]) => oneLine(`${name} ${value}`, 60)).slice(0, LINES);
   const [only] = fields;
   if (!preview.html && only !== undefined)
-    return fittedWords(type => (fields.length > 1 ? fields.map(text => clip(text, type.signs)) : shortLines(only, type.lines, type.signs)));
-  return isTelling(preview.text) ? fittedWords(type => shortLines(preview.text, type.lines, type.signs)) : scaledGlyph(sign('object'));
+    return fittedWords(([, signs, lines]) => (fields.length > 1 ? fields.map(text => clip(text, signs)) : shortLines(only, lines, signs)));
+  return isTelling(preview.text) ? fittedWords(([, signs, lines]) => shortLines(preview.text, lines, signs)) : scaledGlyph(sign('object'));
+}
+
+/** A text as wide as a tile. */
+const largeText = (text: string, look: string): SVGElement =>
+  s('text', { class: look, y: '.36em', style: `font-size: ${Math.min(22, 70 / text.length)}px` }, text);
+
+/** The content of an object's tile; zoomed out, words give way to what tells the object apart, or to its type. */
+function tileContent({ preview, label, kind }: FullObject): SVGElement {
+  const content = objectContent(preview);
+  if (preview.glyph.length > 0 || safeImage(preview.image)) return content;
+  const initials = kind.replace(/(?!^)[^A-Z]/g, '').slice(0, 2);
+  const short = label || preview.caption.replace(/ × /g, '×') || initials;
+  return s('g', 'words', content, largeText(oneLine(short, 8), 'big'));
 }
 
 /** An object's tile for use in text. */
@@ -207,10 +211,10 @@ const SIGNS_OF: Readonly<Record<string, Parameters<typeof sign>[0]>> = {
 /** The content of a node's tile. */
 function inside(node: GraphNode): SVGElement {
   const { object, failedCall: nothing, folded } = node.spot;
-  if (folded.length > 0) return s('text', { class: 'name', y: 4 }, node.name.split(' ')[0] ?? '');
+  if (folded.length > 0) return largeText(node.name[0].split(' ')[0] ?? '', 'count');
   if (nothing) return scaledGlyph(sign(SIGNS_OF[nothing.status] ?? 'failed'));
   if (!object || object.role === 'output') return scaledGlyph(sign('flag'));
-  if (object.role !== 'pending') return objectContent(object.preview);
+  if (object.role !== 'pending') return tileContent(object);
   return scaledGlyph(sign(node.look === 'running' ? 'running' : 'next'));
 }
 
@@ -235,19 +239,19 @@ export class GraphLayers {
   readonly edges = s('g');
   readonly nodes = s('g');
   private readonly _notes = s('g');
-  private _zoomedOut = false;
+  private _isBare = false;
   private readonly _strokeLayer = keyedChildren(this._strokes, strokeElement);
-  private readonly _edgeLayer = keyedChildren(this.edges, (edge: Scene['edges'][number]) => edgeElement(edge, this._zoomedOut));
-  private readonly _nodeLayer = keyedChildren(this.nodes, (node: Scene['nodes'][number]) => nodeElement(node, this._zoomedOut));
+  private readonly _edgeLayer = keyedChildren(this.edges, (edge: Scene['edges'][number]) => edgeElement(edge, this._isBare));
+  private readonly _nodeLayer = keyedChildren(this.nodes, (node: Scene['nodes'][number]) => nodeElement(node, this._isBare));
   private readonly _noteLayer = keyedChildren(this._notes, noteElement);
   readonly world: SVGGElement = s('g', {}, this._strokes, this.edges, this.nodes, this._notes);
 
-  /** Zoomed out, only tiles and lines are drawn. */
-  draw(shownScene: Scene, surrounding: Surroundings, afar: boolean): void {
-    this._zoomedOut = afar;
+  /** `bare`: only tiles and lines. */
+  draw(shownScene: Scene, surrounding: Surroundings, bare: boolean): void {
+    this._isBare = bare;
     this._strokeLayer(surrounding.strokes.map(item => ({ key: item.look, stamp: [item.path], item })));
-    this._edgeLayer(shownScene.edges.map(item => ({ key: item.key, stamp: [...edgeStamp(item), afar], item })));
-    this._nodeLayer(shownScene.nodes.map(item => ({ key: item.key, stamp: [...nodeStamp(item), afar], item })));
+    this._edgeLayer(shownScene.edges.map(item => ({ key: item.key, stamp: [...edgeStamp(item), bare], item })));
+    this._nodeLayer(shownScene.nodes.map(item => ({ key: item.key, stamp: [...nodeStamp(item), bare], item })));
     this._noteLayer(surrounding.notes.map(item => ({ key: item.key, stamp: [item.text, item.x, item.y, item.look], item })));
   }
 

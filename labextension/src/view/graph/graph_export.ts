@@ -4,7 +4,7 @@ import { oneLine } from '../text';
 import type { ViewState } from '../view_state';
 import { edgeElement, nodeElement, noteElement, strokeElement } from './elements';
 import type { Box } from './layout';
-import type { Scene, Surroundings } from './scene';
+import type { Note, Scene, Surroundings } from './scene';
 
 /** A text as a quoted DOT string. */
 const quoted = (text: string): string => `"${oneLine(text, 400).replace(/\\/g, '\\\\').replace(/"/g, '\\"')}"`;
@@ -53,8 +53,9 @@ function writeStyles(element: Element): void {
 }
 
 /** The drawing as a standalone SVG; `place` is an element under the style sheet. */
-export function svgText(shownScene: Scene, surrounding: Surroundings, box: Box, place: Element): string {
-  const [width, height] = [Math.ceil(Math.max(box.right, surrounding.right) - box.left), Math.ceil(box.bottom - box.top)];
+export function svgText(shownScene: Scene, surrounding: Surroundings, branches: readonly Note[], box: Box, place: Element): string {
+  const right = Math.max(box.right, surrounding.right, ...branches.map(note => note.x + 7 * note.text.length));
+  const [width, height] = [Math.ceil(right - box.left), Math.ceil(box.bottom - box.top)];
   const ground = s('rect', { class: 'ground', x: box.left, y: box.top, width, height });
   const picture = s(
     'svg',
@@ -63,10 +64,10 @@ export function svgText(shownScene: Scene, surrounding: Surroundings, box: Box, 
     ...surrounding.strokes.map(strokeElement),
     ...shownScene.edges.map(edge => edgeElement(edge, false)),
     ...shownScene.nodes.map(node => nodeElement(node, false)),
-    ...surrounding.notes.map(noteElement)
+    ...[...surrounding.notes, ...branches].map(noteElement)
   );
   place.append(picture);
-  for (const gone of picture.querySelectorAll('.hit, .ring')) gone.remove();
+  for (const gone of picture.querySelectorAll('.hit, .ring, .short, .big')) gone.remove();
   writeStyles(picture);
   picture.remove();
   return new XMLSerializer().serializeToString(picture);

@@ -5,6 +5,7 @@ import { icon } from '../icons';
 import { arrowTarget, isArrow } from '../lineage';
 import type { Choice, PanelActions, ViewState } from '../view_state';
 import { Camera } from './camera';
+import { BranchStrip, branchNotes, STRIP } from './branch_strip';
 import { animateMoves, GraphLayers } from './elements';
 import { copyToClipboard, dotText, svgText as taken } from './graph_export';
 import { type Box, graphLayout, type Layout, type Size, type Spot, spotOfCall } from './layout';
@@ -18,6 +19,8 @@ const NARROW = 640;
 const TALL = 600;
 /** What belongs to a node around its middle: its tile, its texts and the name of an argument. */
 const [BESIDE, ABOVE, BELOW] = [95, 52, 66];
+/** What names of zoomed out nodes need beside the drawing. */
+const OUTSIDE = 24;
 const EMPTY = 64;
 /** Above this many nodes only visible ones are drawn. */
 const GREAT = 150;
@@ -40,6 +43,7 @@ export class Graph {
   private readonly _camera = new Camera(this._svg, this._layers.world, () => this._draw());
   private readonly _search = new Search(this._acts, { repaint: () => this._repaint(), setFocus: on => this._setFocus(on), close: () => this._openSearch(false) });
   private readonly _overview = new Overview(to => this._showStep(to));
+  private readonly _branchStrip = new BranchStrip(this._acts);
   private readonly _objectList = new ObjectList();
   private readonly _legendBox = h('div', { class: 'tc-key', hidden: true });
   private readonly _toolbar = new Toolbar({
@@ -56,7 +60,7 @@ export class Graph {
     icon('info'),
     'No objects yet. The graph shows the inputs, and the objects that calls make.'
   );
-  private readonly _canvas = h('div', 'tc-canvas', this._svg, this._toolbar.element, this._emptyHint);
+  private readonly _canvas = h('div', 'tc-canvas', this._svg, this._branchStrip.element, this._emptyHint);
   readonly element = h('div', 'tc-graph', this._search.element, this._overview.element, this._canvas, this._legendBox, this._objectList.element);
   private readonly _computeLayout = graphLayout();
   private _layout: Layout = { spots: [], spotOf: () => undefined, divider: null, box: NOWHERE };
@@ -98,9 +102,10 @@ export class Graph {
     this._view = next;
     this._layout = this._computeLayout(next, this._size(), this._isFocused);
     this._surroundings = surroundings(next, this._layout);
+    this._branchStrip.paint(next, this._layout.spots);
     const small = this._layout.spots.length <= GREAT;
     if (small) this._scene = scene(next, this._layout.spots, this._layout, this._size());
-    this._extent = { ...this._layout.box, right: Math.max(this._layout.box.right, this._surroundings.right) };
+    this._extent = { ...this._layout.box, right: Math.max(this._layout.box.right + OUTSIDE, this._surroundings.right) };
     const wide = next.objects.length > WIDE;
     this._search.paint(next, wide, this._isFocused);
     this._toolbar.paint({
@@ -130,6 +135,11 @@ export class Graph {
     }
   }
 
+  /** The buttons that zoom and fit the graph, for a place outside of it. */
+  get tools(): HTMLElement {
+    return this._toolbar.element;
+  }
+
   /** Where the canvas begins, in pixels of the window. */
   canvasTop(): number {
     return this._canvas.getBoundingClientRect().top;
@@ -156,7 +166,7 @@ export class Graph {
   private _size(): Size {
     this._width ||= this._canvas.clientWidth;
     const known = this._width || 900;
-    return { width: known, narrow: known < NARROW };
+    return { width: (this._view?.model.branches.size ?? 0) > 1 ? known - STRIP : known, narrow: known < NARROW };
   }
 
   private _repaint(): void {
@@ -178,7 +188,7 @@ export class Graph {
     return [
       { text: this._isFocused ? 'Leave focus' : 'Focus ±2', key: 'f', act: () => this._setFocus(!this._isFocused) },
       { text: this._legendBox.hidden ? 'Legend' : 'Hide legend', act: () => this._toggleLegend() },
-      { text: 'Copy as SVG', act: () => void this._copy('SVG', taken(scene(currentStep, this._layout.spots, this._layout, this._size()), this._surroundings, this._extent, this._canvas)) },
+      { text: 'Copy as SVG', act: () => void this._copy('SVG', taken(scene(currentStep, this._layout.spots, this._layout, this._size()), this._surroundings, branchNotes(currentStep, this._layout.spots, this._extent.right), this._extent, this._canvas)) },
       { text: 'Copy as DOT', act: () => void this._copy('DOT', dotText(currentStep)) }
     ];
   }
@@ -308,7 +318,8 @@ export class Graph {
       const visible = this._layout.spots.filter(spot => this._camera.isVisible(spot) || spot.key === this._focusedKey);
       this._scene = scene(this._view, visible, this._layout, this._size());
     }
-    this._layers.draw(this._scene, this._surroundings, this._camera.isZoomedOut());
+    this._layers.draw(this._scene, this._surroundings, this._layout.spots.length > GREAT && this._camera.isAfar());
+    this._branchStrip.place(spot => this._camera.heightOf(spot), this._camera.canvasHeight());
     this._markNodes();
     if (!this._overview.element.hidden) {
       const steps = this._visibleSteps();

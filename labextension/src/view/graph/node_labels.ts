@@ -8,16 +8,18 @@ import type { ViewState } from '../view_state';
 import { type Anchor, textAnchor } from './edge_routes';
 import { gridOf, type Layout, type Size, type Spot } from './layout';
 
+type CellText = readonly [text: string, x: number, anchor: Anchor];
+
 export interface GraphNode {
   readonly key: string;
   readonly spot: Spot;
   readonly look: string;
   /** The accessible name. */
   readonly label: string;
-  readonly name: string;
-  readonly state: string;
-  readonly nameAnchor: readonly [x: number, anchor: Anchor];
-  readonly stateAnchor: readonly [x: number, anchor: Anchor];
+  readonly name: CellText;
+  readonly state: CellText;
+  /** The caption while the graph is zoomed out. */
+  readonly shortName: string;
   /** The name, state and marks in one line. */
   readonly fullLabel: string;
   readonly mark: IconName | null;
@@ -41,6 +43,8 @@ interface NodeText {
   readonly name: string;
   readonly label: string;
   readonly state: string;
+  /** What tells it from others of its type. */
+  readonly told?: string;
 }
 
 /** A range of names; a common type is written once. */
@@ -69,17 +73,24 @@ function nodeText(view: ViewState, spot: Spot): NodeText {
   if (object.role === 'output')
     return { name: `${object.name}: ${object.kind}`, label: `Output ${object.name}: ${object.kind}`, state };
   const label = object.branch ? `${object.name} of ${branchName(view.model, object.branch)}` : object.name;
-  const of = object.branch ? `on ${branchName(view.model, object.branch)}` : '';
-  return { name: object.name, label, state: of && state ? `${of}: ${state}` : of || state };
+  const tells = object.branch === '' && savedName(view, object) ? [] : [object.label, spot.parked ? '' : object.preview.caption];
+  return { name: object.name, label, state, told: tells.filter(Boolean).join(' · ') };
 }
 
-/** Width of a character of a name, and of the line below it. */
-const [NAME_WIDTH, STATE_WIDTH] = [7.2, 6.1];
-
-function whole(view: ViewState, spot: Spot, { label, state }: NodeText): string {
+function whole(view: ViewState, spot: Spot, { label, state, told = '' }: NodeText): string {
   const { object } = spot;
   const marks = object ? objectMarks(view, object).map(([, word]) => word) : [];
-  return [`${label}${state ? `: ${state}` : ''}`, ...marks].join(', ');
+  const states = [told, told.includes(state) ? '' : state, ...marks].filter(Boolean).join(', ');
+  return states ? `${label}: ${states}` : label;
+}
+
+/** Width of a character of a name, of the line below it, and of a name while the graph is zoomed out. */
+const [NAME_WIDTH, STATE_WIDTH, SHORT_WIDTH] = [7.2, 6.1, 15];
+
+/** A name of at most so many characters; its number is not cut. */
+function shortName(name: string, most: number): string {
+  const [, kind = name, number = ''] = /^(.*)(#\d+)$/.exec(name) ?? [];
+  return clip(kind, Math.floor(most) - number.length) + number;
 }
 
 /** The node at a spot, with its texts. */
@@ -88,18 +99,19 @@ export function nodeAt(view: ViewState, spot: Spot, size: Size): GraphNode {
   const { object } = spot;
   const grid = gridOf(size);
   const width = spot.parked ? 2 * grid.right : grid.left + grid.right;
-  const name = clip(oneLine(words.name, 120), Math.floor(width / NAME_WIDTH));
-  const state = clip(oneLine(words.state, 200), Math.floor(width / STATE_WIDTH));
+  const fit = (whole: string, unit: number): CellText => {
+    const text = shortName(oneLine(whole, 200), width / unit);
+    return [text, ...textAnchor(text.length * unit, grid)];
+  };
   const marks = object ? objectMarks(view, object) : [];
   return {
     key: spot.key,
     spot,
     look: nodeLook(view, spot),
     label: oneLine(words.label, 120),
-    name,
-    state,
-    nameAnchor: textAnchor(name.length * NAME_WIDTH, grid),
-    stateAnchor: textAnchor(state.length * STATE_WIDTH, grid),
+    name: fit(words.name, NAME_WIDTH),
+    state: fit(words.told || words.state, STATE_WIDTH),
+    shortName: shortName(oneLine(object?.name ?? words.name, 200), grid.pitch / SHORT_WIDTH),
     fullLabel: oneLine(whole(view, spot, words), 400),
     mark: marks[0]?.[0] ?? null
   };

@@ -1,4 +1,4 @@
-/** The toolbar at the corner of the graph, and the legend. */
+/** The toolbar of the graph, and the legend. */
 import { Menu, type MenuEntry } from '../menu';
 import { h, s } from '../dom';
 import { button, icon, type IconName } from '../icons';

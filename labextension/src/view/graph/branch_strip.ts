@@ -1,0 +1,134 @@
+/** The names of the branches at the right edge of the graph, each at the height of its branch's last node. */
+import { h, keyedChildren } from '../dom';
+import { branchNamed, currentBranch } from '../labels';
+import type { FullBranch } from '../rows';
+import { oneLine } from '../text';
+import type { PanelActions, ViewState } from '../view_state';
+import type { Spot } from './layout';
+import type { Note } from './scene';
+
+/** The width of the strip, as in the style sheet, and the height of a name, in pixels. */
+export const STRIP = 120;
+const ROW = 24;
+
+interface BranchEnd {
+  readonly branch: FullBranch;
+  readonly spot: Spot;
+}
+
+/** The last node of each branch, from top to bottom; none if there is one branch. */
+export function branchEnds({ model }: ViewState, spots: readonly Spot[]): BranchEnd[] {
+  if (model.branches.size < 2) return [];
+  const last = new Map<string, Spot>();
+  for (const spot of spots) {
+    const row = spot.object ?? spot.failedCall ?? spot.folded.at(-1);
+    if (!row || spot.parked || spot.object?.role === 'input') continue;
+    if (spot.x >= (last.get(row.branch)?.x ?? 0)) last.set(row.branch, spot);
+  }
+  return [...last]
+    .flatMap(([id, spot]) => {
+      const branch = id ? branchNamed(model, id) : currentBranch(model);
+      return branch ? [{ branch, spot }] : [];
+    })
+    .sort((a, b) => a.spot.y - b.spot.y);
+}
+
+/** Heights in ascending order, moved as little as possible so that they are `gap` apart, from `low` to `high`. */
+export function pushedApart(own: readonly number[], gap: number, low: number, high: number): number[] {
+  const groups: { sum: number; count: number }[] = [];
+  for (const [index, y] of own.entries()) {
+    let group = { sum: y - index * gap, count: 1 };
+    for (let last = groups.at(-1); last && last.sum / last.count > group.sum / group.count; last = groups.at(-1)) {
+      groups.pop();
+      group = { sum: last.sum + group.sum, count: last.count + group.count };
+    }
+    groups.push(group);
+  }
+  const latest = high - (own.length - 1) * gap;
+  return groups
+    .flatMap(({ sum, count }) => Array<number>(count).fill(Math.max(low, Math.min(latest, sum / count))))
+    .map((y, index) => y + index * gap);
+}
+
+/** Which of the names are shown, and where their middles are; the others are counted. */
+interface StripPlaces {
+  /** How many are left out above those that are shown. */
+  readonly above: number;
+  readonly middles: readonly number[];
+}
+
+/** Places of names at these heights in a strip of `height` pixels; the `current` one is shown if it is in sight. */
+export function stripPlaces(own: readonly number[], height: number, current: number, row = ROW): StripPlaces {
+  const first = own.filter(y => y < 0).length;
+  const end = own.filter(y => y <= height).length;
+  const most = Math.floor(height / row);
+  const isWhole = end - first === own.length && end <= most;
+  // Two rows count those that are left out.
+  const room = isWhole ? most : Math.max(1, most - 2);
+  const above = current < end ? Math.max(first, current - room + 1) : first;
+  const shown = own.slice(above, Math.min(end, above + room));
+  const [low, high] = [row * (above > 0 ? 1.5 : 0.5), height - row * (above + shown.length < own.length ? 1.5 : 0.5)];
+  return { above, middles: pushedApart(shown, row, low, high) };
+}
+
+interface StripRow {
+  readonly key: string;
+  readonly text: string;
+  readonly middle: number;
+  /** null for the count of those that are out of sight. */
+  readonly branch: FullBranch | null;
+}
+
+export class BranchStrip {
+  readonly element = h('div', { class: 'tc-ends', role: 'group', 'aria-label': 'Branches in the graph' });
+  private readonly _draw = keyedChildren(this.element, (row: StripRow) => this._button(row));
+  private _ends: readonly BranchEnd[] = [];
+  private _live = false;
+
+  constructor(private readonly _acts: PanelActions) {}
+
+  paint(view: ViewState, spots: readonly Spot[]): void {
+    this._ends = branchEnds(view, spots);
+    this._live = view.live;
+  }
+
+  /** Puts the names beside their nodes, which are at these heights of the canvas. */
+  place(heightOf: (spot: Spot) => number, height: number): void {
+    const ends = this._ends;
+    const touchRow = this.element.querySelector('button')?.offsetHeight;
+    const { above, middles } = stripPlaces(ends.map(end => heightOf(end.spot)), height, ends.findIndex(end => end.branch.current), touchRow || ROW);
+    const below = ends.length - above - middles.length;
+    const counted = (count: number, side: string, middle: number): StripRow[] =>
+      count > 0 ? [{ key: side, text: `${count} more ${side}`, middle, branch: null }] : [];
+    const rows = [
+      ...counted(above, 'above', ROW / 2),
+      ...middles.flatMap((middle, index) => {
+        const branch = ends[above + index]?.branch;
+        return branch ? [{ key: branch.id, text: oneLine(branch.name, 80), middle, branch }] : [];
+      }),
+      ...counted(below, 'below', height - ROW / 2)
+    ];
+    this._draw(rows.map(item => ({ key: item.key, stamp: [item.text, item.branch?.current, this._live], item })));
+    for (const [index, { middle }] of rows.entries()) (this.element.children[index] as HTMLElement).style.top = `${middle}px`;
+  }
+
+  private _button({ text, branch }: StripRow): HTMLElement {
+    const onclick = (): void => {
+      if (!branch) this._acts.setState({ branchList: 'open' });
+      else if (!branch.current) this._acts.send({ type: 'checkout', branch: branch.id });
+    };
+    const isOpen = this._live || !branch || branch.current;
+    return h('button', { type: 'button', title: text, 'aria-current': branch?.current && 'true', disabled: !isOpen, onclick }, text);
+  }
+}
+
+/** The names as notes to the right of `x`, for a picture without the strip. */
+export function branchNotes(view: ViewState, spots: readonly Spot[], x: number): Note[] {
+  return branchEnds(view, spots).map(({ branch, spot }) => ({
+    key: branch.id,
+    look: branch.current ? 'branch on' : 'branch off',
+    text: oneLine(branch.name, 80),
+    x: x + 8,
+    y: spot.y + 4
+  }));
+}
