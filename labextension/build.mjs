@@ -9,6 +9,7 @@ const OWN = [
   ...['branchList', 'renamedBranch', 'showsEqualCalls', 'kindCounts', 'spots', 'spotOf', 'failedCall', 'folded', 'parked'],
   ...['stacks', 'stackOf', 'withoutResult', 'divider', 'anchor', 'strokes', 'fullLabel', 'narrow', 'reveal', 'isVisible'],
   ...['followNewest', 'showIfItFits', 'showPart', 'wasDragged', 'isAfar', 'canvasHeight', 'heightOf', 'shortName', 'setSize', 'markNodes', 'buttonOfNode', 'handleKey', 'initial'],
+  ...['acts', 'among', 'fresh', 'isOpen', 'late', 'lent', 'most', 'panels', 'place', 'route', 'seen', 'setOpen', 'side', 'sides', 'speaks', 'taken', 'tip', 'ui', 'unchecked', 'way', 'world', 'wrong'],
   ...['look', 'newest', 'usual', 'described', 'hits', 'folds', 'stamp', 'signs', 'comparison', 'showMessage', 'menuEntries', 'icon', 'field', 'nodes', 'word', 'repaint', 'placed', 'guessed', 'settled', 'standing', 'pinned', 'seats', 'inGap', 'nullable', 'pitch', 'chip', 'points', 'arrow', 'route', 'edges', 'spot', 'refuse', 'setFocus', 'middles']
 ];
 
@@ -23,6 +24,7 @@ const script = (name, format) =>
     format,
     target: 'es2022',
     minify: true,
+    charset: 'utf8',
     mangleProps: new RegExp(`^(_[a-z][a-zA-Z]*|${OWN.join('|')})$`),
     legalComments: 'none'
   });

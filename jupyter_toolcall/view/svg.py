@@ -274,7 +274,8 @@ def _state(row: ObjectRow) -> str:
         return "not made yet"
     if row.saved and not row.branch:
         return f"saved as {row.saved}"
-    return row.preview.caption or ("from the notebook" if row.role == "input" else "")
+    told = " · ".join(filter(None, (row.label, row.preview.caption)))
+    return told or ("from the notebook" if row.role == "input" else "")
 
 
 def _lost_tile(node: Node, call: CallRow) -> str:

@@ -10,6 +10,8 @@ const SMALLEST = 0.05;
 const LOW = 120;
 /** Pixels that stay visible at the left of a revealed node. */
 const BEFORE = 210;
+/** Where in the width a followed node stands that is far before the end of the drawing. */
+const AHEAD = 0.7;
 /** Below these scales tiles are larger and have less in them, and only tiles are drawn. */
 const [ZOOMED_OUT, AFAR] = [0.6, 0.35];
 
@@ -101,7 +103,11 @@ export class Camera {
   followNewest(box: Box, newest: Spot | undefined): void {
     if (this._movedByPerson) return;
     this._show(box, this._scaleToShowAll(box) ?? 1);
-    if (newest) this.reveal(newest, false);
+    if (!newest) return;
+    // A node far before the right end is shown with what led to it.
+    const at = newest.x * this._scale + this._x;
+    if (at < 0) this._x = Math.min(-box.left * this._scale, this._x + this._width * AHEAD - at);
+    this.reveal(newest, false);
   }
 
   /** Shows the whole drawing if it fits, else this part of it; not after the person moved it. */
