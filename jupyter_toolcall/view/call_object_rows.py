@@ -44,6 +44,14 @@ characters of it."""
 
 
 @dataclass(frozen=True, slots=True)
+class SameRows:
+    """The rows of other branches that are drawn as an equal row, by their ids."""
+
+    calls: Mapping[str, str] = field(default_factory=dict)
+    objects: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
 class BranchView:
     """A branch of which rows are computed: where it stands, and what is known of it so far."""
 
@@ -56,6 +64,8 @@ class BranchView:
     the branch that has rows of it."""
     outdated: Reasons = field(default_factory=Reasons)
     """Why calls and objects would come out otherwise today."""
+    same: SameRows = field(default_factory=SameRows)
+    """What is drawn once though other branches have it too."""
 
 
 def call_key(call: CallRecord, branch_view: BranchView) -> str:
@@ -79,7 +89,8 @@ def object_row(branch_view: BranchView, name: str, layout: Layout) -> ObjectRow:
     """Return the row of an object that there is."""
     made, state = branch_view.state.objects[name], branch_view.state
     key = object_key(made.producer, branch_view)
-    column, lane = layout.places.get(key, (0, 0))
+    same_as = branch_view.same.objects.get(key, "")
+    column, lane = layout.places.get(same_as or key, (0, 0))
     call = state.calls.get(made.producer.call)
     # The oldest object with the same content.
     same = state.contents.get((made.kind, made.content)) if made.content else None
@@ -94,7 +105,7 @@ def object_row(branch_view: BranchView, name: str, layout: Layout) -> ObjectRow:
         column=column,
         lane=lane,
         branch=branch_view.branch,
-        used=key in layout.places,
+        used=(same_as or key) in layout.places,
         saved=saved,
         equals=same if same is not None and same != name else "",
         content=made.content[:12],
@@ -102,6 +113,7 @@ def object_row(branch_view: BranchView, name: str, layout: Layout) -> ObjectRow:
         note=branch_view.cursor.context.values.note(made),
         outdated=branch_view.outdated.objects.get(made.producer, ""),
         label=_label(made, drawn),
+        same=same_as,
         preview=drawn,
     )
 
@@ -297,6 +309,7 @@ def call_row(branch_view: BranchView, call_view: CallView, layout: Layout) -> Ca
         why=call_view.absent,
         bound=_digest_to_decide_on(call_view, branch_view),
         reason=call.reason,
+        same=branch_view.same.calls.get(key, ""),
         ms=end.ms if end else 0,
         prints=end.prints if end else "",
     )
@@ -332,8 +345,13 @@ def _uses(uses: Uses, branch_view: BranchView, receiver: str, layout: Layout) ->
         for argument, producer in uses.items()
         if producer in branch_view.state.by_producer
     ]
-    main = layout.main_use([(key, name == receiver, is_input) for name, key, is_input in edges])
-    return tuple([Use(name, key, key == main, is_input) for name, key, is_input in edges])
+    drawn = branch_view.same.objects
+    main = layout.main_use(
+        [(drawn.get(key, key), name == receiver, is_input) for name, key, is_input in edges]
+    )
+    return tuple(
+        [Use(name, key, drawn.get(key, key) == main, is_input) for name, key, is_input in edges]
+    )
 
 
 def _asked(call: CallRecord, arguments: Mapping[str, Any]) -> dict[str, Any] | None:

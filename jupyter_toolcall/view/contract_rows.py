@@ -68,6 +68,8 @@ class ObjectRow:
     """Why it would come out otherwise today, where it would."""
     label: str = ""
     """What tells it from others of its type: the notebook's name for it, or its own name field."""
+    same: str = ""
+    """The id of the ObjectRow that it is drawn as: a comparison says that both are the same."""
     preview: Preview = Preview()
 
 
@@ -177,6 +179,8 @@ class CallRow:
     """Where in the graph a call stands that came to nothing, such as one that failed."""
     lane: int = 0
     """0 for one that has no place: it used no object."""
+    same: str = ""
+    """The id of the CallRow that it is drawn as: a comparison says that both are the same."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -55,11 +55,13 @@ class Layout:
         main: str,
         inputs: Collection[str] = (),
         failed: bool = False,
+        leaves: bool = False,
     ) -> None:
         """Place an object behind what it was made from, on the line of `main`.
 
         `inputs` are those of `uses` that no call made. A call that `failed` is placed below its
-        line, or nowhere where it used no object. What has a place keeps it.
+        line, or nowhere where it used no object. What `leaves` the line for another branch is
+        placed below it: the line stays free for its own branch. What has a place keeps it.
         """
         places = self.places
         if key in places or (failed and not main):
@@ -71,9 +73,10 @@ class Layout:
         column = 1 + max((places[use][0] for use in before), default=-1)
         lane = places[main][1] if main else self.lines
         # Never on the first line, also where an input above it was what the call was for.
-        self._put_near(key, column, max(lane + 1, 1) if failed else lane, 1)
+        lower = max(lane + 1, 1) if main else lane
+        self._put_near(key, column, lower if failed or leaves else lane, 1)
         # Above the first line, so that no input stands where a line is still to grow.
-        above = min(lane if failed else places[key][1], 0) - 1
+        above = min(lane if failed or leaves else places[key][1], 0) - 1
         left = max(column - 1, 0)
         for use in uses:
             if use not in places:

@@ -63,7 +63,8 @@ def main_use(call: CallRow) -> Use | None:
 
 def picture_layout(rows: Rows, limits: Limits) -> PictureLayout:
     """Return the layout of the objects that calls made or used, and of calls without a result."""
-    objects = [row for row in rows.objects if row.used and row.role != "output"]
+    used = [row for row in rows.objects if row.used and row.role != "output"]
+    objects = [row for row in used if not row.same]
     lost = [row for row in rows.calls if is_without_result(row)]
     cells: list[ObjectRow | CallRow] = [*objects, *lost]
     shown = [row for row in cells if -limits.above <= row.lane <= limits.below]
@@ -83,12 +84,13 @@ def picture_layout(rows: Rows, limits: Limits) -> PictureLayout:
         x, y = LEFT + WIDE.pitch * HEAD, TOP + LANE * lanes[lane]
         stack = Node(Cell(x, y, stack=True), folded=tuple(some))
         nodes |= {row.id: stack for row in some}
+    nodes |= {row.id: nodes[row.same] for row in used if row.same in nodes}
     return PictureLayout(nodes, len(cells) - len(shown), {row.id: row for row in rows.calls})
 
 
 def is_without_result(row: CallRow) -> bool:
     """Return whether a call came to nothing, and has a place of its own."""
-    return row.status in WITHOUT_RESULT and (row.column, row.lane) != (0, 0)
+    return row.status in WITHOUT_RESULT and not row.branch and (row.column, row.lane) != (0, 0)
 
 
 def _columns(columns: Iterable[int], most: int) -> tuple[dict[int, int], set[int]]:

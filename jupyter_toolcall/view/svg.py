@@ -12,6 +12,7 @@ pictures of the oldest objects, then the lanes furthest away.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from html import escape
 from textwrap import wrap
 
@@ -81,7 +82,7 @@ def svg(rows: Rows) -> str:
 def _picture(rows: Rows, layout: PictureLayout, images: int) -> str:
     nodes = layout.drawn
     lines = [] if nodes else last_lines(rows)
-    names = [*_branch_names(rows, nodes)]
+    names = [*_branch_names(rows, layout)]
     right = max((node.cell.x for node in nodes), default=400) + 64
     beyond = max((len(name.text) for name, _ in names), default=0) * NAME_LETTER
     width = max(right + beyond + 16, LEAST_WIDTH)
@@ -138,10 +139,23 @@ def _images(nodes: Sequence[Node], most: int) -> set[object]:
 def _edges(rows: Rows, layout: PictureLayout) -> Iterator[str]:
     """Return the edges, those of other branches first: the shown one is drawn over them."""
     objects = {row.id: row for row in rows.objects}
+    same = _uses_elsewhere(rows)
     targets = [(call, node) for node in layout.drawn for call in _calls_to(node, layout)]
     drawn: set[object] = set()
     for call, node in sorted(targets, key=lambda one: not one[0].branch):
-        yield from _edges_to(call, node, layout, objects, drawn)
+        whole = replace(call, uses=(*call.uses, *same.get(call.id, ())))
+        yield from _edges_to(whole, node, layout, objects, drawn)
+
+
+def _uses_elsewhere(rows: Rows) -> dict[str, list[Use]]:
+    """Return what a call used on other branches that have it too; their names are parameters."""
+    names = {row.id: row.name for row in rows.branches}
+    uses = dict[str, list[Use]]()
+    for call in rows.calls:
+        if call.same:
+            own = (Use(names.get(call.branch, ""), use.object) for use in call.uses)
+            uses.setdefault(call.same, []).extend(own)
+    return uses
 
 
 def _calls_to(node: Node, layout: PictureLayout) -> Iterator[CallRow]:
@@ -330,11 +344,11 @@ def _warnings(calls: Sequence[CallRow], layout: PictureLayout) -> Iterator[str]:
 # -- branches ----------------------------------------------------------------------------------
 
 
-def _branch_names(rows: Rows, nodes: Sequence[Node]) -> Iterator[tuple[Label, bool]]:
+def _branch_names(rows: Rows, layout: PictureLayout) -> Iterator[tuple[Label, bool]]:
     """Return the branches' names behind the last column, each level with its last node, and
     whether it is the branch that is shown. Names that would overlap are pushed down."""
     branches = [row for row in rows.branches if not row.hidden]
-    ends = _last_nodes(branches, nodes)
+    ends = _last_nodes(branches, layout, rows.objects)
     if len(ends) < 2:
         return
     low = 0.0
@@ -345,17 +359,20 @@ def _branch_names(rows: Rows, nodes: Sequence[Node]) -> Iterator[tuple[Label, bo
 
 
 def _last_nodes(
-    branches: Sequence[BranchRow], nodes: Sequence[Node]
+    branches: Sequence[BranchRow], layout: PictureLayout, objects: Sequence[ObjectRow]
 ) -> list[tuple[BranchRow, Node]]:
-    """Return the branches that have nodes of their own, with the last of these."""
+    """Return the branches with their last nodes: of their own, else of those that they share."""
     last: dict[str, Node] = {}
-    for node in nodes:
+    for node in layout.drawn:
         for row in node.folded or (node.object, node.call):
             if not isinstance(row, ObjectRow) or row.role == "input":
                 continue
             known = last.get(row.branch)
             if known is None or node.cell.x >= known.cell.x:
                 last[row.branch] = node
+    shared = [row for row in objects if row.same in layout.nodes and row.branch not in last]
+    for row in sorted(shared, key=lambda row: layout.nodes[row.same].cell.x):
+        last[row.branch] = layout.nodes[row.same]
     keys = [(branch, "" if branch.current else branch.id) for branch in branches]
     found = [(branch, last.get(key) or last.get(branch.name)) for branch, key in keys]
     return [(branch, node) for branch, node in found if node is not None]

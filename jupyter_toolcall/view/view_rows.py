@@ -11,6 +11,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from ..compare.branch_totals import BranchReader, BranchTotals
+from ..compare.differences import Difference
 from ..core.branches import branches, can_continue, place_name, shared_with_older
 from ..core.call_record import CallRecord
 from ..core.journal_entries import Entry, Label
@@ -24,6 +25,7 @@ from ..engine.outdated import outdated_reasons
 from .branch_rows import branch_rows, side_branches, touched_calls, with_totals
 from .call_object_rows import (
     BranchView,
+    call_key,
     call_row,
     call_view,
     ending,
@@ -39,6 +41,7 @@ from .contract import Delta, Drop, Notice, Rows, Whole
 from .contract_rows import BranchRow, CallRow, ObjectRow, SessionRow, ToolRow
 from .graph_layout import Layout
 from .message_rows import conversation_rows
+from .same_rows import same_rows
 
 WITHOUT_RESULT = ("failed", "rejected", "interrupted")
 """How calls end that make nothing; such a call has a place of its own in the graph."""
@@ -82,6 +85,10 @@ class ViewRows:
     """Whether a hook hides the other branches."""
     _labels: dict[str, Label] = field(default_factory=dict)
     """The names of the branches."""
+    _branch_of: dict[str, str] = field(default_factory=dict)
+    """Which branch made an object, by the ids of their rows; "" is the shown one."""
+    _known: dict[tuple[str, str], Difference] = field(default_factory=dict)
+    """How values differ, by the digests of both."""
 
     # -- all rows, or what changed ----------------------------------------------------------
 
@@ -99,7 +106,7 @@ class ViewRows:
         journal, state = cursor.context.journal, cursor.state
         self.layout, self._tools, self._offered = layout or Layout(), set(), {}
         self._pending, self._outputs, self._saved = set(), (), {}
-        self._totals = BranchTotals()
+        self._totals, self._branch_of = BranchTotals(), {}
         self._others_hidden = _hides_branches(cursor)
         shown = BranchView(cursor, state, outdated=outdated_reasons(cursor.context, state))
         path, shared = journal.path(cursor.head), shared_with_older(journal, cursor.head)
@@ -111,9 +118,12 @@ class ViewRows:
         known = tuple(each for each in known if each.current or not self._others_hidden)
         sides = side_branches(cursor, known, self.wanted, path)
         calls, side_objects, self.branch_views = [*rows.calls], list[ObjectRow](), {"": shown}
+        self.branch_views |= {side.branch.head: side.branch_view for side in sides}
+        same = same_rows(self.branch_views, self._known)
         assert self._reader is not None
         for side in sides:
-            view = self.branch_views[side.branch.head] = side.branch_view
+            view = replace(side.branch_view, same=same)
+            self.branch_views[side.branch.head] = view
             calls += self._call_rows(view, side.calls, self._reader.read(side.entries)[0])[0]
             made = [view.state.name_of(each) for call in side.calls for each in call.produced]
             side_objects += [object_row(view, name, self.layout) for name in made]
@@ -142,8 +152,30 @@ class ViewRows:
         objects = [object_row(shown, name, self.layout) for name in names]
         rows = replace(rows, objects=(*objects, *rows.objects))
         if not goes_on_at_once:
-            rows = self._with_shown_branch(rows, cursor, state)
+            rows = self._with_shown_branch(self._with_same(rows), cursor, state)
         return self._with_session(cursor, state, rows, session, extensions)
+
+    def _with_same(self, rows: Rows) -> Rows:
+        """Add the rows of other branches that are now drawn as rows of the shown one, or no
+        longer."""
+        sides = {head: view for head, view in self.branch_views.items() if head}
+        if not sides:
+            return rows
+        now, before = same_rows(self.branch_views, self._known), next(iter(sides.values())).same
+        if now == before:
+            return rows
+        changed = {key for key, _ in now.calls.items() ^ before.calls.items()}
+        calls, objects = list[CallRow](), list[ObjectRow]()
+        assert self._reader is not None
+        for head, side in sides.items():
+            view = self.branch_views[head] = replace(side, same=now)
+            some = [each for each in view.state.all_calls() if call_key(each, view) in changed]
+            if some:
+                ends = self._reader.read(view.cursor.context.journal.path(head))[0]
+                calls += self._call_rows(view, some, ends)[0]
+                made = [view.state.name_of(each) for call in some for each in call.produced]
+                objects += [object_row(view, name, self.layout) for name in made]
+        return replace(rows, calls=(*rows.calls, *calls), objects=(*rows.objects, *objects))
 
     def labels_changed(self, cursor: Cursor) -> bool:
         """Return whether a branch was named or hidden since rows were computed last."""
@@ -257,7 +289,7 @@ class ViewRows:
             keys = [object_key(producer, branch_view) for producer in made]
             if not keys and row.object and call.outcome is None:
                 keys = [row.object]
-            rows.append(self._placed(row, keys))
+            rows.append(self._placed(row, keys, branch_view))
             if view.ready is not None and row.object:
                 pending.append(pending_row(view, view.ready.tool.returns, self.layout))
             names |= dict.fromkeys(by_producer[producer] for producer in made)
@@ -265,15 +297,25 @@ class ViewRows:
             inputs |= dict.fromkeys(filter(None, used))
         return rows, pending, names | inputs
 
-    def _placed(self, row: CallRow, objects: Sequence[str]) -> CallRow:
-        """Place the objects that a call made, or will make; one that failed is placed itself."""
-        uses = [use.object for use in row.uses]
-        main = next((use.object for use in row.uses if use.receiver), "")
-        inputs = {use.object for use in row.uses if use.input}
+    def _placed(self, row: CallRow, objects: Sequence[str], branch_view: BranchView) -> CallRow:
+        """Place the objects that a call made, or will make; one that failed is placed itself.
+
+        Of another branch, a call without a result is not drawn, and what is the same on the
+        shown branch has its place there.
+        """
         failed = row.status in WITHOUT_RESULT and not row.object
+        if row.same or (failed and row.branch):
+            return row
+        drawn = branch_view.same.objects
+        uses = [drawn.get(use.object, use.object) for use in row.uses]
+        main = next((use.object for use in row.uses if use.receiver), "")
+        main = drawn.get(main, main)
+        leaves = row.branch != "" and self._branch_of.get(main) != row.branch
+        inputs = {use.object for use in row.uses if use.input}
         for key in [f"call:{row.id}"] if failed else objects:
             if key not in uses:
-                self.layout.place(key, uses, main, inputs, failed)
+                self.layout.place(key, uses, main, inputs, failed, leaves)
+                self._branch_of[key] = row.branch
         place = self.layout.places.get(f"call:{row.id}")
         return row if place is None else replace(row, column=place[0], lane=place[1])
 

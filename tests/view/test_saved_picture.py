@@ -131,9 +131,11 @@ def test_every_call_and_every_input_of_a_short_session_is_in_the_picture(seed: i
     rows = rows_of(seed, random.Random(seed).randint(3, 8))
     text = svg(rows)
     tiles = text.count('<g transform="translate(')
-    objects = [row for row in rows.objects if row.used and row.role != "output"]
+    used = [row for row in rows.objects if row.used and row.role != "output"]
+    objects = [row for row in used if not row.same]
     lost = [row for row in rows.calls if is_without_result(row)]
-    edited = [row for row in rows.calls if row.edited and not row.memory and row.object]
+    calls = [row for row in rows.calls if not row.same]
+    edited = [row for row in calls if row.edited and not row.memory and row.object]
     assert tiles >= len(objects) + len(lost) + len(edited)
     assert text.count(">no object<") == len(lost)
     for row in objects:

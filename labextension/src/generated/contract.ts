@@ -215,6 +215,7 @@ export interface CallRow {
   bound?: string;
   column?: number;
   lane?: number;
+  same?: string;
 }
 /**
  * What a person is warned of at a call: its mark stands at the step, the node and the card.
@@ -407,6 +408,7 @@ export interface ObjectRow {
   note?: string;
   outdated?: string;
   label?: string;
+  same?: string;
   preview?: Preview;
 }
 /**
@@ -825,6 +827,7 @@ export const DEFAULTS = {
     "bound": "",
     "column": 0,
     "lane": 0,
+    "same": "",
     "arguments": {}
   },
   "CellPair": {
@@ -951,7 +954,8 @@ export const DEFAULTS = {
     "description": "",
     "note": "",
     "outdated": "",
-    "label": ""
+    "label": "",
+    "same": ""
   },
   "PairRow": {
     "left": "",

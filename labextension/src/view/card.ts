@@ -7,6 +7,7 @@ import { fullPreview } from './full_preview';
 import { icon } from './icons';
 import { branchName, currentBranch, objectState, savedName, warningText } from './labels';
 import { ancestors, descendants } from './lineage';
+import { sameCalls } from './model';
 import { ReplyCard } from './reply_card';
 import type { FullCall, FullObject } from './rows';
 import { GuessCard, GuessResultCard, ScoreCard } from './teaching';
@@ -57,6 +58,7 @@ function callFacts(view: ViewState, call: FullCall): HTMLElement | null {
     !open && object ? ['Gives', h('span', 'strong', oneLine(object.name))] : null,
     !open && call.result ? ['Result', code(call.result)] : null,
     call.reason ? ['Reason', oneLine(call.reason)] : null,
+    sameFact(view, call),
     call.memory ? ['From', 'cached result: the tool did not run again'] : null,
     outdated(call.outdated),
     notesOf(call)
@@ -122,6 +124,12 @@ function twinFact(view: ViewState, object: FullObject, compare: () => void): Fac
   ];
 }
 
+/** The other branches on which a call, or its object, is the same. */
+function sameFact({ model }: ViewState, call: FullCall | undefined): Fact | null {
+  const names = sameCalls(model, call?.id ?? '').map(one => oneLine(branchName(model, one.branch), 40));
+  return names.length ? ['The same on', names.join(', ')] : null;
+}
+
 function origin(call: FullCall | undefined): string {
   if (!call) return 'from the notebook';
   return call.status === 'answered'
@@ -137,6 +145,7 @@ function objectFacts(view: ViewState, object: FullObject, call: FullCall | undef
     before.length > 0 && ['Made from', namesOf(before)],
     after && ['Used for', after],
     object.equals ? ['Equal to', `${oneLine(object.equals)}, same content`] : null,
+    sameFact(view, call),
     twinFact(view, object, () => acts.setState({ tab: 'Compare' })),
     object.description ? ['About', oneLine(object.description)] : null,
     call?.reason ? ['Reason', oneLine(call.reason)] : null,

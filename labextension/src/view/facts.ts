@@ -54,7 +54,7 @@ export function namedObject(view: ViewState, call: FullCall, parameter: string, 
   if (!isObjectName(value)) return null;
   const ids = call.uses.filter(use => use.parameter === parameter).map(use => use.object);
   const used = ids.map(id => view.model.objects.get(id)).find(object => object?.name === value);
-  return used ?? view.objects.find(object => object.name === value && object.branch === call.branch) ?? null;
+  return used ?? [...view.model.objects.values()].find(object => object.name === value && object.branch === call.branch) ?? null;
 }
 
 function alternatives(view: ViewState, call: FullCall, parameter: string, value: unknown): string {

@@ -1,5 +1,6 @@
 /** Lineage: which objects an object was made from and went into, and where an arrow key leads. */
 import type { Layout, Spot } from './graph/layout';
+import { drawnId } from './model';
 import type { FullCall, FullObject, FullUse } from './rows';
 import type { ViewState } from './view_state';
 
@@ -12,7 +13,7 @@ export function mainParents(view: ViewState, objects: readonly FullObject[]): Ma
   const parents = new Map<string, string>();
   for (const object of objects) {
     const main = object.call === '' ? undefined : mainUse(view.model.calls.get(object.call));
-    if (main && main.object !== object.id) parents.set(object.id, main.object);
+    if (main && main.object !== object.id) parents.set(object.id, drawnId(view.model, main.object));
   }
   return parents;
 }
@@ -21,7 +22,7 @@ export function mainParents(view: ViewState, objects: readonly FullObject[]): Ma
 export function parentsOf(view: ViewState, id: string): string[] {
   const object = view.model.objects.get(id);
   const call = object && view.model.calls.get(object.call);
-  return call ? [...new Set(call.uses.map(use => use.object))].filter(other => other !== id) : [];
+  return call ? [...new Set(call.uses.map(use => drawnId(view.model, use.object)))].filter(other => other !== id) : [];
 }
 
 /** For each object, the objects made from it directly. */

@@ -1,6 +1,6 @@
 /** The model of a session: its tables of rows, updated from the kernel's notices. */
 import { type Notice, type Refused, VERSION } from '../generated/contract';
-import { withRows } from './incremental';
+import { rowsOf, withRows } from './incremental';
 import {
   BRANCH,
   type FullBranch,
@@ -134,6 +134,22 @@ function modelWithRows(model: Model, rows: UnknownRow): Model {
     session: session ? fullSession({ ...model.session, ...session }) : model.session,
     teaching: teaching ? fullTeaching({ ...model.teaching, ...teaching }) : model.teaching
   };
+}
+
+/** The id of the object that stands for this one in the graph: itself, or an equal one of another branch. */
+export const drawnId = (model: Model, id: string): string => model.objects.get(id)?.same || id;
+
+const sameLists = new WeakMap<Model['calls'], ReadonlyMap<string, readonly FullCall[]>>();
+
+/** The calls of other branches that are drawn as this one. */
+export function sameCalls({ calls, branches }: Model, id: string): readonly FullCall[] {
+  if (branches.size < 2) return [];
+  const known = sameLists.get(calls);
+  if (known) return known.get(id) ?? [];
+  const lists = new Map<string, FullCall[]>();
+  for (const call of rowsOf(calls)) if (call.same) lists.set(call.same, [...(lists.get(call.same) ?? []), call]);
+  sameLists.set(calls, lists);
+  return lists.get(id) ?? [];
 }
 
 /** The objects of calls that made more than one, by call. */

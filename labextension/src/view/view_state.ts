@@ -64,7 +64,7 @@ export interface ViewState {
   readonly lastStep: number;
   /** The calls of the shown branch up to the shown step, in order. */
   readonly calls: readonly FullCall[];
-  /** The objects up to the shown step, of all branches. */
+  /** The objects up to the shown step, of all branches; what is the same on several ones once. */
   readonly objects: readonly FullObject[];
   readonly chosen: Choice;
   /** The person has chosen nothing: the view follows the newest call. */
@@ -109,6 +109,13 @@ function callsInOrder(model: Model): readonly FullCall[] {
   return isInOrder(own) ? own : [...own].sort((a, b) => a.step - b.step);
 }
 
+/** The objects up to a step, each once: without those that are drawn as another one. */
+function drawnObjects(model: Model, step: number): readonly FullObject[] {
+  const all = rowsOf(model.objects);
+  const once = model.branches.size > 1 && all.some(object => object.same) ? all.filter(object => !object.same) : all;
+  return step === Infinity ? once : once.filter(object => object.step <= step && object.role !== 'output' && object.role !== 'pending');
+}
+
 /** The call that the person has to decide first. */
 export function firstWaiting(model: Model): FullCall | null {
   for (const id of model.session.pending) {
@@ -140,10 +147,7 @@ export function viewState(model: Model, ui: PanelState, able: boolean): ViewStat
   const isPast = ui.pastStep !== null && ui.pastStep < lastStep;
   const step = isPast && ui.pastStep !== null ? ui.pastStep : lastStep;
   const calls = isPast ? all.filter(call => call.step <= step) : all;
-  const allObjects = rowsOf(model.objects);
-  const objects = isPast
-    ? allObjects.filter(object => object.step <= step && object.role !== 'output' && object.role !== 'pending')
-    : allObjects;
+  const objects = drawnObjects(model, isPast ? step : Infinity);
   const waitingCall = isPast ? null : firstWaiting(model);
   const personTurn = isPast ? null : model.session.yours;
   const toGuess = isPast ? null : model.teaching.turn;

@@ -1,10 +1,11 @@
 /** The names of the branches at the right edge of the graph, each at the height of its branch's last node. */
 import { h, keyedChildren } from '../dom';
+import { rowsOf } from '../incremental';
 import { branchNamed, currentBranch } from '../labels';
 import type { FullBranch } from '../rows';
 import { oneLine } from '../text';
 import type { PanelActions, ViewState } from '../view_state';
-import type { Spot } from './layout';
+import type { Layout, Spot } from './layout';
 import type { Note } from './scene';
 
 /** The width of the strip, as in the style sheet, and the height of a name, in pixels. */
@@ -16,14 +17,19 @@ interface BranchEnd {
   readonly spot: Spot;
 }
 
-/** The last node of each branch, from top to bottom; none if there is one branch. */
-export function branchEnds({ model }: ViewState, spots: readonly Spot[]): BranchEnd[] {
+/** The last node of each branch, else the last that it shares, from top to bottom; none if there is one branch. */
+export function branchEnds({ model }: ViewState, { spots, spotOf }: Pick<Layout, 'spots' | 'spotOf'>): BranchEnd[] {
   if (model.branches.size < 2) return [];
   const last = new Map<string, Spot>();
   for (const spot of spots) {
     const row = spot.object ?? spot.failedCall ?? spot.folded.at(-1);
     if (!row || spot.parked || spot.object?.role === 'input') continue;
     if (spot.x >= (last.get(row.branch)?.x ?? 0)) last.set(row.branch, spot);
+  }
+  const shared = rowsOf(model.objects).filter(object => object.same && !last.has(object.branch));
+  for (const { id, branch } of shared) {
+    const spot = spotOf(id);
+    if (spot) last.set(branch, spot);
   }
   return [...last]
     .flatMap(([id, spot]) => {
@@ -87,8 +93,8 @@ export class BranchStrip {
 
   constructor(private readonly _acts: PanelActions) {}
 
-  paint(view: ViewState, spots: readonly Spot[]): void {
-    this._ends = branchEnds(view, spots);
+  paint(view: ViewState, layout: Layout): void {
+    this._ends = branchEnds(view, layout);
     this._live = view.live;
   }
 
@@ -123,8 +129,8 @@ export class BranchStrip {
 }
 
 /** The names as notes to the right of `x`, for a picture without the strip. */
-export function branchNotes(view: ViewState, spots: readonly Spot[], x: number): Note[] {
-  return branchEnds(view, spots).map(({ branch, spot }) => ({
+export function branchNotes(view: ViewState, layout: Layout, x: number): Note[] {
+  return branchEnds(view, layout).map(({ branch, spot }) => ({
     key: branch.id,
     look: branch.current ? 'branch on' : 'branch off',
     text: oneLine(branch.name, 80),

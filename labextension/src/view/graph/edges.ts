@@ -1,7 +1,8 @@
 /** Edges of the graph with their labels, marks and port names. */
 import type { IconName } from '../icons';
-import { callLabel, edgeIcon, hasNoResult } from '../labels';
+import { branchName, callLabel, edgeIcon, hasNoResult } from '../labels';
 import { mainUse } from '../lineage';
+import { sameCalls } from '../model';
 import type { FullCall, FullUse } from '../rows';
 import { oneLine } from '../text';
 import type { ViewState } from '../view_state';
@@ -124,20 +125,24 @@ function argumentEdges(to: Spot, ends: readonly Ends[], { look, grid }: EdgeStyl
   });
 }
 
-function endsOf(call: FullCall, to: Spot, layout: Layout): Ends[] {
-  const ends = call.uses.flatMap(use => {
+function endsOf(uses: readonly FullUse[], to: Spot, layout: Layout): Ends[] {
+  const ends = uses.flatMap(use => {
     const from = layout.spotOf(use.object);
     return from && from !== to && !from.parked ? [{ from, to, use }] : [];
   });
   return ends.filter((one, index) => ends.findIndex(other => other.from === one.from) === index);
 }
 
+/** What a call used on other branches that have it too, with their names as parameters. */
+const usesElsewhere = ({ model }: ViewState, { id }: FullCall): FullUse[] =>
+  sameCalls(model, id).flatMap(one => one.uses.map(use => ({ ...use, parameter: branchName(model, one.branch), receiver: false })));
+
 /** The edges of a call to one of its objects. */
 function edgesTo(view: ViewState, call: FullCall, to: Spot, layout: Layout, size: Size): Edge[] {
   const style: EdgeStyle = { call, look: edgeLook(view, call), grid: gridOf(size) };
   const folded = (one: Ends): boolean => one.from.folded.length + one.to.folded.length > 0;
   const declared = mainUse(call);
-  const ends = endsOf(call, to, layout).filter(one => !folded(one) || one.use === declared);
+  const ends = endsOf([...call.uses, ...usesElsewhere(view, call)], to, layout).filter(one => !folded(one) || one.use === declared);
   const main = ends.find(one => one.use === declared) ?? ends[0];
   if (!main) return [];
   // On another branch only the main edge is drawn; its twin has the others.

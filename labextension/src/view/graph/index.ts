@@ -102,7 +102,7 @@ export class Graph {
     this._view = next;
     this._layout = this._computeLayout(next, this._size(), this._isFocused);
     this._surroundings = surroundings(next, this._layout);
-    this._branchStrip.paint(next, this._layout.spots);
+    this._branchStrip.paint(next, this._layout);
     const small = this._layout.spots.length <= GREAT;
     if (small) this._scene = scene(next, this._layout.spots, this._layout, this._size());
     this._extent = { ...this._layout.box, right: Math.max(this._layout.box.right + OUTSIDE, this._surroundings.right) };
@@ -188,7 +188,7 @@ export class Graph {
     return [
       { text: this._isFocused ? 'Leave focus' : 'Focus ±2', key: 'f', act: () => this._setFocus(!this._isFocused) },
       { text: this._legendBox.hidden ? 'Legend' : 'Hide legend', act: () => this._toggleLegend() },
-      { text: 'Copy as SVG', act: () => void this._copy('SVG', taken(scene(currentStep, this._layout.spots, this._layout, this._size()), this._surroundings, branchNotes(currentStep, this._layout.spots, this._extent.right), this._extent, this._canvas)) },
+      { text: 'Copy as SVG', act: () => void this._copy('SVG', taken(scene(currentStep, this._layout.spots, this._layout, this._size()), this._surroundings, branchNotes(currentStep, this._layout, this._extent.right), this._extent, this._canvas)) },
       { text: 'Copy as DOT', act: () => void this._copy('DOT', dotText(currentStep)) }
     ];
   }

@@ -2,7 +2,7 @@
 import { incrementalMap } from '../incremental';
 import { hasNoResult } from '../labels';
 import { mainUse, nearObjects } from '../lineage';
-import type { Model } from '../model';
+import { drawnId, type Model } from '../model';
 import type { FullCall, FullObject } from '../rows';
 import type { ViewState } from '../view_state';
 import { type Grid, LANE, NARROW, WIDE } from './edge_routes';
@@ -255,7 +255,7 @@ function layoutOf(view: ViewState, base: LayoutBase, { placed, parked }: PlacedA
   for (const call of view.calls) if (hasNoResult(call) && isCallDrawn(call, base.folds)) put(callSpot(base, call));
   const parkedLayout = base.folds.only === null ? parkedSpots(view, parked, spots, base.size) : { spots: [], divider: null };
   for (const one of parkedLayout.spots) put(one);
-  const spotOf = (id: string): Spot | undefined => few.get(id) ?? spotOfObject(view, base, id);
+  const spotOf = (id: string): Spot | undefined => few.get(id) ?? spotOfObject(view, base, drawnId(view.model, id));
   return { spots, spotOf, divider: parkedLayout.divider, box: boxOf(spots, gridOf(base.size)) };
 }
 
