@@ -64,6 +64,13 @@ export function descendants(view: ViewState, id: string): FullObject[] {
   return all.filter(object => object.branch === branch && object.role !== 'pending');
 }
 
+/** An object with everything that it was made from, and everything that was made from it. */
+export function lineageOf(view: ViewState, id: string): ReadonlySet<string> {
+  const children = childrenOf(view);
+  const own = drawnId(view.model, id);
+  return new Set([own, ...reachable(own, of => parentsOf(view, of)), ...reachable(own, of => children.get(of) ?? [])]);
+}
+
 /** An object with the objects up to two steps before and after it. */
 export function nearObjects(view: ViewState, id: string): Set<string> {
   const children = childrenOf(view);

@@ -13,6 +13,9 @@ export interface Choice {
   readonly object: string;
 }
 
+export const GROUPINGS = ['branch', 'tool', 'type'] as const;
+export type Grouping = (typeof GROUPINGS)[number];
+
 /** The person's choices in the panel; the kernel does not know them. */
 export interface PanelState {
   readonly tab: Tab;
@@ -26,6 +29,8 @@ export interface PanelState {
   /** The form that is open under a call, by the id of the call's row. */
   readonly form: { readonly kind: 'reject' | 'answer'; readonly call: string } | null;
   readonly unfolded: ReadonlySet<string>;
+  /** What the objects of the graph are folded by; null: runs in which nothing happens. */
+  readonly grouping: Grouping | null;
   readonly shownTurn: number | null;
   /** The compared branches; empty for the default ones. */
   readonly leftBranch: string;
@@ -46,6 +51,7 @@ export const INITIAL_STATE: PanelState = {
   editedCall: '',
   form: null,
   unfolded: new Set(),
+  grouping: null,
   shownTurn: null,
   leftBranch: '',
   rightBranch: '',

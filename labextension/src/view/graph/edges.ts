@@ -29,7 +29,13 @@ export interface Edge {
   readonly label: Label | null;
   readonly chip: (Chip & { readonly whole: string }) | null;
   readonly mark: { readonly icon: IconName; readonly at: Point } | null;
+  /** It is not in the lineage that is shown. */
+  readonly isAway: boolean;
 }
+
+/** Whether a spot is not in the lineage that is shown. */
+export type IsAway = (spot: Spot) => boolean;
+
 
 function edgeLook(view: ViewState, call: FullCall): string {
   if (call.branch !== '') return 'e-pale';
@@ -49,6 +55,7 @@ interface EdgeStyle {
   readonly call: FullCall;
   readonly look: string;
   readonly grid: Grid;
+  readonly isAway: IsAway;
 }
 
 const isSaved = ({ object }: Spot): boolean => object !== null && object.saved !== '' && object.branch === '';
@@ -78,7 +85,7 @@ const drawn = ({ points, tip, arrow }: Route): Pick<Edge, 'path' | 'head'> => ({
   head: `M${tip.join(' ')}l${arrow === 'right' ? '-7-3.5v7z' : '-3.5-7h7z'}`
 });
 
-function mainEdge(view: ViewState, { from, to }: Ends, { call, look, grid }: EdgeStyle, isNamed: boolean): Edge {
+function mainEdge(view: ViewState, { from, to }: Ends, { call, look, grid, isAway }: EdgeStyle, isNamed: boolean): Edge {
   const shown = isNamed && from.folded.length + to.folded.length === 0;
   // A call without a result has its icon in its tile.
   const icon = shown && !to.failedCall ? edgeIcon(call) : null;
@@ -100,12 +107,13 @@ function mainEdge(view: ViewState, { from, to }: Ends, { call, look, grid }: Edg
     thin: false,
     label: shown ? label : null,
     chip: null,
-    mark: icon && { icon, at: [x, to.y] }
+    mark: icon && { icon, at: [x, to.y] },
+    isAway: isAway(from) || isAway(to)
   };
 }
 
 /** The edges of arguments. */
-function argumentEdges(to: Spot, ends: readonly Ends[], { look, grid }: EdgeStyle): Edge[] {
+function argumentEdges(to: Spot, ends: readonly Ends[], { look, grid, isAway }: EdgeStyle): Edge[] {
   const all = ends.map(({ from, use }) => ({
     source: cellOf(from),
     parameter: oneLine(use.parameter, 80),
@@ -120,7 +128,8 @@ function argumentEdges(to: Spot, ends: readonly Ends[], { look, grid }: EdgeStyl
       thin: true,
       label: label && { lines: [label.text], whole, x: label.x, y: label.y, anchor: label.anchor, look: 'param' as const },
       chip: chip && { ...chip, whole },
-      mark: null
+      mark: null,
+      isAway: isAway(to) || (entry !== 'far' && ends.some(({ from }) => isAway(from) && some.some(one => one.source.x === from.x && one.source.y === from.y)))
     };
   });
 }
@@ -138,8 +147,8 @@ const usesElsewhere = ({ model }: ViewState, { id }: FullCall): FullUse[] =>
   sameCalls(model, id).flatMap(one => one.uses.map(use => ({ ...use, parameter: branchName(model, one.branch), receiver: false })));
 
 /** The edges of a call to one of its objects. */
-function edgesTo(view: ViewState, call: FullCall, to: Spot, layout: Layout, size: Size): Edge[] {
-  const style: EdgeStyle = { call, look: edgeLook(view, call), grid: gridOf(size) };
+function edgesTo(view: ViewState, call: FullCall, to: Spot, layout: Layout, size: Size, isAway: IsAway): Edge[] {
+  const style: EdgeStyle = { call, look: edgeLook(view, call), grid: gridOf(size), isAway };
   const folded = (one: Ends): boolean => one.from.folded.length + one.to.folded.length > 0;
   const declared = mainUse(call);
   const ends = endsOf([...call.uses, ...usesElsewhere(view, call)], to, layout).filter(one => !folded(one) || one.use === declared);
@@ -156,14 +165,14 @@ function edgesTo(view: ViewState, call: FullCall, to: Spot, layout: Layout, size
 const drawOrder = ({ look }: Edge): number => ({ 'e-pale': 0, 'e-none': 1, 'e-failed': 1, '': 2 })[look] ?? 3;
 
 /** The edges to these spots, one between two stacks. */
-export function edges(view: ViewState, to: readonly Spot[], layout: Layout, size: Size): Edge[] {
+export function edges(view: ViewState, to: readonly Spot[], layout: Layout, size: Size, isAway: IsAway): Edge[] {
   const all = to.flatMap(spot => {
-    if (spot.failedCall) return edgesTo(view, spot.failedCall, spot, layout, size);
+    if (spot.failedCall) return edgesTo(view, spot.failedCall, spot, layout, size, isAway);
     const objects = spot.object ? [spot.object] : (spot.stack?.first ?? []);
     return objects.flatMap(object => {
       const call = view.model.calls.get(object.call);
       const isDrawn = call && (!view.isPast || call.step <= view.step) && !hasNoResult(call);
-      return isDrawn ? edgesTo(view, call, spot, layout, size) : [];
+      return isDrawn ? edgesTo(view, call, spot, layout, size, isAway) : [];
     });
   });
   return [...new Map(all.map(edge => [edge.key, edge])).values()].sort((a, b) => drawOrder(a) - drawOrder(b));

@@ -63,7 +63,7 @@ export function nodeElement(node: GraphNode, bare: boolean): SVGElement {
   return s(
     'g',
     {
-      class: `node k${colorOf(node.spot.object?.kind ?? '')} ${node.look}`.trim(),
+      class: `node k${colorOf(node.spot.object?.kind ?? '')} ${node.look}${node.isAway ? ' away' : ''}`.trim(),
       'data-k': node.key,
       transform: `translate(${node.spot.x} ${node.spot.y})`
     },
@@ -87,24 +87,26 @@ function chipElement({ text, whole, left, top, width }: NonNullable<Edge['chip']
 
 export function edgeElement(edge: Edge, bare: boolean): SVGElement {
   const path = s('path', { class: edge.thin ? 'edge arg' : 'edge', d: edge.path });
-  if (bare) return s('g', { class: `e ${edge.look}`.trim() }, path);
+  const look = `e ${edge.look}${edge.isAway ? ' away' : ''}`.trim();
+  if (bare) return s('g', look, path);
   const { mark: sign, label, chip } = edge;
   const icon = sign
     ? [s('circle', { class: 'mark', cx: sign.at[0], cy: sign.at[1], r: 10 }), mark(sign.icon, ...sign.at)]
     : [];
   const words = [...(chip ? [chipElement(chip)] : []), ...(label ? [labelElement(label)] : [])];
   const head = s('path', { class: 'head', d: edge.head });
-  return s('g', { class: `e ${edge.look}`.trim() }, path, head, ...icon, ...words);
+  return s('g', look, path, head, ...icon, ...words);
 }
 
 export const noteElement = (note: Note): SVGElement => s('text', { class: note.look, x: note.x, y: note.y }, note.text);
 
 export const strokeElement = (stroke: Stroke): SVGElement => s('path', { class: stroke.look, d: stroke.path });
 
-const nodeStamp = ({ look, fullLabel, spot }: GraphNode): unknown[] => [look, fullLabel, spot.x, spot.y, spot.object?.preview];
+const nodeStamp = ({ look, isAway, fullLabel, spot }: GraphNode): unknown[] => [look, isAway, fullLabel, spot.x, spot.y, spot.object?.preview];
 
 const edgeStamp = (edge: Edge): unknown[] => [
   edge.look,
+  edge.isAway,
   edge.path,
   edge.label?.whole,
   edge.label?.lines.length,
@@ -210,8 +212,8 @@ const SIGNS_OF: Readonly<Record<string, Parameters<typeof sign>[0]>> = {
 
 /** The content of a node's tile. */
 function inside(node: GraphNode): SVGElement {
-  const { object, failedCall: nothing, folded } = node.spot;
-  if (folded.length > 0) return largeText(node.name[0].split(' ')[0] ?? '', 'count');
+  const { object, failedCall: nothing, stack } = node.spot;
+  if (stack) return largeText(String(Math.max(1, stack.calls)), 'count');
   if (nothing) return scaledGlyph(sign(SIGNS_OF[nothing.status] ?? 'failed'));
   if (!object || object.role === 'output') return scaledGlyph(sign('flag'));
   if (object.role !== 'pending') return tileContent(object);

@@ -1,8 +1,8 @@
 /** Folding of a large graph: which objects become a stack, and in which lane a stack stands. */
-import { hasNoResult } from '../labels';
-import { childrenOf, mainParents, mainUse, nearObjects, parentsOf, reachable } from '../lineage';
+import { branchName, currentBranch, hasNoResult } from '../labels';
+import { mainParents, mainUse } from '../lineage';
 import type { FullCall, FullObject } from '../rows';
-import type { ViewState } from '../view_state';
+import type { Grouping, ViewState } from '../view_state';
 
 /** Up to this many nodes nothing folds. */
 const MOST_UNFOLDED = 60;
@@ -16,11 +16,11 @@ export interface Folds {
   /** For each folded object, the key of the stack that stands for it. */
   readonly stackOf: ReadonlyMap<string, string>;
   readonly stacks: ReadonlyMap<string, readonly FullObject[]>;
-  /** The only objects that are drawn, besides the stacks; null for all. */
-  readonly only: ReadonlySet<string> | null;
+  /** The names of stacks that stand for a group, by their keys. */
+  readonly groupNames: ReadonlyMap<string, string>;
 }
 
-const UNFOLDED: Folds = { stackOf: new Map(), stacks: new Map(), only: null };
+const UNFOLDED: Folds = { stackOf: new Map(), stacks: new Map(), groupNames: new Map() };
 
 /** What stays unfolded. */
 interface KeptOpen {
@@ -31,14 +31,14 @@ interface KeptOpen {
 
 const key = (run: readonly FullObject[]): string => `fold:${run[0]?.id ?? ''}`;
 
-function foldsOfRuns(runs: Iterable<readonly FullObject[]>, only: ReadonlySet<string> | null = null): Folds {
+function foldsOfRuns(runs: Iterable<readonly FullObject[]>): Folds {
   const stacks = new Map<string, readonly FullObject[]>();
   const stackOf = new Map<string, string>();
   for (const run of runs) {
     stacks.set(key(run), run);
     for (const object of run) stackOf.set(object.id, key(run));
   }
-  return { stackOf, stacks, only };
+  return { stackOf, stacks, groupNames: new Map() };
 }
 
 /** An object and its ancestors along the main line, `length` in all. */
@@ -148,24 +148,29 @@ export function foldsOf(view: ViewState, placed: readonly FullObject[], kept: Ke
   return withInputs(view, placed, foldsOfRuns(all));
 }
 
-/** Two levels before and after one object; the rest becomes two stacks. */
-export function focusFolds(view: ViewState, placed: readonly FullObject[], id: string): Folds {
-  const children = childrenOf(view);
-  const near = nearObjects(view, id);
-  const before = reachable(id, of => parentsOf(view, of));
-  const behind = reachable(id, of => children.get(of) ?? []);
-  const beyond = (side: ReadonlySet<string>): FullObject[] =>
-    placed.filter(object => side.has(object.id) && !near.has(object.id));
-  const sides = [beyond(before), beyond(behind)];
-  const alone = sides.flatMap(side => (side.length === 1 ? side.map(object => object.id) : []));
-  return foldsOfRuns(sides.filter(side => side.length > 1), new Set([...near, ...alone]));
+const GROUP_NAMES: Readonly<Record<Grouping, (view: ViewState, object: FullObject) => string>> = {
+  branch: ({ model }, { branch }) => (branch ? branchName(model, branch) : (currentBranch(model)?.name ?? 'main')),
+  tool: ({ model }, { call }) => model.calls.get(call)?.tool ?? '',
+  type: (_, { kind }) => kind
+};
+
+/** The made objects of each branch, of each tool, or of each type as one stack. */
+export function groupFolds(view: ViewState, placed: readonly FullObject[], by: Grouping, unfolded: ReadonlySet<string>): Folds {
+  const groups = new Map<string, FullObject[]>();
+  for (const object of placed) {
+    if (object.role !== 'made' || unfolded.has(object.id)) continue;
+    const name = GROUP_NAMES[by](view, object);
+    const group = groups.get(name);
+    if (group) group.push(object);
+    else groups.set(name, [object]);
+  }
+  const large = [...groups].filter(([, group]) => group.length > 1);
+  const folds = withInputs(view, placed, foldsOfRuns(large.map(([, group]) => group)));
+  return { ...folds, groupNames: new Map(large.map(([name, group]) => [key(group), name])) };
 }
 
 /** Whether a call without a result is drawn outside of stacks. */
-export function isCallDrawn(call: FullCall, folds: Folds): boolean {
-  const source = mainUse(call)?.object ?? '';
-  return !folds.stackOf.has(source) && (folds.only === null || folds.only.has(source));
-}
+export const isCallDrawn = (call: FullCall, folds: Folds): boolean => !folds.stackOf.has(mainUse(call)?.object ?? '');
 
 type Cell = Pick<FullObject | FullCall, 'column' | 'lane'>;
 

@@ -1,5 +1,5 @@
 /** The graph as text to copy: DOT, and SVG as it is shown. */
-import { s } from '../dom';
+import { h, s } from '../dom';
 import { oneLine } from '../text';
 import type { ViewState } from '../view_state';
 import { edgeElement, nodeElement, noteElement, strokeElement } from './elements';
@@ -73,12 +73,25 @@ export function svgText(shownScene: Scene, surrounding: Surroundings, branches: 
   return new XMLSerializer().serializeToString(picture);
 }
 
+const isDone = (copied: Promise<unknown>): Promise<boolean> => copied.then(() => true, () => false);
+
 /** Copies a text to the clipboard; returns whether it succeeded. */
-export async function copyToClipboard(text: string): Promise<boolean> {
-  try {
-    await navigator.clipboard.writeText(text);
-    return true;
-  } catch {
-    return false;
-  }
+export const copyText = (text: string): Promise<boolean> => isDone(Promise.resolve().then(() => navigator.clipboard.writeText(text)));
+
+/** Pixels of a copied picture for each pixel of the graph, and its longest side at most. */
+const [SHARPNESS, LONGEST] = [2, 8000];
+
+/** An SVG as a PNG. */
+async function pngOf(svg: string): Promise<Blob> {
+  const image = new Image();
+  image.src = `data:image/svg+xml;charset=utf-8,${encodeURIComponent(svg)}`;
+  await image.decode();
+  const scale = Math.min(SHARPNESS, LONGEST / Math.max(image.width, image.height));
+  const canvas = h('canvas', { width: image.width * scale, height: image.height * scale });
+  canvas.getContext('2d')?.drawImage(image, 0, 0, canvas.width, canvas.height);
+  return new Promise((resolve, reject) => canvas.toBlob(blob => (blob ? resolve(blob) : reject(new Error('no picture'))), 'image/png'));
 }
+
+/** Copies an SVG to the clipboard as a PNG; returns whether it succeeded. */
+export const copyPicture = (svg: string): Promise<boolean> =>
+  isDone(Promise.resolve().then(() => navigator.clipboard.write([new ClipboardItem({ 'image/png': pngOf(svg) })])));

@@ -2,12 +2,12 @@
 import type { MenuEntry } from '../menu';
 import { h, isField, s } from '../dom';
 import { icon } from '../icons';
-import { arrowTarget, isArrow } from '../lineage';
-import type { Choice, PanelActions, ViewState } from '../view_state';
+import { arrowTarget, isArrow, lineageOf, mainUse } from '../lineage';
+import { type Choice, GROUPINGS, type PanelActions, type ViewState } from '../view_state';
 import { Camera } from './camera';
 import { BranchStrip, branchNotes, STRIP } from './branch_strip';
 import { animateMoves, GraphLayers } from './elements';
-import { copyToClipboard, dotText, svgText as taken } from './graph_export';
+import { copyPicture, copyText, dotText, svgText as taken } from './graph_export';
 import { type Box, graphLayout, type Layout, type Size, type Spot, spotOfCall } from './layout';
 import { ObjectList } from './node_labels';
 import { Overview } from './overview';
@@ -41,7 +41,7 @@ export class Graph {
   private readonly _layers = new GraphLayers();
   private readonly _svg = s('svg', { class: 'g', role: 'graphics-document img', 'aria-label': 'Object lineage' }, this._layers.world);
   private readonly _camera = new Camera(this._svg, this._layers.world, () => this._draw());
-  private readonly _search = new Search(this._acts, { repaint: () => this._repaint(), setFocus: on => this._setFocus(on), close: () => this._openSearch(false) });
+  private readonly _search = new Search(this._acts, { repaint: () => this._repaint(), close: () => this._openSearch(false) });
   private readonly _overview = new Overview(to => this._showStep(to));
   private readonly _branchStrip = new BranchStrip(this._acts);
   private readonly _objectList = new ObjectList();
@@ -50,6 +50,7 @@ export class Graph {
     fold: () => this._acts.setState({ unfolded: new Set() }),
     tidy: () => this._tidy(),
     search: () => this._openSearch(true),
+    lineage: () => this._showLineage(!this._hasLineage),
     zoom: by => this._camera.zoom(by),
     fit: () => this._camera.fit(this._extent),
     menuEntries: () => this._menuEntries()
@@ -74,7 +75,9 @@ export class Graph {
   private _width = 0;
   /** The height that the graph may have, in pixels. */
   private _most = TALL;
-  private _isFocused = false;
+  /** The lineage of the chosen object is shown, and the rest pale. */
+  private _hasLineage = false;
+  private _lineage: ReadonlySet<string> | null = null;
   private _isTidying = false;
   /** The step chosen in the overview, while it is visible. */
   private _overviewStep = 0;
@@ -100,17 +103,19 @@ export class Graph {
     this._most = most;
     const before = this._isTidying ? new Map(this._layout.spots.map(spot => [spot.key, [spot.x, spot.y] as const])) : null;
     this._view = next;
-    this._layout = this._computeLayout(next, this._size(), this._isFocused);
+    this._layout = this._computeLayout(next, this._size());
     this._surroundings = surroundings(next, this._layout);
     this._branchStrip.paint(next, this._layout);
+    this._lineage = this._hasLineage ? lineageOf(next, this._lineageCentre(next)) : null;
     const small = this._layout.spots.length <= GREAT;
-    if (small) this._scene = scene(next, this._layout.spots, this._layout, this._size());
+    if (small) this._scene = this._sceneOf(next, this._layout.spots);
     this._extent = { ...this._layout.box, right: Math.max(this._layout.box.right + OUTSIDE, this._surroundings.right) };
     const wide = next.objects.length > WIDE;
-    this._search.paint(next, wide, this._isFocused);
+    this._search.paint(next, wide);
     this._toolbar.paint({
       any: this._layout.spots.length > 0,
-      fold: next.ui.unfolded.size > 0 && !this._isFocused,
+      fold: next.ui.unfolded.size > 0,
+      lineage: this._hasLineage,
       tidy: next.live && !next.isPast && next.objects.length <= TIDY,
       search: this._search.element.hidden
     });
@@ -156,7 +161,7 @@ export class Graph {
   handleKey(event: KeyboardEvent): boolean {
     if (isField(event.target) || event.ctrlKey || event.metaKey || event.altKey) return false;
     if (event.key === '/') this._openSearch(true);
-    else if (event.key === 'f') this._setFocus(!this._isFocused);
+    else if (event.key === 'l') this._showLineage(!this._hasLineage);
     else return false;
     event.preventDefault();
     return true;
@@ -186,15 +191,23 @@ export class Graph {
     const currentStep = this._view;
     if (!currentStep) return [];
     return [
-      { text: this._isFocused ? 'Leave focus' : 'Focus ±2', key: 'f', act: () => this._setFocus(!this._isFocused) },
+      ...GROUPINGS.map(by => ({
+        text: currentStep.ui.grouping === by ? 'Do not group' : `Group by ${by}`,
+        act: () => this._acts.setState({ grouping: currentStep.ui.grouping === by ? null : by, unfolded: new Set() })
+      })),
       { text: this._legendBox.hidden ? 'Legend' : 'Hide legend', act: () => this._toggleLegend() },
-      { text: 'Copy as SVG', act: () => void this._copy('SVG', taken(scene(currentStep, this._layout.spots, this._layout, this._size()), this._surroundings, branchNotes(currentStep, this._layout, this._extent.right), this._extent, this._canvas)) },
-      { text: 'Copy as DOT', act: () => void this._copy('DOT', dotText(currentStep)) }
+      { text: 'Copy as SVG', act: () => void this._copy('SVG', copyText(this._svgText(currentStep))) },
+      { text: 'Copy as PNG', act: () => void this._copy('PNG', copyPicture(this._svgText(currentStep))) },
+      { text: 'Copy as DOT', act: () => void this._copy('DOT', copyText(dotText(currentStep))) }
     ];
   }
 
-  private async _copy(what: string, text: string): Promise<void> {
-    this._toolbar.showMessage((await copyToClipboard(text)) ? `${what} copied` : `The browser does not allow copying. Use Export to save a file.`);
+  private _svgText(view: ViewState): string {
+    return taken(this._sceneOf(view, this._layout.spots), this._surroundings, branchNotes(view, this._layout, this._extent.right), this._extent, this._canvas);
+  }
+
+  private async _copy(what: string, copied: Promise<boolean>): Promise<void> {
+    this._toolbar.showMessage((await copied) ? `${what} copied` : `The browser does not allow copying. Use Export to save a file.`);
   }
 
   private _toggleLegend(): void {
@@ -212,11 +225,18 @@ export class Graph {
     if (!on) this._focusSpot(this._layout.spots.find(spot => spot.key === this._focusedKey) ?? this._surroundings.newest);
   }
 
-  private _setFocus(on: boolean): void {
-    this._isFocused = on;
+  private _showLineage(on: boolean): void {
+    this._hasLineage = on;
     this._repaint();
-    const spot = this._chosenSpot() ?? this._surroundings.newest;
-    if (spot) this._camera.reveal(spot);
+  }
+
+  /** The object whose lineage is shown: the chosen one, what a chosen call used, else the newest. */
+  private _lineageCentre({ chosen, model }: ViewState): string {
+    return model.objects.has(chosen.object) ? chosen.object : (mainUse(model.calls.get(chosen.call))?.object ?? this._surroundings.newest?.object?.id ?? '');
+  }
+
+  private _sceneOf(view: ViewState, spots: readonly Spot[]): Scene {
+    return scene(view, spots, this._layout, this._size(), this._lineage);
   }
 
   /** Shows the object that was newest at a step. */
@@ -245,10 +265,6 @@ export class Graph {
   private _chooseSpot(spot: Spot): void {
     const [first] = spot.folded;
     if (!first || !this._view) return this._acts.setState({ chosen: choiceOf(spot), form: null });
-    if (this._isFocused) {
-      const nearest = first.step > (this._chosenSpot()?.object?.step ?? Infinity) ? first : (spot.folded.at(-1) ?? first);
-      return this._acts.setState({ chosen: { call: nearest.call, object: nearest.id }, form: null });
-    }
     this._acts.setState({ unfolded: new Set([...this._view.ui.unfolded, ...spot.folded.map(object => object.id)]) });
     this._focusSpot(this._layout.spotOf(first.id));
   }
@@ -263,7 +279,7 @@ export class Graph {
 
   private _escape(): void {
     if (!this._legendBox.hidden) this._toggleLegend();
-    else if (this._isFocused) this._setFocus(false);
+    else if (this._hasLineage) this._showLineage(false);
     else this._acts.setState({ chosen: null, form: null });
   }
 
@@ -316,7 +332,7 @@ export class Graph {
     if (!this._view) return;
     if (this._layout.spots.length > GREAT) {
       const visible = this._layout.spots.filter(spot => this._camera.isVisible(spot) || spot.key === this._focusedKey);
-      this._scene = scene(this._view, visible, this._layout, this._size());
+      this._scene = this._sceneOf(this._view, visible);
     }
     this._layers.draw(this._scene, this._surroundings, this._layout.spots.length > GREAT && this._camera.isAfar());
     this._branchStrip.place(spot => this._camera.heightOf(spot), this._camera.canvasHeight());

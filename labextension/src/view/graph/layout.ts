@@ -6,7 +6,7 @@ import { drawnId, type Model } from '../model';
 import type { FullCall, FullObject } from '../rows';
 import type { ViewState } from '../view_state';
 import { type Grid, LANE, NARROW, WIDE } from './edge_routes';
-import { focusFolds, type Folds, foldsOf, isCallDrawn, stackLanes } from './folding';
+import { type Folds, foldsOf, groupFolds, isCallDrawn, stackLanes } from './folding';
 
 /** The distance of parked nodes, in a wide and in a narrow panel. */
 const ROOMY = 104;
@@ -33,6 +33,8 @@ export interface Spot {
 
 /** Summary of a stack. */
 interface Stack {
+  /** The name of a group; empty for a run. */
+  readonly name: string;
   /** How many calls made it. */
   readonly calls: number;
   /** How many more have no result. */
@@ -108,7 +110,7 @@ const isFirstOfStack = (folds: Folds, object: FullObject): boolean => {
 };
 
 const isDrawn = (folds: Folds, object: FullObject): boolean =>
-  folds.stackOf.has(object.id) ? isFirstOfStack(folds, object) : folds.only === null || folds.only.has(object.id);
+  !folds.stackOf.has(object.id) || isFirstOfStack(folds, object);
 
 function stacksOf(view: ViewState, folds: Folds, nothing: readonly FullCall[]): Map<string, Stack> {
   const lost = new Map<string, number>();
@@ -121,7 +123,7 @@ function stacksOf(view: ViewState, folds: Folds, nothing: readonly FullCall[]): 
     const calls = new Set(run.filter(object => object.call !== '').map(object => object.call)).size;
     const main = (object: FullObject): string => mainUse(view.model.calls.get(object.call))?.object ?? '';
     const enters = run.filter(object => object.call !== '' && folds.stackOf.get(main(object)) !== key);
-    stacks.set(key, { calls, withoutResult: lost.get(key) ?? 0, first: enters });
+    stacks.set(key, { name: folds.groupNames.get(key) ?? '', calls, withoutResult: lost.get(key) ?? 0, first: enters });
   }
   return stacks;
 }
@@ -137,7 +139,7 @@ function layoutBase(view: ViewState, folds: Folds, size: Size): LayoutBase {
 
 /** The axes without the folded gaps, and the stacks. */
 function axesOf(view: ViewState, folds: Folds): Pick<LayoutBase, 'column' | 'lane' | 'stacks' | 'seats'> {
-  if (folds.stackOf.size === 0 && folds.only === null) return { column: plainAxis(), lane: plainAxis(), stacks: new Map(), seats: new Map() };
+  if (folds.stackOf.size === 0) return { column: plainAxis(), lane: plainAxis(), stacks: new Map(), seats: new Map() };
   const { placed } = placedAndParked(view);
   const drawn = placed.filter(object => isDrawn(folds, object));
   const nothing = view.calls.filter(hasNoResult);
@@ -253,7 +255,7 @@ function layoutOf(view: ViewState, base: LayoutBase, { placed, parked }: PlacedA
     few.set(one.key, one);
   };
   for (const call of view.calls) if (hasNoResult(call) && isCallDrawn(call, base.folds)) put(callSpot(base, call));
-  const parkedLayout = base.folds.only === null ? parkedSpots(view, parked, spots, base.size) : { spots: [], divider: null };
+  const parkedLayout = parkedSpots(view, parked, spots, base.size);
   for (const one of parkedLayout.spots) put(one);
   const spotOf = (id: string): Spot | undefined => few.get(id) ?? spotOfObject(view, base, drawnId(view.model, id));
   return { spots, spotOf, divider: parkedLayout.divider, box: boxOf(spots, gridOf(base.size)) };
@@ -320,14 +322,6 @@ function compactAxis(values: Iterable<number>): Axis {
 
 const plainAxis = (): Axis => PLAIN_AXIS;
 
-/** The object in focus: the chosen one, else the newest. */
-function centre(view: ViewState): string {
-  const call = view.model.calls.get(view.chosen.call);
-  const chosen = [view.chosen.object, call?.object ?? '', mainUse(call)?.object ?? ''];
-  const found = chosen.find(id => view.model.objects.has(id));
-  return found ?? view.objects.findLast(object => object.role === 'made' && object.branch === '')?.id ?? '';
-}
-
 /** The chosen object, if it is folded. */
 function foldedChoice(view: ViewState, folds: Folds): string {
   const call = view.model.calls.get(view.chosen.call);
@@ -335,35 +329,35 @@ function foldedChoice(view: ViewState, folds: Folds): string {
   return about && folds.stackOf.has(about) ? about : '';
 }
 
-export function graphLayout(): (view: ViewState, size: Size, focus: boolean) => Layout {
+export function graphLayout(): (view: ViewState, size: Size) => Layout {
   let base: LayoutBase | null = null;
   let lastStamp: readonly unknown[] = [];
   let calls: Model['calls'] | null = null;
   let settled = 0;
   let pinned: ReadonlySet<string> = new Set();
 
-  const folds = (view: ViewState, placed: readonly FullObject[], focus: boolean): Folds =>
-    focus
-      ? focusFolds(view, placed, centre(view))
+  const folds = (view: ViewState, placed: readonly FullObject[]): Folds =>
+    view.ui.grouping
+      ? groupFolds(view, placed, view.ui.grouping, view.ui.unfolded)
       : foldsOf(view, placed, { settled, pinned, unfolded: view.ui.unfolded });
 
-  return (view, size, focus) => {
+  return (view, size) => {
     const parts = placedAndParked(view);
     const { placed } = parts;
     const whole = view.model.calls !== calls && view.model.lastUpdate === null;
     const at = view.isPast ? view.step : -1;
-    const stamp = [view.ui.unfolded, at, focus, focus && centre(view), size.width, size.narrow];
+    const stamp = [view.ui.unfolded, view.ui.grouping, at, size.width, size.narrow];
     const changed = stamp.some((part, index) => part !== lastStamp[index]);
     calls = view.model.calls;
     lastStamp = stamp;
     if (whole || changed || !base) settled = view.lastStep;
     if (whole) pinned = new Set();
-    if (whole || changed || !base) base = layoutBase(view, folds(view, placed, focus), size);
-    const away = view.followsNewest ? '' : foldedChoice(view, base.folds);
-    if (away) pinned = nearObjects(view, away);
-    if (away && !focus) {
+    if (whole || changed || !base) base = layoutBase(view, folds(view, placed), size);
+    const away = view.followsNewest || view.ui.grouping ? '' : foldedChoice(view, base.folds);
+    if (away) {
+      pinned = nearObjects(view, away);
       settled = view.lastStep;
-      base = layoutBase(view, folds(view, placed, focus), size);
+      base = layoutBase(view, folds(view, placed), size);
     }
     return layoutOf(view, base, parts);
   };

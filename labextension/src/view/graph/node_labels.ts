@@ -23,6 +23,8 @@ export interface GraphNode {
   /** The name, state and marks in one line. */
   readonly fullLabel: string;
   readonly mark: IconName | null;
+  /** It is not in the lineage that is shown. */
+  readonly isAway: boolean;
 }
 
 function nodeLook(view: ViewState, spot: Spot): string {
@@ -54,11 +56,12 @@ function nameRange(first: string, last: string): string {
 }
 
 function stackText({ folded, stack }: Spot): NodeText {
-  const { calls, withoutResult: lost } = stack ?? { calls: 0, withoutResult: 0 };
-  const name = plural(Math.max(1, calls), 'call');
+  const { name: group, calls, withoutResult: lost } = stack ?? { name: '', calls: 0, withoutResult: 0 };
+  const count = plural(Math.max(1, calls), 'call');
+  const name = group || count;
   const from = nameRange(folded[0]?.name ?? '', folded.at(-1)?.name ?? '');
   const state = lost > 0 ? `${lost} without result` : from;
-  return { name, label: `${name} folded`, state };
+  return { name, label: `${name} folded`, state: group ? `${count}: ${state}` : state };
 }
 
 function nodeText(view: ViewState, spot: Spot): NodeText {
@@ -94,7 +97,7 @@ function shortName(name: string, most: number): string {
 }
 
 /** The node at a spot, with its texts. */
-export function nodeAt(view: ViewState, spot: Spot, size: Size): GraphNode {
+export function nodeAt(view: ViewState, spot: Spot, size: Size, isAway = false): GraphNode {
   const words = nodeText(view, spot);
   const { object } = spot;
   const grid = gridOf(size);
@@ -113,7 +116,8 @@ export function nodeAt(view: ViewState, spot: Spot, size: Size): GraphNode {
     state: fit(words.told || words.state, STATE_WIDTH),
     shortName: shortName(oneLine(object?.name ?? words.name, 200), grid.pitch / SHORT_WIDTH),
     fullLabel: oneLine(whole(view, spot, words), 400),
-    mark: marks[0]?.[0] ?? null
+    mark: marks[0]?.[0] ?? null,
+    isAway
   };
 }
 

@@ -23,11 +23,13 @@ export interface Scene {
   readonly edges: readonly Edge[];
 }
 
-/** The nodes at these spots, and the edges that lead to them. */
-export const scene = (view: ViewState, spots: readonly Spot[], layout: Layout, size: Size): Scene => ({
-  nodes: spots.map(spot => nodeAt(view, spot, size)),
-  edges: edges(view, spots, layout, size)
-});
+/** The nodes at these spots, and the edges that lead to them; what is not in the `lineage` is pale. */
+export function scene(view: ViewState, spots: readonly Spot[], layout: Layout, size: Size, lineage: ReadonlySet<string> | null): Scene {
+  const isIn = ({ object, failedCall, folded }: Spot, ids: ReadonlySet<string>): boolean =>
+    ids.has(object?.id ?? '') || folded.some(one => ids.has(one.id)) || (failedCall?.uses.some(use => ids.has(use.object)) ?? false);
+  const isAway = (spot: Spot): boolean => lineage !== null && !isIn(spot, lineage);
+  return { nodes: spots.map(spot => nodeAt(view, spot, size, isAway(spot))), edges: edges(view, spots, layout, size, isAway) };
+}
 
 const isLine = ({ object, parked }: Spot): boolean => object !== null && !parked && object.role !== 'input';
 

@@ -29,7 +29,6 @@ const NO_QUERY: Query = { text: '', kind: null };
 interface SearchBarActions {
   look(query: Query): void;
   go(by: 1 | -1): void;
-  focus(on: boolean): void;
   close(): void;
 }
 
@@ -38,7 +37,6 @@ interface SearchResults {
   readonly found: readonly SearchHit[];
   /** How many calls there are of each kind. */
   readonly wrong: ReadonlyMap<CallKind, number>;
-  readonly focus: boolean;
   /** Why the chosen call is unusual. */
   readonly why: string;
 }
@@ -58,9 +56,8 @@ class SearchBar {
   private readonly _previousButton = button('', { icon: 'up', label: 'Previous result', look: 'ghost icon', onclick: () => this._actions.go(-1) });
   private readonly _nextButton = button('', { icon: 'down', label: 'Next result', look: 'ghost icon', onclick: () => this._actions.go(1) });
   private readonly _chips = h('div', { class: 'tc-chips', role: 'group', 'aria-label': 'Filter calls by status' });
-  private readonly _focusButton = h('button', { type: 'button', class: 'tc-chip', title: 'Show only objects within two steps (f)', onclick: () => this._actions.focus(this._focusButton.getAttribute('aria-pressed') !== 'true') }, 'Focus ±2');
   private readonly _closeButton = button('', { icon: 'close', label: 'Close search', look: 'ghost icon', onclick: () => this._actions.close() });
-  readonly element = h('div', { class: 'tc-find', role: 'search' }, h('div', 'tc-field1', icon('search'), this.field), this._status, this._previousButton, this._nextButton, this._chips, this._focusButton, this._closeButton, this._reason);
+  readonly element = h('div', { class: 'tc-find', role: 'search' }, h('div', 'tc-field1', icon('search'), this.field), this._status, this._previousButton, this._nextButton, this._chips, this._closeButton, this._reason);
   private _query = NO_QUERY;
   private _counts: ReadonlyMap<CallKind, number> = new Map();
   private readonly _drawChips = whenChanged(() => {
@@ -90,7 +87,6 @@ class SearchBar {
     this._status.textContent = resultText(shown.found, view, this._query);
     this._reason.textContent = shown.why;
     this._previousButton.hidden = this._nextButton.hidden = shown.found.length < 2;
-    this._focusButton.setAttribute('aria-pressed', String(shown.focus));
   }
 
   private _chip(kind: CallKind, number: number): HTMLElement {
@@ -107,7 +103,6 @@ class SearchBar {
 
 interface SearchActions {
   repaint(): void;
-  setFocus(on: boolean): void;
   close(): void;
 }
 
@@ -132,7 +127,7 @@ function usualOfCalls(): (view: ViewState) => UsualCalls {
 }
 
 export class Search implements SearchedCalls {
-  private readonly _bar: SearchBar = new SearchBar({ look: next => this._setQuery(next), go: by => this._step(by), focus: on => this._actions.setFocus(on), close: () => this._actions.close() });
+  private readonly _bar: SearchBar = new SearchBar({ look: next => this._setQuery(next), go: by => this._step(by), close: () => this._actions.close() });
   private _view: ViewState | null = null;
   private _query: Query = NO_QUERY;
   hits: readonly SearchHit[] = [];
@@ -157,15 +152,15 @@ export class Search implements SearchedCalls {
   }
 
   /** The bar; `always` where the session is long. */
-  paint(next: ViewState, always: boolean, focus: boolean): void {
+  paint(next: ViewState, always: boolean): void {
     this._view = next;
-    this._bar.element.hidden = !(always || this.isOpen || focus);
+    this._bar.element.hidden = !(always || this.isOpen);
     this._bar.element.classList.toggle('fixed', always);
     this.usual = this._bar.element.hidden ? NOTHING_USUAL : this._computeUsual(next);
     if (this._query !== NO_QUERY) this.hits = searchHits(next, this._query.text, this._query.kind, this.usual);
     this.kindCounts = this._bar.element.hidden ? NO_COUNTS : countKinds(next.calls, this.usual);
     const why = this._query.kind === 'unusual' ? (this.usual.unusual.get(next.chosen.call) ?? '') : '';
-    if (!this._bar.element.hidden) this._bar.paint(next, { query: this._query, found: this.hits, wrong: this.kindCounts, focus, why });
+    if (!this._bar.element.hidden) this._bar.paint(next, { query: this._query, found: this.hits, wrong: this.kindCounts, why });
   }
 
   private _setQuery(next: Query): void {

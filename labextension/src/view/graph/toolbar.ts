@@ -8,6 +8,7 @@ interface ToolbarActions {
   fold(): void;
   tidy(): void;
   search(): void;
+  lineage(): void;
   zoom(by: number): void;
   fit(): void;
   menuEntries(): readonly MenuEntry[];
@@ -18,6 +19,8 @@ interface ToolbarState {
   readonly fold: boolean;
   readonly tidy: boolean;
   readonly search: boolean;
+  /** The lineage of an object is shown. */
+  readonly lineage: boolean;
 }
 
 const MESSAGE_MS = 2500;
@@ -28,12 +31,14 @@ export class Toolbar {
   private readonly _fold = button('Fold', { look: 'ghost', onclick: () => this._actions.fold() });
   private readonly _tidy = button('Tidy', { look: 'ghost', onclick: () => this._actions.tidy() });
   private readonly _search = button('', { icon: 'search', label: 'Search', look: 'ghost icon', onclick: () => this._actions.search() });
+  private readonly _lineage = button('Lineage', { look: 'ghost', key: 'lineage', onclick: () => this._actions.lineage() });
   readonly element = h(
     'div',
     'tc-tools',
     this._message,
     this._fold,
     this._tidy,
+    this._lineage,
     this._search,
     button('', { icon: 'minus', label: 'Zoom out', look: 'ghost icon', onclick: () => this._actions.zoom(1 / ZOOM_STEP) }),
     button('', { icon: 'plus', label: 'Zoom in', look: 'ghost icon', onclick: () => this._actions.zoom(ZOOM_STEP) }),
@@ -54,6 +59,7 @@ export class Toolbar {
     this._fold.hidden = !shown.fold;
     this._tidy.hidden = !shown.tidy;
     this._search.hidden = !shown.search;
+    this._lineage.setAttribute('aria-pressed', String(shown.lineage));
   }
 }
 
