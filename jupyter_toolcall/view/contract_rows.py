@@ -33,6 +33,8 @@ class Preview:
     """There is more to see: a live panel may ask for it (`ShowObject`)."""
     missing: str = ""
     """The columns of a table that have empty cells, and how many: `price 9, city 5`."""
+    large: str = ""
+    """How large its value is, where it is large: `1,200,000 cells`."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import dataclasses
+import math
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from html.parser import HTMLParser
 from typing import Any
 
@@ -19,6 +20,8 @@ CAPTION, WORD = 24, 14
 SILENT = ("script", "style", "head", "template")
 READ = 20_000
 """Characters of markup that are looked through for words."""
+MANY = 100_000
+"""From so many cells, characters, bytes or items on, a value is large."""
 COUNTED = 200_000
 """Rows of a table in which empty cells are counted."""
 
@@ -44,7 +47,9 @@ LARGE = Room(text=20_000, fields=60, columns=20, rows=100, image=2_000_000, html
 def preview(value: Any, shows: Shows = reprs, room: Room = SMALL) -> Preview:
     """Return a picture of a value; `shows` tells what it says of itself."""
     # A value's own methods may raise anything; a picture is never worth a failed step.
-    return attempt(_preview, value, shows, room)[0] or Preview(text=describe(value, room.text))
+    drawn = attempt(_preview, value, shows, room)[0] or Preview(text=describe(value, room.text))
+    large = attempt(_large, value)[0] or ""
+    return replace(drawn, large=large) if large else drawn
 
 
 def _preview(value: Any, shows: Shows, room: Room) -> Preview:
@@ -71,6 +76,23 @@ def _preview(value: Any, shows: Shows, room: Room) -> Preview:
         html=html if fits else "",
         more=room is SMALL and (not fits or len(text) >= room.text),
     )
+
+
+def _large(value: Any) -> str:
+    """Return how large a value is, "" where it is not large."""
+    shape = getattr(value, "shape", None)
+    match value:
+        case _ if isinstance(shape, tuple) and all(isinstance(part, int) for part in shape):
+            count, unit = math.prod(shape), "cells"
+        case str():
+            count, unit = len(value), "characters"
+        case bytes() | bytearray():
+            count, unit = len(value), "bytes"
+        case list() | tuple() | set() | frozenset() | Mapping():
+            count, unit = len(value), "items"
+        case _:
+            return ""
+    return f"{count:,} {unit}" if count >= MANY else ""
 
 
 def _caption(value: Any) -> str:

@@ -425,6 +425,7 @@ export interface Preview {
   html?: string;
   more?: boolean;
   missing?: string;
+  large?: string;
 }
 /**
  * A tool, for the edit form and the card. `id` is its name.
@@ -984,7 +985,8 @@ export const DEFAULTS = {
     "glyph": [],
     "html": "",
     "more": false,
-    "missing": ""
+    "missing": "",
+    "large": ""
   },
   "Refused": {
     "type": "refused",

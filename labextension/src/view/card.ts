@@ -6,7 +6,7 @@ import { argumentsOf, type Fact, factList, mutedText, namedObject, nameText, obj
 import { fullPreview } from './full_preview';
 import { icon } from './icons';
 import { branchName, currentBranch, objectState, savedName, warningText } from './labels';
-import { ancestors, descendants } from './lineage';
+import { ancestors, descendants, MOST_NAMED } from './lineage';
 import { sameCalls } from './model';
 import { ReplyCard } from './reply_card';
 import type { FullCall, FullObject } from './rows';
@@ -100,7 +100,7 @@ function dataOf(view: ViewState, object: FullObject, acts: PanelActions, on: Ele
 
 const namesOf = (objects: readonly FullObject[]): string => {
   const shown = objects.slice(0, 12).map(object => oneLine(object.name, 60));
-  return shown.join(', ') + (objects.length > 12 ? ` and ${objects.length - 12} more` : '');
+  return shown.join(', ') + (objects.length > 12 ? ` and ${objects.length > MOST_NAMED ? 'many' : objects.length - 12} more` : '');
 };
 
 function usedFor(view: ViewState, object: FullObject): Child[] | null {

@@ -16,7 +16,7 @@ import { ReplyText, TimeSlider } from './footer';
 import { Graph } from './graph';
 import { Announcer, canStep, download, type ExportFormat, fileName, isExportFormat, PanelHead } from './head';
 import { MessagesTab } from './messages/messages_tab';
-import { applyNotice, EMPTY_MODEL, type Model } from './model';
+import { applyNotice, EMPTY_MODEL, isLarge, type Model, readNotice } from './model';
 import type { FullCall } from './rows';
 import { StepList } from './steps';
 import { TabBar } from './tabs';
@@ -61,6 +61,12 @@ const CHROME = 130;
 /** The graph's share of the window while a decision waits, and its height at least. */
 const [GRAPH_SHARE, LOWEST_GRAPH] = [0.35, 120];
 
+/** Milliseconds for which rows are read before the page can do something else. */
+const SLICE_MS = 30;
+
+/** Lets the page do what waits. */
+const pause = (): Promise<void> => new Promise(resume => setTimeout(resume));
+
 /** Keeps plain keys from reaching the notebook. */
 function keepKeys(event: KeyboardEvent): void {
   if (!event.ctrlKey && !event.metaKey && !event.altKey) event.stopPropagation();
@@ -80,6 +86,12 @@ const waitingSubject = (model: Model): string | undefined =>
 export class PanelView {
   private _model: Model = { ...this._known, refusal: null };
   private _lastRefusal = this._known.refusal;
+  /** The notices that came while a large one is read; null if none is. */
+  private _notRead: Notice[] | null = null;
+  /** The next drawing is of a large session. */
+  private _drawsInSlices = false;
+  /** How often the panel was drawn. */
+  private _round = 0;
   private _ui = INITIAL_STATE;
   private _isPainting = false;
   private _paintedAt = 0;
@@ -152,8 +164,34 @@ export class PanelView {
     this._paint();
   }
 
-  /** Applies a notice; `folded` is the resulting model, if the host keeps one. */
-  update(notice: Notice, folded = applyNotice(this._model, notice)): void {
+  /** Applies a notice; `folded` is the resulting model, if the host keeps one. A large notice is read slice by slice. */
+  update(notice: Notice, folded?: Model): void {
+    if (this._notRead) this._notRead.push(notice);
+    else if (folded || !isLarge(notice)) this._apply(notice, folded ?? applyNotice(this._model, notice));
+    else void this._readLarge(notice);
+  }
+
+  private async _readLarge(notice: Notice): Promise<void> {
+    const later = (this._notRead = [] as Notice[]);
+    const reading = readNotice(this._model, notice);
+    this._paint();
+    let step: IteratorResult<void, Model>;
+    let began: number;
+    do {
+      await pause();
+      began = performance.now();
+      do step = reading.next();
+      while (!step.done && performance.now() - began < SLICE_MS);
+    } while (!step.done && this._shell.isConnected);
+    this._notRead = null;
+    if (!step.done) return;
+    await pause();
+    this._drawsInSlices = true;
+    this._apply(notice, step.value);
+    for (const one of later) this.update(one);
+  }
+
+  private _apply(notice: Notice, folded: Model): void {
     this._saveExport(notice);
     const wasSent = this._ui.commandSent;
     const before = waitingSubject(this._model);
@@ -287,9 +325,23 @@ export class PanelView {
     this._root.dataset.phase = view.isPast ? 'past' : view.model.session.phase;
     this._isDeciding = this._decides(view);
     this._moveStepsAndCard(view.ui.tab);
-    for (const part of this._parts) part.paint(view);
-    this._keepCardHeight();
-    if (view.ui.tab === 'Graph') this._graph.paint(view, this._graphHeight());
+    const draws = [
+      ...this._parts.map(part => () => part.paint(view)),
+      () => this._keepCardHeight(),
+      () => view.ui.tab === 'Graph' && this._graph.paint(view, this._graphHeight())
+    ];
+    if (this._drawsInSlices) void this._drawInSlices(draws);
+    else for (const draw of draws) draw();
+  }
+
+  /** Draws one part after the other, until something else is drawn: in between the page can do other things. */
+  private async _drawInSlices(draws: readonly (() => unknown)[]): Promise<void> {
+    this._drawsInSlices = false;
+    const round = this._round;
+    for (const draw of draws) {
+      if (round === this._round) draw();
+      await pause();
+    }
   }
 
   private _paint(): void {
@@ -297,9 +349,10 @@ export class PanelView {
     clearTimeout(this._paintTimer);
     this._paintTimer = undefined;
     this._isPainting = true;
+    this._round++;
     try {
-      this._page.hidden = this._model.unreadable !== '';
-      this._errorText.hidden = !this._page.hidden;
+      this._page.hidden = this._notRead !== null || this._model.unreadable !== '';
+      this._errorText.hidden = this._model.unreadable === '';
       this._errorText.textContent = this._model.unreadable;
       if (!this._page.hidden) this._draw(this._state());
     } finally {

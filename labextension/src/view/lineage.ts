@@ -38,11 +38,11 @@ export function childrenOf(view: ViewState): ReadonlyMap<string, readonly string
   return children;
 }
 
-/** All ids reachable from one, without itself, nearest first, up to a number of steps. */
-export function reachable(from: string, step: (id: string) => readonly string[], steps = Infinity): Set<string> {
+/** The ids reachable from one, without itself, nearest first, up to a number of steps, and about `most` of them. */
+export function reachable(from: string, step: (id: string) => readonly string[], steps = Infinity, most = Infinity): Set<string> {
   const ids = new Set<string>([from]);
   let front = [from];
-  for (let taken = 0; taken < steps && front.length > 0; taken++) {
+  for (let taken = 0; taken < steps && front.length > 0 && ids.size <= most; taken++) {
     front = front.flatMap(step).filter(id => !ids.has(id) && ids.add(id));
   }
   ids.delete(from);
@@ -52,16 +52,26 @@ export function reachable(from: string, step: (id: string) => readonly string[],
 const objectsOf = (view: ViewState, ids: Iterable<string>): FullObject[] =>
   [...ids].flatMap(id => view.model.objects.get(id) ?? []);
 
-/** The objects that an object was made from, nearest first. */
-export const ancestors = (view: ViewState, id: string): FullObject[] =>
-  objectsOf(view, reachable(id, of => parentsOf(view, of)));
+/** Objects that a card names. */
+export const MOST_NAMED = 1000;
 
-/** The objects of the same branch that were made from an object, nearest first. */
+/** The objects that an object was made from, nearest first; of very many about a thousand. */
+export const ancestors = (view: ViewState, id: string): FullObject[] =>
+  objectsOf(view, reachable(id, of => parentsOf(view, of), Infinity, MOST_NAMED));
+
+/** The objects of the same branch that were made from an object, in order; of very many about a thousand. */
 export function descendants(view: ViewState, id: string): FullObject[] {
-  const children = childrenOf(view);
-  const branch = view.model.objects.get(id)?.branch ?? '';
-  const all = objectsOf(view, reachable(id, of => children.get(of) ?? []));
-  return all.filter(object => object.branch === branch && object.role !== 'pending');
+  const { step = 0, branch = '' } = view.model.objects.get(id) ?? {};
+  const own = new Set([id]);
+  const found: FullObject[] = [];
+  for (const object of view.objects) {
+    if (found.length > MOST_NAMED) break;
+    if (object.step <= step || object.branch !== branch || object.role === 'pending') continue;
+    if (!view.model.calls.get(object.call)?.uses.some(use => own.has(use.object))) continue;
+    own.add(object.id);
+    found.push(object);
+  }
+  return found;
 }
 
 /** An object with everything that it was made from, and everything that was made from it. */

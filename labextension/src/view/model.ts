@@ -94,43 +94,50 @@ const putRows = <T extends { readonly id: string }>(
     dropped
   );
 
-/** Changed rows, completed from the rows in the table. */
-function completedByTable(table: ReadonlyMap<string, object>, rows: unknown, dropped: readonly string[]): UnknownRow[] {
-  const currentRow = (id: string): object | undefined => (dropped.includes(id) ? undefined : table.get(id));
-  return records(rows).map(row => ({ ...currentRow(text(row.id)), ...row }));
+/** From so many rows on, a table is better read slice by slice. */
+const LARGE = 5000;
+/** Rows that are read at a time. */
+const SLICE = 500;
+
+/** Reads rows; it yields between slices, so that the page can do something else. */
+function* readRows<T>(rows: unknown, read: (row: UnknownRow) => T): Generator<void, T[]> {
+  const all: T[] = [];
+  for (const row of records(rows)) {
+    if (all.length > 0 && all.length % SLICE === 0) yield;
+    all.push(read(row));
+  }
+  return all;
 }
 
-function modelWithRows(model: Model, rows: UnknownRow): Model {
+/** Reads a changed row, completed from the row in the table. */
+const completed =
+  <T>(table: ReadonlyMap<string, object>, dropped: readonly string[], read: (row: UnknownRow) => T) =>
+  (row: UnknownRow): T => {
+    const id = text(row.id);
+    return read({ ...(dropped.includes(id) ? undefined : table.get(id)), ...row });
+  };
+
+const toolRow = (row: UnknownRow): FullTool => ({ ...withDefaults(row, TOOL), order: texts(row.order) }) as FullTool;
+const messageRow = (row: UnknownRow): FullMessage => withDefaults(row, MESSAGE) as FullMessage;
+const turnRow = (row: UnknownRow): FullTurn => ({ ...withDefaults(row, TURN), attempts: texts(row.attempts).slice(-MOST_ATTEMPTS) }) as FullTurn;
+const branchRow = (row: UnknownRow): FullBranch => withDefaults(row, BRANCH) as FullBranch;
+
+function* modelWithRows(model: Model, rows: UnknownRow): Generator<void, Model> {
   const drop = records(rows.drop);
   const session = records(rows.session).at(-1);
   const teaching = records(rows.extensions).findLast(row => row.id === model.teaching.id);
   const gone = (table: string): string[] => drop.filter(one => one.table === table).map(one => text(one.id));
+  const [goneCalls, goneObjects] = [gone('calls'), gone('objects')];
   return {
     ...model,
-    calls: putRows(model.calls, completedByTable(model.calls, rows.calls, gone('calls')).map(fullCall), gone('calls')),
-    objects: putRows(model.objects, completedByTable(model.objects, rows.objects, gone('objects')).map(fullObject), gone('objects')),
-    tools: putRows(
-      model.tools,
-      records(rows.tools).map(row => ({ ...withDefaults(row, TOOL), order: texts(row.order) }) as FullTool),
-      gone('tools')
-    ),
-    messages: putRows(
-      model.messages,
-      records(rows.messages).map(row => withDefaults(row, MESSAGE) as FullMessage),
-      gone('messages')
-    ),
-    turns: putRows(
-      model.turns,
-      records(rows.turns).map(row => ({ ...withDefaults(row, TURN), attempts: texts(row.attempts).slice(-MOST_ATTEMPTS) }) as FullTurn),
-      gone('turns')
-    ),
-    branches: putRows(
-      model.branches,
-      records(rows.branches).map(row => withDefaults(row, BRANCH) as FullBranch),
-      gone('branches')
-    ),
-    comparisons: putRows(model.comparisons, records(rows.comparisons).map(fullComparison), gone('comparisons')),
-    differences: putRows(model.differences, records(rows.differences).map(fullDifference), gone('differences')),
+    calls: putRows(model.calls, yield* readRows(rows.calls, completed(model.calls, goneCalls, fullCall)), goneCalls),
+    objects: putRows(model.objects, yield* readRows(rows.objects, completed(model.objects, goneObjects, fullObject)), goneObjects),
+    tools: putRows(model.tools, yield* readRows(rows.tools, toolRow), gone('tools')),
+    messages: putRows(model.messages, yield* readRows(rows.messages, messageRow), gone('messages')),
+    turns: putRows(model.turns, yield* readRows(rows.turns, turnRow), gone('turns')),
+    branches: putRows(model.branches, yield* readRows(rows.branches, branchRow), gone('branches')),
+    comparisons: putRows(model.comparisons, yield* readRows(rows.comparisons, fullComparison), gone('comparisons')),
+    differences: putRows(model.differences, yield* readRows(rows.differences, fullDifference), gone('differences')),
     session: session ? fullSession({ ...model.session, ...session }) : model.session,
     teaching: teaching ? fullTeaching({ ...model.teaching, ...teaching }) : model.teaching
   };
@@ -192,7 +199,7 @@ function refusal(notice: UnknownRow): Required<Refused> {
   };
 }
 
-function wholeModel(notice: UnknownRow): Model {
+function* wholeModel(notice: UnknownRow): Generator<void, Model> {
   const version = notice.version ?? VERSION;
   if (typeof version !== 'number' || version > VERSION) {
     return {
@@ -201,19 +208,32 @@ function wholeModel(notice: UnknownRow): Model {
       unreadable: 'This session was saved by a newer jupyter-toolcall. Update jupyter-toolcall to see it.'
     };
   }
-  return { ...modelWithRows(EMPTY_MODEL, isRecord(notice.rows) ? notice.rows : {}), live: notice.live !== false };
+  return { ...(yield* modelWithRows(EMPTY_MODEL, isRecord(notice.rows) ? notice.rows : {})), live: notice.live !== false };
 }
+
+/** Whether a notice has so many rows that they are better read slice by slice. */
+export const isLarge = (notice: unknown): boolean =>
+  isRecord(notice) && isRecord(notice.rows) && Object.values(notice.rows).some(rows => Array.isArray(rows) && rows.length > LARGE);
 
 /** The model after a notice; an invalid notice changes nothing. */
 export function applyNotice(model: Model, notice: unknown): Model {
+  const reading = readNotice(model, notice);
+  for (;;) {
+    const { done, value } = reading.next();
+    if (done) return value;
+  }
+}
+
+/** The model after a notice, read slice by slice. */
+export function* readNotice(model: Model, notice: unknown): Generator<void, Model> {
   if (!isRecord(notice)) return model;
   switch (noticeType(notice)) {
     case 'whole':
-      return wholeModel(notice);
+      return yield* wholeModel(notice);
     case 'delta': {
       const number = typeof notice.number === 'number' ? notice.number : 0;
       const gap = model.missedUpdate || (model.lastUpdate !== null && number !== model.lastUpdate + 1);
-      return { ...modelWithRows(model, isRecord(notice.rows) ? notice.rows : {}), lastUpdate: number, missedUpdate: gap };
+      return { ...(yield* modelWithRows(model, isRecord(notice.rows) ? notice.rows : {})), lastUpdate: number, missedUpdate: gap };
     }
     case 'refused':
       return { ...model, refusal: refusal(notice) };

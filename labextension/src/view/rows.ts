@@ -96,7 +96,8 @@ export function fullPreview(row: UnknownRow): FullPreview {
     glyph: texts(row.glyph).slice(0, LONGEST),
     html: text(row.html).length > MARKUP ? '' : text(row.html),
     more: row.more === true,
-    missing: text(row.missing)
+    missing: text(row.missing),
+    large: text(row.large)
   };
 }
 

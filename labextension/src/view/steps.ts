@@ -45,12 +45,12 @@ function stepElement(item: StepItem, open: (call: FullCall) => void): HTMLElemen
   );
 }
 
-const MOST_STEPS = 1500;
+const MOST_LISTED = 1000;
 const STEP_BLOCK = 100;
 
-/** The range of listed steps: all, or in a very long session those around the chosen one. */
-function shownSteps(length: number, chosen: number): readonly [number, number] {
-  if (length <= MOST_STEPS) return [0, length];
+/** The range of a list that is shown: all, or of a very long one the part around the chosen item. */
+export function shownPart(length: number, chosen: number): readonly [number, number] {
+  if (length <= MOST_LISTED) return [0, length];
   const middle = Math.floor((chosen < 0 ? length : chosen) / STEP_BLOCK) * STEP_BLOCK;
   return [Math.max(0, middle - 2 * STEP_BLOCK), Math.min(length, middle + 3 * STEP_BLOCK)];
 }
@@ -85,7 +85,7 @@ export class StepList {
     const { objects } = view.model;
     const lists = objectsByCall(view.objects);
     const chosen = view.calls.findIndex(call => call.id === view.chosen.call);
-    const [from, to] = shownSteps(view.calls.length, chosen);
+    const [from, to] = shownPart(view.calls.length, chosen);
     this._rows(
       view.calls.slice(from, to).map(call => {
         const object = objects.get(call.object);

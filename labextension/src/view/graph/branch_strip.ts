@@ -18,8 +18,9 @@ interface BranchEnd {
 }
 
 /** The last node of each branch, else the last that it shares, from top to bottom; none if there is one branch. */
-export function branchEnds({ model }: ViewState, { spots, spotOf }: Pick<Layout, 'spots' | 'spotOf'>): BranchEnd[] {
-  if (model.branches.size < 2) return [];
+export function branchEnds({ model, ui }: ViewState, { spots, spotOf }: Pick<Layout, 'spots' | 'spotOf'>): BranchEnd[] {
+  // A group by tool or by type is of several branches.
+  if (model.branches.size < 2 || ui.grouping === 'tool' || ui.grouping === 'type') return [];
   const last = new Map<string, Spot>();
   for (const spot of spots) {
     const row = spot.object ?? spot.failedCall ?? spot.folded.at(-1);

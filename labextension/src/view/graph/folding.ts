@@ -117,21 +117,23 @@ function regions(
 
 /** Inputs that only folded calls use join the first of their stacks. */
 function withInputs(view: ViewState, placed: readonly FullObject[], folds: Folds): Folds {
-  if (folds.stackOf.size === 0) return folds;
+  const inputs = placed.filter(object => object.role === 'input' && object.lane < 0).map(object => object.id);
+  if (folds.stackOf.size === 0 || inputs.length === 0) return folds;
+  const apart = new Set(inputs);
   const first = new Map<string, string>();
   const shown = new Set<string>();
   for (const call of view.calls) {
     const stack = folds.stackOf.get(call.object);
     for (const use of call.uses) {
+      if (!apart.has(use.object)) continue;
       if (stack === undefined) shown.add(use.object);
       else if (!first.has(use.object)) first.set(use.object, stack);
     }
   }
   const stackOf = new Map(folds.stackOf);
-  for (const object of placed) {
-    const stack = first.get(object.id);
-    if (object.role === 'input' && object.lane < 0 && stack !== undefined && !shown.has(object.id))
-      stackOf.set(object.id, stack);
+  for (const id of inputs) {
+    const stack = first.get(id);
+    if (stack !== undefined && !shown.has(id)) stackOf.set(id, stack);
   }
   return { ...folds, stackOf };
 }

@@ -28,6 +28,8 @@ const GREAT = 150;
 const TIDY = 300;
 /** From this many objects on, the overview and the search bar are shown. */
 const WIDE = 100;
+/** From this many calls on, what is unusual is looked for after the graph is drawn. */
+const MANY = 5000;
 
 const choiceOf = ({ object, failedCall: nothing }: Spot): Choice => ({
   call: nothing?.id ?? object?.call ?? '',
@@ -111,7 +113,7 @@ export class Graph {
     if (small) this._scene = this._sceneOf(next, this._layout.spots);
     this._extent = { ...this._layout.box, right: Math.max(this._layout.box.right + OUTSIDE, this._surroundings.right) };
     const wide = next.objects.length > WIDE;
-    this._search.paint(next, wide);
+    this._paintSearch(next, wide);
     this._toolbar.paint({
       any: this._layout.spots.length > 0,
       fold: next.ui.unfolded.size > 0,
@@ -121,7 +123,6 @@ export class Graph {
     });
     this._emptyHint.hidden = this._layout.spots.length > 0;
     this._overview.element.hidden = !wide;
-    if (wide) this._overview.paint(next, this._search, this._size().width - (this._size().narrow ? 16 : 32));
     this._camera.setSize(this._size().width, this._extent, this._layout.spots.length > 0 ? most : EMPTY);
     const spot = this._chosenSpot();
     const asked = most < TALL && next.waitingCall?.id === next.chosen.call ? this._waitingBox(next) : null;
@@ -137,6 +138,18 @@ export class Graph {
     if (before && next.model.lastUpdate === null) {
       this._isTidying = false;
       animateMoves(this._layers.nodes, this._layers.edges, before, new Map(this._layout.spots.map(one => [one.key, [one.x, one.y] as const])));
+    }
+  }
+
+  /** Draws the search bar and the overview; those of a very large session after the rest. */
+  private _paintSearch(next: ViewState, wide: boolean): void {
+    const draws = [
+      () => this._search.paint(next, wide),
+      () => wide && this._overview.paint(next, this._search, (this._width || this._size().width) - (this._size().narrow ? 16 : 32))
+    ];
+    for (const draw of draws) {
+      if (next.calls.length > MANY) setTimeout(() => next === this._view && draw());
+      else draw();
     }
   }
 

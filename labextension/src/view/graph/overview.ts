@@ -75,7 +75,7 @@ export class Overview {
   private readonly _svg = s('svg', { class: 'g', height: HIGH, 'aria-hidden': 'true' }, this._layer, this._frameRect);
   readonly element = h('div', { class: 'tc-overview', role: 'slider', tabindex: 0, 'aria-label': 'Overview' }, this._svg);
   private _view!: ViewState;
-  private _searched: SearchedCalls = { hits: [], kindCounts: new Map(), usual: { slow: Infinity, unusual: new Map() } };
+  private _searched: SearchedCalls = { hits: [], kindCounts: new Map(), usual: { slow: Infinity, unusual: new Map(), large: new Map() } };
   private _width = 0;
   private _visibleRanges: readonly StepRange[] = [];
   private _currentRange: StepRange = { from: 1, to: 1 };

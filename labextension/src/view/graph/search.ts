@@ -93,7 +93,7 @@ export function nextHit(hits: readonly SearchHit[], view: ViewState, by: 1 | -1)
   return hits.findLast(hit => hit.step < step) ?? hits.at(-1);
 }
 
-export const CALL_KINDS = ['failed', 'waiting', 'unknown', 'rejected', 'interrupted', 'edited', 'answered', 'stale', 'unusual', 'slow'] as const;
+export const CALL_KINDS = ['failed', 'waiting', 'unknown', 'rejected', 'interrupted', 'edited', 'answered', 'stale', 'unusual', 'large', 'slow'] as const;
 export type CallKind = (typeof CALL_KINDS)[number];
 
 export const KIND_ICONS: Readonly<Record<CallKind, IconName>> = {
@@ -106,6 +106,7 @@ export const KIND_ICONS: Readonly<Record<CallKind, IconName>> = {
   answered: 'person',
   stale: 'warning',
   unusual: 'info',
+  large: 'fit',
   slow: 'clock'
 };
 
@@ -140,10 +141,13 @@ export interface UsualCalls {
   readonly slow: number;
   /** Why a call is unusual, by the id of its row. */
   readonly unusual: ReadonlyMap<string, string>;
+  /** How large the object of a call is, if it is large, by the id of the call's row. */
+  readonly large: ReadonlyMap<string, string>;
 }
 
 /** Whether a call is of a kind. */
-function isKind(call: FullCall, kind: CallKind, { slow, unusual }: UsualCalls): boolean {
+function isKind(call: FullCall, kind: CallKind, { slow, unusual, large }: UsualCalls): boolean {
+  if (kind === 'large') return large.has(call.id);
   if (kind === 'unusual') return unusual.has(call.id);
   if (kind === 'edited') return call.edited;
   if (kind === 'stale') return call.stale || call.outdated !== '';
@@ -160,7 +164,7 @@ export function worstKind(call: FullCall, { unusual }: UsualCalls): CallKind | n
 }
 
 /** How many calls there are of each kind. */
-export function countKinds(calls: readonly FullCall[], { slow, unusual }: UsualCalls): ReadonlyMap<CallKind, number> {
+export function countKinds(calls: readonly FullCall[], { slow, unusual, large }: UsualCalls): ReadonlyMap<CallKind, number> {
   const counts = new Map<CallKind, number>();
   const add = (kind: CallKind): unknown => counts.set(kind, (counts.get(kind) ?? 0) + 1);
   for (const call of calls) {
@@ -169,6 +173,7 @@ export function countKinds(calls: readonly FullCall[], { slow, unusual }: UsualC
     if (call.edited) add('edited');
     if (call.stale || call.outdated) add('stale');
     if (unusual.has(call.id)) add('unusual');
+    if (large.has(call.id)) add('large');
     if (call.ms >= slow) add('slow');
   }
   return counts;
@@ -188,57 +193,65 @@ type Plain = string | number | boolean | null;
 const isPlain = (value: unknown): value is Plain =>
   value === null || typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean';
 
-interface PlainArgument {
-  readonly call: FullCall;
+/** The plain values of a parameter, each with its call. */
+interface PlainArguments {
   readonly name: string;
-  readonly value: Plain;
+  readonly calls: FullCall[];
+  readonly values: Plain[];
 }
 
 /** The plain arguments of all calls, by tool and parameter, without object names. */
-function plainArguments(calls: readonly FullCall[]): PlainArgument[][] {
-  const byParameter = new Map<string, PlainArgument[]>();
+function plainArguments(calls: readonly FullCall[]): PlainArguments[] {
+  const tools = new Map<string, Map<string, PlainArguments>>();
   for (const call of calls) {
-    for (const [name, value] of Object.entries(call.arguments)) {
+    const parameters = tools.get(call.tool) ?? new Map<string, PlainArguments>();
+    tools.set(call.tool, parameters);
+    for (const name in call.arguments) {
+      const value = call.arguments[name];
       if (!isPlain(value) || call.uses.some(use => use.parameter === name)) continue;
-      const key = `${call.tool}\n${name}`;
-      const others = byParameter.get(key);
-      if (others) others.push({ call, name, value });
-      else byParameter.set(key, [{ call, name, value }]);
+      const all = parameters.get(name) ?? { name, calls: [], values: [] };
+      parameters.set(name, all);
+      all.calls.push(call);
+      all.values.push(value);
     }
   }
-  return [...byParameter.values()].filter(all => all.length >= LEAST_CALLS);
+  return [...tools.values()].flatMap(parameters => [...parameters.values()].filter(({ values }) => values.length >= LEAST_CALLS));
 }
 
 const valueText = (value: Plain): string => clip(oneLine(JSON.stringify(value), 60), 24);
 
 type Unusual = readonly (readonly [string, string])[];
 
+/** The calls with a value that is unusual, and why. */
+const unusual = ({ name, calls, values }: PlainArguments, isUnusual: (value: Plain) => boolean, why: string): Unusual =>
+  calls.flatMap((call, index) => {
+    const value = values[index] ?? null;
+    return isUnusual(value) ? [[call.id, `${oneLine(name, 40)} ${valueText(value)}, ${why}`] as const] : [];
+  });
+
 /** Rare values of a parameter that nearly always has one value. */
-function rareValues(all: readonly PlainArgument[]): Unusual {
+function rareValues(all: PlainArguments): Unusual {
+  const { values } = all;
   const times = new Map<Plain, number>();
-  for (const { value } of all) times.set(value, (times.get(value) ?? 0) + 1);
+  for (const value of values) times.set(value, (times.get(value) ?? 0) + 1);
   let usual: readonly [Plain, number] = [null, 0];
   for (const one of times) if (one[1] > usual[1]) usual = one;
-  if (usual[1] < USUAL_SHARE * all.length) return [];
-  const most = Math.max(1, RARE_SHARE * all.length);
-  const usualText = `${valueText(usual[0])} in ${formatNumber(usual[1])} of ${formatNumber(all.length)} calls`;
-  return all
-    .filter(({ value }) => (times.get(value) ?? 0) <= most)
-    .map(({ call, name, value }) => [call.id, `${oneLine(name, 40)} ${valueText(value)}, ${usualText}`]);
+  if (usual[1] < USUAL_SHARE * values.length) return [];
+  const most = Math.max(1, RARE_SHARE * values.length);
+  const why = `${valueText(usual[0])} in ${formatNumber(usual[1])} of ${formatNumber(values.length)} calls`;
+  return unusual(all, value => (times.get(value) ?? 0) <= most, why);
 }
 
-const median = (values: readonly number[]): number => [...values].sort((a, b) => a - b)[values.length >> 1] ?? 0;
+const median = (values: readonly number[]): number => Float64Array.from(values).sort()[values.length >> 1] ?? 0;
 
 /** Numbers far from all others. */
-function outliers(all: readonly PlainArgument[]): Unusual {
-  const values = all.flatMap(({ value }) => (typeof value === 'number' ? [value] : []));
-  if (values.length < all.length) return [];
+function outliers(all: PlainArguments): Unusual {
+  const values = all.values.filter(value => typeof value === 'number');
+  if (values.length < all.values.length) return [];
   const centre = median(values);
   const usual = median(values.map(value => Math.abs(value - centre)));
   if (usual === 0) return [];
-  return all
-    .filter(({ value }) => Math.abs(Number(value) - centre) > OUTLIER_FACTOR * usual)
-    .map(({ call, name, value }) => [call.id, `${oneLine(name, 40)} ${valueText(value)}, mostly near ${valueText(centre)}`]);
+  return unusual(all, value => Math.abs(Number(value) - centre) > OUTLIER_FACTOR * usual, `mostly near ${valueText(centre)}`);
 }
 
 /** Why a call is unusual, by the id of its row. */

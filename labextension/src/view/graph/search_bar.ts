@@ -107,7 +107,7 @@ interface SearchActions {
 }
 
 const NO_COUNTS: ReadonlyMap<CallKind, number> = new Map();
-const NOTHING_USUAL: UsualCalls = { slow: Infinity, unusual: new Map() };
+const NOTHING_USUAL: UsualCalls = { slow: Infinity, unusual: new Map(), large: new Map() };
 /** Before a session ends, the usual values are computed again after this growth. */
 const GROWTH = 1.05;
 
@@ -121,7 +121,8 @@ function usualOfCalls(): (view: ViewState) => UsualCalls {
     const same = now === then && view.calls.at(-1) === calls.at(-1);
     if (same || (!ended && now >= then && now < GROWTH * then)) return usual;
     calls = view.calls;
-    usual = { slow: slowFrom(calls), unusual: unusualCalls(calls) };
+    const large = view.objects.filter(object => object.preview.large).map(object => [object.call, object.preview.large] as const);
+    usual = { slow: slowFrom(calls), unusual: unusualCalls(calls), large: new Map(large) };
     return usual;
   };
 }
@@ -159,7 +160,8 @@ export class Search implements SearchedCalls {
     this.usual = this._bar.element.hidden ? NOTHING_USUAL : this._computeUsual(next);
     if (this._query !== NO_QUERY) this.hits = searchHits(next, this._query.text, this._query.kind, this.usual);
     this.kindCounts = this._bar.element.hidden ? NO_COUNTS : countKinds(next.calls, this.usual);
-    const why = this._query.kind === 'unusual' ? (this.usual.unusual.get(next.chosen.call) ?? '') : '';
+    const { kind } = this._query;
+    const why = kind === 'unusual' || kind === 'large' ? (this.usual[kind].get(next.chosen.call) ?? '') : '';
     if (!this._bar.element.hidden) this._bar.paint(next, { query: this._query, found: this.hits, wrong: this.kindCounts, why });
   }
 

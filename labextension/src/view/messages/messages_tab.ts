@@ -2,6 +2,7 @@
 import { askAgainButton } from '../decisions';
 import { type Child, h, scrollIntoList, whenChanged } from '../dom';
 import { button, icon } from '../icons';
+import { shownPart } from '../steps';
 import type { FullMessage, FullTurn } from '../rows';
 import { formatNumber, oneLine, plural, textBlock, trans } from '../text';
 import type { PanelActions, ViewState } from '../view_state';
@@ -64,7 +65,12 @@ export class MessagesTab {
     for (const call of this._view.calls) tools.set(call.turn, [...(tools.get(call.turn) ?? []), call.tool]);
     const focus = this._list.contains(document.activeElement);
     const named = (turn: number): string => oneLine((tools.get(turn) ?? []).join(', '), 120);
-    this._list.replaceChildren(...turns.map(turn => this._turnEntry(turn, named(turn), turn === chosen, measure.of.get(turn) ?? 0)));
+    const [from, to] = shownPart(turns.length, turns.indexOf(chosen ?? -1));
+    this._list.replaceChildren(
+      ...this._further(turns[from - 1], 'Earlier turns'),
+      ...turns.slice(from, to).map(turn => this._turnEntry(turn, named(turn), turn === chosen, measure.of.get(turn) ?? 0)),
+      ...this._further(turns[to], 'Later turns')
+    );
     const current = this._list.querySelector<HTMLElement>('[aria-current]');
     if (focus) current?.querySelector('button')?.focus({ preventScroll: true });
     if (current) requestAnimationFrame(() => scrollIntoList(this._list, current));
@@ -85,6 +91,11 @@ export class MessagesTab {
     const { model, ui } = next;
     if (ui.tab !== 'Messages') return;
     this._draw(model.messages, model.turns, model.calls, model.session.phase, model.session.cost, model.exactRequest, ui.shownTurn, ui.commandSent, next.step, next.isPast);
+  }
+
+  /** A button to the part of the list that begins or ends with a turn. */
+  private _further(turn: number | undefined, says: string): HTMLElement[] {
+    return turn === undefined ? [] : [h('li', {}, button(says, { look: 'ghost small', key: says, onclick: () => this._acts.setState({ shownTurn: turn }) }))];
   }
 
   private _turnEntry(turn: number, calls: string, chosen: boolean, took: number): HTMLElement {
@@ -150,7 +161,7 @@ function oldMessages(old: readonly FullMessage[]): HTMLElement[] {
   const same = (who: string, body: string, of: readonly FullMessage[]): HTMLElement =>
     messageRow({ look: 'old', sign: '=', who, body, size: sum(of.map(sizeOf)) });
   const lines = begin.map(head => same(head[0] ? roleOf(head[0]) : '', oneLine(head.map(message => message.text).join(' · '), 300), head));
-  const words = others.map(message => `${roleOf(message)}: ${oneLine(message.text, 40)}`).join(' · ');
+  const words = others.slice(0, 40).map(message => `${roleOf(message)}: ${oneLine(message.text, 40)}`).join(' · ');
   return others.length ? [...lines, same(plural(others.length, 'message'), oneLine(words, 400), others)] : lines;
 }
 
