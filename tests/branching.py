@@ -14,6 +14,9 @@ from jupyter_toolcall.core.errors import CallError
 from jupyter_toolcall.core.events import Call
 from jupyter_toolcall.models import Reply, Request
 
+LONGEST = 50
+"""Amounts that a ledger keeps, since a merge would double them each time."""
+
 
 @dataclass(frozen=True)
 class Ledger:
@@ -30,13 +33,13 @@ class Ledger:
 
     def reconcile_with(self, other_ledger: Ledger, rate: ExchangeRate) -> Ledger:
         """Take the amounts of both, at a rate."""
-        return Ledger(
-            self.owner, (*self.amounts, *(a * rate.percent for a in other_ledger.amounts))
-        )
+        converted = (a * rate.percent for a in other_ledger.amounts)
+        return Ledger(self.owner, (*self.amounts, *converted)[-LONGEST:])
 
     def merge(self, left: Ledger, right: Ledger, third: Ledger) -> Ledger:
         """Take the amounts of all four."""
-        return Ledger(self.owner, self.amounts + left.amounts + right.amounts + third.amounts)
+        amounts = self.amounts + left.amounts + right.amounts + third.amounts
+        return Ledger(self.owner, amounts[-LONGEST:])
 
 
 @dataclass(frozen=True)

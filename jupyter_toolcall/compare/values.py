@@ -10,7 +10,7 @@ import dataclasses
 import enum
 import json
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence, Set
 from itertools import islice
 from typing import Any
 
@@ -66,7 +66,9 @@ def _difference(left: Any, right: Any, deep: int) -> Difference:
     if deep < DEEP and (parts := _parts(left, right)) is not None:
         unread = len(max(left, right, key=len)) - FIELDS if isinstance(left, Mapping) else 0
         return _fields(*parts, deep + 1, max(0, unread))
-    if isinstance(left, (list, tuple, set, frozenset)) and type(left) is type(right):
+    if type(left) is type(right) and isinstance(left, (set, frozenset)):
+        return _sets(left - right, right - left)
+    if type(left) is type(right) and isinstance(left, (list, tuple)):
         return _texts(_items(left), _items(right))
     return _described(left, right)
 
@@ -157,9 +159,20 @@ def _fields(
     return Fields(tuple(unlike[:MANY]), max(0, len(unlike) - MANY), same)
 
 
-def _items(value: Any) -> list[str]:
-    items = [describe(item, LONG) for item in value]
-    return sorted(items) if isinstance(value, (set, frozenset)) else items
+def _items(values: Iterable[Any]) -> list[str]:
+    # A number is what most long lists hold, and its text needs no guard.
+    return [repr(v) if type(v) in (int, float, bool) else describe(v, LONG) for v in values]
+
+
+def _sets(left: Set[Any], right: Set[Any]) -> Difference:
+    """Return how two sets differ, by what only one of them has."""
+    if not left and not right:
+        return Same()
+    items, others = (sorted(_items(islice(each, LINES))) for each in (left, right))
+    lines = [Line(text, None, (n, 0)) for n, text in enumerate(items[:SHOWN], 1)]
+    lines += [Line(None, text, (0, n)) for n, text in enumerate(others[:SHOWN], 1)]
+    lines.sort(key=lambda line: line.left or line.right or "")
+    return Texts(tuple(map(_shortened_line, lines[:SHOWN])), len(left) + len(right))
 
 
 def _described(left: Any, right: Any) -> Difference:

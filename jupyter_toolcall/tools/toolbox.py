@@ -123,6 +123,14 @@ class Toolbox:
         """The names of the tools, in the order of the sources."""
         return tuple(self._tools)
 
+    def takes(self, kind: str) -> bool:
+        """Return whether a tool takes objects of a type."""
+        return kind in self._taken_kinds
+
+    @functools.cached_property
+    def _taken_kinds(self) -> frozenset[str]:
+        return frozenset(kind for tool in self for kind in tool.takes)
+
     def type_named(self, name: str) -> type | None:
         """Return the class of the objects of a type, or None if no such type is known."""
         return next((cls for cls, known in self.kinds.items() if known == name), None)

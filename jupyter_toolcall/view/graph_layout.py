@@ -60,8 +60,8 @@ class Layout:
         """Place an object behind what it was made from, on the line of `main`.
 
         `inputs` are those of `uses` that no call made. A call that `failed` is placed below its
-        line, or nowhere where it used no object. What `leaves` the line for another branch is
-        placed below it: the line stays free for its own branch. What has a place keeps it.
+        line, or nowhere where it used no object. What `leaves` the line, for another branch or
+        since no tool takes it, is placed below it: the line stays free. What has a place keeps it.
         """
         places = self.places
         if key in places or (failed and not main):

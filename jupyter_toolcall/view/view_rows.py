@@ -17,7 +17,7 @@ from ..core.call_record import CallRecord
 from ..core.journal_entries import Entry, Label
 from ..core.json_data import changed_fields, field_defaults, sendable_data
 from ..core.recorded_calls import CallEnd
-from ..core.state import State
+from ..core.state import State, kind_in
 from ..engine import person_model as replying
 from ..engine.cursor import Cursor
 from ..engine.hooks import ExtensionRow
@@ -286,10 +286,10 @@ class ViewRows:
             view = call_view(branch_view, call, ends.get(call.id), makes(call))
             row = call_row(branch_view, view, self.layout)
             made = [each.producer for each in call.produced]
-            keys = [object_key(producer, branch_view) for producer in made]
-            if not keys and row.object and call.outcome is None:
-                keys = [row.object]
-            rows.append(self._placed(row, keys, branch_view))
+            kinds = {object_key(p, branch_view): kind_in(by_producer[p]) for p in made}
+            if not kinds and row.object and call.outcome is None:
+                kinds = {row.object: view.ready.tool.returns if view.ready else ""}
+            rows.append(self._placed(row, kinds, branch_view))
             if view.ready is not None and row.object:
                 pending.append(pending_row(view, view.ready.tool.returns, self.layout))
             names |= dict.fromkeys(by_producer[producer] for producer in made)
@@ -297,11 +297,11 @@ class ViewRows:
             inputs |= dict.fromkeys(filter(None, used))
         return rows, pending, names | inputs
 
-    def _placed(self, row: CallRow, objects: Sequence[str], branch_view: BranchView) -> CallRow:
+    def _placed(self, row: CallRow, kinds: Mapping[str, str], branch_view: BranchView) -> CallRow:
         """Place the objects that a call made, or will make; one that failed is placed itself.
 
-        Of another branch, a call without a result is not drawn, and what is the same on the
-        shown branch has its place there.
+        `kinds` are the types of the objects by id. Of another branch, a call without a result is
+        not drawn, and what is the same on the shown branch has its place there.
         """
         failed = row.status in WITHOUT_RESULT and not row.object
         if row.same or (failed and row.branch):
@@ -312,9 +312,12 @@ class ViewRows:
         main = drawn.get(main, main)
         leaves = row.branch != "" and self._branch_of.get(main) != row.branch
         inputs = {use.object for use in row.uses if use.input}
-        for key in [f"call:{row.id}"] if failed else objects:
+        toolbox = branch_view.cursor.context.toolbox
+        for key, kind in {f"call:{row.id}": ""}.items() if failed else kinds.items():
             if key not in uses:
-                self.layout.place(key, uses, main, inputs, failed, leaves)
+                # A figure, say, of which nothing more is made: the line continues beside it.
+                ends = kind != "" and not toolbox.takes(kind)
+                self.layout.place(key, uses, main, inputs, failed, leaves or ends)
                 self._branch_of[key] = row.branch
         place = self.layout.places.get(f"call:{row.id}")
         return row if place is None else replace(row, column=place[0], lane=place[1])

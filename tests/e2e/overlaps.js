@@ -34,18 +34,20 @@
     for (const b of boxes.slice(index + 1))
       if (!(a.node && a.node === b.node && (a.what.startsWith('tile') || b.what.startsWith('tile'))) && meet(a, b))
         found.push(`${a.what} on ${b.what}`);
+  const holds = (box, { x, y }) => x > box.left && x < box.right && y > box.top && y < box.bottom;
   let points = 0;
   for (const edge of edges) {
     const path = edge.querySelector('path.edge');
     const place = path.getScreenCTM();
+    const ends = [0, path.getTotalLength()].map(at => path.getPointAtLength(at).matrixTransform(place));
     const crossed = new Set();
     for (let at = 0; at <= path.getTotalLength(); at += 2) {
       const { x, y } = path.getPointAtLength(at).matrixTransform(place);
       points += 1;
       for (const box of boxes) {
-        // A chip and a mark are on their own edge.
-        const isOwn = box.edge === edge && !box.what.startsWith('label');
-        if (!isOwn && x > box.left && x < box.right && y > box.top && y < box.bottom) crossed.add(box.what);
+        // A chip and a mark are on their own edge; a tile that is drawn larger covers the ends of its edges.
+        const isOwn = box.edge === edge ? !box.what.startsWith('label') : box.what.startsWith('tile') && ends.some(end => holds(box, end));
+        if (!isOwn && holds(box, { x, y })) crossed.add(box.what);
       }
     }
     for (const what of crossed) found.push(`the edge of ${edge.textContent} crosses ${what}`);

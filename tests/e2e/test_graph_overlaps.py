@@ -13,6 +13,10 @@ from tests.e2e.rig import screenshot
 OVERLAPS = Path(__file__).with_name("overlaps.js").read_text("utf-8").strip().removesuffix(";")
 
 
+ZOOMS = ("Fit", "Zoom out", "Zoom out", *["Zoom in"] * 4)
+"""From the whole drawing to tiles alone, then to large ones."""
+
+
 @pytest.mark.parametrize("width", [1366, 500])
 @pytest.mark.parametrize(
     ("seed", "turns"), [(1, 3), (2, 8), (3, 15), (4, 15), (5, 30), (6, 45), (7, 120), (8, 300)]
@@ -28,3 +32,6 @@ def test_no_text_tile_or_control_lies_on_another_and_no_edge_crosses_one(
     screenshot(page, f"overlaps-{seed}-{width}")
     assert found["boxes"] >= 6
     assert "\n".join(found["found"]) == ""
+    for zoom in ZOOMS:
+        page.get_by_role("button", name=zoom, exact=True).first.click()
+        assert "\n".join(page.evaluate(OVERLAPS)["found"]) == "", zoom

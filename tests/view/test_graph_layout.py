@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from jupyter_toolcall import Scripted, Session, Toolbox
 from jupyter_toolcall.view.graph_layout import Layout, layout_at, tidied
+from jupyter_toolcall.view.view_rows import all_rows
 from tests.engine.test_linear_cost import work
 
 spots = st.tuples(st.integers(0, 8), st.integers(-3, 3))
@@ -49,6 +53,39 @@ def test_a_call_that_came_to_nothing_leaves_the_first_line_to_what_goes_on() -> 
     assert layout.places["call:c"] == (2, 1)
     layout.place("d", ["b"], "b")
     assert layout.places["d"] == (2, 0)
+
+
+@dataclass(frozen=True)
+class Signal:
+    """Numbers over time."""
+
+    shift: int = 0
+
+    def moved(self) -> Signal:
+        """Move it."""
+        return Signal(self.shift + 1)
+
+    def drawn(self) -> Drawing:
+        """Draw it."""
+        return Drawing(self.shift)
+
+
+@dataclass(frozen=True)
+class Drawing:
+    """What no tool takes."""
+
+    shift: int
+
+
+def test_an_object_that_no_tool_takes_stands_below_a_line_that_goes_on_straight() -> None:
+    model = Scripted([("Signal_moved", {}), ("Signal_drawn", {})] * 3 + ["Done."])
+    session = Session(
+        Toolbox(Signal), model, scheme="flat", inputs={"signal": Signal()}, approve="all"
+    )
+    rows = all_rows(session.tell("Draw it.").cursor, "").objects
+    spots = {row.name: (row.column, row.lane) for row in rows}
+    assert [spots[f"Signal#{n}"] for n in range(1, 5)] == [(0, 0), (1, 0), (2, 0), (3, 0)]
+    assert [spots[f"Drawing#{n}"] for n in range(1, 4)] == [(2, 1), (3, 1), (4, 1)]
 
 
 def test_a_place_that_was_given_up_is_free_again() -> None:

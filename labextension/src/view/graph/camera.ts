@@ -184,6 +184,10 @@ export class Camera {
     this._movedByPerson = true;
     this._fitted = false;
     this._setHeight();
+    // What fits stays in sight as a whole.
+    const { left, right } = this._drawingSize.box;
+    if ((right - left) * next <= this._width) this._x = -left * next;
+    if (!this._isTooTall()) this._y = this._centredY();
     this._applyTransform();
   }
 

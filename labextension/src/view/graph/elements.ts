@@ -31,7 +31,7 @@ function nodeTexts(node: GraphNode): SVGElement[] {
   return [
     cellText('name', node.name, 41 + low),
     cellText('state', node.state, 56 + low),
-    s('text', 'short', node.shortName)
+    cellText('short', node.shortName, 0)
   ];
 }
 

@@ -19,7 +19,7 @@ export interface GraphNode {
   readonly name: CellText;
   readonly state: CellText;
   /** The caption while the graph is zoomed out. */
-  readonly shortName: string;
+  readonly shortName: CellText;
   /** The name, state and marks in one line. */
   readonly fullLabel: string;
   readonly mark: IconName | null;
@@ -87,8 +87,8 @@ function whole(view: ViewState, spot: Spot, { label, state, told = '' }: NodeTex
   return states ? `${label}: ${states}` : label;
 }
 
-/** Width of a character of a name, of the line below it, and of a name while the graph is zoomed out. */
-const [NAME_WIDTH, STATE_WIDTH, SHORT_WIDTH] = [7.2, 6.1, 15];
+/** Width of a character of a name, of the line below it, and of a name while the graph is zoomed out; wide ones of common fonts. */
+const [NAME_WIDTH, STATE_WIDTH, SHORT_WIDTH] = [8.2, 6.1, 16.5];
 
 /** A name of at most so many characters; its number is not cut. */
 function shortName(name: string, most: number): string {
@@ -114,7 +114,7 @@ export function nodeAt(view: ViewState, spot: Spot, size: Size, isAway = false):
     label: oneLine(words.label, 120),
     name: fit(words.name, NAME_WIDTH),
     state: fit(words.told || words.state, STATE_WIDTH),
-    shortName: shortName(oneLine(object?.name ?? words.name, 200), grid.pitch / SHORT_WIDTH),
+    shortName: fit(object?.name ?? words.name, SHORT_WIDTH),
     fullLabel: oneLine(whole(view, spot, words), 400),
     mark: marks[0]?.[0] ?? null,
     isAway
