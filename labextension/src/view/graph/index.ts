@@ -125,7 +125,7 @@ export class Graph {
     this._emptyHint.hidden = this._layout.spots.length > 0;
     this._camera.setSize(this._size().width, this._extent, this._layout.spots.length > 0 ? most : EMPTY);
     const isLong = next.objects.length > WIDE;
-    const isPart = (isLong || this._layout.spots.length > FEW) && !this._camera.fits(this._extent, TALL);
+    const isPart = (this._layout.spots.length > FEW || (isLong && !next.ui.grouping)) && !this._camera.fits(this._extent, TALL);
     this._overview.element.hidden = !isPart;
     this._paintSearch(next, isLong || isPart);
     const spot = this._chosenSpot();

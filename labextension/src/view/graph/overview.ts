@@ -4,7 +4,7 @@ import { formatNumber, plural } from '../text';
 import type { ViewState } from '../view_state';
 import { LANE, WIDE } from './edge_routes';
 import { type Box, type Layout, type Spot, spotOfCall } from './layout';
-import { CALL_KINDS, type CallKind, type SearchHit, type UsualCalls, worstKind } from './search';
+import { type CallKind, type SearchHit, type UsualCalls, worstKind } from './search';
 
 /** The height of the map at most, and that of a lane and the width of a column on it, in pixels. */
 const [HIGH, ROW, COLUMN] = [64, 9, 14];
@@ -46,13 +46,6 @@ interface Shown {
   readonly searched: SearchedCalls;
   /** The objects whose lineage is shown; null without one. */
   readonly lineage: ReadonlySet<string> | null;
-}
-
-/** The part in sight as text for screen readers. */
-function overviewText({ view, searched: { kindCounts } }: Shown, [first, last]: readonly [number, number]): string {
-  const kinds = CALL_KINDS.flatMap(kind => (kindCounts.has(kind) ? [`${formatNumber(kindCounts.get(kind) ?? 0)} ${kind}`] : []));
-  const range = first === last ? formatNumber(first) : `${formatNumber(first)} to ${formatNumber(last)}`;
-  return `showing ${last ? range : 'none'} of ${plural(view.calls.length, 'call')}${kinds.length ? `: ${kinds.join(', ')}` : ''}`;
 }
 
 /** The first and the last step at some spots; zeros if there is none. */
@@ -97,11 +90,10 @@ export class Overview {
     this._shown = shown;
     const { view, layout, box, searched, lineage } = shown;
     const replacedCalls = view.model.lastUpdate === null ? view.model.calls : null;
-    const wrong = CALL_KINDS.map(kind => searched.kindCounts.get(kind) ?? 0).join();
     // One more node among thousands is not visible, and not drawn.
     const sizes = [layout.spots.length + 1, box.right - box.left, box.bottom - box.top].map(size => Math.floor(Math.log(size) * FINE));
     const past = view.isPast && view.step;
-    this._draw(replacedCalls, ...sizes, wrong, searched.hits, searched.usual, view.ui.unfolded, view.ui.grouping, past, lineage, (this._width = width));
+    this._draw(replacedCalls, ...sizes, [...searched.kindCounts].join(), searched.hits, searched.usual, view.ui.unfolded, view.ui.grouping, past, lineage, (this._width = width));
   }
 
   /** Sets the frame around the part of the graph that is in sight, with these nodes. */
@@ -110,12 +102,13 @@ export class Overview {
     const [left, right] = this._side(this._x(inSight.left), this._x(inSight.right), this._scale.width);
     const [top, bottom] = this._side(this._y(inSight.top), this._y(inSight.bottom), this._scale.height);
     this._inSight = { left, right, top, bottom };
-    const steps = stepsAt(spots);
+    const [first, last] = stepsAt(spots);
+    const calls = this._shown.view.calls.length;
     const frame = { x: left, y: top, width: right - left, height: bottom - top };
     for (const [name, value] of Object.entries(frame)) this._frameRect.setAttribute(name, String(Math.round(value)));
-    this.element.setAttribute('aria-valuemax', String(this._shown.view.calls.length));
-    this.element.setAttribute('aria-valuenow', String(steps[0]));
-    this.element.setAttribute('aria-valuetext', overviewText(this._shown, steps));
+    this.element.setAttribute('aria-valuemax', String(calls));
+    this.element.setAttribute('aria-valuenow', String(first));
+    this.element.setAttribute('aria-valuetext', last ? `showing ${formatNumber(first)} to ${formatNumber(last)} of ${plural(calls, 'call')}` : 'showing no calls');
   }
 
   private _x(x: number): number {
