@@ -6,14 +6,12 @@ import type { FullBranch } from '../rows';
 import { oneLine } from '../text';
 import type { PanelActions, ViewState } from '../view_state';
 import type { Layout, Spot } from './layout';
-import { shortName } from './node_labels';
+import { nameAndNumber } from './node_labels';
 import type { Note } from './scene';
 
 /** The width of the strip, as in the style sheet, and the height of a name, in pixels. */
 export const STRIP = 120;
 const ROW = 24;
-/** So many characters of a name fit into the strip. */
-const SIGNS = 15;
 
 interface BranchEnd {
   readonly branch: FullBranch;
@@ -128,7 +126,7 @@ export class BranchStrip {
       else if (!branch.current) this._acts.send({ type: 'checkout', branch: branch.id });
     };
     const isOpen = this._live || !branch || branch.current;
-    return h('button', { type: 'button', title: text, 'aria-label': text, 'aria-current': branch?.current && 'true', disabled: !isOpen, onclick }, shortName(text, SIGNS));
+    return h('button', { type: 'button', title: text, 'aria-current': branch?.current && 'true', disabled: !isOpen, onclick }, ...nameAndNumber(text).map(part => h('span', {}, part)));
   }
 }
 

@@ -26,7 +26,7 @@ const EMPTY = 64;
 const GREAT = 150;
 /** Graphviz is too slow for more objects. */
 const TIDY = 300;
-/** From this many objects on, the search bar is shown. */
+/** Above this many objects or calls, the search bar is shown. */
 const WIDE = 100;
 /** Above this many nodes, a graph that does not fit has an overview, and the search bar beside it. */
 const FEW = 20;
@@ -115,6 +115,12 @@ export class Graph {
     const small = this._layout.spots.length <= GREAT;
     if (small) this._scene = this._sceneOf(next, this._layout.spots);
     this._extent = { ...this._layout.box, right: Math.max(this._layout.box.right + OUTSIDE, this._surroundings.right) };
+    this._emptyHint.hidden = this._layout.spots.length > 0;
+    this._camera.setSize(this._size().width, this._extent, this._layout.spots.length > 0 ? most : EMPTY);
+    const isLong = Math.max(next.objects.length, next.calls.length) > WIDE;
+    const isPart = (this._layout.spots.length > FEW || (isLong && !next.ui.grouping)) && !this._camera.fits(this._extent, TALL);
+    this._overview.element.hidden = !isPart;
+    this._paintSearch(next, isLong || isPart);
     this._toolbar.paint({
       any: this._layout.spots.length > 0,
       fold: next.ui.unfolded.size > 0,
@@ -122,12 +128,6 @@ export class Graph {
       tidy: next.live && !next.isPast && next.objects.length <= TIDY,
       search: this._search.element.hidden
     });
-    this._emptyHint.hidden = this._layout.spots.length > 0;
-    this._camera.setSize(this._size().width, this._extent, this._layout.spots.length > 0 ? most : EMPTY);
-    const isLong = next.objects.length > WIDE;
-    const isPart = (this._layout.spots.length > FEW || (isLong && !next.ui.grouping)) && !this._camera.fits(this._extent, TALL);
-    this._overview.element.hidden = !isPart;
-    this._paintSearch(next, isLong || isPart);
     const spot = this._chosenSpot();
     const asked = most < TALL && next.waitingCall?.id === next.chosen.call ? this._waitingBox(next) : null;
     if (asked) this._camera.showPart(this._extent, asked);
@@ -191,7 +191,7 @@ export class Graph {
       const spot = this._spotAt(event);
       if (spot?.object && !this._hasLineage) this._chooseSpot(spot);
       this._showLineage(!this._hasLineage);
-    }
+    } else if (event.key === 'Escape' && this._hasLineage) this._showLineage(false);
     else return false;
     event.preventDefault();
     return true;

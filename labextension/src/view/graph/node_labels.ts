@@ -93,9 +93,15 @@ function whole(view: ViewState, spot: Spot, { label, state, told = '' }: NodeTex
 /** Width of a character of a name, of the line below it, and of a name while the graph is zoomed out. */
 const [NAME_WIDTH, STATE_WIDTH, SHORT_WIDTH] = [7.2, 6.1, 15];
 
-/** A name of at most so many characters; its number is not cut. */
-export function shortName(name: string, most: number): string {
+/** A name without the number at its end, and that number, which tells it from others. */
+export function nameAndNumber(name: string): readonly [string, string] {
   const [, kind = name, number = ''] = /^(.*)([# ]\d+\)?)$/.exec(name) ?? [];
+  return [kind, number];
+}
+
+/** A name of at most so many characters; its number is not cut. */
+function shortName(name: string, most: number): string {
+  const [kind, number] = nameAndNumber(name);
   return clip(kind, Math.floor(most) - number.length) + number;
 }
 
