@@ -6,6 +6,7 @@ import re
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Any
 
 import pytest
 from playwright.sync_api import Browser, Locator, Page, ViewportSize, expect
@@ -43,7 +44,7 @@ class Field:
 
 def books() -> Session:
     """Two ledgers made of one, one of them with a successor; and a rate beside them."""
-    calls: list[object] = [
+    calls: list[Any] = [
         ("Ledger_add", {"Ledger": "Ledger#1", "amount": 1}),
         ("Ledger_add", {"Ledger": "Ledger#2", "amount": 2}),
         ("Ledger_add", {"Ledger": "Ledger#1", "amount": 3}),
@@ -59,7 +60,7 @@ def books() -> Session:
 def farm() -> Session:
     """130 calls: one fails, one is slow, one has a large result, one another argument."""
     newest = 1
-    calls: list[object] = []
+    calls: list[Any] = []
     for row in range(1, 131):
         form = "CURVED" if row == 80 else "STRAIGHT"
         calls.append(("Field_dig", {"Field": f"Field#{newest}", "row": row, "form": form}))

@@ -28,7 +28,7 @@ const GREAT = 150;
 const TIDY = 300;
 /** Above this many objects or calls, the search bar is shown. */
 const WIDE = 100;
-/** Above this many nodes, a graph that does not fit has an overview, and the search bar beside it. */
+/** Above this many nodes, a graph that does not fit has an overview, with the search bar beside it where there is room. */
 const FEW = 20;
 /** From this many calls on, what is unusual is looked for after the graph is drawn. */
 const MANY = 5000;
@@ -120,7 +120,7 @@ export class Graph {
     const isLong = Math.max(next.objects.length, next.calls.length) > WIDE;
     const isPart = (this._layout.spots.length > FEW || (isLong && !next.ui.grouping)) && !this._camera.fits(this._extent, TALL);
     this._overview.element.hidden = !isPart;
-    this._paintSearch(next, isLong || isPart);
+    this._paintSearch(next, isLong || (isPart && !this._size().narrow));
     this._toolbar.paint({
       any: this._layout.spots.length > 0,
       fold: next.ui.unfolded.size > 0,
