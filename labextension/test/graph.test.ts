@@ -122,16 +122,58 @@ test('a call that was edited bears its pencil also where it begins a row of its 
   assert.equal(all('svg.g .e-pale .mk').length, 1);
 });
 
-test('a thousand calls have one frame over them, about the one that was gone to', async () => {
+/** The sides of the frame in the overview: left, top, width, height. */
+const frameOf = (frame: Element): number[] => ['x', 'y', 'width', 'height'].map(name => Number(frame.getAttribute(name)));
+
+test('the overview of a thousand calls has one frame, which Home moves to the first call and arrow keys move on', async () => {
   const { view, all, one } = await page();
   view.update(whole(chain(1000)));
-  const line = one('[aria-label=Overview]');
+  const map = one('[aria-label=Overview]');
+  assert.equal(map.getAttribute('aria-valuemax'), '1000');
+  assert.ok(Number(map.getAttribute('aria-valuenow')) > 980);
+  assert.match(map.getAttribute('aria-valuetext') ?? '', /^showing 99\d to 1,000 of 1,000 calls$/);
+  press(map, 'Home');
+  assert.equal(map.getAttribute('aria-valuenow'), '1');
+  for (let page = 0; page < 9; page++) press(map, 'ArrowRight');
   assert.equal(all('.tc-overview .frame').length, 1);
-  assert.equal(line.getAttribute('aria-valuemax'), '1000');
-  assert.ok(Number(line.getAttribute('aria-valuenow')) > 980);
-  press(line, 'Home');
-  assert.equal(line.getAttribute('aria-valuenow'), '1');
-  for (let page = 0; page < 9; page++) press(line, 'ArrowRight');
-  assert.equal(all('.tc-overview .frame').length, 1);
-  assert.ok(Number(line.getAttribute('aria-valuenow')) > 1);
+  assert.ok(Number(map.getAttribute('aria-valuenow')) > 1);
+});
+
+/** Eight lanes of forty objects, with calls that failed, were slow, or took another argument than all others. */
+function lanes(): Rows {
+  const rows = chain(320);
+  const calls = (rows.calls ?? []).map(call => ({
+    ...call,
+    tool: 'Potato_slice',
+    ms: call.step === 90 ? 5000 : 1,
+    arguments: { shape: call.step === 130 ? 'SLICES' : 'STICKS' },
+    ...(call.step === 50 ? { status: 'failed' as const, object: '', column: 9, lane: 1 } : {})
+  }));
+  const objects = (rows.objects ?? []).filter(object => object.id !== 'p50');
+  return { ...rows, calls, objects: objects.map((object, index) => ({ ...object, column: index % 40, lane: Math.floor(index / 40) })) };
+}
+
+test('the overview moves in both directions, and marks what failed and what is unusual or slow', async () => {
+  const { view, all, one } = await page();
+  view.update(whole(lanes()));
+  const map = one('[aria-label=Overview]');
+  press(map, 'Home');
+  const [left = 0, top = 0] = frameOf(one('.tc-overview .frame'));
+  press(map, 'ArrowRight');
+  const [further = 0, level = 0] = frameOf(one('.tc-overview .frame'));
+  assert.ok(further > left && level === top, `${further} ${left}`);
+  const marks = (look: string): number => (one(`.tc-overview path.${look}`).getAttribute('d') ?? '').split('M').length - 1;
+  assert.equal(marks('failed'), 1);
+  assert.ok(marks('odd') >= 1);
+  assert.ok(marks('own') > 1);
+  assert.equal(marks('hit'), 0);
+  one('.tc-chip.failed').click();
+  assert.equal(marks('hit'), 1);
+  assert.equal(all('.tc-overview path').length, 6);
+});
+
+test('a graph that is wholly in sight has no overview', async () => {
+  const { view, all } = await page();
+  view.update(whole(chain(4)));
+  assert.deepEqual(all('[aria-label=Overview]'), []);
 });

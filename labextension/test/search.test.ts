@@ -23,3 +23,24 @@ test('where each call has its own argument none is unusual', async () => {
   view.update(whole({ ...rows, calls }));
   assert.deepEqual(all('.tc-chip.unusual'), []);
 });
+
+test('a call with a large result is one click away, and says how large it is', async () => {
+  const { view, all, one } = await page();
+  const rows = chain(120);
+  const objects = (rows.objects ?? []).map(object => (object.step === 40 ? { ...object, preview: { caption: 'big', large: '2,000,000 × 3 cells' } } : object));
+  view.update(whole({ ...rows, objects }));
+  assert.equal(one('.tc-chip.large').textContent, '1 large');
+  one('.tc-chip.large').click();
+  assert.equal(one('ol[aria-label=Steps] [aria-current=step]').dataset.n, '40');
+  assert.equal(one('.tc-why').textContent, '2,000,000 × 3 cells');
+  assert.equal(all('.tc-chip[aria-pressed=true]').length, 1);
+});
+
+test('a call that took much longer than the others is one click away', async () => {
+  const { view, one } = await page();
+  const rows = chain(120);
+  const calls = (rows.calls ?? []).map(call => ({ ...call, ms: call.step === 77 ? 900 : 2 }));
+  view.update(whole({ ...rows, calls }));
+  one('.tc-chip.slow').click();
+  assert.equal(one('ol[aria-label=Steps] [aria-current=step]').dataset.n, '77');
+});

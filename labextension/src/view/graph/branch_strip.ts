@@ -6,6 +6,7 @@ import type { FullBranch } from '../rows';
 import { oneLine } from '../text';
 import type { PanelActions, ViewState } from '../view_state';
 import type { Layout, Spot } from './layout';
+import { nameAndNumber } from './node_labels';
 import type { Note } from './scene';
 
 /** The width of the strip, as in the style sheet, and the height of a name, in pixels. */
@@ -125,7 +126,7 @@ export class BranchStrip {
       else if (!branch.current) this._acts.send({ type: 'checkout', branch: branch.id });
     };
     const isOpen = this._live || !branch || branch.current;
-    return h('button', { type: 'button', title: text, 'aria-current': branch?.current && 'true', disabled: !isOpen, onclick }, text);
+    return h('button', { type: 'button', title: text, 'aria-current': branch?.current && 'true', disabled: !isOpen, onclick }, ...nameAndNumber(text).map(part => h('span', {}, part)));
   }
 }
 

@@ -136,6 +136,28 @@ export class Camera {
     this._applyTransform();
   }
 
+  /** Whether a drawing of at most this height can be shown whole. */
+  fits(box: Box, most: number): boolean {
+    const scale = this._scaleToShowAll(box);
+    return scale !== null && (box.bottom - box.top) * scale <= most + 1;
+  }
+
+  /** The part of the drawing that is in sight. */
+  inSight(): Box {
+    const [left, top] = [-this._x / this._scale, -this._y / this._scale];
+    return { left, top, right: left + this._width / this._scale, bottom: top + this._height / this._scale };
+  }
+
+  /** Shows a point in the middle, but nothing outside of the drawing. */
+  showPoint(x: number, y: number): void {
+    const { left, right, top, bottom } = this._drawingSize.box;
+    const start = (middle: number, low: number, high: number, size: number): number => Math.max(low, Math.min(middle - size / 2, high - size));
+    this._x = -start(x, left, right, this._width / this._scale) * this._scale;
+    this._y = this._isTooTall() ? -start(y, top, bottom, this._height / this._scale) * this._scale : this._centredY();
+    this._movedByPerson = true;
+    this._applyTransform();
+  }
+
   /** Whether the pointer was dragged since it was pressed. */
   wasDragged(): boolean {
     return this._hasDragged;

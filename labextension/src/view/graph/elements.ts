@@ -186,8 +186,12 @@ function objectContent(preview: FullPreview): SVGElement {
 }
 
 /** A text as wide as a tile. */
-const largeText = (text: string, look: string): SVGElement =>
-  s('text', { class: look, y: '.36em', style: `font-size: ${Math.min(22, 70 / text.length)}px` }, text);
+function largeText(text: string, look: string): SVGElement {
+  const element = s('text', { class: look, y: '.36em' }, text);
+  // Not as an attribute: the policy of an exported page allows none.
+  element.style.fontSize = `${Math.min(22, 70 / text.length)}px`;
+  return element;
+}
 
 /** The content of an object's tile; zoomed out, words give way to what tells the object apart, or to its type. */
 function tileContent({ preview, label, kind }: FullObject): SVGElement {

@@ -37,19 +37,21 @@ const COPIED_STYLES = [
   'font-family',
   'font-size',
   'font-weight',
-  'text-anchor'
+  'text-anchor',
+  'opacity'
 ] as const;
 
 /** Writes the computed styles into an element, so that it needs no style sheet. */
 function writeStyles(element: Element): void {
+  // Before the class of this element goes, which the styles of its children depend on.
+  for (const child of [...element.children]) writeStyles(child);
   const style = getComputedStyle(element);
   for (const name of COPIED_STYLES) {
     const value = style.getPropertyValue(name);
-    if (value && value !== 'normal' && value !== 'auto') element.setAttribute(name, value);
+    if (!['', 'normal', 'auto', '1'].includes(value)) element.setAttribute(name, value);
   }
   for (const name of ['class', 'tabindex', 'role', 'data-k', 'aria-hidden'])
     element.removeAttribute(name);
-  for (const child of [...element.children]) writeStyles(child);
 }
 
 /** The drawing as a standalone SVG; `place` is an element under the style sheet. */

@@ -26,8 +26,10 @@ const EMPTY = 64;
 const GREAT = 150;
 /** Graphviz is too slow for more objects. */
 const TIDY = 300;
-/** From this many objects on, the overview and the search bar are shown. */
+/** Above this many objects or calls, the search bar is shown. */
 const WIDE = 100;
+/** Above this many nodes, a graph that does not fit has an overview, with the search bar beside it where there is room. */
+const FEW = 20;
 /** From this many calls on, what is unusual is looked for after the graph is drawn. */
 const MANY = 5000;
 
@@ -44,7 +46,10 @@ export class Graph {
   private readonly _svg = s('svg', { class: 'g', role: 'graphics-document img', 'aria-label': 'Object lineage' }, this._layers.world);
   private readonly _camera = new Camera(this._svg, this._layers.world, () => this._draw());
   private readonly _search = new Search(this._acts, { repaint: () => this._repaint(), close: () => this._openSearch(false) });
-  private readonly _overview = new Overview(to => this._showStep(to));
+  private readonly _overview = new Overview((x, y) => {
+    this._camera.showPoint(x, y);
+    this._frameOverview();
+  });
   private readonly _branchStrip = new BranchStrip(this._acts);
   private readonly _objectList = new ObjectList();
   private readonly _legendBox = h('div', { class: 'tc-key', hidden: true });
@@ -64,7 +69,7 @@ export class Graph {
     'No objects yet. The graph shows the inputs, and the objects that calls make.'
   );
   private readonly _canvas = h('div', 'tc-canvas', this._svg, this._branchStrip.element, this._emptyHint);
-  readonly element = h('div', 'tc-graph', this._search.element, this._overview.element, this._canvas, this._legendBox, this._objectList.element);
+  readonly element = h('div', 'tc-graph', h('div', 'tc-lookup', this._search.element, this._overview.element), this._canvas, this._legendBox, this._objectList.element);
   private readonly _computeLayout = graphLayout();
   private _layout: Layout = { spots: [], spotOf: () => undefined, divider: null, box: NOWHERE };
   /** The bounding box of all nodes and labels. */
@@ -81,8 +86,6 @@ export class Graph {
   private _hasLineage = false;
   private _lineage: ReadonlySet<string> | null = null;
   private _isTidying = false;
-  /** The step chosen in the overview, while it is visible. */
-  private _overviewStep = 0;
 
   constructor(private readonly _acts: PanelActions) {
     this._svg.addEventListener('click', event => {
@@ -112,8 +115,12 @@ export class Graph {
     const small = this._layout.spots.length <= GREAT;
     if (small) this._scene = this._sceneOf(next, this._layout.spots);
     this._extent = { ...this._layout.box, right: Math.max(this._layout.box.right + OUTSIDE, this._surroundings.right) };
-    const wide = next.objects.length > WIDE;
-    this._paintSearch(next, wide);
+    this._emptyHint.hidden = this._layout.spots.length > 0;
+    this._camera.setSize(this._size().width, this._extent, this._layout.spots.length > 0 ? most : EMPTY);
+    const isLong = Math.max(next.objects.length, next.calls.length) > WIDE;
+    const isPart = (this._layout.spots.length > FEW || (isLong && !next.ui.grouping)) && !this._camera.fits(this._extent, TALL);
+    this._overview.element.hidden = !isPart;
+    this._paintSearch(next, isLong || (isPart && !this._size().narrow));
     this._toolbar.paint({
       any: this._layout.spots.length > 0,
       fold: next.ui.unfolded.size > 0,
@@ -121,16 +128,12 @@ export class Graph {
       tidy: next.live && !next.isPast && next.objects.length <= TIDY,
       search: this._search.element.hidden
     });
-    this._emptyHint.hidden = this._layout.spots.length > 0;
-    this._overview.element.hidden = !wide;
-    this._camera.setSize(this._size().width, this._extent, this._layout.spots.length > 0 ? most : EMPTY);
     const spot = this._chosenSpot();
     const asked = most < TALL && next.waitingCall?.id === next.chosen.call ? this._waitingBox(next) : null;
     if (asked) this._camera.showPart(this._extent, asked);
     else if (next.followsNewest) this._camera.followNewest(this._extent, next.ui.editedCall ? (spot ?? this._surroundings.newest) : this._surroundings.newest);
     else this._camera.showIfItFits(this._extent);
     if (!next.followsNewest && spot && this._chosenKey !== spot.key) this._camera.reveal(spot);
-    if (this._chosenKey !== (spot?.key ?? '')) this._overviewStep = 0;
     this._chosenKey = spot?.key ?? '';
     this._draw();
     this._objectList.paint(next, this._layout);
@@ -142,15 +145,25 @@ export class Graph {
   }
 
   /** Draws the search bar and the overview; those of a very large session after the rest. */
-  private _paintSearch(next: ViewState, wide: boolean): void {
-    const draws = [
-      () => this._search.paint(next, wide),
-      () => wide && this._overview.paint(next, this._search, (this._width || this._size().width) - (this._size().narrow ? 16 : 32))
-    ];
-    for (const draw of draws) {
-      if (next.calls.length > MANY) setTimeout(() => next === this._view && draw());
-      else draw();
-    }
+  private _paintSearch(next: ViewState, always: boolean): void {
+    const draw = (): void => {
+      this._search.paint(next, always);
+      if (this._overview.element.hidden) return;
+      this._overview.paint({ view: next, layout: this._layout, box: this._extent, searched: this._search, lineage: this._lineage }, this._mapWidth());
+      this._frameOverview();
+    };
+    if (next.calls.length > MANY) setTimeout(() => next === this._view && draw());
+    else draw();
+  }
+
+  /** The width of the overview at most: beside the search bar, or below it. */
+  private _mapWidth(): number {
+    const width = this._width || this._size().width;
+    return this._size().narrow ? width - 16 : Math.round(0.45 * width);
+  }
+
+  private _frameOverview(): void {
+    this._overview.frame(this._camera.inSight(), this._layout.spots.filter(spot => !spot.parked && this._camera.isVisible(spot, 0)));
   }
 
   /** The buttons that zoom and fit the graph, for a place outside of it. */
@@ -174,7 +187,11 @@ export class Graph {
   handleKey(event: KeyboardEvent): boolean {
     if (isField(event.target) || event.ctrlKey || event.metaKey || event.altKey) return false;
     if (event.key === '/') this._openSearch(true);
-    else if (event.key === 'l') this._showLineage(!this._hasLineage);
+    else if (event.key === 'l') {
+      const spot = this._spotAt(event);
+      if (spot?.object && !this._hasLineage) this._chooseSpot(spot);
+      this._showLineage(!this._hasLineage);
+    } else if (event.key === 'Escape' && this._hasLineage) this._showLineage(false);
     else return false;
     event.preventDefault();
     return true;
@@ -238,9 +255,12 @@ export class Graph {
     if (!on) this._focusSpot(this._layout.spots.find(spot => spot.key === this._focusedKey) ?? this._surroundings.newest);
   }
 
+  /** Shows the lineage of the chosen object, and the object itself. */
   private _showLineage(on: boolean): void {
     this._hasLineage = on;
     this._repaint();
+    const centre = on && this._view && this._layout.spotOf(this._lineageCentre(this._view));
+    if (centre) this._camera.reveal(centre);
   }
 
   /** The object whose lineage is shown: the chosen one, what a chosen call used, else the newest. */
@@ -250,16 +270,6 @@ export class Graph {
 
   private _sceneOf(view: ViewState, spots: readonly Spot[]): Scene {
     return scene(view, spots, this._layout, this._size(), this._lineage);
-  }
-
-  /** Shows the object that was newest at a step. */
-  private _showStep(to: number): void {
-    const call = this._view?.calls[to - 1];
-    const spot = call && spotOfCall(this._layout, call);
-    const near = spot ?? this._layout.spots.findLast(({ object }) => object !== null && object.step > 0 && object.step <= to);
-    if (near) this._camera.reveal(near);
-    this._overviewStep = near ? to : 0;
-    this._draw();
   }
 
   // -- on the canvas -------------------------------------------------------------------------
@@ -317,29 +327,6 @@ export class Graph {
     this._layers.markNodes({ chosen: chosenKey, tab, found: this._search.keys });
   }
 
-  private _stepOf(spot: Spot | undefined): number {
-    return spot?.object?.step ?? spot?.failedCall?.step ?? 0;
-  }
-
-  private _visibleSteps(): number[] {
-    return this._layout.spots
-      .filter(spot => !spot.parked && this._camera.isVisible(spot, 0))
-      .map(spot => this._stepOf(spot))
-      .filter(step => step > 0);
-  }
-
-  private _isSpotVisible(spot: Spot | undefined): boolean {
-    return spot !== undefined && this._camera.isVisible(spot, 0);
-  }
-
-  /** The current step: from the overview, the choice, the newest node, or the visible nodes. */
-  private _here(steps: readonly number[]): number {
-    const call = this._view?.calls[this._overviewStep - 1];
-    if (!(call && this._isSpotVisible(spotOfCall(this._layout, call)))) this._overviewStep = 0;
-    const spot = [this._chosenSpot(), this._surroundings.newest].find(one => this._isSpotVisible(one) && this._stepOf(one) > 0);
-    return this._overviewStep || this._stepOf(spot) || (steps[steps.length >> 1] ?? 1);
-  }
-
   /** Draws the visible nodes; in a large graph, only those near the viewport. */
   private _draw(): void {
     if (!this._view) return;
@@ -350,9 +337,6 @@ export class Graph {
     this._layers.draw(this._scene, this._surroundings, this._layout.spots.length > GREAT && this._camera.isAfar());
     this._branchStrip.place(spot => this._camera.heightOf(spot), this._camera.canvasHeight());
     this._markNodes();
-    if (!this._overview.element.hidden) {
-      const steps = this._visibleSteps();
-      this._overview.frame(steps, this._here(steps));
-    }
+    if (!this._overview.element.hidden) this._frameOverview();
   }
 }

@@ -47,6 +47,8 @@ interface NodeText {
   readonly state: string;
   /** What tells it from others of its type. */
   readonly told?: string;
+  /** The name where the whole one is too long. */
+  readonly shorter?: string;
 }
 
 /** A range of names; a common type is written once. */
@@ -58,10 +60,11 @@ function nameRange(first: string, last: string): string {
 function stackText({ folded, stack }: Spot): NodeText {
   const { name: group, calls, withoutResult: lost } = stack ?? { name: '', calls: 0, withoutResult: 0 };
   const count = plural(Math.max(1, calls), 'call');
-  const name = group || count;
-  const from = nameRange(folded[0]?.name ?? '', folded.at(-1)?.name ?? '');
-  const state = lost > 0 ? `${lost} without result` : from;
-  return { name, label: `${name} folded`, state: group ? `${count}: ${state}` : state };
+  const [first, last] = [folded[0], folded.at(-1)];
+  const state = lost > 0 ? `${lost} without result` : nameRange(first?.name ?? '', last?.name ?? '');
+  if (!group) return { name: count, label: `${count} folded`, state };
+  const method = group.startsWith(`${first?.kind}_`) ? group.slice((first?.kind.length ?? 0) + 1) : group;
+  return { name: group, shorter: method, label: `${group}, ${count} folded`, state };
 }
 
 function nodeText(view: ViewState, spot: Spot): NodeText {
@@ -90,9 +93,15 @@ function whole(view: ViewState, spot: Spot, { label, state, told = '' }: NodeTex
 /** Width of a character of a name, of the line below it, and of a name while the graph is zoomed out; wide ones of common fonts. */
 const [NAME_WIDTH, STATE_WIDTH, SHORT_WIDTH] = [8.2, 6.1, 16.5];
 
+/** A name without the number at its end, and that number, which tells it from others. */
+export function nameAndNumber(name: string): readonly [string, string] {
+  const [, kind = name, number = ''] = /^(.*)([# ]\d+\)?)$/.exec(name) ?? [];
+  return [kind, number];
+}
+
 /** A name of at most so many characters; its number is not cut. */
 function shortName(name: string, most: number): string {
-  const [, kind = name, number = ''] = /^(.*)(#\d+)$/.exec(name) ?? [];
+  const [kind, number] = nameAndNumber(name);
   return clip(kind, Math.floor(most) - number.length) + number;
 }
 
@@ -102,8 +111,8 @@ export function nodeAt(view: ViewState, spot: Spot, size: Size, isAway = false):
   const { object } = spot;
   const grid = gridOf(size);
   const width = spot.parked ? 2 * grid.right : grid.left + grid.right;
-  const fit = (whole: string, unit: number): CellText => {
-    const text = shortName(oneLine(whole, 200), width / unit);
+  const fit = (whole: string, unit: number, shorter = whole): CellText => {
+    const text = shortName(oneLine(whole.length * unit > width ? shorter : whole, 200), width / unit);
     return [text, ...textAnchor(text.length * unit, grid)];
   };
   const marks = object ? objectMarks(view, object) : [];
@@ -112,9 +121,9 @@ export function nodeAt(view: ViewState, spot: Spot, size: Size, isAway = false):
     spot,
     look: nodeLook(view, spot),
     label: oneLine(words.label, 120),
-    name: fit(words.name, NAME_WIDTH),
+    name: fit(words.name, NAME_WIDTH, words.shorter),
     state: fit(words.told || words.state, STATE_WIDTH),
-    shortName: fit(object?.name ?? words.name, SHORT_WIDTH),
+    shortName: fit(object?.name ?? words.shorter ?? words.name, SHORT_WIDTH),
     fullLabel: oneLine(whole(view, spot, words), 400),
     mark: marks[0]?.[0] ?? null,
     isAway

@@ -1,57 +1,34 @@
-/** The overview: the durations and the problems of all calls in one line, with a frame around the visible ones. */
+/** The overview: a small map of the graph, with a frame around the part that is in sight. */
 import { h, s, whenChanged } from '../dom';
-import { mark } from '../icons';
-import type { FullCall } from '../rows';
 import { formatNumber, plural } from '../text';
 import type { ViewState } from '../view_state';
-import { CALL_KINDS, type CallKind, KIND_ICONS, type SearchHit, type UsualCalls, worstKind } from './search';
+import { LANE, WIDE } from './edge_routes';
+import { type Box, type Layout, type Spot, spotOfCall } from './layout';
+import { type CallKind, type SearchHit, type UsualCalls, worstKind } from './search';
 
-const HIGH = 44;
-const FLOOR = 26;
-const BAR = 4;
-/** The overview is redrawn when it has grown by this fraction. */
+/** The height of the map at most, and that of a lane and the width of a column on it, in pixels. */
+const [HIGH, ROW, COLUMN] = [64, 9, 14];
+/** Space around the marks, and the least side of the frame. */
+const [EDGE, LEAST_FRAME] = [5, 10];
+/** The map is drawn again when the graph has grown by this fraction. */
 const FINE = 200;
+/** How far an arrow key moves the frame, as a share of its side. */
+const STEP = 0.25;
 
-interface Bar {
-  /** From 0 to 1. */
-  readonly high: number;
-  readonly kind: CallKind | null;
-  readonly hit: boolean;
-}
+/** The marks, from the least to the most important: where several stand in one place, one is drawn. */
+const MARKS = {
+  pale: 'm-1.5-1.5h3v3h-3z',
+  own: 'm-2-2h4v4h-4z',
+  odd: 'm0-3.5l3.5 6h-7z',
+  stopped: 'm-2.5 0a2.5 2.5 0 1 0 5 0a2.5 2.5 0 1 0-5 0',
+  failed: 'm-2.5-2.5l5 5m0-5l-5 5',
+  hit: 'm-3-3h6v6h-6z'
+} as const;
+type Mark = keyof typeof MARKS;
+const RANKS = Object.keys(MARKS) as Mark[];
 
-/** The calls in `parts` bars: each with its longest duration and its worst kind. */
-function bars(calls: readonly FullCall[], parts: number, hits: ReadonlySet<string>, usual: UsualCalls): readonly Bar[] {
-  let longest = 1;
-  for (const call of calls) if (call.ms > longest) longest = call.ms;
-  const size = Math.max(1, calls.length / parts);
-  const found: { ms: number; kind: CallKind | null; hit: boolean }[] = [];
-  for (let index = 0; index < calls.length; index++) {
-    const call = calls[index];
-    if (!call) continue;
-    const bar = (found[Math.floor(index / size)] ??= { ms: 0, kind: null, hit: false });
-    if (call.ms > bar.ms) bar.ms = call.ms;
-    if (hits.has(call.id)) bar.hit = true;
-    const kind = worstKind(call, usual);
-    if (kind && (bar.kind === null || CALL_KINDS.indexOf(kind) < CALL_KINDS.indexOf(bar.kind))) bar.kind = kind;
-  }
-  return found.map(({ ms, kind, hit }) => ({ high: Math.log1p(ms) / Math.log1p(longest), kind, hit }));
-}
-
-interface StepRange {
-  readonly from: number;
-  readonly to: number;
-}
-
-/** Steps as ranges; near steps are joined. */
-function rangesOf(steps: readonly number[], near: number): readonly StepRange[] {
-  const ranges: { from: number; to: number }[] = [];
-  for (const step of [...steps].sort((a, b) => a - b)) {
-    const last = ranges.at(-1);
-    if (last && step - last.to <= near) last.to = step;
-    else ranges.push({ from: step, to: step });
-  }
-  return ranges;
-}
+const markOf = (kind: CallKind): Mark =>
+  kind === 'failed' || kind === 'unknown' ? 'failed' : kind === 'slow' || kind === 'large' || kind === 'unusual' ? 'odd' : 'stopped';
 
 /** The found and the problematic calls. */
 export interface SearchedCalls {
@@ -60,115 +37,149 @@ export interface SearchedCalls {
   readonly usual: UsualCalls;
 }
 
-/** The overview as text, for screen readers. */
-function overviewText(view: ViewState, seen: readonly StepRange[], wrong: ReadonlyMap<CallKind, number>): string {
-  const kinds = CALL_KINDS.flatMap(kind => (kind !== 'slow' && wrong.has(kind) ? [`${formatNumber(wrong.get(kind) ?? 0)} ${kind}`] : []));
-  const troubles = kinds.length ? `: ${kinds.join(', ')}` : '';
-  const parts = seen.slice(0, 6).map(({ from, to }) => (from === to ? formatNumber(from) : `${formatNumber(from)} to ${formatNumber(to)}`));
-  return `showing ${parts.join(', ') || 'none'} of ${plural(view.calls.length, 'call')}${troubles}`;
+/** What the map shows. */
+interface Shown {
+  readonly view: ViewState;
+  readonly layout: Layout;
+  /** The bounding box of the graph. */
+  readonly box: Box;
+  readonly searched: SearchedCalls;
+  /** The objects whose lineage is shown; null without one. */
+  readonly lineage: ReadonlySet<string> | null;
 }
 
-/** The overview; `go` shows a step. */
+/** The first and the last step at some spots; zeros if there is none. */
+function stepsAt(spots: readonly Spot[]): readonly [number, number] {
+  const rows = spots.flatMap(({ object, failedCall, folded }) => object ?? failedCall ?? [folded[0], folded.at(-1)]);
+  const steps = rows.map(row => row?.step ?? 0).filter(step => step > 0);
+  return steps.length ? [Math.min(...steps), Math.max(...steps)] : [0, 0];
+}
+
+/** The overview; `go` shows a point of the graph in the middle. */
 export class Overview {
-  private readonly _layer = s('g');
-  private readonly _frameRect = s('rect', { class: 'frame', y: 1, height: FLOOR + 4, rx: 2 });
-  private readonly _svg = s('svg', { class: 'g', height: HIGH, 'aria-hidden': 'true' }, this._layer, this._frameRect);
-  readonly element = h('div', { class: 'tc-overview', role: 'slider', tabindex: 0, 'aria-label': 'Overview' }, this._svg);
-  private _view!: ViewState;
-  private _searched: SearchedCalls = { hits: [], kindCounts: new Map(), usual: { slow: Infinity, unusual: new Map(), large: new Map() } };
+  private readonly _marks = s('g');
+  private readonly _frameRect = s('rect', { class: 'frame', rx: 2 });
+  private readonly _svg = s('svg', { class: 'g', 'aria-hidden': 'true' }, this._marks, this._frameRect);
+  readonly element = h('div', { class: 'tc-overview', role: 'slider', tabindex: 0, 'aria-label': 'Overview', 'aria-valuemin': 0 }, this._svg);
+  private _shown!: Shown;
+  /** Pixels of the map for each pixel of the graph, the corner of the graph, and the size of the map. */
+  private _scale = { x: 0, y: 0, left: 0, top: 0, width: 0, height: 0 };
   private _width = 0;
-  private _visibleRanges: readonly StepRange[] = [];
-  private _currentRange: StepRange = { from: 1, to: 1 };
-  private _isPressed = false;
-  private readonly _draw = whenChanged(() => {
-    const { hits, usual } = this._searched;
-    const all = bars(this._view.calls, Math.max(1, Math.floor(this._width / BAR)), new Set(hits.map(hit => hit.call)), usual);
-    const step = this._width / Math.max(1, all.length);
-    const d = (chosen: (bar: Bar) => boolean): string =>
-      all.map((bar, at) => (chosen(bar) ? `M${(at * step).toFixed(1)} ${FLOOR}v${-(3 + 19 * bar.high).toFixed(1)}h${(step * 0.75).toFixed(1)}V${FLOOR}z` : '')).join('');
-    const marks = all.flatMap((bar, at) => (bar.kind ? [{ kind: bar.kind, at: at * step + step / 2 }] : []));
-    const apart = marks.filter((one, index) => one.at - (marks[index - 1]?.at ?? -99) > 10 || one.kind !== marks[index - 1]?.kind);
-    this._layer.replaceChildren(
-      s('path', { class: 'bars', d: d(bar => !bar.hit) }),
-      s('path', { class: 'bars hits', d: d(bar => bar.hit) }),
-      ...apart.map(one => s('g', `at ${one.kind}`, mark(KIND_ICONS[one.kind], Math.min(this._width - 7, Math.max(7, one.at)), 36)))
-    );
-  });
+  private _inSight: Box = { left: 0, right: 0, top: 0, bottom: 0 };
+  /** From the pointer to the middle of the frame while it is dragged. */
+  private _grip: readonly [number, number] | null = null;
+  private readonly _draw = whenChanged(() => this._drawMarks());
 
-  constructor(private readonly _go: (step: number) => void) {
+  constructor(private readonly _go: (x: number, y: number) => void) {
     this.element.addEventListener('pointerdown', event => {
-      this._isPressed = event.button === 0;
-      if (!this._isPressed) return;
+      if (event.button !== 0) return;
       this.element.setPointerCapture(event.pointerId);
-      this._goToPointer(event);
+      const [x, y] = this._pointed(event);
+      const { left, right, top, bottom } = this._inSight;
+      const isInside = x >= left && x <= right && y >= top && y <= bottom;
+      this._grip = isInside ? [(left + right) / 2 - x, (top + bottom) / 2 - y] : [0, 0];
+      this._follow(event);
     });
-    this.element.addEventListener('pointermove', event => this._isPressed && this._goToPointer(event));
-    for (const over of ['pointerup', 'pointercancel'] as const) this.element.addEventListener(over, () => (this._isPressed = false));
-    this.element.addEventListener('keydown', event => {
-      const { from, to: end } = this._currentRange;
-      const page = Math.max(1, end - from);
-      const middle = Math.round((from + end) / 2);
-      const to = {
-        ArrowRight: middle + 1,
-        ArrowLeft: middle - 1,
-        ArrowUp: middle + 1,
-        ArrowDown: middle - 1,
-        PageUp: middle + page,
-        PageDown: middle - page,
-        Home: 1,
-        End: this._lastStep()
-      }[event.key];
-      if (to === undefined) return;
-      this._go(Math.min(this._lastStep(), Math.max(1, to)));
-      event.preventDefault();
-      event.stopPropagation();
-    });
+    this.element.addEventListener('pointermove', event => this._follow(event));
+    for (const end of ['pointerup', 'pointercancel'] as const) this.element.addEventListener(end, () => (this._grip = null));
+    this.element.addEventListener('keydown', event => this._handleKey(event));
   }
 
-  paint(next: ViewState, searched: SearchedCalls, wide: number): void {
-    [this._view, this._searched, this._width] = [next, { hits: searched.hits, kindCounts: searched.kindCounts, usual: searched.usual }, Math.max(1, wide)];
-    this._svg.setAttribute('width', String(this._width));
-    const { model, calls } = next;
-    const replacedCalls = model.lastUpdate === null ? model.calls : null;
-    const wrong = CALL_KINDS.map(kind => searched.kindCounts.get(kind) ?? 0).join();
-    // One more call among thousands is not visible, and not drawn.
-    this._draw(replacedCalls, Math.floor(Math.log(calls.length + 1) * FINE), wrong, searched.hits, searched.usual, model.branches, this._width);
+  /** Draws the map, up to a width in pixels. */
+  paint(shown: Shown, width: number): void {
+    this._shown = shown;
+    const { view, layout, box, searched, lineage } = shown;
+    const replacedCalls = view.model.lastUpdate === null ? view.model.calls : null;
+    // One more node among thousands is not visible, and not drawn.
+    const sizes = [layout.spots.length + 1, box.right - box.left, box.bottom - box.top].map(size => Math.floor(Math.log(size) * FINE));
+    const past = view.isPast && view.step;
+    this._draw(replacedCalls, ...sizes, [...searched.kindCounts].join(), searched.hits, searched.usual, view.ui.unfolded, view.ui.grouping, past, lineage, (this._width = width));
   }
 
-  /** Sets the visible steps; the frame is around the current one. */
-  frame(steps: readonly number[], here: number): void {
-    if (!this._view) return;
-    this._visibleRanges = rangesOf(steps, Math.max(4, this._lastStep() / 100));
-    this._currentRange = this._visibleRanges.find(({ from, to }) => from <= here && here <= to) ?? { from: here, to: here };
-    this._updateFrame();
+  /** Sets the frame around the part of the graph that is in sight, with these nodes. */
+  frame(inSight: Box, spots: readonly Spot[]): void {
+    if (!this._shown) return;
+    const [left, right] = this._side(this._x(inSight.left), this._x(inSight.right), this._scale.width);
+    const [top, bottom] = this._side(this._y(inSight.top), this._y(inSight.bottom), this._scale.height);
+    this._inSight = { left, right, top, bottom };
+    const [first, last] = stepsAt(spots);
+    const calls = this._shown.view.calls.length;
+    const frame = { x: left, y: top, width: right - left, height: bottom - top };
+    for (const [name, value] of Object.entries(frame)) this._frameRect.setAttribute(name, String(Math.round(value)));
+    this.element.setAttribute('aria-valuemax', String(calls));
+    this.element.setAttribute('aria-valuenow', String(first));
+    this.element.setAttribute('aria-valuetext', last ? `showing ${formatNumber(first)} to ${formatNumber(last)} of ${plural(calls, 'call')}` : 'showing no calls');
   }
 
-  private _lastStep(): number {
-    return Math.max(1, this._view.calls.length);
+  private _x(x: number): number {
+    return EDGE + (x - this._scale.left) * this._scale.x;
   }
 
-  private _x(step: number): number {
-    return ((step - 1) / this._lastStep()) * this._width;
+  private _y(y: number): number {
+    return EDGE + (y - this._scale.top) * this._scale.y;
   }
 
-  private _moveFrame({ from, to }: StepRange): void {
-    const wide = Math.max(8, this._x(to + 1) - this._x(from));
-    const left = Math.max(1, Math.min(this._width - wide - 1, this._x((from + to + 1) / 2) - wide / 2));
-    this._frameRect.setAttribute('x', String(Math.round(left)));
-    this._frameRect.setAttribute('width', String(Math.round(wide)));
+  /** A side of the frame inside of the map, and not too small to be seen. */
+  private _side(from: number, to: number, size: number): readonly [number, number] {
+    const start = Math.max(1, Math.min(from, size - 1 - LEAST_FRAME));
+    return [start, Math.max(start + LEAST_FRAME, Math.min(to, size - 1))];
   }
 
-  private _updateFrame(): void {
-    this._moveFrame(this._currentRange);
-    this.element.setAttribute('aria-valuemin', '1');
-    this.element.setAttribute('aria-valuemax', String(this._lastStep()));
-    this.element.setAttribute('aria-valuenow', String(this._currentRange.from));
-    this.element.setAttribute('aria-valuetext', overviewText(this._view, this._visibleRanges, this._searched.kindCounts));
+  private _drawMarks(): void {
+    const { view, layout, box, searched, lineage } = this._shown;
+    const [wide, tall] = [box.right - box.left, box.bottom - box.top];
+    const [x, y] = [Math.min((this._width - 2 * EDGE) / wide, COLUMN / WIDE.pitch), Math.min((HIGH - 2 * EDGE) / tall, ROW / LANE)];
+    this._scale = { x, y, left: box.left, top: box.top, width: Math.ceil(wide * x) + 2 * EDGE, height: Math.ceil(tall * y) + 2 * EDGE };
+    this._svg.setAttribute('width', String(this._scale.width));
+    this._svg.setAttribute('height', String(this._scale.height));
+    const ranks = new Map<string, number>();
+    const put = (spot: Spot | undefined, mark: Mark): void => {
+      if (!spot) return;
+      const key = `M${Math.round(this._x(spot.x))} ${Math.round(this._y(spot.y))}`;
+      ranks.set(key, Math.max(ranks.get(key) ?? 0, RANKS.indexOf(mark)));
+    };
+    for (const spot of layout.spots) {
+      const own = spot.object ?? spot.failedCall ?? spot.folded[0];
+      const isOwn = lineage ? [own, ...spot.folded].some(row => row && lineage.has(row.id)) : own?.branch === '';
+      put(spot, isOwn ? 'own' : 'pale');
+    }
+    for (const call of view.calls) {
+      const kind = worstKind(call, searched.usual);
+      if (kind) put(spotOfCall(layout, call), markOf(kind));
+    }
+    for (const hit of searched.hits) put(layout.spotOf(hit.object) ?? layout.spotOf(`call:${hit.call}`), 'hit');
+    const paths = RANKS.map(() => '');
+    for (const [key, rank] of ranks) paths[rank] += key + MARKS[RANKS[rank] ?? 'own'];
+    this._marks.replaceChildren(...RANKS.map((mark, rank) => s('path', { class: mark, d: paths[rank] })));
   }
 
-  private _goToPointer(event: PointerEvent): void {
-    const box = this._svg.getBoundingClientRect();
-    const share = (event.clientX - box.left) / Math.max(1, box.width);
-    this._go(Math.min(this._lastStep(), Math.max(1, Math.round(share * this._lastStep() + 0.5))));
+  /** A point of the map, in pixels. */
+  private _pointed(event: PointerEvent): readonly [number, number] {
+    const { left, top } = this._svg.getBoundingClientRect();
+    return [event.clientX - left, event.clientY - top];
+  }
+
+  private _follow(event: PointerEvent): void {
+    if (!this._grip) return;
+    const [x, y] = this._pointed(event);
+    this._moveTo(x + this._grip[0], y + this._grip[1]);
+  }
+
+  /** Moves the middle of the frame to a point of the map. */
+  private _moveTo(x: number, y: number): void {
+    this._go((x - EDGE) / this._scale.x + this._scale.left, (y - EDGE) / this._scale.y + this._scale.top);
+  }
+
+  private _handleKey(event: KeyboardEvent): void {
+    const { left, right, top, bottom } = this._inSight;
+    const [dx = 0, dy = 0] = { ArrowRight: [STEP, 0], ArrowLeft: [-STEP, 0], ArrowDown: [0, STEP], ArrowUp: [0, -STEP], PageUp: [1, 0], PageDown: [-1, 0] }[event.key] ?? [];
+    const { view, layout } = this._shown;
+    const last = view.calls.at(-1);
+    const end = event.key === 'Home' ? layout.spots[0] : event.key === 'End' && last ? spotOfCall(layout, last) : undefined;
+    if (end) this._go(end.x, end.y);
+    else if (dx || dy) this._moveTo((left + right) / 2 + dx * (right - left), (top + bottom) / 2 + dy * (bottom - top));
+    else return;
+    event.preventDefault();
+    event.stopPropagation();
   }
 }

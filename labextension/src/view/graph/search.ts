@@ -154,14 +154,8 @@ function isKind(call: FullCall, kind: CallKind, { slow, unusual, large }: UsualC
   return kind === 'slow' ? call.ms >= slow : KIND_OF_STATUS[call.status] === kind;
 }
 
-/** The most important kind of a call, except `slow`. */
-export function worstKind(call: FullCall, { unusual }: UsualCalls): CallKind | null {
-  const status = KIND_OF_STATUS[call.status];
-  if (status) return status;
-  if (call.edited) return 'edited';
-  if (call.stale || call.outdated) return 'stale';
-  return unusual.has(call.id) ? 'unusual' : null;
-}
+/** The most important kind of a call. */
+export const worstKind = (call: FullCall, usual: UsualCalls): CallKind | undefined => CALL_KINDS.find(kind => isKind(call, kind, usual));
 
 /** How many calls there are of each kind. */
 export function countKinds(calls: readonly FullCall[], { slow, unusual, large }: UsualCalls): ReadonlyMap<CallKind, number> {
