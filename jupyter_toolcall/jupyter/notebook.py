@@ -128,8 +128,8 @@ class Notebook:
         controller.unsaved = functools.partial(self.cells.late, session.name)
         controller.before_commands = self.cells.reopen_journals
         context.value_reprs = reprs_with_printers(self.shell.display_formatter.formatters)
-        updates = controller.updates
-        for event, listener in (("on_text", updates.stream), ("on_wait", updates.wait_for_model)):
+        listeners = {"on_text": controller.stream, "on_wait": controller.wait_for_model}
+        for event, listener in listeners.items():
             if hasattr(model, event):
                 setattr(model, event, listener)
         if panel is not None:
