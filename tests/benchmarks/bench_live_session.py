@@ -14,7 +14,6 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from playwright.sync_api import Locator, Page, expect, sync_playwright
 
@@ -255,15 +254,6 @@ def main() -> None:
         run_session(page, calls)
         look_around(page)
         reopen(page, place)
-
-
-def profile(page: Page, work: Callable[[], None]) -> Any:
-    """Return a CPU profile of the page while something is done."""
-    devtools = page.context.new_cdp_session(page)
-    devtools.send("Profiler.enable")
-    devtools.send("Profiler.start")
-    work()
-    return devtools.send("Profiler.stop")["profile"]
 
 
 if __name__ == "__main__":

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pytest
 from playwright.sync_api import Locator, Page, expect
 
 from tests.e2e.kitchen import expect_status, expect_step, open_tab, panel, press, steps
@@ -78,6 +79,7 @@ def test_a_running_session_answers_a_click_on_a_tab_and_on_stop(page: Page, lab:
     expect_step(view, CALLS, "Bead#")
 
 
+@pytest.mark.long
 def test_a_page_that_is_loaded_again_while_a_session_runs_shows_all_of_it(
     page: Page, lab: Place
 ) -> None:

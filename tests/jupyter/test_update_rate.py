@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import threading
+from typing import Any
 
 from jupyter_toolcall import Scripted, Session, Toolbox
 from jupyter_toolcall.jupyter.panel_controller import PanelController
@@ -18,7 +19,7 @@ def double(number: int) -> int:
     return 2 * number
 
 
-def controller(*tools: object, model: object) -> tuple[PanelController, list[Notice]]:
+def controller(*tools: Any, model: Any) -> tuple[PanelController, list[Notice]]:
     """Return what runs a session of fast calls, and what its panel hears."""
     heard: list[Notice] = []
     box = Toolbox(*tools)
@@ -32,7 +33,7 @@ def sent_calls(heard: list[Notice]) -> dict[str, str]:
     return {row.call: row.status for row in rows}
 
 
-def fast_calls() -> list[object]:
+def fast_calls() -> list[tuple[str, dict[str, int]]]:
     return [("double", {"number": number}) for number in range(CALLS)]
 
 
