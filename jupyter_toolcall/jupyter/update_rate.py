@@ -26,6 +26,8 @@ class UpdateRate:
 
     publish: Callable[[], None]
     """Sends the panels how the session stands."""
+    interval: float = INTERVAL
+    """Seconds between two updates; with 0 none is put off."""
     lock: Any = field(default_factory=threading.RLock)
     """Who sends something to the panels holds it."""
     puts_off: bool = False
@@ -41,9 +43,10 @@ class UpdateRate:
     def is_due(self) -> bool:
         """Return whether an update is to be sent now; otherwise it is put off."""
         now = time.monotonic()
-        self._credit = min(BURST, self._credit + (now - self._counted) / INTERVAL)
+        if self.interval:
+            self._credit = min(BURST, self._credit + (now - self._counted) / self.interval)
         self._counted = now
-        self.puts_off = self._credit < 1
+        self.puts_off = self.interval > 0 and self._credit < 1
         if self.puts_off:
             self._start()
         else:
@@ -76,7 +79,7 @@ class UpdateRate:
             threading.Thread(target=run, args=(self._send_late, ended), daemon=True).start()
 
     def _send_late(self, ended: threading.Event) -> None:
-        while not ended.wait(INTERVAL):
+        while not ended.wait(self.interval):
             with self.lock:
                 if self._steady and self.puts_off:
                     self.publish()
