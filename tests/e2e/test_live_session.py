@@ -5,12 +5,24 @@ from __future__ import annotations
 import pytest
 from playwright.sync_api import Locator, Page, expect
 
-from tests.e2e.kitchen import expect_status, expect_step, open_tab, panel, press, steps
+from tests.e2e.kitchen import (
+    OWN,
+    expect_status,
+    expect_step,
+    forge,
+    open_tab,
+    panel,
+    press,
+    script,
+    steps,
+)
 from tests.e2e.rig import (
+    KERNEL,
     Place,
     open_notebook,
     reload,
     run_all,
+    run_cell,
     save,
     screenshot,
     wait_idle,
@@ -92,3 +104,27 @@ def test_a_page_that_is_loaded_again_while_a_session_runs_shows_all_of_it(
     wait_idle(page)
     expect(steps(view)).to_have_count(CALLS)
     expect_step(view, 1, "Bead#1")
+
+
+def test_who_looks_at_a_session_that_has_ended_does_not_make_it_save_again(
+    page: Page, lab: Place
+) -> None:
+    model = script("model", '("fill", {"grams": 5})', '"Done."')
+    cell = "%%toolchat -m model -t fill --scheme flat --approve all\nGo on."
+    open_notebook(page, lab, "look.ipynb", [OWN + model, cell, "1"])
+    run_all(page)
+    expect_status(panel(page, 1), "Finished")
+    wait_idle(page)
+    page.evaluate(
+        f"""() => {{
+            window.heard = [];
+            {KERNEL}.iopubMessage.connect((_, message) => heard.push(message.header.msg_type));
+        }}"""
+    )
+    forge(page, 1, {"type": "show_request", "turn": 1})
+    page.wait_for_function("heard.includes('comm_msg')")
+    run_cell(page, 2)
+    page.wait_for_function("heard.includes('execute_result')")
+    assert "update_display_data" not in page.evaluate("heard")
+    forge(page, 1, {"type": "replay", "call": "call_1"})
+    page.wait_for_function("heard.includes('update_display_data')")
