@@ -99,7 +99,7 @@ realmodel: $(VENV)/.dev
 	$(BIN)/python -m pytest -m realmodel
 
 bench: $(VENV)/.dev
-	@for bench in tests/benchmarks/bench_*.py; do echo "\n$$bench"; $(BIN)/python $$bench || exit 1; done
+	@for bench in tests/benchmarks/bench_*.py; do echo "\n$$bench"; PYTHONPATH=. $(BIN)/python $$bench || exit 1; done
 
 bench-peers: $(VENV)/.dev
 	@$(BIN)/python -m tests.benchmarks.peers

@@ -128,8 +128,8 @@ class Notebook:
         controller.unsaved = functools.partial(self.cells.late, session.name)
         controller.before_commands = self.cells.reopen_journals
         context.value_reprs = reprs_with_printers(self.shell.display_formatter.formatters)
-        updates = controller.updates
-        for event, listener in (("on_text", updates.stream), ("on_wait", updates.wait_for_model)):
+        listeners = {"on_text": controller.stream, "on_wait": controller.wait_for_model}
+        for event, listener in listeners.items():
             if hasattr(model, event):
                 setattr(model, event, listener)
         if panel is not None:
@@ -167,6 +167,7 @@ class Notebook:
     async def _background(self, controller: PanelController) -> None:
         if controller.busy:
             return
+        before = _shown(controller)
         # What goes wrong is shown in the panel; there is no cell that could fail.
         with contextlib.suppress(ToolcallError):
             try:
@@ -176,7 +177,9 @@ class Notebook:
                 controller.publish("failed", detail=str(error))
                 raise
             await controller.resume()
-        self._leave(controller)
+        # Who only looks at something changes nothing; a large session takes seconds to save.
+        if _shown(controller) != before:
+            self._leave(controller)
 
     def _leave(self, controller: PanelController) -> None:
         """Leave the result in the cell, and the outputs in variables."""
@@ -239,6 +242,14 @@ class Notebook:
         for controller in self.controllers.values():
             if controller.republish_renamed():
                 controller.save()
+
+
+def _shown(controller: PanelController) -> tuple[object, ...]:
+    """Return what the saved output of a session depends on."""
+    session, updates = controller.session, controller.updates
+    journal, known = session.journal, updates.comparisons.known
+    stands = session.head, len(journal), dict(journal.labels)
+    return *stands, updates.status, updates.extensions, dict(known)
 
 
 def _result(session: Session, options: Options) -> Session:

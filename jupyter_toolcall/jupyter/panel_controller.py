@@ -12,7 +12,6 @@ import signal
 import threading
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import AbstractContextManager
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
@@ -31,11 +30,13 @@ from ..engine.person_model import Phase, Written
 from ..engine.replay import advance
 from ..engine.session_values import PreparedCall
 from ..models.named import Person
+from ..schemes.messages import Reply
 from ..session.session import Session
 from ..view import contract
 from ..view.contract import Command, Notice, Refused, Rows
 from .extensions import PanelExtension
 from .panel_updates import PanelUpdates, session_row
+from .update_rate import UpdateRate
 
 TICK = 0.04
 """Seconds between two looks into the inbox."""
@@ -49,18 +50,23 @@ decision; what a hook waits for; a click on Step; a reply of the person who play
 "model": the model did not reply."""
 
 
-_OnOutcome = AbstractContextManager[Callable[[Outcome], None]]
-
-
 @dataclass(frozen=True)
 class PublishesExecution(SessionHooks):
-    """Publishes that a call runs, before its tool does."""
+    """Publishes that a call runs, before its tool does, and lets late updates be sent meanwhile."""
 
     publish: Callable[[Phase], None]
+    rate: UpdateRate
 
-    def around_execution(self, call: PreparedCall) -> _OnOutcome:
+    @contextlib.contextmanager
+    def around_request(self, model: str) -> Iterator[Callable[[Reply | None], None]]:
+        with self.rate.steady(), super().around_request(model) as note:
+            yield note
+
+    @contextlib.contextmanager
+    def around_execution(self, call: PreparedCall) -> Iterator[Callable[[Outcome], None]]:
         self.publish("running")
-        return super().around_execution(call)
+        with self.rate.steady(), super().around_execution(call) as note:
+            yield note
 
 
 @dataclass
@@ -97,6 +103,7 @@ class PanelController:
     busy: bool = False
     """Whether `run` runs."""
     updates: PanelUpdates = field(init=False)
+    rate: UpdateRate = field(init=False)
     _paused: bool = False
     """Whether the next step waits for Step or Run: after a fork, or a step."""
     _draft: tuple[str, tuple[Written, ...]] = ("", ())
@@ -108,6 +115,7 @@ class PanelController:
 
     def __post_init__(self) -> None:
         self.updates = PanelUpdates(self.send, lambda: self.session)
+        self.rate = UpdateRate(self._publish_now)
 
     # -- running ------------------------------------------------------------------------------
 
@@ -146,6 +154,7 @@ class PanelController:
             raise
         finally:
             self.busy = False
+            self.rate.end()
 
     def run_to_pause(self) -> Session:
         """Run to the first pause, where nothing can be awaited. Raises as `run` does."""
@@ -188,7 +197,7 @@ class PanelController:
                     pass
                 case _ if publish or self.stepping:
                     self.publish("running")
-            context, publishes = cursor.context, PublishesExecution(self.publish)
+            context, publishes = cursor.context, PublishesExecution(self.publish, self.rate)
             context.hooks = (*context.hooks, publishes)
             try:
                 if advance(cursor) is not None:
@@ -371,9 +380,19 @@ class PanelController:
         """Send the panels how the session stands, and what changed since the last time.
 
         `status` is the phase in words, `detail` a second line; `transient` is shown with it, and
-        not saved: a cell that runs again saves the same.
+        not saved: a cell that runs again saves the same. Of a session that runs fast, most
+        updates are put off, and sent with the next ones.
         """
         self._published = phase, status, detail, transient
+        if phase not in ("thinking", "running") or self.rate.is_due():
+            self._publish_now()
+
+    def _publish_now(self) -> None:
+        with self.rate.lock:
+            self.rate.puts_off = False
+            self._send_update(*self._published)
+
+    def _send_update(self, phase: Phase, status: str, detail: str, transient: str) -> None:
         rows = []
         for extension in self.extensions:
             extension.before_update(self.session, phase)
@@ -384,6 +403,23 @@ class PanelController:
         detail = "\n".join(filter(None, [row.detail, unsaved]))
         row = replace(row, detail=detail, model=self.model, stepping=self.stepping)
         self.updates.publish(row, tuple(filter(None, rows)), transient)
+
+    def stream(self, text: str) -> None:
+        """Send what the model has written of its reply since the last time."""
+        with self.rate.lock:
+            self._publish_late()
+            self.updates.stream(text)
+
+    def wait_for_model(self, reason: str) -> None:
+        """Send why the model is asked again, and when."""
+        with self.rate.lock:
+            self._publish_late()
+            self.updates.wait_for_model(reason)
+
+    def _publish_late(self) -> None:
+        """Send the update that was put off, if one was."""
+        if self.rate.puts_off:
+            self._publish_now()
 
     def _publish_again(self) -> None:
         self.publish(*self._published)

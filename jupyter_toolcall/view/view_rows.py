@@ -45,7 +45,7 @@ from .same_rows import same_rows
 
 WITHOUT_RESULT = ("failed", "rejected", "interrupted")
 """How calls end that make nothing; such a call has a place of its own in the graph."""
-FAR = 64
+FAR = 4_096
 """After so many entries a position counts as another branch: all rows are sent."""
 
 

@@ -19,6 +19,7 @@ const TABLES = ['session', 'calls', 'objects', 'tools', 'messages', 'branches'];
 /** Shows one saved session, drawn when it is first seen: a hidden one costs nothing. */
 export class SavedView extends Widget implements IRenderMime.IRenderer {
   private readonly _resizeObserver = new ResizeObserver(() => this._draw());
+  private _read: (() => unknown) | null = null;
   private _data: unknown;
   private _view: PanelView | null = null;
   private _quiet = false;
@@ -38,13 +39,19 @@ export class SavedView extends Widget implements IRenderMime.IRenderer {
   async renderModel(model: IRenderMime.IMimeModel): Promise<void> {
     this._trusted = model.trusted;
     const about = model.metadata[SESSION_TYPE];
-    this.showData(model.data[SESSION_TYPE], isRecord(about) && about.quiet === true);
+    // JupyterLab copies all data each time it is read.
+    this._show(() => model.data[SESSION_TYPE], isRecord(about) && about.quiet === true);
   }
 
   /** With `quiet` only the result is shown, with a button for the session. */
   showData(data: unknown, quiet = false, trusted = this._trusted): void {
     this._trusted = trusted;
-    [this._data, this._quiet] = [data, quiet];
+    this._show(() => data, quiet);
+  }
+
+  /** Shows what `read` returns, which is called when the session is drawn. */
+  private _show(read: () => unknown, quiet: boolean): void {
+    [this._read, this._quiet] = [read, quiet];
     this._clear();
     this._draw();
   }
@@ -64,7 +71,9 @@ export class SavedView extends Widget implements IRenderMime.IRenderer {
   }
 
   private _draw(): void {
-    if (this.node.hasChildNodes() || this._data === undefined || !this.node.clientWidth) return;
+    if (this.node.hasChildNodes() || !this._read || !this.node.clientWidth) return;
+    this._data = this._read();
+    if (this._data === undefined) return;
     const saved = readSaved(this._data);
     if (typeof saved === 'string') this._addMessage(saved);
     else if (this._quiet) this._showResult(saved);

@@ -38,6 +38,16 @@ test('a session is folded once, and asks for all of it where a notice was lost',
   assert.deepEqual(sent, ['hello']);
 });
 
+test('a page that connects while a session runs asks for all of it, once', () => {
+  const { live, sent } = session();
+  live.hear(delta(7, {}));
+  live.hear(delta(8, {}));
+  live.hear(whole(waiting()));
+  live.hear(delta(1, { session: [{ phase: 'running' }] }));
+  assert.deepEqual(sent, ['hello']);
+  assert.equal(live.model.calls.size, 3);
+});
+
 test('a session whose kernel has ended keeps what was heard, and nothing is sent to it', () => {
   const { live, sent } = session();
   live.hear(whole(waiting()));

@@ -258,6 +258,7 @@ def test_a_step_forward_sends_what_changed_and_no_more() -> None:
     panel = Panel()
     plan = Plan([("Bead_next", {})] * 30, [], "flat", "all", False)
     drive = PanelController(opened(plan), panel.tell)
+    drive.rate.interval = 0
     drive.greet()
     drive_on(drive)
     assert panel.deltas > 60

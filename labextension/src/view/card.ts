@@ -185,6 +185,7 @@ export class Card {
   private readonly _data = h('div', 'tc-data');
   private _pointedAt = '';
   private _shownCall = '';
+  private _isScrolled = false;
   private readonly _decisionPanel = new DecisionPanel(this._acts);
   private readonly _replyCard = new ReplyCard(this._acts);
   private readonly _guessResult = new GuessResultCard();
@@ -197,14 +198,18 @@ export class Card {
   private _view!: ViewState;
   private readonly _draw = whenChanged(() => {
     const { call } = this._view.chosen;
-    if (call !== this._shownCall) this._body.scrollTop = 0;
+    // Setting the position forces a layout of the page, and a running session shows a new call in each picture.
+    if (call !== this._shownCall && this._isScrolled) this._body.scrollTop = 0;
+    this._isScrolled = this._isScrolled && call === this._shownCall;
     this._shownCall = call;
     this._body.replaceChildren();
     for (const child of this._content()) if (child) this._body.append(child);
     this._drawData();
   });
 
-  constructor(private readonly _acts: PanelActions) {}
+  constructor(private readonly _acts: PanelActions) {
+    this._body.addEventListener('scroll', () => (this._isScrolled = true));
+  }
 
   paint(now: ViewState): void {
     this._view = now;

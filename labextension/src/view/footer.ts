@@ -22,7 +22,7 @@ export class ReplyText {
       this._view.ui.tab === 'Messages' ||
       this._view.ui.tab === 'Compare';
     this._text.textContent = textBlock(session.text, 6000);
-    if (session.phase === 'thinking') this.element.scrollTop = this.element.scrollHeight;
+    if (session.phase === 'thinking' && session.text) this.element.scrollTop = this.element.scrollHeight;
   });
 
   paint(next: ViewState): void {

@@ -232,7 +232,8 @@ export function* readNotice(model: Model, notice: unknown): Generator<void, Mode
       return yield* wholeModel(notice);
     case 'delta': {
       const number = typeof notice.number === 'number' ? notice.number : 0;
-      const gap = model.missedUpdate || (model.lastUpdate !== null && number !== model.lastUpdate + 1);
+      // After all rows, the first update has number 1: a page that connects later has missed some.
+      const gap = model.missedUpdate || number !== (model.lastUpdate ?? 0) + 1;
       return { ...(yield* modelWithRows(model, isRecord(notice.rows) ? notice.rows : {})), lastUpdate: number, missedUpdate: gap };
     }
     case 'refused':

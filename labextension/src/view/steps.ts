@@ -133,8 +133,8 @@ export class StepList {
   }
 
   private _scrollTo(item: HTMLElement, follow: boolean): void {
-    if (follow) this._list.scrollTop = this._list.scrollHeight;
-    scrollIntoList(this._list, item);
+    if (follow && !item.nextSibling) this._list.scrollTop = this._list.scrollHeight;
+    else scrollIntoList(this._list, item);
   }
 }
 

@@ -1,0 +1,85 @@
+"""How often the panels of a running session are sent updates."""
+
+from __future__ import annotations
+
+import contextvars
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import Any
+
+INTERVAL = 0.05
+"""Seconds between two updates of a session whose steps follow each other fast."""
+BURST = 10
+"""Updates that are sent at once, however fast they follow each other."""
+
+
+@dataclass
+class UpdateRate:
+    """Puts off the updates of a session whose steps follow each other faster than a person reads.
+
+    The next update sends what was put off. Where a model or a tool takes long, a thread sends it:
+    only inside `steady`, where the session does not change.
+    """
+
+    publish: Callable[[], None]
+    """Sends the panels how the session stands."""
+    interval: float = INTERVAL
+    """Seconds between two updates; with 0 none is put off."""
+    lock: Any = field(default_factory=threading.RLock)
+    """Who sends something to the panels holds it."""
+    puts_off: bool = False
+    """Whether an update is put off."""
+    _credit: float = BURST
+    """How many updates can be sent now."""
+    _counted: float = 0.0
+    """When the credit was counted last."""
+    _steady: bool = False
+    _ended: threading.Event | None = None
+    """Set to end the thread; None without one."""
+
+    def is_due(self) -> bool:
+        """Return whether an update is to be sent now; otherwise it is put off."""
+        now = time.monotonic()
+        if self.interval:
+            self._credit = min(BURST, self._credit + (now - self._counted) / self.interval)
+        self._counted = now
+        self.puts_off = self.interval > 0 and self._credit < 1
+        if self.puts_off:
+            self._start()
+        else:
+            self._credit -= 1
+        return not self.puts_off
+
+    @contextmanager
+    def steady(self) -> Iterator[None]:
+        """Allow the thread to publish: a model or a tool runs, and the session does not change."""
+        self._steady = True
+        try:
+            yield
+        finally:
+            self._steady = False
+            with self.lock:
+                # What the thread sends just now is sent before the session changes.
+                pass
+
+    def end(self) -> None:
+        """End the thread: nothing runs any more."""
+        if self._ended is not None:
+            self._ended.set()
+            self._ended = None
+
+    def _start(self) -> None:
+        if self._ended is None:
+            self._ended = threading.Event()
+            # The kernel keeps in the context for which cell a message is.
+            run, ended = contextvars.copy_context().run, self._ended
+            threading.Thread(target=run, args=(self._send_late, ended), daemon=True).start()
+
+    def _send_late(self, ended: threading.Event) -> None:
+        while not ended.wait(self.interval):
+            with self.lock:
+                if self._steady and self.puts_off:
+                    self.publish()
