@@ -203,9 +203,9 @@ class Opening:
 def opening(page: Page, text: str) -> Opening:
     """Open a session in a page."""
     devtools = work(page)
-    before = main_thread(devtools)
     parsed = page.evaluate(PARSE, text)
     page.evaluate(SETTLED)
+    before = main_thread(devtools)
 
     def drawn() -> tuple[float, float]:
         return page.evaluate(OPEN), main_thread(devtools) - before
@@ -229,9 +229,9 @@ def measure(path: str, what: str, text: str) -> None:
     runs.sort(key=lambda run: run.first)
     middle = runs[len(runs) // 2]
     print(f"\n{what} ({facts(text)})")
-    first = f"{middle.first:.0f} ms, main thread {middle.worked:.0f} ms"
-    row("first picture", first, "<= 1,000 ms")
+    row("first picture", f"{middle.first:.0f} ms", "<= 1,000 ms")
     row("of which JSON.parse", f"{middle.parsed:.0f} ms", "")
+    row("main thread without JSON.parse", f"{middle.worked:.0f} ms", "")
     row("longest task while it opens, after that", str(middle.longest), "<= 100 ms")
     for name, (is_there, longest) in presses:
         if name == "More":
