@@ -143,7 +143,11 @@ function* modelWithRows(model: Model, rows: UnknownRow): Generator<void, Model> 
 }
 
 /** The id of the object that stands for this one in the graph: itself, or an equal one of another branch. */
-export const drawnId = (model: Model, id: string): string => model.objects.get(id)?.same || id;
+export function drawnId({ objects }: Model, id: string): string {
+  const same = objects.get(id)?.same;
+  // In a forged file equal objects may lead in a circle: these are all drawn.
+  return same && objects.get(same)?.same === '' ? same : id;
+}
 
 const sameLists = new WeakMap<Model['calls'], ReadonlyMap<string, readonly FullCall[]>>();
 
