@@ -64,7 +64,9 @@ def main_use(call: CallRow) -> Use | None:
 def picture_layout(rows: Rows, limits: Limits) -> PictureLayout:
     """Return the layout of the objects that calls made or used, and of calls without a result."""
     used = [row for row in rows.objects if row.used and row.role != "output"]
-    objects = [row for row in used if not row.same]
+    # In a forged file equal rows may lead in a circle: these are all drawn.
+    drawn = {row.id for row in used if not row.same}
+    objects = [row for row in used if row.same not in drawn]
     lost = [row for row in rows.calls if is_without_result(row)]
     cells: list[ObjectRow | CallRow] = [*objects, *lost]
     shown = [row for row in cells if -limits.above <= row.lane <= limits.below]

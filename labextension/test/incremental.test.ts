@@ -35,14 +35,14 @@ test('what stood at the front is not looked at again', () => {
 
 test('the rows of a table that grew are those of a map that was written to', () => {
   const next = chances(7);
-  let table: ReadonlyMap<string, { readonly worth: number }> = new Map();
-  const plain = new Map<string, { readonly worth: number }>();
+  let table: ReadonlyMap<string, { readonly id: string; readonly worth: number }> = new Map();
+  const plain = new Map<string, { readonly id: string; readonly worth: number }>();
   for (let turn = 0; turn < 400; turn++) {
-    const [id, row] = [`row ${Math.floor(next() * 300)}`, { worth: next() }];
+    const row = { id: `row ${Math.floor(next() * 300)}`, worth: next() };
     const gone = next() < 0.05 ? [`row ${Math.floor(next() * 300)}`] : [];
     for (const each of gone) plain.delete(each);
-    plain.set(id, row);
-    table = withRows(table, [[id, row]], gone);
+    plain.set(row.id, row);
+    table = withRows(table, [row], gone);
     assert.deepEqual(rowsOf(table), [...plain.values()]);
     assert.deepEqual([...table], [...plain]);
   }

@@ -11,11 +11,15 @@ import pytest
 
 from jupyter_toolcall import Session, cli
 from jupyter_toolcall.core.errors import UsageError
+from jupyter_toolcall.core.json_data import sendable_data
 from jupyter_toolcall.export import FORMATS, export
 from jupyter_toolcall.export.session_files import FileSession, chosen, sessions
 from jupyter_toolcall.jupyter.options import parse_options
 from jupyter_toolcall.kitchen import FRIES, Oven, Plate, Potato, Sink, kitchen
 from jupyter_toolcall.storage.notebook_files import MIME, execute
+from jupyter_toolcall.view.saved_output import mime_bundle
+from jupyter_toolcall.view.view_rows import all_rows
+from tests.branching import branching_session
 from tests.export.worlds import plain, run
 
 ROOT = Path(__file__).parent.parent.parent
@@ -299,3 +303,34 @@ def test_a_file_that_a_person_changed_needs_force(
 def test_a_part_that_a_name_means_is_its_last_place(lesson: Path) -> None:
     [held] = chosen(lesson, "art", tool_names)
     assert len(held.session.cursor.state.prompt) == len("Go on.")
+
+
+CIRCLES: dict[str, Any] = {
+    "objects are the same as themselves": lambda rows: [
+        one.update(same=one["id"]) for one in rows["objects"]
+    ],
+    "calls use their own objects": lambda rows: [
+        one.update(uses=[{"parameter": "x", "object": one["object"], "receiver": True}])
+        for one in rows["calls"]
+        if "object" in one
+    ],
+    "objects are of calls that do not exist": lambda rows: rows.update(calls=[]),
+    "branches were left from themselves": lambda rows: [
+        one.update(left=one["id"], shares=one["id"]) for one in rows["branches"]
+    ],
+}
+
+
+@pytest.mark.parametrize("to", ["svg", "html", "dot"])
+@pytest.mark.parametrize("forge", CIRCLES.values(), ids=CIRCLES)
+def test_rows_that_lead_in_a_circle_are_drawn(forge: Any, to: str, tmp_path: Path) -> None:
+    session = branching_session(3, 8, branches=2)
+    root = session.journal.path(session.head)[0].id
+    rows = all_rows(session.cursor, "")
+    data = json.loads(json.dumps(sendable_data(mime_bundle(session.cursor, rows, root)[MIME])))
+    forge(data["rows"])
+    output = nbformat.v4.new_output("display_data", data={MIME: data})
+    cell = nbformat.v4.new_code_cell("x", outputs=[output], execution_count=1)
+    nbformat.write(nbformat.v4.new_notebook(cells=[cell]), tmp_path / "forged.ipynb")
+    (held,) = sessions_in(tmp_path / "forged.ipynb")
+    assert "Ledger#" in home(held, tmp_path, to).read_text()

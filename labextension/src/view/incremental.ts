@@ -77,20 +77,28 @@ class LayeredMap<K, V> implements ReadonlyMap<K, V> {
 }
 
 /** The map with these rows set and those dropped; a replaced row keeps its position. */
-export function withRows<V extends object>(
+export function withRows<V extends { readonly id: string }>(
   table: ReadonlyMap<string, V>,
-  rows: readonly (readonly [string, V])[],
+  rows: readonly V[],
   dropped: readonly string[]
 ): ReadonlyMap<string, V> {
   if (rows.length + dropped.length === 0) return table;
   const before = table instanceof LayeredMap ? (table as LayeredMap<string, V>) : null;
   const fresh = before ? before.fresh.size : 0;
   if (dropped.length === 0 && table.size > MOST_FRESH && fresh + rows.length <= MOST_FRESH)
-    return new LayeredMap(before?.known ?? table, new Map([...(before?.fresh ?? []), ...rows]));
+    return new LayeredMap(before?.known ?? table, new Map([...(before?.fresh ?? []), ...rows.map(row => [row.id, row] as const)]));
   const whole = new Map(table);
   for (const key of dropped) whole.delete(key);
-  for (const [key, row] of rows) whole.set(key, row);
+  for (const row of rows) whole.set(row.id, row);
   return whole;
+}
+
+/** The result of work that is done in slices, without a break. */
+export function finished<T>(work: Generator<void, T>): T {
+  for (;;) {
+    const { done, value } = work.next();
+    if (done) return value;
+  }
 }
 
 /**

@@ -14,6 +14,7 @@ import { h, isField } from './dom';
 import type { Dialog } from './fields';
 import { ReplyText, TimeSlider } from './footer';
 import { Graph } from './graph';
+import { finished } from './incremental';
 import { Announcer, canStep, download, type ExportFormat, fileName, isExportFormat, PanelHead } from './head';
 import { MessagesTab } from './messages/messages_tab';
 import { applyNotice, EMPTY_MODEL, isLarge, type Model, readNotice } from './model';
@@ -61,11 +62,21 @@ const CHROME = 130;
 /** The graph's share of the window while a decision waits, and its height at least. */
 const [GRAPH_SHARE, LOWEST_GRAPH] = [0.35, 120];
 
-/** Milliseconds for which rows are read before the page can do something else. */
+/** Milliseconds for which rows are read or drawn before the page can do something else. */
 const SLICE_MS = 30;
 
-/** Lets the page do what waits. */
-const pause = (): Promise<void> => new Promise(resume => setTimeout(resume));
+/** The result of work that is done in slices, between which the page can do other things; undefined if it is given up. */
+async function inSlices<T>(work: Generator<void, T>, goesOn: () => boolean): Promise<T | undefined> {
+  for (;;) {
+    await new Promise(resume => setTimeout(resume));
+    const end = performance.now() + SLICE_MS;
+    do {
+      if (!goesOn()) return undefined;
+      const { done, value } = work.next();
+      if (done) return value;
+    } while (performance.now() < end);
+  }
+}
 
 /** Keeps plain keys from reaching the notebook. */
 function keepKeys(event: KeyboardEvent): void {
@@ -173,21 +184,12 @@ export class PanelView {
 
   private async _readLarge(notice: Notice): Promise<void> {
     const later = (this._notRead = [] as Notice[]);
-    const reading = readNotice(this._model, notice);
     this._paint();
-    let step: IteratorResult<void, Model>;
-    let began: number;
-    do {
-      await pause();
-      began = performance.now();
-      do step = reading.next();
-      while (!step.done && performance.now() - began < SLICE_MS);
-    } while (!step.done && this._shell.isConnected);
+    const model = await inSlices(readNotice(this._model, notice), () => this._notRead === later);
+    if (!model) return;
     this._notRead = null;
-    if (!step.done) return;
-    await pause();
     this._drawsInSlices = true;
-    this._apply(notice, step.value);
+    this._apply(notice, model);
     for (const one of later) this.update(one);
   }
 
@@ -233,6 +235,8 @@ export class PanelView {
   }
 
   dispose(): void {
+    this._notRead = null;
+    this._round++;
     clearTimeout(this._paintTimer);
     this._resizeObserver?.disconnect();
     this._shell.remove();
@@ -321,27 +325,23 @@ export class PanelView {
     return Math.max(LOWEST_GRAPH, Math.min(GRAPH_SHARE * clientHeight, clientHeight - CHROME - above));
   }
 
+  private *_drawing(view: ViewState): Generator<void, void> {
+    for (const part of this._parts) {
+      part.paint(view);
+      yield;
+    }
+    this._keepCardHeight();
+    if (view.ui.tab === 'Graph') yield* this._graph.painting(view, this._graphHeight());
+  }
+
   private _draw(view: ViewState): void {
     this._root.dataset.phase = view.isPast ? 'past' : view.model.session.phase;
     this._isDeciding = this._decides(view);
     this._moveStepsAndCard(view.ui.tab);
-    const draws = [
-      ...this._parts.map(part => () => part.paint(view)),
-      () => this._keepCardHeight(),
-      () => view.ui.tab === 'Graph' && this._graph.paint(view, this._graphHeight())
-    ];
-    if (this._drawsInSlices) void this._drawInSlices(draws);
-    else for (const draw of draws) draw();
-  }
-
-  /** Draws one part after the other, until something else is drawn: in between the page can do other things. */
-  private async _drawInSlices(draws: readonly (() => unknown)[]): Promise<void> {
-    this._drawsInSlices = false;
     const round = this._round;
-    for (const draw of draws) {
-      if (round === this._round) draw();
-      await pause();
-    }
+    if (this._drawsInSlices) void inSlices(this._drawing(view), () => round === this._round);
+    else finished(this._drawing(view));
+    this._drawsInSlices = false;
   }
 
   private _paint(): void {
@@ -351,9 +351,12 @@ export class PanelView {
     this._isPainting = true;
     this._round++;
     try {
-      this._page.hidden = this._notRead !== null || this._model.unreadable !== '';
-      this._errorText.hidden = this._model.unreadable === '';
-      this._errorText.textContent = this._model.unreadable;
+      const isReading = this._notRead !== null && this._model.objects.size === 0;
+      const says = isReading ? trans.__('Reading the session.') : this._model.unreadable;
+      this._page.hidden = says !== '';
+      this._errorText.hidden = says === '';
+      this._errorText.classList.toggle('tc-error', !isReading);
+      this._errorText.textContent = says;
       if (!this._page.hidden) this._draw(this._state());
     } finally {
       this._isPainting = false;

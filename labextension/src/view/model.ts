@@ -1,6 +1,6 @@
 /** The model of a session: its tables of rows, updated from the kernel's notices. */
 import { type Notice, type Refused, VERSION } from '../generated/contract';
-import { rowsOf, withRows } from './incremental';
+import { finished, rowsOf, withRows } from './incremental';
 import {
   BRANCH,
   type FullBranch,
@@ -88,11 +88,7 @@ const putRows = <T extends { readonly id: string }>(
   rows: readonly T[],
   dropped: readonly string[]
 ): ReadonlyMap<string, T> =>
-  withRows(
-    table,
-    rows.map(row => [row.id, row] as const),
-    dropped
-  );
+  withRows(table, rows, dropped);
 
 /** From so many rows on, a table is better read slice by slice. */
 const LARGE = 5000;
@@ -111,10 +107,13 @@ function* readRows<T>(rows: unknown, read: (row: UnknownRow) => T): Generator<vo
 
 /** Reads a changed row, completed from the row in the table. */
 const completed =
-  <T>(table: ReadonlyMap<string, object>, dropped: readonly string[], read: (row: UnknownRow) => T) =>
-  (row: UnknownRow): T => {
-    const id = text(row.id);
-    return read({ ...(dropped.includes(id) ? undefined : table.get(id)), ...row });
+  <T>(table: ReadonlyMap<string, object>, dropped: readonly string[], read: (row: UnknownRow) => T) => {
+    const gone = new Set(dropped);
+    return (row: UnknownRow): T => {
+      const id = text(row.id);
+      const before = gone.has(id) ? undefined : table.get(id);
+      return read(before ? { ...before, ...row } : row);
+    };
   };
 
 const toolRow = (row: UnknownRow): FullTool => ({ ...withDefaults(row, TOOL), order: texts(row.order) }) as FullTool;
@@ -144,7 +143,11 @@ function* modelWithRows(model: Model, rows: UnknownRow): Generator<void, Model> 
 }
 
 /** The id of the object that stands for this one in the graph: itself, or an equal one of another branch. */
-export const drawnId = (model: Model, id: string): string => model.objects.get(id)?.same || id;
+export function drawnId({ objects }: Model, id: string): string {
+  const same = objects.get(id)?.same;
+  // In a forged file equal objects may lead in a circle: these are all drawn.
+  return same && objects.get(same)?.same === '' ? same : id;
+}
 
 const sameLists = new WeakMap<Model['calls'], ReadonlyMap<string, readonly FullCall[]>>();
 
@@ -216,13 +219,7 @@ export const isLarge = (notice: unknown): boolean =>
   isRecord(notice) && isRecord(notice.rows) && Object.values(notice.rows).some(rows => Array.isArray(rows) && rows.length > LARGE);
 
 /** The model after a notice; an invalid notice changes nothing. */
-export function applyNotice(model: Model, notice: unknown): Model {
-  const reading = readNotice(model, notice);
-  for (;;) {
-    const { done, value } = reading.next();
-    if (done) return value;
-  }
-}
+export const applyNotice = (model: Model, notice: unknown): Model => finished(readNotice(model, notice));
 
 /** The model after a notice, read slice by slice. */
 export function* readNotice(model: Model, notice: unknown): Generator<void, Model> {

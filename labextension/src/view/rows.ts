@@ -51,8 +51,9 @@ function sameShape(value: unknown, standard: unknown): boolean {
 
 /** The row with all fields; a missing or invalid field is taken from `standard`. */
 export function withDefaults<T extends object>(row: UnknownRow, standard: T): T {
-  const whole: Record<string, unknown> = {};
-  for (const [key, value] of Object.entries(standard)) whole[key] = sameShape(row[key], value) ? row[key] : value;
+  // A saved row leaves out most fields: what it has is looked at, not what it could have.
+  const whole = { ...standard } as Record<string, unknown>;
+  for (const key in row) if (Object.hasOwn(standard, key) && sameShape(row[key], whole[key])) whole[key] = row[key];
   return whole as T;
 }
 
@@ -68,7 +69,7 @@ const oneOf = <T extends string>(value: unknown, known: readonly T[], standard: 
   known.find(one => one === value) ?? standard;
 
 /** A record without a prototype, so that `constructor` is no key. */
-const ownKeys = (value: unknown): UnknownRow => Object.assign(Object.create(null) as object, isRecord(value) ? value : {});
+const ownKeys = (value: unknown): UnknownRow => Object.setPrototypeOf(isRecord(value) ? { ...value } : {}, null) as UnknownRow;
 
 const CALL = { id: '', call: '', tool: '', step: 0, turn: 0, ...DEFAULTS.CallRow };
 const OBJECT = { id: '', name: '', kind: '', ...DEFAULTS.ObjectRow };

@@ -2,7 +2,7 @@
 import type { Command } from '../generated/contract';
 import type { ExportFormat } from './head';
 import { rowsOf } from './incremental';
-import type { Model } from './model';
+import { drawnId, type Model } from './model';
 import type { FullCall, FullObject, FullPersonTurn, FullTool } from './rows';
 
 export const TABS = ['Graph', 'Steps', 'Messages', 'Compare'] as const;
@@ -118,7 +118,7 @@ function callsInOrder(model: Model): readonly FullCall[] {
 /** The objects up to a step, each once: without those that are drawn as another one. */
 function drawnObjects(model: Model, step: number): readonly FullObject[] {
   const all = rowsOf(model.objects);
-  const once = model.branches.size > 1 && all.some(object => object.same) ? all.filter(object => !object.same) : all;
+  const once = model.branches.size > 1 && all.some(object => object.same) ? all.filter(({ id, same }) => !same || drawnId(model, id) === id) : all;
   return step === Infinity ? once : once.filter(object => object.step <= step && object.role !== 'output' && object.role !== 'pending');
 }
 

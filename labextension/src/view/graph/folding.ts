@@ -35,8 +35,9 @@ function foldsOfRuns(runs: Iterable<readonly FullObject[]>): Folds {
   const stacks = new Map<string, readonly FullObject[]>();
   const stackOf = new Map<string, string>();
   for (const run of runs) {
-    stacks.set(key(run), run);
-    for (const object of run) stackOf.set(object.id, key(run));
+    const stack = key(run);
+    stacks.set(stack, run);
+    for (const object of run) stackOf.set(object.id, stack);
   }
   return { stackOf, stacks, groupNames: new Map() };
 }
@@ -138,15 +139,18 @@ function withInputs(view: ViewState, placed: readonly FullObject[], folds: Folds
   return { ...folds, stackOf };
 }
 
-/** The folds of all placed objects. */
-export function foldsOf(view: ViewState, placed: readonly FullObject[], kept: KeptOpen): Folds {
+/** The folds of all placed objects, in slices. */
+export function* foldsOf(view: ViewState, placed: readonly FullObject[], kept: KeptOpen): Generator<void, Folds> {
   if (placed.length <= MOST_UNFOLDED) return UNFOLDED;
   const parents = mainParents(view, placed);
+  yield;
   const stays = staysOpen(view, placed, parents, kept);
   const long = (run: readonly FullObject[]): boolean => run.length >= LEAST_RUN;
   const lines = runs(placed, parents, stays).filter(long);
+  yield;
   const left = placed.length - lines.reduce((sum, run) => sum + run.length - 1, 0);
   const all = left <= MOST_NODES ? lines : regions(placed, parents, stays).filter(long);
+  yield;
   return withInputs(view, placed, foldsOfRuns(all));
 }
 

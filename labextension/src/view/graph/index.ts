@@ -1,6 +1,7 @@
 /** The graph: canvas, toolbar, search, overview and keyboard navigation. */
 import type { MenuEntry } from '../menu';
 import { h, isField, s } from '../dom';
+import { finished } from '../incremental';
 import { icon } from '../icons';
 import { arrowTarget, isArrow, lineageOf, mainUse } from '../lineage';
 import { type Choice, GROUPINGS, type PanelActions, type ViewState } from '../view_state';
@@ -103,12 +104,11 @@ export class Graph {
     });
   }
 
-  /** Draws a state; `most` is the height that the graph may have while a decision waits. */
-  paint(next: ViewState, most = TALL): void {
-    this._most = most;
+  /** Draws a state in slices; `most` is the height that the graph may have while a decision waits. */
+  *painting(next: ViewState, most = TALL): Generator<void, void> {
+    const layout = yield* this._computeLayout(next, this._size(next));
     const before = this._isTidying ? new Map(this._layout.spots.map(spot => [spot.key, [spot.x, spot.y] as const])) : null;
-    this._view = next;
-    this._layout = this._computeLayout(next, this._size());
+    [this._view, this._layout, this._most] = [next, layout, most];
     this._surroundings = surroundings(next, this._layout);
     this._branchStrip.paint(next, this._layout);
     this._lineage = this._hasLineage ? lineageOf(next, this._lineageCentre(next)) : null;
@@ -198,14 +198,14 @@ export class Graph {
   }
 
   /** The width is cached: reading it forces a layout. */
-  private _size(): Size {
+  private _size(view = this._view): Size {
     this._width ||= this._canvas.clientWidth;
     const known = this._width || 900;
-    return { width: (this._view?.model.branches.size ?? 0) > 1 ? known - STRIP : known, narrow: known < NARROW };
+    return { width: (view?.model.branches.size ?? 0) > 1 ? known - STRIP : known, narrow: known < NARROW };
   }
 
   private _repaint(): void {
-    if (this._view) this.paint(this._view, this._most);
+    if (this._view) finished(this.painting(this._view, this._most));
   }
 
   /** The box around the waiting call and its inputs; null if nothing waits. */

@@ -39,7 +39,7 @@ interface Stack {
   readonly calls: number;
   /** How many more have no result. */
   readonly withoutResult: number;
-  /** The objects whose parents are outside of the stack. */
+  /** For each parent outside of the stack, an object that was made from it. */
   readonly first: readonly FullObject[];
 }
 
@@ -103,14 +103,11 @@ interface LayoutBase {
   readonly standing: (placed: readonly FullObject[]) => readonly Spot[];
 }
 
-/** Whether an object is the first of its stack. */
-const isFirstOfStack = (folds: Folds, object: FullObject): boolean => {
-  const run = folds.stacks.get(folds.stackOf.get(object.id) ?? '');
-  return run?.[0]?.id === object.id;
+/** Whether an object is drawn: in no stack, or as the first of one. */
+const isDrawn = ({ stackOf, stacks }: Folds, { id }: FullObject): boolean => {
+  const stack = stackOf.get(id);
+  return stack === undefined || stacks.get(stack)?.[0]?.id === id;
 };
-
-const isDrawn = (folds: Folds, object: FullObject): boolean =>
-  !folds.stackOf.has(object.id) || isFirstOfStack(folds, object);
 
 function stacksOf(view: ViewState, folds: Folds, nothing: readonly FullCall[]): Map<string, Stack> {
   const lost = new Map<string, number>();
@@ -120,34 +117,41 @@ function stacksOf(view: ViewState, folds: Folds, nothing: readonly FullCall[]): 
   }
   const stacks = new Map<string, Stack>();
   for (const [key, run] of folds.stacks) {
-    const calls = new Set(run.filter(object => object.call !== '').map(object => object.call)).size;
-    const main = (object: FullObject): string => mainUse(view.model.calls.get(object.call))?.object ?? '';
-    const enters = run.filter(object => object.call !== '' && folds.stackOf.get(main(object)) !== key);
-    stacks.set(key, { name: folds.groupNames.get(key) ?? '', calls, withoutResult: lost.get(key) ?? 0, first: enters });
+    const calls = new Set<string>();
+    const first = new Map<string, FullObject>();
+    for (const object of run) {
+      if (object.call === '') continue;
+      calls.add(object.call);
+      const main = mainUse(view.model.calls.get(object.call))?.object ?? '';
+      const from = folds.stackOf.get(main) ?? main;
+      if (from !== key) first.set(from, object);
+    }
+    stacks.set(key, { name: folds.groupNames.get(key) ?? '', calls: calls.size, withoutResult: lost.get(key) ?? 0, first: [...first.values()] });
   }
   return stacks;
 }
 
 /** The base of the layout for the current objects. */
-function layoutBase(view: ViewState, folds: Folds, size: Size): LayoutBase {
+function* layoutBase(view: ViewState, placed: readonly FullObject[], folds: Folds, size: Size): Generator<void, LayoutBase> {
   const spots: LayoutBase['spots'] = new WeakMap();
   const standing = incrementalMap((object: FullObject) => objectSpot(base, object));
   const late: MovedSpots = { taken: new Set(), lent: new Set(), at: new Map() };
-  const base: LayoutBase = { folds, size, spots, late, standing, ...axesOf(view, folds) };
+  const base: LayoutBase = { folds, size, spots, late, standing, ...(yield* axesOf(view, placed, folds)) };
   return base;
 }
 
 /** The axes without the folded gaps, and the stacks. */
-function axesOf(view: ViewState, folds: Folds): Pick<LayoutBase, 'column' | 'lane' | 'stacks' | 'seats'> {
+function* axesOf(view: ViewState, placed: readonly FullObject[], folds: Folds): Generator<void, Pick<LayoutBase, 'column' | 'lane' | 'stacks' | 'seats'>> {
   if (folds.stackOf.size === 0) return { column: plainAxis(), lane: plainAxis(), stacks: new Map(), seats: new Map() };
-  const { placed } = placedAndParked(view);
   const drawn = placed.filter(object => isDrawn(folds, object));
   const nothing = view.calls.filter(hasNoResult);
   const lost = nothing.filter(call => isCallDrawn(call, folds));
+  yield;
   const taken = stackLanes(view, folds, drawn, lost);
   const laneOf = (object: FullObject): number => taken.get(folds.stackOf.get(object.id) ?? '') ?? object.lane;
   const column = compactAxis([...drawn, ...lost].map(cell => cell.column));
   const lane = compactAxis([...drawn.map(laneOf), ...lost.map(call => call.lane)]);
+  yield;
   return { column, lane, stacks: stacksOf(view, folds, nothing), seats: taken };
 }
 
@@ -247,7 +251,7 @@ function boxOf(spots: readonly Spot[], { left: before }: Grid): Box {
 }
 
 /** The layout of everything that is drawn. */
-function layoutOf(view: ViewState, base: LayoutBase, { placed, parked }: PlacedAndParked): Layout {
+function layoutOf(view: ViewState, base: LayoutBase, { placed, parked }: PlacedAndParked, size: Size): Layout {
   const spots: Spot[] = [...base.standing(placed)];
   const few = new Map<string, Spot>();
   const put = (one: Spot): void => {
@@ -255,10 +259,10 @@ function layoutOf(view: ViewState, base: LayoutBase, { placed, parked }: PlacedA
     few.set(one.key, one);
   };
   for (const call of view.calls) if (hasNoResult(call) && isCallDrawn(call, base.folds)) put(callSpot(base, call));
-  const parkedLayout = parkedSpots(view, parked, spots, base.size);
+  const parkedLayout = parkedSpots(view, parked, spots, size);
   for (const one of parkedLayout.spots) put(one);
   const spotOf = (id: string): Spot | undefined => few.get(id) ?? spotOfObject(view, base, drawnId(view.model, id));
-  return { spots, spotOf, divider: parkedLayout.divider, box: boxOf(spots, gridOf(base.size)) };
+  return { spots, spotOf, divider: parkedLayout.divider, box: boxOf(spots, gridOf(size)) };
 }
 
 /** The spot of a placed object or of its stack. */
@@ -329,36 +333,40 @@ function foldedChoice(view: ViewState, folds: Folds): string {
   return about && folds.stackOf.has(about) ? about : '';
 }
 
-export function graphLayout(): (view: ViewState, size: Size) => Layout {
+/** A function that lays out the states of a panel in slices; what was placed stays where it is. */
+export function graphLayout(): (view: ViewState, size: Size) => Generator<void, Layout> {
   let base: LayoutBase | null = null;
   let lastStamp: readonly unknown[] = [];
   let calls: Model['calls'] | null = null;
   let settled = 0;
   let pinned: ReadonlySet<string> = new Set();
 
-  const folds = (view: ViewState, placed: readonly FullObject[]): Folds =>
-    view.ui.grouping
-      ? groupFolds(view, placed, view.ui.grouping, view.ui.unfolded)
-      : foldsOf(view, placed, { settled, pinned, unfolded: view.ui.unfolded });
+  function* newBase(view: ViewState, placed: readonly FullObject[], size: Size): Generator<void, LayoutBase> {
+    const { grouping, unfolded } = view.ui;
+    settled = view.lastStep;
+    const folds = grouping ? groupFolds(view, placed, grouping, unfolded) : yield* foldsOf(view, placed, { settled, pinned, unfolded });
+    yield;
+    return yield* layoutBase(view, placed, folds, size);
+  }
 
-  return (view, size) => {
+  return function* (view, size) {
     const parts = placedAndParked(view);
-    const { placed } = parts;
     const whole = view.model.calls !== calls && view.model.lastUpdate === null;
-    const at = view.isPast ? view.step : -1;
-    const stamp = [view.ui.unfolded, view.ui.grouping, at, size.width, size.narrow];
+    const stamp = [view.ui.unfolded, view.ui.grouping, view.isPast ? view.step : -1, size.narrow];
     const changed = stamp.some((part, index) => part !== lastStamp[index]);
-    calls = view.model.calls;
-    lastStamp = stamp;
-    if (whole || changed || !base) settled = view.lastStep;
     if (whole) pinned = new Set();
-    if (whole || changed || !base) base = layoutBase(view, folds(view, placed), size);
+    if (whole || changed || !base) {
+      // If this work is given up, the next one does it.
+      base = null;
+      base = yield* newBase(view, parts.placed, size);
+    }
+    [calls, lastStamp] = [view.model.calls, stamp];
     const away = view.followsNewest || view.ui.grouping ? '' : foldedChoice(view, base.folds);
     if (away) {
       pinned = nearObjects(view, away);
-      settled = view.lastStep;
-      base = layoutBase(view, folds(view, placed), size);
+      base = yield* newBase(view, parts.placed, size);
     }
-    return layoutOf(view, base, parts);
+    yield;
+    return layoutOf(view, base, parts, size);
   };
 }
