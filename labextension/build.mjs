@@ -32,7 +32,7 @@ async function script(name, format) {
     mangleProps: new RegExp(`^(_[a-z][a-zA-Z]*|${OWN.join('|')})$`),
     legalComments: 'none'
   });
-  const { code } = await minify(outputFiles[0].text, { module: format === 'esm', ecma: 2022, compress: { ecma: 2022, passes: 3 } });
+  const { code } = await minify(outputFiles[0].text, { module: format === 'esm', ecma: 2022, compress: { ecma: 2022, passes: 3, pure_getters: true, unsafe_arrows: true, unsafe_methods: true } });
   await writeFile(`${TO}${name}.js`, code);
 }
 
