@@ -91,7 +91,7 @@ function whole(view: ViewState, spot: Spot, { label, state, told = '' }: NodeTex
 }
 
 /** Width of a character of a name, of the line below it, and of a name while the graph is zoomed out; wide ones of common fonts. */
-const [NAME_WIDTH, STATE_WIDTH, SHORT_WIDTH] = [8.2, 6.1, 16.5];
+const [NAME_WIDTH, STATE_WIDTH, SHORT_WIDTH] = [7.9, 6.1, 16.5];
 
 /** A name without the number at its end, and that number, which tells it from others. */
 export function nameAndNumber(name: string): readonly [string, string] {
