@@ -147,7 +147,7 @@ def test_the_script_of_a_file_makes_what_its_session_made(lesson: Path, tmp_path
     assert len(marks) == 9
     text = home(held, tmp_path).read_text()
     assert "# CHECK: Sheet#1 was a Sheet with content" in text
-    assert 'frame=Frame(edges=[Colour("red")], sheet=deepcopy(sheet_2))' in text
+    assert 'frame=Frame(sheet=deepcopy(sheet_2), edges=[Colour("red")])' in text
     assert 'sheet_2 = deepcopy(sheet_1)\nsheet_2.draw(text="a\'")\n' in text
     assert "asyncio.run(deepcopy(sheet_3).dry())" in text
     assert "wall = Wall([])" not in text.partition("-- What the session")[2]
@@ -213,7 +213,7 @@ def test_the_script_of_a_journal_runs_once_its_lines_are_filled_in(tmp_path: Pat
 
 def test_a_file_that_was_changed_is_refused_in_one_line(tmp_path: Path, lesson: Path) -> None:
     path = tmp_path / "a.ipynb"
-    path.write_text(lesson.read_text().replace('"Go on."', '"Go away."'))
+    path.write_text(lesson.read_text().replace('"Go on.\\"', '"Go away.\\"'))
     with pytest.raises(UsageError, match="does not fit"):
         sessions_in(path)
     notebook = nbformat.read(lesson, as_version=4)

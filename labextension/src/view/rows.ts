@@ -48,10 +48,11 @@ const LONG_ROW = 4000;
 
 /** A row that a notebook keeps as a JSON text is parsed; what is no row is null. */
 export function parsedRow(row: unknown): UnknownRow | null {
+  if (typeof row !== 'string') return isRecord(row) ? row : null;
   try {
-    const value: unknown = typeof row === 'string' ? JSON.parse(row) : row;
+    const value: unknown = JSON.parse(row);
     // Data that is nested deeply can be parsed, but not written again: that throws an error.
-    if (typeof row === 'string' && row.length > LONG_ROW) JSON.stringify(value);
+    if (row.length > LONG_ROW) JSON.stringify(value);
     return isRecord(value) ? value : null;
   } catch {
     return null;
