@@ -31,20 +31,16 @@ export function rowsOf<K, V>(table: ReadonlyMap<K, V>): readonly V[] {
 }
 
 class LayeredMap<K, V> implements ReadonlyMap<K, V> {
-  private _all?: readonly (readonly [K, V])[];
+  readonly all: readonly (readonly [K, V])[];
 
   constructor(
     readonly known: ReadonlyMap<K, V>,
     readonly fresh: ReadonlyMap<K, V>
-  ) {}
-
-  /** The entries in order, listed when they are looked at: most of the maps of a fast run never are. */
-  get all(): readonly (readonly [K, V])[] {
-    if (this._all) return this._all;
-    const { all, at } = entriesOf(this.known);
+  ) {
+    const { all, at } = entriesOf(known);
     const copy = all.slice();
-    for (const entry of this.fresh) copy[at.get(entry[0]) ?? copy.length] = entry;
-    return (this._all = copy);
+    for (const entry of fresh) copy[at.get(entry[0]) ?? copy.length] = entry;
+    this.all = copy;
   }
 
   get size(): number {
@@ -89,7 +85,7 @@ export function withRows<V extends { readonly id: string }>(
   if (rows.length + dropped.length === 0) return table;
   const before = table instanceof LayeredMap ? (table as LayeredMap<string, V>) : null;
   const fresh = before ? before.fresh.size : 0;
-  if (dropped.length === 0 && (before?.known ?? table).size > MOST_FRESH && fresh + rows.length <= MOST_FRESH)
+  if (dropped.length === 0 && table.size > MOST_FRESH && fresh + rows.length <= MOST_FRESH)
     return new LayeredMap(before?.known ?? table, new Map([...(before?.fresh ?? []), ...rows.map(row => [row.id, row] as const)]));
   const whole = new Map(table);
   for (const key of dropped) whole.delete(key);
