@@ -17,7 +17,7 @@ import pytest
 from jupyter_toolcall.core.events import from_json
 from jupyter_toolcall.core.journal_entries import name
 from jupyter_toolcall.core.older_versions import Upgrade
-from jupyter_toolcall.storage.notebook_files import MIME, check_session, execute
+from jupyter_toolcall.storage.notebook_files import MIME, check_session, execute, with_parsed_rows
 
 RECIPE = (Path(__file__).parent.parent / "docs" / "ci.md").read_text(encoding="utf-8")
 CELLS = (
@@ -73,6 +73,7 @@ def altered(project: Path, alter: Callable[[dict[str, Any]], None]) -> None:
         output["data"][MIME] for output in notebook["cells"][2]["outputs"] if MIME in output["data"]
     ]
     assert len(saved) == 1
+    saved[0].update(with_parsed_rows(saved[0]))
     alter(saved[0])
     path.write_text(json.dumps(notebook), encoding="utf-8")
 

@@ -16,7 +16,13 @@ import pytest
 from nbconvert import HTMLExporter
 
 from jupyter_toolcall.session.verify_files import verify
-from jupyter_toolcall.storage.notebook_files import Executed, execute, read_notebook, saved_sessions
+from jupyter_toolcall.storage.notebook_files import (
+    Executed,
+    execute,
+    read_notebook,
+    saved_sessions,
+    with_parsed_rows,
+)
 from jupyter_toolcall.teaching.exercise_proofs import prove
 from tests.lessons import NAMES, executed
 
@@ -247,7 +253,8 @@ def test_both_figures_are_there_and_differ(live_objects: Any) -> None:
 
 def test_a_figure_is_a_small_picture_in_the_graph(live_objects: Any) -> None:
     first = next(c for c in live_objects.cells if c.source.startswith("%%toolchat"))
-    objects = {row["name"]: row for row in first.outputs[-1].data[SESSION]["rows"]["objects"]}
+    rows = with_parsed_rows(first.outputs[-1].data[SESSION])["rows"]
+    objects = {row["name"]: row for row in rows["objects"]}
     image = objects["Figure#1"]["preview"]["image"]
     assert image.startswith("data:image/png;base64,")
     assert len(image) <= 4_100

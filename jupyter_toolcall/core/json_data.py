@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import dataclasses
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from typing import Any
 
 _DEFAULTS: dict[type, tuple[tuple[str, Any], ...]] = {}
@@ -48,6 +49,25 @@ def changed_fields(value: Any) -> dict[str, Any]:
 _ENCODER = json.JSONEncoder(default=changed_fields, check_circular=False)
 
 _READABLE = json.JSONEncoder(default=changed_fields, check_circular=False, ensure_ascii=False)
+
+_COMPACT = json.JSONEncoder(check_circular=False, ensure_ascii=False, separators=(",", ":"))
+
+
+def json_texts(items: Iterable[Any]) -> list[str]:
+    """Return each of some JSON-ready data as a JSON text without spaces."""
+    return [_COMPACT.encode(item) for item in items]
+
+
+def parsed_texts(items: Iterable[Any]) -> list[Any]:
+    """Return each item as the data that it is the JSON text of; an item that is none as it is."""
+    return [_parsed(item) for item in items]
+
+
+def _parsed(item: Any) -> Any:
+    if isinstance(item, str):
+        with suppress(ValueError, RecursionError):
+            return json.loads(item)
+    return item
 
 
 def field_defaults(cls: Any) -> tuple[tuple[str, Any], ...]:

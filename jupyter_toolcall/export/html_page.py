@@ -16,6 +16,7 @@ from ..core.errors import UsageError
 from ..core.json_data import sendable_data
 from ..view.contract import VERSION
 from ..view.contract_rows import SessionRow
+from ..view.saved_output import row_texts
 from ..view.svg import svg
 from ..view.text_summary import session_text
 from .exported_session import ExportedSession
@@ -56,7 +57,7 @@ PAGE = """\
 def page(session: ExportedSession) -> str:
     """Return a session as HTML. Raises UsageError where the view was not built."""
     script, style = _static("page.js"), _static("widget.css") + _static("page.css")
-    rows = {"rows": sendable_data(session.rows), "version": VERSION}
+    rows = {"rows": row_texts(sendable_data(session.rows)), "version": VERSION}
     return PAGE.format(
         policy=_policy(script, style),
         mark=MARK,

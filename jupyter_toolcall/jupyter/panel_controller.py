@@ -115,7 +115,7 @@ class PanelController:
 
     def __post_init__(self) -> None:
         self.updates = PanelUpdates(self.send, lambda: self.session)
-        self.rate = UpdateRate(self._publish_now)
+        self.rate = UpdateRate(self._publish_now, lambda: self.updates.draw_previews())
 
     # -- running ------------------------------------------------------------------------------
 
@@ -271,7 +271,8 @@ class PanelController:
     def greet(self) -> None:
         """Send everything to a panel that connects."""
         self.greeted = True
-        self.updates.greet()
+        with self.rate.lock:
+            self.updates.greet()
 
     def apply_commands(self) -> bool:
         """Apply the commands in the inbox; return whether the session goes on afterwards.

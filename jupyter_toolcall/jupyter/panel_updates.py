@@ -17,6 +17,7 @@ from ..view.branch_rows import CURRENT
 from ..view.call_object_rows import (
     BranchView,
     call_key,
+    draw_previews,
     ending,
     full_preview,
     objects_by_row,
@@ -99,6 +100,11 @@ class PanelUpdates:
         else:
             goes_on = status.phase in ("thinking", "running")
             self._send_delta(self._with_comparisons(rows, goes_on))
+
+    def draw_previews(self) -> None:
+        """Draw the previews that the next update needs: a value's own code runs now, not then."""
+        cursor = self.session().cursor
+        draw_previews(BranchView(cursor, cursor.state))
 
     def send_whole(self, layout: Layout | None = None) -> None:
         """Send all rows; what has a place in `layout` keeps it."""

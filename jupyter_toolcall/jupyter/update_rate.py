@@ -21,11 +21,17 @@ class UpdateRate:
     """Puts off the updates of a session whose steps follow each other faster than a person reads.
 
     The next update sends what was put off. Where a model or a tool takes long, a thread sends it:
-    only inside `steady`, where the session does not change.
+    a tool that is no coroutine blocks the kernel's main thread and its event loop, and nobody
+    knows before which call hangs, so without a thread the panel would not show that one. The
+    thread publishes only inside `steady`, where the session does not change: commands wait in the
+    inbox, tools get copies, and a value's own code (its previews) has run in the main thread.
+    Leaving `steady` is not interrupted: interrupts are held but where a model or a tool runs.
     """
 
     publish: Callable[[], None]
     """Sends the panels how the session stands."""
+    draw_previews: Callable[[], None] = lambda: None
+    """Draws what the next update shows of values, whose own code may need the main thread."""
     interval: float = INTERVAL
     """Seconds between two updates; with 0 none is put off."""
     lock: Any = field(default_factory=threading.RLock)
@@ -56,6 +62,8 @@ class UpdateRate:
     @contextmanager
     def steady(self) -> Iterator[None]:
         """Allow the thread to publish: a model or a tool runs, and the session does not change."""
+        if self.puts_off:
+            self.draw_previews()
         self._steady = True
         try:
             yield
@@ -67,6 +75,7 @@ class UpdateRate:
 
     def end(self) -> None:
         """End the thread: nothing runs any more."""
+        self._steady = False
         if self._ended is not None:
             self._ended.set()
             self._ended = None

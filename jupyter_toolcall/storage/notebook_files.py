@@ -21,6 +21,7 @@ from ..core.errors import BrokenJournal, ToolcallError, Unfinished, UsageError
 from ..core.events import Event, Opened, from_json
 from ..core.journal import Journal
 from ..core.journal_entries import BROKEN, VERSION, name, refuse_newer
+from ..core.json_data import parsed_texts
 from ..core.older_versions import Upgrade, saved_version
 from ..core.text import progress_bar, visible_text
 from ..storage import network_off
@@ -192,6 +193,7 @@ def check_session(data: Mapping[str, Any], upgrade: Upgrade) -> Mapping[str, Any
     newer version wrote them.
     """
     try:
+        data = with_parsed_rows(data)
         part = data["journal"]
         refuse_newer(saved_version(part))
         if saved_version(part) < VERSION:
@@ -204,6 +206,23 @@ def check_session(data: Mapping[str, Any], upgrade: Upgrade) -> Mapping[str, Any
     if ids and head not in ids and head != part["parent"]:
         raise BrokenJournal("a saved session does not fit its own digests: it was changed")
     return data
+
+
+def with_parsed_rows(data: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return a saved session with its rows and entries as data.
+
+    In a notebook each is a JSON text; before version 2 of the rows they were data. A text that is
+    no JSON stays a text, and is refused where a row or an entry is expected.
+    """
+    part, rows = data["journal"], data.get("rows", {})
+    if isinstance(part["events"], list):
+        part = {**part, "events": parsed_texts(part["events"])}
+    if isinstance(rows, Mapping):
+        tables = (
+            (name, parsed_texts(table)) for name, table in rows.items() if isinstance(table, list)
+        )
+        rows = {**rows, **dict(tables)}
+    return {**data, "journal": part, "rows": rows}
 
 
 def _ids(part: Mapping[str, Any]) -> list[str]:

@@ -142,6 +142,17 @@ def _preview(branch_view: BranchView, made: Made) -> Preview:
     return cached
 
 
+def draw_previews(branch_view: BranchView) -> None:
+    """Draw the previews of the objects that the newest calls made, so that rows only read them."""
+    state, drawn = branch_view.state, branch_view.cursor.context.values.previews
+    for call_id in reversed(state.latest):
+        made = state.calls[call_id].produced
+        if made and all(each.digest in drawn for each in made):
+            return
+        for each in made:
+            _preview(branch_view, each)
+
+
 def objects_by_row(branch_view: BranchView) -> dict[str, Made]:
     """Return the objects of a branch, by the ids of their rows."""
     made = branch_view.state.objects.values()

@@ -25,7 +25,8 @@ from .contract_rows import (
     TurnRow,
 )
 
-VERSION = 1
+VERSION = 2
+"""Of what panels are sent and notebooks keep. In version 1 a notebook's rows were no texts."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,7 +122,8 @@ Notice = Whole | Delta | Refused | Shown | Exported | Displayed
 class Saved:
     """The notebook output (application/vnd.jupyter-toolcall.session+json)."""
 
-    rows: Rows
+    rows: Mapping[str, list[str]]
+    """The tables of `Rows`, each row as a JSON text."""
     journal: Mapping[str, Any]
     version: int = VERSION
 

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
 from ..core.branches import is_prompt
 from ..core.events import Asked, Opened, Replied, to_json
 from ..core.journal_entries import VERSION, Entry
-from ..core.json_data import sendable_data
+from ..core.json_data import changed_fields, json_texts, sendable_data
 from ..engine.cursor import Cursor
 from ..storage.notebook_files import MIME
 from .contract import Rows, Saved
@@ -19,19 +20,30 @@ LIVE = "application/vnd.jupyter-toolcall.live+json"
 
 
 def mime_bundle(cursor: Cursor, rows: Rows, since: str | None) -> dict[str, Any]:
-    """Return the MIME bundle of a session; `since` is the entry before the cell's own."""
+    """Return the MIME bundle of a session; `since` is the entry before the cell's own.
+
+    Each row and each entry is a JSON text: JupyterLab copies all of an output's data several
+    times, and a text costs it nothing.
+    """
     kept = filter(None, (row.saved() for row in rows.extensions))
     rows = replace(rows, extensions=tuple(kept))
-    saved, hide = sendable_data(Saved(rows, journal_part(cursor, since))), cursor.context.hide
-    # The journal's part has none, and has to keep its digests.
-    saved["rows"] = hide(saved["rows"])
+    journal, hide = sendable_data(journal_part(cursor, since)), cursor.context.hide
+    journal["events"] = json_texts(journal["events"])
+    # The journal's part has no secrets, and has to keep its digests.
+    saved = changed_fields(Saved(row_texts(hide(sendable_data(rows))), journal))
     return {MIME: saved, "image/svg+xml": hide(svg(rows)), "text/plain": hide(session_text(rows))}
+
+
+def row_texts(tables: Mapping[str, Sequence[Any]]) -> dict[str, list[str]]:
+    """Return tables of JSON-ready rows with each row as a JSON text."""
+    return {name: json_texts(table) for name, table in tables.items()}
 
 
 def journal_part(cursor: Cursor, since: str | None) -> dict[str, Any]:
     """Return the entries that a cell added, without the ids that follow from them.
 
     `events` is a list of [index of the parent in this list, event, meta]; -1 is `parent`.
+    In a bundle each of them is a JSON text.
     Where that opened the session, or changed it, `opened` is [its own parent, event]. `version`
     is that of the journal's format, not of the rows beside it.
     """

@@ -3,10 +3,8 @@
  *
  * If the rows cannot be shown, the static picture and text of the page stay.
  */
-import type { Rows } from './generated/contract';
+import { type Rows, VERSION } from './generated/contract';
 import { PanelView } from './view';
-
-const VERSION = 1;
 
 function show(container: HTMLElement, still: HTMLElement, text: string): void {
   const { rows, version } = JSON.parse(text) as { rows: Rows; version: number };

@@ -6,7 +6,7 @@ import type { IRenderMime } from '@jupyterlab/rendermime-interfaces';
 import { JSONExt, type ReadonlyPartialJSONValue } from '@lumino/coreutils';
 import { Signal } from '@lumino/signaling';
 import { Widget } from '@lumino/widgets';
-import { type Rows, type Saved, VERSION } from './generated/contract';
+import { type Rows, VERSION } from './generated/contract';
 import { PanelView } from './view';
 import { h } from './view/dom';
 import { applyNotice, EMPTY_MODEL } from './view/model';
@@ -14,6 +14,8 @@ import { isRecord } from './view/rows';
 import { textBlock, trans } from './view/text';
 
 export const SESSION_TYPE = 'application/vnd.jupyter-toolcall.session+json';
+/** In version 1 the rows of a notebook were objects; now each is a JSON text. */
+const READABLE: readonly unknown[] = [1, VERSION];
 const TABLES = ['session', 'calls', 'objects', 'tools', 'messages', 'branches'];
 
 /** Shows one saved session, drawn when it is first seen: a hidden one costs nothing. */
@@ -87,19 +89,19 @@ export class SavedView extends Widget implements IRenderMime.IRenderer {
     this._draw();
   }
 
-  private _showResult({ rows }: Saved): void {
+  private _showResult(rows: Rows): void {
     const { text, says } = applyNotice(EMPTY_MODEL, { type: 'whole', rows, live: false, version: VERSION }).session;
     const show = (): void => this.showData(this._data);
     const more = h('button', { type: 'button', class: 'jtc-way', onclick: show }, trans.__('Show the session'));
     this.node.append(h('p', 'jtc-answer', textBlock(text || says)), more);
   }
 
-  private _showSession({ rows, version }: Saved): void {
+  private _showSession(rows: Rows): void {
     try {
       this._saved = !isPublished(this._data);
       const unchecked = this._saved && !this._trusted;
       this._view = new PanelView(this.node, { live: false, side: this._side, saved: this._saved, unchecked });
-      this._view.update({ type: 'whole', rows, live: false, version });
+      this._view.update({ type: 'whole', rows, live: false, version: VERSION });
     } catch (error) {
       console.error(error);
       this._clear();
@@ -115,27 +117,27 @@ export class SavedView extends Widget implements IRenderMime.IRenderer {
   }
 }
 
-/** The saved session, or a sentence that says why it cannot be shown. */
-function readSaved(data: unknown): Saved | string {
+/** The rows of a saved session, or a sentence that says why it cannot be shown. */
+function readSaved(data: unknown): Rows | string {
   if (!isRecord(data)) return damagedText('it is not a JSON object');
   const { version, rows } = data;
-  if (version !== VERSION)
+  if (!READABLE.includes(version))
     return typeof version === 'number'
       ? `This session was saved in format ${version}, but this jupyter-toolcall reads format ${VERSION}. Install the version that saved it, or run the cell again.`
       : damagedText('it has no format version');
   if (!isRecord(rows)) return damagedText('it has no rows');
   const wrong = TABLES.find(table => !isTable(rows[table]));
   if (wrong !== undefined) return damagedText(`its ${wrong} are not a list of rows`);
-  return { version, rows: rows as Rows, journal: isRecord(data.journal) ? data.journal : {} };
+  return rows as Rows;
 }
 
 function damagedText(why: string): string {
   return `This saved tool-calling session cannot be shown: ${why}. Run its cell again to create it.`;
 }
 
-/** An empty table may be left out. */
+/** An empty table may be left out. A text is parsed when its row is read. */
 function isTable(value: unknown): boolean {
-  const isRow = (row: unknown): boolean => isRecord(row) && typeof row.id === 'string';
+  const isRow = (row: unknown): boolean => typeof row === 'string' || (isRecord(row) && typeof row.id === 'string');
   return value === undefined || (Array.isArray(value) && value.every(isRow));
 }
 

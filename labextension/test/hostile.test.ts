@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { clip, oneLine, textBlock, visibleText } from '../src/view/text';
-import { made, page, waiting, whole } from './page';
+import type { Rows } from '../src/generated/contract';
+import { called, made, page, waiting, whole } from './page';
 
 const EVIL = '"><img src=x onerror=alert(1)><script>alert(2)</script>\u202e\u0000\ud800<svg/onload=alert(3)>';
 
@@ -69,3 +70,44 @@ test('a picture is shown only from data that is an image', async () => {
     assert.equal(root.querySelectorAll('svg.g image').length, count, image);
   }
 });
+
+/** Rows as a notebook keeps them: each is a JSON text. */
+const asTexts = (rows: Rows): Rows =>
+  Object.fromEntries(Object.entries(rows).map(([table, all]) => [table, (all as unknown[]).map(row => JSON.stringify(row))]));
+
+const everything = (root: HTMLElement): string => root.textContent;
+
+test('rows that are JSON texts are shown as the rows that they say', async () => {
+  const [texts, objects] = [await page(false), await page(false)];
+  texts.view.update(whole(asTexts(waiting())));
+  objects.view.update(whole(waiting()));
+  for (const tab of ['Steps', 'Messages', 'Graph']) {
+    texts.click(tab);
+    objects.click(tab);
+    assert.equal(everything(texts.root), everything(objects.root), tab);
+  }
+});
+
+const DEEP = 100_000;
+const FORGED = {
+  'no JSON': '{"id": "call9", ',
+  'a JSON text that is no object': '["call9"]',
+  'an empty text': '',
+  'ten million characters': JSON.stringify({ ...called(9), result: 'x'.repeat(10_000_000) }),
+  'arguments that are nested deeply': `${JSON.stringify(called(9)).slice(0, -1)},"arguments":{"a":${'['.repeat(DEEP)}${']'.repeat(DEEP)}}}`,
+  'nested deeply, without an end': '['.repeat(DEEP)
+};
+
+for (const [what, row] of Object.entries(FORGED)) {
+  test(`beside a row of a call that is ${what}, the other rows are shown`, async () => {
+    const { view, root, all, click, node } = await page(false);
+    const rows = asTexts(waiting());
+    view.update(whole({ ...rows, calls: [...(rows.calls ?? []), row] as unknown as Rows['calls'] }));
+    for (const tab of ['Steps', 'Messages', 'Compare', 'Graph']) click(tab);
+    assert.ok(node('Potato#3'));
+    click('Steps');
+    for (const step of all('.tc-step button')) step.click();
+    assert.match(root.textContent, /Potato_slice/);
+    assert.ok(root.textContent.length < 100_000);
+  });
+}

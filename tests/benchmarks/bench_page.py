@@ -17,7 +17,6 @@ from playwright.sync_api import CDPSession, Page, Route, sync_playwright
 
 import jupyter_toolcall
 from jupyter_toolcall import Scripted, Session, Toolbox
-from jupyter_toolcall.core.json_data import sendable_data
 from jupyter_toolcall.jupyter.panel_controller import PanelController
 from jupyter_toolcall.storage.notebook_files import MIME
 from jupyter_toolcall.view.saved_output import mime_bundle
@@ -57,14 +56,15 @@ OPEN = """text => {
   const {rows, version} = JSON.parse(text);
   window.open();
   tell({type: 'whole', rows, version, live: true});
-  const object = rows.objects.findLast(one => one.call), call = rows.calls.at(-1);
+  const object = JSON.parse(rows.objects.findLast(one => JSON.parse(one).call));
+  const call = JSON.parse(rows.calls.at(-1));
   const [last, column] = [rows.calls.length, object.column];
   let added = 0;
   window.append = phase => {
     const [before, id, step] = [added ? `new${added}` : object.id, `new${++added}`, last + added];
     const uses = [{parameter: object.kind, object: before, receiver: true}];
     tell({type: 'delta', number: added, rows: {
-      session: [{...rows.session[0], phase, turn: step}],
+      session: [{...JSON.parse(rows.session[0]), phase, turn: step}],
       objects: [{...object, id, call: id, name: `${object.kind}#${step + 1}`, step,
         column: column + added}],
       calls: [{...call, id, call: `call_${step}`, step, turn: step, object: id, uses}]
@@ -124,7 +124,7 @@ def mime(session: Session) -> str:
     root = session.journal.path(session.head)[0].id
     rows = PanelController(session, lambda notice: None).whole()
     made: dict[str, Any] = mime_bundle(session.cursor, rows, root)
-    return json.dumps(sendable_data(made[MIME]))
+    return json.dumps(made[MIME])
 
 
 def serve(route: Route) -> None:

@@ -16,6 +16,8 @@ from typing import Any, TypeVar
 
 from playwright.sync_api import Page
 
+from jupyter_toolcall.core.json_data import json_texts
+from jupyter_toolcall.storage.notebook_files import with_parsed_rows
 from tests.benchmarks.bench_page import BUILT, browser, main_thread, mime, row, work
 from tests.branching import branching_session
 
@@ -122,13 +124,14 @@ def repeated(saved: Row, times: int, *, branches: bool = False) -> str:
             tables["branches"] = [one for one in tables["branches"] if not one.get("current")]
         for name, rows in tables.items():
             grown[name].extend(rows)
-    return json.dumps({**saved, "rows": grown}, separators=(",", ":"))
+    texts = {name: json_texts(rows) for name, rows in grown.items()}
+    return json.dumps({**saved, "rows": texts}, separators=(",", ":"))
 
 
 def session(seed: int, turns: int, branches: int) -> Row:
     """Return the MIME data of a real session with so many turns and branches."""
     saved: Row = json.loads(mime(branching_session(seed, turns, branches)))
-    return saved
+    return dict(with_parsed_rows(saved))
 
 
 def large_sessions() -> dict[str, str]:

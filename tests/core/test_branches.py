@@ -27,7 +27,7 @@ from jupyter_toolcall.jupyter.options import parse_options
 from jupyter_toolcall.jupyter.panel_controller import PanelController
 from jupyter_toolcall.jupyter.subcommands import carry_out
 from jupyter_toolcall.models import Reply, Request
-from jupyter_toolcall.storage.notebook_files import MIME
+from jupyter_toolcall.storage.notebook_files import MIME, with_parsed_rows
 from jupyter_toolcall.view.contract import Delta, Notice, Refused, Rows, Whole
 from jupyter_toolcall.view.contract_rows import BranchRow
 
@@ -143,7 +143,7 @@ def test_names_and_what_is_hidden_are_there_after_a_reload(tmp_path: Path) -> No
     again = Session.load(tmp_path / "s.jsonl", Toolbox(Potato), inputs={"potato": Potato()})
     again.checkout("mine")
     assert list(again.branch_names) == ["main", "mine", "theirs"]
-    rows = again._repr_mimebundle_()[MIME]["rows"]
+    rows = with_parsed_rows(again._repr_mimebundle_()[MIME])["rows"]
     assert [(row["name"], row.get("hidden", False)) for row in rows["branches"]] == [
         ("main", False),
         ("mine", False),

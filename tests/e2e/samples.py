@@ -15,6 +15,7 @@ from jupyter_toolcall.view.contract_rows import (
     SessionRow,
     Use,
 )
+from jupyter_toolcall.view.saved_output import row_texts
 
 SESSION = "application/vnd.jupyter-toolcall.session+json"
 LIVE = "application/vnd.jupyter-toolcall.live+json"
@@ -47,7 +48,13 @@ def session(made: str = "Potato#2", tool: str = "Potato_peel") -> dict[str, Any]
         calls=(call,),
         objects=(potato, peeled),
     )
-    return bundle(sendable_data(Saved(rows, journal={"events": []})))
+    return bundle(saved_data(rows, {"events": []}))
+
+
+def saved_data(rows: Rows, journal: dict[str, Any]) -> dict[str, Any]:
+    """The data of a session as a notebook keeps it."""
+    found: dict[str, Any] = sendable_data(Saved(row_texts(sendable_data(rows)), journal))
+    return found
 
 
 def bundle(data: object) -> dict[str, Any]:

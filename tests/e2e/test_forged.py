@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import Dialog, Page, expect
 
+from jupyter_toolcall.storage.notebook_files import with_parsed_rows
 from tests.e2e.corpus import RUN
 from tests.e2e.kitchen import LOAD, OPTIONS, PROMPT, expect_waits, panel
 from tests.e2e.rig import Place, cell, open_notebook, outputs, run_all, screenshot
@@ -103,7 +104,9 @@ REFUSED: Mapping[str, Forge] = {
 
 
 def forged(forge: Forge) -> dict[str, Any]:
-    made = copy.deepcopy(session())
+    made = session()
+    # As version 1 kept them, rows are objects.
+    made[SESSION] = {**copy.deepcopy(with_parsed_rows(made[SESSION])), "version": 1}
     forge(made[SESSION])
     return made
 

@@ -20,7 +20,7 @@ from playwright.sync_api import Dialog, Page, Request, expect
 from jupyter_toolcall.core.json_data import sendable_data
 from jupyter_toolcall.teaching.panel_rows import TeachingRow
 from jupyter_toolcall.view import contract as rows
-from jupyter_toolcall.view.contract import Rows, Saved, Whole
+from jupyter_toolcall.view.contract import Rows, Whole
 from jupyter_toolcall.view.contract_rows import (
     BranchRow,
     CallRow,
@@ -47,7 +47,7 @@ from tests.e2e.rig import (
     wait_idle,
     write_notebook,
 )
-from tests.e2e.samples import SESSION, wait_for_file
+from tests.e2e.samples import SESSION, saved_data, wait_for_file
 
 STATUSES: tuple[CallStatus, ...] = get_args(CallStatus)
 SCHEMA = {
@@ -127,7 +127,7 @@ def hostile_rows(live: bool) -> Rows:
 def saved() -> dict[str, Any]:
     """The bundle of the hostile session, as a cell would leave it."""
     made = hostile_rows(live=False)
-    data = sendable_data(Saved(made, {"head": CORPUS[1], "events": [CORPUS[2]]}))
+    data = saved_data(made, {"head": CORPUS[1], "events": [CORPUS[2]]})
     return {SESSION: data, "image/svg+xml": svg(made), "text/plain": session_text(made)}
 
 

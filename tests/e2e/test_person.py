@@ -7,6 +7,7 @@ import re
 import pytest
 from playwright.sync_api import Locator, Page, expect
 
+from jupyter_toolcall.storage.notebook_files import with_parsed_rows
 from tests.e2e.kitchen import (
     LOAD,
     expect_status,
@@ -203,7 +204,8 @@ def test_a_reload_keeps_the_turn_and_the_calls_and_the_saved_view_shows_the_same
         for output in saved_notebook(lab, "reload.ipynb").cells[1].outputs
         if "application/vnd.jupyter-toolcall.session+json" in output.get("data", {})
     ]
-    session = bundle["application/vnd.jupyter-toolcall.session+json"]["rows"]["session"][0]
+    saved = with_parsed_rows(bundle["application/vnd.jupyter-toolcall.session+json"])
+    session = saved["rows"]["session"][0]
     assert session["says"] == YOU
     assert session["yours"]["turn"] == 2
     restart_kernel(page)

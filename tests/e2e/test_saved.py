@@ -54,7 +54,7 @@ def test_a_hostile_name_is_text_and_runs_nothing(page: Page, lab: Place) -> None
         ("text", "it is not a JSON object"),
         ({"version": 1}, "it has no rows"),
         ({"version": 99, "rows": {}}, "format 99"),
-        ({"version": 1, "rows": {"calls": [HOSTILE]}}, "its calls are not a list of rows"),
+        ({"version": 1, "rows": {"calls": [[HOSTILE]]}}, "its calls are not a list of rows"),
         ({"version": HOSTILE, "rows": {}}, "it has no format version"),
     ],
 )

@@ -11,12 +11,11 @@ import pytest
 
 from jupyter_toolcall import Session, cli
 from jupyter_toolcall.core.errors import UsageError
-from jupyter_toolcall.core.json_data import sendable_data
 from jupyter_toolcall.export import FORMATS, export
 from jupyter_toolcall.export.session_files import FileSession, chosen, sessions
 from jupyter_toolcall.jupyter.options import parse_options
 from jupyter_toolcall.kitchen import FRIES, Oven, Plate, Potato, Sink, kitchen
-from jupyter_toolcall.storage.notebook_files import MIME, execute
+from jupyter_toolcall.storage.notebook_files import MIME, execute, with_parsed_rows
 from jupyter_toolcall.view.saved_output import mime_bundle
 from jupyter_toolcall.view.view_rows import all_rows
 from tests.branching import branching_session
@@ -148,7 +147,7 @@ def test_the_script_of_a_file_makes_what_its_session_made(lesson: Path, tmp_path
     assert len(marks) == 9
     text = home(held, tmp_path).read_text()
     assert "# CHECK: Sheet#1 was a Sheet with content" in text
-    assert 'frame=Frame(edges=[Colour("red")], sheet=deepcopy(sheet_2))' in text
+    assert 'frame=Frame(sheet=deepcopy(sheet_2), edges=[Colour("red")])' in text
     assert 'sheet_2 = deepcopy(sheet_1)\nsheet_2.draw(text="a\'")\n' in text
     assert "asyncio.run(deepcopy(sheet_3).dry())" in text
     assert "wall = Wall([])" not in text.partition("-- What the session")[2]
@@ -214,11 +213,12 @@ def test_the_script_of_a_journal_runs_once_its_lines_are_filled_in(tmp_path: Pat
 
 def test_a_file_that_was_changed_is_refused_in_one_line(tmp_path: Path, lesson: Path) -> None:
     path = tmp_path / "a.ipynb"
-    path.write_text(lesson.read_text().replace('"Go on."', '"Go away."'))
+    path.write_text(lesson.read_text().replace('"Go on.\\"', '"Go away.\\"'))
     with pytest.raises(UsageError, match="does not fit"):
         sessions_in(path)
     notebook = nbformat.read(lesson, as_version=4)
     [saved] = [o.data[MIME] for c in notebook.cells[4:5] for o in c.outputs if "data" in o]
+    saved.update(with_parsed_rows(saved))
     saved["rows"]["objects"][0]["kind"] = 7
     notebook.cells[5].outputs = []
     nbformat.write(notebook, path)
@@ -327,7 +327,7 @@ def test_rows_that_lead_in_a_circle_are_drawn(forge: Any, to: str, tmp_path: Pat
     session = branching_session(3, 8, branches=2)
     root = session.journal.path(session.head)[0].id
     rows = all_rows(session.cursor, "")
-    data = json.loads(json.dumps(sendable_data(mime_bundle(session.cursor, rows, root)[MIME])))
+    data: Any = with_parsed_rows(mime_bundle(session.cursor, rows, root)[MIME])
     forge(data["rows"])
     output = nbformat.v4.new_output("display_data", data={MIME: data})
     cell = nbformat.v4.new_code_cell("x", outputs=[output], execution_count=1)

@@ -30,7 +30,7 @@ from jupyter_toolcall.jupyter.options import help_text, parse_options
 from jupyter_toolcall.jupyter.panel_controller import PanelController
 from jupyter_toolcall.jupyter.subcommands import carry_out, subcommands, subcommands_help
 from jupyter_toolcall.schemes.messages import Model
-from jupyter_toolcall.storage.notebook_files import MIME
+from jupyter_toolcall.storage.notebook_files import MIME, with_parsed_rows
 from jupyter_toolcall.view.contract import Delta, Notice, Refused, Rows, Whole
 from jupyter_toolcall.view.saved_output import mime_bundle
 
@@ -108,7 +108,7 @@ def test_a_session_that_is_held_says_why_and_shows_the_row_of_the_hook() -> None
     shown = gated(Gated())._repr_mimebundle_()
     assert shown["text/plain"].startswith("Waiting at the gate")
     assert "open the gate" in shown["image/svg+xml"]
-    assert shown[MIME]["rows"]["extensions"] == [{"id": "gate"}]
+    assert with_parsed_rows(shown[MIME])["rows"]["extensions"] == [{"id": "gate"}]
 
 
 def test_a_hook_hides_the_other_branches() -> None:
@@ -138,7 +138,8 @@ def test_a_panel_carries_out_the_commands_of_its_extensions_and_sends_their_rows
     rows = [each.rows for each in sent if isinstance(each, (Whole, Delta))]
     assert [row.opened for row in gate_rows(rows)][-1] == 2
     saved = mime_bundle(controller.session.cursor, controller.whole(), None)[MIME]
-    assert saved["rows"]["extensions"] == [{"id": "gate"}], "the row says what of it is saved"
+    extensions = with_parsed_rows(saved)["rows"]["extensions"]
+    assert extensions == [{"id": "gate"}], "the row says what of it is saved"
 
 
 def gate_rows(all_rows: list[Rows]) -> list[GateRow]:

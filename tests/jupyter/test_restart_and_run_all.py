@@ -18,7 +18,7 @@ from jupyter_toolcall.jupyter.cells import Cells
 from jupyter_toolcall.jupyter.input_line import split
 from jupyter_toolcall.jupyter.options import parse_options
 from jupyter_toolcall.jupyter.subcommands import carry_out
-from jupyter_toolcall.storage.notebook_files import MIME
+from jupyter_toolcall.storage.notebook_files import MIME, with_parsed_rows
 from jupyter_toolcall.storage.value_store import SETTING
 
 RAN: list[str] = []
@@ -109,7 +109,7 @@ def text(session: Session) -> str:
 
 def why(session: Session) -> str:
     """Return what the panel says of the call that waits."""
-    rows = session._repr_mimebundle_()[MIME]["rows"]["calls"]
+    rows = with_parsed_rows(session._repr_mimebundle_()[MIME])["rows"]["calls"]
     return next(str(row["why"]) for row in rows if row.get("why"))
 
 
@@ -280,7 +280,7 @@ def test_a_saved_session_finds_its_values_where_it_is_loaded(
     assert not (tmp_path / "data" / "values").exists()
     session.save(tmp_path / "s.jsonl")
     loaded = Session.load(tmp_path / "s.jsonl", Toolbox(write, read, Letter, Post()), approve="all")
-    shown = loaded._repr_mimebundle_()[MIME]["rows"]["objects"]
+    shown = with_parsed_rows(loaded._repr_mimebundle_()[MIME])["rows"]["objects"]
     assert [row["preview"]["fields"][0] for row in shown] == [["text", '"hi"']] * 2
     assert loaded["Letter#2"] == session["Letter#2"]
     assert loaded.replay().run().head == session.head

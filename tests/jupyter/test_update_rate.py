@@ -90,3 +90,45 @@ def test_a_model_that_takes_long_after_many_fast_replies_is_shown_as_thinking() 
     drive.updates.send = send
     session = asyncio.run(drive.run())
     assert session.text == "Done."
+
+
+DRAWN_BY = list[threading.Thread]()
+
+
+class Bead:
+    """A value that shows itself by code of its own."""
+
+    def __init__(self, number: int) -> None:
+        self.number = number
+
+    def _repr_html_(self) -> str:
+        DRAWN_BY.append(threading.current_thread())
+        return f"<b>{self.number}</b>"
+
+
+def test_a_value_shows_itself_in_the_main_thread_where_an_update_is_sent_late() -> None:
+    DRAWN_BY.clear()
+    shown = threading.Event()
+
+    def bead(number: int) -> Bead:
+        """Make a bead."""
+        return Bead(number)
+
+    def slow() -> str:
+        """Wait until the panel shows that this runs."""
+        return "seen" if shown.wait(30) else "not seen"
+
+    calls = [("bead", {"number": number}) for number in range(CALLS)]
+    drive, heard = controller(bead, slow, model=Scripted([*calls, ("slow", {}), "Done."]))
+    hear = drive.updates.send
+
+    def send(notice: Notice) -> None:
+        hear(notice)
+        if "running" in sent_calls([notice]).values() and len(sent_calls(heard)) == CALLS + 1:
+            shown.set()
+
+    drive.updates.send = send
+    session = asyncio.run(drive.run())
+    assert session.calls[-1].result == "seen"
+    assert len(DRAWN_BY) >= CALLS
+    assert {*DRAWN_BY} == {threading.main_thread()}

@@ -19,8 +19,10 @@ from jupyter_toolcall import Scripted, Session, Toolbox, cli
 from jupyter_toolcall.core import journal_entries
 from jupyter_toolcall.core.events import from_json
 from jupyter_toolcall.core.journal_entries import name
+from jupyter_toolcall.core.json_data import json_texts
 from jupyter_toolcall.export.formats import FORMATS
-from jupyter_toolcall.storage.notebook_files import MIME
+from jupyter_toolcall.storage.notebook_files import MIME, with_parsed_rows
+from jupyter_toolcall.view.saved_output import row_texts
 
 ESCAPES = "\x1b]0;title\x07 \x1b[2J \u202e \u2066 \x9b31m \ud800"
 
@@ -50,7 +52,8 @@ def notebook_of(bundle: dict[str, Any]) -> dict[str, Any]:
 
 @pytest.fixture(scope="module")
 def notebook() -> dict[str, Any]:
-    return notebook_of(json.loads(json.dumps(session()._repr_mimebundle_())))
+    bundle = session()._repr_mimebundle_()
+    return notebook_of({**bundle, MIME: with_parsed_rows(bundle[MIME])})
 
 
 @pytest.fixture(scope="module")
@@ -93,6 +96,12 @@ def put(data: Any, at: tuple[Any, ...], value: Any) -> None:
     for key in at[:-1]:
         data = data[key]
     data[at[-1]] = value
+
+
+def as_texts(saved: Any) -> None:
+    """Make each row and each entry a JSON text, as a cell leaves them."""
+    saved["journal"]["events"] = json_texts(saved["journal"]["events"])
+    saved["rows"] = row_texts(saved["rows"])
 
 
 def forged(part: Any) -> None:
@@ -157,6 +166,9 @@ def test_a_notebook_with_anything_in_any_place_gives_one_line(
         if number % 3 == 0:
             with contextlib.suppress(Exception):
                 forged(made["cells"][0]["outputs"][0]["data"][MIME]["journal"])
+        if number % 4 < 2:
+            with contextlib.suppress(Exception):
+                as_texts(made["cells"][0]["outputs"][0]["data"][MIME])
         path.write_text(json.dumps(made), encoding="utf-8")
         obeys(path, capsys)
 

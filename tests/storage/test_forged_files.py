@@ -31,6 +31,12 @@ FORGED: dict[str, Any] = {
     "calls that are lists": {"events": [[-1, {"type": "replied", "calls": [[1]]}]]},
     "a text that is an object": {"events": [[-1, {**ASKED, "text": {"a": [1]}}]]},
     "half a character": {"events": [[-1, {**ASKED, "text": "\ud800"}]]},
+    "an entry that is no JSON": {"events": ["[-1, {"]},
+    "an entry that is the JSON of a number": {"events": ["7"]},
+    "an entry that is an empty text": {"events": [""]},
+    "an entry of ten million digits": {"events": ["7" * 10_000_000]},
+    "an entry that is nested deeply": {"events": ["[" * 100_000 + "]" * 100_000]},
+    "an event that is nested deeply": {"events": ["[-1," + '{"a":' * 100_000]},
     "a head that was moved": {"events": [[-1, ASKED]], "head": "f" * 32},
     "a head that is a list": {"events": [[-1, ASKED]], "head": []},
 }

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 from jupyter_toolcall import Session, Toolbox
 from jupyter_toolcall.jupyter.panel_controller import PanelController
 from jupyter_toolcall.kitchen import Potato, Sink
 from jupyter_toolcall.models import Scripted
-from jupyter_toolcall.storage.notebook_files import MIME
+from jupyter_toolcall.storage.notebook_files import MIME, with_parsed_rows
 from jupyter_toolcall.teaching import guesses
 from jupyter_toolcall.teaching.magic_commands import TeachingPanel
 from jupyter_toolcall.view.saved_output import mime_bundle
@@ -93,6 +94,11 @@ def send(card: Card) -> str:
     return f"sent to {card.name}"
 
 
+def rows(bundle: dict[str, Any]) -> Any:
+    """Return the tables of a MIME bundle."""
+    return with_parsed_rows(bundle[MIME])["rows"]
+
+
 def test_letters_of_any_language_are_seen_as_they_are() -> None:
     model = Scripted([("write", {"name": "José"}), "Done."])
     session = Session(Toolbox(write, send, types=[Card]), model, scheme="flat", approve="all").tell(
@@ -101,9 +107,9 @@ def test_letters_of_any_language_are_seen_as_they_are() -> None:
     edited = session.edit(session.calls[-1], name="小红 😀").run()
     shown = edited._repr_mimebundle_()
     assert 'call 1 edited: name "小红 😀" for "José"' in shown["text/plain"]
-    [card] = [row for row in shown[MIME]["rows"]["objects"] if not row.get("branch")]
+    [card] = [row for row in rows(shown)["objects"] if not row.get("branch")]
     assert card["preview"]["fields"] == [["name", '"小红 😀"']]
-    told = " ".join(row["text"] for row in shown[MIME]["rows"]["messages"])
+    told = " ".join(row["text"] for row in rows(shown)["messages"])
     assert "小红 😀" in told
     assert "\\u" not in told
 
@@ -122,13 +128,13 @@ def test_a_call_that_failed_on_the_way_is_told_beside_the_end() -> None:
 def test_a_tool_of_the_persons_own_that_is_named_save_saves_nothing() -> None:
     model = Scripted([("save", {"note": "milk"}), "Done."])
     own = Session(Toolbox(save), model, scheme="flat", approve="all").tell("Keep it.")
-    (row,) = own._repr_mimebundle_()[MIME]["rows"]["calls"]
+    (row,) = rows(own._repr_mimebundle_())["calls"]
     assert ("saves" in row, row["what"], row["result"]) == (False, "note milk", "kept: milk")
     hands = Scripted([("write", {"name": "a"}), ("save", {"card": "$Card"}), "Done."])
     out = Session(Toolbox(write), hands, scheme="flat", outputs={"card": Card}, approve="all")
-    last = out.tell("Write.")._repr_mimebundle_()[MIME]["rows"]["calls"][-1]
+    last = rows(out.tell("Write.")._repr_mimebundle_())["calls"][-1]
     assert (last["saves"], last["what"]) == (True, "card = Card#1")
-    tools = out._repr_mimebundle_()[MIME]["rows"]["tools"]
+    tools = rows(out._repr_mimebundle_())["tools"]
     (told,) = (row["description"] for row in tools if row["id"] == "save")
     assert told.endswith("with all of:\n- card (Card)")
 

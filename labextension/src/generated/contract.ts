@@ -668,7 +668,9 @@ export interface Run {
  * The notebook output (application/vnd.jupyter-toolcall.session+json).
  */
 export interface Saved {
-  rows: Rows;
+  rows: {
+    [k: string]: string[];
+  };
   journal: {
     [k: string]: unknown;
   };
@@ -760,7 +762,7 @@ export type FullTeaching = Full<TeachingRow>;
 export type FullTool = Full<ToolRow>;
 export type FullTurn = Full<TurnRow>;
 
-export const VERSION = 1;
+export const VERSION = 2;
 
 export const DEFAULTS = {
   "Anew": {
@@ -1016,7 +1018,7 @@ export const DEFAULTS = {
     "type": "run"
   },
   "Saved": {
-    "version": 1
+    "version": 2
   },
   "Say": {
     "text": "",
@@ -1110,7 +1112,7 @@ export const DEFAULTS = {
   "Whole": {
     "live": true,
     "type": "whole",
-    "version": 1
+    "version": 2
   },
   "Written": {
     "arguments": {}

@@ -22,7 +22,9 @@ import {
   type FullTool,
   type FullTurn,
   isRecord,
+  list,
   MESSAGE,
+  parsedRow,
   records,
   text,
   texts,
@@ -98,9 +100,10 @@ const SLICE = 500;
 /** Reads rows; it yields between slices, so that the page can do something else. */
 function* readRows<T>(rows: unknown, read: (row: UnknownRow) => T): Generator<void, T[]> {
   const all: T[] = [];
-  for (const row of records(rows)) {
-    if (all.length > 0 && all.length % SLICE === 0) yield;
-    all.push(read(row));
+  for (const [index, one] of list(rows).entries()) {
+    if (index % SLICE === SLICE - 1) yield;
+    const row = parsedRow(one);
+    if (row) all.push(read(row));
   }
   return all;
 }
@@ -116,6 +119,8 @@ const completed =
     };
   };
 
+const parsedRows = (rows: unknown): UnknownRow[] => records(list(rows).map(parsedRow));
+
 const toolRow = (row: UnknownRow): FullTool => ({ ...withDefaults(row, TOOL), order: texts(row.order) }) as FullTool;
 const messageRow = (row: UnknownRow): FullMessage => withDefaults(row, MESSAGE) as FullMessage;
 const turnRow = (row: UnknownRow): FullTurn => ({ ...withDefaults(row, TURN), attempts: texts(row.attempts).slice(-MOST_ATTEMPTS) }) as FullTurn;
@@ -123,8 +128,8 @@ const branchRow = (row: UnknownRow): FullBranch => withDefaults(row, BRANCH) as 
 
 function* modelWithRows(model: Model, rows: UnknownRow): Generator<void, Model> {
   const drop = records(rows.drop);
-  const session = records(rows.session).at(-1);
-  const teaching = records(rows.extensions).findLast(row => row.id === model.teaching.id);
+  const session = parsedRows(rows.session).at(-1);
+  const teaching = parsedRows(rows.extensions).findLast(row => row.id === model.teaching.id);
   const gone = (table: string): string[] => drop.filter(one => one.table === table).map(one => text(one.id));
   const [goneCalls, goneObjects] = [gone('calls'), gone('objects')];
   return {

@@ -37,11 +37,27 @@ export const isRecord = (value: unknown): value is UnknownRow =>
 
 export const text = (value: unknown): string => (typeof value === 'string' ? value : '');
 
-const list = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : []);
+export const list = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : []);
 
 export const texts = (value: unknown): string[] => list(value).map(text);
 
 export const records = (value: unknown): UnknownRow[] => list(value).filter(isRecord);
+
+/** Characters of a row that cannot be nested deeply. */
+const LONG_ROW = 4000;
+
+/** A row that a notebook keeps as a JSON text is parsed; what is no row is null. */
+export function parsedRow(row: unknown): UnknownRow | null {
+  if (typeof row !== 'string') return isRecord(row) ? row : null;
+  try {
+    const value: unknown = JSON.parse(row);
+    // Data that is nested deeply can be parsed, but not written again: that throws an error.
+    if (row.length > LONG_ROW) JSON.stringify(value);
+    return isRecord(value) ? value : null;
+  } catch {
+    return null;
+  }
+}
 
 function sameShape(value: unknown, standard: unknown): boolean {
   if (Array.isArray(standard)) return Array.isArray(value);
