@@ -7,6 +7,16 @@ interface Entries<K, V> {
   readonly at: ReadonlyMap<K, number>;
 }
 
+/** A function that computes its result once for each argument. */
+export function cached<A extends object, B>(compute: (of: A) => B): (of: A) => B {
+  const results = new WeakMap<A, { readonly result: B }>();
+  return of => {
+    let known = results.get(of);
+    if (!known) results.set(of, (known = { result: compute(of) }));
+    return known.result;
+  };
+}
+
 const entryLists = new WeakMap<object, Entries<unknown, unknown>>();
 
 /** A map's entries as a list, made once. */
