@@ -135,7 +135,8 @@ export class PanelView {
   private readonly _compareTab = new CompareTab(this._acts);
   private readonly _replyText = new ReplyText();
   private readonly _timeSlider = new TimeSlider(this._acts);
-  private readonly _parts = [this._branchList, this._tabBar, this._head, this._exercise, this._announcer, this._steps, this._card, this._scoreCard, this._messagesTab, this._compareTab, this._replyText, this._timeSlider];
+  /** What the person holds while it is drawn, the slider, is drawn first. */
+  private readonly _parts = [this._timeSlider, this._branchList, this._tabBar, this._head, this._exercise, this._announcer, this._steps, this._card, this._scoreCard, this._messagesTab, this._compareTab, this._replyText];
   private readonly _panels = Object.values(this._tabBar.panels);
   private readonly _page = h(
     'div',

@@ -26,6 +26,8 @@ const OUTSIDE = 24;
 const EMPTY = 64;
 /** Above this many nodes only visible ones are drawn. */
 const GREAT = 150;
+/** So many nodes come into sight in a frame at most; the others follow in the next ones. */
+const MOST_FRESH = 120;
 /** Graphviz is too slow for more objects. */
 const TIDY = 300;
 /** Above this many objects or calls, the search bar is shown. */
@@ -342,7 +344,12 @@ export class Graph {
   private _draw(): void {
     if (!this._view) return;
     if (this._layout.spots.length > GREAT) {
-      const visible = this._layout.spots.filter(spot => this._camera.isVisible(spot) || spot.key === this._focusedKey);
+      const drawn = new Set([this._focusedKey, ...this._scene.nodes.map(node => node.key)]);
+      let fresh = 0;
+      const visible = this._layout.spots.filter(
+        spot => spot.key === this._focusedKey || (this._camera.isVisible(spot) && (drawn.has(spot.key) || ++fresh <= MOST_FRESH))
+      );
+      if (fresh > MOST_FRESH) this._camera.drawSoon();
       this._scene = this._sceneOf(this._view, visible);
     }
     this._layers.draw(this._scene, this._surroundings, this._layout.spots.length > GREAT && this._camera.isAfar());
