@@ -67,6 +67,48 @@ test('a panel that is removed while it reads shows nothing more, and draws nothi
   assert.ok(nodes(next).length > 0);
 });
 
+/** Waits until something holds. */
+async function until(holds: () => boolean): Promise<void> {
+  while (!holds()) await new Promise(resume => setTimeout(resume, 1));
+}
+
+/** Groups the graph, or ends that. */
+function group(it: Page, how: string): void {
+  it.click('More');
+  it.click(how);
+}
+
+test('in a large saved session the last of several clicks counts', async () => {
+  const it = await page(false);
+  it.view.update(whole(chain(LARGE), false));
+  await shown(it);
+  const before = nodes(it);
+  group(it, 'Group by tool');
+  group(it, 'Group by type');
+  await until(() => nodes(it).join() !== before.join());
+  assert.ok(nodes(it).some(name => name.startsWith('Potato, ')), nodes(it).join());
+  group(it, 'Group by tool');
+  group(it, 'Group by branch');
+  group(it, 'Do not group');
+  await until(() => nodes(it).join() === before.join());
+});
+
+test('a search in a large saved session finds what it finds in a small one', async () => {
+  const it = await page(false);
+  it.view.update(whole(chain(LARGE), false));
+  await shown(it);
+  const field = it.one('input[type=search]') as HTMLInputElement;
+  field.value = `do${LARGE - 1}`;
+  field.dispatchEvent(new Event('input', { bubbles: true }));
+  await until(() => it.one('[aria-label="Search results"]').textContent === '1 found');
+});
+
+test('a session of a thousand calls is drawn at once', async () => {
+  const it = await page(false);
+  it.view.update(whole(chain(1000), false));
+  assert.ok(nodes(it).length > 0);
+});
+
 const use = (object: string): { parameter: string; object: string; receiver: boolean } => ({ parameter: 'Potato', object, receiver: true });
 /** More objects than are drawn without folding. */
 const COUNT = 64;

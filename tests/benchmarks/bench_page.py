@@ -191,6 +191,7 @@ def first(page: Page) -> None:
 def append(page: Page) -> None:
     """Measure appends to a graph that has many nodes."""
     page.evaluate(OPEN, mime(string(NODES)))
+    page.wait_for_selector("svg.g .node")
     page.evaluate(APPEND, 20)
     places = dict(page.evaluate(PLACES))
     devtools = work(page)

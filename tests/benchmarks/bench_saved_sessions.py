@@ -58,6 +58,19 @@ PRESS = """name => {
   return Boolean(button);
 }"""
 
+TYPE = """([name, text]) => {
+  const field = [...document.querySelectorAll('input')].find(
+    one => one.getAttribute('aria-label') === name && one.checkVisibility());
+  if (field) setTimeout(() => {
+    field.value = text;
+    field.dispatchEvent(new Event('input', {bubbles: true}));
+  });
+  return Boolean(field);
+}"""
+
+#: What is typed into fields, after the buttons.
+FIELDS = [("Search calls and objects", "failed"), ("Search calls and objects", ""), ("Time", "40")]
+
 #: The buttons that are pressed, one after the other.
 BUTTONS = [
     *("Steps", "Messages", "Compare", "Graph", "Fit", "Zoom in", "Lineage"),
@@ -222,6 +235,11 @@ def press(page: Page, name: str) -> Callable[[], bool]:
     return lambda: bool(page.evaluate(PRESS, name))
 
 
+def enter(page: Page, name: str, text: str) -> Callable[[], bool]:
+    """Return a function that types into a field, and returns whether there is one."""
+    return lambda: bool(page.evaluate(TYPE, [name, text]))
+
+
 def measure(path: str, what: str, text: str) -> None:
     """Measure how a session opens, and the longest task of each thing that a person does."""
     runs: list[Opening] = []
@@ -229,6 +247,7 @@ def measure(path: str, what: str, text: str) -> None:
         with browser(path) as page:
             runs.append(opening(page, text))
             presses = [(name, traced(page, press(page, name))) for name in BUTTONS]
+            presses += [(f"{n}: {t}", traced(page, enter(page, n, t))) for n, t in FIELDS]
     runs.sort(key=lambda run: run.first)
     middle = runs[len(runs) // 2]
     print(f"\n{what} ({facts(text)})")

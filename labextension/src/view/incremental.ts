@@ -7,28 +7,26 @@ interface Entries<K, V> {
   readonly at: ReadonlyMap<K, number>;
 }
 
-const entryLists = new WeakMap<object, Entries<unknown, unknown>>();
+/** A function that computes its result once for each argument. */
+export function cached<A extends object, B>(compute: (of: A) => B): (of: A) => B {
+  const results = new WeakMap<A, { readonly result: B }>();
+  return of => {
+    let known = results.get(of);
+    if (!known) results.set(of, (known = { result: compute(of) }));
+    return known.result;
+  };
+}
 
-/** A map's entries as a list, made once. */
-function entriesOf<K, V>(map: ReadonlyMap<K, V>): Entries<K, V> {
-  const known = entryLists.get(map) as Entries<K, V> | undefined;
-  if (known) return known;
+/** A map's entries as a list. */
+const entriesOf = cached(<K, V>(map: ReadonlyMap<K, V>): Entries<K, V> => {
   const all = [...map];
-  const made = { all, at: new Map(all.map(([key], index) => [key, index])) };
-  entryLists.set(map, made);
-  return made;
-}
+  return { all, at: new Map(all.map(([key], index) => [key, index])) };
+}) as <K, V>(map: ReadonlyMap<K, V>) => Entries<K, V>;
 
-const rowLists = new WeakMap<object, readonly unknown[]>();
-
-/** The rows of a table in order, cached. */
-export function rowsOf<K, V>(table: ReadonlyMap<K, V>): readonly V[] {
-  const known = rowLists.get(table) as readonly V[] | undefined;
-  if (known) return known;
-  const made = table instanceof LayeredMap ? (table as LayeredMap<K, V>).all.map(entry => entry[1]) : [...table.values()];
-  rowLists.set(table, made);
-  return made;
-}
+/** The rows of a table in order. */
+export const rowsOf = cached(<K, V>(table: ReadonlyMap<K, V>): readonly V[] =>
+  table instanceof LayeredMap ? (table as LayeredMap<K, V>).all.map(entry => entry[1]) : [...table.values()]
+) as <K, V>(table: ReadonlyMap<K, V>) => readonly V[];
 
 class LayeredMap<K, V> implements ReadonlyMap<K, V> {
   readonly all: readonly (readonly [K, V])[];

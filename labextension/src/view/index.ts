@@ -17,7 +17,7 @@ import { Graph } from './graph';
 import { finished } from './incremental';
 import { Announcer, canStep, download, type ExportFormat, fileName, isExportFormat, PanelHead } from './head';
 import { MessagesTab } from './messages/messages_tab';
-import { applyNotice, EMPTY_MODEL, isLarge, type Model, readNotice } from './model';
+import { applyNotice, drawsInSlices, EMPTY_MODEL, isLarge, type Model, readNotice } from './model';
 import type { FullCall } from './rows';
 import { StepList } from './steps';
 import { TabBar } from './tabs';
@@ -99,8 +99,6 @@ export class PanelView {
   private _lastRefusal = this._known.refusal;
   /** The notices that came while a large one is read; null if none is. */
   private _notRead: Notice[] | null = null;
-  /** The next drawing is of a large session. */
-  private _drawsInSlices = false;
   /** How often the panel was drawn. */
   private _round = 0;
   private _ui = INITIAL_STATE;
@@ -137,7 +135,8 @@ export class PanelView {
   private readonly _compareTab = new CompareTab(this._acts);
   private readonly _replyText = new ReplyText();
   private readonly _timeSlider = new TimeSlider(this._acts);
-  private readonly _parts = [this._branchList, this._tabBar, this._head, this._exercise, this._announcer, this._steps, this._card, this._scoreCard, this._messagesTab, this._compareTab, this._replyText, this._timeSlider];
+  /** What the person holds while it is drawn, the slider, is drawn first. */
+  private readonly _parts = [this._timeSlider, this._branchList, this._tabBar, this._head, this._exercise, this._announcer, this._steps, this._card, this._scoreCard, this._messagesTab, this._compareTab, this._replyText];
   private readonly _panels = Object.values(this._tabBar.panels);
   private readonly _page = h(
     'div',
@@ -188,7 +187,6 @@ export class PanelView {
     const model = await inSlices(readNotice(this._model, notice), () => this._notRead === later);
     if (!model) return;
     this._notRead = null;
-    this._drawsInSlices = true;
     this._apply(notice, model);
     for (const one of later) this.update(one);
   }
@@ -339,9 +337,8 @@ export class PanelView {
     this._isDeciding = this._decides(view);
     this._moveStepsAndCard(view.ui.tab);
     const round = this._round;
-    if (this._drawsInSlices) void inSlices(this._drawing(view), () => round === this._round);
+    if (drawsInSlices(this._model)) void inSlices(this._drawing(view), () => round === this._round);
     else finished(this._drawing(view));
-    this._drawsInSlices = false;
   }
 
   private _paint(): void {

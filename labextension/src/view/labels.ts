@@ -1,5 +1,6 @@
 /** Labels and icons of calls, objects and branches. */
 import type { IconName } from './icons';
+import { cached } from './incremental';
 import type { Model } from './model';
 import type { FullBranch, FullCall, FullObject } from './rows';
 import { formatDuration, trans } from './text';
@@ -100,17 +101,15 @@ const NO_OBJECT: readonly Status[] = ['failed', 'rejected', 'interrupted'];
 export const hasNoResult = (call: FullCall): boolean =>
   (call.column !== 0 || call.lane !== 0) && NO_OBJECT.includes(call.status);
 
-const warned = new WeakMap<readonly FullCall[], ReadonlyMap<string, FullCall>>();
+/** The warned calls without an object, by the objects that they used. */
+const warned = cached((calls: readonly FullCall[]): ReadonlyMap<string, FullCall> => {
+  const withoutObject = calls.filter(call => call.warning && (call.saves || !call.object));
+  return new Map(withoutObject.flatMap(call => call.uses.map(use => [use.object, call] as const)));
+});
 
 /** The warned call that made an object, or that used it and made none. */
-function warningOf({ calls, model }: ViewState, object: FullObject): FullCall['warning'] {
-  let users = warned.get(calls);
-  if (!users) {
-    const withoutObject = calls.filter(call => call.warning && (call.saves || !call.object));
-    warned.set(calls, (users = new Map(withoutObject.flatMap(call => call.uses.map(use => [use.object, call] as const)))));
-  }
-  return model.calls.get(object.call)?.warning ?? users.get(object.id)?.warning ?? null;
-}
+const warningOf = ({ calls, model }: ViewState, object: FullObject): FullCall['warning'] =>
+  model.calls.get(object.call)?.warning ?? warned(calls).get(object.id)?.warning ?? null;
 
 /** The marks of an object, each with its text. */
 export function objectMarks(view: ViewState, object: FullObject): readonly (readonly [IconName, string])[] {

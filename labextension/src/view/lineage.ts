@@ -1,8 +1,11 @@
 /** Lineage: which objects an object was made from and went into, and where an arrow key leads. */
 import type { Layout, Spot } from './graph/layout';
-import { drawnId } from './model';
+import { cached, rowsOf } from './incremental';
+import { drawnId, type Model } from './model';
 import type { FullCall, FullObject, FullUse } from './rows';
 import type { ViewState } from './view_state';
+
+type Tables = Pick<Model, 'objects' | 'calls'>;
 
 /** The use with the main edge; undefined if the call used nothing. */
 export const mainUse = (call: FullCall | undefined): FullUse | undefined =>
@@ -19,24 +22,25 @@ export function mainParents(view: ViewState, objects: readonly FullObject[]): Ma
 }
 
 /** The objects that an object was made from directly. */
-export function parentsOf(view: ViewState, id: string): string[] {
-  const object = view.model.objects.get(id);
-  const call = object && view.model.calls.get(object.call);
-  return call ? [...new Set(call.uses.map(use => drawnId(view.model, use.object)))].filter(other => other !== id) : [];
+export function parentsOf(model: Tables, id: string): string[] {
+  const object = model.objects.get(id);
+  const call = object && model.calls.get(object.call);
+  return call ? [...new Set(call.uses.map(use => drawnId(model, use.object)))].filter(other => other !== id) : [];
 }
 
-/** For each object, the objects made from it directly. */
-export function childrenOf(view: ViewState): ReadonlyMap<string, readonly string[]> {
+/** For each object of a session, the objects made from it directly. */
+const childrenOf = cached(({ objects, calls }: Tables): ReadonlyMap<string, readonly string[]> => {
   const children = new Map<string, string[]>();
-  for (const object of view.objects) {
-    for (const parent of object.call === '' ? [] : parentsOf(view, object.id)) {
+  for (const { id, call } of rowsOf(objects)) {
+    if (call === '' || drawnId({ objects }, id) !== id) continue;
+    for (const parent of parentsOf({ objects, calls }, id)) {
       const known = children.get(parent);
-      if (known) known.push(object.id);
-      else children.set(parent, [object.id]);
+      if (known) known.push(id);
+      else children.set(parent, [id]);
     }
   }
   return children;
-}
+});
 
 /** The ids reachable from one, without itself, nearest first, up to a number of steps, and about `most` of them. */
 export function reachable(from: string, step: (id: string) => readonly string[], steps = Infinity, most = Infinity): Set<string> {
@@ -57,7 +61,7 @@ export const MOST_NAMED = 1000;
 
 /** The objects that an object was made from, nearest first; of very many about a thousand. */
 export const ancestors = (view: ViewState, id: string): FullObject[] =>
-  objectsOf(view, reachable(id, of => parentsOf(view, of), Infinity, MOST_NAMED));
+  objectsOf(view, reachable(id, of => parentsOf(view.model, of), Infinity, MOST_NAMED));
 
 /** The objects of the same branch that were made from an object, in order; of very many about a thousand. */
 export function descendants(view: ViewState, id: string): FullObject[] {
@@ -75,17 +79,14 @@ export function descendants(view: ViewState, id: string): FullObject[] {
 }
 
 /** An object with everything that it was made from, and everything that was made from it. */
-export function lineageOf(view: ViewState, id: string): ReadonlySet<string> {
-  const children = childrenOf(view);
-  const own = drawnId(view.model, id);
-  return new Set([own, ...reachable(own, of => parentsOf(view, of)), ...reachable(own, of => children.get(of) ?? [])]);
+export function lineageOf({ model }: ViewState, id: string): ReadonlySet<string> {
+  const [own, children] = [drawnId(model, id), childrenOf(model)];
+  return new Set([own, ...reachable(own, of => parentsOf(model, of)), ...reachable(own, of => children.get(of) ?? [])]);
 }
 
 /** An object with the objects up to two steps before and after it. */
-export function nearObjects(view: ViewState, id: string): Set<string> {
-  const children = childrenOf(view);
-  const before = reachable(id, of => parentsOf(view, of), 2);
-  return new Set([id, ...before, ...reachable(id, of => children.get(of) ?? [], 2)]);
+export function nearObjects({ model }: ViewState, id: string): Set<string> {
+  return new Set([id, ...reachable(id, of => parentsOf(model, of), 2), ...reachable(id, of => childrenOf(model).get(of) ?? [], 2)]);
 }
 
 const DIRECTIONS = {

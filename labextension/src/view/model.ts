@@ -1,6 +1,6 @@
 /** The model of a session: its tables of rows, updated from the kernel's notices. */
 import { type Notice, type Refused, VERSION } from '../generated/contract';
-import { finished, rowsOf, withRows } from './incremental';
+import { cached, finished, rowsOf, withRows } from './incremental';
 import {
   BRANCH,
   type FullBranch,
@@ -92,8 +92,8 @@ const putRows = <T extends { readonly id: string }>(
 ): ReadonlyMap<string, T> =>
   withRows(table, rows, dropped);
 
-/** From so many rows on, a table is better read slice by slice. */
-const LARGE = 5000;
+/** Above so many rows in all, a session is read and drawn slice by slice. */
+const LARGE = 6000;
 /** Rows that are read at a time. */
 const SLICE = 500;
 
@@ -148,24 +148,21 @@ function* modelWithRows(model: Model, rows: UnknownRow): Generator<void, Model> 
 }
 
 /** The id of the object that stands for this one in the graph: itself, or an equal one of another branch. */
-export function drawnId({ objects }: Model, id: string): string {
+export function drawnId({ objects }: Pick<Model, 'objects'>, id: string): string {
   const same = objects.get(id)?.same;
   // In a forged file equal objects may lead in a circle: these are all drawn.
   return same && objects.get(same)?.same === '' ? same : id;
 }
 
-const sameLists = new WeakMap<Model['calls'], ReadonlyMap<string, readonly FullCall[]>>();
-
-/** The calls of other branches that are drawn as this one. */
-export function sameCalls({ calls, branches }: Model, id: string): readonly FullCall[] {
-  if (branches.size < 2) return [];
-  const known = sameLists.get(calls);
-  if (known) return known.get(id) ?? [];
+const sameLists = cached((calls: Model['calls']): ReadonlyMap<string, readonly FullCall[]> => {
   const lists = new Map<string, FullCall[]>();
   for (const call of rowsOf(calls)) if (call.same) lists.set(call.same, [...(lists.get(call.same) ?? []), call]);
-  sameLists.set(calls, lists);
-  return lists.get(id) ?? [];
-}
+  return lists;
+});
+
+/** The calls of other branches that are drawn as this one. */
+export const sameCalls = ({ calls, branches }: Model, id: string): readonly FullCall[] =>
+  branches.size < 2 ? [] : (sameLists(calls).get(id) ?? []);
 
 /** The objects of calls that made more than one, by call. */
 export function objectsByCall(objects: Iterable<FullObject>): ReadonlyMap<string, readonly FullObject[]> {
@@ -219,9 +216,13 @@ function* wholeModel(notice: UnknownRow): Generator<void, Model> {
   return { ...(yield* modelWithRows(EMPTY_MODEL, isRecord(notice.rows) ? notice.rows : {})), live: notice.live !== false };
 }
 
-/** Whether a notice has so many rows that they are better read slice by slice. */
+/** Whether a notice has so many rows that they are read slice by slice. */
 export const isLarge = (notice: unknown): boolean =>
-  isRecord(notice) && isRecord(notice.rows) && Object.values(notice.rows).some(rows => Array.isArray(rows) && rows.length > LARGE);
+  isRecord(notice) && isRecord(notice.rows) && Object.values(notice.rows).reduce<number>((sum, rows) => sum + records(rows).length, 0) > LARGE;
+
+/** Whether a session is drawn slice by slice: it has many rows, and no update has arrived, which would have to wait. */
+export const drawsInSlices = ({ calls, objects, messages, turns, lastUpdate }: Model): boolean =>
+  lastUpdate === null && calls.size + objects.size + messages.size + turns.size > LARGE;
 
 /** The model after a notice; an invalid notice changes nothing. */
 export const applyNotice = (model: Model, notice: unknown): Model => finished(readNotice(model, notice));

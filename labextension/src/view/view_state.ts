@@ -1,7 +1,7 @@
 /** The state of the view: the model at a step, with what the person chose. */
 import type { Command } from '../generated/contract';
 import type { ExportFormat } from './head';
-import { rowsOf } from './incremental';
+import { cached, rowsOf } from './incremental';
 import { drawnId, type Model } from './model';
 import type { FullCall, FullObject, FullPersonTurn, FullTool } from './rows';
 
@@ -108,17 +108,23 @@ function isInOrder(calls: readonly FullCall[]): boolean {
   return true;
 }
 
-function callsInOrder(model: Model): readonly FullCall[] {
-  const all = rowsOf(model.calls);
+/** The calls of the shown branch, in order. */
+const callsInOrder = cached((calls: Model['calls']): readonly FullCall[] => {
+  const all = rowsOf(calls);
   const own = all.some(call => call.branch !== '') ? all.filter(call => call.branch === '') : all;
   // They usually arrive in order, and need no sorting.
   return isInOrder(own) ? own : [...own].sort((a, b) => a.step - b.step);
-}
+});
 
-/** The objects up to a step, each once: without those that are drawn as another one. */
-function drawnObjects(model: Model, step: number): readonly FullObject[] {
-  const all = rowsOf(model.objects);
-  const once = model.branches.size > 1 && all.some(object => object.same) ? all.filter(({ id, same }) => !same || drawnId(model, id) === id) : all;
+/** The objects of a table, each once: without those that are drawn as another one. */
+const eachOnce = cached((objects: Model['objects']): readonly FullObject[] => {
+  const all = rowsOf(objects);
+  return all.some(object => object.same) ? all.filter(({ id, same }) => !same || drawnId({ objects }, id) === id) : all;
+});
+
+/** The objects up to a step that are drawn. */
+function drawnObjects({ objects, branches }: Model, step: number): readonly FullObject[] {
+  const once = branches.size > 1 ? eachOnce(objects) : rowsOf(objects);
   return step === Infinity ? once : once.filter(object => object.step <= step && object.role !== 'output' && object.role !== 'pending');
 }
 
@@ -148,7 +154,7 @@ function choiceIn(ui: PanelState, calls: readonly FullCall[], waiting: FullCall 
 
 /** The state that all parts draw; `able`: the host can send commands. */
 export function viewState(model: Model, ui: PanelState, able: boolean): ViewState {
-  const all = callsInOrder(model);
+  const all = callsInOrder(model.calls);
   const lastStep = all.at(-1)?.step ?? 0;
   const isPast = ui.pastStep !== null && ui.pastStep < lastStep;
   const step = isPast && ui.pastStep !== null ? ui.pastStep : lastStep;

@@ -146,7 +146,7 @@ function picker(view: ViewState, shown: Sides, where: SideName, acts: PanelActio
     class: 'tc-in',
     'aria-label': label,
     'data-k': label,
-    onchange: () => acts.setState({ leftBranch: idOf(left.branch), rightBranch: idOf(right.branch), [where === 'left' ? 'leftBranch' : 'rightBranch']: select.value })
+    onchange: () => acts.setState(where === 'left' ? { leftBranch: select.value, rightBranch: idOf(right.branch) } : { leftBranch: idOf(left.branch), rightBranch: select.value })
   });
   for (const branch of visibleBranches(view.model)) {
     const option = h('option', { selected: branch === shown[where].branch }, oneLine(branch.name, 60));

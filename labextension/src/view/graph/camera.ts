@@ -188,6 +188,11 @@ export class Camera {
     this._transform = next;
     this._world.setAttribute('transform', next);
     if (this._scale !== this._drawnScale) this._setDetail((this._drawnScale = this._scale));
+    this.drawSoon();
+  }
+
+  /** Has the drawing drawn in the next frame. */
+  drawSoon(): void {
     this._frame ||= requestAnimationFrame(() => {
       this._frame = 0;
       this._moved();

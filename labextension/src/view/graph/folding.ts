@@ -145,34 +145,42 @@ export function* foldsOf(view: ViewState, placed: readonly FullObject[], kept: K
   const parents = mainParents(view, placed);
   yield;
   const stays = staysOpen(view, placed, parents, kept);
+  yield;
   const long = (run: readonly FullObject[]): boolean => run.length >= LEAST_RUN;
   const lines = runs(placed, parents, stays).filter(long);
   yield;
   const left = placed.length - lines.reduce((sum, run) => sum + run.length - 1, 0);
   const all = left <= MOST_NODES ? lines : regions(placed, parents, stays).filter(long);
   yield;
-  return withInputs(view, placed, foldsOfRuns(all));
+  const folds = foldsOfRuns(all);
+  yield;
+  return withInputs(view, placed, folds);
 }
 
-const GROUP_NAMES: Readonly<Record<Grouping, (view: ViewState, object: FullObject) => string>> = {
-  branch: ({ model }, { branch }) => (branch ? branchName(model, branch) : (currentBranch(model)?.name ?? 'main')),
+const GROUPS: Readonly<Record<Grouping, (view: ViewState, object: FullObject) => string>> = {
+  branch: (_, { branch }) => branch,
   tool: ({ model }, { call }) => model.calls.get(call)?.tool ?? '',
   type: (_, { kind }) => kind
 };
 
-/** The made objects of each branch, of each tool, or of each type as one stack. */
-export function groupFolds(view: ViewState, placed: readonly FullObject[], by: Grouping, unfolded: ReadonlySet<string>): Folds {
+const groupName = ({ model }: ViewState, by: Grouping, group: string): string =>
+  by !== 'branch' ? group : group ? branchName(model, group) : (currentBranch(model)?.name ?? 'main');
+
+/** The made objects of each branch, of each tool, or of each type as one stack, in slices. */
+export function* groupFolds(view: ViewState, placed: readonly FullObject[], by: Grouping, unfolded: ReadonlySet<string>): Generator<void, Folds> {
   const groups = new Map<string, FullObject[]>();
   for (const object of placed) {
     if (object.role !== 'made' || unfolded.has(object.id)) continue;
-    const name = GROUP_NAMES[by](view, object);
+    const name = GROUPS[by](view, object);
     const group = groups.get(name);
     if (group) group.push(object);
     else groups.set(name, [object]);
   }
+  yield;
   const large = [...groups].filter(([, group]) => group.length > 1);
-  const folds = withInputs(view, placed, foldsOfRuns(large.map(([, group]) => group)));
-  return { ...folds, groupNames: new Map(large.map(([name, group]) => [key(group), name])) };
+  const folds = foldsOfRuns(large.map(([, group]) => group));
+  yield;
+  return { ...withInputs(view, placed, folds), groupNames: new Map(large.map(([name, group]) => [key(group), groupName(view, by, name)])) };
 }
 
 /** Whether a call without a result is drawn outside of stacks. */

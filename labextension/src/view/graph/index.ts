@@ -2,6 +2,7 @@
 import type { MenuEntry } from '../menu';
 import { h, isField, s } from '../dom';
 import { finished } from '../incremental';
+import { drawsInSlices } from '../model';
 import { icon } from '../icons';
 import { arrowTarget, isArrow, lineageOf, mainUse } from '../lineage';
 import { type Choice, GROUPINGS, type PanelActions, type ViewState } from '../view_state';
@@ -25,14 +26,14 @@ const OUTSIDE = 24;
 const EMPTY = 64;
 /** Above this many nodes only visible ones are drawn. */
 const GREAT = 150;
+/** So many nodes come into sight in a frame at most; the others follow in the next ones. */
+const MOST_FRESH = 120;
 /** Graphviz is too slow for more objects. */
 const TIDY = 300;
 /** Above this many objects or calls, the search bar is shown. */
 const WIDE = 100;
 /** Above this many nodes, a graph that does not fit has an overview, with the search bar beside it where there is room. */
 const FEW = 20;
-/** From this many calls on, what is unusual is looked for after the graph is drawn. */
-const MANY = 5000;
 
 const choiceOf = ({ object, failedCall: nothing }: Spot): Choice => ({
   call: nothing?.id ?? object?.call ?? '',
@@ -81,12 +82,12 @@ export class Graph {
   private _focusedKey = '';
   private _chosenKey = '';
   private _width = 0;
-  /** The height that the graph may have, in pixels. */
-  private _most = TALL;
   /** The lineage of the chosen object is shown, and the rest pale. */
   private _hasLineage = false;
   private _lineage: ReadonlySet<string> | null = null;
   private _isTidying = false;
+  /** What follows after the next drawing. */
+  private _whenDrawn: (() => void) | null = null;
 
   constructor(private readonly _acts: PanelActions) {
     this._svg.addEventListener('click', event => {
@@ -107,10 +108,12 @@ export class Graph {
   /** Draws a state in slices; `most` is the height that the graph may have while a decision waits. */
   *painting(next: ViewState, most = TALL): Generator<void, void> {
     const layout = yield* this._computeLayout(next, this._size(next));
+    yield;
     const before = this._isTidying ? new Map(this._layout.spots.map(spot => [spot.key, [spot.x, spot.y] as const])) : null;
-    [this._view, this._layout, this._most] = [next, layout, most];
+    [this._view, this._layout] = [next, layout];
     this._surroundings = surroundings(next, this._layout);
     this._branchStrip.paint(next, this._layout);
+    yield;
     this._lineage = this._hasLineage ? lineageOf(next, this._lineageCentre(next)) : null;
     const small = this._layout.spots.length <= GREAT;
     if (small) this._scene = this._sceneOf(next, this._layout.spots);
@@ -120,7 +123,10 @@ export class Graph {
     const isLong = Math.max(next.objects.length, next.calls.length) > WIDE;
     const isPart = (this._layout.spots.length > FEW || (isLong && !next.ui.grouping)) && !this._camera.fits(this._extent, TALL);
     this._overview.element.hidden = !isPart;
-    this._paintSearch(next, isLong || (isPart && !this._size().narrow));
+    // The search in a very large session comes after the graph.
+    const search = this._paintingSearch(next, isLong || (isPart && !this._size().narrow));
+    const isLate = drawsInSlices(next.model);
+    if (!isLate) finished(search);
     this._toolbar.paint({
       any: this._layout.spots.length > 0,
       fold: next.ui.unfolded.size > 0,
@@ -135,8 +141,15 @@ export class Graph {
     else this._camera.showIfItFits(this._extent);
     if (!next.followsNewest && spot && this._chosenKey !== spot.key) this._camera.reveal(spot);
     this._chosenKey = spot?.key ?? '';
+    yield;
     this._draw();
     this._objectList.paint(next, this._layout);
+    this._whenDrawn?.();
+    this._whenDrawn = null;
+    if (isLate) {
+      yield* search;
+      this._markNodes();
+    }
     if (!this._legendBox.hidden) this._legendBox.replaceChildren(legend(this._scene));
     if (before && next.model.lastUpdate === null) {
       this._isTidying = false;
@@ -144,16 +157,13 @@ export class Graph {
     }
   }
 
-  /** Draws the search bar and the overview; those of a very large session after the rest. */
-  private _paintSearch(next: ViewState, always: boolean): void {
-    const draw = (): void => {
-      this._search.paint(next, always);
-      if (this._overview.element.hidden) return;
-      this._overview.paint({ view: next, layout: this._layout, box: this._extent, searched: this._search, lineage: this._lineage }, this._mapWidth());
-      this._frameOverview();
-    };
-    if (next.calls.length > MANY) setTimeout(() => next === this._view && draw());
-    else draw();
+  /** Draws the search bar and the overview, in slices. */
+  private *_paintingSearch(next: ViewState, always: boolean): Generator<void, void> {
+    yield* this._search.painting(next, always);
+    yield;
+    if (this._overview.element.hidden) return;
+    this._overview.paint({ view: next, layout: this._layout, box: this._extent, searched: this._search, lineage: this._lineage }, this._mapWidth());
+    this._frameOverview();
   }
 
   /** The width of the overview at most: beside the search bar, or below it. */
@@ -204,8 +214,10 @@ export class Graph {
     return { width: (view?.model.branches.size ?? 0) > 1 ? known - STRIP : known, narrow: known < NARROW };
   }
 
-  private _repaint(): void {
-    if (this._view) finished(this.painting(this._view, this._most));
+  /** Draws the panel again, and then does something. */
+  private _repaint(whenDrawn = this._whenDrawn): void {
+    this._whenDrawn = whenDrawn;
+    if (this._view) this._acts.setState({});
   }
 
   /** The box around the waiting call and its inputs; null if nothing waits. */
@@ -258,9 +270,10 @@ export class Graph {
   /** Shows the lineage of the chosen object, and the object itself. */
   private _showLineage(on: boolean): void {
     this._hasLineage = on;
-    this._repaint();
-    const centre = on && this._view && this._layout.spotOf(this._lineageCentre(this._view));
-    if (centre) this._camera.reveal(centre);
+    this._repaint(() => {
+      const centre = on && this._view && this._layout.spotOf(this._lineageCentre(this._view));
+      if (centre) this._camera.reveal(centre);
+    });
   }
 
   /** The object whose lineage is shown: the chosen one, what a chosen call used, else the newest. */
@@ -288,8 +301,8 @@ export class Graph {
   private _chooseSpot(spot: Spot): void {
     const [first] = spot.folded;
     if (!first || !this._view) return this._acts.setState({ chosen: choiceOf(spot), form: null });
+    this._whenDrawn = () => this._focusSpot(this._layout.spotOf(first.id));
     this._acts.setState({ unfolded: new Set([...this._view.ui.unfolded, ...spot.folded.map(object => object.id)]) });
-    this._focusSpot(this._layout.spotOf(first.id));
   }
 
   private _focusSpot(spot: Spot | undefined): void {
@@ -331,7 +344,12 @@ export class Graph {
   private _draw(): void {
     if (!this._view) return;
     if (this._layout.spots.length > GREAT) {
-      const visible = this._layout.spots.filter(spot => this._camera.isVisible(spot) || spot.key === this._focusedKey);
+      const drawn = new Set([this._focusedKey, ...this._scene.nodes.map(node => node.key)]);
+      let fresh = 0;
+      const visible = this._layout.spots.filter(
+        spot => spot.key === this._focusedKey || (this._camera.isVisible(spot) && (drawn.has(spot.key) || ++fresh <= MOST_FRESH))
+      );
+      if (fresh > MOST_FRESH) this._camera.drawSoon();
       this._scene = this._sceneOf(this._view, visible);
     }
     this._layers.draw(this._scene, this._surroundings, this._layout.spots.length > GREAT && this._camera.isAfar());

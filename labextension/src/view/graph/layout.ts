@@ -149,6 +149,7 @@ function* axesOf(view: ViewState, placed: readonly FullObject[], folds: Folds): 
   yield;
   const taken = stackLanes(view, folds, drawn, lost);
   const laneOf = (object: FullObject): number => taken.get(folds.stackOf.get(object.id) ?? '') ?? object.lane;
+  yield;
   const column = compactAxis([...drawn, ...lost].map(cell => cell.column));
   const lane = compactAxis([...drawn.map(laneOf), ...lost.map(call => call.lane)]);
   yield;
@@ -344,7 +345,7 @@ export function graphLayout(): (view: ViewState, size: Size) => Generator<void, 
   function* newBase(view: ViewState, placed: readonly FullObject[], size: Size): Generator<void, LayoutBase> {
     const { grouping, unfolded } = view.ui;
     settled = view.lastStep;
-    const folds = grouping ? groupFolds(view, placed, grouping, unfolded) : yield* foldsOf(view, placed, { settled, pinned, unfolded });
+    const folds = yield* grouping ? groupFolds(view, placed, grouping, unfolded) : foldsOf(view, placed, { settled, pinned, unfolded });
     yield;
     return yield* layoutBase(view, placed, folds, size);
   }

@@ -138,7 +138,7 @@ function spotDescription(view: ViewState, spot: Layout['spots'][number], layout:
   const { object } = spot;
   const call = object ? view.model.calls.get(object.call) : undefined;
   if (!object || !call || layout.spotOf(object.id) !== spot) return whole;
-  const names = parentsOf(view, object.id).map(id => oneLine(view.model.objects.get(id)?.name ?? '', 60));
+  const names = parentsOf(view.model, object.id).map(id => oneLine(view.model.objects.get(id)?.name ?? '', 60));
   const from = names.length ? ` from ${names.join(' and ')}` : '';
   return `${whole}; ${object.role === 'pending' ? 'will be made' : 'made'} by ${oneLine(call.tool, 80)}${from}, call ${call.step}`;
 }

@@ -60,22 +60,25 @@ const terms = (text: string): readonly string[] => text.toLowerCase().split(/\s+
 
 const hasAll = (text: string, all: readonly string[]): boolean => all.every(term => text.includes(term));
 
-/** The calls and objects that match all words, in order; with a kind, only calls of that kind. */
-export function searchHits(view: ViewState, text: string, kind: CallKind | null, usual: UsualCalls): readonly SearchHit[] {
+/** Rows that are searched at a time. */
+const SLICE = 500;
+
+/** The calls and objects that match all words, in order, in slices; with a kind, only calls of that kind. */
+export function* searchHits(view: ViewState, text: string, kind: CallKind | null, usual: UsualCalls): Generator<void, readonly SearchHit[]> {
   const all = terms(text);
   if (all.length === 0 && kind === null) return [];
   const inputs = kind === null ? view.objects.filter(object => object.role === 'input' && object.branch === '') : [];
-  const objects = inputs
+  const hits: SearchHit[] = inputs
     .filter(object => hasAll(searchText(object, objectWords), all))
     .map(object => ({ call: '', object: object.id, step: 0 }));
-  const calls = view.calls
-    .filter(call => kind === null || isKind(call, kind, usual))
-    .filter(call => {
-      const object = view.model.objects.get(call.object);
-      const about = object?.call === call.id ? `\n${searchText(object, objectWords)}` : '';
-      return hasAll(searchText(call, callWords) + about, all);
-    });
-  return [...objects, ...calls.map(call => ({ call: call.id, object: call.object, step: call.step }))];
+  for (const [index, call] of view.calls.entries()) {
+    if (index % SLICE === 0) yield;
+    if (kind !== null && !isKind(call, kind, usual)) continue;
+    const object = view.model.objects.get(call.object);
+    const about = object?.call === call.id ? [searchText(object, objectWords)] : [];
+    if (all.length === 0 || hasAll([searchText(call, callWords), ...about].join('\n'), all)) hits.push({ call: call.id, object: call.object, step: call.step });
+  }
+  return hits;
 }
 
 /** The number of the hit that is chosen, -1 for none. */

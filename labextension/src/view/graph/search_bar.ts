@@ -1,6 +1,7 @@
 /** The search bar of the graph, and what was found. */
 import { h, whenChanged } from '../dom';
 import { button, icon } from '../icons';
+import { finished } from '../incremental';
 import type { FullCall } from '../rows';
 import { formatNumber } from '../text';
 import type { PanelActions, ViewState } from '../view_state';
@@ -152,13 +153,14 @@ export class Search implements SearchedCalls {
     if (on) this._bar.field.focus({ preventScroll: true });
   }
 
-  /** The bar; `always` where the session is long. */
-  paint(next: ViewState, always: boolean): void {
+  /** Draws the bar in slices; `always` where the session is long. */
+  *painting(next: ViewState, always: boolean): Generator<void, void> {
     this._view = next;
     this._bar.element.hidden = !(always || this.isOpen);
     this._bar.element.classList.toggle('fixed', always);
     this.usual = this._bar.element.hidden ? NOTHING_USUAL : this._computeUsual(next);
-    if (this._query !== NO_QUERY) this.hits = searchHits(next, this._query.text, this._query.kind, this.usual);
+    yield;
+    if (this._query !== NO_QUERY) this.hits = yield* searchHits(next, this._query.text, this._query.kind, this.usual);
     this.kindCounts = this._bar.element.hidden ? NO_COUNTS : countKinds(next.calls, this.usual);
     const { kind } = this._query;
     const why = kind === 'unusual' || kind === 'large' ? (this.usual[kind].get(next.chosen.call) ?? '') : '';
@@ -167,9 +169,10 @@ export class Search implements SearchedCalls {
 
   private _setQuery(next: Query): void {
     this._query = next;
-    this.hits = this._view ? searchHits(this._view, this._query.text, this._query.kind, this.usual) : [];
-    if (this._query.kind !== null && this.hits.length > 0) this._step(1);
-    else this._actions.repaint();
+    if (!this._view || next.kind === null) return this._actions.repaint();
+    // Few calls are of a kind: the first of them is shown at once.
+    this.hits = finished(searchHits(this._view, next.text, next.kind, this.usual));
+    this._step(1);
   }
 
   private _step(by: 1 | -1): void {
