@@ -218,7 +218,7 @@ function* wholeModel(notice: UnknownRow): Generator<void, Model> {
 
 /** Whether a notice has so many rows that they are read slice by slice. */
 export const isLarge = (notice: unknown): boolean =>
-  isRecord(notice) && isRecord(notice.rows) && Object.values(notice.rows).reduce<number>((sum, rows) => sum + records(rows).length, 0) > LARGE;
+  isRecord(notice) && isRecord(notice.rows) && Object.values(notice.rows).reduce<number>((sum, rows) => sum + list(rows).length, 0) > LARGE;
 
 /** Whether a session is drawn slice by slice: it has many rows, and no update has arrived, which would have to wait. */
 export const drawsInSlices = ({ calls, objects, messages, turns, lastUpdate }: Model): boolean =>
