@@ -12,6 +12,7 @@ import json
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
+from itertools import pairwise
 from typing import Any, Literal
 
 from ..core.events import Call
@@ -35,9 +36,9 @@ BINDING_BETA = "thinking-binding-controls-2026-08-01"
 INLINE_BETA = "inline-tools-2026-09-15"
 
 Strategy = Literal["reference", "inline", "resend"]
-"""How tools are added during a conversation: a result refers to tools that were declared at the
-start; they are defined in the conversation; or the list of tools is sent as it is now, which
-costs the prompt cache and the thinking that is bound to the list."""
+"""How tools are added during a conversation: a result refers to them, and they are declared as
+deferred from then on; they are defined in the conversation; or the list of tools is sent as it is
+now, which costs the prompt cache and the thinking that is bound to the list."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +48,7 @@ class Abilities:
     adaptive: bool = True
     """It thinks as much as it sees fit, and can be asked for a summary of it."""
     references: bool = True
-    """Tools can be declared at the start and brought into view by name later."""
+    """Tools can be declared as deferred, and brought into view by name later."""
     inline: bool = False
     """Tools can be defined in the conversation (beta)."""
     bound: bool = False
@@ -101,7 +102,10 @@ class Target:
 
 def target(model: str, max_tokens: int, strategy: Strategy | None, beta: bool) -> Target:
     """Return how a model is used; a strategy of None is the best that the model has."""
-    best: Strategy = "reference" if abilities(model).references else "resend"
+    able = abilities(model)
+    best: Strategy = "reference" if able.references else "resend"
+    # Nothing that was sent changes, so the thinking that is bound to it stays too.
+    best = "inline" if beta and able.inline else best
     return Target(model, max_tokens, strategy or best, beta)
 
 
@@ -263,14 +267,21 @@ def _texts(text: str) -> list[Json]:
 
 
 def _marked(body: Json) -> Json:
-    """Return the body with its cache breakpoints: tools, system text, and the last two turns.
+    """Return the body with its cache breakpoints: tools, system text, and the ends of the last
+    two requests.
 
-    The second last turn is where the last request ended, so it is found in the cache
-    however many blocks have come since.
+    The earlier end is found in the cache, however many blocks have come since.
     """
     turns = body.get("messages", [])
     marked = {**body, "messages": list(turns)}
-    for index in [index for index, turn in enumerate(turns) if turn["role"] == "user"][-2:]:
+    speakers = [turn["role"] for turn in turns]
+    # Tools that are defined in the conversation stand behind the user's turn, and end a request.
+    ends = [
+        index
+        for index, (speaker, reply) in enumerate(pairwise([*speakers, "assistant"]))
+        if speaker != "assistant" == reply
+    ]
+    for index in ends[-2:]:
         content = _last_marked(turns[index]["content"])
         marked["messages"][index] = {**turns[index], "content": content}
     if "system" in body:
@@ -287,6 +298,8 @@ def _last_marked(blocks: Sequence[Json]) -> list[Json]:
 # -- tools: declared, hidden, and defined in the conversation, by the strategy --------------------
 # What was sent before is sent again unchanged, or the prompt cache and the model's thinking are
 # lost: a tool keeps its order, its place and its first description, and stays in view once it is.
+# Deferred tools are no part of the cached prefix (Anthropic's page "Tool use with prompt caching"),
+# so one is declared when the first result refers to it: thousands need not be sent in advance.
 
 HIDDEN = {"defer_loading": True}
 _NEVER = float("inf")
@@ -316,7 +329,10 @@ def declared(request: Request, target: Target) -> Declared:
         newest = {tool.name: tool for tool in sent if tool.name in offered}
         return Declared([_declaration(tool) for tool in newest.values()])
     defined = {tool["name"] for tools in added.values() for tool in tools}
-    hidden = sorted(known.keys() - base.keys() - defined) if by_name else ()
+    waiting = known.keys() - base.keys() - defined if by_name else set[str]()
+    # One is declared from the start: whether a first deferred tool changes what the API puts
+    # before the conversation is not documented.
+    hidden = dict.fromkeys([*sorted(waiting)[:1], *(name for name in named if name in waiting)])
     later = (revealed.get(name) or _as_sent(known[name], request.turn) for name in hidden)
     tools = (*map(_declaration, base.values()), *(_declaration(tool) | HIDDEN for tool in later))
     return Declared(tools, frozenset(hidden), added)
@@ -388,8 +404,7 @@ def _declaration(tool: Sent) -> Json:
 
 # -- thinking ------------------------------------------------------------------------------------
 # The newest models bind a block of thinking to all that was before it, and refuse a request whose
-# beginning was edited. If the API cannot be asked to drop such blocks, they are left out here, from
-# the changed turn on.
+# beginning was edited. If the API cannot be asked to drop such blocks, they are left out here.
 
 _ENCODER = json.JSONEncoder(separators=(",", ":"), sort_keys=True)
 _LENGTH = 32
@@ -404,14 +419,13 @@ def bound_to(body: Json) -> str:
 
 
 def without_moved_thinking(body: Json, bindings: Mapping[int, str]) -> list[Json]:
-    """Return the turns of a body, from the changed one on without thinking.
+    """Return the turns of a body, without the thinking that was bound to another beginning.
 
     `bindings` has what the thinking of the model's turns was bound to, by their index.
     """
-    prefix, turns, moved = _Prefix(body), list[Json](), False
+    prefix, turns = _Prefix(body), list[Json]()
     for index, turn in enumerate(body["messages"]):
-        if turn["role"] == "assistant":
-            moved = moved or bindings.get(index) != prefix.digest()
+        moved = turn["role"] == "assistant" and bindings.get(index) != prefix.digest()
         content = without_thinking(turn["content"]) if moved else turn["content"]
         turns.append({**turn, "content": content})
         prefix.add(turns[-1])

@@ -21,6 +21,7 @@ from jupyter_toolcall.core.errors import ModelError
 from jupyter_toolcall.core.events import Call
 from jupyter_toolcall.jupyter.panel_controller import PanelController
 from jupyter_toolcall.models.anthropic import Claude
+from jupyter_toolcall.models.anthropic_requests import Strategy
 from jupyter_toolcall.schemes.messages import Assistant, Result, Results, User
 from tests.standin.anthropic_api import StandIn
 from tests.standin.anthropic_turns import Hide, Think, Turn, Use, says
@@ -170,7 +171,7 @@ def test_tools_keep_their_order_place_and_first_description(server: StandIn) -> 
         says(Think("Peel."), _peel()),
         says("done"),
     ]
-    with a_claude(server) as model:
+    with a_claude(server, strategy="reference") as model:
         first = asked("Peel.", SELECT, SAVE, deferred=(PEEL, CUT, FRY), system="Cook.")
         reply = model(first)
         chosen = Result(reply.calls[0].id, "ok", selected=("Potato_peel",))
@@ -184,10 +185,12 @@ def test_tools_keep_their_order_place_and_first_description(server: StandIn) -> 
         third = answered(second, reply, "Potato#2", news="New: Potato#2")
         model(replace(third, tools=(PEEL, SAVE, renewed)))
     tools = [_plain(asked_.body["tools"]) for asked_ in server.asked]
-    assert tools[0] == tools[1] == tools[2]
-    names = [(tool["name"], "defer_loading" not in tool) for tool in tools[0]]
+    # What is declared stays; what a result refers to comes behind it, deferred.
+    assert tools[0] == tools[1][:3]
+    assert tools[1] == tools[2]
+    names = [(tool["name"], "defer_loading" not in tool) for tool in tools[1]]
     assert names[:2] == [("save", True), ("selectTools", True)]
-    assert names[2:] == [("Potato_cut", False), ("Potato_peel", False), ("fry", False)]
+    assert names[2:] == [("Potato_cut", False), ("Potato_peel", False)]
     answer = server.asked[1].body["messages"][2]["content"][0]["content"]
     assert answer == [{"type": "tool_reference", "tool_name": "Potato_peel"}]
     assert (server.refused, [asked_.dropped for asked_ in server.asked]) == ([], [()] * 3)
@@ -195,7 +198,7 @@ def test_tools_keep_their_order_place_and_first_description(server: StandIn) -> 
 
 def test_what_a_selection_says_besides_ok_follows_the_results(server: StandIn) -> None:
     server.turns += [says(Use("selectTools", {"tools": ["Potato_peel", "peal"]})), says("ok")]
-    with a_claude(server) as model:
+    with a_claude(server, strategy="reference") as model:
         first = asked("Peel.", SELECT, deferred=(PEEL,))
         reply = model(first)
         partly = Result(reply.calls[0].id, "no tool peal", selected=("Potato_peel", "gone"))
@@ -251,11 +254,14 @@ def test_a_tool_with_other_arguments_is_defined_anew(
         assert sent[0]["input_schema"] == other.parameters
 
 
-def test_nine_tenths_of_twenty_turns_come_from_the_cache(server: StandIn) -> None:
+@pytest.mark.parametrize("strategy", ["reference", "inline"])
+def test_nine_tenths_of_twenty_turns_come_from_the_cache(
+    server: StandIn, strategy: Strategy
+) -> None:
     names = [f"Potato_{number}" for number in range(19)]
     many = tuple(a_tool(name, "About this tool. " * 20, potato="string") for name in names)
     select = replace(SELECT, description="Gain tools.\n" + "\n".join(names))
-    with a_claude(server) as model:
+    with a_claude(server, strategy=strategy) as model:
         request = asked("Try all.", select, deferred=many, system="You are a patient cook. " * 200)
         shares, total, cached = [], 0, 0
         for number, name in enumerate(names):
