@@ -129,6 +129,7 @@ class Notebook:
         controller.before_commands = self.cells.reopen_journals
         context.value_reprs = reprs_with_printers(self.shell.display_formatter.formatters)
         updates = controller.updates
+        context.on_wait = updates.wait_for_model
         for event, listener in (("on_text", updates.stream), ("on_wait", updates.wait_for_model)):
             if hasattr(model, event):
                 setattr(model, event, listener)

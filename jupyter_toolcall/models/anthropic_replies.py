@@ -25,7 +25,7 @@ from .provider_client import (
     stop_reason,
     whole_reply,
 )
-from .retrying import Passing
+from .retrying import Passing, length_ending
 
 STOPS = {
     "end_turn": "end",
@@ -60,7 +60,7 @@ def reply(
 ) -> Reply:
     """Return the reply that the events hold; `bound` is what its thinking is bound to.
 
-    Raises ModelError if they are not whole, as Passing if nothing of the reply had come.
+    Raises ModelError if they are not whole, as Passing if they ended too early.
     """
     return whole_reply(_Draft(on_text, model, bound), events)
 
@@ -81,10 +81,6 @@ class _Draft:
     refusal: str = ""
     category: str = ""
     tokens: dict[str, int] = field(default_factory=dict)
-
-    @property
-    def begun(self) -> bool:
-        return bool(self.content)
 
     def add(self, event: Mapping[str, Any]) -> bool:
         """Add one event. Raises ModelError if it does not fit what came before."""
@@ -216,7 +212,7 @@ def ending_text(stop: str, lost: Sequence[str], category: str, refusal: str) -> 
             opening = f"[The model refused{f' ({category})' if category else ''}. {refusal}"
             return f"{opening.strip()}{calls}]"
         case "length":
-            return f"[The reply was longer than it may be, and ends here.{calls}]"
+            return length_ending(lost)
         case "context":
             return f"[The conversation is longer than the model can read.{calls}]"
         case "end" if lost:

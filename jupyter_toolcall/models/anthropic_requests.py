@@ -23,6 +23,9 @@ from .provider_client import GO_ON, Json, legal_name
 
 NOTHING = "(nothing)"
 """Stands for a turn without a word, where there has to be one."""
+MOST_TOKENS = 64_000
+"""Tokens of a reply to which `max_tokens` is raised: each model that takes tools by reference can
+write as many."""
 _MARK = {"cache_control": {"type": "ephemeral"}}
 
 
@@ -118,7 +121,7 @@ def body(request: Request, target: Target) -> Json:
     turns, bindings = _turns(request.messages, target, tools)
     parts: Json = {
         "model": target.model,
-        "max_tokens": target.max_tokens,
+        "max_tokens": _max_tokens(target, request.cut_off),
         "thinking": _thinking(target),
         "system": _texts(request.system),
         "tools": list(tools.tools),
@@ -135,6 +138,13 @@ def betas(body: Json) -> list[str]:
     binding = "block_binding" in body.get("thinking", {})
     inline = any(turn["role"] == "system" for turn in body["messages"])
     return [*([BINDING_BETA] if binding else []), *([INLINE_BETA] if inline else [])]
+
+
+def _max_tokens(target: Target, cut_off: int) -> int:
+    """Return how long the reply may be: twice as long as the last one that was cut off."""
+    if not target.abilities.references:
+        return target.max_tokens
+    return max(target.max_tokens, min(target.max_tokens << cut_off, MOST_TOKENS))
 
 
 def _thinking(target: Target) -> Json:

@@ -237,10 +237,6 @@ def one_line(text: str) -> str:
 class Draft(Protocol):
     """What has come so far of one reply."""
 
-    @property
-    def begun(self) -> bool:
-        """Whether anything has come that belongs to the reply."""
-
     def add(self, part: Any) -> bool:
         """Add one part of the stream; return whether it is the last."""
 
@@ -251,16 +247,10 @@ class Draft(Protocol):
 def whole_reply(draft: Draft, parts: Iterable[Any]) -> Reply:
     """Return the reply that the parts make, whole or not at all.
 
-    Raises ModelError if they are not whole, as Passing if nothing of the reply had come.
+    Raises ModelError if they are not whole, as Passing if they ended too early: nothing of the
+    reply ran, so it can be asked for again.
     """
-    try:
-        return draft.finished(any(map(draft.add, parts)))
-    except Passing as error:
-        # What a person saw begin does not begin again by itself.
-        problem = str(error)
-        if not draft.begun:
-            raise
-    raise ModelError(problem)
+    return draft.finished(any(map(draft.add, parts)))
 
 
 def call_of(call_id: str, tool: str, text: str) -> Call:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from functools import cache
@@ -12,9 +13,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from jupyter_toolcall import Session, Toolbox
+from jupyter_toolcall import Session, Toolbox, from_graphql
 from jupyter_toolcall.core.journal import Journal
 from jupyter_toolcall.models.anthropic_requests import MODELS, Abilities, Strategy, abilities
+from tests.large_schema import LINKS, large_schema
 from tests.standin.anthropic_api import StandIn
 from tests.standin.anthropic_memory import in_memory
 from tests.standin.anthropic_turns import Think, Turn, Use, says
@@ -180,6 +182,31 @@ def test_a_request_has_at_most_four_breakpoints_and_the_tools_and_the_system_hav
         shown = [tool for tool in asked.body["tools"] if "defer_loading" not in tool]
         assert "cache_control" in shown[-1]
         assert str(asked.body).count("'cache_control'") <= 4
+
+
+@pytest.mark.parametrize("model", [NEWEST, "claude-sonnet-5"])
+def test_on_four_thousand_tools_requests_are_small_grow_with_what_is_selected_and_are_cached(
+    model: str,
+) -> None:
+    toolbox = from_graphql(large_schema(96, 23, 420, 2))
+    assert len(toolbox) > 4_000
+    server = StandIn(key=KEY)
+    for tool in dict.fromkeys(tool for tool, _ in LINKS):
+        server.turns.append(says(Think("Which?"), Use("selectTools", {"tools": [tool]})))
+        calls = [Use(*call) for call in LINKS if call[0] == tool]
+        server.turns += [says(Think("So."), call) for call in calls]
+    server.turns.append(says("Done."))
+    with in_memory(server, model) as claude:
+        session = Session(toolbox, claude, approve="all").tell("Follow the links.")
+    assert server.refused == []
+    assert {call.status for call in session.calls} == {"succeeded"}
+    sizes = [len(json.dumps(asked.body)) for asked in server.asked]
+    assert sizes[0] <= 60_000
+    assert sizes[19] <= sizes[0] + 20_000
+    usage = [asked.usage for asked in server.asked[:20]]
+    cached = sum(each["cache_read_input_tokens"] for each in usage)
+    fresh = sum(each["input_tokens"] + each["cache_creation_input_tokens"] for each in usage)
+    assert cached / (cached + fresh) >= 0.9
 
 
 # -- nothing is remembered ----------------------------------------------------------------------
