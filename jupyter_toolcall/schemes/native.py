@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from ..core.call_record import CallRecord
-from ..core.errors import CallError
+from ..core.errors import CallError, UsageError
 from ..core.events import Call
 from ..core.state import State
 from ..tools.arguments import writable_call
@@ -26,10 +26,22 @@ UNREADABLE = "unreadable"
 
 @dataclass(frozen=True, slots=True)
 class Native:
-    """A scheme whose tools are called in the text. `force`: at least one has to be."""
+    """A scheme whose tools are called in the text. `force`: at least one has to be.
+
+    `scheme` may be a scheme's name: `Native("flat")`. Raises UsageError for what is none.
+    """
 
     scheme: Scheme
     force: bool = False
+
+    def __post_init__(self) -> None:
+        # The table of names is above this file.
+        from . import scheme_named
+
+        scheme = scheme_named(self.scheme)
+        if isinstance(scheme, Native):
+            raise UsageError(f'{scheme.name} is XML already: give the scheme in it, as in "flat"')
+        object.__setattr__(self, "scheme", scheme)
 
     @property
     def name(self) -> str:
@@ -121,9 +133,12 @@ def _values(call: WrittenCall, tool: Tool) -> dict[str, Any]:
     for parameter in call.parameters:
         name, more = parameter.name, schema.get("additionalProperties")
         part = schema.get("properties", {}).get(name, more)
+        defs = schema.get("$defs", {})
         try:
-            values[name] = xml_writer.value(
-                parameter.text, xml_writer.types(part, schema.get("$defs", {}))
+            values[name] = (
+                xml_writer.element_value(parameter.text, part, defs)
+                if call.of_elements
+                else xml_writer.value(parameter.text, xml_writer.types(part, defs))
             )
         except ValueError as error:
             raise ValueError(f"{name}: {error}") from None
