@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from ..core.errors import ModelError
@@ -22,6 +22,7 @@ from .provider_client import (
     cut_off,
     garbled,
     one_line,
+    own_key,
     stop_reason,
     whole_reply,
 )
@@ -165,7 +166,9 @@ class _Draft:
         if block["type"] == "tool_use":
             pieces = self.pieces.get("partial_json") or [json.dumps(block.get("input") or {})]
             call = call_of(block["id"], block["name"], "".join(pieces))
-            self.calls[call.id], block["input"] = call, call.arguments
+            block["input"] = call.arguments
+            arguments = {own_key(key): value for key, value in call.arguments.items()}
+            self.calls[call.id] = replace(call, arguments=arguments)
             return
         for key, pieces in self.pieces.items():
             block[key] = well_formed(str(block.get(key) or "") + "".join(pieces))

@@ -19,7 +19,7 @@ from ..core.events import Call
 from ..schemes.messages import Assistant, Message, Request, Result, Results, Sent, User
 from ..tools.tool import Tool
 from ..tools.value_copies import well_formed
-from .provider_client import GO_ON, Json, legal_name
+from .provider_client import GO_ON, Json, legal_key, legal_name
 
 NOTHING = "(nothing)"
 """Stands for a turn without a word, where there has to be one."""
@@ -250,7 +250,7 @@ def _use(call: Call) -> Json:
         "type": "tool_use",
         "id": legal_name(call.id),
         "name": legal_name(call.tool),
-        "input": {} if call.broken else dict(call.arguments),
+        "input": {} if call.broken else {legal_key(k): v for k, v in call.arguments.items()},
     }
 
 
@@ -405,11 +405,11 @@ def names_of(result: Result) -> tuple[str, ...]:
 def _declaration(tool: Sent) -> Json:
     text = well_formed(tool.description)
     described = {"description": text} if text.strip() else {}
-    return {
-        "name": tool.name,
-        **described,
-        "input_schema": {"type": "object", **tool.parameters},
-    }
+    schema: Json = {"type": "object", **tool.parameters}
+    if any(legal_key(name) != name for name in schema.get("properties", ())):
+        schema["properties"] = {legal_key(k): v for k, v in schema["properties"].items()}
+        schema["required"] = [legal_key(name) for name in schema.get("required", ())]
+    return {"name": tool.name, **described, "input_schema": schema}
 
 
 # -- thinking ------------------------------------------------------------------------------------

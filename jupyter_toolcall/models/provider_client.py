@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import re
+import sys
 import time
 import weakref
 from abc import ABC, abstractmethod
@@ -297,3 +298,25 @@ def _no_constant(name: str) -> Any:
 def legal_name(name: str) -> str:
     """Return a tool's name as the APIs take it: a model may have called what does not exist."""
     return re.sub(r"[^a-zA-Z0-9_-]", "_", name)[:64] or "_"
+
+
+# A parameter may have any name; Anthropic's API takes keys of letters, digits, _ . and - alone.
+# Each other character is written as its code point, as names in XML are (ISO/IEC 9075-14, 9.1):
+# `<value>` is `_x003C_value_x003E_`. So a name can be read back from what was sent alone.
+_ILLEGAL = re.compile(r"[^a-zA-Z0-9_.-]|_(?=x[0-9A-Fa-f]{4,6}[^a-zA-Z0-9.-])")
+_ESCAPED = re.compile(r"_x([0-9A-Fa-f]{4,6})_")
+
+
+def legal_key(name: str) -> str:
+    """Return a parameter's name as Anthropic's API takes it."""
+    return _ILLEGAL.sub(lambda match: f"_x{ord(match[0]):04X}_", name)
+
+
+def own_key(name: str) -> str:
+    """Return a parameter's own name, of the name that the API takes."""
+    return _ESCAPED.sub(_character, name)
+
+
+def _character(escaped: re.Match[str]) -> str:
+    code = int(escaped[1], 16)
+    return chr(code) if code <= sys.maxunicode else escaped[0]

@@ -24,7 +24,7 @@ UNREADABLE = "unreadable"
 """The name of a call that does not say which tool it is for."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, init=False)
 class Native:
     """A scheme whose tools are called in the text. `force`: at least one has to be.
 
@@ -32,16 +32,17 @@ class Native:
     """
 
     scheme: Scheme
-    force: bool = False
+    force: bool
 
-    def __post_init__(self) -> None:
-        # The table of names is above this file.
+    def __init__(self, scheme: Scheme | str, force: bool = False) -> None:
+        # The table of names imports this file.
         from . import scheme_named
 
-        scheme = scheme_named(self.scheme)
-        if isinstance(scheme, Native):
-            raise UsageError(f'{scheme.name} is XML already: give the scheme in it, as in "flat"')
-        object.__setattr__(self, "scheme", scheme)
+        inner = scheme_named(scheme)
+        if isinstance(inner, Native):
+            raise UsageError(f"{inner.name} is XML already: give the scheme that is in it")
+        object.__setattr__(self, "scheme", inner)
+        object.__setattr__(self, "force", force)
 
     @property
     def name(self) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import logging
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -14,14 +15,17 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from jupyter_toolcall import Session, Toolbox
+from jupyter_toolcall import Session, Tool, Toolbox
 from jupyter_toolcall.core.digests import encode
 from jupyter_toolcall.core.errors import ModelError
 from jupyter_toolcall.core.events import Call
 from jupyter_toolcall.jupyter.panel_controller import PanelController
 from jupyter_toolcall.models.anthropic import Claude
 from jupyter_toolcall.models.anthropic_requests import Strategy
+from jupyter_toolcall.models.provider_client import legal_key, own_key
 from jupyter_toolcall.schemes.messages import Assistant, Result, Results, User
 from tests.standin.anthropic_api import StandIn
 from tests.standin.anthropic_turns import Hide, Think, Turn, Use, says
@@ -499,3 +503,28 @@ def _plain(tools: list[Json]) -> list[Json]:
 def _inputs(server: StandIn) -> list[int]:
     kinds = ("input_tokens", "cache_creation_input_tokens", "cache_read_input_tokens")
     return [server.asked[0].usage[kind] for kind in kinds]
+
+
+def test_a_parameter_of_any_name_is_sent_as_a_name_that_the_api_takes(server: StandIn) -> None:
+    server.turns += [says(Use("say", {"_x003C_value_x003E_": "Hello"})), says("ok"), says("so")]
+    parameters = {"type": "object", "properties": {"<value>": {}}, "required": ["<value>"]}
+    tool = Tool("say", "Say it.", parameters, lambda **given: given["<value>"])
+    with a_claude(server) as model:
+        session = Session(Toolbox(tool), model, scheme="flat", approve="all").tell("Say hello.")
+        [call] = session.calls
+        assert (call.arguments, call.result) == ({"<value>": "Hello"}, "Hello")
+        session.edit(call, **{"<value>": "Bye"}).run()
+    assert server.refused == []
+    schema = server.asked[0].body["tools"][0]["input_schema"]
+    assert [*schema["properties"]] == schema["required"] == ["_x003C_value_x003E_"]
+    [used] = server.asked[1].body["messages"][1]["content"]
+    assert used["input"] == {"_x003C_value_x003E_": "Hello"}
+
+
+@given(st.text(st.characters(codec="utf-8")) | st.from_regex(r"(_?x[0-9A-F]{4}[_<]?){1,4}"))
+def test_a_parameters_name_is_read_back_from_what_was_sent(name: str) -> None:
+    sent = legal_key(name)
+    assert re.fullmatch(r"[a-zA-Z0-9_.-]*", sent)
+    assert own_key(sent) == name
+    if re.fullmatch(r"[a-z_]*", name):
+        assert sent == name
