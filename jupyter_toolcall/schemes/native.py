@@ -18,6 +18,7 @@ from ..tools.toolbox import Toolbox
 from . import xml_writer
 from .messages import Assistant, Message, Reply, Result, Results, User, call_id
 from .scheme import Offer, Scheme
+from .scheme_names import plain_scheme
 from .xml_parser import WrittenCall, named_tool, pair, prose, written_calls
 
 UNREADABLE = "unreadable"
@@ -35,10 +36,7 @@ class Native:
     force: bool
 
     def __init__(self, scheme: Scheme | str, force: bool = False) -> None:
-        # The table of names imports this file.
-        from . import scheme_named
-
-        inner = scheme_named(scheme)
+        inner = plain_scheme(scheme)
         if isinstance(inner, Native):
             raise UsageError(f"{inner.name} is XML already: give the scheme that is in it")
         object.__setattr__(self, "scheme", inner)

@@ -384,7 +384,8 @@ def test_native_takes_a_schemes_name_and_says_in_one_line_what_is_none() -> None
         ("flt", "no scheme 'flt'; there are .* Did you mean flat?"),
         (5, "5 is no scheme"),
         (Flat, r"Flat is a class; its scheme is Flat\(\)"),
-        ("native", r"native\(flat\) is XML already"),
+        ("native", "no scheme 'native'; there are select, current, flat"),
+        (Native("flat"), r"native\(flat\) is XML already"),
     ]
     for wrong, said in wrongs:
         with pytest.raises(UsageError, match=said) as told:
