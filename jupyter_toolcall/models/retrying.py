@@ -18,7 +18,7 @@ from ..core.errors import ModelError
 from ..core.events import Usage
 from ..schemes.messages import Attempt, Model, Reply, Request
 
-CUT_OFF = "the model's reply was longer than it may be, and was cut off; nothing of it ran"
+CUT_OFF = "the reply was too long and was cut off; nothing of it ran"
 
 
 class Passing(ModelError):

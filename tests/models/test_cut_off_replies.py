@@ -29,7 +29,7 @@ from tests.standin.openai_api import StandIn as OpenAIServer
 from tests.standin.openai_api import a_near_model
 from tests.standin.talk import KEY
 
-LENGTH = "the model's reply was longer than it may be, and was cut off; nothing of it ran"
+LENGTH = "the reply was too long and was cut off; nothing of it ran"
 STREAM = "the model's reply was cut off before its end"
 SAID = "[The reply was longer than it may be, and ends here. Its calls did not run: peel.]"
 
@@ -190,7 +190,7 @@ def test_a_model_of_ones_own_that_is_always_cut_off_ends_its_turn_with_one_line(
     assert session.text == f"I begin\n\n{SAID} (asked 3 times)"
     assert kitchen.peeled == []
     row = ViewRows().whole(session.cursor, SessionRow()).messages[-1]
-    assert (row.role, row.text) == ("session", f"{SAID} (asked 3 times)")
+    assert (row.role, row.text) == ("assistant", f"{SAID} (asked 3 times)")
     assert session.tell("Less, please.").text == "Done."
 
 
