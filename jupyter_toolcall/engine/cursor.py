@@ -298,6 +298,8 @@ class SessionContext:
     """Why the results in the journal cannot be relied on; "" where they can."""
     hooks: tuple[SessionHooks, ...] = ()
     """The hooks of optional features."""
+    on_wait: Callable[[str], object] = lambda reason: None
+    """Gets why a model is asked again, and when, where the model has no `on_wait` of its own."""
     fold_conversation: Callable[[SentConversation, Entry], SentConversation] = field(init=False)
     consumed_approvals: ConsumedApprovals = field(init=False)
 

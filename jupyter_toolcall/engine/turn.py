@@ -18,6 +18,7 @@ from ..core.interrupts import interruptible
 from ..core.journal_entries import Entry
 from ..core.state import AskModel, Clarify, Remind, RunCall, State, Step
 from ..engine import recovery
+from ..models.retrying import uncut_reply
 from ..schemes.messages import Reply, Request
 from ..schemes.requests import recorded_reply, with_secret_values
 from ..tools.tool import Tool
@@ -71,7 +72,8 @@ def request_reply(cursor: Cursor, request: Request) -> Reply | None:
         raise UsageError("this session has no model; give one, such as model=Scripted([...])")
     secrets = cursor.context.secrets
     try:
-        reply = interruptible(cursor.context.model, with_secret_values(request, secrets))
+        sent = with_secret_values(request, secrets)
+        reply = interruptible(uncut_reply, cursor.context.model, sent, cursor.context.on_wait)
     except ModelError as error:
         # A provider may quote what it was sent.
         error.args = secrets.hide(error.args)

@@ -128,6 +128,7 @@ class Notebook:
         controller.unsaved = functools.partial(self.cells.late, session.name)
         controller.before_commands = self.cells.reopen_journals
         context.value_reprs = reprs_with_printers(self.shell.display_formatter.formatters)
+        context.on_wait = controller.wait_for_model
         listeners = {"on_text": controller.stream, "on_wait": controller.wait_for_model}
         for event, listener in listeners.items():
             if hasattr(model, event):

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from ..core.errors import ModelError
@@ -22,10 +22,11 @@ from .provider_client import (
     cut_off,
     garbled,
     one_line,
+    own_key,
     stop_reason,
     whole_reply,
 )
-from .retrying import Passing
+from .retrying import Passing, length_ending
 
 STOPS = {
     "end_turn": "end",
@@ -60,7 +61,7 @@ def reply(
 ) -> Reply:
     """Return the reply that the events hold; `bound` is what its thinking is bound to.
 
-    Raises ModelError if they are not whole, as Passing if nothing of the reply had come.
+    Raises ModelError if they are not whole, as Passing if they ended too early.
     """
     return whole_reply(_Draft(on_text, model, bound), events)
 
@@ -81,10 +82,6 @@ class _Draft:
     refusal: str = ""
     category: str = ""
     tokens: dict[str, int] = field(default_factory=dict)
-
-    @property
-    def begun(self) -> bool:
-        return bool(self.content)
 
     def add(self, event: Mapping[str, Any]) -> bool:
         """Add one event. Raises ModelError if it does not fit what came before."""
@@ -169,7 +166,9 @@ class _Draft:
         if block["type"] == "tool_use":
             pieces = self.pieces.get("partial_json") or [json.dumps(block.get("input") or {})]
             call = call_of(block["id"], block["name"], "".join(pieces))
-            self.calls[call.id], block["input"] = call, call.arguments
+            block["input"] = call.arguments
+            arguments = {own_key(key): value for key, value in call.arguments.items()}
+            self.calls[call.id] = replace(call, arguments=arguments)
             return
         for key, pieces in self.pieces.items():
             block[key] = well_formed(str(block.get(key) or "") + "".join(pieces))
@@ -216,7 +215,7 @@ def ending_text(stop: str, lost: Sequence[str], category: str, refusal: str) -> 
             opening = f"[The model refused{f' ({category})' if category else ''}. {refusal}"
             return f"{opening.strip()}{calls}]"
         case "length":
-            return f"[The reply was longer than it may be, and ends here.{calls}]"
+            return length_ending(lost)
         case "context":
             return f"[The conversation is longer than the model can read.{calls}]"
         case "end" if lost:

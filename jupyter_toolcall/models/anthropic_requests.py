@@ -12,16 +12,20 @@ import json
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
+from itertools import pairwise
 from typing import Any, Literal
 
 from ..core.events import Call
 from ..schemes.messages import Assistant, Message, Request, Result, Results, Sent, User
 from ..tools.tool import Tool
 from ..tools.value_copies import well_formed
-from .provider_client import GO_ON, Json, legal_name
+from .provider_client import GO_ON, Json, legal_key, legal_name
 
 NOTHING = "(nothing)"
 """Stands for a turn without a word, where there has to be one."""
+MOST_TOKENS = 64_000
+"""Tokens of a reply to which `max_tokens` is raised: each model that takes tools by reference can
+write as many."""
 _MARK = {"cache_control": {"type": "ephemeral"}}
 
 
@@ -35,9 +39,9 @@ BINDING_BETA = "thinking-binding-controls-2026-08-01"
 INLINE_BETA = "inline-tools-2026-09-15"
 
 Strategy = Literal["reference", "inline", "resend"]
-"""How tools are added during a conversation: a result refers to tools that were declared at the
-start; they are defined in the conversation; or the list of tools is sent as it is now, which
-costs the prompt cache and the thinking that is bound to the list."""
+"""How tools are added during a conversation: a result refers to them, and they are declared as
+deferred from then on; they are defined in the conversation; or the list of tools is sent as it is
+now, which costs the prompt cache and the thinking that is bound to the list."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +51,7 @@ class Abilities:
     adaptive: bool = True
     """It thinks as much as it sees fit, and can be asked for a summary of it."""
     references: bool = True
-    """Tools can be declared at the start and brought into view by name later."""
+    """Tools can be declared as deferred, and brought into view by name later."""
     inline: bool = False
     """Tools can be defined in the conversation (beta)."""
     bound: bool = False
@@ -101,7 +105,10 @@ class Target:
 
 def target(model: str, max_tokens: int, strategy: Strategy | None, beta: bool) -> Target:
     """Return how a model is used; a strategy of None is the best that the model has."""
-    best: Strategy = "reference" if abilities(model).references else "resend"
+    able = abilities(model)
+    best: Strategy = "reference" if able.references else "resend"
+    # Nothing that was sent changes, so the thinking that is bound to it stays too.
+    best = "inline" if beta and able.inline else best
     return Target(model, max_tokens, strategy or best, beta)
 
 
@@ -114,7 +121,7 @@ def body(request: Request, target: Target) -> Json:
     turns, bindings = _turns(request.messages, target, tools)
     parts: Json = {
         "model": target.model,
-        "max_tokens": target.max_tokens,
+        "max_tokens": _max_tokens(target, request.cut_off),
         "thinking": _thinking(target),
         "system": _texts(request.system),
         "tools": list(tools.tools),
@@ -131,6 +138,13 @@ def betas(body: Json) -> list[str]:
     binding = "block_binding" in body.get("thinking", {})
     inline = any(turn["role"] == "system" for turn in body["messages"])
     return [*([BINDING_BETA] if binding else []), *([INLINE_BETA] if inline else [])]
+
+
+def _max_tokens(target: Target, cut_off: int) -> int:
+    """Return how long the reply may be: twice as long as the last one that was cut off."""
+    if not target.abilities.references:
+        return target.max_tokens
+    return max(target.max_tokens, min(target.max_tokens << cut_off, MOST_TOKENS))
 
 
 def _thinking(target: Target) -> Json:
@@ -236,7 +250,7 @@ def _use(call: Call) -> Json:
         "type": "tool_use",
         "id": legal_name(call.id),
         "name": legal_name(call.tool),
-        "input": {} if call.broken else dict(call.arguments),
+        "input": {} if call.broken else {legal_key(k): v for k, v in call.arguments.items()},
     }
 
 
@@ -263,14 +277,21 @@ def _texts(text: str) -> list[Json]:
 
 
 def _marked(body: Json) -> Json:
-    """Return the body with its cache breakpoints: tools, system text, and the last two turns.
+    """Return the body with its cache breakpoints: tools, system text, and the ends of the last
+    two requests.
 
-    The second last turn is where the last request ended, so it is found in the cache
-    however many blocks have come since.
+    The earlier end is found in the cache, however many blocks have come since.
     """
     turns = body.get("messages", [])
     marked = {**body, "messages": list(turns)}
-    for index in [index for index, turn in enumerate(turns) if turn["role"] == "user"][-2:]:
+    speakers = [turn["role"] for turn in turns]
+    # Tools that are defined in the conversation stand behind the user's turn, and end a request.
+    ends = [
+        index
+        for index, (speaker, reply) in enumerate(pairwise([*speakers, "assistant"]))
+        if speaker != "assistant" == reply
+    ]
+    for index in ends[-2:]:
         content = _last_marked(turns[index]["content"])
         marked["messages"][index] = {**turns[index], "content": content}
     if "system" in body:
@@ -287,6 +308,8 @@ def _last_marked(blocks: Sequence[Json]) -> list[Json]:
 # -- tools: declared, hidden, and defined in the conversation, by the strategy --------------------
 # What was sent before is sent again unchanged, or the prompt cache and the model's thinking are
 # lost: a tool keeps its order, its place and its first description, and stays in view once it is.
+# Deferred tools are no part of the cached prefix (Anthropic's page "Tool use with prompt caching"),
+# so one is declared when the first result refers to it: thousands need not be sent in advance.
 
 HIDDEN = {"defer_loading": True}
 _NEVER = float("inf")
@@ -316,7 +339,10 @@ def declared(request: Request, target: Target) -> Declared:
         newest = {tool.name: tool for tool in sent if tool.name in offered}
         return Declared([_declaration(tool) for tool in newest.values()])
     defined = {tool["name"] for tools in added.values() for tool in tools}
-    hidden = sorted(known.keys() - base.keys() - defined) if by_name else ()
+    waiting = known.keys() - base.keys() - defined if by_name else set[str]()
+    # One is declared from the start: whether a first deferred tool changes what the API puts
+    # before the conversation is not documented.
+    hidden = dict.fromkeys([*sorted(waiting)[:1], *(name for name in named if name in waiting)])
     later = (revealed.get(name) or _as_sent(known[name], request.turn) for name in hidden)
     tools = (*map(_declaration, base.values()), *(_declaration(tool) | HIDDEN for tool in later))
     return Declared(tools, frozenset(hidden), added)
@@ -379,17 +405,16 @@ def names_of(result: Result) -> tuple[str, ...]:
 def _declaration(tool: Sent) -> Json:
     text = well_formed(tool.description)
     described = {"description": text} if text.strip() else {}
-    return {
-        "name": tool.name,
-        **described,
-        "input_schema": {"type": "object", **tool.parameters},
-    }
+    schema: Json = {"type": "object", **tool.parameters}
+    if any(legal_key(name) != name for name in schema.get("properties", ())):
+        schema["properties"] = {legal_key(k): v for k, v in schema["properties"].items()}
+        schema["required"] = [legal_key(name) for name in schema.get("required", ())]
+    return {"name": tool.name, **described, "input_schema": schema}
 
 
 # -- thinking ------------------------------------------------------------------------------------
 # The newest models bind a block of thinking to all that was before it, and refuse a request whose
-# beginning was edited. If the API cannot be asked to drop such blocks, they are left out here, from
-# the changed turn on.
+# beginning was edited. If the API cannot be asked to drop such blocks, they are left out here.
 
 _ENCODER = json.JSONEncoder(separators=(",", ":"), sort_keys=True)
 _LENGTH = 32
@@ -404,14 +429,13 @@ def bound_to(body: Json) -> str:
 
 
 def without_moved_thinking(body: Json, bindings: Mapping[int, str]) -> list[Json]:
-    """Return the turns of a body, from the changed one on without thinking.
+    """Return the turns of a body, without the thinking that was bound to another beginning.
 
     `bindings` has what the thinking of the model's turns was bound to, by their index.
     """
-    prefix, turns, moved = _Prefix(body), list[Json](), False
+    prefix, turns = _Prefix(body), list[Json]()
     for index, turn in enumerate(body["messages"]):
-        if turn["role"] == "assistant":
-            moved = moved or bindings.get(index) != prefix.digest()
+        moved = turn["role"] == "assistant" and bindings.get(index) != prefix.digest()
         content = without_thinking(turn["content"]) if moved else turn["content"]
         turns.append({**turn, "content": content})
         prefix.add(turns[-1])

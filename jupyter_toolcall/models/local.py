@@ -15,6 +15,7 @@ from ..core.errors import ModelError
 from ..schemes.messages import Reply, Request
 from .local_process import Loading, generate
 from .local_wire import Piece, Settings, reply, turn_body
+from .retrying import Patience, persistent
 
 GGUF = "JUPYTER_TOOLCALL_GGUF"
 """The variable of the environment that names the file."""
@@ -34,9 +35,10 @@ class Local:
 
     `calls` is how many there are in one turn at most. With `force` each turn is a call, as
     long as one is valid: the smallest models would talk only.
-    `on_text` gets each piece of text as it comes; what it raises ends the turn. `generate`
-    writes in place of the file. A call raises ModelError, in one line, if there is no whole
-    reply; an interrupt passes through at once.
+    `on_text` gets each piece of text as it comes; what it raises ends the turn. `on_wait` gets why
+    the model is asked again, which is as often as `patience` says, if its reply was cut off.
+    `generate` writes in place of the file. A call raises ModelError, in one line, if there is no
+    whole reply; an interrupt passes through at once.
     """
 
     def __init__(
@@ -51,10 +53,14 @@ class Local:
         calls: int = 4,
         force: bool = False,
         generate: Generate | None = None,
+        on_wait: Callable[[str], object] | None = None,
+        patience: Patience | None = None,
     ) -> None:
         self.path = os.fspath(path)
         self.name = f"local:{Path(self.path).name}" if self.path else "local"
         self.on_text = on_text or (lambda text: None)
+        self.on_wait = on_wait or (lambda text: None)
+        self.patience = patience or Patience()
         self.threads = threads
         self.context = context
         self.max_tokens = max_tokens
@@ -69,13 +75,18 @@ class Local:
 
     def body(self, request: Request) -> dict[str, Any]:
         """Return the whole of what a turn is generated from, its grammar too."""
+        # What was cut off is twice as long now; the file's context is the end in any case.
+        longest = self.max_tokens << request.cut_off
         settings = Settings(
-            self._head().template, self.max_tokens, self.temperature, self.calls, self.force
+            self._head().template, longest, self.temperature, self.calls, self.force
         )
         return turn_body(request, settings)
 
     def __call__(self, request: Request) -> Reply:
         """Return the model's reply. Raises ModelError if there is no whole one."""
+        return persistent(lambda: self._attempt(request), self.patience, self.on_wait)
+
+    def _attempt(self, request: Request) -> Reply:
         with closing(self._pieces(self.body(request))) as pieces:
             return reply(pieces, request.turn, bool(request.tools), self.on_text)
 

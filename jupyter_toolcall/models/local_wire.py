@@ -12,7 +12,6 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from ..core.errors import ModelError
 from ..core.events import Call, Usage
 from ..schemes.messages import Assistant, Reply, Request, Results, User, call_id
 from ..tools.arguments import parse_json
@@ -20,6 +19,7 @@ from ..tools.tool import Tool
 from ..tools.value_copies import well_formed
 from .local_grammar import turn_grammar
 from .openai_wire import in_turns
+from .retrying import Passing
 
 Json = dict[str, Any]
 
@@ -146,7 +146,7 @@ def reply(
 ) -> Reply:
     """Return the reply that the pieces make; `calls` says whether lines may be calls.
 
-    Raises ModelError if the end is missing.
+    Raises Passing if the end is missing.
     """
     whole, shown = "", 0
     for piece in pieces:
@@ -157,7 +157,7 @@ def reply(
         if len(text) > shown:
             on_text(text[shown:])
             shown = len(text)
-    raise ModelError("the model's reply was cut off before its end; running again asks anew")
+    raise Passing("the model's reply was cut off before its end; running again asks anew")
 
 
 def _text_before_calls(whole: str, calls: bool) -> str:

@@ -205,7 +205,7 @@ def reply(
 ) -> Reply:
     """Return the reply that the chunks hold.
 
-    Raises ModelError if they are not whole, as Passing if nothing of the reply had come.
+    Raises ModelError if they are not whole, as Passing if they ended too early.
     """
     return whole_reply(_Draft(on_text, keep_thoughts), payloads)
 
@@ -262,10 +262,6 @@ class _Draft:
     numbered: dict[int | None, _CallDraft] = field(default_factory=dict)
     stop: str = ""
     usage: Usage | None = None
-
-    @property
-    def begun(self) -> bool:
-        return bool(self.text or self.thought or self.refusal or self.calls)
 
     def add(self, payload: str) -> bool:
         """Add one chunk. Raises ModelError if it says that the server failed."""

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import re
+import sys
 import time
 import weakref
 from abc import ABC, abstractmethod
@@ -237,10 +238,6 @@ def one_line(text: str) -> str:
 class Draft(Protocol):
     """What has come so far of one reply."""
 
-    @property
-    def begun(self) -> bool:
-        """Whether anything has come that belongs to the reply."""
-
     def add(self, part: Any) -> bool:
         """Add one part of the stream; return whether it is the last."""
 
@@ -251,16 +248,10 @@ class Draft(Protocol):
 def whole_reply(draft: Draft, parts: Iterable[Any]) -> Reply:
     """Return the reply that the parts make, whole or not at all.
 
-    Raises ModelError if they are not whole, as Passing if nothing of the reply had come.
+    Raises ModelError if they are not whole, as Passing if they ended too early: nothing of the
+    reply ran, so it can be asked for again.
     """
-    try:
-        return draft.finished(any(map(draft.add, parts)))
-    except Passing as error:
-        # What a person saw begin does not begin again by itself.
-        problem = str(error)
-        if not draft.begun:
-            raise
-    raise ModelError(problem)
+    return draft.finished(any(map(draft.add, parts)))
 
 
 def call_of(call_id: str, tool: str, text: str) -> Call:
@@ -307,3 +298,25 @@ def _no_constant(name: str) -> Any:
 def legal_name(name: str) -> str:
     """Return a tool's name as the APIs take it: a model may have called what does not exist."""
     return re.sub(r"[^a-zA-Z0-9_-]", "_", name)[:64] or "_"
+
+
+# A parameter may have any name; Anthropic's API takes keys of letters, digits, _ . and - alone.
+# Each other character is written as its code point, as names in XML are (ISO/IEC 9075-14, 9.1):
+# `<value>` is `_x003C_value_x003E_`. So a name can be read back from what was sent alone.
+_ILLEGAL = re.compile(r"[^a-zA-Z0-9_.-]|_(?=x[0-9A-Fa-f]{4,6}[^a-zA-Z0-9.-])")
+_ESCAPED = re.compile(r"_x([0-9A-Fa-f]{4,6})_")
+
+
+def legal_key(name: str) -> str:
+    """Return a parameter's name as Anthropic's API takes it."""
+    return _ILLEGAL.sub(lambda match: f"_x{ord(match[0]):04X}_", name)
+
+
+def own_key(name: str) -> str:
+    """Return a parameter's own name, of the name that the API takes."""
+    return _ESCAPED.sub(_character, name)
+
+
+def _character(escaped: re.Match[str]) -> str:
+    code = int(escaped[1], 16)
+    return chr(code) if code <= sys.maxunicode else escaped[0]

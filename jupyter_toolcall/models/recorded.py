@@ -37,6 +37,7 @@ from .recording_file import (
     same_definition,
     without_raw,
 )
+from .retrying import Patience, uncut_reply
 
 LISTENERS = ("on_text", "on_wait")
 ELSEWHERE = "Record this course in another file (--record FILE), or delete that one for a new one."
@@ -60,6 +61,9 @@ class Recorded:
 
     Raises UsageError if there is no such recording.
     """
+
+    patience = Patience(tries=1)
+    """What was recorded as cut off would be the same again."""
 
     def __init__(
         self, path: str | Path, *, name: str = "", on_text: Callable[[str], object] | None = None
@@ -151,6 +155,8 @@ class Recording:
 
     on_text: Callable[[str], object]
     on_wait: Callable[[str], object]
+    patience = Patience(tries=1)
+    """The model that is recorded is asked by its own, and the last reply is recorded."""
 
     def __init__(
         self,
@@ -196,7 +202,7 @@ class Recording:
         for listener in LISTENERS:
             if listener in vars(self) and hasattr(self.model, listener):
                 setattr(self.model, listener, vars(self)[listener])
-        reply = self.model(request)
+        reply = uncut_reply(self.model, request)
         if isinstance(reply, Reply):
             self._record(request, reply)
         return reply

@@ -1,7 +1,8 @@
-"""Whether a request that failed is made again, and after how long.
+"""Whether a request that failed, or whose reply was cut off, is made again, and after how long.
 
-Every client asks through `persistent`, so that each wait is shown before it begins and
-kept after it. The sleep and the chance are passed in; no provider is known here.
+Every client asks through `persistent`, and a session asks each model through `uncut_reply`, so
+that each wait is shown before it begins and kept after it. The sleep and the chance are passed
+in; no provider is known here.
 """
 
 from __future__ import annotations
@@ -9,12 +10,15 @@ from __future__ import annotations
 import math
 import random
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from email.utils import parsedate_to_datetime
 
 from ..core.errors import ModelError
-from ..schemes.messages import Attempt, Reply
+from ..core.events import Usage
+from ..schemes.messages import Attempt, Model, Reply, Request
+
+CUT_OFF = "the reply was too long and was cut off; nothing of it ran"
 
 
 class Passing(ModelError):
@@ -71,8 +75,67 @@ def persistent(
         if wait is None:
             raise ModelError(f"{problem} (asked {f'{failed} times' if attempts else 'once'})")
         attempts = (*attempts, Attempt(problem, round(wait, 3)))
-        on_wait(f"{problem}; asked again in {wait:.3g} s ({failed + 1} of {patience.tries})")
+        on_wait(_notice(problem, wait, failed + 1, patience))
         patience.sleep(wait)
+
+
+def uncut_reply(
+    model: Model, request: Request, on_wait: Callable[[str], object] = lambda reason: None
+) -> Reply | None:
+    """Return a model's reply; one that was cut off at its greatest length is asked for again.
+
+    It is asked for as often as the model's own `patience` says, else as `Patience()` does; each
+    time `request.cut_off` is one more. The last reply is returned as it is, and says that it was
+    cut off. Its `usage` is that of all replies.
+    """
+    patience = getattr(model, "patience", None) or Patience()
+    on_wait = getattr(model, "on_wait", on_wait)
+    attempts: tuple[Attempt, ...] = ()
+    usage: Usage | None = None
+    while True:
+        reply = model(request)
+        if not isinstance(reply, Reply):
+            return reply
+        attempts, usage = (*attempts, *reply.attempts), _sum(usage, reply.usage)
+        tries = request.cut_off + 1
+        wait = patience.wait(tries) if reply.stop == "length" else None
+        if wait is None:
+            break
+        attempts = (*attempts, Attempt(CUT_OFF, round(wait, 3)))
+        on_wait(_notice(CUT_OFF, wait, tries + 1, patience))
+        patience.sleep(wait)
+        request = replace(request, cut_off=tries)
+    reply = replace(reply, attempts=attempts, usage=usage)
+    return _with_ending(reply, tries) if reply.stop == "length" else reply
+
+
+def _notice(problem: str, wait: float, number: int, patience: Patience) -> str:
+    return f"{problem}; asked again in {wait:.3g} s ({number} of {patience.tries})"
+
+
+def _sum(one: Usage | None, other: Usage | None) -> Usage | None:
+    if one is None or other is None:
+        return one or other
+    return Usage(
+        one.input + other.input,
+        one.output + other.output,
+        one.cached + other.cached,
+        one.written + other.written,
+    )
+
+
+def _with_ending(reply: Reply, tries: int) -> Reply:
+    """Return a reply that was cut off, and says so to the person."""
+    ending = reply.ending or length_ending([call.tool for call in reply.calls])
+    ending += f" (asked {tries} times)" if tries > 1 else ""
+    said = "\n\n".join(filter(None, (reply.text, ending)))
+    return replace(reply, ending=ending, said=said)
+
+
+def length_ending(lost: Sequence[str]) -> str:
+    """Return what a person reads of a reply that was cut off; `lost` are the tools it called."""
+    calls = f" Its calls did not run: {', '.join(lost)}." if lost else ""
+    return f"[The reply was longer than it may be, and ends here.{calls}]"
 
 
 def asked_wait(headers: Mapping[str, str], now: float) -> float | None:

@@ -93,6 +93,8 @@ class Request:
         news: What the last message says beside its own text, "" for nothing.
         secrets: The keys of the markers in the system prompt that stand for values.
         marked: Whether a marker stands for a value in any part of the request.
+        cut_off: How many replies to this request were cut off before, since they were too long;
+            a model may allow the next one to be longer.
 
     Example:
         A model is a function from a request to a reply:
@@ -115,11 +117,12 @@ class Request:
     news: str = ""
     secrets: tuple[str, ...] = field(default=(), compare=False, repr=False)
     marked: bool = field(default=False, compare=False, repr=False)
+    cut_off: int = 0
 
 
 @dataclass(frozen=True, slots=True)
 class Attempt:
-    """A request that failed and was made again: what was wrong, and the wait (s)."""
+    """A request that was made again: what was wrong with it or its reply, and the wait (s)."""
 
     said: str
     waited: float = 0
@@ -130,19 +133,21 @@ class Reply:
     """What a model returned for a request.
 
     The session checks each call before it runs, and runs none unless `stop` is "tools" or "end".
-    Making a reply raises nothing: what is wrong with a call is a result that the model is sent.
+    A reply that was cut off ("length") is asked for again. Making a reply raises nothing: what is
+    wrong with a call is a result that the model is sent.
 
     Args:
         text: The text of the reply.
         calls: The tool calls that the model asks for, in order; `Call(id, tool, arguments)`.
         stop: Why the model stopped: "end", "tools", "length" (cut off), "refused", "paused" (it
-            continues if asked again) or "context" (the conversation is too long for it).
+            continues if asked again) or "context" (the conversation is too long for it). Any
+            other reason is an error, if the reply has calls.
         usage: The tokens of the request; None if they are not known.
         raw: JSON-ready content of the provider, kept and sent back untouched; None for none.
         thought: What the model thought aloud, for the person to read; `raw` has it as it is
             sent back.
         said: What a person reads of the text, if calls are written in it too; None for all of it.
-        attempts: The requests before it that failed.
+        attempts: The requests before it that failed, or whose reply was cut off.
         ending: What a person reads of a reply that stopped before its end; `said` has it too.
 
     Example:

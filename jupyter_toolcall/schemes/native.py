@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from ..core.call_record import CallRecord
-from ..core.errors import CallError
+from ..core.errors import CallError, UsageError
 from ..core.events import Call
 from ..core.state import State
 from ..tools.arguments import writable_call
@@ -18,18 +18,29 @@ from ..tools.toolbox import Toolbox
 from . import xml_writer
 from .messages import Assistant, Message, Reply, Result, Results, User, call_id
 from .scheme import Offer, Scheme
+from .scheme_names import plain_scheme
 from .xml_parser import WrittenCall, named_tool, pair, prose, written_calls
 
 UNREADABLE = "unreadable"
 """The name of a call that does not say which tool it is for."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, init=False)
 class Native:
-    """A scheme whose tools are called in the text. `force`: at least one has to be."""
+    """A scheme whose tools are called in the text. `force`: at least one has to be.
+
+    `scheme` may be a scheme's name: `Native("flat")`. Raises UsageError for what is none.
+    """
 
     scheme: Scheme
-    force: bool = False
+    force: bool
+
+    def __init__(self, scheme: Scheme | str, force: bool = False) -> None:
+        inner = plain_scheme(scheme)
+        if isinstance(inner, Native):
+            raise UsageError(f"{inner.name} is XML already: give the scheme that is in it")
+        object.__setattr__(self, "scheme", inner)
+        object.__setattr__(self, "force", force)
 
     @property
     def name(self) -> str:
@@ -61,7 +72,8 @@ class Native:
                 for index, call in enumerate(written)
             )
             stop = "tools" if reply.stop == "end" else reply.stop
-            reply = replace(reply, calls=calls, stop=stop, said=prose(reply.text, written))
+            said = "\n\n".join(filter(None, (prose(reply.text, written), reply.ending)))
+            reply = replace(reply, calls=calls, stop=stop, said=said)
         return self.scheme.read(reply, state, toolbox)
 
     def complete(self, call: CallRecord, tool: Tool, state: State) -> dict[str, Any]:
@@ -120,9 +132,12 @@ def _values(call: WrittenCall, tool: Tool) -> dict[str, Any]:
     for parameter in call.parameters:
         name, more = parameter.name, schema.get("additionalProperties")
         part = schema.get("properties", {}).get(name, more)
+        defs = schema.get("$defs", {})
         try:
-            values[name] = xml_writer.value(
-                parameter.text, xml_writer.types(part, schema.get("$defs", {}))
+            values[name] = (
+                xml_writer.element_value(parameter.text, part, defs)
+                if call.of_elements
+                else xml_writer.value(parameter.text, xml_writer.types(part, defs))
             )
         except ValueError as error:
             raise ValueError(f"{name}: {error}") from None

@@ -10,6 +10,7 @@ from typing import Any
 from rpds import HashTrieMap, HashTrieSet
 
 from ..core.call_record import CALL_ID
+from ..core.errors import ModelError
 from ..core.events import Asked, Call, Decided, Finished, Replied
 from ..core.folds import Trail
 from ..core.journal import Journal
@@ -26,6 +27,7 @@ from .scheme import Offer, Scheme
 
 RUNS = ("end", "tools")
 """The stop reasons with which the calls of a reply may run."""
+STOPS = (*RUNS, "length", "refused", "paused", "context")
 _NO_WORD = re.compile(r"[^A-Za-z0-9_-]")
 
 
@@ -34,8 +36,16 @@ def recorded_reply(
 ) -> Replied:
     """Return a reply as it is recorded: calls that can be written down, each id used once.
 
-    An id is a name that later entries use, so a secret in it is hidden before it is one.
+    An id is a name that later entries use, so a secret in it is hidden before it is one. Raises
+    ModelError for calls with a stop reason that says neither that they may run nor that they may
+    not.
     """
+    if reply.calls and reply.stop not in STOPS:
+        tools = ", ".join(call.tool for call in reply.calls)
+        raise ModelError(
+            f"the model stopped for an unknown reason, {reply.stop!r:.60}, so its calls did not "
+            f'run: {tools:.200}; a reply with calls stops with "tools"'
+        )
     sound_calls = [writable_call(call) for call in reply.calls]
     calls = _with_own_ids(sound_calls, state, hide) if reply.stop in RUNS else ()
     return Replied(

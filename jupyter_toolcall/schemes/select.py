@@ -1,14 +1,18 @@
 """Scheme `select`: the model picks the tools that it wants to see (seed 000).
 
 `selectTools` tells of the objects and of the tools that there are; a tool is called by
-its own name once it was selected. What is selected is a fold over those calls.
+its own name once it was selected. What is selected is a fold over those calls. A list that would
+be very long has patterns such as `create*` in place of names; called with a pattern, `selectTools`
+lists the names.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+import re
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import islice
+from fnmatch import fnmatchcase
+from itertools import islice, takewhile
 from typing import Any
 
 from ..core.call_record import SAVE, CallRecord
@@ -22,6 +26,7 @@ from .scheme import (
     SHOWN,
     Offer,
     Scheme,
+    existing_kinds,
     functions_of,
     new_kinds,
     no_tool,
@@ -32,6 +37,9 @@ from .scheme import (
 )
 
 SELECT = "selectTools"
+LONGEST_LIST = 20_000
+"""Characters of the names in one list; what is beyond is listed as patterns."""
+PATTERNS = "To see the names of a pattern such as NAME*, call selectTools with it."
 SYSTEM = """\
 You work with objects by tools. Objects have names such as Type#1 and never change: a tool that
 returns an object makes a new one, under a new name. Call selectTools to get the tools that you
@@ -69,7 +77,7 @@ class Select(Scheme):
         )
         new = [name for name in dict.fromkeys(tools) if not _is_selected(name, state)]
         if new:
-            data["hint"] = f"New tools to select: {', '.join(new)}"
+            data["hint"] = f"New tools to select: {', '.join(shortened(new))}"
         return Result(call.id, result_text(data), error)
 
 
@@ -98,12 +106,24 @@ def _answer(call: CallRecord, state: State, toolbox: Toolbox) -> Result:
     """A model that got no tool at all would continue as if it had: so that is an error."""
     wanted = _wanted(call)
     known = tuple(name for name in wanted if name in toolbox)
-    unknown = [name for name in wanted if name not in (*toolbox.names, *_own_names(state))]
-    if not unknown:
+    patterns = {name: _matching(name, toolbox.names) for name in wanted if "*" in name}
+    lists = [f"{name}: {', '.join(shortened(names))}" for name, names in patterns.items() if names]
+    unknown = [
+        name
+        for name in wanted
+        if not patterns.get(name) and name not in (*toolbox.names, *_own_names(state))
+    ]
+    if not unknown and not lists:
         return Result(call.id, "ok", selected=known)
     head = f"Selected: {', '.join(known)}." if known else "Nothing was selected."
-    text = " ".join([head, *(no_tool(name, toolbox.names, toolbox) for name in unknown)])
-    return Result(call.id, text, not known, known)
+    text = "\n".join(
+        [" ".join([head, *(no_tool(name, toolbox.names, toolbox) for name in unknown)]), *lists]
+    )
+    return Result(call.id, text, not known and not lists, known)
+
+
+def _matching(pattern: str, names: Iterable[str]) -> list[str]:
+    return [name for name in names if fnmatchcase(name, pattern)]
 
 
 def _select_tools(objects: Iterable[str], tools: Iterable[str]) -> Tool:
@@ -111,7 +131,9 @@ def _select_tools(objects: Iterable[str], tools: Iterable[str]) -> Tool:
     objects = [*objects]
     lines = ["Gets you more tools, for all turns to come."]
     lines += ["", "Objects:", *objects] if objects else []
-    lines += ["", "Tools:", *tools]
+    tools = [*tools]
+    note = [PATTERNS] if any("*" in line for line in tools) else []
+    lines += ["", "Tools:", *tools, *note]
     return Tool(SELECT, "\n".join(lines), _PARAMETERS, lambda tools: "ok", _check, read_only=True)
 
 
@@ -119,10 +141,56 @@ def _tool_lines(state: State, toolbox: Toolbox) -> dict[str, str | None]:
     """Return the lines of plain tools, and of those of types that have an object.
 
     Each with the first object of the type, which made the tool available; None for a plain tool.
+    Once the list is long, the names of a further type are patterns, so that what was listed stays.
     """
-    known = {tool.name for kind in ("", *state.counts) for tool in functions_of(kind, toolbox)}
-    kinds = ((name, toolbox[name].kind) for name in toolbox.names if name in known)
-    return {f"- {name}": f"{kind}#1" if kind else None for name, kind in kinds}
+    names, patterns, room = set[str](), dict[str, str | None](), LONGEST_LIST
+    for kind in ("", *existing_kinds(state)):
+        own = [tool.name for tool in functions_of(kind, toolbox) if tool.name not in names]
+        short = shortened(own, room)
+        names |= set(own).intersection(short)
+        if short != own:
+            object_name = f"{kind}#1" if kind else None
+            patterns.update((f"- {each}", object_name) for each in short if each not in names)
+        room = max(0, room - _length(short))
+    kinds = ((name, toolbox[name].kind) for name in toolbox.names if name in names)
+    listed = {f"- {name}": f"{kind}#1" if kind else None for name, kind in kinds}
+    return {**listed, **patterns}
+
+
+def shortened(names: Sequence[str], room: int = LONGEST_LIST) -> list[str]:
+    """Return names; where they are longer than `room`, patterns with the count of each.
+
+    A pattern ends with the first word in which the names differ; with one character of it, if
+    there are too many words; or with what all names begin with.
+    """
+    if _length(names) <= room:
+        return [*names]
+    first, last = min(names), max(names)
+    # What the least and the greatest of some texts begin with, all of them begin with.
+    same = sum(
+        1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(first, last, strict=False))
+    )
+    for ending in (_WORD, _CHARACTER):
+        groups: dict[str, list[str]] = {}
+        for name in names:
+            match = ending.match(name, same)
+            groups.setdefault(name[: match.end() if match else same], []).append(name)
+        patterns = [_pattern(head, group) for head, group in groups.items()]
+        if _length(patterns) <= room:
+            break
+    return patterns if _length(patterns) <= room or not same else [_pattern(first[:same], names)]
+
+
+_WORD = re.compile(r"[_-]*(?:[A-Z]*[a-z0-9]+|[A-Z]+)")
+_CHARACTER = re.compile(r"[\w-]")
+
+
+def _pattern(head: str, names: Sequence[str]) -> str:
+    return f"{head}* ({len(names)} tools)" if len(names) > 1 else names[0]
+
+
+def _length(names: Sequence[str]) -> int:
+    return sum(len(name) + 3 for name in names)
 
 
 def _object_lines(state: State, toolbox: Toolbox) -> dict[str, str]:

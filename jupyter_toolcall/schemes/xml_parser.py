@@ -1,5 +1,9 @@
 """The calls that a model writes as XML, read from its text.
 
+Besides our own tags, two forms that models know from elsewhere are read: `<invoke name="NAME">` in
+`<function_calls>`, and rigging's `<rg-tool-call name="NAME">`, whose parameters are elements of
+their own names. A parameter that is given twice is an error in all of them.
+
 What a model writes is no XML that a parser would take, so the tags are looked for in one pass, and
 all else is text. No pattern here can run past the next tag, so the pass is linear.
 """
@@ -17,13 +21,15 @@ from ..core.errors import CallError
 from ..core.text import nearest
 from ..tools.arguments import parse_arguments
 from ..tools.tool import Tool
+from .xml_elements import ATTRIBUTE, elements
 
 Kind = Literal["calls", "call", "parameter", "cdata"]
 
-_OURS = r"<(?!\s*+/?+\s*+(?:tool[-_]?call|call\b|param))"
+_OURS = r"<(?!\s*+/?+\s*+(?:(?:rg[-_])?tool[-_]?call|function[-_]calls|invoke\b|call\b|param))"
 _QUOTED = rf'"[^"<]*+(?:{_OURS}[^"<]*+)*+"' + "|" + rf"'[^'<]*+(?:{_OURS}[^'<]*+)*+'"
 _WORD = (
-    r"tool[-_]?calls|tool[-_]?call|call(?=\s[^<>]*?\btool\s*=)|(?<=/)call|"
+    r"tool[-_]?calls|function[-_]calls|(?:rg[-_])?tool[-_]?call|"
+    r"call(?=\s[^<>]*?\btool\s*=)|(?<=/)call|invoke(?=\s[^<>]*?\bname\s*=)|(?<=/)invoke|"
     r"parameter|param(?=\s)|(?<=/)param|tool[-_]parameter"
 )
 _TAG = re.compile(
@@ -32,8 +38,6 @@ _TAG = re.compile(
     r"|(?P<cdata><!\[CDATA\[)",
     re.IGNORECASE,
 )
-_ATTRIBUTE = re.compile(r"""(?<![\w:-])([\w:-]++)\s*+=\s*+(?:"([^"]*+)"|'([^']*+)'|([^\s"'>]++))""")
-
 
 _ENTITY = re.compile(r"&(?:amp|lt|gt|quot|apos|#[0-9]{1,7}|#[xX][0-9a-fA-F]{1,6});")
 _MARKUP = re.compile(r"<[/!?]?[A-Za-z]")
@@ -43,6 +47,8 @@ _FENCE = re.compile(r"```\w*+\s*+```")
 _GAP = re.compile(r"\n(?:[ \t]*+\n){2,}")
 _SPAN_END = re.compile(r"[`<\n]")
 _EDGES = re.compile(r"\A[ \t]*+\r?\n|\r?\n[ \t]*+\Z")
+_OF_ELEMENTS = "rgtoolcall"
+"""The tag of a call whose parameters are elements."""
 MOST = 128
 """So many calls of one reply are read, and parameters of one call."""
 
@@ -76,7 +82,7 @@ class Tag:
 
     def attribute(self, *names: str) -> tuple[str, int, int] | None:
         """Return an attribute as it is written, its start and end; None if there is none."""
-        for match in _ATTRIBUTE.finditer(self.attributes):
+        for match in ATTRIBUTE.finditer(self.attributes):
             if match[1].lower() in names:
                 group = next(number for number in (2, 3, 4) if match[number] is not None)
                 text = match[group]
@@ -100,7 +106,7 @@ def tags(text: str) -> Iterator[Tag]:
         if not match["cdata"]:
             tag = _tag(match)
             yield tag
-            if tag.kind == "parameter" and not value_word:
+            if (tag.kind == "parameter" or tag.word == _OF_ELEMENTS) and not value_word:
                 value_word = tag.word if tag.whole and not tag.close and not tag.empty else ""
             elif tag.kind != "parameter" or tag.closes(value_word):
                 value_word = ""
@@ -111,7 +117,7 @@ def tags(text: str) -> Iterator[Tag]:
 
 def _tag(match: re.Match[str]) -> Tag:
     word = re.sub("[-_]", "", match["word"].lower())
-    kind: Kind = "parameter" if "param" in word else "calls" if word == "toolcalls" else "call"
+    kind: Kind = "parameter" if "param" in word else "calls" if word.endswith("calls") else "call"
     close, whole = bool(match["close"]), bool(match["whole"])
     return Tag(
         kind, word, match.start(), match.end(), close, whole, match["rest"], match.start("rest")
@@ -193,7 +199,8 @@ class Parameter:
 class WrittenCall:
     """A call as it is written; `wrong` says why it cannot be read ("" if it can).
 
-    `whole` are the arguments if they were written as one piece of JSON, at `json`.
+    `whole` are the arguments if they were written as one piece of JSON, at `json`; `of_elements`
+    says that a list or an object in it may be elements too.
     """
 
     tool: str = ""
@@ -202,6 +209,7 @@ class WrittenCall:
     wrong: str = ""
     whole: Mapping[str, Any] | None = None
     json: tuple[int, int] = (0, 0)
+    of_elements: bool = False
     start: int = 0
     end: int = 0
 
@@ -307,6 +315,9 @@ class _Parser:
         if not tag.whole:
             call.wrong = "its first tag has no end"
             return call
+        if tag.word == _OF_ELEMENTS and not tag.empty:
+            self._add_elements(call, tag)
+            return call
         while not tag.empty:
             following = self._tag()
             self._add_text(call, following)
@@ -323,6 +334,29 @@ class _Parser:
                     self.at += 1
             break
         return call
+
+    def _add_elements(self, call: WrittenCall, tag: Tag) -> None:
+        """Add the parameters of a call that has an element for each, up to its end.
+
+        Its end may be missing: rigging stops a model there.
+        """
+        while (following := self._tag()) and following.word != tag.word:
+            self.at += 1
+        end = following.start if following else len(self.text)
+        if not self.text[tag.end : end].lstrip().startswith("{"):
+            call.of_elements = True
+            for element in elements(self.text, tag.end, end):
+                text = content(self.text[element.start : element.end])
+                text = text or element.children_of_attributes
+                parameter = Parameter(element.name, text, element.start, element.end)
+                call.add(parameter, element.after)
+                if call.wrong:
+                    break
+        if not call.wrong:
+            self._add_text(call, following)
+        if following and following.close:
+            call.end = following.end
+            self.at += 1
 
     def _add_text(self, call: WrittenCall, following: Tag | None) -> None:
         """Add the text before the next tag to a call: JSON, or nothing.

@@ -20,6 +20,7 @@ from ..tools.object_references import kinds_of
 from ..tools.tool import Tool
 from ..tools.toolbox import Toolbox
 from .messages import Result
+from .xml_elements import elements
 from .xml_parser import WrittenCall, content, nested, pair, written_calls
 
 Schema = Mapping[str, Any]
@@ -99,6 +100,47 @@ def value(text: str, taken: frozenset[str]) -> Any:
         example = '["a", "b"]' if "array" in taken else '{"key": "value"}'
         raise ValueError(f"must be JSON, such as {example}. As it stands, {error}") from None
     return data if _JSON_TYPES[type(data)] in taken or "string" not in taken else text
+
+
+def element_value(text: str, schema: Any, defs: Schema, depth: int = 0) -> Any:
+    """Return the value that the content of an element stands for, which may be elements too.
+
+    A list has an element for each item, an object one for each field. Raises ValueError, which
+    says what is wrong.
+    """
+    taken = types(schema, defs)
+    kind = next((kind for kind in ("array", "object") if kind in taken), "")
+    inner = [*elements(text, 0, len(text))] if kind and "string" not in taken else []
+    if not inner or text[inner[-1].after :].strip():
+        return value(text, taken)
+    if depth > DEEPEST:
+        raise ValueError(f"is nested deeper than {DEEPEST} times")
+    shape = _of_type(kind, schema, defs)
+    texts = [content(text[each.start : each.end]) or each.children_of_attributes for each in inner]
+    if kind == "array":
+        return [element_value(each, shape.get("items"), defs, depth + 1) for each in texts]
+    fields = dict[str, Any]()
+    for each, content_text in zip(inner, texts, strict=True):
+        if each.name in fields:
+            raise ValueError(f"{each.name!r:.60} is given twice")
+        part = shape.get("properties", {}).get(each.name, shape.get("additionalProperties"))
+        fields[each.name] = element_value(content_text, part, defs, depth + 1)
+    return fields
+
+
+def _of_type(kind: str, schema: Any, defs: Schema) -> Schema:
+    """Return the part of a schema that takes values of a type."""
+    for _ in range(DEEPEST):
+        match schema:
+            case {"$ref": ref}:
+                schema = defs.get(str(ref).rpartition("/")[2], {})
+            case {"type": _}:
+                return dict(schema)
+            case Mapping():
+                parts = [*schema.get("anyOf", ()), *schema.get("oneOf", ())]
+                parts += schema.get("allOf", ())
+                schema = next((part for part in parts if kind in types(part, defs)), {})
+    return {}
 
 
 def written(data: Any, taken: frozenset[str] = EVERY) -> str:
@@ -349,6 +391,9 @@ def _changes(text: str, call: WrittenCall, now: Call) -> Iterator[tuple[int, int
         key = nested(data)
         yield *call.json, written({**data, key: new_arguments} if key else new_arguments)
     for parameter in call.parameters:
+        if parameter.start == parameter.end and parameter.text:
+            # It stands in attributes of an element, each of them a part of it.
+            continue
         new = new_arguments.get(parameter.name, parameter.text)
         # Its schema may not be known here, so each reading of the text counts.
         if any(_stands_for(parameter.text, new, taken) for taken in (TEXT, EVERY, EVERY - TEXT)):

@@ -21,7 +21,8 @@ from ..core.errors import CallError, DefinitionError
 MISSING: Any = object()
 MAX_WIDTH = 1_000
 """Characters that a format may pad a value to."""
-_PART = r"[A-Za-z][A-Za-z0-9_-]*"
+_PART = r"(?:[A-Za-z][A-Za-z0-9_-]*|<[A-Za-z][A-Za-z0-9_-]*>)"
+"""A name, or one in angle brackets, as in the examples of the specification."""
 _NAME = re.compile(rf"(?:(params|vars)\.)?({_PART})|(params|vars)\.({_PART}(?:\.{_PART})+)")
 _BRACES = re.compile(r"\{([^{}]*)\}")
 _HIDDEN = re.compile(r"(?:(?:params|vars)\.)(?:.*\.)?_.*|_\w*")

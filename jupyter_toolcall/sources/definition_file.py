@@ -230,6 +230,8 @@ def _read_function(tool: Any) -> dict[str, Any]:
     keys, required = ("name", "description", "parameters"), ("name", "parameters")
     function = _object(part["function"], keys, "tool.function", required)
     name, description = function["name"], function.get("description", "")
+    # The specification's own example has a placeholder in angle brackets for its name.
+    name = name[1:-1] if isinstance(name, str) and re.fullmatch("<[^<>]+>", name) else name
     if not isinstance(name, str) or not re.fullmatch(r"[A-Za-z0-9_-]{1,128}", name):
         raise DefinitionError(
             f"tool.function.name: {name!r:.60} is no name: letters, digits, _ and - alone"

@@ -165,7 +165,7 @@ def _reply_rows(
         ("news", "session", reply.news),
         ("thought", "assistant", thought),
         ("text", "assistant", reply.text),
-        ("ending", "session", reply.ending),
+        ("ending", "assistant", reply.ending),
     )
     rows += [_row(f"{key}.{part}", turn, role, text) for part, role, text in parts if text]
     for call in reply.calls:

@@ -1,20 +1,29 @@
-"""What each scheme costs in prompt tokens, on the real GraphQL schema of a big API.
+"""What each scheme costs in prompt tokens, and the size of requests, on schemas of big APIs.
 
-The schema is Dagger's and no part of this project: `python tests/benchmarks/bench_schemes.py
+One schema is Dagger's and no part of this project: `python tests/benchmarks/bench_schemes.py
 FILE`, or DAGGER_SCHEMA in the environment, names a copy (`docs/docs-graphql/schema.graphqls`
-of github.com/dagger/dagger). Without one a made-up type of sixty functions stands in.
+of github.com/dagger/dagger). Without one a made-up type of sixty functions stands in. Two more
+are generated here, with as many tools as Saleor's and GitHub's schemas, and shaped like them.
 """
 
 from __future__ import annotations
 
 import importlib.util
+import json
 import os
 import sys
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from jupyter_toolcall import from_graphql
+from jupyter_toolcall import Scripted, Session, Toolbox, from_graphql
 from jupyter_toolcall.evaluation import SCHEMES, Run, Task, compare
+from jupyter_toolcall.models.anthropic import Claude
+from jupyter_toolcall.models.openai import OpenAI
+
+sys.path.insert(0, str(Path(__file__).parents[2]))
+from tests.large_schema import LINKS, large_schema
+from tests.standin.anthropic_cache import Cache
 
 Plan = list[tuple[str, dict[str, Any]]]
 BUILD: Plan = [
@@ -67,6 +76,84 @@ def _row(run: Run, flat: Run) -> str:
     )
 
 
+# -- the size of requests ----------------------------------------------------------------------
+
+TURNS = 20
+MODELS = (Claude("claude-opus-5-5"), Claude("claude-sonnet-5"), OpenAI("gpt-6-sol"))
+
+
+def course(selections: Sequence[str], calls: Plan) -> list[Any]:
+    """Return a script of twenty turns: each tool is selected before its first call."""
+    script: list[Any] = []
+    for tool, arguments in calls:
+        due = tool in selections and not any(tool in turn[1].get("tools", ()) for turn in script)
+        script += [("selectTools", {"tools": [tool]})] if due else []
+        script.append((tool, arguments))
+    return script[:TURNS]
+
+
+DAGGER: Plan = [
+    ("container", {}),
+    ("Container_from", {"address": "alpine:3.20"}),
+    *[("Container_withExec", {"args": ["sh", "-c", f"echo {n} > /src/{n}"]}) for n in range(6)],
+    ("Container_directory", {"path": "/src"}),
+    *[("Directory_withNewFile", {"path": f"/{n}", "contents": f"text {n}"}) for n in range(6)],
+]
+
+
+def cached_by_prefix(bodies: Iterable[dict[str, Any]]) -> Iterator[tuple[int, int]]:
+    """Yield the tokens of each request, and those that OpenAI's cache serves of it.
+
+    It knows how the last request began, from 1,024 tokens on, in steps of 128.
+    """
+    before = ""
+    for body in bodies:
+        text = json.dumps([body.get("tools"), body["messages"]])
+        same = len(os.path.commonprefix([text, before])) // 4 // 128 * 128  # noqa: RUF071
+        before = text
+        yield len(text) // 4, same if same >= 1024 else 0
+
+
+def cached_by_breakpoints(bodies: Iterable[dict[str, Any]]) -> Iterator[tuple[int, int]]:
+    """Yield the tokens of each request, and those that Claude's cache serves of it."""
+    cache = Cache()
+    for body in bodies:
+        usage = cache.account(body)
+        served = usage["cache_read_input_tokens"]
+        yield usage["input_tokens"] + usage["cache_creation_input_tokens"] + served, served
+
+
+def show_sizes(name: str, toolbox: Toolbox, scheme: str, script: Sequence[Any]) -> None:
+    """Print the size of the first and of the last request, and how much a cache serves."""
+    model = Scripted(script)
+    session = Session(toolbox, model, scheme=scheme, approve="all", max_turns=TURNS).tell("Go.")
+    requests = [exchange.request for exchange in session.requests]
+    assert len(requests) == TURNS, len(requests)
+    assert all(call.status == "succeeded" for call in session.calls), session.calls
+    for provider in MODELS:
+        bodies = [provider.body(request) for request in requests]
+        counts = cached_by_breakpoints if isinstance(provider, Claude) else cached_by_prefix
+        tokens, served = map(sum, zip(*counts(bodies), strict=True))
+        first, last = (len(json.dumps(body).encode()) for body in (bodies[0], bodies[-1]))
+        print(
+            f"  {name:<7}{len(toolbox):>6,} tools  {scheme:<8}{provider.name:<26}"
+            f"{first:>9,} B {last:>9,} B {served / tokens:>7.1%}"
+        )
+
+
+def show_all_sizes(dagger: str) -> None:
+    """Print the table of all schemas."""
+    print(f"the first and the last of {TURNS} requests, and the cached share of all of them")
+    plans = [("dagger", Path(dagger).read_text(), DAGGER)] if dagger else []
+    plans += [
+        ("shop", large_schema(96, 23, 420, 2), LINKS),
+        ("forge", large_schema(154, 25, 300, 1), LINKS),
+    ]
+    for name, sdl, plan in plans:
+        toolbox = from_graphql(sdl)
+        show_sizes(name, toolbox, "select", course([tool for tool, _ in plan], plan))
+
+
 if __name__ == "__main__":
     named = sys.argv[1] if len(sys.argv) > 1 else os.environ.get("DAGGER_SCHEMA", "")
     if named:
@@ -76,3 +163,4 @@ if __name__ == "__main__":
     else:
         print("skipped: Dagger's schema (name a copy of it as the argument, or in DAGGER_SCHEMA)")
         show(picture())
+    show_all_sizes(named)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import logging
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -14,13 +15,17 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from jupyter_toolcall import Session, Toolbox
+from jupyter_toolcall import Session, Tool, Toolbox
 from jupyter_toolcall.core.digests import encode
 from jupyter_toolcall.core.errors import ModelError
 from jupyter_toolcall.core.events import Call
 from jupyter_toolcall.jupyter.panel_controller import PanelController
 from jupyter_toolcall.models.anthropic import Claude
+from jupyter_toolcall.models.anthropic_requests import Strategy
+from jupyter_toolcall.models.provider_client import legal_key, own_key
 from jupyter_toolcall.schemes.messages import Assistant, Result, Results, User
 from tests.standin.anthropic_api import StandIn
 from tests.standin.anthropic_turns import Hide, Think, Turn, Use, says
@@ -170,7 +175,7 @@ def test_tools_keep_their_order_place_and_first_description(server: StandIn) -> 
         says(Think("Peel."), _peel()),
         says("done"),
     ]
-    with a_claude(server) as model:
+    with a_claude(server, strategy="reference") as model:
         first = asked("Peel.", SELECT, SAVE, deferred=(PEEL, CUT, FRY), system="Cook.")
         reply = model(first)
         chosen = Result(reply.calls[0].id, "ok", selected=("Potato_peel",))
@@ -184,10 +189,12 @@ def test_tools_keep_their_order_place_and_first_description(server: StandIn) -> 
         third = answered(second, reply, "Potato#2", news="New: Potato#2")
         model(replace(third, tools=(PEEL, SAVE, renewed)))
     tools = [_plain(asked_.body["tools"]) for asked_ in server.asked]
-    assert tools[0] == tools[1] == tools[2]
-    names = [(tool["name"], "defer_loading" not in tool) for tool in tools[0]]
+    # What is declared stays; what a result refers to comes behind it, deferred.
+    assert tools[0] == tools[1][:3]
+    assert tools[1] == tools[2]
+    names = [(tool["name"], "defer_loading" not in tool) for tool in tools[1]]
     assert names[:2] == [("save", True), ("selectTools", True)]
-    assert names[2:] == [("Potato_cut", False), ("Potato_peel", False), ("fry", False)]
+    assert names[2:] == [("Potato_cut", False), ("Potato_peel", False)]
     answer = server.asked[1].body["messages"][2]["content"][0]["content"]
     assert answer == [{"type": "tool_reference", "tool_name": "Potato_peel"}]
     assert (server.refused, [asked_.dropped for asked_ in server.asked]) == ([], [()] * 3)
@@ -195,7 +202,7 @@ def test_tools_keep_their_order_place_and_first_description(server: StandIn) -> 
 
 def test_what_a_selection_says_besides_ok_follows_the_results(server: StandIn) -> None:
     server.turns += [says(Use("selectTools", {"tools": ["Potato_peel", "peal"]})), says("ok")]
-    with a_claude(server) as model:
+    with a_claude(server, strategy="reference") as model:
         first = asked("Peel.", SELECT, deferred=(PEEL,))
         reply = model(first)
         partly = Result(reply.calls[0].id, "no tool peal", selected=("Potato_peel", "gone"))
@@ -251,11 +258,14 @@ def test_a_tool_with_other_arguments_is_defined_anew(
         assert sent[0]["input_schema"] == other.parameters
 
 
-def test_nine_tenths_of_twenty_turns_come_from_the_cache(server: StandIn) -> None:
+@pytest.mark.parametrize("strategy", ["reference", "inline"])
+def test_nine_tenths_of_twenty_turns_come_from_the_cache(
+    server: StandIn, strategy: Strategy
+) -> None:
     names = [f"Potato_{number}" for number in range(19)]
     many = tuple(a_tool(name, "About this tool. " * 20, potato="string") for name in names)
     select = replace(SELECT, description="Gain tools.\n" + "\n".join(names))
-    with a_claude(server) as model:
+    with a_claude(server, strategy=strategy) as model:
         request = asked("Try all.", select, deferred=many, system="You are a patient cook. " * 200)
         shares, total, cached = [], 0, 0
         for number, name in enumerate(names):
@@ -493,3 +503,28 @@ def _plain(tools: list[Json]) -> list[Json]:
 def _inputs(server: StandIn) -> list[int]:
     kinds = ("input_tokens", "cache_creation_input_tokens", "cache_read_input_tokens")
     return [server.asked[0].usage[kind] for kind in kinds]
+
+
+def test_a_parameter_of_any_name_is_sent_as_a_name_that_the_api_takes(server: StandIn) -> None:
+    server.turns += [says(Use("say", {"_x003C_value_x003E_": "Hello"})), says("ok"), says("so")]
+    parameters = {"type": "object", "properties": {"<value>": {}}, "required": ["<value>"]}
+    tool = Tool("say", "Say it.", parameters, lambda **given: given["<value>"])
+    with a_claude(server) as model:
+        session = Session(Toolbox(tool), model, scheme="flat", approve="all").tell("Say hello.")
+        [call] = session.calls
+        assert (call.arguments, call.result) == ({"<value>": "Hello"}, "Hello")
+        session.edit(call, **{"<value>": "Bye"}).run()
+    assert server.refused == []
+    schema = server.asked[0].body["tools"][0]["input_schema"]
+    assert [*schema["properties"]] == schema["required"] == ["_x003C_value_x003E_"]
+    [used] = server.asked[1].body["messages"][1]["content"]
+    assert used["input"] == {"_x003C_value_x003E_": "Hello"}
+
+
+@given(st.text(st.characters(codec="utf-8")) | st.from_regex(r"(_?x[0-9A-F]{4}[_<]?){1,4}"))
+def test_a_parameters_name_is_read_back_from_what_was_sent(name: str) -> None:
+    sent = legal_key(name)
+    assert re.fullmatch(r"[a-zA-Z0-9_.-]*", sent)
+    assert own_key(sent) == name
+    if re.fullmatch(r"[a-z_]*", name):
+        assert sent == name

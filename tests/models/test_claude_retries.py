@@ -147,17 +147,17 @@ def test_an_error_event_before_any_content_is_asked_again(server: StandIn, after
     ids=str,
 )
 @pytest.mark.parametrize("first", ["Peeling. " * 20, Think("Hm. " * 40)])
-def test_what_had_begun_is_never_begun_anew_by_itself(
+def test_what_had_begun_is_asked_for_again_and_each_wait_is_seen(
     server: StandIn, fault: dict[str, Any], first: str | Think
 ) -> None:
     waits = Waits()
     server.turns += [replace(says(first), **fault), says("here")]
     heard: list[str] = []
     with a_claude(server, patience=waits.patience, on_text=heard.append) as model:
-        with pytest.raises(ModelError, match="goes on from here"):
-            model(GO)
-        assert (len(server.asked), waits.slept) == (1, [])
-        assert model(GO).text == "here"
+        reply = model(GO)
+    assert (reply.text, heard[-1]) == ("here", "here")
+    assert (len(server.asked), waits.slept) == (2, [1])
+    assert "nothing of it ran" in reply.attempts[0].said
     assert server.refused == []
 
 

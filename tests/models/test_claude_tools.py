@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from functools import cache
@@ -12,9 +13,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from jupyter_toolcall import Session, Toolbox
+from jupyter_toolcall import Session, Toolbox, from_graphql
 from jupyter_toolcall.core.journal import Journal
 from jupyter_toolcall.models.anthropic_requests import MODELS, Abilities, Strategy, abilities
+from tests.large_schema import LINKS, large_schema
 from tests.standin.anthropic_api import StandIn
 from tests.standin.anthropic_memory import in_memory
 from tests.standin.anthropic_turns import Think, Turn, Use, says
@@ -182,6 +184,31 @@ def test_a_request_has_at_most_four_breakpoints_and_the_tools_and_the_system_hav
         assert str(asked.body).count("'cache_control'") <= 4
 
 
+@pytest.mark.parametrize("model", [NEWEST, "claude-sonnet-5"])
+def test_on_four_thousand_tools_requests_are_small_grow_with_what_is_selected_and_are_cached(
+    model: str,
+) -> None:
+    toolbox = from_graphql(large_schema(96, 23, 420, 2))
+    assert len(toolbox) > 4_000
+    server = StandIn(key=KEY)
+    for tool in dict.fromkeys(tool for tool, _ in LINKS):
+        server.turns.append(says(Think("Which?"), Use("selectTools", {"tools": [tool]})))
+        calls = [Use(*call) for call in LINKS if call[0] == tool]
+        server.turns += [says(Think("So."), call) for call in calls]
+    server.turns.append(says("Done."))
+    with in_memory(server, model) as claude:
+        session = Session(toolbox, claude, approve="all").tell("Follow the links.")
+    assert server.refused == []
+    assert {call.status for call in session.calls} == {"succeeded"}
+    sizes = [len(json.dumps(asked.body)) for asked in server.asked]
+    assert sizes[0] <= 60_000
+    assert sizes[19] <= sizes[0] + 20_000
+    usage = [asked.usage for asked in server.asked[:20]]
+    cached = sum(each["cache_read_input_tokens"] for each in usage)
+    fresh = sum(each["input_tokens"] + each["cache_creation_input_tokens"] for each in usage)
+    assert cached / (cached + fresh) >= 0.9
+
+
 # -- nothing is remembered ----------------------------------------------------------------------
 
 
@@ -199,7 +226,7 @@ def test_each_request_can_be_made_again_from_the_journal(
 def test_another_kernel_and_another_model_object_send_the_same(
     server: StandIn, scheme: str, tmp_path: Any
 ) -> None:
-    way: tuple[str, Strategy | None] = (NEWEST, "reference")
+    way: tuple[str, Strategy | None] = (NEWEST, None)
     session = cooked(server, scheme, way)
     session.save(tmp_path / "soup.jsonl")
     server.turns.append(says("More."))
@@ -256,11 +283,13 @@ def test_without_beta_features_what_thinking_no_longer_fits_is_left_out(
             soup_kitchen(), model, scheme=scheme, inputs={"soup": Soup()}, approve="all"
         ).tell("Make soup.")
         thoughts = [_thoughts(asked.body) for asked in server.asked]
-        assert thoughts == list(range(21))
+        # A tool that is declared later is a change of what came before: thinking since then stays.
+        since = [0, 1, 2, *[0, 1] * 9] if scheme == "select" else range(21)
+        assert thoughts == list(since)
         edited = session.edit(session.calls[3].id, note="shake").run()
         edited.tell("What did I do?")
     assert server.refused == []
-    assert 1 <= _thoughts(server.asked[-1].body) <= 5
+    assert (scheme == "flat") <= _thoughts(server.asked[-1].body) <= 5
     assert all("anthropic-beta" not in asked.headers for asked in server.asked)
     assert all("block_binding" not in asked.body["thinking"] for asked in server.asked)
 

@@ -6,14 +6,18 @@ import enum
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass
+from fnmatch import fnmatchcase
 from typing import Annotated, Any, Literal
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from pydantic import BaseModel, ConfigDict
 
 from jupyter_toolcall import Scripted, Session, Toolbox
 from jupyter_toolcall.kitchen import Oven, Plate, Potato, Sink, kitchen
 from jupyter_toolcall.schemes.messages import Result, Results, User
+from jupyter_toolcall.schemes.select import shortened
 
 COURSE: Sequence[Any] = (
     ("selectTools", {"tools": ["Potato_rinse", "Potato_peel", "Potato_slice", "Oven_bake"]}),
@@ -201,6 +205,112 @@ def test_a_big_toolbox_costs_names_alone() -> None:
     assert names(session) == ["selectTools"]
     assert len(section(session, "Tools")) == 482
     assert len(listing(session)) < 482 * len("- function_123\n") + 200
+
+
+def functions(names: Sequence[str]) -> Toolbox:
+    """Return a toolbox of plain functions that do nothing."""
+
+    def named(name: str) -> Any:
+        def function(x: int) -> int:
+            return x
+
+        function.__name__ = name
+        return function
+
+    return Toolbox(*map(named, names))
+
+
+@pytest.fixture(scope="module")
+def many() -> Toolbox:
+    """Return a toolbox of 4,000 functions: forty verbs, and a hundred nouns."""
+    return functions([f"verb{v:02}_the_noun_{n:02}" for n in range(100) for v in range(40)])
+
+
+def test_a_list_of_thousands_of_names_is_one_of_patterns_that_can_be_asked_for(
+    many: Toolbox,
+) -> None:
+    script = [("selectTools", {"tools": ["verb07*", "verb12_the_noun_03"]})]
+    session = cook([*script, ("verb12_the_noun_03", {"x": 1})], many, inputs={}, outputs={}).tell(
+        "go"
+    )
+    assert section(session, "Tools")[:2] == ["verb00* (100 tools)", "verb01* (100 tools)"]
+    assert len(section(session, "Tools")) == 41
+    assert listing(session).endswith("such as NAME*, call selectTools with it.")
+    head, _, names = told(session)[0].partition("\nverb07*: ")
+    assert head == "Selected: verb12_the_noun_03."
+    assert names.split(", ") == [f"verb07_the_noun_{n:02}" for n in range(100)]
+    assert [call.status for call in session.calls] == ["succeeded", "succeeded"]
+
+
+def test_a_pattern_selects_nothing_and_one_that_fits_nothing_is_answered_as_an_unknown_name(
+    many: Toolbox,
+) -> None:
+    script = [("selectTools", {"tools": [pattern]}) for pattern in ("verb07*", "word*")]
+    session = cook(script, many, inputs={}, outputs={}).tell("go")
+    asked, unknown = results(session)
+    assert (asked.error, asked.selected) == (False, ())
+    assert asked.content.startswith("Nothing was selected.\nverb07*: verb07_the_noun_00, ")
+    assert unknown.error
+    assert unknown.content.startswith("Nothing was selected. There is no tool 'word*'.")
+    assert names(session) == ["selectTools"]
+
+
+class Shelf:
+    """Holds the books of a library."""
+
+
+class Book:
+    """A book with many pages."""
+
+
+def _wide(cls: type, result: type) -> None:
+    for number in range(500):
+
+        def function(self: Any) -> Any:
+            return result()
+
+        function.__name__ = name = f"{cls.__name__.lower()}_function_with_number_{number:03}"
+        function.__annotations__ = {"return": result}
+        setattr(cls, name, function)
+
+
+_wide(Shelf, Book)
+_wide(Book, Book)
+
+
+def test_what_was_listed_by_name_stays_where_a_later_type_makes_the_list_too_long() -> None:
+    open_shelf = "Shelf_shelf_function_with_number_007"
+    script = [("selectTools", {"tools": [open_shelf]}), (open_shelf, {})]
+    session = cook(script, Toolbox(Shelf, Book), inputs={"shelf": Shelf()}, outputs={}).ask("go")
+    before = section(session, "Tools")
+    assert len(before) == 500
+    after = section(session.run(), "Tools")
+    assert after[:500] == before
+    assert after[500:] == [
+        *(f"Book_book_function_with_number_{digit}* (100 tools)" for digit in range(5)),
+        "To see the names of a pattern such as NAME*, call selectTools with it.",
+    ]
+
+
+NAMES_OF_TOOLS = st.lists(
+    st.from_regex(r"[A-Za-z][A-Za-z0-9_-]{0,30}", fullmatch=True), min_size=1, max_size=60
+)
+
+
+@given(NAMES_OF_TOOLS, st.integers(0, 300))
+def test_each_name_of_a_shortened_list_is_there_by_asking_for_patterns(
+    names: list[str], room: int
+) -> None:
+    names = [*dict.fromkeys(names)]
+    listed, asked = shortened(names, room), set[str]()
+    while patterns := [each for each in listed if "*" in each]:
+        pattern = patterns[0].partition(" ")[0]
+        assert pattern not in asked
+        asked.add(pattern)
+        fitting = [name for name in names if fnmatchcase(name, pattern)]
+        listed.remove(patterns[0])
+        listed += [each for each in shortened(fitting, 40 * 60) if each not in listed]
+    assert set(names) <= set(listed)
 
 
 # -- selecting ---------------------------------------------------------------------------------

@@ -375,6 +375,24 @@ def test_schemes_are_found_by_the_names_that_journals_have() -> None:
             scheme_named(wrong)
 
 
+def test_native_takes_a_schemes_name_and_says_in_one_line_what_is_none() -> None:
+    assert Native("flat") == Native(Flat())
+    assert Native("select", force=True) == scheme_named("native(select, force)")
+    session = Session(Toolbox(search), Scripted(["Hello."]), scheme=Native("current"))
+    assert session.tell("Hello?").text == "Hello."
+    wrongs: list[tuple[Any, str]] = [
+        ("flt", "no scheme 'flt'; there are .* Did you mean flat?"),
+        (5, "5 is no scheme"),
+        (Flat, r"Flat is a class; its scheme is Flat\(\)"),
+        ("native", "no scheme 'native'; there are select, current, flat"),
+        (Native("flat"), r"native\(flat\) is XML already"),
+    ]
+    for wrong, said in wrongs:
+        with pytest.raises(UsageError, match=said) as told:
+            Native(wrong)
+        assert "\n" not in str(told.value)
+
+
 def test_native_is_an_option_of_a_session() -> None:
     session = Session(Toolbox(WeatherTool()), Scripted([OSLO, "ok"]), scheme="flat", native=True)
     assert session.state.opened.scheme == "native(flat)"

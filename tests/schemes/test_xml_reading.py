@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Mapping
 from typing import Annotated, Any, Literal
@@ -14,7 +15,8 @@ from jupyter_toolcall import Tool, Toolbox
 from jupyter_toolcall.core.events import Call
 from jupyter_toolcall.core.state import START
 from jupyter_toolcall.schemes import Flat, Native
-from jupyter_toolcall.schemes.messages import Reply
+from jupyter_toolcall.schemes.messages import Assistant, Reply
+from jupyter_toolcall.schemes.xml_writer import element, quoted
 from tests.engine.test_linear_cost import work
 
 
@@ -124,6 +126,17 @@ def text_of(value: str, name: str = "text") -> Any:
         f'<tool-call tool="weather.get_for_city">{CITY}</tool-call>',
         '<tool_call>{"name": "weather_get_for_city", "arguments": {"city": "Oslo"}}</tool_call>',
         '<tool-call name="weather_get_for_city">{"city": "Oslo"}</tool-call>',
+        # What a model knows from elsewhere: function_calls, and rigging 3.
+        f'<function_calls>\n<invoke name="weather_get_for_city">\n{CITY}\n</invoke>\n'
+        "</function_calls>",
+        f'I look.\n<function_calls><invoke name="weather_get_for_city">{CITY}',
+        f'<invoke name="weather_get_for_city">{CITY}</invoke>',
+        '<rg-tool-call name="weather_get_for_city"><city>Oslo</city></rg-tool-call>',
+        '<rg-tool-call id="rg-1" name="weather_get_for_city">\n<city>\n  Oslo\n</city>\n',
+        '<rg-tool-call name="weather_get_for_city"><!-- a city --><city><![CDATA[Oslo]]></city>'
+        "</rg-tool-call>\nNow I wait.",
+        '<rg_tool_call name="weather_get_for_city"><city>&#79;slo</city></rg_tool_call>',
+        '<rg-tool-call name="weather_get_for_city">{"city": "Oslo"}</rg-tool-call>',
     ],
 )
 def test_a_call_is_read_however_it_is_spelled(text: str) -> None:
@@ -138,6 +151,9 @@ def test_a_call_is_read_however_it_is_spelled(text: str) -> None:
         '<tool-call tool="stop" function="stop"></tool-call>',
         '<tool-calls><tool-call tool="stop" function="stop"> </tool-call></tool-calls>',
         '<tool-call tool="stop"/>',
+        '<invoke name="stop"></invoke>',
+        '<rg-tool-call name="stop"></rg-tool-call>',
+        '<rg-tool-call name="stop"/>',
         '<tool-call function="stop"/>',
         '<tool_call>{"name": "stop"}</tool_call>',
     ],
@@ -227,6 +243,18 @@ def test_false_is_false(said: str, meant: bool) -> None:
         (CALL.replace("Oslo", CALL), "write it inside <![CDATA[ and ]]>"),
         (CALL.replace(' name="city"', ""), "a parameter has no name"),
         (CALL.replace(CITY, CITY + CITY), "the parameter 'city' is given twice"),
+        (
+            f'<invoke name="weather_get_for_city">{CITY}{CITY}</invoke>',
+            "the parameter 'city' is given twice",
+        ),
+        (
+            '<rg-tool-call name="note"><text>a</text><text>b</text></rg-tool-call>',
+            "the parameter 'text' is given twice",
+        ),
+        ('<rg-tool-call name="note">a<text>b</text></rg-tool-call>', "there is text outside of"),
+        ('<rg-tool-call name="note"><text>b</rg-tool-call>', "there is text outside of"),
+        ('<rg-tool-call name="note"><names><item>a</rg-tool-call>', "there is text outside of"),
+        ("<function_calls></function_calls>", "the block holds no <tool-call>"),
         (CALL.replace(CITY, "<city>Oslo</city>"), "text outside of its parameters: <city>"),
         (CALL.replace(CITY, f"{CITY}</parameter>"), "a parameter ends that did not begin"),
         ("<tool-calls></tool-calls>", "the block holds no <tool-call>"),
@@ -331,9 +359,15 @@ def test_so_many_calls_are_read_and_no_more() -> None:
         '<tool-call a="',
         "<tool-call tool='stop' function='stop'/><!--\n",
         "</tool-call>\n\n",
+        '<rg-tool-call name="note">',
+        '<rg-tool-call name="note"><text>',
+        "<text>a</text>",
+        '<invoke name="note">',
     ],
 )
-@pytest.mark.parametrize("before", ["", "<tool-calls>", CALL.partition("Oslo")[0]])
+@pytest.mark.parametrize(
+    "before", ["", "<tool-calls>", CALL.partition("Oslo")[0], '<rg-tool-call name="note"><text>']
+)
 def test_reading_is_linear(unit: str, before: str) -> None:
     def cost(size: int) -> int:
         text = before + unit * (size // len(unit))
@@ -356,11 +390,11 @@ def test_a_call_with_no_end_of_parameters_is_read_at_once_and_wrong() -> None:
 
 
 @pytest.mark.parametrize(
-    "unit", ["<tool-call", "<![CDATA[", "\n ", "<call ", "<tool-call '\"", "<!--"]
+    "unit", ["<tool-call", "<![CDATA[", "\n ", "<call ", "<tool-call '\"", "<!--", "<text>", "<a/>"]
 )
 def test_a_megabyte_of_nothing_is_read_at_once(unit: str) -> None:
-    block = "<tool-calls>" + CALL.partition("Oslo")[0]
-    assert broken(block + unit * (1_000_000 // len(unit)))
+    for start in (CALL.partition("Oslo")[0], '<rg-tool-call name="note"><text>'):
+        assert broken(f"<tool-calls>{start}" + unit * (1_000_000 // len(unit)))
 
 
 # -- laws -------------------------------------------------------------------------------
@@ -435,3 +469,133 @@ def test_no_damage_makes_an_answer_of_a_call(
     found = read(text)
     opened = re.search(r"<tool-calls?(?![\w-])", re.sub(r"`<[^`\n<]*`", "", text))
     assert found or not opened
+
+
+# -- the forms of others ------------------------------------------------------------------------
+
+ITEMS = st.recursive(
+    st.integers() | st.booleans() | st.text(st.characters(codec="utf-8", exclude_characters="\r")),
+    lambda inner: (
+        st.lists(inner, max_size=3)
+        | st.dictionaries(st.from_regex(r"[a-z]{1,6}", fullmatch=True), inner, max_size=3)
+    ),
+    max_leaves=8,
+)
+LEAVES: dict[type, str] = {int: "integer", bool: "boolean", str: "string"}
+
+
+def schema_of(data: Any) -> dict[str, Any]:
+    """Return the schema that takes a value; the items of a list have one each."""
+    match data:
+        case list():
+            return {"type": "array", "items": {"anyOf": [*map(schema_of, data)]} if data else {}}
+        case dict():
+            return {"type": "object", "properties": {k: schema_of(v) for k, v in data.items()}}
+    return {"type": LEAVES[type(data)]}
+
+
+def as_elements(name: str, data: Any) -> str:
+    """Return a value as rigging has a model write it."""
+    match data:
+        case list() if data:
+            return f"<{name}>{''.join(as_elements('item', item) for item in data)}</{name}>"
+        case dict() if data:
+            return f"<{name}>{''.join(as_elements(*field) for field in data.items())}</{name}>"
+    text = data if isinstance(data, str) else json.dumps(data)
+    return f"<{name}>{element(text)}</{name}>"
+
+
+def of_one_type(data: Any) -> bool:
+    """Return whether the items of each list are of one schema, as rigging's are."""
+    match data:
+        case list():
+            kinds = {json.dumps(schema_of(item), sort_keys=True) for item in data}
+            return len(kinds) < 2 and all(map(of_one_type, data))
+        case dict():
+            return all(map(of_one_type, data.values()))
+    return True
+
+
+NAMED = st.dictionaries(
+    st.from_regex(r"[A-Za-z_][A-Za-z0-9_.-]{0,12}", fullmatch=True),
+    ITEMS.filter(of_one_type),
+    max_size=4,
+)
+
+
+def taking(arguments: dict[str, Any]) -> Toolbox:
+    """Return a tool whose parameters take these arguments."""
+    schema = schema_of(arguments)
+    return Toolbox(Tool("take", "Take all.", {**schema, "properties": schema["properties"]}))
+
+
+@settings(max_examples=100, deadline=None)
+@given(NAMED)
+def test_a_call_of_elements_is_read_as_what_was_written(arguments: dict[str, Any]) -> None:
+    inner = "\n".join(as_elements(name, data) for name, data in arguments.items())
+    for end in ("</rg-tool-call>", ""):
+        [call] = read(f'Well.\n<rg-tool-call name="take">\n{inner}\n{end}', taking(arguments))
+        assert not call.broken, call.broken
+        assert call.arguments == arguments
+
+
+@settings(max_examples=100, deadline=None)
+@given(NAMED)
+def test_an_invoke_is_read_as_what_was_written(arguments: dict[str, Any]) -> None:
+    inner = "\n".join(
+        f"<parameter name={quoted(name)}>"
+        f"{element(data if isinstance(data, str) else json.dumps(data))}</parameter>"
+        for name, data in arguments.items()
+    )
+    text = f'<function_calls>\n<invoke name="take">\n{inner}\n</invoke>\n</function_calls>'
+    [call] = read(text, taking(arguments))
+    assert not call.broken, call.broken
+    assert call.arguments == arguments
+
+
+def test_a_parameter_of_any_name_is_read_in_both_forms_that_name_it_in_an_attribute() -> None:
+    box = taking({"<value>": "a"})
+    for tag in ("tool-call", "invoke"):
+        text = f'<{tag} name="take"><parameter name="&lt;value&gt;">a &lt; b</parameter></{tag}>'
+        assert [call.arguments for call in read(text, box)] == [{"<value>": "a < b"}]
+
+
+def test_a_dictionary_may_stand_in_attributes() -> None:
+    box = taking({"size": {"wide": 1, "name": "s"}})
+    text = '<rg-tool-call name="take"><size wide="12" name="a &amp; b" /></rg-tool-call>'
+    assert [call.arguments for call in read(text, box)] == [{"size": {"wide": 12, "name": "a & b"}}]
+
+
+def test_elements_that_are_nested_without_end_are_told_and_not_followed() -> None:
+    tree = {"$ref": "#/$defs/Tree"}
+    schema = {
+        "type": "object",
+        "properties": {"tree": tree},
+        "$defs": {"Tree": {"type": "array", "items": tree}},
+    }
+    deep = "<tree>" + "<item>" * 5_000 + "</item>" * 5_000 + "</tree>"
+    [call] = read(
+        f'<rg-tool-call name="take">{deep}</rg-tool-call>', Toolbox(Tool("take", "", schema))
+    )
+    assert "is nested deeper than" in call.broken
+
+
+PIECES = (
+    *('<rg-tool-call name="note">', "</rg-tool-call>", "<rg-tool-call", "<names>", "</names>"),
+    *('<invoke name="note">', "</invoke>", "<function_calls>", "</function_calls>", "<item>"),
+    *("</item>", '<data a="1"/>', "<data>", "</data>", "<![CDATA[", "]]>", "<!--", "-->"),
+    *('<parameter name="text">', "</parameter>", "<", ">", "/>", "{", "}", '"', "a", "`"),
+    *('<tool-call tool="note">', "</tool-call>", "<tool-calls>", "</tool-calls>", "&lt;", "\n"),
+    "\ud800",
+)
+HOSTILE = st.lists(st.sampled_from(PIECES), max_size=40).map("".join)
+
+
+@settings(max_examples=500, deadline=None)
+@given(HOSTILE)
+def test_no_text_raises_however_it_mixes_the_forms(text: str) -> None:
+    for call in read(text):
+        assert call.broken or call.tool == "note"
+    reply = NATIVE.read(Reply(text), START, BOX)
+    message = NATIVE.speak(Assistant(reply.text, reply.calls))
+    assert isinstance(message, Assistant)

@@ -388,6 +388,43 @@ def function(**said: Any) -> dict[str, Any]:
     return {"tool": {"function": {"name": "f", "parameters": {}, **said}}}
 
 
+VALUE = {"type": "object", "properties": {"<value>": {"type": "string"}}, "required": ["<value>"]}
+
+
+@pytest.mark.parametrize(
+    ("defaults", "came"),
+    [
+        (None, {"<value>": "a"}),
+        ({"x": "{<value>}"}, {"<value>": "a", "x": "a"}),
+        ({"x": "{params.<value>}", "<value>": "@remove"}, {"x": "a"}),
+        ({"x": {"transform": {"format": "Hi {<value>}!"}}}, {"<value>": "a", "x": "Hi a!"}),
+        ({"<value>": "@override {<value>}{<value>}"}, {"<value>": "aa"}),
+        (
+            {
+                "<value>": {
+                    "transform": {
+                        "when": {"key": "<value>", "value": "a"},
+                        "action": "override",
+                        "value": "b",
+                    }
+                }
+            },
+            {"<value>": "b"},
+        ),
+    ],
+)
+def test_a_parameter_may_be_named_in_angle_brackets(defaults: Any, came: dict[str, str]) -> None:
+    made = from_definition(definition(defaults, VALUE), action=echo)
+    session = session_of(made, says=[("f", {"<value>": "a"})])
+    assert session.calls[0].result == came
+
+
+def test_the_placeholder_of_the_specifications_example_is_the_name_without_its_brackets() -> None:
+    example = {"tool": {"function": {"name": "<value>", "description": "d", "parameters": {}}}}
+    assert from_definition(example).name == "value"
+    assert to_definition(from_definition(example))["tool"]["function"]["name"] == "value"
+
+
 MISTAKES: list[tuple[Any, str]] = [
     # The definition as such.
     ([], r"'\[\]' is neither a JSON object nor a \.json file|\[\] is no object"),
@@ -411,6 +448,8 @@ MISTAKES: list[tuple[Any, str]] = [
     ({"tool": {"type": "tool", "function": {}}}, "tool.type: 'tool' is not known"),
     (function(name=""), "tool.function.name: '' is no name"),
     (function(name="a b"), "tool.function.name: 'a b' is no name"),
+    (function(name="<a b>"), "tool.function.name: 'a b' is no name"),
+    (function(name="<>"), "tool.function.name: '<>' is no name"),
     ({"tool": {"function": {"parameters": {}}}}, "tool.function.name: is missing"),
     ({"tool": {"function": {"name": "f"}}}, "tool.function.parameters: is missing"),
     (function(description=1), "tool.function.description: 1 is no text"),

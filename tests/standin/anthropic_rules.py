@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from .anthropic_history import check_block, check_messages
-from .anthropic_words import BOUND, NAME, Json, Refused, as_blocks, bad
+from .anthropic_words import BOUND, KEY, NAME, Json, Refused, as_blocks, bad
 
 PARAMS = {
     "cache_control",
@@ -162,6 +162,9 @@ def _check_tool(place: str, tool: Json, model: str) -> None:
     schema = tool.get("input_schema", {})
     if schema.get("type") != "object":
         raise bad(f"{place}.input_schema.type: Input should be 'object'")
+    if any(not KEY.fullmatch(key) for key in schema.get("properties", ())):
+        pattern = "'^[a-zA-Z0-9_.-]{1,64}$'"
+        raise bad(f"{place}.input_schema.properties: Property keys should match pattern {pattern}")
     if schema.keys() & {"oneOf", "allOf", "anyOf"}:
         raise bad(f"{place}.input_schema: no oneOf, allOf, or anyOf at the top level")
     if tool.get("defer_loading") and "cache_control" in tool:

@@ -11,6 +11,7 @@ from typing import Any
 Json = dict[str, Any]
 
 NAME = re.compile(r"[a-zA-Z0-9_-]{1,64}")
+KEY = re.compile(r"[a-zA-Z0-9_.-]{1,64}")
 BOUND = {
     "claude-opus-5-5",
     "claude-sonnet-5-5",

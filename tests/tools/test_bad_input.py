@@ -19,6 +19,7 @@ from jupyter_toolcall.core.call_record import CallRecord
 from jupyter_toolcall.core.errors import BrokenJournal, CallError, DefinitionError, UsageError
 from jupyter_toolcall.core.events import Asked, Call, Opened, Replied
 from jupyter_toolcall.core.journal import Journal
+from jupyter_toolcall.models.retrying import Patience
 from jupyter_toolcall.schemes.messages import Reply, Request
 
 if TYPE_CHECKING:
@@ -330,15 +331,25 @@ def test_a_call_of_selectTools_that_makes_no_sense_is_shown(tools: Any) -> None:
 
 @pytest.mark.parametrize("stop", ["length", "refused", "context", "paused"])
 def test_nothing_of_a_reply_runs_that_did_not_come_to_its_end(stop: str) -> None:
-    def model(request: Request) -> Reply | None:
-        return None if request.turn else Reply("half", (Call("c1", "f", {}),), stop)
-
     def f() -> int:
         raise AssertionError("it ran")
 
+    model = AskedOnce(lambda request: Reply("half", (Call("c1", "f", {}),), stop))
     session = Session(Toolbox(f), model, scheme="flat", approve="all").tell("go")
     assert session.calls == ()
-    assert session.text == "half"
+    assert session.text.splitlines()[0] == "half"
+
+
+class AskedOnce:
+    """A model that is a function, asked once: it replies in the first turn alone."""
+
+    patience = Patience(tries=1)
+
+    def __init__(self, reply: Callable[[Request], Reply]) -> None:
+        self.reply = reply
+
+    def __call__(self, request: Request) -> Reply | None:
+        return None if request.turn else self.reply(request)
 
 
 # -- what tools do ------------------------------------------------------------------------

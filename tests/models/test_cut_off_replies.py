@@ -1,0 +1,279 @@
+"""A reply that was cut off is asked for again, whatever the model, and nothing of it ran."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from jupyter_toolcall import Session, Toolbox
+from jupyter_toolcall.core.errors import ModelError
+from jupyter_toolcall.core.events import Call, Usage
+from jupyter_toolcall.models import Reply, Request
+from jupyter_toolcall.models.local import Local
+from jupyter_toolcall.models.local_wire import End, Piece
+from jupyter_toolcall.models.named import model_named
+from jupyter_toolcall.models.recorded import Recording
+from jupyter_toolcall.models.retrying import Patience
+from jupyter_toolcall.schemes.messages import Attempt
+from jupyter_toolcall.view.contract_rows import SessionRow
+from jupyter_toolcall.view.view_rows import ViewRows
+from tests.standin import anthropic_turns as claude
+from tests.standin import openai_turns as gpt
+from tests.standin.anthropic_api import StandIn as ClaudeServer
+from tests.standin.anthropic_memory import in_memory
+from tests.standin.openai_api import StandIn as OpenAIServer
+from tests.standin.openai_api import a_near_model
+from tests.standin.talk import KEY
+
+LENGTH = "the reply was too long and was cut off; nothing of it ran"
+STREAM = "the model's reply was cut off before its end"
+SAID = "[The reply was longer than it may be, and ends here. Its calls did not run: peel.]"
+
+
+class Kitchen:
+    """A tool that keeps what it did, and what is seen of the waits."""
+
+    def __init__(self) -> None:
+        self.peeled: list[str] = []
+        self.slept: list[float] = []
+        self.notices: list[str] = []
+        self.patience = Patience(tries=3, sleep=self.slept.append, chance=lambda: 0)
+
+    def peel(self, potato: str) -> str:
+        """Peel a potato."""
+        self.peeled.append(potato)
+        return "peeled"
+
+    def session(self, model: Any, scheme: str = "flat") -> Session:
+        return Session(Toolbox(self.peel), model, scheme=scheme, approve="all").ask("Peel it.")
+
+
+class Cook:
+    """A model that is a function of ours: it replies from a list, whatever is asked."""
+
+    def __init__(self, patience: Patience, *replies: Reply) -> None:
+        self.patience = patience
+        self.replies = list(replies)
+        self.asked: list[int] = []
+
+    def __call__(self, request: Request) -> Reply:
+        self.asked.append(request.cut_off)
+        return self.replies.pop(0)
+
+
+PEEL = Call("c1", "peel", {"potato": "a"})
+HALF = Reply("I begin", (PEEL,), "length", Usage(10, 5, 4, 2))
+WHOLE = Reply("I peel.", (PEEL,), "tools", Usage(10, 3, 8, 1))
+DONE = Reply("Done.")
+
+
+def anthropic_model(kitchen: Kitchen, fault: str, times: int) -> Iterator[Any]:
+    call = claude.Use("peel", {"potato": "a"})
+    half = {
+        "length": claude.says("I begin", call, stop="max_tokens"),
+        "stream": replace(claude.says("I begin", call), cut=700),
+    }[fault]
+    server = ClaudeServer(key=KEY)
+    server.turns += [*[half] * times, claude.says("I peel.", call), claude.says("Done.")]
+    options: dict[str, Any] = {
+        "patience": kitchen.patience,
+        "on_wait": kitchen.notices.append,
+    }
+    with in_memory(server, **options) as model:
+        yield model
+    assert server.refused == []
+
+
+def openai_model(kitchen: Kitchen, fault: str, times: int) -> Iterator[Any]:
+    call = gpt.Use("peel", {"potato": "a"})
+    half = {
+        "length": gpt.says("I begin", call, finish="length"),
+        "stream": gpt.says("I begin", call, cut=600),
+    }[fault]
+    server = OpenAIServer([*[half] * times, gpt.says("I peel.", call), gpt.says("Done.")])
+    options: dict[str, Any] = {
+        "patience": kitchen.patience,
+        "on_wait": kitchen.notices.append,
+    }
+    with a_near_model(server, **options) as model:
+        yield model
+    assert server.refused == []
+
+
+def local_model(kitchen: Kitchen, fault: str, times: int) -> Iterator[Any]:
+    written = ['I peel.\n{"tool":"peel","arguments":{"potato":"a"}}', "Done."]
+    turns = [*["I begin"] * times, *written]
+
+    def generate(body: dict[str, Any]) -> Iterator[Piece]:
+        text = turns.pop(0)
+        yield text
+        if text != "I begin":
+            yield End("stop")
+        elif fault == "length":
+            yield End("length")
+
+    yield Local(generate=generate, patience=kitchen.patience, on_wait=kitchen.notices.append)
+
+
+MODELS = {"anthropic": anthropic_model, "openai": openai_model, "local": local_model}
+
+
+@pytest.mark.parametrize("fault", ["length", "stream"])
+@pytest.mark.parametrize("provider", MODELS)
+def test_it_is_asked_for_again_and_nothing_of_it_ran(provider: str, fault: str) -> None:
+    kitchen = Kitchen()
+    for model in MODELS[provider](kitchen, fault, 2):
+        session = kitchen.session(model).run()
+        assert (session.text, kitchen.peeled) == ("Done.", ["a"])
+    assert kitchen.slept == [1, 2]
+    first, second = ViewRows().whole(session.cursor, SessionRow()).turns
+    problem = LENGTH if fault == "length" else STREAM
+    assert [each.startswith(problem) for each in first.attempts] == [True, True]
+    assert [each.rpartition("; ")[2] for each in first.attempts] == ["waited 1.0 s", "waited 2.0 s"]
+    assert second.attempts == ()
+    assert [each.rpartition("; ")[2] for each in kitchen.notices] == [
+        "asked again in 1 s (2 of 3)",
+        "asked again in 2 s (3 of 3)",
+    ]
+
+
+@pytest.mark.parametrize("provider", MODELS)
+def test_after_the_last_try_the_turn_ends_with_one_line_and_the_session_goes_on(
+    provider: str,
+) -> None:
+    kitchen = Kitchen()
+    for model in MODELS[provider](kitchen, "length", 3):
+        session = kitchen.session(model).run()
+        start, _, line = session.text.partition("\n\n")
+        assert start == "I begin"
+        assert line.startswith("[The reply was longer than it may be, and ends here.")
+        assert line.endswith("(asked 3 times)")
+        assert (kitchen.slept, kitchen.peeled) == ([1, 2], [])
+        assert session.tell("Peel less.").text == "Done."
+    assert kitchen.peeled == ["a"]
+
+
+@pytest.mark.parametrize("provider", MODELS)
+def test_a_stream_that_never_ends_properly_is_one_line_and_can_be_asked_for_later(
+    provider: str,
+) -> None:
+    kitchen = Kitchen()
+    for model in MODELS[provider](kitchen, "stream", 3):
+        session = kitchen.session(model)
+        with pytest.raises(ModelError, match=rf"^{STREAM}.*\(asked 3 times\)$"):
+            session.run()
+        assert kitchen.peeled == []
+        assert session.run().text == "Done."
+    assert kitchen.peeled == ["a"]
+
+
+def test_a_model_of_ones_own_is_asked_again_too_and_what_all_replies_used_is_counted() -> None:
+    kitchen = Kitchen()
+    model = Cook(kitchen.patience, HALF, WHOLE, DONE)
+    session = kitchen.session(model)
+    session.cursor.context.on_wait = kitchen.notices.append
+    session.run()
+    assert (session.text, kitchen.peeled, kitchen.slept) == ("Done.", ["a"], [1])
+    assert model.asked == [0, 1, 0]
+    assert session.requests[0].attempts == (Attempt(LENGTH, 1),)
+    assert session.requests[0].usage == Usage(20, 8, 12, 3)
+    assert kitchen.notices == [f"{LENGTH}; asked again in 1 s (2 of 3)"]
+
+
+def test_a_model_of_ones_own_that_is_always_cut_off_ends_its_turn_with_one_line() -> None:
+    kitchen = Kitchen()
+    session = kitchen.session(Cook(kitchen.patience, HALF, HALF, HALF, DONE)).run()
+    assert session.text == f"I begin\n\n{SAID} (asked 3 times)"
+    assert kitchen.peeled == []
+    row = ViewRows().whole(session.cursor, SessionRow()).messages[-1]
+    assert (row.role, row.text) == ("assistant", f"{SAID} (asked 3 times)")
+    assert session.tell("Less, please.").text == "Done."
+
+
+def test_calls_that_were_written_as_xml_and_cut_off_do_not_run() -> None:
+    call = '<tool-calls><tool-call tool="peel" function="peel"></tool-call>'
+    kitchen = Kitchen()
+    half = Reply(f"I begin.\n{call}", stop="length")
+    session = kitchen.session(Cook(kitchen.patience, half, half, half), "native").run()
+    assert session.text.startswith("I begin.\n\n[The reply was longer than it may be")
+    assert (session.calls, kitchen.peeled) == ((), [])
+
+
+def test_claude_may_write_twice_as_much_each_time_up_to_what_its_models_can() -> None:
+    kitchen = Kitchen()
+    server = ClaudeServer(key=KEY)
+    half = claude.says("I begin", stop="max_tokens")
+    server.turns += [half, half, claude.says("Done.")]
+    with in_memory(server, patience=kitchen.patience, max_tokens=20_000) as model:
+        assert kitchen.session(model).run().text == "Done."
+    assert [asked.body["max_tokens"] for asked in server.asked] == [20_000, 40_000, 64_000]
+
+
+def test_a_model_without_that_many_tokens_is_asked_for_as_much_again() -> None:
+    kitchen = Kitchen()
+    server = ClaudeServer(key=KEY)
+    server.turns += [claude.says("I begin", stop="max_tokens"), claude.says("Done.")]
+    with in_memory(server, "claude-opus-4-1", patience=kitchen.patience) as model:
+        assert kitchen.session(model).run().text == "Done."
+    assert {asked.body["max_tokens"] for asked in server.asked} == {32_000}
+
+
+def test_a_local_model_may_write_twice_as_much_each_time() -> None:
+    kitchen = Kitchen()
+    bodies: list[int] = []
+
+    def generate(body: dict[str, Any]) -> Iterator[Piece]:
+        bodies.append(body["max_tokens"])
+        yield "One."
+        yield End("length" if len(bodies) < 3 else "stop")
+
+    model = Local(generate=generate, patience=kitchen.patience, max_tokens=100)
+    assert kitchen.session(model).run().text == "One."
+    assert bodies == [100, 200, 400]
+
+
+def test_an_interrupt_ends_the_wait_and_nothing_is_recorded() -> None:
+    def interrupt(seconds: float) -> None:
+        raise KeyboardInterrupt
+
+    kitchen = Kitchen()
+    model = Cook(Patience(sleep=interrupt), HALF, DONE)
+    session = kitchen.session(model)
+    entries = len(session.journal)
+    with pytest.raises(KeyboardInterrupt):
+        session.run()
+    assert len(session.journal) == entries
+    assert session.run().text == "Done."
+
+
+def test_a_recording_keeps_the_last_reply_and_repeats_it_without_waiting(tmp_path: Path) -> None:
+    kitchen = Kitchen()
+    file = tmp_path / "cut.jsonl"
+    model = Recording(Cook(kitchen.patience, HALF, HALF, HALF), file)
+    text = kitchen.session(model).run().text
+    assert kitchen.slept == [1, 2]
+    again = kitchen.session(model_named(f"recorded:{file}")).run()
+    assert (again.text, kitchen.slept) == (text, [1, 2])
+
+
+@pytest.mark.parametrize("scheme", ["flat", "native"])
+def test_an_unknown_stop_reason_with_calls_is_an_error_that_says_so(scheme: str) -> None:
+    kitchen = Kitchen()
+    model = Cook(kitchen.patience, Reply("I peel.", (PEEL,), "tool_use"), WHOLE, DONE)
+    session = kitchen.session(model, scheme)
+    entries = len(session.journal)
+    with pytest.raises(ModelError, match=r"^the model stopped for an unknown reason, 'tool_use'"):
+        session.run()
+    assert (len(session.journal), kitchen.peeled) == (entries, [])
+    assert session.run().text == "Done."
+    assert kitchen.peeled == ["a"]
+
+
+def test_an_unknown_stop_reason_without_calls_ends_the_turn() -> None:
+    kitchen = Kitchen()
+    session = kitchen.session(Cook(kitchen.patience, Reply("Well.", stop="tired"))).run()
+    assert session.text == "Well."
