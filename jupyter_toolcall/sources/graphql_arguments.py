@@ -7,10 +7,9 @@ fields and a session calls a few, so nothing is made for a field before it is lo
 from __future__ import annotations
 
 import contextlib
-import functools
 import re
 import sys
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from ..core.errors import CallError
@@ -28,29 +27,6 @@ _TYPES = {"String": "string", "Int": "integer", "Float": "number", "Boolean": "b
 _NUMBER = re.compile(r"\s*-?\d{1,40}(\.\d{1,40})?([eE][+-]?\d{1,3})?\s*")
 _MAX_ID_KINDS = 20
 """A bare `ID` takes an object's name where no more kinds than these have ids."""
-
-
-class LazyMapping(Mapping[str, Any]):
-    """A mapping that is made when it is first looked at."""
-
-    def __init__(self, make: Callable[[], dict[str, Any]]) -> None:
-        self._make = make
-
-    @functools.cached_property
-    def _whole(self) -> dict[str, Any]:
-        return self._make()
-
-    def __getitem__(self, key: str) -> Any:
-        return self._whole[key]
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._whole)
-
-    def __len__(self) -> int:
-        return len(self._whole)
-
-    def __repr__(self) -> str:
-        return repr(self._whole)
 
 
 def offered(arguments: Iterable[Argument]) -> tuple[Argument, ...]:

@@ -189,11 +189,12 @@ def read_sdl(text: str) -> Schema:
             "reading SDL needs graphql-core: pip install 'jupyter-toolcall[graphql]'"
         ) from None
     try:
-        document = graphql.parse(text)
+        # Without locations a large schema is parsed in half the time.
+        document = graphql.parse(text, no_location=True)
     except (graphql.GraphQLError, RecursionError) as error:
         raise DefinitionError(_sdl_error([error])) from None
-    if errors := validate_sdl(document):
-        raise DefinitionError(_sdl_error(errors))
+    if validate_sdl(document):
+        raise DefinitionError(_sdl_error(validate_sdl(graphql.parse(text))))
     return check_schema(_Document(document, graphql.print_ast).schema())
 
 

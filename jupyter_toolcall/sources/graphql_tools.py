@@ -17,10 +17,10 @@ from typing import Any, NamedTuple
 from ..core.digests import digest_text
 from ..core.errors import CallError, DefinitionError
 from ..core.text import nearest
-from ..tools.arguments import resolve_receiver, wrong_arguments
+from ..tools.arguments import LazySchema, resolve_receiver, wrong_arguments
 from ..tools.tool import Resolve, Tool
 from ..tools.toolbox import Toolbox
-from .graphql_arguments import ArgumentReader, LazyMapping, offered, parameters
+from .graphql_arguments import ArgumentReader, offered, parameters
 from .graphql_queries import ObjectPath, Pairs, Server, Step, Value, graphql_endpoint, send_nowhere
 from .graphql_schema import LEAVES, Field, Loader, Schema, Type
 from .graphql_schema_readers import Send, ask_introspection, read_introspection, read_sdl
@@ -319,7 +319,7 @@ def _tool(function: Function) -> Tool:
     return Tool(
         name=function.name,
         description=f"{field.doc}\n\nReturns {field.type}".lstrip(),
-        parameters=LazyMapping(function.parameters),
+        parameters=LazySchema(function.parameters),
         function=function.call,
         check=function.check,
         read_only=function.lazy,

@@ -11,6 +11,7 @@ from typing import Any
 
 from ..core.errors import DefinitionError, UsageError
 from ..core.text import nearest
+from .arguments import LazySchema
 from .object_types import annotation_type, classes_in, is_object_class, kind_name
 from .python_tools import from_class, from_function
 from .tool import Tool
@@ -221,9 +222,10 @@ def _by_name(tools: Iterable[Tool]) -> dict[str, Tool]:
                 f"two tools are named {tool.name!r}; rename one with @tool(name=...)"
             )
         # Half of a Unicode character would stop each request, file and message.
-        written = tool.description, dict(tool.parameters)
-        description, parameters = readable = tuple(map(well_formed, written))
-        if readable != written:
+        description, parameters = well_formed(tool.description), tool.parameters
+        if not isinstance(parameters, LazySchema):
+            parameters = well_formed(dict(parameters))
+        if (description, parameters) != (tool.description, tool.parameters):
             tool = dataclasses.replace(tool, description=description, parameters=parameters)
         named[tool.name] = tool
     return named
