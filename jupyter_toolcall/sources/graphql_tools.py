@@ -8,6 +8,8 @@ never asked for again by sending it again.
 
 from __future__ import annotations
 
+import contextlib
+import gc
 import json
 from collections.abc import Iterable, Iterator, Mapping
 from fnmatch import fnmatchcase
@@ -60,31 +62,49 @@ def from_graphql(
         >>> box.names
         ('pot', 'Pot_size')
     """
-    api = _api(source, endpoint, headers or {})
-    chosen = _chosen(_functions(api), _globs(include), _globs(exclude))
-    return Toolbox(*map(_tool, chosen), types=api.classes.values())
+    schema, server, address = _connection(source, endpoint, headers or {})
+    with _collector_off():
+        api = Api(_read_schema(schema), server, address)
+        chosen = _chosen(_functions(api), _globs(include), _globs(exclude))
+        return Toolbox(*map(_tool, chosen), types=api.classes.values())
+
+
+@contextlib.contextmanager
+def _collector_off() -> Iterator[None]:
+    """Stop the garbage collector: it would go through a million small objects for nothing."""
+    was_on = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_on:
+            gc.enable()
 
 
 # -- the schema -----------------------------------------------------------------------
 
 
-def _api(source: Any, endpoint: str | None, headers: Mapping[str, str]) -> Api:
+def _connection(
+    source: Any, endpoint: str | None, headers: Mapping[str, str]
+) -> tuple[Any, Server, str]:
+    """Return the source of the schema, the server that gets the requests, and its address.
+
+    The source is what a server answers, where `source` is its URL.
+    """
     text = source.strip() if isinstance(source, str) else ""
     is_url = text.lower().startswith(("http://", "https://"))
     if endpoint is None and not is_url:
-        return Api(_read_schema(source), Server(send_nowhere), "graphql")
+        return source, Server(send_nowhere), "graphql"
     to = graphql_endpoint(text if endpoint is None else endpoint, headers)
     if is_url:
         asked = graphql_endpoint(text, headers)
-        schema = _asked_schema(asked.send, asked.shown)
-    else:
-        schema = _read_schema(source)
-    return Api(schema, Server(to.send), to.shown)
+        source = _asked_schema(asked.send, asked.shown)
+    return source, Server(to.send), to.shown
 
 
-def _asked_schema(send: Send, address: str) -> Schema:
+def _asked_schema(send: Send, address: str) -> Mapping[str, Any]:
     try:
-        return read_introspection(ask_introspection(send))
+        return ask_introspection(send)
     except CallError as error:
         raise DefinitionError(f"{address} did not tell its schema: {error}") from None
 
