@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import functools
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Container, Iterator, Mapping
 from itertools import chain, repeat
 from typing import Any
 
@@ -24,8 +24,10 @@ Replacement = Callable[[Path, str], str]
 Fits = Callable[[Schema, str], bool]
 """Whether a text names an object for this schema."""
 
+ANY = r"\w+"
+"""Stands for every type in a pattern: the parameter takes any object by name, or any text."""
 _PATTERN = re.compile(
-    r"\^(?P<own>\()?(?:\(([\w|]+)\)|(\w+))#\[1-9\]\[0-9\]\*(?(own)\|\\\$\\w\+\))\$"
+    r"\^(?P<own>\()?(?:\(([\w|]+)\)|(\w+|\\w\+))#\[1-9\]\[0-9\]\*(?(own)\|\\\$\\w\+\))\$"
 )
 
 
@@ -47,10 +49,10 @@ def kinds_of(schema: Schema) -> tuple[str, ...]:
 
 
 def kinds_in(schema: Any) -> Iterator[str]:
-    """Yield the types of the objects that a schema names, at any depth."""
+    """Yield the types of the objects that a schema names, at any depth; ANY is no type."""
     match schema:
         case {"pattern": str()}:
-            yield from kinds_of(schema)
+            yield from (kind for kind in kinds_of(schema) if kind != ANY)
         case Mapping():
             for part in schema.values():
                 yield from kinds_in(part)
@@ -80,7 +82,19 @@ def takes_own_names(schema: Any) -> Any:
 def fits(schema: Schema, value: str) -> bool:
     """Return whether a text is a name, and of a type that the schema takes."""
     kinds = kinds_of(schema)
-    return bool(kinds) and NAME.fullmatch(value) is not None and kind_in(value) in kinds
+    if not kinds or NAME.fullmatch(value) is None:
+        return False
+    return kind_in(value) in kinds or ANY in kinds
+
+
+def fits_object(objects: Container[str]) -> Fits:
+    """Return `fits` for a session with these objects: where any text may stand, a text that only
+    looks like a name names nothing."""
+
+    def fits_one(schema: Schema, value: str) -> bool:
+        return fits(schema, value) and (value in objects or ANY not in kinds_of(schema))
+
+    return fits_one
 
 
 def own_name_fits(schema: Schema, value: str) -> bool:
@@ -88,7 +102,7 @@ def own_name_fits(schema: Schema, value: str) -> bool:
     return bool(kinds_of(schema)) and OWN_NAME.fullmatch(value) is not None
 
 
-def references(schema: Schema, value: Any) -> Iterator[tuple[str, str]]:
+def references(schema: Schema, value: Any, fitting: Fits = fits) -> Iterator[tuple[str, str]]:
     """Yield (path, name) for each object that a value names: ("plates.0", "Plate#1")."""
     names: list[tuple[str, str]] = []
 
@@ -96,7 +110,7 @@ def references(schema: Schema, value: Any) -> Iterator[tuple[str, str]]:
         names.append((".".join(path), name))
         return name
 
-    replace_names(schema, value, note)
+    replace_names(schema, value, note, fitting)
     return iter(names)
 
 

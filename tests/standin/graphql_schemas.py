@@ -1,4 +1,4 @@
-"""Generated GraphQL schemas of any size, shaped as GitHub's: ids, connections, inputs, mutations."""
+"""GraphQL schemas of any size, generated in the shape of GitHub's: ids, connections, mutations."""
 
 from __future__ import annotations
 
@@ -43,10 +43,11 @@ def _kind(number: int, kinds: int, fields: int) -> str:
         "note: Note",
     ]
     rows += [_row(index, name, other) for index in range(fields - len(rows))]
+    lines = "\n  ".join(rows[:fields])
+    page = f"{{ nodes: [{other}], pageInfo: PageInfo!, totalCount: Int! }}"
     return (
-        f'"""A {name} is content in a repository."""\ntype {name} implements Node {{\n  '
-        + "\n  ".join(rows[:fields])
-        + f"\n}}\ntype {name}Connection {{ nodes: [{other}], pageInfo: PageInfo!, totalCount: Int! }}"
+        f'"""A {name} is content in a repository."""\ntype {name} implements Node {{\n  {lines}\n}}'
+        f"\ntype {name}Connection {page}"
     )
 
 
