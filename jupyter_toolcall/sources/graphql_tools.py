@@ -397,7 +397,7 @@ def _globs(option: str, globs: Iterable[str]) -> tuple[str, ...]:
     texts: tuple[Any, ...] = (globs,) if is_one else tuple(globs)
     for each in texts:
         if not isinstance(each, str):
-            raise DefinitionError(f'{option} takes globs, such as ("Query*",), not {each!r:.60}')
+            raise DefinitionError(f"{option} takes globs, which are texts, not {each!r:.60}")
     return texts
 
 

@@ -18,7 +18,7 @@ from .tool import Tool
 from .tool_version import forget
 from .value_copies import well_formed
 
-_NAME = re.compile(r"[A-Za-z0-9_-]{1,128}")
+_NAME = re.compile(r"[\w.-]{1,200}")
 
 
 class Toolbox:
@@ -214,8 +214,8 @@ def _by_name(tools: Iterable[Tool]) -> dict[str, Tool]:
     for tool in tools:
         if not _NAME.fullmatch(tool.name):
             raise DefinitionError(
-                f"{tool.name!r} is no name that models take: letters a to z, digits, _ and -, "
-                "at most 128; give one with @tool(name=...)"
+                f"{tool.name!r:.240} is no name of a tool: letters, digits, _, - and ., "
+                "at most 200; give one with @tool(name=...)"
             )
         if tool.name in named:
             raise DefinitionError(
