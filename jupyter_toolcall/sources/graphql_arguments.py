@@ -16,7 +16,7 @@ from ..core.errors import CallError
 from ..core.state import NAME, kind_in
 from ..core.text import nearest
 from ..tools.arguments import unknown_argument
-from ..tools.object_references import ANY, pattern, receiver_schema
+from ..tools.object_references import NAME_OR_TEXT, pattern, receiver_schema
 from .graphql_queries import EnumValue, InputFields, Pairs, Value, json_value
 from .graphql_schema import BUILT_IN, Argument, Ref, Schema
 from .graphql_schema_readers import read_literal
@@ -25,8 +25,6 @@ Resolve = Callable[[str, tuple[str, ...]], Value]
 """From an object's name, and the kinds that fit, to its value. Raises CallError."""
 _TYPES = {"String": "string", "Int": "integer", "Float": "number", "Boolean": "boolean"}
 _NUMBER = re.compile(r"\s*-?\d{1,40}(\.\d{1,40})?([eE][+-]?\d{1,3})?\s*")
-_ID_SCHEMA = {"anyOf": [{"type": "string", "pattern": pattern((ANY,))}, {"type": "string"}]}
-"""A bare `ID` is an id, or the name of any object that has one: a schema may have hundreds."""
 
 
 def offered(arguments: Iterable[Argument]) -> tuple[Argument, ...]:
@@ -97,7 +95,8 @@ def _type_schema(schema: Schema, ref: Ref, expected: str) -> dict[str, Any]:
         case "INPUT_OBJECT":
             return {"$ref": f"#/$defs/{ref.name}"}
     if ref.name == "ID":
-        return {**_ID_SCHEMA}
+        # Any object that has an id may stand there, of hundreds of types.
+        return {"type": "string", "pattern": NAME_OR_TEXT}
     # Of a scalar of the server's own only the server knows what JSON it takes.
     return {"type": _TYPES[ref.name]} if ref.name in _TYPES else {"title": ref.name}
 

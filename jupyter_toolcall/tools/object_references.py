@@ -24,10 +24,10 @@ Replacement = Callable[[Path, str], str]
 Fits = Callable[[Schema, str], bool]
 """Whether a text names an object for this schema."""
 
-ANY = r"\w+"
-"""Stands for every type in a pattern: the parameter takes any object by name, or any text."""
+NAME_OR_TEXT = r"^(\w+#[1-9][0-9]*|.*)$"
+"""The pattern of a string that is the name of an object of any type, or any other text."""
 _PATTERN = re.compile(
-    r"\^(?P<own>\()?(?:\(([\w|]+)\)|(\w+|\\w\+))#\[1-9\]\[0-9\]\*(?(own)\|\\\$\\w\+\))\$"
+    r"\^(?P<own>\()?(?:\(([\w|]+)\)|(\w+))#\[1-9\]\[0-9\]\*(?(own)\|\\\$\\w\+\))\$"
 )
 
 
@@ -49,10 +49,10 @@ def kinds_of(schema: Schema) -> tuple[str, ...]:
 
 
 def kinds_in(schema: Any) -> Iterator[str]:
-    """Yield the types of the objects that a schema names, at any depth; ANY is no type."""
+    """Yield the types of the objects that a schema names, at any depth."""
     match schema:
         case {"pattern": str()}:
-            yield from (kind for kind in kinds_of(schema) if kind != ANY)
+            yield from kinds_of(schema)
         case Mapping():
             for part in schema.values():
                 yield from kinds_in(part)
@@ -81,25 +81,29 @@ def takes_own_names(schema: Any) -> Any:
 
 def fits(schema: Schema, value: str) -> bool:
     """Return whether a text is a name, and of a type that the schema takes."""
-    kinds = kinds_of(schema)
-    if not kinds or NAME.fullmatch(value) is None:
+    if NAME.fullmatch(value) is None:
         return False
-    return kind_in(value) in kinds or ANY in kinds
+    return kind_in(value) in kinds_of(schema) or _takes_text(schema)
 
 
 def fits_object(objects: Container[str]) -> Fits:
-    """Return `fits` for a session with these objects: where any text may stand, a text that only
-    looks like a name names nothing."""
+    """Return `fits` for a session with these objects: where any text may stand, one that only
+    looks like a name names no object."""
 
     def fits_one(schema: Schema, value: str) -> bool:
-        return fits(schema, value) and (value in objects or ANY not in kinds_of(schema))
+        return fits(schema, value) and (value in objects or not _takes_text(schema))
 
     return fits_one
 
 
+def _takes_text(schema: Schema) -> bool:
+    return schema.get("pattern") == NAME_OR_TEXT
+
+
 def own_name_fits(schema: Schema, value: str) -> bool:
     """Return whether a text is a `$name`, where the schema takes an object."""
-    return bool(kinds_of(schema)) and OWN_NAME.fullmatch(value) is not None
+    takes_object = bool(kinds_of(schema)) or _takes_text(schema)
+    return takes_object and OWN_NAME.fullmatch(value) is not None
 
 
 def references(schema: Schema, value: Any, fitting: Fits = fits) -> Iterator[tuple[str, str]]:

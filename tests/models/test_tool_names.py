@@ -176,6 +176,28 @@ def test_a_reply_that_ends_too_soon_names_its_tools_in_full() -> None:
     assert f"Its calls did not run: {LONG}." in str(session)
 
 
+class Öl:
+    """Oil, as a class whose name has another letter."""
+
+    def press(self) -> Öl:
+        """Press it once more."""
+        return Öl()
+
+
+def pour(oil: Öl) -> str:
+    """Pour it."""
+    return "poured"
+
+
+def test_methods_of_a_class_with_other_letters_are_called(provider: Provider) -> None:
+    box = Toolbox(Öl, pour)
+    form = short_names(box.names)["Öl_press"]
+    with provider.model((form, {"Öl": "Öl#1"}), ("pour", {"oil": "Öl#2"}), "Done.") as model:
+        session = Session(box, model, scheme="flat", inputs={"oil": Öl()}, approve="all").tell("go")
+    assert [call.result for call in session.calls] == ["Öl#2", "poured"]
+    assert session.deps("Öl#2") == ("Öl#1",)
+
+
 def test_long_fields_of_a_graphql_schema_are_called(provider: Provider) -> None:
     kind, field = "OrganizationOrEnterprise", "emailAddressesOfAllMembersThatTheViewerCanSee"
     sdl = f"type Query {{ organization: {kind}! }} type {kind} {{ {field}: Int! }}"

@@ -10,6 +10,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from jupyter_toolcall import Scripted, Session, Toolbox, from_graphql
+from jupyter_toolcall.schemes import Native
+from jupyter_toolcall.schemes.scheme import Flat
 from tests.standin.graphql_schemas import forge
 from tests.standin.graphql_server import Server, engine, serving
 
@@ -57,6 +59,11 @@ def test_the_schema_of_an_id_does_not_grow_with_the_number_of_types(box: Toolbox
     assert dict(box["addComment"].parameters) == dict(small["addComment"].parameters)
     subject = box["addComment"].parameters["properties"]["subjectId"]
     assert subject["description"] == "An object that has an id is given by its name."
+
+
+def test_a_prompt_with_calls_as_xml_says_that_an_id_may_be_a_name(box: Toolbox) -> None:
+    system = Session(box, Scripted([]), scheme=Native(Flat())).cursor.request.system
+    assert '"subjectId" type="str | name such as Type#1"' in system
 
 
 def test_names_in_lists_and_in_input_objects_are_ids_too(box: Toolbox, server: Server) -> None:
