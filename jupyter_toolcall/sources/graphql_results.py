@@ -23,19 +23,12 @@ def check_result(schema: Schema, ref: Ref, data: Any, field: str) -> None:
 
     Of objects only their number is checked, and whether one may be null.
     """
-    if data is None:
-        fits = not ref.required
-    elif ref.item is not None:
-        fits = isinstance(data, list)
-        for index, item in enumerate(data if fits else ()):
-            check_result(schema, ref.item, item, f"{field}[{index}]")
-    else:
-        fits = _fits(schema.types[ref.name], data)
-    if not fits:
-        values = schema.types[ref.name].values
+    if misfit := _misfit(schema, ref, data):
+        path, part, declared = misfit
+        values = schema.types[declared.name].values
         choices = f" ({', '.join(values[:12])}{', …' if len(values) > 12 else ''})"
         raise CallError(
-            f"{field}: the server answered {_shown(data)}, and the schema says {ref}"
+            f"{field}{path}: the server answered {_shown(part)}, and the schema says {declared}"
             + (choices if values else "")
         )
 
@@ -51,6 +44,25 @@ def check_fields(schema: Schema, ref: Ref, data: Any, names: tuple[str, ...], fi
         for name in names:
             of = schema.types[ref.name].fields[name]
             check_result(schema, of.type, data.get(name), f"{field}.{name}")
+
+
+Misfit = tuple[str, Any, Ref]
+"""Where a part of the data is, as `[1]`, what it is, and the type that it does not fit."""
+
+
+def _misfit(schema: Schema, ref: Ref, data: Any) -> Misfit | None:
+    """Return the first part of data that does not fit a type, None where all of it does."""
+    if data is None:
+        return ("", data, ref) if ref.required else None
+    if ref.item is None:
+        return None if _fits(schema.types[ref.name], data) else ("", data, ref)
+    if not isinstance(data, list):
+        return "", data, ref
+    for index, item in enumerate(data):
+        if misfit := _misfit(schema, ref.item, item):
+            path, *others = misfit
+            return f"[{index}]{path}", *others
+    return None
 
 
 def _fits(named: Type, data: Any) -> bool:

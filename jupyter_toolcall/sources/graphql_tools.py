@@ -52,10 +52,11 @@ def from_graphql(
             is left out by default (deprecated, `id`, `node`, `loadFooFromID`).
         exclude: globs over the names of tools; none by default.
         read_only: globs over the fields, as `Type.field`, that change nothing on the server:
-            `"Query.*"` for the fields of Query, `"*"` for all but mutations. The policies `ask` and
-            `read-only` run them without asking. A mutation fits only a glob that begins with
-            `Mutation.`. By default read-only are only the fields that return one object, since they
-            send nothing: at some servers (Dagger's) any other field may run what led to it.
+            `"Issue.title"`, `"*Connection.*"`; `"Query.*"` is every query, whatever it leads to.
+            The policies `ask` and `read-only` run them without asking. A mutation fits only a glob
+            that begins with `Mutation.`. By default only fields that return one object are
+            read-only, since they send nothing: at some servers (Dagger's) any other field may run
+            what led to it.
 
     Returns:
         A `Toolbox` with a tool for each field, and a type of object for each object type.
@@ -278,7 +279,9 @@ class Function(NamedTuple):
         except CallError as error:
             if self.operation == "query":
                 raise
-            raise CallError(f"{error}; the mutation was sent: look what it did first") from None
+            raise CallError(
+                f"{error}; the mutation was sent, so look at what it did before you repeat it"
+            ) from None
 
     @property
     def is_payload(self) -> bool:
@@ -424,18 +427,10 @@ def _fits(name: str, globs: tuple[str, ...]) -> bool:
 
 
 def _read_only_fields(functions: Sequence[Function], globs: tuple[str, ...]) -> frozenset[str]:
-    """Return the fields, as `Type.field`, that globs fit. Raises DefinitionError for one without.
-
-    A mutation fits no glob that does not name its type: a `*` is too easily written.
-    """
+    """Return the fields, as `Type.field`, that globs fit. Raises DefinitionError for none."""
     fields: set[str] = set()
     for glob in globs:
-        fitting = {
-            each.path
-            for each in functions
-            if fnmatchcase(each.path, glob)
-            and (each.operation == "query" or glob.startswith(f"{each.owner}."))
-        }
+        fitting = {each.path for each in functions if _is_marked(each, glob)}
         if not fitting:
             paths = [each.path for each in functions]
             groups = dict.fromkeys(f"{each.owner}.*" for each in functions)
@@ -444,3 +439,16 @@ def _read_only_fields(functions: Sequence[Function], globs: tuple[str, ...]) -> 
             )
         fields |= fitting
     return frozenset(fields)
+
+
+def _is_marked(function: Function, glob: str) -> bool:
+    """Return whether a glob marks a field as read-only.
+
+    Each request for a field of an object begins at a field of Query, so `Query.*` is all of them.
+    A mutation fits no glob that does not name its type: a `*` is too easily written.
+    """
+    if function.operation == "mutation" and not glob.startswith(f"{function.owner}."):
+        return False
+    return fnmatchcase(function.path, glob) or (
+        function.operation == "query" and glob == f"{function.api.schema.query}.*"
+    )

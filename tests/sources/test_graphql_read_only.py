@@ -39,6 +39,13 @@ def test_globs_over_type_and_field_mark_fields_as_read_only() -> None:
     assert read_only("Dough.*", sdl=BAKERY) >= {"Dough_weight", "Dough_parts", "Dough_story"}
 
 
+def test_query_with_a_star_is_every_query_whatever_it_leads_to() -> None:
+    assert {"version", "Dough_weight", "shelf"} <= read_only("Query.*", sdl=BAKERY)
+    assert read_only("Query.*", sdl=BAKERY).isdisjoint({"bake", "rename", "Mutation_version"})
+    assert read_only("Query.*") == read_only("*")
+    assert "Dough_weight" not in read_only("Query.d*", sdl=BAKERY)
+
+
 def test_mutations_fit_only_a_glob_that_names_their_type() -> None:
     mutations = {"addComment", "moveCard", "closeIssue"}
     assert read_only("*", "*.*").isdisjoint(mutations)
@@ -73,7 +80,7 @@ def test_a_glob_that_fits_no_field_is_named_with_the_nearest(globs: Any, error: 
 
 def test_the_policy_read_only_runs_reads_unasked_and_rejects_mutations(server: Server) -> None:
     server.requests.clear()
-    box = from_graphql(SDL, endpoint=server.url, read_only=("*",))
+    box = from_graphql(SDL, endpoint=server.url, read_only=("Query.*",))
     script = [
         ("findIssue", {"number": 1}),
         ("Issue_title", {}),

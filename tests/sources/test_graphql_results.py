@@ -118,7 +118,9 @@ def test_a_mutation_whose_result_does_not_fit_says_that_it_was_sent(
     assert failed.status == "failed"
     assert failed.error is not None
     assert failed.error.startswith(error)
-    assert failed.error.endswith("; the mutation was sent: look what it did first")
+    assert failed.error.endswith(
+        "; the mutation was sent, so look at what it did before you repeat it"
+    )
 
 
 @pytest.mark.parametrize(
