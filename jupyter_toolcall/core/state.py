@@ -234,7 +234,7 @@ def next_step(state: State, reminder: Callable[[], str]) -> Step:
     return AskPerson()
 
 
-NAME = re.compile(r"[A-Za-z_]\w*#[1-9][0-9]*")
+NAME = re.compile(r"[^\W\d]\w*#[1-9][0-9]*")
 
 
 OWN_NAME = re.compile(r"\$[A-Za-z0-9_]+")

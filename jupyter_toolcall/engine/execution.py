@@ -35,7 +35,7 @@ from ..core.secrets import MissingSecret
 from ..core.state import State
 from ..core.state_fold import state_at
 from ..tools.invoke import invoke
-from ..tools.object_references import Path, replace_names
+from ..tools.object_references import Path, fits_object, replace_names
 from ..tools.object_types import kind_name, kind_of
 from ..tools.tool import Changed, Tool
 from ..tools.toolbox import Toolbox
@@ -82,7 +82,7 @@ def prepare_call(
     except CallError as error:
         # A marker may not fit where the value does.
         raise error if missing is None else missing from None
-    named = replace_names(tool.parameters, arguments, note)
+    named = replace_names(tool.parameters, arguments, note, fits_object(state.objects))
     previous = (state.instances.get(tool.instance) or "") if tool.instance else ""
     before = values.instance_digest(tool.instance, state) if tool.instance else ""
     setters = {name: state.setters.get(name) or "" for name in variables}

@@ -16,7 +16,7 @@ from ..core.events import Made
 from ..core.secrets import Keys, MissingSecret
 from ..engine.cursor import Cursor
 from ..engine.outdated import changed_tool_parts, recorded_tool_code
-from ..tools.object_references import references
+from ..tools.object_references import fits_object, references
 from ..tools.tool import Tool
 from ..tools.value_copies import is_frozen
 from .callees import Callee, callee_of
@@ -70,7 +70,8 @@ class LiveSession:
 
     def arguments(self, call: CallRecord, object_code: ObjectCode) -> dict[str, Code]:
         tool = self._tool(call)
-        named = dict(references(tool.parameters, call.arguments))
+        fits = fits_object(self.cursor.state.objects)
+        named = dict(references(tool.parameters, call.arguments, fits))
         try:
             values, names, kept = self._checked(tool, call.arguments)
         except CallError:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 from ..core.errors import ModelError
@@ -56,8 +56,7 @@ class Claude(ProviderClient):
         self._target = requests.target(model, max_tokens, strategy, beta)
         self._client = client
 
-    def body(self, request: Request) -> Json:
-        """Return the JSON body that a request is sent as: nothing else goes into it."""
+    def _body(self, request: Request) -> Json:
         return requests.body(request, self._target)
 
     def _sdk(self) -> tuple[Any, type[Exception]]:
@@ -65,10 +64,10 @@ class Claude(ProviderClient):
 
         return anthropic, anthropic.AnthropicError
 
-    def _read(self, parts: Iterable[Json], body: Json) -> Reply:
+    def _read(self, parts: Iterable[Json], body: Json, tools: Mapping[str, str]) -> Reply:
         bound = self._target.abilities.bound and not self._target.drops
         digest = requests.bound_to(body) if bound else ""
-        return reply(parts, self.model, self.on_text, digest)
+        return reply(parts, self.model, self.on_text, digest, tools)
 
     def _stream(self, body: Json) -> Iterator[Json]:
         import anthropic

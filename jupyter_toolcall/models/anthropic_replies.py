@@ -58,12 +58,14 @@ def reply(
     model: str = "",
     on_text: Callable[[str], object] = lambda text: None,
     bound: str = "",
+    tools: Mapping[str, str] = {},
 ) -> Reply:
     """Return the reply that the events hold; `bound` is what its thinking is bound to.
 
+    `tools` are the names of tools by the short form that they were sent in.
     Raises ModelError if they are not whole, as Passing if they ended too early.
     """
-    return whole_reply(_Draft(on_text, model, bound), events)
+    return whole_reply(_Draft(on_text, model, bound, tools), events)
 
 
 @dataclass
@@ -73,6 +75,7 @@ class _Draft:
     on_text: Callable[[str], object]
     model: str
     bound: str
+    tools: Mapping[str, str]
     started: bool = False
     content: list[Json] = field(default_factory=list)
     open: bool = False
@@ -165,6 +168,7 @@ class _Draft:
         self.open = False
         if block["type"] == "tool_use":
             pieces = self.pieces.get("partial_json") or [json.dumps(block.get("input") or {})]
+            block["name"] = self.tools.get(block["name"], block["name"])
             call = call_of(block["id"], block["name"], "".join(pieces))
             block["input"] = call.arguments
             arguments = {own_key(key): value for key, value in call.arguments.items()}

@@ -240,8 +240,14 @@ def _assistant_content(message: Assistant, model: str) -> list[Json]:
         case {"anthropic": str(author), "content": list(content)} if [
             block["id"] for block in content if block.get("type") == "tool_use"
         ] == [call.id for call in message.calls]:
+            # Recorded are the names of tools, sent their short forms, as the model wrote them.
+            names = {call.id: call.tool for call in message.calls}
+            blocks = [
+                block | {"name": names[block["id"]]} if block.get("type") == "tool_use" else block
+                for block in content
+            ]
             # Another model's thinking means nothing to this one.
-            return list(content) if author == model else without_thinking(content)
+            return blocks if author == model else without_thinking(blocks)
     return [*_texts(message.text), *map(_use, message.calls)]
 
 

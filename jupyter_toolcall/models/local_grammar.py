@@ -16,7 +16,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from ..schemes.messages import Request
-from ..tools.object_references import kinds_of
+from ..tools.object_references import NAME_OR_TEXT, kinds_of
 from ..tools.tool import Tool
 
 LINE = 300
@@ -222,7 +222,7 @@ def _implied_type(schema: Json) -> list[str]:
 
 def _bound_text(kept: Json) -> None:
     """Give a text a longest length, and drop a pattern that llguidance cannot read."""
-    if "pattern" in kept and not _readable(str(kept["pattern"])):
+    if kept.get("pattern") == NAME_OR_TEXT or not _readable(str(kept.get("pattern", ""))):
         del kept["pattern"]
     if kept.get("format") in _FORMATS:
         kept.setdefault("pattern", _FORMATS[kept.pop("format")])

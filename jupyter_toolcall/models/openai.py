@@ -66,8 +66,7 @@ class OpenAI(ProviderClient):
         self._base_url, self._api_key = base_url, api_key
         self._server: Server | None = None
 
-    def body(self, request: Request) -> Json:
-        """Return the body that a request is sent as. Raises ModelError if it can't be."""
+    def _body(self, request: Request) -> Json:
         return wire.body(request, self.model, usage=self.usage, options=self.options)
 
     def _sdk(self) -> tuple[Any, type[Exception]]:
@@ -77,8 +76,8 @@ class OpenAI(ProviderClient):
             raise ModelError(_MISSING) from None
         return openai, openai.OpenAIError
 
-    def _read(self, parts: Iterable[str], body: Json) -> Reply:
-        return wire.reply(parts, self.on_text, self.keep_thoughts)
+    def _read(self, parts: Iterable[str], body: Json, tools: Mapping[str, str]) -> Reply:
+        return wire.reply(parts, self.on_text, self.keep_thoughts, tools)
 
     def _stream(self, body: Json) -> Iterator[str]:
         self._client = self._client or self._connected()

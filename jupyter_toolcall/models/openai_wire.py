@@ -10,7 +10,6 @@ finished one; this one wants the reason for which the model stopped.
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -40,11 +39,10 @@ THOUGHTS = ("reasoning_content", "reasoning")
 LONGEST_ID = 40
 LONGEST_DESCRIPTION = 1024
 """Characters of a tool's description that OpenAI takes."""
-_NAME = re.compile(r"[a-zA-Z0-9_-]{1,64}")
 
 
 def body(request: Request, model: str, *, usage: bool, options: Mapping[str, Any]) -> Json:
-    """Return the body of a request. Raises ModelError, which names a tool that cannot be sent.
+    """Return the body of a request, whose tools have names that the API takes.
 
     `usage` asks for the count of tokens, `options` are fields of the API beside ours.
     """
@@ -84,11 +82,6 @@ def _declared(request: Request) -> list[Sent]:
 
 
 def _declaration(tool: Sent) -> Json:
-    if not _NAME.fullmatch(tool.name):
-        raise ModelError(
-            f"the tool {tool.name[:80]!r} cannot be sent: its name ({len(tool.name)} characters) "
-            "must be at most 64 letters, digits, _ or -; name it with @tool(name=...)"
-        )
     text = well_formed(tool.description.strip())
     if _is_long(tool):
         text = f"{text.splitlines()[0][: LONGEST_DESCRIPTION // 2]} (More: see the system message.)"
@@ -202,12 +195,14 @@ def reply(
     payloads: Iterable[str],
     on_text: Callable[[str], object] = lambda text: None,
     keep_thoughts: bool = False,
+    tools: Mapping[str, str] = {},
 ) -> Reply:
     """Return the reply that the chunks hold.
 
+    `tools` are the names of tools by the short form that they were sent in.
     Raises ModelError if they are not whole, as Passing if they ended too early.
     """
-    return whole_reply(_Draft(on_text, keep_thoughts), payloads)
+    return whole_reply(_Draft(on_text, keep_thoughts, tools), payloads)
 
 
 @dataclass
@@ -255,6 +250,7 @@ class _Draft:
 
     on_text: Callable[[str], object]
     keep_thoughts: bool
+    tools: Mapping[str, str]
     text: list[str] = field(default_factory=list)
     thought: dict[str, list[str]] = field(default_factory=dict)
     refusal: list[str] = field(default_factory=list)
@@ -287,7 +283,11 @@ class _Draft:
 
     def finished(self, ended: bool) -> Reply:
         calls = tuple(
-            call_of(well_formed(call.id), well_formed(call.name), "".join(call.pieces))
+            call_of(
+                well_formed(call.id),
+                self.tools.get(call.name, well_formed(call.name)),
+                "".join(call.pieces),
+            )
             for call in self.calls
         )
         # Text that was sent whole, by a server that gives no reasons, has nothing to run.

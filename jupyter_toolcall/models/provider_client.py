@@ -25,6 +25,7 @@ from ..schemes.messages import Reply, Request
 from ..tools.arguments import parse_arguments
 from ..tools.value_copies import well_formed
 from .retrying import Passing, Patience, asked_wait, may_pass, persistent
+from .tool_names import with_short_names
 
 Json = dict[str, Any]
 
@@ -66,9 +67,13 @@ class ProviderClient(ABC):
         """Return the model's reply. Raises ModelError if there is no whole one."""
         return persistent(lambda: self._attempt(request), self.patience, self.on_wait)
 
-    @abstractmethod
     def body(self, request: Request) -> Json:
-        """Return the JSON body that a request is sent as. Raises ModelError if it can't be."""
+        """Return the JSON body that a request is sent as: nothing else goes into it."""
+        return self._body(with_short_names(request)[0])
+
+    @abstractmethod
+    def _body(self, request: Request) -> Json:
+        """Return the body of a request whose tools have names that the API takes."""
 
     @abstractmethod
     def _sdk(self) -> tuple[Any, type[Exception]]:
@@ -79,8 +84,8 @@ class ProviderClient(ABC):
         """Yield the parts of the response to a body, decoded as far as `_read` needs it."""
 
     @abstractmethod
-    def _read(self, parts: Iterable[Any], body: Json) -> Reply:
-        """Return the reply that the parts hold."""
+    def _read(self, parts: Iterable[Any], body: Json, tools: Mapping[str, str]) -> Reply:
+        """Return the reply that the parts hold; `tools` are names of tools by their short form."""
 
     @abstractmethod
     def _refusal(self, status: int, body: object) -> tuple[str, bool]:
@@ -97,9 +102,10 @@ class ProviderClient(ABC):
     def _attempt(self, request: Request) -> Reply:
         """Return the reply to one request. Raises Passing if another attempt may help."""
         try:
-            body = self.body(request)
+            sent, tools = with_short_names(request)
+            body = self._body(sent)
             with closing(self._parts(body)) as parts:
-                return self._read(parts, body)
+                return self._read(parts, body, tools)
         except ModelError as error:
             problem = redacted(error, self._secrets())
         # Raised here, so that no trace of the request, and its key, hangs on it.

@@ -9,9 +9,9 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property, lru_cache
+from functools import lru_cache, partial
 from typing import Any
 from weakref import WeakKeyDictionary
 
@@ -19,6 +19,7 @@ from ..core.call_record import CallRecord
 from ..core.errors import CallError
 from ..core.events import Data, Made
 from ..core.state import NAME, State
+from ..tools.arguments import LazySchema
 from ..tools.object_references import Path, own_name_fits, pattern, replace_names, takes_own_names
 from ..tools.tool import Tool
 from ..tools.toolbox import Toolbox
@@ -184,38 +185,22 @@ def views(toolbox: Toolbox) -> Mapping[str, Tool]:
     known = _VIEWS.get(toolbox)
     if known is None:
         known = _VIEWS[toolbox] = {
-            tool.name: replace(tool, parameters=_ViewSchema(tool), receiver="") for tool in toolbox
+            tool.name: replace(
+                tool, parameters=LazySchema(partial(_view_schema, tool)), receiver=""
+            )
+            for tool in toolbox
         }
     return known
 
 
-class _ViewSchema(Mapping[str, Any]):
-    """The schema of a view, made when it is first read: there may be hundreds."""
-
-    def __init__(self, tool: Tool) -> None:
-        self._tool = tool
-
-    @cached_property
-    def _schema(self) -> dict[str, Any]:
-        schema: dict[str, Any] = dict(takes_own_names(self._tool.parameters))
-        if receiver := self._tool.receiver:
-            properties, required = schema.pop("properties", {}), schema.pop("required", ())
-            schema["properties"] = {k: v for k, v in properties.items() if k != receiver}
-            if required := [name for name in required if name != receiver]:
-                schema["required"] = required
-        return schema
-
-    def __eq__(self, other: object) -> bool:
-        return self._schema == other
-
-    def __getitem__(self, key: str) -> Any:
-        return self._schema[key]
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._schema)
-
-    def __len__(self) -> int:
-        return len(self._schema)
+def _view_schema(tool: Tool) -> dict[str, Any]:
+    schema: dict[str, Any] = dict(takes_own_names(tool.parameters))
+    if receiver := tool.receiver:
+        properties, required = schema.pop("properties", {}), schema.pop("required", ())
+        schema["properties"] = {k: v for k, v in properties.items() if k != receiver}
+        if required := [name for name in required if name != receiver]:
+            schema["required"] = required
+    return schema
 
 
 # -- what is current, and what has a name -------------------------------------------------

@@ -16,7 +16,7 @@ from xml.sax.saxutils import escape
 
 from ..core.events import Call
 from ..tools.arguments import parse_arguments, parse_json
-from ..tools.object_references import kinds_of
+from ..tools.object_references import NAME_OR_TEXT, kinds_of
 from ..tools.tool import Tool
 from ..tools.toolbox import Toolbox
 from .messages import Result
@@ -186,6 +186,8 @@ def in_words(schema: Any, defs: Schema, spelled: set[str], depth: int = 0) -> st
     kind = schema.get("type", "object" if "properties" in schema else "")
     if isinstance(kind, list):
         return " | ".join(inner({**schema, "type": each}) for each in kind)
+    if schema.get("pattern") == NAME_OR_TEXT:
+        return "str | name such as Type#1"
     if kinds := kinds_of(schema):
         return f"name such as {' or '.join(f'{name}#1' for name in kinds)}"
     limits = ", ".join(f"{key} {written(schema[key])}" for key in _LIMITS if key in schema)

@@ -7,17 +7,16 @@ fields and a session calls a few, so nothing is made for a field before it is lo
 from __future__ import annotations
 
 import contextlib
-import functools
 import re
 import sys
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from ..core.errors import CallError
 from ..core.state import NAME, kind_in
 from ..core.text import nearest
 from ..tools.arguments import unknown_argument
-from ..tools.object_references import pattern, receiver_schema
+from ..tools.object_references import NAME_OR_TEXT, pattern, receiver_schema
 from .graphql_queries import EnumValue, InputFields, Pairs, Value, json_value
 from .graphql_schema import BUILT_IN, Argument, Ref, Schema
 from .graphql_schema_readers import read_literal
@@ -26,31 +25,6 @@ Resolve = Callable[[str, tuple[str, ...]], Value]
 """From an object's name, and the kinds that fit, to its value. Raises CallError."""
 _TYPES = {"String": "string", "Int": "integer", "Float": "number", "Boolean": "boolean"}
 _NUMBER = re.compile(r"\s*-?\d{1,40}(\.\d{1,40})?([eE][+-]?\d{1,3})?\s*")
-_MAX_ID_KINDS = 20
-"""A bare `ID` takes an object's name where no more kinds than these have ids."""
-
-
-class LazyMapping(Mapping[str, Any]):
-    """A mapping that is made when it is first looked at."""
-
-    def __init__(self, make: Callable[[], dict[str, Any]]) -> None:
-        self._make = make
-
-    @functools.cached_property
-    def _whole(self) -> dict[str, Any]:
-        return self._make()
-
-    def __getitem__(self, key: str) -> Any:
-        return self._whole[key]
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._whole)
-
-    def __len__(self) -> int:
-        return len(self._whole)
-
-    def __repr__(self) -> str:
-        return repr(self._whole)
 
 
 def offered(arguments: Iterable[Argument]) -> tuple[Argument, ...]:
@@ -97,7 +71,10 @@ def _object_schema(schema: Schema, arguments: tuple[Argument, ...]) -> dict[str,
 def _property(schema: Schema, argument: Argument) -> dict[str, Any]:
     result = _type_schema(schema, argument.type, argument.expected)
     kinds = schema.kinds_of_id(argument.type.name, argument.expected)
-    if doc := argument.doc or (f"A {' or '.join(kinds[:4])}, by name." if kinds else ""):
+    doc = argument.doc or (f"A {' or '.join(kinds[:4])}, by name." if kinds else "")
+    if argument.type.name == "ID" and not kinds:
+        doc = f"{doc} An object that has an id is given by its name.".lstrip()
+    if doc:
         result["description"] = doc
     if argument.default is not None:
         # A default that cannot be read is the server's all the same; it is not shown.
@@ -118,16 +95,10 @@ def _type_schema(schema: Schema, ref: Ref, expected: str) -> dict[str, Any]:
         case "INPUT_OBJECT":
             return {"$ref": f"#/$defs/{ref.name}"}
     if ref.name == "ID":
-        text, kinds = {"type": "string"}, _kinds_with_ids(schema)
-        return {"anyOf": [{**text, "pattern": pattern(kinds)}, text]} if kinds else text
+        # Any object that has an id may stand there, of hundreds of types.
+        return {"type": "string", "pattern": NAME_OR_TEXT}
     # Of a scalar of the server's own only the server knows what JSON it takes.
     return {"type": _TYPES[ref.name]} if ref.name in _TYPES else {"title": ref.name}
-
-
-def _kinds_with_ids(schema: Schema) -> tuple[str, ...]:
-    """Return the kinds whose objects a bare `ID` may name, () where there are too many."""
-    kinds = [each.name for each in schema.objects() if "id" in each.fields]
-    return tuple(kinds) if len(kinds) <= _MAX_ID_KINDS else ()
 
 
 # -- the check ------------------------------------------------------------------------
@@ -188,9 +159,47 @@ class ArgumentReader:
                     raise _Misfit(f"must be an object with fields, not {value!r:.60}")
                 return InputFields(self.pairs(named_type.inputs, value, f"{where}."))
         if ref.name == "ID" and isinstance(value, str) and NAME.fullmatch(value):
-            kinds = _kinds_with_ids(self.schema)
-            return self.object(kinds, value) if kind_in(value) in kinds else value
+            return self.id_of(value)
+        self.check_plain(value, ref.name)
         return _scalar(ref.name, value) if ref.name in BUILT_IN else json_value(value, str(ref))
+
+    def id_of(self, text: str) -> Value:
+        """Return the object, or the id, that a text in the form of a name stands for.
+
+        An id of the server may have that form too. Raises _Misfit for an object without an id.
+        """
+        kind = kind_in(text)
+        if self.schema.is_object(kind) and "id" in self.schema.types[kind].fields:
+            return self.object((kind,), text)
+        value = self.value_of(text)
+        if value is None:
+            return text
+        if type(value) in (str, int):
+            return value
+        raise _Misfit(f"{text} has no id, since a {kind} has none; name another object, or an id")
+
+    def value_of(self, name: str) -> Any:
+        """Return the value of an object of any type, None where there is no such object."""
+        try:
+            return self.resolve(name, ())
+        except CallError:
+            return None
+
+    def check_plain(self, value: Any, type_name: str) -> None:
+        """Raise _Misfit where plain data is taken, and a text in it is the name of an object."""
+        match value:
+            case str() if NAME.fullmatch(value) and self.schema.is_object(kind_in(value)):
+                if self.value_of(value) is not None:
+                    raise _Misfit(
+                        f"{value} is an object, and a {type_name} is taken here; give what one of "
+                        "its tools returns"
+                    )
+            case list():
+                for item in value:
+                    self.check_plain(item, type_name)
+            case dict():
+                for item in value.values():
+                    self.check_plain(item, type_name)
 
     def items(self, item: Ref, expected: str, value: Any, where: str) -> Value:
         """Return a list as it stands in a query. Raises _Misfit."""

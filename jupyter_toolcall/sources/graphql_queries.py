@@ -388,7 +388,7 @@ class Server:
             return str(path.step.arguments[0][1])
         way = [*steps(path), Step("id")]
         object_id = _at(self.send(*query("query", way, "", self.ids)), way)
-        if not isinstance(object_id, (str, int)):
+        if type(object_id) not in (str, int):
             raise CallError(f"{path} has no id: the server answered {object_id!r:.60}")
         return str(object_id)
 

@@ -82,10 +82,13 @@ class Schema:
 
     def objects(self) -> Iterator[Type]:
         """Yield the types that become kinds of objects."""
+        yield from (each for each in self.types.values() if self.is_object(each.name))
+
+    def is_object(self, name: str) -> bool:
+        """Return whether there is a type of this name, and it is a kind of object."""
+        each = self.types.get(name)
         roots = (self.query, self.mutation, self.subscription)
-        for each in self.types.values():
-            if each.kind == "OBJECT" and each.name[0] != "_" and each.name not in roots:
-                yield each
+        return each is not None and each.kind == "OBJECT" and name[0] != "_" and name not in roots
 
     def concrete(self, name: str) -> tuple[str, ...]:
         """Return the kinds of object that a type stands for, () where it is plain data."""
@@ -95,13 +98,17 @@ class Schema:
     def kinds_of_id(self, scalar: str, expected: str) -> tuple[str, ...]:
         """Return the kinds of object whose id a scalar is, () where it is plain data.
 
-        There are two conventions: a scalar `XID` of its own, and `ID` with `@expectedType`.
+        There are two conventions: a scalar `XID` that is the type of the field `id` of X, and
+        `ID` with `@expectedType`.
         """
         if not expected and (scalar in BUILT_IN or not scalar.endswith("ID")):
             return ()
         name = expected or scalar[:-2]
         each = self.types.get(name)
-        return self.concrete(name) if each and each.kind not in LEAVES else ()
+        if each is None or each.kind in LEAVES:
+            return ()
+        own_id = each.fields.get("id")
+        return self.concrete(name) if expected or (own_id and own_id.type.name == scalar) else ()
 
     def loader(self, kind: str) -> Loader | None:
         """Return how an object of a kind is found by its id; None where the server has no way."""

@@ -8,8 +8,10 @@ never asked for again by sending it again.
 
 from __future__ import annotations
 
+import contextlib
+import gc
 import json
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -17,11 +19,12 @@ from typing import Any, NamedTuple
 from ..core.digests import digest_text
 from ..core.errors import CallError, DefinitionError
 from ..core.text import nearest
-from ..tools.arguments import resolve_receiver, wrong_arguments
+from ..tools.arguments import LazySchema, resolve_receiver, wrong_arguments
 from ..tools.tool import Resolve, Tool
 from ..tools.toolbox import Toolbox
-from .graphql_arguments import ArgumentReader, LazyMapping, offered, parameters
+from .graphql_arguments import ArgumentReader, offered, parameters
 from .graphql_queries import ObjectPath, Pairs, Server, Step, Value, graphql_endpoint, send_nowhere
+from .graphql_results import check_fields, check_result
 from .graphql_schema import LEAVES, Field, Loader, Schema, Type
 from .graphql_schema_readers import Send, ask_introspection, read_introspection, read_sdl
 
@@ -33,6 +36,7 @@ def from_graphql(
     headers: Mapping[str, str] | None = None,
     include: Iterable[str] = (),
     exclude: Iterable[str] = (),
+    read_only: Iterable[str] = (),
 ) -> Toolbox:
     """Return the tools of a GraphQL schema.
 
@@ -47,44 +51,73 @@ def from_graphql(
         include: globs over the names of tools; all by default. The full name adds a tool that
             is left out by default (deprecated, `id`, `node`, `loadFooFromID`).
         exclude: globs over the names of tools; none by default.
+        read_only: globs over the fields, as `Type.field`, that change nothing on the server:
+            `"Issue.title"`, `"*Connection.*"`; `"Query.*"` is every query, whatever it leads to.
+            The policies `ask` and `read-only` run them without asking. A mutation fits only a glob
+            that begins with `Mutation.`. By default only fields that return one object are
+            read-only, since they send nothing: at some servers (Dagger's) any other field may run
+            what led to it.
 
     Returns:
         A `Toolbox` with a tool for each field, and a type of object for each object type.
 
     Raises:
         DefinitionError: for a source that cannot be read, an endpoint or a header that is not
-            one, and a glob that fits no tool.
+            one, and a glob that fits no tool or no field.
 
     Example:
         >>> box = from_graphql("type Query { pot: Pot! } type Pot { size(unit: String): Int! }")
         >>> box.names
         ('pot', 'Pot_size')
+        >>> [tool.name for tool in box if tool.read_only]
+        ['pot']
     """
-    api = _api(source, endpoint, headers or {})
-    chosen = _chosen(_functions(api), _globs(include), _globs(exclude))
-    return Toolbox(*map(_tool, chosen), types=api.classes.values())
+    schema, server, address = _connection(source, endpoint, headers or {})
+    with _collector_off():
+        api = Api(_read_schema(schema), server, address)
+        functions = list(_functions(api))
+        chosen = _chosen(functions, _globs("include", include), _globs("exclude", exclude))
+        reads = _read_only_fields(functions, _globs("read_only", read_only))
+        tools = (_tool(each, bool(reads) and each.path in reads) for each in chosen)
+        return Toolbox(*tools, types=api.classes.values())
+
+
+@contextlib.contextmanager
+def _collector_off() -> Iterator[None]:
+    """Stop the garbage collector: it would go through a million small objects for nothing."""
+    was_on = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_on:
+            gc.enable()
 
 
 # -- the schema -----------------------------------------------------------------------
 
 
-def _api(source: Any, endpoint: str | None, headers: Mapping[str, str]) -> Api:
+def _connection(
+    source: Any, endpoint: str | None, headers: Mapping[str, str]
+) -> tuple[Any, Server, str]:
+    """Return the source of the schema, the server that gets the requests, and its address.
+
+    The source is what a server answers, where `source` is its URL.
+    """
     text = source.strip() if isinstance(source, str) else ""
     is_url = text.lower().startswith(("http://", "https://"))
     if endpoint is None and not is_url:
-        return Api(_read_schema(source), Server(send_nowhere), "graphql")
+        return source, Server(send_nowhere), "graphql"
     to = graphql_endpoint(text if endpoint is None else endpoint, headers)
     if is_url:
         asked = graphql_endpoint(text, headers)
-        schema = _asked_schema(asked.send, asked.shown)
-    else:
-        schema = _read_schema(source)
-    return Api(schema, Server(to.send), to.shown)
+        source = _asked_schema(asked.send, asked.shown)
+    return source, Server(to.send), to.shown
 
 
-def _asked_schema(send: Send, address: str) -> Schema:
+def _asked_schema(send: Send, address: str) -> Mapping[str, Any]:
     try:
-        return read_introspection(ask_introspection(send))
+        return ask_introspection(send)
     except CallError as error:
         raise DefinitionError(f"{address} did not tell its schema: {error}") from None
 
@@ -157,6 +190,17 @@ class Function(NamedTuple):
     makes: tuple[str, ...]
 
     @property
+    def owner(self) -> str:
+        """The type that has the field."""
+        schema = self.api.schema
+        return self.kind or (schema.mutation if self.operation == "mutation" else schema.query)
+
+    @property
+    def path(self) -> str:
+        """The field as `Type.field`."""
+        return f"{self.owner}.{self.field.name}"
+
+    @property
     def receiver(self) -> str:
         """The argument that names the object: its type, unless another has that name."""
         name, taken = self.kind, [each.name for each in self.field.arguments]
@@ -224,18 +268,42 @@ class Function(NamedTuple):
         if self.lazy:
             return self.api.classes[self.makes[0]](of, step)
         selection, loaders = "", self.loaders
-        by_loaders = all(loaders.values())
-        if not self.leaf and self.operation == "mutation" and not by_loaders:
-            selection = f"{{ {_scalars(self.api.schema, self.field.type.name)} }}"
+        if not self.leaf and self.is_payload:
+            selection = f"{{ {' '.join(self.payload) or '__typename'} }}"
         elif not self.leaf:
             ids = [f"... on {kind} {{ id_{kind}: id }}" for kind, by in loaders.items() if by]
             selection = f"{{ {' '.join(['__typename', *ids])} }}"
         data = self.api.server.ask(self.operation, of, step, selection)
-        if data is None and self.field.type.required:
-            raise CallError(f"the server gave null for {self.name}, which it declares non-null")
+        try:
+            return self.result(data, of, step)
+        except CallError as error:
+            if self.operation == "query":
+                raise
+            raise CallError(
+                f"{error}; the mutation was sent, so look at what it did before you repeat it"
+            ) from None
+
+    @property
+    def is_payload(self) -> bool:
+        """Whether it is a mutation whose result cannot be found again, so that it is data."""
+        return self.operation == "mutation" and not self.leaf and not all(self.loaders.values())
+
+    @property
+    def payload(self) -> tuple[str, ...]:
+        """The plain fields of what a mutation returns: they are its result."""
+        types = self.api.schema.types
+        fields = types[self.field.type.name].fields.values()
+        plain = [f for f in fields if not f.deprecated and not any(a.required for a in f.arguments)]
+        return tuple(f.name for f in plain if types[f.type.name].kind in LEAVES)
+
+    def result(self, data: Any, of: ObjectPath | None, step: Step) -> Any:
+        """Return what a server's data is. Raises CallError where it is not what the schema says."""
+        schema, ref = self.api.schema, self.field.type
+        check_result(schema, ref, data, self.path)
         if self.leaf:
             return self.objects_by_id(data) if len(self.makes) == 1 else data
-        if self.operation == "mutation" and not by_loaders:
+        if self.is_payload:
+            check_fields(schema, ref, data, self.payload, self.path)
             return data
         objects = list(self.objects_in(data, of, step))
         return objects if isinstance(data, list) else next(iter(objects), None)
@@ -280,14 +348,6 @@ class Function(NamedTuple):
                 yield self.object_by_id(kind, data[f"id_{kind}"])
 
 
-def _scalars(schema: Schema, name: str) -> str:
-    """Return the plain fields of what a mutation returns: they are its result."""
-    fields = schema.types[name].fields.values()
-    plain = [f for f in fields if not f.deprecated and not any(a.required for a in f.arguments)]
-    names = [f.name for f in plain if schema.types[f.type.name].kind in LEAVES]
-    return " ".join(names) or "__typename"
-
-
 def _functions(api: Api) -> Iterator[Function]:
     """Yield all that can be called, in the schema's order, what is left out by default too."""
     schema = api.schema
@@ -310,19 +370,17 @@ def _fields(api: Api, owner: str, kind: str, operation: str) -> Iterator[Functio
             yield Function(api, prefix + name, field, kind, operation, leaf, makes)
 
 
-def _tool(function: Function) -> Tool:
+def _tool(function: Function, read_only: bool) -> Tool:
     """Return the tool of a field; its JSON Schema and its check are made when needed."""
-    field, kind, makes = function.field, function.kind, function.makes
-    is_payload = function.operation == "mutation" and not function.leaf
-    if is_payload and not all(function.loaders.values()):
-        makes = ()
+    field, kind = function.field, function.kind
+    makes = () if function.is_payload else function.makes
     return Tool(
         name=function.name,
         description=f"{field.doc}\n\nReturns {field.type}".lstrip(),
-        parameters=LazyMapping(function.parameters),
+        parameters=LazySchema(function.parameters),
         function=function.call,
         check=function.check,
-        read_only=function.lazy,
+        read_only=read_only or function.lazy,
         kind=kind,
         receiver=function.receiver if kind else "",
         returns=makes[0] if len(makes) == 1 and field.type.item is None else "",
@@ -333,27 +391,32 @@ def _tool(function: Function) -> Tool:
     )
 
 
-# -- include and exclude --------------------------------------------------------------
+# -- globs ----------------------------------------------------------------------------
 
 
-def _globs(globs: Iterable[str]) -> tuple[str, ...]:
-    return (globs,) if isinstance(globs, str) else tuple(globs)
+def _globs(option: str, globs: Iterable[str]) -> tuple[str, ...]:
+    """Return the globs of an option. Raises DefinitionError for what is no text."""
+    is_one = isinstance(globs, str) or not isinstance(globs, Iterable)
+    texts: tuple[Any, ...] = (globs,) if is_one else tuple(globs)
+    for each in texts:
+        if not isinstance(each, str):
+            raise DefinitionError(f"{option} takes globs, which are texts, not {each!r:.60}")
+    return texts
 
 
 def _chosen(
-    functions: Iterator[Function], include: tuple[str, ...], exclude: tuple[str, ...]
+    functions: Sequence[Function], include: tuple[str, ...], exclude: tuple[str, ...]
 ) -> list[Function]:
     """Return the functions that globs choose. Raises DefinitionError for one that fits none."""
     if not include and not exclude:
         return [each for each in functions if each.usual]
-    possible = list(functions)
-    names = [each.name for each in possible]
+    names = [each.name for each in functions]
     for glob in (*include, *exclude):
         if not any(fnmatchcase(name, glob) for name in names):
             raise DefinitionError(f"no tool is named {glob!r}.{nearest(glob, names)}")
     return [
         each
-        for each in possible
+        for each in functions
         if (each.name in include or (each.usual and _fits(each.name, include or ("*",))))
         and not _fits(each.name, exclude)
     ]
@@ -361,3 +424,31 @@ def _chosen(
 
 def _fits(name: str, globs: tuple[str, ...]) -> bool:
     return any(fnmatchcase(name, glob) for glob in globs)
+
+
+def _read_only_fields(functions: Sequence[Function], globs: tuple[str, ...]) -> frozenset[str]:
+    """Return the fields, as `Type.field`, that globs fit. Raises DefinitionError for none."""
+    fields: set[str] = set()
+    for glob in globs:
+        fitting = {each.path for each in functions if _is_marked(each, glob)}
+        if not fitting:
+            paths = [each.path for each in functions]
+            groups = dict.fromkeys(f"{each.owner}.*" for each in functions)
+            raise DefinitionError(
+                f"read_only: no field fits {glob!r}.{nearest(glob, (*groups, *paths))}"
+            )
+        fields |= fitting
+    return frozenset(fields)
+
+
+def _is_marked(function: Function, glob: str) -> bool:
+    """Return whether a glob marks a field as read-only.
+
+    Each request for a field of an object begins at a field of Query, so `Query.*` is all of them.
+    A mutation fits no glob that does not name its type: a `*` is too easily written.
+    """
+    if function.operation == "mutation" and not glob.startswith(f"{function.owner}."):
+        return False
+    return fnmatchcase(function.path, glob) or (
+        function.operation == "query" and glob == f"{function.api.schema.query}.*"
+    )

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
+from functools import cached_property
 from typing import Any
 
 from pydantic import PydanticUserError, TypeAdapter, ValidationError
@@ -187,6 +188,31 @@ def _short_name(name: object) -> str:
 
 
 # -- validation ---------------------------------------------------------------------------
+
+
+class LazySchema(Mapping[str, Any]):
+    """A JSON Schema that is computed when it is first read: a toolbox may have thousands."""
+
+    def __init__(self, compute: Callable[[], dict[str, Any]]) -> None:
+        self._compute = compute
+
+    @cached_property
+    def _schema(self) -> dict[str, Any]:
+        schema: dict[str, Any] = well_formed(self._compute())
+        return schema
+
+    def __getitem__(self, key: str) -> Any:
+        return self._schema[key]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._schema)
+
+    def __len__(self) -> int:
+        return len(self._schema)
+
+    def __repr__(self) -> str:
+        return repr(self._schema)
+
 
 _NO_SCHEMA = (PydanticSchemaGenerationError, PydanticUserError, TypeError, RecursionError)
 

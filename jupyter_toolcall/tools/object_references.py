@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import functools
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Container, Iterator, Mapping
 from itertools import chain, repeat
 from typing import Any
 
@@ -24,6 +24,8 @@ Replacement = Callable[[Path, str], str]
 Fits = Callable[[Schema, str], bool]
 """Whether a text names an object for this schema."""
 
+NAME_OR_TEXT = r"^(\w+#[1-9][0-9]*|.*)$"
+"""The pattern of a string that is the name of an object of any type, or any other text."""
 _PATTERN = re.compile(
     r"\^(?P<own>\()?(?:\(([\w|]+)\)|(\w+))#\[1-9\]\[0-9\]\*(?(own)\|\\\$\\w\+\))\$"
 )
@@ -79,16 +81,32 @@ def takes_own_names(schema: Any) -> Any:
 
 def fits(schema: Schema, value: str) -> bool:
     """Return whether a text is a name, and of a type that the schema takes."""
-    kinds = kinds_of(schema)
-    return bool(kinds) and NAME.fullmatch(value) is not None and kind_in(value) in kinds
+    if NAME.fullmatch(value) is None:
+        return False
+    return kind_in(value) in kinds_of(schema) or _takes_text(schema)
+
+
+def fits_object(objects: Container[str]) -> Fits:
+    """Return `fits` for a session with these objects: where any text may stand, one that only
+    looks like a name names no object."""
+
+    def fits_one(schema: Schema, value: str) -> bool:
+        return fits(schema, value) and (value in objects or not _takes_text(schema))
+
+    return fits_one
+
+
+def _takes_text(schema: Schema) -> bool:
+    return schema.get("pattern") == NAME_OR_TEXT
 
 
 def own_name_fits(schema: Schema, value: str) -> bool:
     """Return whether a text is a `$name`, where the schema takes an object."""
-    return bool(kinds_of(schema)) and OWN_NAME.fullmatch(value) is not None
+    takes_object = bool(kinds_of(schema)) or _takes_text(schema)
+    return takes_object and OWN_NAME.fullmatch(value) is not None
 
 
-def references(schema: Schema, value: Any) -> Iterator[tuple[str, str]]:
+def references(schema: Schema, value: Any, fitting: Fits = fits) -> Iterator[tuple[str, str]]:
     """Yield (path, name) for each object that a value names: ("plates.0", "Plate#1")."""
     names: list[tuple[str, str]] = []
 
@@ -96,7 +114,7 @@ def references(schema: Schema, value: Any) -> Iterator[tuple[str, str]]:
         names.append((".".join(path), name))
         return name
 
-    replace_names(schema, value, note)
+    replace_names(schema, value, note, fitting)
     return iter(names)
 
 

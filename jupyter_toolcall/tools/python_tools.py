@@ -312,7 +312,7 @@ def _own_text(instance: object, name: str) -> str:
 
 
 _TEXTS = {
-    "name": ("letters a to z, digits, _ and -", r"[A-Za-z0-9_-]+", "weather"),
+    "name": ("letters, digits, _, - and .", r"[\w.-]+", "weather"),
     "description": ("a text", r".*\S.*", "Tells the weather of a city"),
 }
 

@@ -55,7 +55,8 @@ class Tool:
     Python signature, such as a request to a server.
 
     Arguments:
-        name: letters a to z, digits, `_` and `-`, at most 128 characters.
+        name: letters, digits, `_`, `-` and `.`, at most 200 characters. Where a provider takes
+            less, it is sent a short form of the name.
         description: what the model reads about it.
         parameters: the JSON Schema of its arguments, of type `object`.
         function: what runs. It takes what `check` returns, as keywords. An async function

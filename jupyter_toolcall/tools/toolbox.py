@@ -11,13 +11,14 @@ from typing import Any
 
 from ..core.errors import DefinitionError, UsageError
 from ..core.text import nearest
+from .arguments import LazySchema
 from .object_types import annotation_type, classes_in, is_object_class, kind_name
 from .python_tools import from_class, from_function
 from .tool import Tool
 from .tool_version import forget
 from .value_copies import well_formed
 
-_NAME = re.compile(r"[A-Za-z0-9_-]{1,128}")
+_NAME = re.compile(r"[\w.-]{1,200}")
 
 
 class Toolbox:
@@ -213,17 +214,18 @@ def _by_name(tools: Iterable[Tool]) -> dict[str, Tool]:
     for tool in tools:
         if not _NAME.fullmatch(tool.name):
             raise DefinitionError(
-                f"{tool.name!r} is no name that models take: letters a to z, digits, _ and -, "
-                "at most 128; give one with @tool(name=...)"
+                f"{tool.name!r:.240} is no name of a tool: letters, digits, _, - and ., "
+                "at most 200; give one with @tool(name=...)"
             )
         if tool.name in named:
             raise DefinitionError(
                 f"two tools are named {tool.name!r}; rename one with @tool(name=...)"
             )
         # Half of a Unicode character would stop each request, file and message.
-        written = tool.description, dict(tool.parameters)
-        description, parameters = readable = tuple(map(well_formed, written))
-        if readable != written:
+        description, parameters = well_formed(tool.description), tool.parameters
+        if not isinstance(parameters, LazySchema):
+            parameters = well_formed(dict(parameters))
+        if (description, parameters) != (tool.description, tool.parameters):
             tool = dataclasses.replace(tool, description=description, parameters=parameters)
         named[tool.name] = tool
     return named

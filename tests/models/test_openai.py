@@ -177,18 +177,6 @@ def test_ids_of_other_models_that_are_too_long_stay_apart() -> None:
     assert len(set(ids)) == 2
 
 
-@pytest.mark.parametrize("name", ["x" * 65, "peel it", "Potato#1", "schälen", ""])
-def test_a_tool_whose_name_no_server_takes_is_named_before_anything_is_sent(
-    server: StandIn, name: str
-) -> None:
-    with a_model(server) as model, pytest.raises(ModelError) as refused:
-        model(replace(GO, tools=(PEEL, a_tool(name))))
-    assert repr(name) in str(refused.value)
-    assert "at most 64" in str(refused.value)
-    assert "\n" not in str(refused.value)
-    assert server.asked == []
-
-
 def test_a_name_of_64_characters_is_taken() -> None:
     assert body(replace(GO, tools=(a_tool("x" * 64),)))["tools"]
 

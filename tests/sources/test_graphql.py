@@ -500,7 +500,7 @@ def test_null_where_none_may_be_is_a_failure(box: Toolbox, server: Server) -> No
     assert said.startswith("Cannot return null for non-nullable field Dough.never.")
     server.answer = lambda: (200, b'{"data": {"dough": {"never": null}}}')
     said = tell(box, *script).calls[-1].error
-    assert said == "the server gave null for Dough_never, which it declares non-null"
+    assert said == "Dough.never: the server answered null, and the schema says String!"
     server.answer = lambda: (200, b'{"data": {"dough": null}}')
     assert tell(box, *script).calls[-1].error == "dough is null, so it has no never"
 

@@ -236,6 +236,15 @@ def test_a_server_that_forbids_introspection_is_named_without_its_password() -> 
             from_graphql(server.url.replace("//", "//me:canary@"))
 
 
+def test_half_a_character_in_a_schema_stops_no_request() -> None:
+    data = introspected("type Query { a(x: Int): Int }")
+    field = _of(data, "Query")["fields"][0]
+    field["description"] = field["args"][0]["description"] = "half \ud83d"
+    definition = from_graphql(data)["a"].definition()
+    assert json.loads(json.dumps(definition, ensure_ascii=False).encode()) == definition
+    assert definition["parameters"]["properties"]["x"]["description"] == "half \ufffd"
+
+
 # -- literals -------------------------------------------------------------------------
 
 _NAMES = st.from_regex(r"[A-Za-z_][A-Za-z0-9_]{0,8}", fullmatch=True)

@@ -1,0 +1,94 @@
+"""Names of tools as providers take them: at most 64 ASCII letters, digits, `_` and `-`.
+
+OpenAI and Anthropic both document this limit. A longer name, or one with other characters, is sent
+in a short form: its beginning and a digest of it. Replies are read back, so that the session, its
+journal and the panel only have the names that the tools have.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+from typing import TypeVar
+
+from ..core.digests import digest
+from ..schemes.messages import Assistant, Message, Request, Results, Sent
+from ..tools.tool import Tool
+
+LONGEST = 64
+"""Characters of a tool's name that every provider takes."""
+DIGITS = 8
+"""Characters of the digest at the end of a short form."""
+_ACCEPTED = re.compile(rf"[a-zA-Z0-9_-]{{1,{LONGEST}}}")
+_REFUSED = re.compile(r"[^a-zA-Z0-9_-]+")
+AnyTool = TypeVar("AnyTool", Tool, Sent)
+
+
+def short_names(names: Iterable[str]) -> dict[str, str]:
+    """Return the short form of each name that cannot be sent as it is.
+
+    The same names have the same forms in any order, and no two names have one form.
+    """
+    every = set(names)
+    forms: dict[str, str] = {}
+    refused = [name for name in every if not _ACCEPTED.fullmatch(name)]
+    # Another name may be what a form would be: a server chooses the names of its fields.
+    taken = every.difference(refused)
+    for name in sorted(refused):
+        attempt = 0
+        while (form := _short_form(name, attempt)) in taken:
+            attempt += 1
+        taken.add(form)
+        forms[name] = form
+    return forms
+
+
+def _short_form(name: str, attempt: int) -> str:
+    """Return the beginning of a name, as far as it is accepted, and a digest of the name."""
+    letters = unicodedata.normalize("NFKD", name)
+    plain = "".join(each for each in letters if not unicodedata.combining(each))
+    beginning = _REFUSED.sub("_", plain)[: LONGEST - DIGITS - 1]
+    return f"{beginning}_{digest('tool name', name, attempt)[:DIGITS]}"
+
+
+def with_short_names(request: Request) -> tuple[Request, Mapping[str, str]]:
+    """Return a request in which every tool has a name that can be sent, and the names by form.
+
+    The description of a tool that was renamed begins with its name: results and lists of tools
+    have that one.
+    """
+    names = {tool.name for tool in (*request.tools, *request.deferred)}
+    forms = short_names(names.union(sent.name for sent in request.first))
+    if not forms:
+        return request, {}
+    renamed = replace(
+        request,
+        tools=tuple(_renamed(tool, forms) for tool in request.tools),
+        deferred=tuple(_renamed(tool, forms) for tool in request.deferred),
+        first=tuple(_renamed(tool, forms) for tool in request.first),
+        messages=tuple(_message(message, forms) for message in request.messages),
+    )
+    return renamed, {form: name for name, form in forms.items()}
+
+
+def _renamed(tool: AnyTool, forms: Mapping[str, str]) -> AnyTool:
+    if tool.name not in forms:
+        return tool
+    description = f"{tool.name}: {tool.description.lstrip()}"
+    return replace(tool, name=forms[tool.name], description=description)
+
+
+def _message(message: Message, forms: Mapping[str, str]) -> Message:
+    match message:
+        case Assistant(calls=calls) if any(call.tool in forms for call in calls):
+            renamed = (replace(call, tool=forms.get(call.tool, call.tool)) for call in calls)
+            return replace(message, calls=tuple(renamed))
+        case Results(results=results) if any(result.selected for result in results):
+            shown = (
+                replace(result, selected=tuple(forms.get(name, name) for name in result.selected))
+                for result in results
+            )
+            return replace(message, results=tuple(shown))
+    return message

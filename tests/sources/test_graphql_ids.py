@@ -1,0 +1,208 @@
+"""GraphQL: the names of objects serve as ids, in schemas of any size and at any depth."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from jupyter_toolcall import Scripted, Session, Toolbox, from_graphql
+from jupyter_toolcall.schemes import Native
+from jupyter_toolcall.schemes.scheme import Flat
+from tests.standin.graphql_schemas import forge
+from tests.standin.graphql_server import Server, engine, serving
+
+ISSUE = ("findIssue", {"number": 1})
+ISSUE_ID = '"/findIssue(number: 1)/id"'
+"""The id that the stand-in gives that object, as a query writes it."""
+
+
+@pytest.fixture(scope="module")
+def forge_server() -> Iterator[Server]:
+    with serving(forge(30, 9), resolver=engine) as server:
+        yield server
+
+
+@pytest.fixture
+def server(forge_server: Server) -> Server:
+    forge_server.requests.clear()
+    return forge_server
+
+
+@pytest.fixture(scope="module")
+def box(forge_server: Server) -> Toolbox:
+    return from_graphql(forge(30, 9), endpoint=forge_server.url)
+
+
+def tell(box: Toolbox, *script: Any, **options: Any) -> Session:
+    given: dict[str, Any] = {"scheme": "flat", "approve": "all", **options}
+    return Session(box, Scripted([*script, "done"]), **given).tell("go")
+
+
+@pytest.mark.parametrize("kinds", [1, 20, 21, 120])
+def test_an_object_is_an_id_by_its_name_however_many_types_have_ids(kinds: int) -> None:
+    with serving(forge(kinds, 9), resolver=engine) as server:
+        box = from_graphql(forge(kinds, 9), endpoint=server.url)
+        session = tell(box, ISSUE, ("addComment", {"subjectId": "Issue#1", "body": "Hi"}))
+    assert session.calls[1].status == "succeeded"
+    assert server.queries == [
+        "{ findIssue(number: 1) { id } }",
+        f'mutation {{ addComment(subjectId: {ISSUE_ID}, body: "Hi") {{ ok clientMutationId }} }}',
+    ]
+
+
+def test_the_schema_of_an_id_does_not_grow_with_the_number_of_types(box: Toolbox) -> None:
+    small = from_graphql(forge(1, 9))
+    assert dict(box["addComment"].parameters) == dict(small["addComment"].parameters)
+    subject = box["addComment"].parameters["properties"]["subjectId"]
+    assert subject["description"] == "An object that has an id is given by its name."
+
+
+def test_a_prompt_with_calls_as_xml_says_that_an_id_may_be_a_name(box: Toolbox) -> None:
+    system = Session(box, Scripted([]), scheme=Native(Flat())).cursor.request.system
+    assert '"subjectId" type="str | name such as Type#1"' in system
+
+
+def test_names_in_lists_and_in_input_objects_are_ids_too(box: Toolbox, server: Server) -> None:
+    tell(
+        box,
+        ISSUE,
+        ("addComment", {"subjectId": "x", "body": "Hi", "others": ["Issue#1", "y", "Issue#1"]}),
+        ("moveCard", {"input": {"cardId": "Issue#1", "columnId": "Issue#1"}}),
+    )
+    assert f'others: [{ISSUE_ID}, "y", {ISSUE_ID}]' in server.queries[1]
+    assert f"input: {{cardId: {ISSUE_ID}, columnId: {ISSUE_ID}}}" in server.queries[2]
+
+
+@pytest.mark.parametrize(
+    ("name", "error"),
+    [
+        ("Note#1", "Note#1 has no id, since a Note has none; name another object, or an id"),
+        ("Issue#7", "there is no object 'Issue#7'; objects of that type: Issue#1"),
+    ],
+)
+def test_an_object_that_has_no_id_and_one_that_does_not_exist_are_errors_in_one_line(
+    box: Toolbox, server: Server, name: str, error: str
+) -> None:
+    note = ("search", {"text": "x"})
+    arguments = {"subjectId": name, "body": "Hi"}
+    session = tell(box, ISSUE, note, ("addComment", arguments))
+    assert session.calls[2].error == f"addComment: subjectId: {error}"
+    assert server.queries == []
+
+
+def test_an_id_of_the_server_that_looks_like_a_name_is_sent_as_it_is(
+    box: Toolbox, server: Server
+) -> None:
+    session = tell(box, ("addComment", {"subjectId": "USER#12", "body": "Hi"}))
+    assert session.calls[0].status == "succeeded"
+    assert 'subjectId: "USER#12"' in server.queries[0]
+
+
+@pytest.mark.parametrize(
+    ("tool", "arguments", "where"),
+    [
+        (
+            "addComment",
+            {"subjectId": "x", "body": "Issue#1"},
+            "body: Issue#1 is an object, and a S",
+        ),
+        (
+            "moveCard",
+            {"input": {"cardId": "x", "note": "Issue#1"}},
+            "input.note: Issue#1 is an obj",
+        ),
+        ("moveCard", {"input": {"cardId": "x", "anything": "Issue#1"}}, "input.anything: Issue#1"),
+        (
+            "moveCard",
+            {"input": {"cardId": "x", "anything": {"a": [1, "Issue#1"]}}},
+            "input.anything: Issue#1 is an object, and a HTML is taken here",
+        ),
+    ],
+)
+def test_the_name_of_an_object_where_no_id_is_taken_is_an_error(
+    box: Toolbox, server: Server, tool: str, arguments: dict[str, Any], where: str
+) -> None:
+    session = tell(box, ISSUE, (tool, arguments))
+    assert session.calls[1].error.startswith(f"{tool}: {where}")
+    assert "\n" not in session.calls[1].error
+    assert server.queries == []
+
+
+def test_a_text_that_contains_a_name_is_a_text(box: Toolbox, server: Server) -> None:
+    tell(box, ISSUE, ("addComment", {"subjectId": "Issue#1", "body": "See Issue#1"}))
+    assert 'body: "See Issue#1"' in server.queries[1]
+
+
+def test_a_text_that_is_an_input_is_an_id_by_its_name(box: Toolbox, server: Server) -> None:
+    inputs = {"subject": "I_kw2"}
+    tell(box, ("addComment", {"subjectId": "str#1", "body": "Hi"}), inputs=inputs)
+    assert 'subjectId: "I_kw2"' in server.queries[0]
+
+
+def test_a_call_depends_on_the_objects_that_are_its_ids(box: Toolbox, server: Server) -> None:
+    comment = ("addComment", {"subjectId": "Issue#1", "body": "Hi"})
+    session = tell(box, ISSUE, comment, ("findThing1", {"number": 5}))
+    edited = session.edit(session.calls[0], number=2).run()
+    assert [call.status for call in edited.calls] == ["succeeded"] * 3
+    assert [query[:40] for query in server.queries[2:]] == [
+        "{ findIssue(number: 2) { id } }",
+        'mutation { addComment(subjectId: "/findI',
+    ]
+    assert "number: 2" in server.queries[3]
+
+
+@pytest.mark.parametrize("scheme", ["flat", "select", "current"])
+def test_every_scheme_takes_the_name_of_an_object_for_an_id(
+    box: Toolbox, server: Server, scheme: str
+) -> None:
+    selected = [("selectTools", {"tools": ["findIssue", "addComment"]})]
+    script: list[Any] = [ISSUE, ("addComment", {"subjectId": "Issue#1", "body": "Hi"})]
+    session = tell(box, *(selected if scheme == "select" else []), *script, scheme=scheme)
+    assert session.calls[-1].status == "succeeded"
+    assert ISSUE_ID in server.queries[-1]
+
+
+def test_a_name_that_the_model_gave_an_object_is_an_id(box: Toolbox, server: Server) -> None:
+    comment = ("addComment", {"subjectId": "$bug", "body": "Hi"})
+    session = tell(box, ISSUE, ("_saveAs", {"name": "bug"}), comment, scheme="current")
+    assert session.calls[-1].status == "succeeded"
+    assert ISSUE_ID in server.queries[-1]
+
+
+def test_a_text_of_the_servers_own_for_an_id_needs_an_object_only_where_that_is_its_id() -> None:
+    sdl = (
+        "scalar GitObjectID type GitObject { id: ID!, oid: GitObjectID! } "
+        "type Query { object(oid: GitObjectID!): GitObject }"
+    )
+    session = tell(from_graphql(sdl), ("object", {"oid": "4b825dc"}))
+    assert session.calls[0].result == "GitObject#1"
+
+
+NAMES = st.sampled_from(["Issue#1", "Thing1#1", "Note#1", "x", "Issue#1 ", "See Issue#1", ""])
+TREES = st.recursive(
+    NAMES, lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.just("a"), inner)
+)
+
+
+@settings(
+    max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
+@given(NAMES, NAMES, st.lists(NAMES, max_size=3), TREES)
+def test_the_name_of_an_object_never_reaches_a_server(
+    box: Toolbox, server: Server, subject: str, body: str, others: list[str], tree: Any
+) -> None:
+    server.requests.clear()
+    tell(
+        box,
+        [ISSUE, ("findThing1", {"number": 1}), ("search", {"text": "x"})],
+        ("addComment", {"subjectId": subject, "body": body, "others": others}),
+        ("moveCard", {"input": {"cardId": subject, "anything": tree, "note": body}}),
+    )
+    for asked in server.requests:
+        for name in ("Issue#1", "Thing1#1", "Note#1"):
+            assert f'"{name}"' not in asked.query
+            assert f"'{name}'" not in repr(asked.variables)
