@@ -103,7 +103,7 @@ def _named(cursor: Cursor, call: CallRecord) -> Uses:
         arguments = cursor.context.scheme.complete(call, tool, state)
     except CallError:
         arguments = dict(call.asked)
-    named = references(tool.parameters, arguments)
+    named = references(tool.parameters, arguments, state.plain)
     objects = ((argument, state.objects.get(name)) for argument, name in named)
     return {argument: made.producer for argument, made in objects if made is not None}
 

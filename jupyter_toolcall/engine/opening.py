@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from ..core.errors import BrokenJournal, DefinitionError, ToolcallError, UsageError
-from ..core.events import Opened, Output
+from ..core.events import Made, Opened, Output
 from ..core.journal import Journal
 from ..core.secrets import Secrets, hide_event_secrets
 from ..core.state_fold import opened_as, state_at
@@ -26,6 +26,7 @@ from ..tools.object_references import kinds_of
 from ..tools.object_types import kind_name
 from ..tools.toolbox import Toolbox
 from ..tools.value_copies import well_formed
+from ..tools.value_text import is_plain_input, shown_value
 from .approval_policy import Approve, approval_policy
 from .cursor import Cursor, SessionContext
 from .execution import store_results
@@ -62,7 +63,7 @@ def open_session(
     values = SessionValues(journal, box.kinds)
     opened = Opened(
         chosen.name,
-        tuple((key, values.add_input(key, *pair)) for key, pair in described.items()),
+        tuple(_input(key, *pair, values) for key, pair in described.items()),
         {key: _output(key, *pair, box) for key, pair in wanted_outputs.items()},
         well_formed(system),
         instances=_instances(box, values),
@@ -148,9 +149,19 @@ def _instances(toolbox: Toolbox, values: SessionValues) -> tuple[tuple[str, str]
 
 def _described(value: Described) -> tuple[Any, str]:
     match value:
-        case (thing, str() as description):
+        # A list of two texts is a value.
+        case tuple((thing, str() as description)):
             return thing, well_formed(description)
     return value, ""
+
+
+def _input(
+    name: str, value: Any, description: str, values: SessionValues
+) -> tuple[str, Made]:
+    is_plain = is_plain_input(value, values.kinds)
+    hide = (values.journal.secrets or Secrets()).hide
+    shown = shown_value(name, value, hide) if is_plain else ""
+    return name, values.add_input(name, value, description, shown)
 
 
 def _toolbox(toolbox: Any) -> Toolbox:
@@ -163,7 +174,8 @@ def _known_types(
     toolbox: Toolbox, values: Mapping[str, tuple[Any, str]], outputs: Mapping[str, tuple[Any, str]]
 ) -> Toolbox:
     """The types of inputs and outputs are met by name too."""
-    types = [type(value) for value, _ in values.values()]
+    inputs = (value for value, _ in values.values())
+    types = [type(value) for value in inputs if not is_plain_input(value, toolbox.kinds)]
     types += [kind for kind, _ in outputs.values() if isinstance(kind, type)]
     plain = [kind for kind in types if kind in SCALAR_TYPES]
     return toolbox.with_types(dict.fromkeys(kind for kind in types if kind not in plain))

@@ -10,17 +10,18 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
-from ..core.call_record import objects_of
+from ..core.call_record import at_path, objects_of, replaced_at
 from ..core.digests import digest
 from ..core.errors import Absent
 from ..core.events import Decided, Failed, Finished, Interrupted, Made, Outcome, Producer, Uses
 from ..core.journal import Journal
 from ..core.recorded_calls import RecordedCall, recorded_call
 from ..core.secrets import MissingSecret
-from ..core.state import State
+from ..core.state import NAME, State
 from ..schemes.save_tool import SCALARS
 from ..storage.value_store import MISSING
-from ..tools.object_types import Kinds, kind_of
+from ..tools.object_references import Path
+from ..tools.object_types import Kinds, kind_name, kind_of
 from ..tools.tool import Tool
 from ..tools.value_copies import private
 from ..tools.value_digests import content_digest
@@ -35,6 +36,10 @@ class ToolInputs:
 
     arguments: Mapping[str, Any]
     variables: Mapping[str, Any]
+    plain: Mapping[Path, Any] = field(default_factory=dict)
+    """The plain data that the arguments name, by where the name stands."""
+    uses: Uses = field(default_factory=dict)
+    """What produced it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,10 +60,19 @@ class PreparedCall:
     setters: Mapping[str, str] = field(default_factory=dict)
     """For each session variable that it reads, the id of the call that set it last."""
     inputs: ToolInputs | None = field(default=None, repr=False, compare=False)
-    """Arguments and variables with the values of secrets, for the run alone; None where no
-    marker stands for one."""
+    """Arguments and variables with the values of secrets, and with plain data in place of its
+    names, for the run alone; None where there is neither."""
     missing: MissingSecret | None = None
     """Why it can't run now: a variable of the environment is not set."""
+
+    @property
+    def judged_arguments(self) -> Mapping[str, Any]:
+        """The arguments by which a policy decides: with plain data in place of its names."""
+        arguments = self.arguments
+        for path, value in (self.inputs.plain if self.inputs else {}).items():
+            if isinstance(name := at_path(arguments, path), str) and NAME.fullmatch(name):
+                arguments = replaced_at(arguments, path, value)
+        return arguments
 
 
 class ValueStore(Protocol):
@@ -105,12 +119,15 @@ class SessionValues:
             theirs.update(mine)
         self.by_digest, self.notes, self.previews = other.by_digest, other.notes, other.previews
 
-    def add_input(self, name: str, value: Any, description: str = "") -> Made:
-        """Store an input, and return its object; its digest is that of its content."""
-        kind = kind_of(value, self.kinds) or type(value).__name__
+    def add_input(self, name: str, value: Any, description: str = "", shown: str = "") -> Made:
+        """Store an input, and return its object; its digest is that of its content.
+
+        `shown` is what a model is shown of it where it is plain data.
+        """
+        kind = kind_of(value, self.kinds) or kind_name(type(value))
         content = content_digest(value)
         input_digest = digest("input", name, kind, content)
-        made = Made(kind, input_digest, content, description, Producer(input=name))
+        made = Made(kind, input_digest, content, description, Producer(input=name), shown)
         self.store(made, value)
         return made
 

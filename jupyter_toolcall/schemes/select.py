@@ -26,6 +26,7 @@ from .scheme import (
     new_kinds,
     no_tool,
     object_line,
+    plain_note,
     result_data,
     result_text,
     with_receiver,
@@ -49,7 +50,8 @@ class Select(Scheme):
         own = (_select_tools(objects, listed), *save_tools(state))
         tools = tuple(toolbox[name] for name in chosen)
         known = {line: name for line, name in {**objects, **listed}.items() if name is not None}
-        return Offer(own, tools, SYSTEM, rest, reminder=reminder(state), listed=known)
+        system = "\n".join([SYSTEM, *plain_note(state)])
+        return Offer(own, tools, system, rest, reminder=reminder(state), listed=known)
 
     def complete(self, call: CallRecord, tool: Tool, state: State) -> dict[str, Any]:
         # What a person wrote runs, whatever the model had selected.

@@ -4,13 +4,16 @@ An object parameter is a string whose pattern names its types: `^Potato#[1-9][0-
 The model, the form and this file read the pattern, so tools of every source are treated alike.
 If a scheme lets the model name objects itself, the pattern takes such a name too:
 `^(Potato#...|$NAME)$`.
+
+Anywhere else, where a parameter takes a value, the name of an object that is plain data stands
+for that value.
 """
 
 from __future__ import annotations
 
 import functools
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from itertools import chain, repeat
 from typing import Any
 
@@ -83,20 +86,42 @@ def fits(schema: Schema, value: str) -> bool:
     return bool(kinds) and NAME.fullmatch(value) is not None and kind_in(value) in kinds
 
 
+def takes_values(schema: Schema) -> bool:
+    """Return whether a schema takes anything but null and objects by name."""
+    branches = [*schema.get("anyOf", ()), *schema.get("oneOf", ())]
+    if branches:
+        return any(isinstance(branch, Mapping) and takes_values(branch) for branch in branches)
+    return not kinds_of(schema) and schema.get("type") != "null"
+
+
+def fits_any(plain: Collection[str]) -> Fits:
+    """Return which texts name an object, where these are the names of plain data."""
+
+    def fitting(schema: Schema, text: str) -> bool:
+        return fits(schema, text) or (text in plain and takes_values(schema))
+
+    return fitting if plain else fits
+
+
 def own_name_fits(schema: Schema, value: str) -> bool:
     """Return whether a text is a `$name`, where the schema takes an object."""
     return bool(kinds_of(schema)) and OWN_NAME.fullmatch(value) is not None
 
 
-def references(schema: Schema, value: Any) -> Iterator[tuple[str, str]]:
-    """Yield (path, name) for each object that a value names: ("plates.0", "Plate#1")."""
+def references(
+    schema: Schema, value: Any, plain: Collection[str] = ()
+) -> Iterator[tuple[str, str]]:
+    """Yield (path, name) for each object that a value names: ("plates.0", "Plate#1").
+
+    `plain` are the names of the objects that are plain data.
+    """
     names: list[tuple[str, str]] = []
 
     def note(path: Path, name: str) -> str:
         names.append((".".join(path), name))
         return name
 
-    replace_names(schema, value, note)
+    replace_names(schema, value, note, fits_any(plain))
     return iter(names)
 
 
@@ -114,25 +139,29 @@ def replace_names(schema: Schema, value: Any, new: Replacement, fitting: Fits = 
     return _walk(schema, value, schema.get("$defs", {}), (), seek)
 
 
+_BRANCHES = ("anyOf", "oneOf", "allOf")
 _Seek = Callable[[Schema, Path, str], str | None]
 """Returns what replaces a text, None if the text names no object."""
 
 
 def _walk(schema: Any, value: Any, defs: Schema, path: Path, seek: _Seek) -> Any:
-    if not (isinstance(value, (str, list, dict)) and isinstance(schema, (dict, Mapping))):
+    if not isinstance(value, (str, list, dict)):
         return value
+    schema = schema if isinstance(schema, (dict, Mapping)) else {}
     if "$ref" in schema:
         schema = defs.get(str(schema["$ref"]).rpartition("/")[2], {})
+    # What a schema says nothing of may hold names of plain data.
+    is_open = not any(schema.get(key) for key in _BRANCHES)
     match value:
         case str() if (replaced := seek(schema, path, value)) is not None:
             return replaced
-        case list() if schema.get("items") or schema.get("prefixItems"):
+        case list() if is_open or schema.get("items") or schema.get("prefixItems"):
             schemas = chain(schema.get("prefixItems", ()), repeat(schema.get("items")))
             return [
                 _walk(part, item, defs, (*path, str(index)), seek)
                 for index, (part, item) in enumerate(zip(schemas, value, strict=False))
             ]
-        case dict() if schema.get("properties") or schema.get("additionalProperties"):
+        case dict() if is_open or schema.get("properties") or schema.get("additionalProperties"):
             named, other = schema.get("properties", {}), schema.get("additionalProperties")
             return {
                 key: _walk(named.get(key, other), item, defs, (*path, key), seek)
@@ -150,7 +179,7 @@ def _branches(schema: Schema, value: Any, defs: Schema, path: Path, seek: _Seek)
         names.extend([text] if replacement is not None else [])
         return replacement
 
-    for key in ("anyOf", "oneOf", "allOf"):
+    for key in _BRANCHES:
         for branch in schema.get(key, ()):
             replaced = _walk(branch, value, defs, path, seek_and_count)
             if names:

@@ -203,6 +203,9 @@ class ObjectOf:
         self, source: Any, handler: GetCoreSchemaHandler
     ) -> CoreSchema:
         def resolve(name: object, info: core_schema.ValidationInfo) -> Any:
+            # An object in a list that is an input is there already.
+            if isinstance(name, self.types):
+                return name
             if not isinstance(name, str):
                 raise ValueError(f"must be the name of an object, such as {self.names[0]}#1")
             try:

@@ -270,8 +270,9 @@ def call_view(
     tool = cursor.tool_named(call.tool)
     # `save`, and what failed a check, did not run. What got its name after the call had ended
     # is another object than the one that it meant.
-    objects = (end.state if end else state).objects
-    named = references(tool.parameters, call.arguments) if tool is not None else ()
+    then = end.state if end else state
+    objects = then.objects
+    named = references(tool.parameters, call.arguments, then.plain) if tool is not None else ()
     uses = {argument: objects[name].producer for argument, name in named if name in objects}
     return CallView(call, end, None, absent, uses)
 
