@@ -13,7 +13,7 @@ from ..core.call_record import replaced_at
 from ..core.errors import CallError
 from ..core.events import Made, Uses
 from ..core.state import State
-from ..tools.object_references import Path, fits_any, kinds_of, replace_names
+from ..tools.object_references import Path, fits_plain, named_paths
 from ..tools.tool import Tool, unchanged
 from ..tools.value_copies import json_data, private
 from .session_values import SessionValues
@@ -65,22 +65,10 @@ def named_data(
     tool: Tool, arguments: Mapping[str, Any], state: State, values: SessionValues
 ) -> NamedData:
     """Return the plain data that arguments name. Raises Absent where a value is not here."""
-    objects = dict[Path, tuple[str, Made]]()
-    fits = fits_any(state.plain)
-
-    def note(path: Path, name: str) -> str:
-        # Where the schema takes an object of that type, the tool resolves its name by itself.
-        objects[path] = name, state.objects[name]
-        return name
-
-    replace_names(
-        tool.parameters,
-        arguments,
-        note,
-        lambda schema, text: text in state.plain and not kinds_of(schema) and fits(schema, text),
-    )
-    if not objects:
+    names = named_paths(tool.parameters, arguments, fits_plain(state.plain))
+    if not names:
         return NO_DATA
+    objects = {path: (name, state.objects[name]) for path, name in names.items()}
     given = {path: private(values.value(made))[0] for path, (_, made) in objects.items()}
     as_json = {path: json_data(value) for path, value in given.items()}
     # Only the types of a Python function take a date, or a value of an enum, as it is.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, get_origin
 
 from ..core.errors import BrokenJournal, DefinitionError, ToolcallError, UsageError
 from ..core.events import Made, Opened, Output
@@ -22,6 +22,13 @@ from ..storage.file_system import replace_file
 from ..storage.journal_file import journals_folder
 from ..storage.signatures import signer
 from ..storage.value_store import value_store
+from ..tools.answer_types import (
+    data_schema,
+    is_data_type,
+    is_record_class,
+    type_from_text,
+    type_text,
+)
 from ..tools.object_references import kinds_of
 from ..tools.object_types import kind_name
 from ..tools.toolbox import Toolbox
@@ -58,9 +65,9 @@ def open_session(
     """
     described = {key: _described(value) for key, value in inputs.items()}
     wanted_outputs = {key: _described(value) for key, value in outputs.items()}
-    box = _known_types(_toolbox(toolbox), described, wanted_outputs)
+    box = _with_output_types(_with_input_types(_toolbox(toolbox), described), wanted_outputs)
     chosen = _as_xml(scheme_named(scheme)) if native else scheme_named(scheme)
-    values = SessionValues(journal, box.kinds)
+    values = SessionValues(journal, box.kinds, box.answers)
     opened = Opened(
         chosen.name,
         tuple(_input(key, *pair, values) for key, pair in described.items()),
@@ -112,7 +119,11 @@ def reopen_session(
         model,
         scheme=_as_recorded(opened.scheme, scheme, where),
         inputs=inputs,
-        outputs={key: (out.kind, out.description) for key, out in opened.outputs.items()},
+        outputs={
+            key: (out.kind, out.description)
+            for key, out in opened.outputs.items()
+            if not out.schema
+        },
         system=opened.system,
         approve=approve,
         journal=journal,
@@ -155,9 +166,7 @@ def _described(value: Described) -> tuple[Any, str]:
     return value, ""
 
 
-def _input(
-    name: str, value: Any, description: str, values: SessionValues
-) -> tuple[str, Made]:
+def _input(name: str, value: Any, description: str, values: SessionValues) -> tuple[str, Made]:
     is_plain = is_plain_input(value, values.kinds)
     hide = (values.journal.secrets or Secrets()).hide
     shown = shown_value(name, value, hide) if is_plain else ""
@@ -170,25 +179,51 @@ def _toolbox(toolbox: Any) -> Toolbox:
     return toolbox
 
 
-def _known_types(
-    toolbox: Toolbox, values: Mapping[str, tuple[Any, str]], outputs: Mapping[str, tuple[Any, str]]
-) -> Toolbox:
-    """The types of inputs and outputs are met by name too."""
+def _with_input_types(toolbox: Toolbox, values: Mapping[str, tuple[Any, str]]) -> Toolbox:
+    """Return the toolbox in which objects of the types of inputs are given by name too."""
     inputs = (value for value, _ in values.values())
     types = [type(value) for value in inputs if not is_plain_input(value, toolbox.kinds)]
-    types += [kind for kind, _ in outputs.values() if isinstance(kind, type)]
-    plain = [kind for kind in types if kind in SCALAR_TYPES]
-    return toolbox.with_types(dict.fromkeys(kind for kind in types if kind not in plain))
+    return toolbox.with_types(dict.fromkeys(types))
+
+
+def _with_output_types(toolbox: Toolbox, outputs: Mapping[str, tuple[Any, str]]) -> Toolbox:
+    """Return the toolbox in which the objects that are to be made are given by name too."""
+    types = (kind for kind, _ in outputs.values() if isinstance(kind, type))
+    return toolbox.with_types(dict.fromkeys(cls for cls in types if _is_made(cls, toolbox)))
+
+
+def _is_made(cls: type, toolbox: Toolbox) -> bool:
+    """Return whether tools make the values of a type; else the model writes them, as data."""
+    if cls in toolbox.kinds or not is_data_type(cls):
+        return True
+    if not is_record_class(cls):
+        return False
+    python = (tool for tool in toolbox if tool.origin is not None)
+    return any(tool.makes is None or kind_name(cls) in tool.makes for tool in python)
+
+
+def data_output(kind: Any, description: str, toolbox: Toolbox) -> Output | None:
+    """Return an output that the model hands over as data; None for a type that is none."""
+    if isinstance(kind, str):
+        kind = type_from_text(kind, {name: cls for cls, name in toolbox.kinds.items()})
+    if not is_data_type(kind):
+        return None
+    if kind in SCALAR_TYPES:
+        return Output(SCALAR_TYPES[kind], description)
+    text = type_text(kind)
+    toolbox.answers[text] = kind
+    return Output(text, description, data_schema(kind))
 
 
 def _output(name: str, kind: Any, description: str, toolbox: Toolbox) -> Output:
-    if kind in SCALAR_TYPES:
-        return Output(SCALAR_TYPES[kind], description)
-    if isinstance(kind, type):
+    is_class = isinstance(kind, type) and get_origin(kind) is None
+    if is_class and _is_made(kind, toolbox):
         return Output(kind_name(kind), description)
-    if isinstance(kind, str) and (kind in SCALARS or toolbox.type_named(kind)):
+    if isinstance(kind, str) and toolbox.type_named(kind):
         return Output(kind, description)
-    known = [*toolbox.kinds.values(), *SCALARS]
+    if (output := data_output(kind, description, toolbox)) is not None:
+        return output
+    known = [*toolbox.kinds.values(), *SCALARS, "list[str]"]
     raise UsageError(
         f"the output {name!r} has the type {kind!r}, which is not known here; "
         f"there are {', '.join(known)}.{nearest(str(kind), known)}"

@@ -33,8 +33,9 @@ IPYTHON = ("In", "Out", "exit", "get_ipython", "open", "quit")
 def filled_prompt(text: str, session: Session, variables: Variables) -> str:
     """Return a prompt in which `{name}` is an object's name or a variable's text.
 
-    An input that is plain data is its text too. What is near no name stays as it is, and so does all between double braces. Raises UsageError
-    for a secret, and for a name that looks mistyped.
+    An input that is plain data is its text too. What is near no name stays as it is, and so
+    does all between double braces. Raises UsageError for a secret, and for a name that looks
+    mistyped.
     """
     inputs, plain = session.state.inputs, session.state.plain
 

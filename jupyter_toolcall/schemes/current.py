@@ -74,7 +74,8 @@ class Current(Scheme):
             for kind in kinds
         }
         save = (
-            replace(tool, parameters=takes_own_names(tool.parameters)) for tool in save_tools(state)
+            replace(tool, parameters=takes_own_names(tool.parameters))
+            for tool in save_tools(state, toolbox)
         )
         return Offer(
             own=(

@@ -124,7 +124,7 @@ class Flat(Scheme):
         ]
         listed = ["Objects at the start:", *lines] if lines else []
         system = "\n".join([FLAT_SYSTEM, *listed, *plain_note(state)])
-        return Offer(save_tools(state), tuple(toolbox), system, reminder=reminder(state))
+        return Offer(save_tools(state, toolbox), tuple(toolbox), system, reminder=reminder(state))
 
 
 def plain_note(state: State) -> tuple[str, ...]:

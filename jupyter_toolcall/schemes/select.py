@@ -47,7 +47,7 @@ class Select(Scheme):
         chosen = selected(state, toolbox)
         rest = tuple(tool for tool in toolbox if tool.name not in chosen)
         objects, listed = _object_lines(state, toolbox), _tool_lines(state, toolbox)
-        own = (_select_tools(objects, listed), *save_tools(state))
+        own = (_select_tools(objects, listed), *save_tools(state, toolbox))
         tools = tuple(toolbox[name] for name in chosen)
         known = {line: name for line, name in {**objects, **listed}.items() if name is not None}
         system = "\n".join([SYSTEM, *plain_note(state)])

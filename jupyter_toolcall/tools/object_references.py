@@ -96,9 +96,10 @@ def takes_values(schema: Schema) -> bool:
 
 def fits_any(plain: Collection[str]) -> Fits:
     """Return which texts name an object, where these are the names of plain data."""
+    is_plain = fits_plain(plain)
 
     def fitting(schema: Schema, text: str) -> bool:
-        return fits(schema, text) or (text in plain and takes_values(schema))
+        return fits(schema, text) or is_plain(schema, text)
 
     return fitting if plain else fits
 
@@ -115,14 +116,24 @@ def references(
 
     `plain` are the names of the objects that are plain data.
     """
-    names: list[tuple[str, str]] = []
+    named = named_paths(schema, value, fits_any(plain))
+    return ((".".join(path), name) for path, name in named.items())
 
-    def note(path: Path, name: str) -> str:
-        names.append((".".join(path), name))
-        return name
 
-    replace_names(schema, value, note, fits_any(plain))
-    return iter(names)
+def named_paths(schema: Schema, value: Any, fitting: Fits) -> dict[Path, str]:
+    """Return the names of objects in a value, by where they stand."""
+    names: dict[Path, str] = {}
+    replace_names(schema, value, lambda path, name: names.setdefault(path, name), fitting)
+    return names
+
+
+def fits_plain(plain: Collection[str]) -> Fits:
+    """Return which texts name plain data where the schema takes a value."""
+
+    def fitting(schema: Schema, text: str) -> bool:
+        return text in plain and takes_values(schema)
+
+    return fitting
 
 
 def replace_names(schema: Schema, value: Any, new: Replacement, fitting: Fits = fits) -> Any:

@@ -73,7 +73,7 @@ def content_text(value: Any, hide: Hide) -> str:
     """Return what an object holds: its fields, the rows of a table, JSON data, else its `repr`."""
     # A value's own methods may raise anything.
     text, raised = attempt(_content, value)
-    text = hide(well_formed(describe(value, CONTENT) if raised or text is None else text))
+    text = str(hide(well_formed(describe(value, CONTENT) if raised or text is None else text)))
     if len(text) <= CONTENT:
         return text
     return f"{text[:CONTENT]}… ({len(text):,} characters in all; the rest is left out)"
@@ -91,7 +91,7 @@ def _content(value: Any) -> str:
 
 def _table(value: Any) -> str:
     """Return the first rows of a table as CSV, and its size; "" for any other value."""
-    shape = getattr(value, "shape", ())
+    shape: Any = getattr(value, "shape", ())
     if not hasattr(value, "columns") or len(shape) != 2:
         return ""
     if hasattr(value, "to_csv"):
