@@ -148,8 +148,8 @@ function inputOfKind(field: Field, around: InputContext): Input {
       return plainInput(
         h('input', {
           ...common,
-          type: 'number',
-          step: field.integer ? 1 : 'any',
+          type: 'text',
+          inputmode: 'decimal',
           placeholder: field.initial === undefined && !field.required ? 'left out' : '',
           class: 'tc-in mono'
         })
