@@ -143,7 +143,7 @@ def test_a_secret_of_the_environment_is_hidden_in_an_input(monkeypatch: Any) -> 
     monkeypatch.setenv("SERVICE_API_KEY", "k9Qz7Lm2Xv8Rt4Wp")
     text = "x" * 395 + "k9Qz7Lm2Xv8Rt4Wp"
     session = session_of(("post", {"text": "str#1"}), "done", inputs={"text": text}).tell("Go.")
-    assert SENT == [(text, 0)]
+    assert [(text, 0)] == SENT
     assert "k9Q" not in session.journal.dumps()
     assert "k9Q" not in read_by_model(session.requests[0].request)
 
@@ -203,11 +203,11 @@ def test_a_tool_gets_the_value_and_never_the_name(scheme: str, native: bool) -> 
     inputs = {"content": STRAWBERRY, "limit": 3, "words": ["x", "y"]}
     session = session_of(*script, scheme=scheme, native=native, inputs=inputs).tell("Go.")
     assert [call.error for call in session.calls if call.error] == []
-    assert SENT == [
+    assert [
         (STRAWBERRY, 3),
         (Note(STRAWBERRY, ["a", STRAWBERRY]), ["x", "y"], {"key": STRAWBERRY}),
         {"deep": [[STRAWBERRY]], "int#1": "no int#1"},
-    ]
+    ] == SENT
 
 
 @pytest.mark.parametrize("native", [False, True])
@@ -235,11 +235,11 @@ def test_the_value_is_validated_and_coerced_like_any_other() -> None:
         "done",
         inputs=inputs,
     ).tell("Go.")
-    assert SENT == [
+    assert [
         (Colour.RED, date(2026, 3, 1), 1.5, ""),
         (Colour.RED, date(2026, 3, 2), 2.0, "2026-03-01"),
         ("a", 12),
-    ]
+    ] == SENT
     error = session.calls[-1].error
     assert error.startswith("post: limit: input should be a valid integer")
     assert error.endswith('Colour#1 is "red"')
@@ -348,12 +348,12 @@ def names_in(value: Any) -> set[str]:
 @given(NESTED)
 def test_a_call_with_a_name_runs_as_with_the_value_and_depends_on_it(value: Any) -> None:
     session = session_of(("send", {"value": value}), "done", inputs=INPUTS).tell("Go.")
-    assert SENT == [in_place(value)]
+    assert [in_place(value)] == SENT
     used = {producer.input for producer in session.calls[0].uses.values()}
     assert used == {name.partition("#")[0] for name in names_in(value)}
     # It repeats as it is, and goes by other content where the inputs have other content.
     assert session.replay().run().head == session.head
-    assert SENT == [in_place(value)]
+    assert [in_place(value)] == SENT
 
 
 def test_an_input_of_a_call_is_in_the_lineage_and_a_change_makes_it_outdated(

@@ -132,8 +132,7 @@ export function fieldsOf(parameters: Schema, values: Readonly<Record<string, unk
 /** A value as the text in its field. */
 export function rawOf(field: Field, value: unknown): string {
   if (value === undefined) return '';
-  if (field.kind === 'text' || field.kind === 'object') return value === null ? '' : String(value);
-  if (field.kind === 'number') return value === null ? '' : String(value);
+  if (['text', 'object', 'number'].includes(field.kind)) return value === null ? '' : String(value);
   if (field.kind === 'texts' && Array.isArray(value)) return value.join('\n');
   return JSON.stringify(value, null, field.kind === 'json' ? 2 : undefined);
 }
