@@ -47,9 +47,10 @@ class NamedData:
         self, arguments: Mapping[str, Any], given: Mapping[str, Any], asked: Mapping[str, Any]
     ) -> Mapping[str, Any]:
         """Return what runs with the names again, where no default has changed the argument."""
-        names = dict.fromkeys(path[0] for path in self.plain)
-        same = {n: asked[n] for n in names if n in arguments and arguments[n] == given[n]}
-        return {**arguments, **same} if same else arguments
+        names = dict.fromkeys(path[0] for path in self.plain if path[0] in arguments)
+        # NaN is not equal to itself.
+        same = (n for n in names if arguments[n] is given[n] or arguments[n] == given[n])
+        return {**arguments, **{name: asked[name] for name in same}}
 
     def explained(self, error: CallError) -> CallError:
         """Return an error about the arguments that says what each name stands for."""

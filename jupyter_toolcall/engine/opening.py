@@ -68,6 +68,8 @@ def open_session(
     box = _with_output_types(_with_input_types(_toolbox(toolbox), described), wanted_outputs)
     chosen = _as_xml(scheme_named(scheme)) if native else scheme_named(scheme)
     values = SessionValues(journal, box.kinds, box.answers)
+    journal.secrets = journal.secrets or Secrets()
+    journal.secrets.refresh()
     opened = Opened(
         chosen.name,
         tuple(_input(key, *pair, values) for key, pair in described.items()),
@@ -88,8 +90,8 @@ def open_session(
 def _without_secrets(opened: Opened, context: SessionContext) -> Opened:
     """Return the first event without secrets. From now on none is added to the journal."""
     journal = context.journal
-    context.secrets = journal.secrets = journal.secrets or Secrets()
-    context.secrets.refresh()
+    assert journal.secrets is not None
+    context.secrets = journal.secrets
     hidden = hide_event_secrets(opened, context.secrets)
     assert isinstance(hidden, Opened)
     return hidden
@@ -168,8 +170,8 @@ def _described(value: Described) -> tuple[Any, str]:
 
 def _input(name: str, value: Any, description: str, values: SessionValues) -> tuple[str, Made]:
     is_plain = is_plain_input(value, values.kinds)
-    hide = (values.journal.secrets or Secrets()).hide
-    shown = shown_value(name, value, hide) if is_plain else ""
+    assert values.journal.secrets is not None
+    shown = shown_value(name, value, values.journal.secrets.hide) if is_plain else ""
     return name, values.add_input(name, value, description, shown)
 
 

@@ -96,12 +96,14 @@ def takes_values(schema: Schema) -> bool:
 
 def fits_any(plain: Collection[str]) -> Fits:
     """Return which texts name an object, where these are the names of plain data."""
+    if not plain:
+        return fits
     is_plain = fits_plain(plain)
 
     def fitting(schema: Schema, text: str) -> bool:
         return fits(schema, text) or is_plain(schema, text)
 
-    return fitting if plain else fits
+    return fitting
 
 
 def own_name_fits(schema: Schema, value: str) -> bool:
@@ -161,11 +163,11 @@ def _walk(schema: Any, value: Any, defs: Schema, path: Path, seek: _Seek) -> Any
     schema = schema if isinstance(schema, (dict, Mapping)) else {}
     if "$ref" in schema:
         schema = defs.get(str(schema["$ref"]).rpartition("/")[2], {})
+    if isinstance(value, str) and (replaced := seek(schema, path, value)) is not None:
+        return replaced
     # What a schema says nothing of may hold names of plain data.
     is_open = not any(schema.get(key) for key in _BRANCHES)
     match value:
-        case str() if (replaced := seek(schema, path, value)) is not None:
-            return replaced
         case list() if is_open or schema.get("items") or schema.get("prefixItems"):
             schemas = chain(schema.get("prefixItems", ()), repeat(schema.get("items")))
             return [

@@ -203,10 +203,10 @@ class ObjectOf:
         self, source: Any, handler: GetCoreSchemaHandler
     ) -> CoreSchema:
         def resolve(name: object, info: core_schema.ValidationInfo) -> Any:
-            # An object in a list that is an input is there already.
-            if isinstance(name, self.types):
-                return name
             if not isinstance(name, str):
+                # In a list that is an input, the objects themselves are there.
+                if any(cls in type(name).__mro__ for cls in self.types):
+                    return name
                 raise ValueError(f"must be the name of an object, such as {self.names[0]}#1")
             try:
                 return cast(Resolve, info.context)(name, self.types)

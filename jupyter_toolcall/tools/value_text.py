@@ -34,7 +34,9 @@ _DATA = (
 
 def is_plain_input(value: object, kinds: Kinds) -> bool:
     """Return whether an input is plain data: a text, a number, a date, an enum, JSON data."""
-    return (type(value) in _BUILTIN or isinstance(value, _DATA)) and kind_of(value, kinds) is None
+    # A single number or truth of an array library has an empty shape.
+    is_scalar = isinstance(value, _DATA) or getattr(value, "shape", None) == ()
+    return (type(value) in _BUILTIN or is_scalar) and kind_of(value, kinds) is None
 
 
 def shown_value(name: str, value: Any, hide: Hide) -> str:
