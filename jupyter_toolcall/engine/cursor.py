@@ -182,7 +182,9 @@ class Cursor:
         if call.missing:
             raise state.missing(call.missing)
         asked = context.scheme.complete(call, tool, state)
-        named = named_data(tool, asked, state, context.values) if state.plain else NO_DATA
+        if not state.plain:
+            return self._checked(call, tool, of_scheme, asked, state, NO_DATA), of_scheme
+        named = named_data(tool, asked, state, context.values)
         for plain in named.readings[:-1]:
             with contextlib.suppress(CallError):
                 tried = replace(named, plain=plain)

@@ -83,8 +83,10 @@ class PreparedCall:
     @property
     def judged_arguments(self) -> Mapping[str, Any]:
         """The arguments by which a policy decides: with plain data in place of its names."""
+        if self.inputs is None:
+            return self.arguments
         arguments = self.arguments
-        for path, value in (self.inputs.plain if self.inputs else {}).items():
+        for path, value in self.inputs.plain.items():
             if isinstance(name := at_path(arguments, path), str) and NAME.fullmatch(name):
                 arguments = replaced_at(arguments, path, value)
         return arguments

@@ -165,22 +165,27 @@ def _walk(schema: Any, value: Any, defs: Schema, path: Path, seek: _Seek) -> Any
         schema = defs.get(str(schema["$ref"]).rpartition("/")[2], {})
     if isinstance(value, str) and (replaced := seek(schema, path, value)) is not None:
         return replaced
-    # What a schema says nothing of may hold names of plain data.
-    is_open = not any(schema.get(key) for key in _BRANCHES)
     match value:
-        case list() if is_open or schema.get("items") or schema.get("prefixItems"):
+        case list() if schema.get("items") or schema.get("prefixItems") or _is_open(schema):
             schemas = chain(schema.get("prefixItems", ()), repeat(schema.get("items")))
             return [
                 _walk(part, item, defs, (*path, str(index)), seek)
                 for index, (part, item) in enumerate(zip(schemas, value, strict=False))
             ]
-        case dict() if is_open or schema.get("properties") or schema.get("additionalProperties"):
+        case dict() if (
+            schema.get("properties") or schema.get("additionalProperties") or _is_open(schema)
+        ):
             named, other = schema.get("properties", {}), schema.get("additionalProperties")
             return {
                 key: _walk(named.get(key, other), item, defs, (*path, key), seek)
                 for key, item in value.items()
             }
     return _branches(schema, value, defs, path, seek)
+
+
+def _is_open(schema: Schema) -> bool:
+    """Return whether a schema says nothing of parts, which may hold names of plain data."""
+    return not any(schema.get(key) for key in _BRANCHES)
 
 
 def _branches(schema: Schema, value: Any, defs: Schema, path: Path, seek: _Seek) -> Any:
