@@ -66,7 +66,7 @@ def in_words(status: str) -> str:
 def shown(arguments: Mapping[str, Any], missing: Sequence[MissingObject]) -> Mapping[str, Any]:
     """Return arguments as they are shown: what is missing is no name of an object in them."""
     for each in missing:
-        arguments = _replaced(arguments, each.path, str(each))
+        arguments = replaced_at(arguments, each.path, str(each))
     return arguments
 
 
@@ -86,21 +86,21 @@ def at_path(value: Any, path: tuple[str, ...]) -> Any:
 def with_names(arguments: Mapping[str, Any], missing: Sequence[MissingObject]) -> Mapping[str, Any]:
     """Return arguments that were shown with the bare names in them."""
     for each in missing:
-        arguments = _replaced(arguments, each.path, each.name)
+        arguments = replaced_at(arguments, each.path, each.name)
     return arguments
 
 
-def _replaced(value: Any, path: tuple[str, ...], text: str) -> Any:
-    """Return a value with a text where a path leads to."""
+def replaced_at(value: Any, path: tuple[str, ...], part: Any) -> Any:
+    """Return a value with another part where a path leads to."""
     if not path:
-        return text
+        return part
     first, remaining = path[0], path[1:]
     match value:
         case Mapping() if first in value:
-            return {**value, first: _replaced(value[first], remaining, text)}
+            return {**value, first: replaced_at(value[first], remaining, part)}
         case list() if first.isdecimal() and int(first) < len(value):
             at = int(first)
-            return [*value[:at], _replaced(value[at], remaining, text), *value[at + 1 :]]
+            return [*value[:at], replaced_at(value[at], remaining, part), *value[at + 1 :]]
     return value
 
 

@@ -101,7 +101,8 @@ class Made:
 
     `digest` names the value for memory, `content` is the digest of the value itself (""
     where it has none). `producer` is left out where it is the call that the object is
-    recorded with; it is another one where a call gave back an object that there was.
+    recorded with; it is another one where a call gave back an object that there was. `shown` is
+    the value as a model is shown it, of an input that is plain data; "" of any other object.
     """
 
     kind: str
@@ -109,6 +110,7 @@ class Made:
     content: str = ""
     description: str = ""
     producer: Producer = UNSAID
+    shown: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,10 +137,15 @@ Outcome = Data | Made | Many | Failed | Interrupted
 
 @dataclass(frozen=True, slots=True)
 class Output:
-    """Something that a session is asked to make."""
+    """Something that a session is asked to make.
+
+    `schema` is the JSON Schema of a list or a record, which is handed over as data; it is empty
+    for a text, a number or a truth, and for an object, which is handed over by its name.
+    """
 
     kind: str
     description: str = ""
+    schema: Mapping[str, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -254,7 +261,7 @@ _CLASSES: dict[str, Callable[..., Any]] = {
     )
 }
 _PLAIN = (str, int, float, bool, type(None))
-_JSON = frozenset({"arguments", "data", "offered", "raw", "setters", "variables"})
+_JSON = frozenset({"arguments", "data", "offered", "raw", "schema", "setters", "variables"})
 """The fields that hold JSON already."""
 _PARTS = frozenset(
     {

@@ -418,4 +418,5 @@ def _outcome(outcome: Outcome, secrets: Secrets) -> Outcome:
 
 
 def _made(made: Made, secrets: Secrets) -> Made:
-    return replace(made, description=secrets.hide(made.description))
+    shown = secrets.hide(made.shown)
+    return replace(made, description=secrets.hide(made.description), shown=shown)

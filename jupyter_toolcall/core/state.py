@@ -56,6 +56,8 @@ class State:
     by_producer: HashTrieMap[Producer, str] = _NO_NAMES
     contents: HashTrieMap[tuple[str, str], str] = _NO_CONTENTS
     """For each type, and the digest of a content, the first object that had it."""
+    plain: frozenset[str] = frozenset()
+    """The names of the objects that are plain data: a name stands for the value."""
     counts: HashTrieMap[str, int] = _NONE
     newest: HashTrieMap[str, str] = _NONE
     succeeded: HashTrieMap[str, Trail[str]] = _NONE

@@ -120,6 +120,7 @@ def introduce(state: State, made: Made) -> State:
         objects=state.objects.insert(name, made),
         by_producer=state.by_producer.insert(made.producer, name),
         contents=_with_content(state, made, name),
+        plain=state.plain | {name} if made.shown else state.plain,
         counts=state.counts.insert(made.kind, number),
         newest=state.newest.insert(made.kind, name),
     )

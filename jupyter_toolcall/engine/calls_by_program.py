@@ -12,7 +12,7 @@ from ..core.call_record import CallRecord
 from ..core.errors import CallError, NotYourTurn, UsageError
 from ..core.events import Data, Failed, Finished, Outcome, Uses
 from ..schemes.messages import Reply
-from ..tools.object_references import references
+from ..tools.object_references import fits_in, references
 from ..tools.tool import Changed
 from .cursor import Cursor
 from .decisions import answer_outcome
@@ -103,7 +103,7 @@ def _named(cursor: Cursor, call: CallRecord) -> Uses:
         arguments = cursor.context.scheme.complete(call, tool, state)
     except CallError:
         arguments = dict(call.asked)
-    named = references(tool.parameters, arguments)
+    named = references(tool.parameters, arguments, fits_in(state.objects, state.plain))
     objects = ((argument, state.objects.get(name)) for argument, name in named)
     return {argument: made.producer for argument, made in objects if made is not None}
 

@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
@@ -29,6 +30,7 @@ from ..tools.value_display import Shows, reprs
 from .approval_policy import Answer, Policy
 from .execution import prepare_call
 from .hooks import SessionHooks
+from .named_data import NO_DATA, NamedData, named_data
 from .replay_queue import ReplayQueue
 from .session_values import PreparedCall, SessionValues, ToolInputs
 from .tracing import with_tracing
@@ -180,8 +182,33 @@ class Cursor:
         if call.missing:
             raise state.missing(call.missing)
         asked = context.scheme.complete(call, tool, state)
-        variables = self._variables_read_by(tool, state)
-        arguments = asked if call.edited else tool.fill(asked, variables)
+        if not state.plain:
+            return self._checked(call, tool, of_scheme, asked, state, NO_DATA), of_scheme
+        named = named_data(tool, asked, state, context.values)
+        for plain in named.readings[:-1]:
+            with contextlib.suppress(CallError):
+                tried = replace(named, plain=plain)
+                return self._checked(call, tool, of_scheme, asked, state, tried), of_scheme
+        tried = replace(named, plain=named.readings[-1]) if named.objects else named
+        try:
+            return self._checked(call, tool, of_scheme, asked, state, tried), of_scheme
+        except CallError as error:
+            raise named.explained(error) from None
+
+    def _checked(
+        self,
+        call: CallRecord,
+        tool: Tool,
+        of_scheme: bool,
+        asked: Mapping[str, Any],
+        state: State,
+        named: NamedData,
+    ) -> PreparedCall:
+        """Return a call that can run, with plain data in place of its names."""
+        context, variables = self.context, self._variables_read_by(tool, state)
+        given = named.in_place(asked) if named.plain else asked
+        filled = given if call.edited else tool.fill(given, variables)
+        arguments = named.with_names(filled, given, asked) if named.plain else filled
         inputs: ToolInputs | None = None
         missing: MissingSecret | None = None
         # The scheme's own tools only write down what the model chose.
@@ -189,15 +216,16 @@ class Cursor:
         if not of_scheme and (keys or state.marked or context.secrets.occur(arguments)):
             shown = context.secrets.hide(arguments)
             try:
-                inputs = self._inputs(call, tool, asked, variables, state)
+                inputs = self._inputs(call, tool, asked, variables, state, named)
             except MissingSecret as error:
                 missing = error
             if inputs is not None and inputs == ToolInputs(shown, variables):
                 inputs = None
             arguments = shown
-        return (
-            prepare_call(tool, call, arguments, state, context.values, variables, inputs, missing),
-            of_scheme,
+        elif named.plain:
+            inputs = ToolInputs(filled, variables, named.plain, named.uses)
+        return prepare_call(
+            tool, call, arguments, state, context.values, variables, inputs, missing
         )
 
     def _inputs(
@@ -207,6 +235,7 @@ class Cursor:
         asked: Mapping[str, Any],
         variables: Mapping[str, Any],
         state: State,
+        named: NamedData,
     ) -> ToolInputs:
         """Return what a call runs with: what was asked and what fills it in, each by its own keys.
 
@@ -214,13 +243,12 @@ class Cursor:
         MissingSecret.
         """
         reveal = self.context.secrets.reveal
-        values = reveal(asked, call.keys)
+        values = named.in_place(reveal(asked, call.keys))
         revealed_variables = {
             name: reveal(value, state.marked.get(name) or ()) for name, value in variables.items()
         }
-        return ToolInputs(
-            values if call.edited else tool.fill(values, revealed_variables), revealed_variables
-        )
+        filled = values if call.edited else tool.fill(values, revealed_variables)
+        return ToolInputs(filled, revealed_variables, named.plain, named.uses)
 
     def _variables_read_by(self, tool: Tool, state: State) -> dict[str, Any]:
         """Return the current values of the session variables that a tool reads."""
@@ -316,7 +344,7 @@ class SessionContext:
         """Return the policy's decision on a call, and its reason. A breakpoint comes first."""
         if ready.tool.name in self.breakpoints:
             return "ask", "You set a breakpoint on this tool."
-        return self.policy(ready.tool, ready.arguments)
+        return self.policy(ready.tool, ready.judged_arguments)
 
     def set_breakpoint(self, tool: str, on: bool = True) -> None:
         """Set a breakpoint on a tool, or remove it. Raises UsageError for an unknown one."""

@@ -159,8 +159,9 @@ def _marked(
     with contextlib.suppress(CallError, Absent):
         ready, _ = cursor.prepared(call, cursor.state)
         inputs = ready.inputs.arguments if ready.inputs else {}
+        plain = {path[0] for path in ready.inputs.plain} if ready.inputs else set[str]()
         # What was filled in has its value by other keys than the call's.
-        same = (name for name in inputs if values.get(name) == ready.arguments.get(name))
+        same = (n for n in inputs.keys() - plain if values.get(n) == ready.arguments.get(n))
         values |= {name: inputs[name] for name in same if name in values}
     keys: Keys = ()
     with contextlib.suppress(MissingSecret):

@@ -35,7 +35,7 @@ from ..core.secrets import MissingSecret
 from ..core.state import State
 from ..core.state_fold import state_at
 from ..tools.invoke import invoke
-from ..tools.object_references import Path, fits_object, replace_names
+from ..tools.object_references import Path, fits_in, replace_names
 from ..tools.object_types import kind_name, kind_of
 from ..tools.tool import Changed, Tool
 from ..tools.toolbox import Toolbox
@@ -69,7 +69,7 @@ def prepare_call(
     approval holds where a secret is renewed. `inputs` have the values, and are checked.
     Raises CallError, which says what is wrong with it; Absent where a value is not at hand.
     """
-    uses: dict[str, Producer] = {}
+    uses = dict[str, Producer](inputs.uses if inputs else {})
 
     def note(path: Path, name: str) -> str:
         made = state.resolve(name)
@@ -82,7 +82,8 @@ def prepare_call(
     except CallError as error:
         # A marker may not fit where the value does.
         raise error if missing is None else missing from None
-    named = replace_names(tool.parameters, arguments, note, fits_object(state.objects))
+    fitting = fits_in(state.objects, state.plain)
+    named = replace_names(tool.parameters, arguments, note, fitting)
     previous = (state.instances.get(tool.instance) or "") if tool.instance else ""
     before = values.instance_digest(tool.instance, state) if tool.instance else ""
     setters = {name: state.setters.get(name) or "" for name in variables}
@@ -194,7 +195,8 @@ def _run(
 def _values(ready: PreparedCall, copies: ArgumentCopies) -> dict[str, Any]:
     """Return what a tool's function is called with."""
     inputs = ready.inputs or ToolInputs(ready.arguments, ready.variables)
-    values = ready.tool.check(inputs.arguments, copies.copy_of)
+    arguments = private(inputs.arguments)[0] if inputs.plain else inputs.arguments
+    values = ready.tool.check(arguments, copies.copy_of)
     return {**values, "variables": dict(inputs.variables)} if ready.tool.reads else values
 
 

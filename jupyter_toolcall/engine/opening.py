@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, get_origin
 
 from ..core.errors import BrokenJournal, DefinitionError, ToolcallError, UsageError
-from ..core.events import Opened, Output
+from ..core.events import Made, Opened, Output
 from ..core.journal import Journal
 from ..core.secrets import Secrets, hide_event_secrets
 from ..core.state_fold import opened_as, state_at
@@ -22,10 +22,18 @@ from ..storage.file_system import replace_file
 from ..storage.journal_file import journals_folder
 from ..storage.signatures import signer
 from ..storage.value_store import value_store
+from ..tools.answer_types import (
+    data_schema,
+    is_data_type,
+    is_record_class,
+    type_from_text,
+    type_text,
+)
 from ..tools.object_references import kinds_of
 from ..tools.object_types import kind_name
 from ..tools.toolbox import Toolbox
 from ..tools.value_copies import well_formed
+from ..tools.value_text import is_plain_input, shown_value
 from .approval_policy import Approve, approval_policy
 from .cursor import Cursor, SessionContext
 from .execution import store_results
@@ -57,12 +65,14 @@ def open_session(
     """
     described = {key: _described(value) for key, value in inputs.items()}
     wanted_outputs = {key: _described(value) for key, value in outputs.items()}
-    box = _known_types(_toolbox(toolbox), described, wanted_outputs)
+    box = _with_output_types(_with_input_types(_toolbox(toolbox), described), wanted_outputs)
     chosen = _as_xml(scheme_named(scheme)) if native else scheme_named(scheme)
-    values = SessionValues(journal, box.kinds)
+    values = SessionValues(journal, box.kinds, box.answers)
+    journal.secrets = journal.secrets or Secrets()
+    journal.secrets.refresh()
     opened = Opened(
         chosen.name,
-        tuple((key, values.add_input(key, *pair)) for key, pair in described.items()),
+        tuple(_input(key, *pair, values) for key, pair in described.items()),
         {key: _output(key, *pair, box) for key, pair in wanted_outputs.items()},
         well_formed(system),
         instances=_instances(box, values),
@@ -80,8 +90,8 @@ def open_session(
 def _without_secrets(opened: Opened, context: SessionContext) -> Opened:
     """Return the first event without secrets. From now on none is added to the journal."""
     journal = context.journal
-    context.secrets = journal.secrets = journal.secrets or Secrets()
-    context.secrets.refresh()
+    assert journal.secrets is not None
+    context.secrets = journal.secrets
     hidden = hide_event_secrets(opened, context.secrets)
     assert isinstance(hidden, Opened)
     return hidden
@@ -111,7 +121,11 @@ def reopen_session(
         model,
         scheme=_as_recorded(opened.scheme, scheme, where),
         inputs=inputs,
-        outputs={key: (out.kind, out.description) for key, out in opened.outputs.items()},
+        outputs={
+            key: (out.kind, out.description)
+            for key, out in opened.outputs.items()
+            if not out.schema
+        },
         system=opened.system,
         approve=approve,
         journal=journal,
@@ -148,9 +162,17 @@ def _instances(toolbox: Toolbox, values: SessionValues) -> tuple[tuple[str, str]
 
 def _described(value: Described) -> tuple[Any, str]:
     match value:
-        case (thing, str() as description):
+        # A list of two texts is a value.
+        case tuple((thing, str() as description)):
             return thing, well_formed(description)
     return value, ""
+
+
+def _input(name: str, value: Any, description: str, values: SessionValues) -> tuple[str, Made]:
+    is_plain = is_plain_input(value, values.kinds)
+    assert values.journal.secrets is not None
+    shown = shown_value(name, value, values.journal.secrets.hide) if is_plain else ""
+    return name, values.add_input(name, value, description, shown)
 
 
 def _toolbox(toolbox: Any) -> Toolbox:
@@ -159,24 +181,51 @@ def _toolbox(toolbox: Any) -> Toolbox:
     return toolbox
 
 
-def _known_types(
-    toolbox: Toolbox, values: Mapping[str, tuple[Any, str]], outputs: Mapping[str, tuple[Any, str]]
-) -> Toolbox:
-    """The types of inputs and outputs are met by name too."""
-    types = [type(value) for value, _ in values.values()]
-    types += [kind for kind, _ in outputs.values() if isinstance(kind, type)]
-    plain = [kind for kind in types if kind in SCALAR_TYPES]
-    return toolbox.with_types(dict.fromkeys(kind for kind in types if kind not in plain))
+def _with_input_types(toolbox: Toolbox, values: Mapping[str, tuple[Any, str]]) -> Toolbox:
+    """Return the toolbox in which objects of the types of inputs are given by name too."""
+    inputs = (value for value, _ in values.values())
+    types = [type(value) for value in inputs if not is_plain_input(value, toolbox.kinds)]
+    return toolbox.with_types(dict.fromkeys(types))
+
+
+def _with_output_types(toolbox: Toolbox, outputs: Mapping[str, tuple[Any, str]]) -> Toolbox:
+    """Return the toolbox in which the objects that are to be made are given by name too."""
+    types = (kind for kind, _ in outputs.values() if isinstance(kind, type))
+    return toolbox.with_types(dict.fromkeys(cls for cls in types if _is_made(cls, toolbox)))
+
+
+def _is_made(cls: type, toolbox: Toolbox) -> bool:
+    """Return whether tools make the values of a type; else the model writes them, as data."""
+    if cls in toolbox.kinds or not is_data_type(cls):
+        return True
+    if not is_record_class(cls):
+        return False
+    python = (tool for tool in toolbox if tool.origin is not None)
+    return any(tool.makes is None or kind_name(cls) in tool.makes for tool in python)
+
+
+def data_output(kind: Any, description: str, toolbox: Toolbox) -> Output | None:
+    """Return an output that the model hands over as data; None for a type that is none."""
+    if isinstance(kind, str):
+        kind = type_from_text(kind, {name: cls for cls, name in toolbox.kinds.items()})
+    if not is_data_type(kind):
+        return None
+    if kind in SCALAR_TYPES:
+        return Output(SCALAR_TYPES[kind], description)
+    text = type_text(kind)
+    toolbox.answers[text] = kind
+    return Output(text, description, data_schema(kind))
 
 
 def _output(name: str, kind: Any, description: str, toolbox: Toolbox) -> Output:
-    if kind in SCALAR_TYPES:
-        return Output(SCALAR_TYPES[kind], description)
-    if isinstance(kind, type):
+    is_class = isinstance(kind, type) and get_origin(kind) is None
+    if is_class and _is_made(kind, toolbox):
         return Output(kind_name(kind), description)
-    if isinstance(kind, str) and (kind in SCALARS or toolbox.type_named(kind)):
+    if isinstance(kind, str) and toolbox.type_named(kind):
         return Output(kind, description)
-    known = [*toolbox.kinds.values(), *SCALARS]
+    if (output := data_output(kind, description, toolbox)) is not None:
+        return output
+    known = [*toolbox.kinds.values(), *SCALARS, "list[str]"]
     raise UsageError(
         f"the output {name!r} has the type {kind!r}, which is not known here; "
         f"there are {', '.join(known)}.{nearest(str(kind), known)}"

@@ -15,15 +15,18 @@ from ..core.interrupts import Hold
 from ..core.journal_entries import Entry
 from ..core.state import NAME, AskModel, State, kind_in
 from ..core.state_fold import state_at
+from ..schemes.scheme import functions_of
 from ..tools.object_types import kind_of
 from ..tools.value_copies import plain_data, well_formed
 from ..tools.value_digests import content_digest
+from ..tools.value_text import content_text
 from .calls_by_program import all_answered
 from .cursor import Cursor
 from .decisions import waiting_calls
-from .opening import SCALAR_TYPES
+from .opening import SCALAR_TYPES, data_output
 from .replay import advance
 from .replay_queue import ReplayQueue
+from .session_values import RESULT
 
 
 def record_prompt(cursor: Cursor, text: str) -> None:
@@ -109,10 +112,6 @@ def _another_prompt(asked: Asked, children: Collection[Event]) -> Asked:
     return replace(asked, again=before)
 
 
-RESULT = "result"
-"""The name of what is asked for."""
-
-
 def transform(cursor: Cursor, obj: Any, instruction: str) -> Any:
     """Return what the model makes of an object: a value of the same type.
 
@@ -120,33 +119,40 @@ def transform(cursor: Cursor, obj: Any, instruction: str) -> Any:
     a truth goes to the model as it is. Raises UsageError for other plain data, Unfinished
     where nothing was saved.
     """
-    named = _object(cursor, obj)
-    kind = named[1].kind if named else SCALAR_TYPES.get(type(obj), "")
+    named, toolbox = _object(cursor, obj), cursor.context.toolbox
+    if named and named[1].shown:
+        obj = cursor.context.values.value(named[1])
+    kind: Any = named[1].kind if named else SCALAR_TYPES.get(type(obj), "")
     if not kind:
         raise UsageError(
             f"a {type(obj).__name__} is plain data here, with no type that a result could be "
             "checked by; name its class in the toolbox, such as Toolbox(Book)"
         )
     how_to_save = f"Hand the {kind} that comes of it over with save(result=...)."
-    output = Output(kind, "What came of it.")
+    is_data = named is not None and named[1].shown != "" and type(obj) not in SCALAR_TYPES
+    output = data_output(type(obj), "What came of it.", toolbox) if is_data else None
+    output = output or Output(kind, "What came of it.")
     return _answered(cursor, _Question(instruction, "Do this to", obj, named, how_to_save, output))
 
 
 def query(cursor: Cursor, obj: Any, question: str, returns: Any = str) -> Any:
-    """Return the model's answer to a question about an object: a text, a number or a truth.
+    """Return the model's answer to a question about an object: a text, a number, a truth, a list,
+    a dict, or a record (a dataclass, a pydantic model).
 
-    The object is as for `transform`, or any plain data. Raises UsageError for another type
-    of answer, Unfinished where nothing was saved.
+    The object is as for `transform`, or any plain data; what an object without methods holds
+    is told to the model. Raises UsageError for another type of answer, Unfinished where nothing
+    was saved.
     """
-    kind = next((name for cls, name in SCALAR_TYPES.items() if returns in (cls, name)), "")
-    if not kind:
+    output = data_output(returns, "The answer.", cursor.context.toolbox)
+    if output is None:
         raise UsageError(
-            f"a question is answered by a {', '.join(SCALAR_TYPES.values())}, not {returns!r:.60}; "
-            "transform makes objects"
+            f"a question is answered by a {', '.join(SCALAR_TYPES.values())}, by a list or a dict "
+            f"such as list[str], or by a record, not {returns!r:.60}; transform makes objects"
         )
-    how_to_save = f"Hand the answer over with save(result=...); its type is {kind}."
-    output, named = Output(kind, "The answer."), _object(cursor, obj)
-    return _answered(cursor, _Question(question, "This is about", obj, named, how_to_save, output))
+    how_to_save = f"Hand the answer over with save(result=...); its type is {output.kind}."
+    named = _object(cursor, obj)
+    about = _Question(question, "This is about", obj, named, how_to_save, output, shows=True)
+    return _answered(cursor, about)
 
 
 _Named = tuple[str, Made]
@@ -163,6 +169,8 @@ class _Question:
     made: _Named | None
     hand: str
     output: Output
+    shows: bool = False
+    """Whether the model is told what the object holds."""
 
 
 def _answered(cursor: Cursor, asked: _Question) -> Any:
@@ -176,6 +184,7 @@ def _answered(cursor: Cursor, asked: _Question) -> Any:
         )
     _open_question(cursor, asked)
     text = f"{asked.words}\n\n{asked.about} {_object_text(cursor, asked)}. {asked.hand}"
+    text += _content(cursor, asked)
     cursor.write(Asked(well_formed(text)), at=cursor.context.clock())
     cursor.replay_queue = ReplayQueue()
     while advance(cursor) is not None:
@@ -204,6 +213,15 @@ def _object_text(cursor: Cursor, asked: _Question) -> str:
     return f"this {type(asked.value).__name__}: {readable_json(data)}"
 
 
+def _content(cursor: Cursor, asked: _Question) -> str:
+    """Return what an object holds that has no methods, as the end of a question; "" for none."""
+    context, made = cursor.context, asked.made and asked.made[1]
+    if not asked.shows or not made or functions_of(made.kind, context.toolbox):
+        return ""
+    content = content_text(context.values.value(made), context.hide)
+    return f"\n\n{cursor.state.name_of(made)} holds {content}"
+
+
 def _result(cursor: Cursor) -> Any:
     """Return what was saved, and go back to the session's own work."""
     state = cursor.state
@@ -216,8 +234,7 @@ def _result(cursor: Cursor) -> Any:
     cursor.write(_own(state))
     if not state.done:
         raise Unfinished(f"the model saved no {kind}; its last words: {state.said!r:.200}")
-    # JSON writes 3.0 as 3.
-    return float(saved[RESULT]) if kind == "float" else saved[RESULT]
+    return saved[RESULT]
 
 
 _GO_ON = f'decide, session.run(), then session.outputs["{RESULT}"]'

@@ -26,7 +26,7 @@ from ..core.events import (
 )
 from ..core.journal_entries import Entry
 from ..core.state import State
-from ..tools.object_references import Path, replace_names
+from ..tools.object_references import Path, fits_in, replace_names
 from ..tools.tool import Tool
 
 
@@ -187,5 +187,10 @@ def _arguments(
             missing.append(Missing(path, producer or UNSAID))
         return name_now or name
 
-    renamed: Mapping[str, Any] = replace_names(tool.parameters, dict(arguments), again)
+    renamed: Mapping[str, Any] = replace_names(
+        tool.parameters,
+        dict(arguments),
+        again,
+        fits_in(recorded_state.objects, recorded_state.plain),
+    )
     return renamed, tuple(missing)

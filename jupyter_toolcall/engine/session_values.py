@@ -10,21 +10,37 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
-from ..core.call_record import objects_of
+from ..core.call_record import at_path, objects_of, replaced_at
 from ..core.digests import digest
-from ..core.errors import Absent
-from ..core.events import Decided, Failed, Finished, Interrupted, Made, Outcome, Producer, Uses
+from ..core.errors import Absent, CallError, UsageError
+from ..core.events import (
+    Decided,
+    Failed,
+    Finished,
+    Interrupted,
+    Made,
+    Outcome,
+    Output,
+    Producer,
+    Uses,
+)
+from ..core.interrupts import attempt
 from ..core.journal import Journal
 from ..core.recorded_calls import RecordedCall, recorded_call
 from ..core.secrets import MissingSecret
-from ..core.state import State
-from ..schemes.save_tool import SCALARS
+from ..core.state import NAME, State
+from ..core.text import nearest
+from ..schemes.save_tool import is_data
 from ..storage.value_store import MISSING
-from ..tools.object_types import Kinds, kind_of
+from ..tools.answer_types import answer_type, read_answer
+from ..tools.object_references import Path, fits_plain, named_paths
+from ..tools.object_types import Kinds, kind_name, kind_of
 from ..tools.tool import Tool
-from ..tools.value_copies import private
+from ..tools.value_copies import json_data, private
 from ..tools.value_digests import content_digest
 
+RESULT = "result"
+"""The name of what a question asks for."""
 UNTOLD = "not reproducible"
 """Note on an object whose content has no digest, so another one may be taken for it."""
 
@@ -35,6 +51,10 @@ class ToolInputs:
 
     arguments: Mapping[str, Any]
     variables: Mapping[str, Any]
+    plain: Mapping[Path, Any] = field(default_factory=dict)
+    """The plain data that the arguments name, by where the name stands."""
+    uses: Uses = field(default_factory=dict)
+    """What produced it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,10 +75,21 @@ class PreparedCall:
     setters: Mapping[str, str] = field(default_factory=dict)
     """For each session variable that it reads, the id of the call that set it last."""
     inputs: ToolInputs | None = field(default=None, repr=False, compare=False)
-    """Arguments and variables with the values of secrets, for the run alone; None where no
-    marker stands for one."""
+    """Arguments and variables with the values of secrets, and with plain data in place of its
+    names, for the run alone; None where there is neither."""
     missing: MissingSecret | None = None
     """Why it can't run now: a variable of the environment is not set."""
+
+    @property
+    def judged_arguments(self) -> Mapping[str, Any]:
+        """The arguments by which a policy decides: with plain data in place of its names."""
+        if self.inputs is None:
+            return self.arguments
+        arguments = self.arguments
+        for path, value in self.inputs.plain.items():
+            if isinstance(name := at_path(arguments, path), str) and NAME.fullmatch(name):
+                arguments = replaced_at(arguments, path, value)
+        return arguments
 
 
 class ValueStore(Protocol):
@@ -80,6 +111,8 @@ class SessionValues:
 
     journal: Journal
     kinds: Kinds
+    answers: Mapping[str, Any] = field(default_factory=dict)
+    """The types of lists and records that are asked for, by their texts."""
     by_digest: dict[str, Any] = field(default_factory=dict)
     notes: dict[str, str] = field(default_factory=dict)
     previews: dict[str, Any] = field(default_factory=dict)
@@ -105,12 +138,15 @@ class SessionValues:
             theirs.update(mine)
         self.by_digest, self.notes, self.previews = other.by_digest, other.notes, other.previews
 
-    def add_input(self, name: str, value: Any, description: str = "") -> Made:
-        """Store an input, and return its object; its digest is that of its content."""
-        kind = kind_of(value, self.kinds) or type(value).__name__
+    def add_input(self, name: str, value: Any, description: str = "", shown: str = "") -> Made:
+        """Store an input, and return its object; its digest is that of its content.
+
+        `shown` is what a model is shown of it where it is plain data.
+        """
+        kind = kind_of(value, self.kinds) or kind_name(type(value))
         content = content_digest(value)
         input_digest = digest("input", name, kind, content)
-        made = Made(kind, input_digest, content, description, Producer(input=name))
+        made = Made(kind, input_digest, content, description, Producer(input=name), shown)
         self.store(made, value)
         return made
 
@@ -169,17 +205,73 @@ class SessionValues:
         )
 
     def copy_of(self, name: str, state: State) -> Any:
-        """Return a copy of the value of an object by name. Raises CallError and Absent."""
-        return private(self.value(state.resolve(name)))[0]
+        """Return a copy of the value of an object by name. Raises CallError and Absent.
+
+        The first name of an instance (`Shelf#1`) stands for it, where no object has that name.
+        """
+        if name not in state.objects and (instance := self.instance_named(name)):
+            return self.instance(instance, state)
+        try:
+            made = state.resolve(name)
+        except CallError as error:
+            known = [*state.names, *(f"{instance}#1" for instance in self.instances)]
+            raise CallError(f"{error}.{nearest(name, known)}".rstrip(".")) from None
+        return private(self.value(made))[0]
 
     def outputs(self, state: State) -> dict[str, Any]:
         """Return what was saved, by name."""
-        kinds = {name: output.kind for name, output in state.opened.outputs.items()}
+        outputs = state.opened.outputs
         return {
-            name: saved if kinds[name] in SCALARS else self.copy_of(saved, state)
+            name: self._output(outputs[name], saved, state)
             for name, saved in state.outputs.items()
-            if name in kinds
+            if name in outputs
         }
+
+    def _output(self, output: Output, saved: Any, state: State) -> Any:
+        """Return what was saved as an output: a copy of the object, or the data as its type."""
+        if not is_data(output):
+            return self.copy_of(saved, state)
+        data = self.saved_data(saved, state)
+        annotation = answer_type(output.kind, self.answers, self.kinds)
+        value, raised = attempt(read_answer, annotation, data)
+        # Its type may be a class that is not in this kernel.
+        return data if raised else value
+
+    def saved_data(self, saved: Any, state: State) -> Any:
+        """Return data that was handed over, with values in place of the names of inputs.
+
+        Raises Absent.
+        """
+        data: Mapping[str, Any] = {RESULT: saved}
+        for path, name in named_paths({}, data, fits_plain(state.plain)).items():
+            data = replaced_at(data, path, json_data(self.copy_of(name, state)))
+        # What a person does with it changes nothing of the recorded call.
+        return private(data[RESULT])[0]
+
+    def named(self, name: str, state: State) -> Any:
+        """Return a copy of the current value of an object, an output or an instance by name.
+
+        Raises UsageError, which names the nearest, and Absent.
+        """
+        if name in state.objects:
+            return self.copy_of(name, state)
+        if name in state.opened.outputs:
+            if name in state.outputs:
+                return self.outputs(state)[name]
+            raise UsageError(f"the output {name!r} is not saved yet")
+        if instance := self.instance_named(name):
+            return self.instance(instance, state)
+        known = [*state.names, *state.opened.outputs, *self.instances]
+        text = nearest(str(name), known) or f" There are {', '.join(known[-5:]) or 'none yet'}"
+        raise UsageError(f"there is no object, output or instance {name!r:.60}.{text}")
+
+    def instance_named(self, name: str) -> str:
+        """Return the instance that `Shelf`, or `Shelf#1`, names; "" for none."""
+        return next((n for n in self.instances if name in (n, f"{n}#1")), "")
+
+    def instance(self, name: str, state: State) -> Any:
+        """Return a copy of an instance as the calls have left it. Raises Absent."""
+        return private(self.by_digest[self.instance_digest(name, state)])[0]
 
     def has_value(self, name: str, content: str = "") -> bool:
         """Return whether a value is available, here or in the value store with the same content."""

@@ -80,7 +80,8 @@ def _problem_of_plan(task: Task) -> str:
             case (str(), Mapping()):
                 continue
         return f"step {number} of its plan is {step!r:.60}; a step is (tool, {{argument: value}})"
-    scalars = [name for name, kind in _types(task.outputs).items() if kind in _SCALARS]
+    types = _types(task.outputs).items()
+    scalars = [name for name, kind in types if kind in _SCALARS or "[" in kind]
     if task.plan and scalars and task.plan[-1][0] != SAVE:
         return (
             f"its plan has to end with ({SAVE!r}, {{...}}) that says {scalars[0]!r}: "

@@ -7,7 +7,7 @@ import functools
 import inspect
 import sys
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from ..core.call_record import CallRecord
@@ -15,9 +15,10 @@ from ..core.errors import Absent, CallError
 from ..core.events import Made
 from ..core.secrets import Keys, MissingSecret
 from ..engine.cursor import Cursor
+from ..engine.named_data import named_data
 from ..engine.outdated import changed_tool_parts, recorded_tool_code
-from ..tools.object_references import fits_object, references
-from ..tools.tool import Tool
+from ..tools.object_references import fits_in, references
+from ..tools.tool import Resolve, Tool
 from ..tools.value_copies import is_frozen
 from .callees import Callee, callee_of
 from .code import MAIN, Code, Need, Unwritable, written
@@ -70,11 +71,12 @@ class LiveSession:
 
     def arguments(self, call: CallRecord, object_code: ObjectCode) -> dict[str, Code]:
         tool = self._tool(call)
-        fits = fits_object(self.cursor.state.objects)
+        state = self.cursor.state
+        fits = fits_in(state.objects, state.plain)
         named = dict(references(tool.parameters, call.arguments, fits))
         try:
             values, names, kept = self._checked(tool, call.arguments)
-        except CallError:
+        except (CallError, Absent):
             return by_schema(tool.parameters, call.arguments, named, object_code)
 
         keys: Keys = ()
@@ -90,8 +92,15 @@ class LiveSession:
                 return Code(f'os.environ["{name}"]', frozenset({Need("os")}))
             return None
 
+        def by_name(key: str, value: Any) -> bool:
+            name = named.get(key, "")
+            if name not in self.cursor.state.plain:
+                return name != ""
+            # Data that the call took as something else, such as a date as a text, is written so.
+            return type(value) is type(self._value_or_other(self.cursor.state.objects[name]))
+
         codes = {
-            key: object_code(named[key]) if key in named else written(value, held)
+            key: object_code(named[key]) if by_name(key, value) else written(value, held)
             for key, value in values.items()
         }
         # What was lent is known by where it is, and has to be there until now.
@@ -110,10 +119,18 @@ class LiveSession:
             names.setdefault(id(value), name)
             return value
 
-        values = tool.check(arguments, lend)
+        values = self._values(tool, arguments, lend)
         if tool.origin is not None and set(values) == {"arguments"} != set(arguments):
             values = values["arguments"]
         return values, names, kept
+
+    def _values(self, tool: Tool, arguments: Mapping[str, Any], lend: Resolve) -> dict[str, Any]:
+        """Return the checked values, with plain data in place of its names."""
+        data = named_data(tool, arguments, self.cursor.state, self.cursor.context.values)
+        for plain in data.readings[:-1]:
+            with contextlib.suppress(CallError):
+                return tool.check(replace(data, plain=plain).in_place(arguments), lend)
+        return tool.check(replace(data, plain=data.readings[-1]).in_place(arguments), lend)
 
     def _value_or_other(self, made: Made) -> Any:
         try:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 
 from ..core.call_record import SAVE, CallRecord
-from ..core.errors import UsageError
+from ..core.errors import Absent, UsageError
 from ..core.events import (
     Asked,
     Data,
@@ -23,7 +24,7 @@ from ..core.state import State
 from ..core.state_fold import state_at
 from ..core.text import nearest, visible_text
 from ..engine.cursor import Cursor
-from ..schemes.save_tool import SCALARS
+from ..schemes.save_tool import is_data
 from ..tools.value_copies import cut
 from ..view.message_rows import replying_model
 from .code import with_article
@@ -166,8 +167,10 @@ def explain(session: ExportedSession, name: str) -> Explanation:
     output = state.outputs.get(name) if name in state.opened.outputs else None
     if name in state.calls:
         return _of_call(session, state.calls[name])
-    if output is not None and state.opened.outputs[name].kind in SCALARS:
-        return _of_scalar(cursor, name, output)
+    if output is not None and is_data(state.opened.outputs[name]):
+        with contextlib.suppress(Absent):
+            output = cursor.context.values.saved_data(output, state)
+        return _of_data(cursor, name, output)
     object_name = str(output) if output is not None else name
     if object_name not in state.objects:
         raise UsageError(f"nothing is called {name!r:.60} here.{_known(name, state)}")
@@ -223,7 +226,7 @@ def _explained(
     )
 
 
-def _of_scalar(cursor: Cursor, name: str, output: object) -> Explanation:
+def _of_data(cursor: Cursor, name: str, output: object) -> Explanation:
     """A text or a number is the model's own word: what it read on the way is not followed."""
     what = f"{name} is {visible_text(repr(output), 200)}: a value that the model wrote down itself"
     code = f"{name} = {output!r}" if name.isidentifier() else ""

@@ -15,7 +15,8 @@ from ..core.journal_entries import Entry
 from ..core.state import State
 from ..core.state_fold import state_at
 from ..core.text import visible_text
-from ..schemes.save_tool import SCALARS
+from ..schemes.save_tool import is_data
+from ..tools.object_references import fits_plain, references
 from ..view.previews import preview
 from .callees import Callee
 from .code import MADE, MAIN, Code, Need, Unwritable, call, is_name, joined, quoted, written
@@ -399,9 +400,18 @@ def _saved(draft: Draft) -> Iterator[Line]:
     for number, (name, value) in enumerate(draft.state.outputs.items(), 1):
         if name not in opened:
             continue
-        scalar = opened[name].kind in SCALARS
-        code = written(value) if scalar else Code(draft.names.get(str(value), "..."))
+        code = _data(draft, value) if is_data(opened[name]) else _object(draft, str(value))
         to = name if is_name(name) else f"output_{number}"
         yield Line(
             assigned([to], code), () if to == name else (visible_text(f"The output {name}"),)
         )
+
+
+def _object(draft: Draft, name: str) -> Code:
+    return Code(draft.names.get(name, "..."))
+
+
+def _data(draft: Draft, value: Any) -> Code:
+    """Return what the model handed over as data, with the variables of the inputs that it names."""
+    named = dict(references({}, {"value": value}, fits_plain(draft.state.plain)))
+    return by_schema({}, {"value": value}, named, lambda name: _object(draft, name))["value"]

@@ -33,17 +33,20 @@ IPYTHON = ("In", "Out", "exit", "get_ipython", "open", "quit")
 def filled_prompt(text: str, session: Session, variables: Variables) -> str:
     """Return a prompt in which `{name}` is an object's name or a variable's text.
 
-    What is near no name stays as it is, and so does all between double braces. Raises UsageError
-    for a secret, and for a name that looks mistyped.
+    An input that is plain data is its text too. What is near no name stays as it is, and so
+    does all between double braces. Raises UsageError for a secret, and for a name that looks
+    mistyped.
     """
-    inputs = session.state.inputs
+    inputs, plain = session.state.inputs, session.state.plain
 
     def fill(marker: re.Match[str]) -> str:
         name = marker[1]
         if not name:
             return marker[0]
-        if inputs.get(name):
+        if inputs.get(name) and inputs[name] not in plain:
             return str(inputs[name])
+        if name in inputs and name not in variables:
+            return text_without_secrets(marker[0], name, session[inputs[name]])
         if name in variables:
             return text_without_secrets(marker[0], name, variables[name])
         known = (each for each in (*inputs, *variables) if each[:1] != "_" and each not in IPYTHON)

@@ -29,6 +29,7 @@ from ..schemes import SCHEMES, is_scheme, scheme_named
 from ..schemes.messages import Model
 from ..schemes.save_tool import SCALARS
 from ..schemes.scheme import Scheme
+from ..tools.answer_types import type_from_text
 from ..tools.toolbox import Toolbox
 from .extensions import FLAGS, REPLAY_SOURCES, replayed_model
 
@@ -327,6 +328,9 @@ def _output_type(name: str, kind: str, variables: Variables, box: Toolbox) -> An
         return output_type
     if kind in SCALARS:
         return kind
+    written = type_from_text(kind, {**variables, **{n: cls for cls, n in box.kinds.items()}})
+    if written is not None:
+        return written
     classes = [n for n, value in variables.items() if isinstance(value, type) and n[:1] != "_"]
     known = [*dict.fromkeys([*box.kinds.values(), *classes, *SCALARS])]
     raise UsageError(f"-o {name}: no type {kind} in this notebook.{nearest(kind, known)}")

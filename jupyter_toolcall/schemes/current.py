@@ -20,7 +20,14 @@ from ..core.errors import CallError
 from ..core.events import Data, Made
 from ..core.state import NAME, State
 from ..tools.arguments import LazySchema
-from ..tools.object_references import Path, own_name_fits, pattern, replace_names, takes_own_names
+from ..tools.object_references import (
+    Path,
+    own_name_fits,
+    pattern,
+    replace_names,
+    takes_own_names,
+    takes_values,
+)
 from ..tools.tool import Tool
 from ..tools.toolbox import Toolbox
 from .messages import Result
@@ -35,6 +42,7 @@ from .scheme import (
     newest_names,
     newest_of,
     object_line,
+    plain_note,
     receivers,
     result_data,
     result_text,
@@ -67,7 +75,8 @@ class Current(Scheme):
             for kind in kinds
         }
         save = (
-            replace(tool, parameters=takes_own_names(tool.parameters)) for tool in save_tools(state)
+            replace(tool, parameters=takes_own_names(tool.parameters))
+            for tool in save_tools(state, toolbox)
         )
         return Offer(
             own=(
@@ -76,7 +85,7 @@ class Current(Scheme):
                 *(_use(kind, toolbox, lines) for kind, lines in objects.items()),
             ),
             tools=tuple(all_views[tool.name] for tool in shown),
-            system=SYSTEM,
+            system="\n".join([SYSTEM, *plain_note(state)]),
             deferred=(
                 *(_use(kind, toolbox) for kind in known_kinds(toolbox) if kind not in kinds),
                 *(tool for name, tool in all_views.items() if name not in names),
@@ -265,8 +274,15 @@ def _with_object_names(call: CallRecord, tool: Tool, state: State) -> dict[str, 
             raise CallError(f"{'.'.join(path)}: nothing is named {name}; there are: {known}")
         return names[name]
 
+    def fitting(schema: Mapping[str, Any], text: str) -> bool:
+        if own_name_fits(schema, text):
+            return True
+        # Anywhere else a text may begin with a dollar by itself.
+        plain = bool(state.plain) and text.startswith("$") and takes_values(schema)
+        return plain and saved(state, call).get(text) in state.plain
+
     asked = dict(call.asked)
-    given: dict[str, Any] = replace_names(tool.parameters, asked, object_named, own_name_fits)
+    given: dict[str, Any] = replace_names(tool.parameters, asked, object_named, fitting)
     return given
 
 

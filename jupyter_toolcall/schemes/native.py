@@ -11,7 +11,7 @@ from typing import Any
 from ..core.call_record import CallRecord
 from ..core.errors import CallError, UsageError
 from ..core.events import Call
-from ..core.state import State
+from ..core.state import OWN_NAME, State
 from ..tools.arguments import writable_call
 from ..tools.tool import Tool
 from ..tools.toolbox import Toolbox
@@ -68,7 +68,7 @@ class Native:
             reply = replace(reply, text=text, calls=calls, said=reply.text, raw=None)
         elif written := written_calls(reply.text):
             calls = tuple(
-                _call(call_id(state.turns, index, len(written)), call, tools)
+                _call(call_id(state.turns, index, len(written)), call, tools, state)
                 for index, call in enumerate(written)
             )
             stop = "tools" if reply.stop == "end" else reply.stop
@@ -106,7 +106,7 @@ def _has_called(state: State, toolbox: Toolbox) -> bool:
     )
 
 
-def _call(call_id: str, call: WrittenCall, tools: dict[str, Tool]) -> Call:
+def _call(call_id: str, call: WrittenCall, tools: dict[str, Tool], state: State) -> Call:
     """Return a call that was written; one that cannot be read says why, and how to write it."""
     whole = call.whole
     texts = dict(whole) if whole is not None else {p.name: p.text for p in call.parameters}
@@ -121,12 +121,13 @@ def _call(call_id: str, call: WrittenCall, tools: dict[str, Tool]) -> Call:
     if broken:
         return Call(call_id, tool.name, texts, f"{broken}. {xml_writer.WRITE_SO}")
     try:
-        return Call(call_id, tool.name, texts if whole is not None else _values(call, tool))
+        values = texts if whole is not None else _values(call, tool, state)
+        return Call(call_id, tool.name, values)
     except ValueError as error:
         return Call(call_id, tool.name, texts, f"{tool.name}: {error}")
 
 
-def _values(call: WrittenCall, tool: Tool) -> dict[str, Any]:
+def _values(call: WrittenCall, tool: Tool, state: State) -> dict[str, Any]:
     """Return the values that the texts stand for. Raises ValueError, which names the parameter."""
     schema, values = tool.parameters, dict[str, Any]()
     for parameter in call.parameters:
@@ -140,5 +141,9 @@ def _values(call: WrittenCall, tool: Tool) -> dict[str, Any]:
                 else xml_writer.value(parameter.text, xml_writer.types(part, defs))
             )
         except ValueError as error:
-            raise ValueError(f"{name}: {error}") from None
+            # The name of a list, or the model's own name of it, stands for the list.
+            text = parameter.text.strip()
+            if text not in state.plain and not OWN_NAME.fullmatch(text):
+                raise ValueError(f"{name}: {error}") from None
+            values[name] = text
     return values

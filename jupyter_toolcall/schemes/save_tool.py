@@ -9,21 +9,35 @@ from ..core.call_record import SAVE
 from ..core.errors import CallError
 from ..core.events import Output
 from ..core.state import NAME, State, kind_in
+from ..tools.answer_types import answer_type, json_answer, read_answer
 from ..tools.arguments import name_in_line
 from ..tools.object_references import pattern
 from ..tools.tool import Resolve, Tool
+from ..tools.toolbox import Toolbox
 
 SCALARS = {"str": "string", "int": "integer", "float": "number", "bool": "boolean"}
-"""The JSON type of each type whose values are handed over as they are, and not by a name."""
-_TYPES = {"str": str, "int": int, "float": int | float, "bool": bool}
+"""The JSON type of a text, a number and a truth, which are handed over as they are."""
 
 
-def save_tools(state: State) -> tuple[Tool, ...]:
+def is_data(out: Output) -> bool:
+    """Return whether an output is handed over as data, and not by the name of an object."""
+    return out.kind in SCALARS or bool(out.schema)
+
+
+def save_tools(state: State, toolbox: Toolbox) -> tuple[Tool, ...]:
     """Return `save`, if the session has outputs."""
     outputs = state.opened.outputs
     if not outputs:
         return ()
     lines = (f"- {name} ({out.kind}): {out.description}" for name, out in outputs.items())
+    types = {
+        name: answer_type(out.kind, toolbox.answers, toolbox.kinds)
+        for name, out in outputs.items()
+        if is_data(out)
+    }
+    definitions = {
+        key: part for out in outputs.values() for key, part in out.schema.get("$defs", {}).items()
+    }
     save = Tool(
         name=SAVE,
         description="Hand over what was asked for. You are not done before this call. Call it "
@@ -33,9 +47,13 @@ def save_tools(state: State) -> tuple[Tool, ...]:
             "properties": {name: _schema(out) for name, out in outputs.items()},
             "required": list(outputs),
             "additionalProperties": False,
+            **({"$defs": definitions} if definitions else {}),
         },
         function=lambda **saved: "ok",
-        check=lambda arguments, resolve: _check(arguments, resolve, outputs, state.newest),
+        check=lambda arguments, resolve: _check(arguments, resolve, outputs, types, state.newest),
+        fill=lambda arguments, variables: {
+            name: json_answer(types.get(name), value) for name, value in arguments.items()
+        },
         read_only=True,
     )
     return (save,)
@@ -50,9 +68,10 @@ def reminder(state: State) -> str:
 
 
 def _schema(out: Output) -> dict[str, Any]:
-    if out.kind in SCALARS:
+    if is_data(out):
         described = {"description": out.description} if out.description else {}
-        return {"type": SCALARS[out.kind], **described}
+        schema = {key: part for key, part in out.schema.items() if key != "$defs"}
+        return {**(schema or {"type": SCALARS[out.kind]}), **described}
     text = f"The name of a {out.kind}. {out.description}".strip()
     return {"type": "string", "pattern": pattern((out.kind,)), "description": text}
 
@@ -61,6 +80,7 @@ def _check(
     arguments: Mapping[str, Any],
     resolve: Resolve,
     outputs: Mapping[str, Output],
+    types: Mapping[str, Any],
     newest: Mapping[str, str],
 ) -> dict[str, Any]:
     """Return the arguments, all outputs or none. Raises CallError if one of them does not fit."""
@@ -68,6 +88,11 @@ def _check(
     for name, out in outputs.items():
         if name not in arguments:
             wrong[name] = f"is missing; it must be a {out.kind}"
+        elif name in types:
+            try:
+                read_answer(types[name], arguments[name])
+            except CallError as error:
+                wrong[name] = str(error)
         elif problem := _problem(arguments[name], out.kind, resolve, newest.get(out.kind)):
             wrong[name] = problem
     if wrong:
@@ -77,11 +102,7 @@ def _check(
 
 
 def _problem(value: Any, wanted: str, resolve: Resolve, newest: str | None) -> str:
-    """Return what is wrong with an output, "" if it fits."""
-    if wanted in SCALARS:
-        # True is an int in Python, and nowhere else.
-        fits = isinstance(value, _TYPES[wanted]) and (wanted == "bool") == isinstance(value, bool)
-        return "" if fits else f"must be a {wanted}, not {value!r:.60}"
+    """Return what is wrong with an output that is an object, "" if it fits."""
     if not isinstance(value, str) or not NAME.fullmatch(value):
         known = f", such as {newest}" if newest else " (there is none yet)"
         return f"must be the name of a {wanted}{known}, not {value!r:.60}"

@@ -40,6 +40,11 @@ ALIKE = 0.85
 """From here on a name is a slip of the pen: the nearest is meant."""
 RECIPE = 160
 """Characters of how an object was made."""
+PLAIN_DATA = (
+    "Some names stand for data that you can read. Wherever a tool takes a text, a number or other "
+    "data, you may give the value, or its exact name in place of it: the tool gets all of the "
+    "value."
+)
 FLAT_SYSTEM = (
     "Objects have names such as Type#1 and never change: a tool that returns one makes a new name."
 )
@@ -114,11 +119,24 @@ class Flat(Scheme):
     def offer(self, state: State, toolbox: Toolbox) -> Offer:
         # Objects from outside are named here, since no tool's result ever names them.
         lines = [
-            f"- {state.name_of(made)}: {made.description}".rstrip(": ")
+            f"- {state.name_of(made)}: {plain_text(made) or made.description}".rstrip(": ")
             for _, made in state.opened.inputs
         ]
-        system = "\n".join([FLAT_SYSTEM, *(["Objects at the start:", *lines] if lines else [])])
-        return Offer(save_tools(state), tuple(toolbox), system, reminder=reminder(state))
+        listed = ["Objects at the start:", *lines] if lines else []
+        system = "\n".join([FLAT_SYSTEM, *listed, *plain_note(state)])
+        return Offer(save_tools(state, toolbox), tuple(toolbox), system, reminder=reminder(state))
+
+
+def plain_note(state: State) -> tuple[str, ...]:
+    """Return what a model is told of the names of plain data, if there are any."""
+    return (PLAIN_DATA,) if state.plain else ()
+
+
+def plain_text(made: Made) -> str:
+    """Return plain data as a model is shown it, and what it is; "" for any other object."""
+    if not made.shown:
+        return ""
+    return f"{made.shown} ({' '.join(made.description.split()) or made.producer.input})"
 
 
 # -- calls ---------------------------------------------------------------------------------------
@@ -240,9 +258,11 @@ def no_tool(name: str, known: Iterable[str], toolbox: Toolbox) -> str:
 
 
 def newest_names(kind: str, state: State) -> list[str]:
-    """Return the names of the newest objects of a type, the newest last."""
+    """Return the names of the newest objects of a type, the newest last; of data all names."""
     count = state.counts.get(kind) or 0
-    return [f"{kind}#{number}" for number in range(max(1, count - SHOWN + 1), count + 1)]
+    # No result names an input that is plain data, so all of them are listed.
+    first = 1 if f"{kind}#1" in state.plain else max(1, count - SHOWN + 1)
+    return [f"{kind}#{number}" for number in range(first, count + 1)]
 
 
 def object_line(name: str, state: State, toolbox: Toolbox) -> str:
@@ -253,6 +273,8 @@ def object_line(name: str, state: State, toolbox: Toolbox) -> str:
 def _object_text(name: str, state: State, toolbox: Toolbox) -> str:
     """Return what a person said of an object, or else the call that made it."""
     made = state.objects[name]
+    if made.shown:
+        return plain_text(made)
     if made.description:
         return " ".join(made.description.split())
     call = state.calls.get(made.producer.call)

@@ -31,6 +31,7 @@ from .scheme import (
     new_kinds,
     no_tool,
     object_line,
+    plain_note,
     result_data,
     result_text,
     with_receiver,
@@ -54,10 +55,11 @@ class Select(Scheme):
         chosen = selected(state, toolbox)
         rest = tuple(tool for tool in toolbox if tool.name not in chosen)
         objects, listed = _object_lines(state, toolbox), _tool_lines(state, toolbox)
-        own = (_select_tools(objects, listed), *save_tools(state))
+        own = (_select_tools(objects, listed), *save_tools(state, toolbox))
         tools = tuple(toolbox[name] for name in chosen)
         known = {line: name for line, name in {**objects, **listed}.items() if name is not None}
-        return Offer(own, tools, SYSTEM, rest, reminder=reminder(state), listed=known)
+        system = "\n".join([SYSTEM, *plain_note(state)])
+        return Offer(own, tools, system, rest, reminder=reminder(state), listed=known)
 
     def complete(self, call: CallRecord, tool: Tool, state: State) -> dict[str, Any]:
         # What a person wrote runs, whatever the model had selected.

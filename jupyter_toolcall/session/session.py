@@ -54,7 +54,7 @@ class Session:
         scheme: How the tools are presented to the model: "select", "current", "flat", or a scheme
             of your own.
         native: Whether the tools are described, and called, as XML in the text.
-        inputs: The objects to begin with, by name; a value, or a pair of it and a description.
+        inputs: The objects and data to begin with, by name; a value, or a pair with a description.
         outputs: What the session is to make, by name: a type, or a pair of it and a description.
         system: The beginning of the system prompt.
         approve: Which calls run unasked: "ask", "read-only", "all", "none", a list of
@@ -242,10 +242,7 @@ class Session:
         return self.at(forks.overruled(self.cursor, call, decision, arguments, result, reason))
 
     def verify(self) -> verification.Verification:
-        """Run this branch's calls again for real, on a copy, and compare the results.
-
-        No model is asked.
-        """
+        """Run this branch's calls again on a copy, and compare the results; no model is asked."""
         self.cursor.refresh()
         return verification.verify_cursor(self.cursor)
 
@@ -275,8 +272,7 @@ class Session:
     def call_tool(self, call: Any) -> CallRecord:
         """Run a call of the last reply, in any order, and return it with what came of it.
 
-        `step` asks the model and records its reply; so the smallest program is
-        `while session.step().tool_calls: ...`. See `calls_by_program.call_tool` for what it raises.
+        The smallest program is `while session.step().tool_calls: ...`. See `calls_by_program`.
         """
         self.cursor.refresh()
         return calls_by_program.call_tool(self.cursor, id_of(call))
@@ -301,7 +297,7 @@ class Session:
         return prompts.transform(self.cursor, obj, instruction)
 
     def query(self, obj: Any, question: str, returns: Any = str) -> Any:
-        """Return the model's answer about an object: a str, int, float or bool; as `transform`."""
+        """Return the model's answer about an object: an int, a list[str], a record …"""
         return prompts.query(self.cursor, obj, question, returns)
 
     # -- reading ---------------------------------------------------------------------
@@ -378,11 +374,18 @@ class Session:
         return self.state.said
 
     def __getitem__(self, name: str) -> Any:
-        """Return a copy of the value of an object.
+        """Return a copy of the value of an object, or of an instance as the calls have left it.
 
         Raises CallError for a name that there is not, Absent where the value is not here.
         """
         return self.cursor.context.values.copy_of(name, self.state)
+
+    def value(self, name: str) -> Any:
+        """Return a copy of the current value of an object, an output or an instance, by name.
+
+        Raises UsageError, which names the nearest, and Absent where the value is not here.
+        """
+        return self.cursor.context.values.named(name, self.state)
 
     def deps(self, name: str, *, all: bool = False) -> tuple[str, ...]:
         """Return the objects that an object was made from, nearest first; with `all` their own too.
@@ -457,11 +460,8 @@ class Session:
     def shown(self) -> Session:
         """Return this session as one that is on show: displaying it shows nothing more."""
         session = self.at(self.cursor)
-
-        def once() -> None:
-            del session.__dict__["_ipython_display_"]
-
-        session.__dict__["_ipython_display_"] = once
+        on_display = {"_ipython_display_": lambda: session.__dict__.pop("_ipython_display_")}
+        session.__dict__.update(on_display)
         return session
 
     def save(self, path: str | Path) -> None:

@@ -28,7 +28,7 @@ from ..models.named import Person
 from ..schemes.select import SELECT
 from ..session.session import Session
 from ..tools.arguments import plain_arguments, wrong_arguments
-from ..tools.object_references import fits_object, references
+from ..tools.object_references import fits_in, references
 from ..tools.tool import Tool
 from ..tools.value_copies import plain_data
 from .panel_rows import Guess, GuessRow, Mark, TeachingRow
@@ -214,7 +214,9 @@ def _problems(cursor: Cursor, name: str, arguments: dict[str, Any]) -> dict[str,
     assert tool is not None
     problems = {
         path: f"there is no object {object_name}"
-        for path, object_name in references(tool.parameters, arguments, fits_object(state.objects))
+        for path, object_name in references(
+            tool.parameters, arguments, fits_in(state.objects, state.plain)
+        )
         if object_name not in state.objects
     }
     try:

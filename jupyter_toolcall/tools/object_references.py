@@ -4,13 +4,16 @@ An object parameter is a string whose pattern names its types: `^Potato#[1-9][0-
 The model, the form and this file read the pattern, so tools of every source are treated alike.
 If a scheme lets the model name objects itself, the pattern takes such a name too:
 `^(Potato#...|$NAME)$`.
+
+Anywhere else, where a parameter takes a value, the name of an object that is plain data stands
+for that value.
 """
 
 from __future__ import annotations
 
 import functools
 import re
-from collections.abc import Callable, Container, Iterator, Mapping
+from collections.abc import Callable, Collection, Container, Iterator, Mapping
 from itertools import chain, repeat
 from typing import Any
 
@@ -86,18 +89,31 @@ def fits(schema: Schema, value: str) -> bool:
     return kind_in(value) in kinds_of(schema) or _takes_text(schema)
 
 
-def fits_object(objects: Container[str]) -> Fits:
-    """Return `fits` for a session with these objects: where any text may stand, one that only
-    looks like a name names no object."""
+def fits_in(objects: Container[str], plain: Collection[str]) -> Fits:
+    """Return which texts name an object of a session with these objects.
 
-    def fits_one(schema: Schema, value: str) -> bool:
-        return fits(schema, value) and (value in objects or not _takes_text(schema))
+    Where any text may stand, one that only looks like a name names no object. `plain` are the
+    names of the objects that are plain data: they stand for a value wherever one is taken.
+    """
 
-    return fits_one
+    def fitting(schema: Schema, text: str) -> bool:
+        if fits(schema, text):
+            return text in objects or not _takes_text(schema)
+        return text in plain and takes_values(schema)
+
+    return fitting
 
 
 def _takes_text(schema: Schema) -> bool:
     return schema.get("pattern") == NAME_OR_TEXT
+
+
+def takes_values(schema: Schema) -> bool:
+    """Return whether a schema takes anything but null and objects by name."""
+    branches = [*schema.get("anyOf", ()), *schema.get("oneOf", ())]
+    if branches:
+        return any(isinstance(branch, Mapping) and takes_values(branch) for branch in branches)
+    return not kinds_of(schema) and schema.get("type") != "null"
 
 
 def own_name_fits(schema: Schema, value: str) -> bool:
@@ -107,15 +123,28 @@ def own_name_fits(schema: Schema, value: str) -> bool:
 
 
 def references(schema: Schema, value: Any, fitting: Fits = fits) -> Iterator[tuple[str, str]]:
-    """Yield (path, name) for each object that a value names: ("plates.0", "Plate#1")."""
-    names: list[tuple[str, str]] = []
+    """Yield (path, name) for each object that a value names: ("plates.0", "Plate#1").
 
-    def note(path: Path, name: str) -> str:
-        names.append((".".join(path), name))
-        return name
+    `fitting` says which texts are names.
+    """
+    named = named_paths(schema, value, fitting)
+    return ((".".join(path), name) for path, name in named.items())
 
-    replace_names(schema, value, note, fitting)
-    return iter(names)
+
+def named_paths(schema: Schema, value: Any, fitting: Fits) -> dict[Path, str]:
+    """Return the names of objects in a value, by where they stand."""
+    names: dict[Path, str] = {}
+    replace_names(schema, value, lambda path, name: names.setdefault(path, name), fitting)
+    return names
+
+
+def fits_plain(plain: Collection[str]) -> Fits:
+    """Return which texts name plain data where the schema takes a value."""
+
+    def fitting(schema: Schema, text: str) -> bool:
+        return text in plain and takes_values(schema)
+
+    return fitting
 
 
 def replace_names(schema: Schema, value: Any, new: Replacement, fitting: Fits = fits) -> Any:
@@ -132,31 +161,40 @@ def replace_names(schema: Schema, value: Any, new: Replacement, fitting: Fits = 
     return _walk(schema, value, schema.get("$defs", {}), (), seek)
 
 
+_BRANCHES = ("anyOf", "oneOf", "allOf")
 _Seek = Callable[[Schema, Path, str], str | None]
 """Returns what replaces a text, None if the text names no object."""
 
 
 def _walk(schema: Any, value: Any, defs: Schema, path: Path, seek: _Seek) -> Any:
-    if not (isinstance(value, (str, list, dict)) and isinstance(schema, (dict, Mapping))):
+    if not isinstance(value, (str, list, dict)):
         return value
+    schema = schema if isinstance(schema, (dict, Mapping)) else {}
     if "$ref" in schema:
         schema = defs.get(str(schema["$ref"]).rpartition("/")[2], {})
+    if isinstance(value, str) and (replaced := seek(schema, path, value)) is not None:
+        return replaced
     match value:
-        case str() if (replaced := seek(schema, path, value)) is not None:
-            return replaced
-        case list() if schema.get("items") or schema.get("prefixItems"):
+        case list() if schema.get("items") or schema.get("prefixItems") or _is_open(schema):
             schemas = chain(schema.get("prefixItems", ()), repeat(schema.get("items")))
             return [
                 _walk(part, item, defs, (*path, str(index)), seek)
                 for index, (part, item) in enumerate(zip(schemas, value, strict=False))
             ]
-        case dict() if schema.get("properties") or schema.get("additionalProperties"):
+        case dict() if (
+            schema.get("properties") or schema.get("additionalProperties") or _is_open(schema)
+        ):
             named, other = schema.get("properties", {}), schema.get("additionalProperties")
             return {
                 key: _walk(named.get(key, other), item, defs, (*path, key), seek)
                 for key, item in value.items()
             }
     return _branches(schema, value, defs, path, seek)
+
+
+def _is_open(schema: Schema) -> bool:
+    """Return whether a schema says nothing of parts, which may hold names of plain data."""
+    return not any(schema.get(key) for key in _BRANCHES)
 
 
 def _branches(schema: Schema, value: Any, defs: Schema, path: Path, seek: _Seek) -> Any:
@@ -168,7 +206,7 @@ def _branches(schema: Schema, value: Any, defs: Schema, path: Path, seek: _Seek)
         names.extend([text] if replacement is not None else [])
         return replacement
 
-    for key in ("anyOf", "oneOf", "allOf"):
+    for key in _BRANCHES:
         for branch in schema.get(key, ()):
             replaced = _walk(branch, value, defs, path, seek_and_count)
             if names:

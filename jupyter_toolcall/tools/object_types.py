@@ -204,6 +204,9 @@ class ObjectOf:
     ) -> CoreSchema:
         def resolve(name: object, info: core_schema.ValidationInfo) -> Any:
             if not isinstance(name, str):
+                # In a list that is an input, the objects themselves are there.
+                if any(cls in type(name).__mro__ for cls in self.types):
+                    return name
                 raise ValueError(f"must be the name of an object, such as {self.names[0]}#1")
             try:
                 return cast(Resolve, info.context)(name, self.types)

@@ -38,6 +38,8 @@ class Toolbox:
         types: the classes that were passed as `types`.
         kinds: each class whose objects are given by name, with the name of its type.
         variables: the session variables of the tools, with their values at the start.
+        answers: the types of lists and records that a session asks the model for, as they are
+            written (`list[str]`).
 
     Raises:
         DefinitionError: for a source that is none of these, a parameter that has no schema, and a
@@ -69,6 +71,7 @@ class Toolbox:
         self.kinds: Mapping[type, str] = _kinds(self.sources, self.types)
         self._tools = _by_name(tool for source in self.sources for tool in self._from(source))
         self.variables: Mapping[str, Any] = _variables(self)
+        self.answers: dict[str, Any] = {}
 
     def _from(self, source: Any) -> Iterable[Tool]:
         match source:

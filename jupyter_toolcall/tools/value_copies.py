@@ -79,6 +79,12 @@ def plain_data(value: object) -> Any:
     return data
 
 
+def json_data(value: object) -> Any:
+    """Return a value as JSON data, however long; a value that has no JSON is described."""
+    found = attempt(_jsonable, value)[0]
+    return describe(value, 2000) if found is None else found[0]
+
+
 def _jsonable(value: object) -> tuple[Any, str]:
     """Return a value as JSON data, and as JSON text. Raises what its own methods raise."""
     data = well_formed(to_jsonable_python(value, fallback=_plain))

@@ -27,7 +27,7 @@ from ..engine.outdated import Reasons
 from ..engine.replay import reapproval_reason
 from ..engine.session_values import PreparedCall
 from ..schemes.select import SELECT
-from ..tools.object_references import references
+from ..tools.object_references import fits_in, references
 from .call_warnings import call_warning
 from .contract_rows import CallRow, ObjectRow, Preview, ToolRow, Use
 from .graph_layout import Layout
@@ -281,8 +281,9 @@ def call_view(
     tool = cursor.tool_named(call.tool)
     # `save`, and what failed a check, did not run. What got its name after the call had ended
     # is another object than the one that it meant.
-    objects = (end.state if end else state).objects
-    named = references(tool.parameters, call.arguments) if tool is not None else ()
+    then = end.state if end else state
+    objects, fits = then.objects, fits_in(then.objects, then.plain)
+    named = references(tool.parameters, call.arguments, fits) if tool is not None else ()
     uses = {argument: objects[name].producer for argument, name in named if name in objects}
     return CallView(call, end, None, absent, uses)
 

@@ -81,6 +81,17 @@ test('what was changed is read by its type', () => {
   assert.deepEqual(read(field('many'), '[]'), { value: [] });
 });
 
+test('the name of an object stands for its value in a field of a number, a list or JSON', () => {
+  const field = (name: string): ReturnType<typeof fieldsOf>[number] =>
+    fieldsOf(parameters, { count: 1, other: {} }).find(one => one.name === name) ?? assert.fail(name);
+  assert.deepEqual(read(field('count'), ' int#2 '), { value: 'int#2' });
+  assert.deepEqual(read(field('other'), 'dict#1'), { value: 'dict#1' });
+  const list = fieldsOf({ properties: { tags: { type: 'array', items: { type: 'string' } } } }, { tags: ['a'] });
+  assert.deepEqual(readAll(list, new Map([['tags', 'list#1']])).arguments, { tags: 'list#1' });
+  assert.deepEqual(readAll(list, new Map([['tags', 'str#1']])).arguments, { tags: ['str#1'] });
+  assert.equal(fieldsOf(parameters, { count: 'int#1' }).find(one => one.name === 'count')?.kind, 'number');
+});
+
 test('what cannot be read is said at its field', () => {
   const given = { count: 1, other: {} };
   const filled = raws(given).set('count', '1.5').set('other', '{oops');

@@ -119,7 +119,7 @@ def test_any_plain_data_can_be_asked_about_and_other_data_is_not_transformed() -
     assert len(session.journal) == entries
 
 
-@pytest.mark.parametrize("returns", [Book, "Book", list, [str], None])
+@pytest.mark.parametrize("returns", [Shelf, "Shelf", "list[Shelf]", [str], None, object, "a b"])
 def test_another_type_of_answer_is_refused(returns: Any) -> None:
     with pytest.raises(UsageError, match="str, int, float, bool"):
         at_work().query("Book#1", "What?", returns)

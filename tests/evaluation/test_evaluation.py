@@ -139,7 +139,7 @@ def test_without_outputs_it_says_the_last_result() -> None:
 WRONG_PLANS: dict[str, tuple[list[Any], str]] = {
     "a tool that there is not": ([("multiply", {}), ("save", {})], "there is no tool 'multiply'"),
     "an argument that does not fit": ([("add", {"a": "x", "b": 1}), ("save", {})], "add: "),
-    "no save that fits": ([("save", {"total": "3"})], "must be a int"),
+    "no save that fits": ([("save", {"total": "three"})], "must be a int"),
 }
 
 

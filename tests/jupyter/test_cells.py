@@ -72,6 +72,51 @@ def fill(pot: Pot) -> Pot:
     return pot
 
 
+def test_a_name_of_data_in_a_prompt_is_its_text_with_and_without_an_input(kernel: Kernel) -> None:
+    kernel.variables |= {"content": "I'm a strawberry!", "limit": 3, "rows": [1, 2]}
+    text = "Read {content} {limit} times, and {rows}."
+    without = kernel.run(f"{OPEN} --approve all", text)
+    given = kernel.run("-n b -m m -t Potato -i content limit:often rows --approve all", text)
+    asked = "Read I'm a strawberry! 3 times, and [1, 2]."
+    assert without.state.prompt == given.state.prompt == asked
+    assert (
+        '- str#1: "I\'m a strawberry!" (content)' in given.requests[0].request.tools[0].description
+    )
+    assert "- int#1: 3 (often)" in given.requests[0].request.tools[0].description
+
+
+def test_a_later_cell_shows_the_new_value_of_an_input(kernel: Kernel) -> None:
+    kernel.variables["content"] = "first"
+    kernel.run("-n b -m m -t Potato -i content --approve all --scheme flat")
+    kernel.variables["content"] = "second"
+    later = kernel.run("-n b -i content", "Again.")
+    assert '- str#2: "second" (content)' in later.requests[-1].request.system
+    assert (later["str#1"], later["str#2"]) == ("first", "second")
+
+
+@dataclass
+class Guest:
+    name: str
+
+
+def test_a_line_names_lists_and_records_as_outputs(kernel: Kernel) -> None:
+    saved = {"names": ["a"], "guests": [{"name": "Ann"}], "table": {"x": "1"}, "n": "2"}
+    kernel.variables |= {"Guest": Guest, "m": Scripted([("save", saved)])}
+    session = kernel.run(
+        "-n b -m m -o names:list[str] guests:list[Guest]:people 'table:dict[str, int]' n:int|None"
+    )
+    assert session.calls[0].error == ""
+    assert session.outputs == {"names": ["a"], "guests": [Guest("Ann")], "table": {"x": 1}, "n": 2}
+
+
+@pytest.mark.parametrize("kind", ["list[Gest]", "list[", "lists[str]", "__import__('os')"])
+def test_an_output_of_an_unknown_type_is_refused_in_a_line(kernel: Kernel, kind: str) -> None:
+    kernel.variables["Guest"] = Guest
+    with pytest.raises(UsageError, match="no type") as error:
+        kernel.run(f'-n b -m m -o "x:{kind}"')
+    assert "\n" not in str(error.value)
+
+
 @pytest.mark.parametrize("kind", ["Pot", "Pot.Pot"])
 def test_a_module_that_is_called_as_the_type_that_it_holds_is_not_in_its_way(
     kernel: Kernel, kind: str

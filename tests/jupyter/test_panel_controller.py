@@ -226,3 +226,19 @@ def test_an_unknown_format_is_refused_with_those_that_there_are() -> None:
 
 def test_a_live_panel_leaves_no_line_where_only_the_saved_picture_is_shown() -> None:
     assert {mime.partition("/")[0] for mime in Panel().bundle()} == {"application"}
+
+
+def test_a_form_takes_the_name_of_data_for_a_number_and_the_row_shows_the_input() -> None:
+    model = Scripted([("double", {"number": 1}), "done"])
+    session = Session(Toolbox(double), model, scheme="flat", inputs={"limit": 21}).ask("Go.")
+    drive = PanelController(session, lambda notice: None)
+    obeyed(drive, {"type": "run"})
+    call = drive.session.pending[0].id
+    edit = {"type": "edit", "call": call, "arguments": {"number": "int#1"}}
+    obeyed(drive, {**edit, "bound": bound_of(drive, call)}, {"type": "run"})
+    assert drive.session.calls[0].result == 42
+    row = next(each for each in drive.whole().calls if each.call == call)
+    assert (row.arguments, [use.object for use in row.uses]) == (
+        {"number": "int#1"},
+        ["input:1:limit"],
+    )

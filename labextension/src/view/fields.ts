@@ -128,7 +128,7 @@ function text(field: Field, around: InputContext): Input {
   if (value.length <= 60 && !value.includes('\n')) {
     const left = field.required ? '' : 'left out';
     const placeholder = field.initial === undefined ? left : field.initial === null ? 'none' : '';
-    return plainInput(h('input', { ...common, type: 'text', placeholder, class: 'tc-in' }));
+    return plainInput(h('input', { ...common, type: 'text', placeholder, class: field.kind === 'text' ? 'tc-in' : 'tc-in mono' }));
   }
   return plainInput(h('textarea', { ...common, class: 'tc-in', rows: Math.min(10, value.split('\n').length + 1) }));
 }
@@ -145,15 +145,6 @@ function inputOfKind(field: Field, around: InputContext): Input {
     case 'flag':
       return flagInput(field, around);
     case 'number':
-      return plainInput(
-        h('input', {
-          ...common,
-          type: 'number',
-          step: field.integer ? 1 : 'any',
-          placeholder: field.initial === undefined && !field.required ? 'left out' : '',
-          class: 'tc-in mono'
-        })
-      );
     case 'text':
       return text(field, around);
     case 'texts':

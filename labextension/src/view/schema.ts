@@ -77,6 +77,10 @@ export function choices(schema: Schema | undefined, root: Schema): readonly unkn
 
 const OBJECT = /^\^\(?(?:\?:)?([A-Za-z_]\w*(?:\|[A-Za-z_]\w*)*)\)?#\[1-9\](?:\[0-9\]|\\d)\*\$$/;
 
+/** The name of plain data, which stands for its value; in a list of texts only that of a list. */
+const isName = (value: unknown, kinds = '[A-Za-z_]\\w*'): value is string =>
+  typeof value === 'string' && new RegExp(`^(${kinds})#[1-9]\\d*$`).test(value);
+
 /** The kinds of object that a string of this schema names. */
 function kindsOf(schema: Schema): readonly string[] {
   const found = typeof schema.pattern === 'string' ? OBJECT.exec(schema.pattern) : null;
@@ -94,7 +98,8 @@ function kindFor(schema: Schema, root: Schema, value: unknown): Pick<Field, 'kin
   const kinds = kindsOf(schema);
   if (kinds.length && fits('string')) return { kind: 'object', options: kinds };
   if (schema.type === 'boolean' && fits('boolean')) return { kind: 'flag', options: [] };
-  if ((schema.type === 'integer' || schema.type === 'number') && fits('number')) return { kind: 'number', options: [] };
+  if ((schema.type === 'integer' || schema.type === 'number') && (fits('number') || isName(value)))
+    return { kind: 'number', options: [] };
   if (schema.type === 'string' && fits('string')) return { kind: 'text', options: [] };
   const item = isRecord(schema.items) ? plain(schema.items, root).schema : {};
   const items = kindsOf(item);
@@ -127,8 +132,7 @@ export function fieldsOf(parameters: Schema, values: Readonly<Record<string, unk
 /** A value as the text in its field. */
 export function rawOf(field: Field, value: unknown): string {
   if (value === undefined) return '';
-  if (field.kind === 'text' || field.kind === 'object') return value === null ? '' : String(value);
-  if (field.kind === 'number') return value === null ? '' : String(value);
+  if (['text', 'object', 'number'].includes(field.kind)) return value === null ? '' : String(value);
   if (field.kind === 'texts' && Array.isArray(value)) return value.join('\n');
   return JSON.stringify(value, null, field.kind === 'json' ? 2 : undefined);
 }
@@ -169,6 +173,7 @@ export function read(field: Field, raw: string): Read {
     return field.initial === undefined ? { omit: true } : { value: field.initial };
   if (raw.trim() === '' && (field.kind !== 'text' || field.nullable)) return empty(field);
   if (field.kind === 'text' || field.kind === 'object') return { value: raw };
+  if (isName(raw.trim(), field.kind === 'texts' ? 'list|tuple|set' : undefined)) return { value: raw.trim() };
   if (field.kind === 'texts') return texts(raw);
   return field.kind === 'number' ? number(field, raw) : json(raw);
 }

@@ -1,0 +1,266 @@
+"""Answers and outputs that are lists or records, and the current value of what has a name."""
+
+from __future__ import annotations
+
+import enum
+from dataclasses import dataclass
+from typing import Any
+
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+from pydantic import BaseModel
+
+from jupyter_toolcall import Scripted, Session, Toolbox
+from jupyter_toolcall.core.errors import CallError, UsageError
+from jupyter_toolcall.schemes.messages import User
+
+
+class Mood(enum.Enum):
+    GOOD = "good"
+
+
+@dataclass
+class Person:
+    name: str
+    age: int = 0
+
+    def __post_init__(self) -> None:
+        if self.name == "nobody":
+            raise KeyError("nobody has no name")
+
+
+class Order(BaseModel):
+    id: int
+    people: list[Person] = []
+
+
+class Shelf:
+    """A shelf that keeps what is put on it."""
+
+    def __init__(self) -> None:
+        self.items: list[str] = []
+
+    def put(self, item: str) -> int:
+        """Put an item on the shelf."""
+        self.items.append(item)
+        return len(self.items)
+
+
+class Jar:
+    """Something with a method."""
+
+    def shake(self) -> Jar:
+        """Shake it."""
+        return self
+
+
+class Opaque:
+    def __repr__(self) -> str:
+        return "<an opaque thing>"
+
+
+def look(x: int) -> int:
+    """Look at a number."""
+    return x
+
+
+BOX = Toolbox(look)
+
+
+def asked(obj: Any, returns: Any, *saved: Any) -> tuple[Session, Any]:
+    script = [("save", {"result": each}) for each in saved]
+    session = Session(BOX, Scripted(script), scheme="flat", approve="all")
+    return session, session.query(obj, "What?", returns)
+
+
+def question(session: Session) -> str:
+    messages = session.requests[0].request.messages
+    return next(message.text for message in messages if isinstance(message, User))
+
+
+@pytest.mark.parametrize(
+    ("returns", "saved", "answer"),
+    [
+        (list[str], ["a", "b"], ["a", "b"]),
+        ("list[str]", ["a"], ["a"]),
+        (list, [1, "a", None], [1, "a", None]),
+        (dict, {"a": 1}, {"a": 1}),
+        (dict[str, int], {"a": "1"}, {"a": 1}),
+        (Person, {"name": "Ann", "age": "3"}, Person("Ann", 3)),
+        (Order, {"id": "7", "people": [{"name": "Ann"}]}, Order(id=7, people=[Person("Ann")])),
+        (list[Person], [{"name": "Ann"}], [Person("Ann")]),
+        (Mood, "good", Mood.GOOD),
+        (list[int] | None, None, None),
+        (int, "13", 13),
+        (float, 3, 3.0),
+        (bool, "true", True),
+    ],
+)
+def test_an_answer_is_coerced_to_its_type(returns: Any, saved: Any, answer: Any) -> None:
+    session, result = asked({"any": "data"}, returns, saved)
+    assert result == answer
+    assert type(result) is type(answer)
+    assert session.replay().run().head == session.head
+
+
+@pytest.mark.parametrize(
+    ("returns", "wrong", "right", "told"),
+    [
+        (list[str], ["a", 3], ["a"], "must be a list[str]; 1: input should be a valid string"),
+        (list[str], "a", ["a"], "must be a list[str]; input should be a valid list"),
+        (Person, {"age": 3}, {"name": "Ann"}, "must be a Person; name: field required"),
+        (Person, {"name": "nobody"}, {"name": "Ann"}, "KeyError('nobody has no name')"),
+        (dict[str, int], {"a": "x"}, {"a": 1}, "a: input should be a valid integer"),
+        (int, "nine", 9, "must be a int, not 'nine'"),
+        (int, True, 9, "must be a int, not True"),
+    ],
+)
+def test_a_wrong_answer_is_told_and_asked_again(
+    returns: Any, wrong: Any, right: Any, told: str
+) -> None:
+    session, _ = asked({"any": "data"}, returns, wrong, right)
+    assert [call.status for call in session.calls] == ["failed", "succeeded"]
+    assert told in session.calls[0].error
+    assert "\n" not in session.calls[0].error
+
+
+def test_the_model_is_sent_the_schema_of_a_record() -> None:
+    session, _ = asked({"any": "data"}, list[Order], [])
+    save = next(tool for tool in session.requests[0].request.tools if tool.name == "save")
+    assert save.parameters["properties"]["result"]["items"] == {"$ref": "#/$defs/Order"}
+    assert {*save.parameters["$defs"]} == {"Order", "Person"}
+
+
+def test_declared_outputs_are_lists_and_records() -> None:
+    outputs = {"names": list[str], "who": (Person, "the oldest"), "n": int, "ages": "list[int]"}
+    saved = {"names": ["a"], "who": {"name": "Ann"}, "n": "13", "ages": ["1", 2]}
+    model = Scripted([("save", {**saved, "names": "a"}), ("save", saved)])
+    session = Session(BOX, model, scheme="flat", outputs=outputs).tell("Go.")
+    assert "names: must be a list[str]" in session.calls[0].error
+    assert session.outputs == {"names": ["a"], "who": Person("Ann"), "n": 13, "ages": [1, 2]}
+    assert session.calls[1].arguments["n"] == 13
+
+
+def test_a_record_that_a_tool_makes_is_saved_by_its_name() -> None:
+    def ann() -> Person:
+        """Return a person."""
+        return Person("Ann")
+
+    model = Scripted([("ann", {}), ("save", {"who": "Person#1"})])
+    session = Session(
+        Toolbox(ann), model, scheme="flat", outputs={"who": Person}, approve="all"
+    ).tell("Go.")
+    assert session.outputs == {"who": Person("Ann")}
+
+
+def test_the_name_of_an_input_is_saved_as_its_value() -> None:
+    model = Scripted([("save", {"names": ["str#1", "b"], "text": "str#1", "n": "str#2"})])
+    outputs = {"names": list[str], "text": str, "n": int}
+    inputs = {"x": "first", "y": "12"}
+    session = Session(BOX, model, scheme="flat", inputs=inputs, outputs=outputs).tell("Go.")
+    assert session.outputs == {"names": ["first", "b"], "text": "first", "n": 12}
+
+
+def test_what_a_person_does_with_an_output_changes_nothing() -> None:
+    model = Scripted([("save", {"data": {"a": [1]}})])
+    session = Session(BOX, model, scheme="flat", outputs={"data": dict}).tell("Go.")
+    session.outputs["data"]["a"].append(2)
+    session.value("data")["a"].append(2)
+    assert session.outputs == {"data": {"a": [1]}}
+
+
+@pytest.mark.parametrize("kind", ["list[Nobody]", "set[", object, Opaque])
+def test_an_output_of_no_known_type_is_refused_or_made_by_a_tool(kind: Any) -> None:
+    if isinstance(kind, type):
+        assert Session(BOX, outputs={"x": kind}).state.opened.outputs["x"].schema == {}
+        return
+    with pytest.raises(UsageError, match="not known here") as error:
+        Session(BOX, outputs={"x": kind})
+    assert "\n" not in str(error.value)
+
+
+# -- what an object holds ---------------------------------------------------------------------
+
+ROWS = {"n": list(range(30)), "word": ["x", "y", "z"] * 10}
+
+
+@pytest.mark.parametrize("table", [pd.DataFrame(ROWS), pl.DataFrame(ROWS), pa.table(ROWS)])
+def test_a_question_about_a_table_shows_its_first_rows(table: Any) -> None:
+    session, _ = asked(table, str, "fine")
+    assert "holds the first 20 of 30 rows, 2 columns:" in question(session)
+    assert "19" in question(session)
+    assert "20," not in question(session)
+
+
+@pytest.mark.parametrize(
+    ("obj", "content"),
+    [
+        (Person("Ann", 3), '{"name":"Ann","age":3}'),
+        (Order(id=7), '{"id":7,"people":[]}'),
+        ([{"a": None}], '[{"a":null}]'),
+        (Opaque(), "Opaque#1 holds <an opaque thing>"),
+    ],
+)
+def test_a_question_shows_what_an_object_without_methods_holds(obj: Any, content: str) -> None:
+    session, _ = asked(obj, str, "fine")
+    assert content in question(session)
+
+
+def test_what_an_object_holds_is_capped_and_an_object_with_methods_is_named_alone() -> None:
+    class Long:
+        def __repr__(self) -> str:
+            return "ab" * 50_000
+
+    session, _ = asked(Long(), str, "fine")
+    assert len(question(session)) < 12_000
+    model = Scripted([("save", {"result": "fine"})])
+    named = Session(Toolbox(Jar), model, scheme="flat", inputs={"jar": Jar()})
+    named.query("Jar#1", "What?")
+    assert "holds" not in question(named)
+
+
+def test_a_plain_input_is_asked_about_and_transformed_by_its_name() -> None:
+    saves = [("save", {"result": each}) for each in ("fine", [2, 1], "A")]
+    inputs = {"rows": [1, 2], "text": "a"}
+    session = Session(BOX, Scripted(saves), scheme="flat", inputs=inputs)
+    session.query("list#1", "What?")
+    assert "list#1 holds [1,2]" in question(session)
+    assert session.transform("list#1", "Turn it round.") == [2, 1]
+    assert session.transform("str#1", "In capitals.") == "A"
+
+
+# -- the current value of a name --------------------------------------------------------------
+
+
+def test_value_gives_objects_outputs_and_instances_as_they_are_after_the_run() -> None:
+    model = Scripted([("Shelf_put", {"item": "a"}), ("save", {"names": ["b"]})])
+    shelf = Shelf()
+    session = Session(
+        Toolbox(shelf), model, scheme="flat", approve="all",
+        inputs={"text": "hello"}, outputs={"names": list[str]},
+    )  # fmt: skip
+    assert session.value("Shelf").items == []
+    with pytest.raises(UsageError, match="the output 'names' is not saved yet"):
+        session.value("names")
+    session.tell("Go.")
+    assert session.value("Shelf").items == session["Shelf#1"].items == ["a"]
+    assert session.value("names") == ["b"]
+    assert session.value("str#1") == "hello"
+    session.value("Shelf").items.append("b")
+    session["Shelf#1"].items.append("b")
+    assert session.value("Shelf").items == ["a"]
+    assert shelf.items == []
+
+
+@pytest.mark.parametrize(
+    ("name", "nearest"), [("Shelfs", "Shelf"), ("str#3", "str#1"), ("name", "names")]
+)
+def test_value_names_the_nearest_where_there_is_none(name: str, nearest: str) -> None:
+    session = Session(Toolbox(Shelf()), inputs={"text": "a"}, outputs={"names": list[str]})
+    with pytest.raises(UsageError, match=f"Did you mean {nearest}") as error:
+        session.value(name)
+    assert "\n" not in str(error.value)
+    with pytest.raises(CallError, match="Did you mean Shelf#1"):
+        session["Shelff#1"]
