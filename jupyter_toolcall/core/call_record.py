@@ -357,10 +357,32 @@ class CallRecord:
 
     @property
     def result(self) -> Any:
-        """What it came to: data, the name of an object, or a list of names; None for nothing."""
-        if isinstance(self.outcome, Data):
-            return self.outcome.data
-        return [*self.objects] if len(self.objects) > 1 else self.object or None
+        """What it came to: data, the name of an object, or JSON in which names of objects stand;
+        None for nothing."""
+        match self.outcome:
+            case Data(data):
+                return data
+            case Made():
+                return self.object
+            case Many() as outcome:
+                return _with_objects(outcome, self.objects)
+        return None
+
+    @property
+    def changed(self) -> dict[str, str]:
+        """What became of the arguments that it changed in place, besides its result: the names of
+        the new objects, by argument."""
+        if not isinstance(self.outcome, Many):
+            return {}
+        pairs = zip(self.outcome.objects, self.objects, strict=True)
+        return {made.changed: name for made, name in pairs if made.changed}
+
+    @property
+    def untracked(self) -> dict[str, str]:
+        """The objects, by argument, whose change in place cannot be followed."""
+        arguments = self.outcome.untracked if isinstance(self.outcome, Many) else ()
+        paths = ((each, tuple(each.split("."))) for each in arguments)
+        return {each: str(at_path(self.arguments, path)) for each, path in paths}
 
     @property
     def object(self) -> str:
@@ -440,3 +462,32 @@ def objects_of(outcome: Outcome | None) -> tuple[Made, ...]:
         case Many(objects):
             return objects
     return ()
+
+
+def result_object(outcome: Outcome | None) -> Made | None:
+    """Return the object that a call's result is; None where it is none, or holds several."""
+    match outcome:
+        case Made():
+            return outcome
+        case Many(objects=(first, *_), paths=((), *_)):
+            return first
+    return None
+
+
+def _with_objects(outcome: Many, names: Sequence[str]) -> Any:
+    """Return a result as JSON, with the names of its objects in their places."""
+    if names and is_bare_list(outcome):
+        pairs = zip(outcome.objects, names, strict=True)
+        return [name for made, name in pairs if not made.changed]
+    data = outcome.data
+    for path, name in zip(outcome.paths, names, strict=False):
+        data = _replaced(data, tuple(map(str, path)), name)
+    return data
+
+
+def is_bare_list(outcome: Outcome | None) -> bool:
+    """Return whether a result is a list of objects, and of nothing else."""
+    match outcome:
+        case Many(objects, paths=()):
+            return any(not made.changed for made in objects)
+    return False
