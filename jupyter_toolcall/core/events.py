@@ -129,8 +129,8 @@ class Many:
     paths: tuple[tuple[str | int, ...], ...] = ()
     """The keys, and the positions in lists. The empty path is the result itself."""
     access: tuple[tuple[str | int | None, ...], ...] = ()
-    """How Python takes each step of a path: an attribute's name, the position in a set or in
-    the values of a dict, None for `result[step]`. () where all steps are such."""
+    """How Python takes each step of a path: an attribute's name, the position in an iterator, in a
+    set or in the values of a dict, None for `result[step]`. () where all steps are such."""
     untracked: tuple[str, ...] = ()
     """The arguments whose change in place cannot be followed: they can't be copied or compared."""
     unnamed: Mapping[str, int] = field(default_factory=dict)

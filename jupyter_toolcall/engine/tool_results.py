@@ -12,7 +12,7 @@ from ..core.digests import digest, encode
 from ..core.errors import CallError
 from ..core.events import Data, Made, Many, Outcome
 from ..core.interrupts import attempt
-from ..tools.json_structure import Place, Structure, structure_of
+from ..tools.json_structure import IteratorItems, Place, Structure, structure_of
 from ..tools.object_types import leaf_kind, registered_kind
 from ..tools.tool import Changed
 from ..tools.value_copies import LONGEST, describe, plain_data
@@ -69,7 +69,7 @@ def outcome_of(
 def _holds_nothing_else(result: Any, structure: Structure) -> bool:
     """Return whether a result is a list, or a tuple, of objects alone."""
     count = len(structure.places) + sum(structure.unnamed.values())
-    return type(result) in (list, tuple) and len(result) == count
+    return type(result) in (list, tuple, IteratorItems) and len(result) == count
 
 
 def _structure(result: Any, copies: ArgumentCopies, values: SessionValues) -> Structure:

@@ -20,6 +20,7 @@ from typing import Any
 
 from ..core.errors import CallError
 from ..core.interrupts import Hold, class_name, interruptible
+from .json_structure import IteratorItems
 from .value_copies import describe
 
 TICK = 0.05
@@ -45,7 +46,7 @@ def iterator_items(iterator: Any) -> Any:
     raised, since its body is the tool's own code.
     """
     is_async = issubclass(type(iterator), AsyncIterator)
-    items: list[Any] = []
+    items = IteratorItems()
     what = f"{class_name(type(iterator))}, which can be read only once"
     try:
         _await(_read_async(iterator, items)) if is_async else _read(iterator, items)

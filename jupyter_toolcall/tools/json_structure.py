@@ -28,12 +28,16 @@ BYTES_SHOWN = 60
 Path = tuple[str | int, ...]
 """The keys, and the positions in lists, that lead from a result's JSON to an object."""
 Access = tuple[str | int | None, ...]
-"""How Python takes each step of a path: an attribute's name, the position in a set or in the
-values of a dict, or None for `value[step]`."""
+"""How Python takes each step of a path: an attribute's name, the position in an iterator, in a set
+or in the values of a dict, or None for `value[step]`."""
 NameKind = Callable[[Any], str | None]
 """Returns the type of a value that is an object; None for one that may be plain data."""
 _LEFT_OUT = object()
-_PLAIN: frozenset[type] = frozenset(SCALARS) - {bytes}
+_PLAIN: frozenset[type] = frozenset(cls for cls in SCALARS if cls is not bytes)
+
+
+class IteratorItems(list[Any]):
+    """The items that were read of an iterator, which itself has no positions."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,8 +126,11 @@ class _Reading:
     def _items(self, value: Any, path: Path, access: Access) -> Any:
         if self.plain.issuperset(map(type, value)):
             return value
-        step = (lambda n: n) if isinstance(value, (set, frozenset)) else (lambda n: None)
-        items = [self.part(item, (*path, n), (*access, step(n))) for n, item in enumerate(value)]
+        unordered = isinstance(value, (set, frozenset, IteratorItems))
+        items = [
+            self.part(item, (*path, n), (*access, n if unordered else None))
+            for n, item in enumerate(value)
+        ]
         if all(new is item for new, item in zip(items, value, strict=True)):
             return value
         return [item for item in items if item is not _LEFT_OUT]

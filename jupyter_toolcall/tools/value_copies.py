@@ -9,6 +9,7 @@ import enum
 import json
 import math
 import numbers
+import os
 import pickle
 from typing import Any, overload
 
@@ -117,6 +118,8 @@ def _plain(value: Any) -> Any:
             return int(value)
         case numbers.Real():
             return float(value)
+        case os.PathLike():
+            return os.fspath(value)
     return describe(value, 200)
 
 
