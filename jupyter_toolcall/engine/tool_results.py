@@ -15,7 +15,7 @@ from ..core.interrupts import attempt
 from ..tools.json_structure import IteratorItems, Place, Structure, structure_of
 from ..tools.object_types import leaf_kind, registered_kind
 from ..tools.tool import Changed
-from ..tools.value_copies import LONGEST, describe, plain_data
+from ..tools.value_copies import LONGEST, describe, plain_data, uncut_data
 from ..tools.value_digests import SCALARS, content_digest
 from .argument_copies import ArgumentCopies, ArgumentCopy
 from .session_values import PreparedCall, SessionValues
@@ -164,7 +164,7 @@ def variables_as_data(changed: Changed) -> Data:
 
     Half a variable is none, so none is cut.
     """
-    variables = {str(name): plain_data(value) for name, value in changed.variables.items()}
+    variables = {str(name): uncut_data(value) for name, value in changed.variables.items()}
     if len(encode(variables)) > LONGEST:
         names = ", ".join(variables)
         raise CallError(f"{names:.200}: longer than {LONGEST:,} characters, so not set")

@@ -11,6 +11,8 @@ import math
 import numbers
 import os
 import pickle
+import sys
+from collections.abc import Iterator
 from typing import Any, overload
 
 from pydantic_core import to_jsonable_python
@@ -56,8 +58,28 @@ def private(value: Any) -> tuple[Any, bool]:
         duplicate, raised = attempt(lambda: pickle.loads(pickle.dumps(value, protocol=5)))
         if not raised:
             return duplicate, True
-    duplicate, raised = attempt(copy.deepcopy, value)
+    with _quiet_deletions():
+        duplicate, raised = attempt(copy.deepcopy, value)
     return (value, False) if raised else (duplicate, True)
+
+
+@contextlib.contextmanager
+def _quiet_deletions() -> Iterator[None]:
+    """Keep Python from reporting what the halves of a copy raise as they are deleted.
+
+    The copy of an event loop, to which a used `asyncio.Lock` leads, fails half made.
+    """
+    report = sys.unraisablehook
+
+    def report_others(problem: sys.UnraisableHookArgs) -> None:
+        if getattr(problem.object, "__name__", "") != "__del__":
+            report(problem)
+
+    sys.unraisablehook = report_others
+    try:
+        yield
+    finally:
+        sys.unraisablehook = report
 
 
 def _shares_cells(value: Any) -> bool:
@@ -88,6 +110,12 @@ def plain_data(value: object) -> Any:
     if len(text) > LONGEST:
         return f"{text[:LONGEST]}… ({len(text):,} characters in all; the rest is left out)"
     return data
+
+
+def uncut_data(value: object) -> Any:
+    """Return a value as JSON data, however long; without JSON it is described in words."""
+    read = attempt(_jsonable, value)[0]
+    return describe(value, 2000) if read is None else read[0]
 
 
 def short_texts(data: Any) -> Any:
