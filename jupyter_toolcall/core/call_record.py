@@ -152,7 +152,9 @@ class CallRecord:
     - `arguments`: as they ran, or would run, or else as they were asked for.
     - `status`: "proposed", "approved", "running", "succeeded", "failed", "rejected", "answered",
       "interrupted" or "unknown" (it started, and its outcome is not recorded).
-    - `result`: plain data, the name of an object, or a list of names; None where it has none.
+    - `result`: plain data, the name of an object, or JSON in which names of objects stand; None
+      where it has none.
+    - `changed`: what became of the arguments that it changed in place besides: names by argument.
     - `object`: the name of the first object of the result, "" for none.
     - `error`: why it failed or was rejected, "" where it did not and was not.
 
@@ -352,8 +354,8 @@ class CallRecord:
 
     @property
     def data(self) -> Any:
-        """The plain data that it came to; None where it came to something else."""
-        return self.outcome.data if isinstance(self.outcome, Data) else None
+        """The plain data that it came to, without the objects in it; None where there is none."""
+        return self.outcome.data if isinstance(self.outcome, (Data, Many)) else None
 
     @property
     def result(self) -> Any:

@@ -144,10 +144,10 @@ def statement(draft: Draft, ran: CallRecord) -> Line:
     instance = ran.started.instance if ran.started else ""
     callee = source.callee(ran, Code(draft.instance(instance)) if instance else None)
     object_code = _ObjectCopies(draft, Counter(_named(draft, ran)))
-    for made in own:
-        if made.changed:
-            name = at_path(ran.arguments, tuple(made.changed.split(".")))
-            object_code.change(str(name), draft.variable_of(made))
+    changed = [made for made in own if made.changed and draft.wants_object(made)]
+    for made in changed:
+        name = at_path(ran.arguments, tuple(made.changed.split(".")))
+        object_code.change(str(name), draft.variable_of(made))
     arguments = source.arguments(ran, object_code)
     subject = arguments.pop(source.receiver(ran), None)
     results = [made for made in own if not made.changed]
@@ -158,7 +158,10 @@ def statement(draft: Draft, ran: CallRecord) -> Line:
         # What an instance gives out may change with it later.
         code = _taken(draft, ran, copied(code) if instance and results else code)
     draft.there |= {made.producer for made in own}
-    lines = [*object_code.before, code]
+    # What an instance was given it may change later.
+    kept = [draft.variable_of(made) for made in changed if instance]
+    after = [assigned([variable], copied(Code(variable))) for variable in kept]
+    lines = [*object_code.before, code, *after]
     return Line(joined("", lines, "", "\n"), edited(ran), behind(ran, own, draft.state))
 
 
@@ -175,7 +178,8 @@ def _taken(draft: Draft, ran: CallRecord, code: Code) -> Code:
         targets = [draft.variable_of(made) if made in own else "_" for made in inside]
         return assigned([*targets, *(["*_"] if outcome.unnamed else [])], code, many=True)
     if result_object(outcome) is not None:
-        return assigned([draft.variable_of(inside[0])] if inside[0] in own else [], code)
+        is_new = inside[0] in own and draft.wants_object(inside[0])
+        return assigned([draft.variable_of(inside[0])] if is_new else [], code)
     if outcome.data is None:
         return code
     result = draft.result(ran)
@@ -184,7 +188,7 @@ def _taken(draft: Draft, ran: CallRecord, code: Code) -> Code:
     parts = [
         assigned([draft.variable_of(made)], Code(_reached(result, path, how, spread)))
         for made, (path, how) in zip(inside, _steps(outcome), strict=False)
-        if made in own
+        if made in own and draft.wants_object(made)
     ]
     code = joined("[*", [code], "]") if spread else code
     return joined("", [assigned([result], code), *parts], "", "\n")

@@ -9,6 +9,7 @@ import decimal
 import enum
 import json
 import pathlib
+import types
 import uuid
 from collections import OrderedDict
 from collections.abc import AsyncIterator, Iterator
@@ -159,7 +160,7 @@ def test_what_json_can_hold_is_told_as_json_by_itself_and_within_rows(
 
 
 def test_the_rows_of_a_table_are_told_as_rows() -> None:
-    def head(table: pd.DataFrame, n: int = 5) -> list[dict[str, Any]]:
+    def head(table: pd.DataFrame, n: int = 5) -> list[dict[Any, Any]]:
         return table.head(n).to_dict("records")
 
     table = pd.DataFrame({"day": [pd.Timestamp("2024-01-02"), pd.NaT], "n": [1, 2]})
@@ -371,6 +372,7 @@ shapes = st.recursive(
 
 def typed(shape: Any) -> tuple[Any, st.SearchStrategy[Any]]:
     """Return the type that a shape stands for, and its values."""
+    cls: Any
     match shape:
         case ("potato",):
             return Potato, potatoes
@@ -378,13 +380,14 @@ def typed(shape: Any) -> tuple[Any, st.SearchStrategy[Any]]:
             return None | bool | int | str, scalars
         case ("list", inner):
             cls, values = typed(inner)
-            return list[cls], st.lists(values, max_size=3)
+            return types.GenericAlias(list, (cls,)), st.lists(values, max_size=3)
         case ("dict", inner):
             cls, values = typed(inner)
-            return dict[str, cls], st.dictionaries(keys, values, max_size=3)
+            return types.GenericAlias(dict, (str, cls)), st.dictionaries(keys, values, max_size=3)
     parts = [typed(each) for each in shape[1]]
     if shape[0] == "tuple":
-        return tuple[tuple(cls for cls, _ in parts)], st.tuples(*(each for _, each in parts))
+        hint = types.GenericAlias(tuple, tuple(cls for cls, _ in parts))
+        return hint, st.tuples(*(each for _, each in parts))
     names = [f"field_{n}" for n in range(len(parts))]
     hints = {name: cls for name, (cls, _) in zip(names, parts, strict=True)}
     made: Any = (
@@ -392,8 +395,8 @@ def typed(shape: Any) -> tuple[Any, st.SearchStrategy[Any]]:
         if shape[0] == "dataclass"
         else type("Model", (Loose,), {"__annotations__": hints, "__module__": __name__})
     )
-    values = {name: each for name, (_, each) in zip(names, parts, strict=True)}
-    return made, st.builds(made, **values)
+    fields = {name: each for name, (_, each) in zip(names, parts, strict=True)}
+    return made, st.builds(made, **fields)
 
 
 class Loose(BaseModel):

@@ -76,11 +76,12 @@ def test_what_was_told_at_one_save_is_not_told_at_the_next() -> None:
 
 def test_an_untracked_change_is_marked_in_the_picture_and_told_in_the_text() -> None:
     pay = ("Account_pay", {"Account": "Vault#1", "amount": 5})
-    session, rows = played(pay, account=Vault())
-    warning = rows[0].warning
+    withdraw = ("Account_withdraw", {"Account": "Vault#1", "amount": 5})
+    session, rows = played(withdraw, pay, SAVE, account=Vault())
+    warning = rows[1].warning
     assert warning is not None
     shown = session._repr_mimebundle_()
-    assert f"1 Account_pay: warning: {warning.text}" in shown["text/plain"]
+    assert f"2 Account_pay: warning: {warning.text}" in shown["text/plain"]
     assert "(untracked change)" in shown["text/plain"]
     assert shown["image/svg+xml"].count("<title>untracked change</title>") == 1
     kept, _ = played(WITHDRAW, SAVE)
