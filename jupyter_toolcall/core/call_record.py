@@ -367,8 +367,14 @@ class CallRecord:
             case Made():
                 return self.object
             case Many() as outcome:
-                return _with_objects(outcome, self.objects)
+                data = self.structure
+                return data[0] if is_bare_list(outcome) and len(data) == 1 else data
         return None
+
+    @property
+    def structure(self) -> Any:
+        """The result in the shape that the tool returned: a list of one object is a list."""
+        return _with_objects(self.outcome, self.objects) if isinstance(self.outcome, Many) else None
 
     @property
     def changed(self) -> dict[str, str]:
@@ -416,19 +422,8 @@ class CallRecord:
 
     def with_outcome(self, outcome: Outcome, objects: tuple[str, ...]) -> CallRecord:
         """Return this call as it stands once it has come to its outcome."""
-        decided, started, missing = self.decided, self.started, self.missing_decided
-        return CallRecord(
-            *(
-                self.asked_call,
-                decided,
-                started,
-                outcome,
-                objects,
-                self.verified,
-                self.code,
-                missing,
-            )
-        )
+        before, after = (self.decided, self.started), (self.verified, self.code)
+        return CallRecord(self.asked_call, *before, outcome, objects, *after, self.missing_decided)
 
     # -- two records -----------------------------------------------------------------------
 

@@ -190,7 +190,7 @@ def _outcome(call: CallRecord) -> tuple[dict[str, Any], bool]:
 
 def _structured(call: CallRecord, outcome: Many) -> dict[str, Any]:
     """Return a result that holds objects, and what the tool changed besides."""
-    data: dict[str, Any] = {"objects" if is_bare_list(outcome) else "result": call.result}
+    data: dict[str, Any] = {"objects" if is_bare_list(outcome) else "result": call.structure}
     data |= {"unnamed": dict(outcome.unnamed)} if outcome.unnamed else {}
     data |= {"changed": call.changed} if call.changed else {}
     return data | ({"untracked": call.untracked} if call.untracked else {})
