@@ -40,8 +40,10 @@ class ArgumentCopy:
     copy: Any
 
     def __post_init__(self) -> None:
+        # What is passed as it is may have been changed by an earlier call.
+        self._content = self.made.content if self.copied else content_digest(self.copy)
         # A value without a digest is compared within this process alone.
-        self._before = "" if self.made.content else identity_digest(self.copy)[0]
+        self._before = "" if self._content else identity_digest(self.copy)[0]
 
     @property
     def copied(self) -> bool:
@@ -53,11 +55,10 @@ class ArgumentCopy:
         """Whether the tool changed it in place; None where nobody can tell."""
         if is_frozen(self.copy):
             return False
-        before = self.made.content
-        if not before:
+        if not self._content:
             return self._changed_identity()
         now = content_digest(self.copy)
-        if before == now:
+        if self._content == now:
             return False
         # A copy may differ by itself, where its class makes it so.
         return not self.copied or content_digest(private(self.value)[0]) != now

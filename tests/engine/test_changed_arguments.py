@@ -237,6 +237,15 @@ def test_what_cannot_be_copied_and_was_changed_is_marked_and_told_to_the_model()
     assert row.note == "can't be copied: passed as it is"
 
 
+def test_a_later_call_that_changes_nothing_is_not_marked() -> None:
+    script = [("eat", {"dough": "Starter#1"}), ("look", {"dough": "Starter#1"}), "done"]
+    inputs = {"dough": Starter()}
+    box = Toolbox(Starter, eat, look)
+    session = Session(box, Scripted(script), scheme="flat", approve="all", inputs=inputs)
+    rows = all_rows(session.tell("Go.").cursor, "").calls
+    assert [row.warning is not None for row in rows] == [True, False]
+
+
 def test_what_has_no_digest_is_compared_in_this_process_and_its_change_is_marked() -> None:
     session, notes = play("eat", Locked())
     assert notes == [
