@@ -52,6 +52,7 @@ def test_the_objects_of_a_nested_result_and_a_changed_argument_stand_on_card_and
     for number in range(1, 6):
         expect(graph.get_by_role("button", name=f"Potato#{number}").first).to_be_visible()
     steps = view.get_by_role("list", name="Steps")
+    expect(steps).to_contain_text("Potato#2, Potato#3, Potato#4")
     steps.get_by_role("button", name="sort_crate").click()
     expect(view.get_by_role("region", name="Details")).to_contain_text('"others":["Potato#3"')
     screenshot(page, "nested")
