@@ -17,12 +17,15 @@ if TYPE_CHECKING:
 def object_before(call: CallRecord, uses: Uses, receiver: str, state: State) -> Made | None:
     """Return what a call made its first object from: the one before it, of the same type.
 
-    That is the object that the method was called on, else the first argument. None for a call
-    that made nothing, made it from nothing of its type, or returned the argument itself.
+    That is the argument that a function changed in place, else the object that the method was
+    called on, else the first argument. None for a call that made nothing, made it from nothing
+    of its type, or returned the argument itself.
     """
     made = next(iter(objects_of(call.outcome)), None)
     if made is None or made.producer in uses.values():
         return None
+    if made.changed in uses:
+        return state.object_made_by(uses[made.changed])
     for argument in sorted(uses, key=lambda argument: argument != receiver):
         used = state.object_made_by(uses[argument])
         if used is not None and used.kind == made.kind:

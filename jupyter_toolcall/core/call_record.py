@@ -152,7 +152,9 @@ class CallRecord:
     - `arguments`: as they ran, or would run, or else as they were asked for.
     - `status`: "proposed", "approved", "running", "succeeded", "failed", "rejected", "answered",
       "interrupted" or "unknown" (it started, and its outcome is not recorded).
-    - `result`: plain data, the name of an object, or a list of names; None where it has none.
+    - `result`: plain data, the name of an object, or JSON in which names of objects stand; None
+      where it has none.
+    - `changed`: what became of the arguments that it changed in place besides: names by argument.
     - `object`: the name of the first object of the result, "" for none.
     - `error`: why it failed or was rejected, "" where it did not and was not.
 
@@ -352,15 +354,43 @@ class CallRecord:
 
     @property
     def data(self) -> Any:
-        """The plain data that it came to; None where it came to something else."""
-        return self.outcome.data if isinstance(self.outcome, Data) else None
+        """The plain data that it came to, without the objects in it; None where there is none."""
+        return self.outcome.data if isinstance(self.outcome, (Data, Many)) else None
 
     @property
     def result(self) -> Any:
-        """What it came to: data, the name of an object, or a list of names; None for nothing."""
-        if isinstance(self.outcome, Data):
-            return self.outcome.data
-        return [*self.objects] if len(self.objects) > 1 else self.object or None
+        """What it came to: data, the name of an object, or JSON in which names of objects stand;
+        None for nothing."""
+        match self.outcome:
+            case Data(data):
+                return data
+            case Made():
+                return self.object
+            case Many() as outcome:
+                data = self.structure
+                return data[0] if is_bare_list(outcome) and len(data) == 1 else data
+        return None
+
+    @property
+    def structure(self) -> Any:
+        """The result in the shape that the tool returned: a list of one object is a list."""
+        return _with_objects(self.outcome, self.objects) if isinstance(self.outcome, Many) else None
+
+    @property
+    def changed(self) -> dict[str, str]:
+        """What became of the arguments that it changed in place, besides its result: the names of
+        the new objects, by argument."""
+        if not isinstance(self.outcome, Many):
+            return {}
+        pairs = zip(self.outcome.objects, self.objects, strict=True)
+        return {made.changed: name for made, name in pairs if made.changed}
+
+    @property
+    def untracked(self) -> dict[str, str]:
+        """The objects, by argument, whose change in place cannot be followed."""
+        arguments = self.outcome.untracked if isinstance(self.outcome, Many) else ()
+        paths = ((each, tuple(each.split("."))) for each in arguments)
+        return {each: str(at_path(self.arguments, path)) for each, path in paths}
 
     @property
     def object(self) -> str:
@@ -392,19 +422,8 @@ class CallRecord:
 
     def with_outcome(self, outcome: Outcome, objects: tuple[str, ...]) -> CallRecord:
         """Return this call as it stands once it has come to its outcome."""
-        decided, started, missing = self.decided, self.started, self.missing_decided
-        return CallRecord(
-            *(
-                self.asked_call,
-                decided,
-                started,
-                outcome,
-                objects,
-                self.verified,
-                self.code,
-                missing,
-            )
-        )
+        before, after = (self.decided, self.started), (self.verified, self.code)
+        return CallRecord(self.asked_call, *before, outcome, objects, *after, self.missing_decided)
 
     # -- two records -----------------------------------------------------------------------
 
@@ -440,3 +459,32 @@ def objects_of(outcome: Outcome | None) -> tuple[Made, ...]:
         case Many(objects):
             return objects
     return ()
+
+
+def result_object(outcome: Outcome | None) -> Made | None:
+    """Return the object that a call's result is; None where it is none, or holds several."""
+    match outcome:
+        case Made():
+            return outcome
+        case Many(objects=(first, *_), paths=((), *_)):
+            return first
+    return None
+
+
+def _with_objects(outcome: Many, names: Sequence[str]) -> Any:
+    """Return a result as JSON, with the names of its objects in their places."""
+    if names and is_bare_list(outcome):
+        pairs = zip(outcome.objects, names, strict=True)
+        return [name for made, name in pairs if not made.changed]
+    data = outcome.data
+    for path, name in zip(outcome.paths, names, strict=False):
+        data = replaced_at(data, tuple(map(str, path)), name)
+    return data
+
+
+def is_bare_list(outcome: Outcome | None) -> bool:
+    """Return whether a result is a list of objects, and of nothing else."""
+    match outcome:
+        case Many(objects, paths=()):
+            return any(not made.changed for made in objects)
+    return False

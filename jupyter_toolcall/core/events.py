@@ -89,7 +89,7 @@ class Usage:
 
 @dataclass(frozen=True, slots=True)
 class Data:
-    """The result of a call is plain data (JSON-ready), and to new values of session variables."""
+    """The result of a call is plain data (JSON-ready), and new values of session variables."""
 
     data: Any = None
     variables: Mapping[str, Any] = field(default_factory=dict)
@@ -111,13 +111,32 @@ class Made:
     description: str = ""
     producer: Producer = UNSAID
     shown: str = ""
+    changed: str = ""
+    """The argument that a function changed in place, and that this object is now (`plates.0`);
+    "" where it is the result, or a part of it. The object that a method was called on, and that
+    is its result, has none."""
 
 
 @dataclass(frozen=True, slots=True)
 class Many:
-    """The result of a call is a list of objects."""
+    """The result of a call holds objects: a list of them, or any JSON in which they stand.
+
+    `objects` are those of the result, in order, and then those that the tool changed in place.
+    A bare list of objects has nothing but them. In any other result `data` is its JSON, empty
+    (null) where an object stands, and `paths` lead to these places, one an object.
+    """
 
     objects: tuple[Made, ...] = ()
+    data: Any = None
+    paths: tuple[tuple[str | int, ...], ...] = ()
+    """The keys, and the positions in lists. The empty path is the result itself."""
+    access: tuple[tuple[str | int | None, ...], ...] = ()
+    """How Python takes each step of a path: an attribute's name, the position in an iterator, in a
+    set or in the values of a dict, None for `result[step]`. () where all steps are such."""
+    untracked: tuple[str, ...] = ()
+    """The arguments whose change in place cannot be followed: they can't be copied or compared."""
+    unnamed: Mapping[str, int] = field(default_factory=dict)
+    """How many objects of each type have no name, since there are too many."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -266,7 +285,7 @@ _JSON = frozenset({"arguments", "data", "offered", "raw", "schema", "setters", "
 _PARTS = frozenset(
     {
         *("calls", "objects", "inputs", "outputs", "usage", "outcome", "result", "instances"),
-        *("secrets", "producer", "uses", "missing"),
+        *("secrets", "producer", "uses", "missing", "paths", "access", "untracked"),
     }
 )
 """The fields that hold parts with a type of their own, or pairs."""
@@ -388,7 +407,9 @@ def _field(key: str, item: Any) -> Any:
             return {name: _build(part) for name, part in item.items()}
         case (("usage" | "outcome" | "result"), dict()):
             return _build(item)
-        case "secrets", list():
+        case (("paths" | "access"), list()):
+            return tuple(map(tuple, item))
+        case (("secrets" | "untracked"), list()):
             return tuple(map(str, item))
         case "missing", list():
             return tuple(map(_missing, item))

@@ -206,6 +206,11 @@ class CallEnd:
         return tuple(self.meta.get("untracked", ()))
 
     @property
+    def unclear_changes(self) -> tuple[str, ...]:
+        """The objects of which nobody can tell whether the tool changed them in place."""
+        return tuple(self.meta.get("unclear", ()))
+
+    @property
     def state(self) -> State:
         """What was known by then."""
         return state_at(self.journal, self.entry)

@@ -412,8 +412,9 @@ def _outcome(outcome: Outcome, secrets: Secrets) -> Outcome:
             return Failed(secrets.hide(message))
         case Made():
             return _made(outcome, secrets)
-        case Many(objects):
-            return Many(tuple(_made(made, secrets) for made in objects))
+        case Many(objects, data):
+            hidden = tuple(_made(made, secrets) for made in objects)
+            return replace(outcome, objects=hidden, data=secrets.hide(data))
     return outcome
 
 

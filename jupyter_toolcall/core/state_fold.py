@@ -17,6 +17,7 @@ from .call_record import (
     RecordedStatus,
     at_path,
     objects_of,
+    result_object,
 )
 from .errors import NotYourTurn
 from .events import (
@@ -76,7 +77,7 @@ def _changes_of_result(state: State, call: CallRecord, outcome: Outcome) -> dict
         "succeeded": state.succeeded.insert(call.tool, before.add(call.id)),
         "instances": _instances(state, call),
     }
-    if isinstance(outcome, Made):
+    if result_object(outcome) is not None:
         changes["returned"] = state.returned.add(call.id)
     if call.tool == SAVE and state.opened.outputs:
         changes |= {"outputs": call.arguments, "done": True}
@@ -92,14 +93,16 @@ def _with_producers(call_id: str, outcome: Outcome) -> Outcome:
         case Made():
             return _with_producer(outcome, call_id, 0)
         case Many(objects):
-            return Many(tuple(_with_producer(made, call_id, i) for i, made in enumerate(objects)))
+            made = tuple(_with_producer(each, call_id, i) for i, each in enumerate(objects))
+            return replace(outcome, objects=made)
     return outcome
 
 
 def _with_producer(made: Made, call_id: str, index: int) -> Made:
     if made.producer != UNSAID:
         return made
-    return Made(made.kind, made.digest, made.content, made.description, Producer(call_id, index))
+    producer = Producer(call_id, index)
+    return Made(made.kind, made.digest, made.content, made.description, producer, made.changed)
 
 
 def _instances(state: State, call: CallRecord) -> HashTrieMap[str, str]:

@@ -16,7 +16,8 @@ from ..tools.object_references import fits_in, references
 from ..tools.tool import Changed
 from .cursor import Cursor
 from .decisions import answer_outcome
-from .execution import error_text, variables_as_data
+from .execution import error_text
+from .tool_results import variables_as_data
 from .turn import request_reply, run_now
 
 

@@ -5,6 +5,7 @@ or to keep its recorded result. A decision is checked as the call would run, the
 from __future__ import annotations
 
 import contextlib
+import functools
 from collections.abc import Collection, Mapping
 from dataclasses import replace
 from typing import Any
@@ -19,11 +20,11 @@ from ..core.events import (
     Decision,
     Finished,
     Made,
-    Many,
     Missing,
     Outcome,
     Replied,
 )
+from ..core.interrupts import attempt
 from ..core.journal_entries import Entry
 from ..core.secrets import Keys, MissingSecret, marker_keys
 from ..core.state import NAME, State, kind_in
@@ -31,12 +32,14 @@ from ..core.state_fold import decided_on, state_at
 from ..core.text import nearest
 from ..engine import recovery
 from ..tools.arguments import plain_arguments
-from ..tools.object_types import kind_name, kind_of
+from ..tools.json_structure import Place, structure_of
+from ..tools.object_types import kind_name, leaf_kind
 from ..tools.value_copies import plain_data
 from ..tools.value_digests import content_digest
 from .cursor import Cursor
 from .replay_queue import call_id_of, rebind_references
 from .session_values import PreparedCall
+from .tool_results import kinds_by_class, outcome_of
 
 
 def decision_event(
@@ -197,7 +200,7 @@ def check_answer(cursor: Cursor, call_id: str, result: Any) -> None:
 
 
 def answer_outcome(cursor: Cursor, call: CallRecord, result: Any) -> Outcome:
-    """Return a person's result as an outcome: objects, named or given, or plain data.
+    """Return a person's result as an outcome: objects, named or given, plain data, or both.
 
     Raises UsageError for a call of the scheme's own, CallError for an object that is not
     there yet where the call was asked for.
@@ -207,25 +210,35 @@ def answer_outcome(cursor: Cursor, call: CallRecord, result: Any) -> Outcome:
             f"{call.tool} is the scheme's own and only says what the model chose, so it takes no "
             "answer; edit or reject it"
         )
-    if isinstance(result, (list, tuple)) and kind_of(result, cursor.context.values.kinds) is None:
-        parts = [_object(cursor, call, part, at) for at, part in enumerate(result)]
-        objects = tuple(part for part in parts if part is not None)
-        return Many(objects) if objects and len(objects) == len(parts) else Data(plain_data(result))
-    return _object(cursor, call, result, 0) or Data(plain_data(result))
+    values, state = cursor.context.values, cursor.state
+    registered, names = kinds_by_class(values), frozenset(values.kinds.values())
+
+    def object_kind(value: Any) -> str | None:
+        if isinstance(value, str):
+            named = NAME.fullmatch(value) and kind_in(value) in names
+            return kind_in(value) if named else None
+        return registered(type(value))
+
+    structure, _ = attempt(
+        functools.partial(structure_of, texts_name_objects=True), result, object_kind, leaf_kind
+    )
+    if structure is None:
+        return Data(plain_data(result))
+    objects = [
+        state.resolve(place.value)
+        if isinstance(place.value, str)
+        else _answered(cursor, call, place, index)
+        for index, place in enumerate(structure.places)
+    ]
+    return outcome_of(structure, result, tuple(objects))
 
 
-def _object(cursor: Cursor, call: CallRecord, result: Any, index: int) -> Made | None:
-    """Return the object that a result names or is; None for what is plain data."""
-    values = cursor.context.values
-    if isinstance(result, str):
-        named = NAME.fullmatch(result) and kind_in(result) in values.kinds.values()
-        return cursor.state.resolve(result) if named else None
-    kind = kind_of(result, values.kinds)
-    if kind is None:
-        return None
-    content = content_digest(result)
-    made = Made(kind, digest("answered", cursor.head, call.id, content, index), content)
-    values.store(made, result)
+def _answered(cursor: Cursor, call: CallRecord, place: Place, index: int) -> Made:
+    """Return an object that a person gave as a new one."""
+    values, content = cursor.context.values, content_digest(place.value)
+    key = digest("answered", cursor.head, call.id, content, index)
+    made = Made(place.kind, key, content)
+    values.store(made, place.value)
     # No replay could make again what a person gave.
     values.save((made.digest,))
     return made

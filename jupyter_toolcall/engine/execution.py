@@ -1,46 +1,33 @@
 """Execution of one call: its arguments are prepared, its tool runs, its result is read and stored.
 
-A tool gets private copies, so a named object never changes. If a tool changes its copy, the copy
-becomes a new object where the tool returns it, or returns nothing; otherwise the change is
-dropped. The person is informed.
+A tool gets private copies, so a named object never changes. A copy that a tool changed becomes a
+new object, besides the result; where a call fails it is dropped.
 """
 
 from __future__ import annotations
 
 import io
 import sys
-from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any
 
-from ..core.call_record import CallRecord, objects_of
-from ..core.digests import digest, encode
+from ..core.call_record import CallRecord
+from ..core.digests import digest
 from ..core.errors import Absent, CallError
-from ..core.events import (
-    UNSAID,
-    Data,
-    Decided,
-    Failed,
-    Finished,
-    Interrupted,
-    Made,
-    Many,
-    Outcome,
-    Producer,
-)
+from ..core.events import Decided, Failed, Finished, Interrupted, Outcome, Producer
 from ..core.interrupts import attempt, class_name, interruptible
 from ..core.recorded_calls import recorded_call
 from ..core.secrets import MissingSecret
 from ..core.state import State
 from ..core.state_fold import state_at
-from ..tools.invoke import invoke
+from ..tools.invoke import invoke, iterator_items
 from ..tools.object_references import Path, fits_in, replace_names
-from ..tools.object_types import kind_name, kind_of
-from ..tools.tool import Changed, Tool
+from ..tools.object_types import kind_name, registered_kind
+from ..tools.tool import Tool
 from ..tools.toolbox import Toolbox
-from ..tools.value_copies import LONGEST, describe, is_frozen, plain_data, private, well_formed
-from ..tools.value_digests import SCALARS, content_digest
+from ..tools.value_copies import private, well_formed
+from .argument_copies import NO_CHANGES, ArgumentCopies, InPlaceChanges
 from .session_values import (
     PreparedCall,
     SessionValues,
@@ -48,6 +35,7 @@ from .session_values import (
     instance_version,
     result_digests,
 )
+from .tool_results import read_result
 
 PRINTS = 4_000
 """Characters of a tool's prints that are kept."""
@@ -110,19 +98,6 @@ def _fitting(state: State, values: SessionValues, name: str, types: tuple[type, 
 
 
 @dataclass(frozen=True, slots=True)
-class InPlaceChanges:
-    """What a run changed in place: notes for the person, and the objects to warn of: changes that
-    were dropped though the tool succeeded, and those of what cannot be copied."""
-
-    notes: Sequence[str] = ()
-    lost: Sequence[str] = ()
-    untracked: Sequence[str] = ()
-
-
-NO_CHANGES = InPlaceChanges()
-
-
-@dataclass(frozen=True, slots=True)
 class ToolRun:
     """The outcome of a run, and what it printed."""
 
@@ -141,10 +116,10 @@ def run_tool(ready: PreparedCall, state: State, values: SessionValues, invoke: I
 
     Raises Absent where a value of ours is not at hand: that is no fault of the tool's.
     """
-    printed, copies, result = _Capped(), ArgumentCopies(state, values), None
+    printed, copies = _Capped(), ArgumentCopies(state, values, ready.tool.read_only)
     outcome: Outcome
     try:
-        outcome, result = _run(ready, copies, values, invoke, printed)
+        outcome = _run(ready, copies, values, invoke, printed)
     except KeyboardInterrupt:
         outcome = Interrupted()
     except Absent:
@@ -156,7 +131,7 @@ def run_tool(ready: PreparedCall, state: State, values: SessionValues, invoke: I
     made = None if isinstance(outcome, (Failed, Interrupted)) else outcome
     try:
         # What a value's own class raises says nothing of the inputs.
-        changes = attempt(copies.changes, result, made)[0] if copies else None
+        changes = attempt(copies.changes, made)[0] if copies else None
     except KeyboardInterrupt:
         changes, interrupted = None, True
     return ToolRun(outcome, printed.text(), interrupted, changes or NO_CHANGES)
@@ -168,8 +143,8 @@ def _run(
     values: SessionValues,
     invoke: Invoke,
     printed: _Capped,
-) -> tuple[Outcome, Any]:
-    """Return the outcome of a call, and what its function returned.
+) -> Outcome:
+    """Return the outcome of a call.
 
     Tools get private copies, so that nothing that has a name ever changes.
     """
@@ -183,13 +158,13 @@ def _run(
     # call that sets them back, whatever the tool has done to them.
     try:
         vars(sys).update(stdout=printed, stderr=printed)
-        result = interruptible(_invoked, ready, subject, arguments, invoke)
+        result = interruptible(_invoked, ready, subject, arguments, invoke, values)
     finally:
         sys.__dict__.update(streams)
-    outcome = _read(result, ready, copies, values)
+    outcome = read_result(result, ready, copies, values)
     if subject:
         values.by_digest[instance_version(ready.call_id, ready.approval_digest)] = subject[0]
-    return outcome, result
+    return outcome
 
 
 def _values(ready: PreparedCall, copies: ArgumentCopies) -> dict[str, Any]:
@@ -201,11 +176,23 @@ def _values(ready: PreparedCall, copies: ArgumentCopies) -> dict[str, Any]:
 
 
 def _invoked(
-    ready: PreparedCall, subject: tuple[Any, ...], values: Mapping[str, Any], invoke: Invoke
+    ready: PreparedCall,
+    subject: tuple[Any, ...],
+    arguments: Mapping[str, Any],
+    invoke: Invoke,
+    values: SessionValues,
 ) -> Any:
-    """A tool may hold a session of its own: what is absent there is the tool's failure."""
+    """Return what a tool returns; the items of an iterator are read where its code may run.
+
+    A tool may hold a session of its own: what is absent there is the tool's failure.
+    """
     try:
-        return invoke(ready.tool.function, subject, values)
+        result = invoke(ready.tool.function, subject, arguments)
+        cls = type(result)
+        is_iterator = issubclass(cls, (Iterator, AsyncIterator))
+        if is_iterator and registered_kind(cls, values.kinds) is None:
+            return iterator_items(result)
+        return result
     except Absent as error:
         raise CallError(f"Absent: {error}") from error
 
@@ -230,94 +217,6 @@ def _subject(ready: PreparedCall, values: SessionValues) -> tuple[Any, ...]:
     if not ready.tool.instance:
         return ()
     return (private(values.by_digest[ready.instance_digest])[0],)
-
-
-def _read(
-    result: Any, ready: PreparedCall, copies: ArgumentCopies, values: SessionValues
-) -> Outcome:
-    """Return what a tool's result is. No result is a failure because it cannot be read: the tool
-    ran, and a model would have it run again."""
-    if type(result) in SCALARS:
-        return _outcome(result, ready, copies, values)
-    outcome, _ = attempt(_outcome_or_error, result, ready, copies, values)
-    if isinstance(outcome, CallError):
-        raise outcome
-    return Data(describe(result, 2000)) if outcome is None else outcome
-
-
-def _outcome_or_error(
-    result: Any, ready: PreparedCall, copies: ArgumentCopies, values: SessionValues
-) -> Outcome | CallError:
-    try:
-        return _outcome(result, ready, copies, values)
-    except CallError as error:
-        return error
-
-
-def _outcome(
-    result: Any, ready: PreparedCall, copies: ArgumentCopies, values: SessionValues
-) -> Outcome:
-    for copied in copies:
-        if result is copied.copy and not _is_another(copied):
-            return copied.made
-    if result is None and ready.tool.receiver:
-        receiver = copies.of_producer(ready.uses.get(ready.tool.receiver))
-        if receiver is not None and _is_another(receiver):
-            return _new_object(receiver.copy, receiver.made.kind, ready, values, 0)
-    if isinstance(result, Changed):
-        return variables_as_data(result)
-    if isinstance(result, (Iterator, AsyncIterator)) and type(result) not in values.kinds:
-        raise CallError(
-            f"{ready.tool.name} returned a {type(result).__name__}, which can be read only "
-            "once; it has to return a list"
-        )
-    many = _many(result, ready, values)
-    if many is not None:
-        return many
-    kind = kind_of(result, values.kinds)
-    return Data(plain_data(result)) if kind is None else _new_object(result, kind, ready, values, 0)
-
-
-def variables_as_data(changed: Changed) -> Data:
-    """Return a result that sets variables as plain data. Raises CallError where they are too long.
-
-    Half a variable is none, so none is cut.
-    """
-    variables = {str(name): plain_data(value) for name, value in changed.variables.items()}
-    if len(encode(variables)) > LONGEST:
-        names = ", ".join(variables)
-        raise CallError(f"{names:.200}: longer than {LONGEST:,} characters, so not set")
-    return Data(plain_data(changed.result), variables)
-
-
-def _many(result: Any, ready: PreparedCall, values: SessionValues) -> Many | None:
-    """Return the objects that a list is made of; None where it holds anything else."""
-    if type(result) not in (list, tuple) or type(result) in values.kinds or not result:
-        return None
-    kinds = [kind_of(item, values.kinds) for item in result]
-    if not all(kinds):
-        return None
-    pairs = enumerate(zip(result, kinds, strict=True))
-    return Many(tuple(_new_object(item, str(kind), ready, values, i) for i, (item, kind) in pairs))
-
-
-def _is_another(copied: ArgumentCopy) -> bool:
-    """Return whether what a tool had is another object by now; what nobody can tell may be."""
-    return copied.copied and copied.changed is not False
-
-
-def _new_object(
-    value: Any, kind: str, ready: PreparedCall, values: SessionValues, index: int
-) -> Made:
-    """Return a new object; only equal values share a digest."""
-    content, attempt_number = content_digest(value), 1
-    name = digest("made", ready.approval_digest, ready.call_id, index, content)
-    while not content and name in values.by_digest:
-        attempt_number += 1
-        name = digest("made", ready.approval_digest, ready.call_id, index, attempt_number)
-    made = Made(kind, name, content)
-    values.store(made, value)
-    return made
 
 
 class _Capped(io.TextIOBase):
@@ -373,6 +272,7 @@ def execute_call(
     meta: dict[str, Any] = {"ms": duration, "prints": ran.prints}
     meta |= {"notes": [*ran.changes.notes, *kept]}
     meta |= {"lost": [*ran.changes.lost], "untracked": [*ran.changes.untracked]}
+    meta |= {"unclear": [*ran.changes.unclear]}
     meta = {key: value for key, value in meta.items() if value or key == "ms"}
     return Execution(ran.outcome, meta, interrupted)
 
@@ -407,94 +307,3 @@ def store_results(values: SessionValues, toolbox: Toolbox) -> None:
 def milliseconds(began: float, ended: float) -> float:
     """Return how long something took between two times of a clock."""
     return round((ended - began) * 1000, 1)
-
-
-@dataclass
-class ArgumentCopy:
-    """An object by name, its value, and what a tool got of it: a copy, where there can be one."""
-
-    name: str
-    made: Made
-    value: Any
-    copy: Any
-
-    @property
-    def copied(self) -> bool:
-        """Whether the tool had a copy of its own."""
-        return self.copy is not self.value
-
-    @cached_property
-    def changed(self) -> bool | None:
-        """Whether the tool changed it in place; None where nobody can tell."""
-        if is_frozen(self.copy):
-            return False
-        before, now = self.made.content, content_digest(self.copy)
-        if not before or before == now:
-            return None if not before else False
-        # A copy may differ by itself, where its class makes it so.
-        return not self.copied or content_digest(private(self.value)[0]) != now
-
-
-@dataclass
-class ArgumentCopies:
-    """The private copies of the objects that one execution takes, one of each object."""
-
-    state: State
-    values: SessionValues
-
-    def __post_init__(self) -> None:
-        self._copies: dict[int, ArgumentCopy] = {}
-
-    def __len__(self) -> int:
-        return len(self._copies)
-
-    def __iter__(self) -> Iterator[ArgumentCopy]:
-        return iter(self._copies.values())
-
-    def copy_of(self, name: str, types: tuple[type, ...]) -> Any:
-        """Return what a tool gets of an object. Raises CallError and Absent."""
-        made = self.state.resolve(name)
-        value = self.values.value(made)
-        if id(value) not in self._copies:
-            self._copies[id(value)] = ArgumentCopy(name, made, value, private(value)[0])
-        return self._copies[id(value)].copy
-
-    def of_producer(self, producer: Producer | None) -> ArgumentCopy | None:
-        """Return the copy of the object of a producer, else the first copy."""
-        copies = (copied for copied in self if copied.made.producer == producer)
-        return next(copies, None) or next(iter(self), None)
-
-    def changes(self, result: Any, outcome: Outcome | None = None) -> InPlaceChanges:
-        """Return what the tool changed in place; `outcome` is None where it failed."""
-        items = result if isinstance(result, (list, tuple)) else [result]
-        new_names = [*_named(objects_of(outcome), self.state)]
-        notes, lost, untracked = list[str](), list[str](), list[str]()
-        for copied in [copied for copied in self if copied.changed]:
-            name, became = copied.name, _new_name(copied, items, new_names)
-            if not copied.copied:
-                untracked.append(name)
-            elif became:
-                notes.append(f"changed {name} in place: kept as {became}")
-            elif outcome is None:
-                notes.append(f"changed {name} in place: dropped, so {name} stays as it was")
-            else:
-                lost.append(name)
-        return InPlaceChanges(notes, lost, untracked)
-
-
-def _new_name(copied: ArgumentCopy, items: Sequence[Any], new_names: list[str]) -> str:
-    """Return the name that a changed copy has as a result; "" where it is no result."""
-    names = [made for item, made in zip(items, new_names, strict=False) if item is copied.copy]
-    names = names or (new_names if len(new_names) == 1 and [*items] == [None] else [])
-    return names[0] if names else ""
-
-
-def _named(objects: Iterable[Made], state: State) -> Iterator[str]:
-    """Yield the names that a call's objects will bear."""
-    counts: dict[str, int] = {}
-    for made in objects:
-        if made.producer != UNSAID:
-            yield state.by_producer.get(made.producer) or made.kind
-        else:
-            counts[made.kind] = counts.get(made.kind, state.counts.get(made.kind) or 0) + 1
-            yield f"{made.kind}#{counts[made.kind]}"

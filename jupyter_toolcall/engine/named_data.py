@@ -15,7 +15,7 @@ from ..core.events import Made, Uses
 from ..core.state import State
 from ..tools.object_references import Path, fits_plain, named_paths
 from ..tools.tool import Tool, unchanged
-from ..tools.value_copies import json_data, private
+from ..tools.value_copies import uncut_data, private
 from .session_values import SessionValues
 
 Plain = Mapping[Path, Any]
@@ -71,7 +71,7 @@ def named_data(
         return NO_DATA
     objects = {path: (name, state.objects[name]) for path, name in names.items()}
     given = {path: private(values.value(made))[0] for path, (_, made) in objects.items()}
-    as_json = {path: json_data(value) for path, value in given.items()}
+    as_json = {path: uncut_data(value) for path, value in given.items()}
     # Only the types of a Python function take a date, or a value of an enum, as it is.
     is_python = tool.origin is not None and tool.fill is unchanged
     readings = (given, as_json) if is_python and given != as_json else (as_json,)

@@ -127,7 +127,7 @@ def _read(call: CallRecord) -> object:
             return "data", data
         case Failed(message):
             return "failed", message
-    return call.objects
+    return call.result, call.changed
 
 
 FindObject = Callable[[str], Tool | None]

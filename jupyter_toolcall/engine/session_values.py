@@ -36,7 +36,7 @@ from ..tools.answer_types import answer_type, read_answer
 from ..tools.object_references import Path, fits_plain, named_paths
 from ..tools.object_types import Kinds, kind_name, kind_of
 from ..tools.tool import Tool
-from ..tools.value_copies import json_data, private
+from ..tools.value_copies import uncut_data, private
 from ..tools.value_digests import content_digest
 
 RESULT = "result"
@@ -244,7 +244,7 @@ class SessionValues:
         """
         data: Mapping[str, Any] = {RESULT: saved}
         for path, name in named_paths({}, data, fits_plain(state.plain)).items():
-            data = replaced_at(data, path, json_data(self.copy_of(name, state)))
+            data = replaced_at(data, path, uncut_data(self.copy_of(name, state)))
         # What a person does with it changes nothing of the recorded call.
         return private(data[RESULT])[0]
 

@@ -86,7 +86,9 @@ class CallPart(TypedDict):
     objects: NotRequired[Annotated[tuple[str, ...], Field(default=())]]
     """What it came to, where that is objects."""
     result: NotRequired[Annotated[Any, Field(default=None)]]
-    """What it came to, where that is plain data."""
+    """What it came to, where that is plain data, or data in which names of objects stand."""
+    changed: NotRequired[Annotated[Mapping[str, str], Field(default={})]]
+    """For each argument that it changed in place besides its result, what it is now."""
     error: NotRequired[Text]
     from_memory: NotRequired[Annotated[bool, Field(default=False)]]
     prints: NotRequired[Text]
@@ -228,7 +230,8 @@ def _call(call: CallRecord, state: State, end: CallEnd | None, by: Mapping[str, 
         reason=call.reason,
         used={argument: name for argument, name in used.items() if name},
         objects=call.objects,
-        result=call.data,
+        result=call.result if call.data is not None else None,
+        changed=call.changed,
         error=call.outcome.message if isinstance(call.outcome, Failed) else "",
         from_memory=end is not None and end.cached,
         prints=end.prints if end else "",

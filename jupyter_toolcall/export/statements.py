@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from ..core.call_record import CallRecord, objects_of
+from ..core.call_record import CallRecord, at_path, is_bare_list, objects_of, result_object
 from ..core.errors import Absent, CallError
-from ..core.events import Asked, Data, Decided, Failed, Finished, Made, Opened, Replied
+from ..core.events import Asked, Data, Decided, Failed, Finished, Made, Many, Opened, Replied
 from ..core.journal import Journal
 from ..core.journal_entries import Entry
 from ..core.state import State
 from ..core.state_fold import state_at
 from ..core.text import visible_text
 from ..schemes.save_tool import is_data
+from ..tools.json_structure import Access, Path
 from ..tools.object_references import fits_plain, references
 from ..view.previews import preview
 from .callees import Callee
@@ -144,30 +145,77 @@ def statement(draft: Draft, ran: CallRecord) -> Line:
     instance = ran.started.instance if ran.started else ""
     callee = source.callee(ran, Code(draft.instance(instance)) if instance else None)
     object_code = _ObjectCopies(draft, Counter(_named(draft, ran)))
+    changed = [made for made in own if made.changed and draft.wants_object(made)]
+    for made in changed:
+        name = at_path(ran.arguments, tuple(made.changed.split(".")))
+        object_code.change(str(name), draft.variable_of(made))
     arguments = source.arguments(ran, object_code)
     subject = arguments.pop(source.receiver(ran), None)
-    targets = _targets(draft, ran, own)
-    if own and subject is not None and _may_change(draft, ran, callee):
-        code = _changed(draft, targets[0], subject, callee, arguments)
+    results = [made for made in own if not made.changed]
+    if results and subject is not None and _may_change(draft, ran, callee):
+        code = _changed(draft, draft.variable_of(own[0]), subject, callee, arguments)
     else:
         code = _awaited(draft, callee.called(arguments, subject), callee)
         # What an instance gives out may change with it later.
-        code = copied(code) if instance and own else code
-        code = assigned(targets, code, many=not isinstance(ran.outcome, (Made, Data)))
+        code = _taken(draft, ran, copied(code) if instance and results else code)
     draft.there |= {made.producer for made in own}
-    lines = [*object_code.before, code]
+    # What an instance was given it may change later.
+    kept = [draft.variable_of(made) for made in changed if instance]
+    after = [assigned([variable], copied(Code(variable))) for variable in kept]
+    lines = [*object_code.before, code, *after]
     return Line(joined("", lines, "", "\n"), edited(ran), behind(ran, own, draft.state))
 
 
-def _targets(draft: Draft, ran: CallRecord, own: Collection[Made]) -> list[str]:
-    match ran.outcome:
-        case Data(None):
-            return []
-        case Data():
-            return [draft.result(ran)]
-        case Made():
-            return [*map(draft.variable_of, own)]
-    return [draft.variable_of(made) if made in own else "_" for made in objects_of(ran.outcome)]
+def _taken(draft: Draft, ran: CallRecord, code: Code) -> Code:
+    """Return the assignments that take a call's result apart. Raises Unwritable."""
+    own, outcome = ran.produced, ran.outcome
+    if isinstance(outcome, Made):
+        is_new = outcome in own and not outcome.changed
+        return assigned([draft.variable_of(outcome)] if is_new else [], code)
+    if not isinstance(outcome, Many):
+        return code if ran.data is None else assigned([draft.result(ran)], code)
+    inside = [made for made in outcome.objects if not made.changed]
+    if is_bare_list(outcome):
+        targets = [draft.variable_of(made) if made in own else "_" for made in inside]
+        return assigned([*targets, *(["*_"] if outcome.unnamed else [])], code, many=True)
+    if result_object(outcome) is not None:
+        is_new = inside[0] in own and draft.wants_object(inside[0])
+        return assigned([draft.variable_of(inside[0])] if is_new else [], code)
+    if outcome.data is None:
+        return code
+    result = draft.result(ran)
+    # An iterator and a set have no positions: their items are taken once.
+    spread = any(type(path[0]) is type(how[0]) is int for path, how in _steps(outcome) if how)
+    parts = [
+        assigned([draft.variable_of(made)], Code(_reached(result, path, how, spread)))
+        for made, (path, how) in zip(inside, _steps(outcome), strict=False)
+        if made in own and draft.wants_object(made)
+    ]
+    code = joined("[*", [code], "]") if spread else code
+    return joined("", [assigned([result], code), *parts], "", "\n")
+
+
+def _steps(outcome: Many) -> list[tuple[Path, Access]]:
+    """Return for each object of a result how it is reached."""
+    access = outcome.access or tuple((None,) * len(path) for path in outcome.paths)
+    return [*zip(outcome.paths, access, strict=False)]
+
+
+def _reached(text: str, path: Path, access: Access, spread: bool) -> str:
+    """Return the expression that leads to an object of a result: `result["others"][0]`.
+
+    Raises Unwritable where a file has a path that is none.
+    """
+    for n, (step, how) in enumerate(zip(path, access, strict=False)):
+        if isinstance(how, str) and is_name(how):
+            text = f"{text}.{how}"
+        elif type(step) in (int, str) and (how is None or (spread and n == 0)):
+            text = f"{text}[{written(step).text}]"
+        elif type(how) is int:
+            text = f"[*{text}{'.values()' if isinstance(step, str) else ''}][{how}]"
+        else:
+            raise Unwritable("a result whose parts have no names in Python")
+    return text
 
 
 def _may_change(draft: Draft, ran: CallRecord, callee: Callee) -> bool:
@@ -224,6 +272,11 @@ class _ObjectCopies:
         if name not in self.known:
             self.known[name] = self._lent(name)
         return self.known[name]
+
+    def change(self, name: str, target: str) -> None:
+        """Lend an object as the copy that is the new object after the call."""
+        self.before.append(assigned([target], self._lent(name)))
+        self.known[name] = Code(target)
 
     def _lent(self, name: str) -> Code:
         made, draft = self.draft.state.objects.get(name), self.draft

@@ -15,9 +15,9 @@ from functools import lru_cache, partial
 from typing import Any
 from weakref import WeakKeyDictionary
 
-from ..core.call_record import CallRecord
+from ..core.call_record import CallRecord, result_object
 from ..core.errors import CallError
-from ..core.events import Data, Made
+from ..core.events import Data
 from ..core.state import NAME, State
 from ..tools.arguments import LazySchema
 from ..tools.object_references import (
@@ -104,7 +104,7 @@ class Current(Scheme):
 
     def render(self, call: CallRecord, state: State, toolbox: Toolbox) -> Result:
         data, error = result_data(call)
-        if not error and (isinstance(call.outcome, Made) or call.tool.startswith(USE)):
+        if not error and _made_current(call):
             data["current"] = data.pop("result")
         elif not error and call.tool == SAVE_AS:
             data["current"] = current(state, call)
@@ -225,9 +225,9 @@ def current(state: State, call: CallRecord | None = None) -> str:
 
 def _made_current(call: CallRecord) -> str:
     """Return the name of the object that a call made current, "" if it made none so."""
+    if result_object(call.outcome) is not None:
+        return call.object
     match call.outcome:
-        case Made():
-            return call.object
         case Data(str() as name) if call.tool.startswith(USE):
             return name
     return ""
@@ -351,8 +351,9 @@ def _new_tools(call: CallRecord, state: State, toolbox: Toolbox) -> tuple[str, .
 def _is_first(kind: str, call: CallRecord, state: State) -> bool:
     """Return whether no call before this one is known to have made such an object current."""
     first = state.calls.get(state.objects[f"{kind}#1"].producer.call)
-    # Of the objects of a list none is made current.
-    if first is not None and isinstance(first.outcome, Made) and first.step < call.step:
+    # Of several objects in a result none is made current.
+    made = result_object(first.outcome) if first is not None else None
+    if made is not None and first is not None and first.step < call.step:
         return False
     uses = state.succeeded.get(f"{USE}{kind}")
     return not uses or call.step <= state.calls[uses[0]].step

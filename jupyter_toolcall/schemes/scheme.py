@@ -16,7 +16,7 @@ from difflib import get_close_matches
 from typing import Any, Protocol
 from weakref import WeakKeyDictionary
 
-from ..core.call_record import CallRecord
+from ..core.call_record import CallRecord, is_bare_list
 from ..core.digests import readable_json
 from ..core.errors import CallError
 from ..core.events import Data, Failed, Interrupted, Made, Many
@@ -26,6 +26,7 @@ from ..tools.object_references import kinds_of
 from ..tools.object_types import receiver_types
 from ..tools.tool import Tool
 from ..tools.toolbox import Toolbox
+from ..tools.value_copies import short_texts
 from .messages import Message, Reply, Result
 from .save_tool import reminder, save_tools
 
@@ -189,8 +190,8 @@ def _outcome(call: CallRecord) -> tuple[dict[str, Any], bool]:
     match call.outcome:
         case Made():
             return {"result": call.object}, False
-        case Many():
-            return {"objects": [*call.objects]}, False
+        case Many() as outcome:
+            return _structured(call, outcome), False
         case Data(data):
             return {"result": data}, False
         case Failed(message) if call.status == "rejected":
@@ -205,13 +206,26 @@ def _outcome(call: CallRecord) -> tuple[dict[str, Any], bool]:
     return {"error": "This call has no result."}, True
 
 
+def _structured(call: CallRecord, outcome: Many) -> dict[str, Any]:
+    """Return a result that holds objects, and what the tool changed besides."""
+    data: dict[str, Any] = {"objects" if is_bare_list(outcome) else "result": call.structure}
+    data |= {"unnamed": dict(outcome.unnamed)} if outcome.unnamed else {}
+    data |= {"changed": call.changed} if call.changed else {}
+    return data | ({"untracked": call.untracked} if call.untracked else {})
+
+
 def _with_reason(text: str, reason: str) -> str:
     return f"{text} Reason: {reason}" if reason else text
 
 
 def result_text(data: Mapping[str, Any]) -> str:
-    """Return a result as the text that a model is sent: JSON, cut if it is very long."""
+    """Return a result as the text that a model is sent: JSON.
+
+    If it is very long, each very long text in it is its beginning and its size, or all is cut.
+    """
     text = _ENCODER.encode(data)
+    if len(text) > LONGEST_RESULT:
+        text = _ENCODER.encode(short_texts(data))
     if len(text) <= LONGEST_RESULT:
         return text
     return f"{text[:LONGEST_RESULT]}… ({len(text):,} characters in all; the rest is left out)"
@@ -280,9 +294,21 @@ def _object_text(name: str, state: State, toolbox: Toolbox) -> str:
     call = state.calls.get(made.producer.call)
     if call is None:
         return ""
-    index = f"[{made.producer.index}]" if isinstance(call.outcome, Many) else ""
-    recipe = f"{_recipe(call, toolbox.get(call.tool))}{index}"
+    recipe = f"{_recipe(call, toolbox.get(call.tool))}{_place(made, call)}"
     return f"given by a person for {recipe}" if call.status == "answered" else recipe
+
+
+def _place(made: Made, call: CallRecord) -> str:
+    """Return where an object stands in the result of a call: `["others"][0]`."""
+    if made.changed:
+        return f", as it changed {made.changed}"
+    outcome, index = call.outcome, made.producer.index
+    if not isinstance(outcome, Many):
+        return ""
+    steps = outcome.paths[index] if index < len(outcome.paths) else ()
+    if is_bare_list(outcome):
+        steps = (index,)
+    return "".join(f"[{readable_json(step)}]" for step in steps)
 
 
 def _recipe(call: CallRecord, tool: Tool | None) -> str:

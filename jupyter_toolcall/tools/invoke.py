@@ -9,16 +9,19 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import inspect
+import itertools
 import os
 import threading
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from concurrent.futures import Future
 from dataclasses import dataclass, field
-from types import GeneratorType
+from types import AsyncGeneratorType, GeneratorType
 from typing import Any
 
 from ..core.errors import CallError
-from ..core.interrupts import Hold, interruptible
+from ..core.interrupts import Hold, class_name, interruptible
+from .json_structure import IteratorItems
+from .value_copies import describe
 
 TICK = 0.05
 """Seconds until an interrupt of the main thread is noticed while an async tool runs."""
@@ -30,6 +33,45 @@ def invoke(function: Callable[..., Any], first: tuple[Any, ...], values: Mapping
     """Return what a function returns, awaited if it is async. Raises what the function raises."""
     result = function(*first, **values)
     return _await(result) if _is_awaitable(result) else result
+
+
+SHORT_ITERATOR = 1_000
+"""Items of an iterator that are read."""
+
+
+def iterator_items(iterator: Any) -> Any:
+    """Return the items of an iterator as a list, where there are few.
+
+    Of a longer one, and of one that raises, a text says what it is. What a generator raises is
+    raised, since its body is the tool's own code.
+    """
+    is_async = issubclass(type(iterator), AsyncIterator)
+    items = IteratorItems()
+    what = f"{class_name(type(iterator))}, which can be read only once"
+    try:
+        _await(_read_async(iterator, items)) if is_async else _read(iterator, items)
+    except Exception as error:
+        if type(iterator) in (GeneratorType, AsyncGeneratorType):
+            raise
+        return f"{what}, and raised {class_name(type(error))} after {len(items):,} items"
+    if len(items) <= SHORT_ITERATOR:
+        return items
+    shown = describe(items[:10], 500)
+    return (
+        f"{what}, and has more than {SHORT_ITERATOR:,} items; the first are {shown}. "
+        "The tool has to return a list."
+    )
+
+
+def _read(iterator: Any, items: list[Any]) -> None:
+    items.extend(itertools.islice(iterator, SHORT_ITERATOR + 1))
+
+
+async def _read_async(iterator: Any, items: list[Any]) -> None:
+    async for item in iterator:
+        items.append(item)
+        if len(items) > SHORT_ITERATOR:
+            return
 
 
 def _is_awaitable(result: Any) -> bool:

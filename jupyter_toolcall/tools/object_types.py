@@ -43,6 +43,7 @@ from typing_extensions import TypedDict, is_typeddict
 
 from ..core.errors import CallError, DefinitionError
 from ..core.interrupts import attempt
+from .json_structure import NOT_A_SCALAR, library_scalar
 from .object_references import pattern
 from .tool import Resolve
 
@@ -141,7 +142,12 @@ def kind_of(value: object, kinds: Kinds) -> str | None:
 
     A class that was defined again in the notebook is still the class of its old objects.
     """
-    cls = type(value)
+    kind = registered_kind(type(value), kinds)
+    return leaf_kind(value) if kind is None else kind
+
+
+def registered_kind(cls: type, kinds: Kinds) -> str | None:
+    """Return the name of a class's type, if it is one of the types that are known."""
     for base in cls.__mro__:
         if base in kinds:
             return kinds[base]
@@ -150,9 +156,16 @@ def kind_of(value: object, kinds: Kinds) -> str | None:
     for known, name in kinds.items():
         if (known.__module__, known.__qualname__) == (cls.__module__, cls.__qualname__):
             return name
+    return None
+
+
+def leaf_kind(value: object) -> str | None:
+    """Return the name of a value's class, or None if it is plain data."""
+    if type(value) in _SCALARS:
+        return None
     is_data, raised = attempt(_is_data, value)
     # A list that holds itself is no object either; it is described in words.
-    return None if is_data or raised == RecursionError.__name__ else kind_name(cls)
+    return None if is_data or raised == RecursionError.__name__ else kind_name(type(value))
 
 
 def _is_data(value: object) -> bool:
@@ -163,6 +176,8 @@ def _is_data(value: object) -> bool:
         return all(map(_is_data, value.values()))
     if isinstance(value, (list, tuple, set, frozenset)):
         return all(map(_is_data, value))
+    if library_scalar(value) is not NOT_A_SCALAR:
+        return True
     # A single number or truth value of an array library has an empty shape.
     cls: Any = type(value)
     return getattr(value, "shape", None) == () or has_schema(cls)
@@ -274,12 +289,20 @@ def _by_fields(cls: type, kinds: Kinds) -> Any:
     fields = {name: by_object_name(hint, kinds) for name, hint in fields_of(cls).items()}
     if issubclass(cls, BaseModel):
         changed = {name: (fields[name], field) for name, field in cls.model_fields.items()}
-        return create_model(cls.__name__, __base__=cls, **changed)  # type: ignore[call-overload]
+        named = create_model(cls.__name__, __base__=cls, **changed)  # type: ignore[call-overload]
+        return Annotated[named, AfterValidator(lambda model: _as_class(model, cls))]
     for name in fields.keys() - _required_fields(cls):
         if get_origin(fields[name]) is not NotRequired:
             fields[name] = NotRequired[fields[name]]
     record = strict_dict(cls.__name__, fields)
     return record if is_typeddict(cls) else Annotated[record, AfterValidator(lambda d: cls(**d))]
+
+
+def _as_class(model: Any, cls: type[BaseModel]) -> Any:
+    """Return a model that took objects by name as one of its own class."""
+    # A frozen model refuses to be changed.
+    object.__setattr__(model, "__class__", cls)
+    return model
 
 
 def _required_fields(cls: Any) -> frozenset[str]:

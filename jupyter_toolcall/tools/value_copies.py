@@ -9,15 +9,21 @@ import enum
 import json
 import math
 import numbers
+import os
 import pickle
+import sys
+from collections.abc import Iterator
 from typing import Any, overload
 
 from pydantic_core import to_jsonable_python
 
 from ..core.digests import encode
 from ..core.interrupts import attempt, class_name
+from .json_structure import without_objects
 from .value_digests import SCALARS
 
+SHORTENED = 2_000
+"""Characters of a text that is too long to be recorded, or to be sent."""
 LONGEST = 1_000_000
 """Characters of one result's JSON; of a longer one only the beginning is recorded."""
 
@@ -52,8 +58,28 @@ def private(value: Any) -> tuple[Any, bool]:
         duplicate, raised = attempt(lambda: pickle.loads(pickle.dumps(value, protocol=5)))
         if not raised:
             return duplicate, True
-    duplicate, raised = attempt(copy.deepcopy, value)
+    with _quiet_deletions():
+        duplicate, raised = attempt(copy.deepcopy, value)
     return (value, False) if raised else (duplicate, True)
+
+
+@contextlib.contextmanager
+def _quiet_deletions() -> Iterator[None]:
+    """Keep Python from reporting what the halves of a copy raise as they are deleted.
+
+    The copy of an event loop, to which a used `asyncio.Lock` leads, fails half made.
+    """
+    report = sys.unraisablehook
+
+    def report_others(problem: sys.UnraisableHookArgs) -> None:
+        if getattr(problem.object, "__name__", "") != "__del__":
+            report(problem)
+
+    sys.unraisablehook = report_others
+    try:
+        yield
+    finally:
+        sys.unraisablehook = report
 
 
 def _shares_cells(value: Any) -> bool:
@@ -65,7 +91,11 @@ def _shares_cells(value: Any) -> bool:
 
 
 def plain_data(value: object) -> Any:
-    """Return a value as JSON data; a value that has no JSON is described in words, and cut."""
+    """Return a value as JSON data; a value that has no JSON is described in words, and cut.
+
+    Bytes are told by their size and their beginning; so are texts, where all of it is too long
+    to be recorded.
+    """
     if value is None or type(value) is bool or (type(value) is int and abs(value) < 2**63):
         return value
     if type(value) is str and value.isascii() and len(value) < LONGEST // 8:
@@ -75,19 +105,34 @@ def plain_data(value: object) -> Any:
         return describe(value, 2000)
     data, text = found
     if len(text) > LONGEST:
+        data = short_texts(data)
+        text = encode(data)
+    if len(text) > LONGEST:
         return f"{text[:LONGEST]}… ({len(text):,} characters in all; the rest is left out)"
     return data
 
 
-def json_data(value: object) -> Any:
-    """Return a value as JSON data, however long; a value that has no JSON is described."""
-    found = attempt(_jsonable, value)[0]
-    return describe(value, 2000) if found is None else found[0]
+def uncut_data(value: object) -> Any:
+    """Return a value as JSON data, however long; without JSON it is described in words."""
+    read = attempt(_jsonable, value)[0]
+    return describe(value, 2000) if read is None else read[0]
+
+
+def short_texts(data: Any) -> Any:
+    """Return JSON data in which each very long text is its beginning and its size."""
+    match data:
+        case str():
+            return cut(data, SHORTENED)
+        case list():
+            return [short_texts(item) for item in data]
+        case dict():
+            return {key: short_texts(item) for key, item in data.items()}
+    return data
 
 
 def _jsonable(value: object) -> tuple[Any, str]:
     """Return a value as JSON data, and as JSON text. Raises what its own methods raise."""
-    data = well_formed(to_jsonable_python(value, fallback=_plain))
+    data = well_formed(to_jsonable_python(without_objects(value), fallback=_plain))
     # Encoding raises here, and not when the journal is written.
     return data, encode(data)
 
@@ -101,6 +146,8 @@ def _plain(value: Any) -> Any:
             return int(value)
         case numbers.Real():
             return float(value)
+        case os.PathLike():
+            return os.fspath(value)
     return describe(value, 200)
 
 

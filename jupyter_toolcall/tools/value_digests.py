@@ -46,6 +46,16 @@ def _digest(value: object) -> str:
         return Digests(numbered=True).of(value).hex()[:LENGTH]
 
 
+def identity_digest(value: object) -> tuple[str, bool]:
+    """Return a digest of a value that holds within this process, and whether all of it is read.
+
+    A part that has no digest, such as a lock, stands for its identity. "" where nothing helps.
+    """
+    digests = Digests(numbered=True, opaque=[])
+    whole, raised = attempt(digests.of, value)
+    return ("", False) if raised or whole is None else (whole.hex()[:LENGTH], not digests.opaque)
+
+
 class _HoldsItself(ValueError):
     """A value is a part of itself."""
 
@@ -60,6 +70,8 @@ class Digests:
     numbered: bool = False
     known: dict[int, tuple[Any, bytes]] = field(default_factory=dict)
     """By id, with the part itself, so that no other part gets its id meanwhile."""
+    opaque: list[Any] | None = None
+    """The parts that cannot be read, where these stand for their identity; None: they raise."""
 
     def of(self, value: Any) -> bytes:
         """Return the digest of a part. Raises what reading it raises."""
@@ -70,8 +82,15 @@ class Digests:
             self.known[id(value)] = value, number
             cls: Any = type(value)
             whole = hashlib.sha256(_class_name(cls))
-            for part in _parts(value, self):
-                whole.update(part)
+            try:
+                for part in _parts(value, self):
+                    whole.update(part)
+            except Exception:
+                if self.opaque is None:
+                    raise
+                # A function may not be found under its name, but does not change.
+                self.opaque.extend([] if cls is FunctionType else [value])
+                whole.update(b"%d" % id(value))
             if not self.numbered:
                 self.known[id(value)] = value, whole.digest()
             return whole.digest()

@@ -13,10 +13,10 @@ from typing import Any
 from ..compare.alignment import INTERRUPTED
 from ..compare.call_changes import change, object_before
 from ..compare.differences import CHANGED, in_a_line
-from ..core.call_record import SAVE, CallRecord, objects_of
+from ..core.call_record import SAVE, CallRecord, is_bare_list, objects_of
 from ..core.digests import readable_json
 from ..core.errors import Absent, CallError
-from ..core.events import Data, Failed, Interrupted, Made, Producer, Uses
+from ..core.events import Data, Failed, Interrupted, Made, Many, Producer, Uses
 from ..core.recorded_calls import CallEnd
 from ..core.secrets import Hide
 from ..core.state import State
@@ -402,6 +402,8 @@ def _with_outcome(row: CallRow, call: CallRecord) -> CallRow:
     match call.outcome:
         case Data(data):
             return replace(row, result=_text(data))
+        case Many() if not is_bare_list(call.outcome) and call.result is not None:
+            return replace(row, result=_text(call.result))
         case Failed(message):
             return replace(row, error=message[:LONG])
         case Interrupted():

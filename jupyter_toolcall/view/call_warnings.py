@@ -44,6 +44,13 @@ def _warnings(call: CallRecord, end: CallEnd | None, state: State) -> Iterator[C
             "earlier results made from it may have changed too.",
             "Run the session again from the start, or let the tool return a new object.",
         )
+    if end is not None and (unclear := end.unclear_changes):
+        yield CallWarning(
+            "untracked change",
+            f"{_listed(unclear)} cannot be compared, so nobody can tell whether the tool changed "
+            "it in place: such a change is dropped.",
+            "To keep a change, let the tool return the changed object.",
+        )
     if end is not None and (lost := end.lost_changes):
         stays = "stays" if len(lost) == 1 else "stay"
         yield CallWarning(

@@ -1,4 +1,4 @@
-"""A lost change and a failure before `save`: marked where one looks, in light and dark."""
+"""An untracked change and a failure before `save`: marked where one looks, in light and dark."""
 
 from __future__ import annotations
 
@@ -22,6 +22,8 @@ class Account:
         "Pay."
         self.balance -= amount
         return "paid"
+    def __deepcopy__(self, memo):
+        raise TypeError("there is one")
 
 account = Account("alice")
 """
@@ -35,7 +37,7 @@ CALLS = script(
 )
 
 
-def test_a_lost_change_and_a_failure_before_save_are_marked_and_say_what_to_do(
+def test_an_untracked_change_and_a_failure_before_save_are_marked_and_say_what_to_do(
     page: Page, lab: Place
 ) -> None:
     page.set_viewport_size({"width": 1366, "height": 768})
@@ -44,11 +46,11 @@ def test_a_lost_change_and_a_failure_before_save_are_marked_and_say_what_to_do(
     run_all(page)
     view = panel(page, 1)
     expect_status(view, "Finished · 4 calls, 1 failed")
-    expect_step(view, 2, "Account_pay", "lost change")
+    expect_step(view, 2, "Account_pay", "untracked change")
     expect_step(view, 4, "save", "failure before save")
     view.get_by_role("list", name="Steps").get_by_role("button", name="Account_pay").click()
-    note = view.get_by_role("note", name="Warning: lost change")
-    expect(note).to_contain_text("To keep the change, let the tool return the changed object.")
+    note = view.get_by_role("note", name="Warning: untracked change")
+    expect(note).to_contain_text("or let the tool return a new object.")
     screenshot(page, "warnings")
     view.get_by_role("button", name="save", exact=True).first.click()
     expect(view.get_by_role("note", name="Warning: failure before save")).to_be_visible()

@@ -1,13 +1,16 @@
-"""What a tool changes in place: the object stays as it was, and the person is told."""
+"""What a tool changes in place: the object stays as it was, and the change is a new object."""
 
 from __future__ import annotations
 
+import asyncio
+import gc
+import json
 import threading
 from typing import Any
 
 import pytest
 
-from jupyter_toolcall import Scripted, Session, Toolbox
+from jupyter_toolcall import Scripted, Session, Toolbox, tool
 from jupyter_toolcall.tools.value_copies import private
 from jupyter_toolcall.tools.value_digests import content_digest
 from jupyter_toolcall.view.view_rows import all_rows
@@ -49,6 +52,24 @@ class Locked(Dough):
         self.lock = threading.Lock()
 
 
+class Shut:
+    """What can be copied, and not be read."""
+
+    def __deepcopy__(self, memo: object) -> Shut:
+        return self
+
+    def __reduce_ex__(self, protocol: object) -> str:
+        raise TypeError("it is shut")
+
+
+class Sealed(Dough):
+    """What can be copied, and not be compared."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.part = Shut()
+
+
 class Moody(Dough):
     """What is another after each copy."""
 
@@ -58,8 +79,26 @@ class Moody(Dough):
 
 def eat(dough: Dough) -> str:
     """Change it, and return a text."""
-    dough.grams = 0
+    if not isinstance(dough, Sealed):
+        dough.grams = 0
     return "gone"
+
+
+def fill(dough: Dough) -> None:
+    """Change it, and return nothing."""
+    dough.grams *= 2
+
+
+def swap(dough: Dough) -> Dough:
+    """Change it, and return another one."""
+    dough.grams = 7
+    return Dough(3)
+
+
+@tool(read_only=True)
+def peek(dough: Dough) -> int:
+    """Change nothing."""
+    return dough.grams
 
 
 def halve(dough: Dough) -> list[Dough]:
@@ -79,13 +118,13 @@ def look(dough: Dough) -> int:
     return dough.grams
 
 
-def play(tool: str, dough: Any = None) -> tuple[Session, list[str]]:
+def play(name: str, dough: Any = None) -> tuple[Session, list[str]]:
     """Return a session of one call on an object, and the notes and warnings of that call."""
     value = Dough() if dough is None else dough
-    box = Toolbox(Dough, Starter, Locked, Moody, eat, halve, burn, look)
+    box = Toolbox(Dough, Starter, Locked, Sealed, Moody, eat, fill, swap, halve, burn, look, peek)
     named = {type(value).__name__: "$" + type(value).__name__}
-    arguments = named if "_" in tool else {"dough": "$" + type(value).__name__}
-    script, inputs = Scripted([(tool, arguments), "done"]), {"dough": value}
+    arguments = named if "_" in name else {"dough": "$" + type(value).__name__}
+    script, inputs = Scripted([(name, arguments), "done"]), {"dough": value}
     session = Session(box, script, scheme="flat", approve="all", inputs=inputs).tell("Go.")
     notes = [note for entry in session.journal for note in entry.meta.get("notes", ())]
     (row,) = all_rows(session.cursor, "").calls
@@ -94,10 +133,18 @@ def play(tool: str, dough: Any = None) -> tuple[Session, list[str]]:
 
 CHANGED = "changed Dough#1 in place: "
 DROPPED = CHANGED + "dropped, so Dough#1 stays as it was"
-LOST = (
-    "lost change: The tool changed Dough#1 in place and did not return it: the change is dropped, "
-    "and Dough#1 stays as before."
-)
+
+
+def told(session: Session) -> Any:
+    """Return what the model was told of the last call."""
+    results = [
+        part for message in session.requests[-1].request.messages for part in _parts(message)
+    ]
+    return json.loads(results[-1].content)
+
+
+def _parts(message: Any) -> Any:
+    return getattr(message, "results", ())
 
 
 @pytest.mark.parametrize(
@@ -106,8 +153,9 @@ LOST = (
         ("Dough_knead", CHANGED + "kept as Dough#2"),
         ("Dough_rest", CHANGED + "kept as Dough#2"),
         ("halve", CHANGED + "kept as Dough#3"),
-        ("Dough_weigh", LOST),
-        ("eat", LOST),
+        ("Dough_weigh", CHANGED + "kept as Dough#2"),
+        ("eat", CHANGED + "kept as Dough#2"),
+        ("fill", CHANGED + "kept as Dough#2"),
         ("burn", DROPPED),
     ],
 )
@@ -117,29 +165,130 @@ def test_an_input_that_is_changed_stays_as_it_was_and_that_is_told(tool: str, be
     assert session["Dough#1"].grams == 100
 
 
+@pytest.mark.parametrize(
+    ("tool", "data", "grams"),
+    [
+        ("Dough_knead", {"result": "Dough#2"}, 101),
+        ("fill", {"result": "Dough#2"}, 200),
+        ("Dough_weigh", {"result": 95, "changed": {"Dough": "Dough#2"}}, 95),
+        ("eat", {"result": "gone", "changed": {"dough": "Dough#2"}}, 0),
+        ("swap", {"result": "Dough#2", "changed": {"dough": "Dough#3"}}, 7),
+    ],
+)
+def test_a_changed_argument_is_a_new_object_besides_the_result(
+    tool: str, data: Any, grams: int
+) -> None:
+    session, _ = play(tool)
+    assert told(session) == data
+    assert session[session.objects[-1]].grams == grams
+    assert session["Dough#1"].grams == 100
+    (call,) = session.calls
+    assert (call.result, call.changed) == (data["result"], data.get("changed", {}))
+
+
+def test_each_changed_argument_is_an_object_wherever_it_stands_in_the_arguments() -> None:
+    def fill_all(doughs: list[Dough], other: Dough) -> None:
+        for dough in (*doughs, other):
+            dough.grams += 1
+
+    arguments = {"doughs": ["Dough#1", "Dough#2"], "other": "Dough#3"}
+    inputs = {"a": Dough(1), "b": Dough(2), "c": Dough(3)}
+    model = Scripted([("fill_all", arguments), "done"])
+    session = Session(Toolbox(fill_all), model, scheme="flat", approve="all", inputs=inputs)
+    session.tell("Go.")
+    changed = {"doughs.0": "Dough#4", "doughs.1": "Dough#5", "other": "Dough#6"}
+    assert told(session) == {"result": None, "changed": changed}
+    assert [session[name].grams for name in session.objects] == [1, 2, 3, 2, 3, 4]
+
+
+def test_a_changed_argument_can_be_passed_on_and_is_made_again_by_a_replay() -> None:
+    inputs = {"dough": Dough()}
+    box = Toolbox(Dough, eat, look)
+    script = [("eat", {"dough": "Dough#1"}), ("look", {"dough": "Dough#2"}), "done"]
+    session = Session(box, Scripted(script), scheme="flat", approve="all", inputs=inputs)
+    assert session.tell("Go.").calls[1].result == 0
+    assert session.verify()
+    assert session.replay().run().calls == session.calls
+    assert session.deps("Dough#2") == ("Dough#1",)
+    assert "eat(dough='Dough#1')" in str(session.why("Dough#2"))
+
+
+def test_under_current_the_object_stays_current_that_a_method_changed_beside_its_result() -> None:
+    model = Scripted([("_use_Dough", {"id": "Dough#1"}), ("Dough_weigh", {}), "done"])
+    inputs = {"dough": Dough()}
+    session = Session(Toolbox(Dough), model, scheme="current", approve="all", inputs=inputs)
+    assert told(session.tell("Go.")) == {"result": 95, "changed": {"Dough": "Dough#2"}}
+
+
 def test_an_input_that_stays_as_it_is_is_no_news() -> None:
     assert play("look")[1] == []
     assert play("look", Starter())[1] == []
     assert play("look", Locked())[1] == []
 
 
-def test_what_cannot_be_copied_and_was_changed_is_told_as_lost() -> None:
+def test_what_cannot_be_copied_and_was_changed_is_marked_and_told_to_the_model() -> None:
     session, notes = play("eat", Starter())
     assert notes == [
         "untracked change: The tool changed Starter#1 in place, which cannot be copied: earlier "
         "results made from it may have changed too."
     ]
-    assert session.cursor.context.values.notes[session.state.objects["Starter#1"].digest] == (
-        "can't be copied: passed as it is"
-    )
+    assert told(session) == {"result": "gone", "untracked": {"dough": "Starter#1"}}
+    (row,) = all_rows(session.cursor, "").objects
+    assert row.note == "can't be copied: passed as it is"
 
 
-def test_of_what_nobody_can_tell_nothing_is_told() -> None:
+def test_a_later_call_that_changes_nothing_is_not_marked() -> None:
+    script = [("eat", {"dough": "Starter#1"}), ("look", {"dough": "Starter#1"}), "done"]
+    inputs = {"dough": Starter()}
+    box = Toolbox(Starter, eat, look)
+    session = Session(box, Scripted(script), scheme="flat", approve="all", inputs=inputs)
+    rows = all_rows(session.tell("Go.").cursor, "").calls
+    assert [row.warning is not None for row in rows] == [True, False]
+
+
+def test_what_has_no_digest_is_compared_in_this_process_and_its_change_is_marked() -> None:
     session, notes = play("eat", Locked())
-    assert notes == []
-    assert session.cursor.context.values.notes[session.state.objects["Locked#1"].digest] == (
-        "not reproducible; can't be copied: passed as it is"
-    )
+    assert notes == [
+        "untracked change: The tool changed Locked#1 in place, which cannot be copied: earlier "
+        "results made from it may have changed too."
+    ]
+    (row,) = all_rows(session.cursor, "").objects
+    assert row.note == "not reproducible; can't be copied: passed as it is"
+
+
+def test_what_can_be_copied_and_not_compared_is_marked_unless_the_tool_is_read_only() -> None:
+    session, notes = play("eat", Sealed())
+    assert notes == [
+        "untracked change: Sealed#1 cannot be compared, so nobody can tell whether the tool "
+        "changed it in place: such a change is dropped."
+    ]
+    assert told(session) == {"result": "gone", "untracked": {"dough": "Sealed#1"}}
+    assert play("peek", Sealed())[1] == []
+
+
+def test_an_instance_with_a_used_lock_is_passed_as_it_is_without_noise(
+    capfd: pytest.CaptureFixture[str],
+) -> None:
+    class Shop:
+        def __init__(self) -> None:
+            self.lock, self.sold = asyncio.Lock(), 0
+
+        async def sell(self) -> int:
+            """Sell one, after whoever sells now."""
+
+            async def one() -> None:
+                async with self.lock:
+                    await asyncio.sleep(0)
+                    self.sold += 1
+
+            await asyncio.gather(one(), one())
+            return self.sold
+
+    model = Scripted([("Shop_sell", {}), ("Shop_sell", {}), "done"])
+    session = Session(Toolbox(Shop()), model, scheme="flat", approve="all").tell("Go.")
+    gc.collect()
+    assert [call.result for call in session.calls] == [2, 4]
+    assert "ignored" not in capfd.readouterr().err
 
 
 def test_a_class_whose_copies_differ_by_themselves_is_not_taken_for_changed() -> None:

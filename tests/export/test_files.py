@@ -144,7 +144,7 @@ def test_the_script_of_a_file_makes_what_its_session_made(lesson: Path, tmp_path
     printed = nbformat.read(lesson, as_version=4).cells[-1].outputs[0].text
     marks = {name: made[name.lower().replace("#", "_")].marks for name in eval(printed)}
     assert marks == eval(printed)
-    assert len(marks) == 9
+    assert len(marks) == 10
     text = home(held, tmp_path).read_text()
     assert "# CHECK: Sheet#1 was a Sheet with content" in text
     assert 'frame=Frame(sheet=deepcopy(sheet_2), edges=[Colour("red")])' in text

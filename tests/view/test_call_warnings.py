@@ -30,14 +30,23 @@ class Account:
         return "paid"
 
 
-def played(*calls: tuple[str, dict[str, Any]]) -> tuple[Session, list[CallRow]]:
+class Vault(Account):
+    """An account that cannot be copied."""
+
+    def __deepcopy__(self, memo: object) -> Vault:
+        raise TypeError("there is one")
+
+
+def played(
+    *calls: tuple[str, dict[str, Any]], account: Account | None = None
+) -> tuple[Session, list[CallRow]]:
     """Return a session of some calls on an account, and their rows."""
     session = Session(
-        Toolbox(Account),
+        Toolbox(Account, Vault),
         Scripted([*calls, "Done."]),
         scheme="flat",
         approve="all",
-        inputs={"account": Account()},
+        inputs={"account": account or Account()},
         outputs={"left": Account},
     ).tell("Go.")
     return session, [row for row in all_rows(session.cursor, "").calls if not row.branch]
@@ -65,16 +74,24 @@ def test_what_was_told_at_one_save_is_not_told_at_the_next() -> None:
     assert [row.warning is not None for row in rows] == [False, True, False]
 
 
-def test_a_lost_change_is_marked_in_the_picture_and_told_in_the_text() -> None:
-    session, rows = played(WITHDRAW, ("Account_pay", {"amount": 5}), SAVE)
+def test_an_untracked_change_is_marked_in_the_picture_and_told_in_the_text() -> None:
+    pay = ("Account_pay", {"Account": "Vault#1", "amount": 5})
+    withdraw = ("Account_withdraw", {"Account": "Vault#1", "amount": 5})
+    session, rows = played(withdraw, pay, SAVE, account=Vault())
     warning = rows[1].warning
     assert warning is not None
     shown = session._repr_mimebundle_()
-    assert f"2 Account_pay: warning: {warning.text} {warning.action}" in shown["text/plain"]
-    assert "(lost change)" in shown["text/plain"]
-    assert shown["image/svg+xml"].count("<title>lost change</title>") == 1
+    assert f"2 Account_pay: warning: {warning.text}" in shown["text/plain"]
+    assert "(untracked change)" in shown["text/plain"]
+    assert shown["image/svg+xml"].count("<title>untracked change</title>") == 1
     kept, _ = played(WITHDRAW, SAVE)
     assert "<title>" not in kept._repr_mimebundle_()["image/svg+xml"]
+
+
+def test_what_a_method_changed_beside_its_result_is_kept_and_nothing_is_warned_of() -> None:
+    session, rows = played(("Account_pay", {"amount": 5}), SAVE)
+    assert [row.warning for row in rows] == [None, None]
+    assert session["Account#2"].balance == 95
 
 
 def test_the_arguments_keep_the_order_of_the_tool_where_a_file_sorts_their_names() -> None:

@@ -148,6 +148,7 @@ function objectFacts(view: ViewState, object: FullObject, call: FullCall | undef
     sameFact(view, call),
     twinFact(view, object, () => acts.setState({ tab: 'Compare' })),
     object.description ? ['About', oneLine(object.description)] : null,
+    call?.result ? ['Result', code(call.result)] : null,
     call?.reason ? ['Reason', oneLine(call.reason)] : null,
     outdated(object.outdated || (call?.outdated ?? '')),
     notesOf(call, object.note)

@@ -168,8 +168,7 @@ export const sameCalls = ({ calls, branches }: Model, id: string): readonly Full
 export function objectsByCall(objects: Iterable<FullObject>): ReadonlyMap<string, readonly FullObject[]> {
   const byCall = new Map<string, FullObject[]>();
   for (const object of objects) {
-    // A call's only object has the call's id.
-    if (object.role !== 'made' || object.call === '' || object.id === object.call) continue;
+    if (object.role !== 'made' || object.call === '') continue;
     const beside = byCall.get(object.call);
     if (beside) beside.push(object);
     else byCall.set(object.call, [object]);

@@ -1,0 +1,161 @@
+"""The private copies of objects that a tool gets, and what it changed in them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+from ..core.call_record import objects_of
+from ..core.events import UNSAID, Made, Outcome, Producer, Uses
+from ..core.state import State
+from ..tools.value_copies import is_frozen, private
+from ..tools.value_digests import content_digest, identity_digest
+from .session_values import SessionValues
+
+
+@dataclass(frozen=True, slots=True)
+class InPlaceChanges:
+    """What a run changed in place: notes for the person, and the objects to warn of: changes that
+    were dropped though the tool succeeded, and those of what cannot be copied."""
+
+    notes: Sequence[str] = ()
+    lost: Sequence[str] = ()
+    untracked: Sequence[str] = ()
+    unclear: Sequence[str] = ()
+    """The objects of which nobody can tell whether the tool changed them: a change is dropped."""
+
+
+NO_CHANGES = InPlaceChanges()
+
+
+@dataclass
+class ArgumentCopy:
+    """An object by name, its value, and what a tool got of it: a copy, where there can be one."""
+
+    name: str
+    made: Made
+    value: Any
+    copy: Any
+
+    def __post_init__(self) -> None:
+        # What is passed as it is may have been changed by an earlier call.
+        self._content = self.made.content if self.copied else content_digest(self.copy)
+        # A value without a digest is compared within this process alone.
+        self._before = "" if self._content else identity_digest(self.copy)[0]
+
+    @property
+    def copied(self) -> bool:
+        """Whether the tool had a copy of its own."""
+        return self.copy is not self.value
+
+    @cached_property
+    def changed(self) -> bool | None:
+        """Whether the tool changed it in place; None where nobody can tell."""
+        if is_frozen(self.copy):
+            return False
+        if not self._content:
+            return self._changed_identity()
+        now = content_digest(self.copy)
+        if self._content == now:
+            return False
+        # A copy may differ by itself, where its class makes it so.
+        return not self.copied or content_digest(private(self.value)[0]) != now
+
+    def _changed_identity(self) -> bool | None:
+        now, readable = identity_digest(self.copy)
+        if now != self._before:
+            # What reads otherwise each time says nothing.
+            return True if now == identity_digest(self.copy)[0] else None
+        return False if readable or not self.copied else None
+
+    @property
+    def is_another(self) -> bool:
+        """Whether what the tool had is another object by now; what nobody can tell may be."""
+        return self.copied and self.changed is not False
+
+    def argument(self, uses: Uses) -> str:
+        """Return the argument that names it: `plates.0`."""
+        return next((key for key, used in uses.items() if used == self.made.producer), self.name)
+
+
+@dataclass
+class ArgumentCopies:
+    """The private copies of the objects that one execution takes, one of each object."""
+
+    state: State
+    values: SessionValues
+    read_only: bool = False
+    """The tool promises to change nothing."""
+    kept: dict[int, int] = field(default_factory=dict)
+    """For each changed copy, by identity, which of the outcome's objects it is."""
+
+    def __post_init__(self) -> None:
+        self._copies: dict[int, ArgumentCopy] = {}
+        self._by_copy: dict[int, ArgumentCopy] = {}
+
+    def __len__(self) -> int:
+        return len(self._copies)
+
+    def __iter__(self) -> Iterator[ArgumentCopy]:
+        return iter(self._copies.values())
+
+    def copy_of(self, name: str, types: tuple[type, ...]) -> Any:
+        """Return what a tool gets of an object. Raises CallError and Absent."""
+        made = self.state.resolve(name)
+        value = self.values.value(made)
+        if id(value) not in self._copies:
+            copied = ArgumentCopy(name, made, value, private(value)[0])
+            self._copies[id(value)] = self._by_copy[id(copied.copy)] = copied
+        return self._copies[id(value)].copy
+
+    @property
+    def unclear(self) -> list[ArgumentCopy]:
+        """The copies of which nobody can tell whether they changed, and that are in no result."""
+        return [
+            copied
+            for copied in self
+            if copied.copied
+            and copied.changed is None
+            and not self.read_only
+            and id(copied.copy) not in self.kept
+        ]
+
+    def of_value(self, value: Any) -> ArgumentCopy | None:
+        """Return the copy that a value is; None where it is none."""
+        return self._by_copy.get(id(value))
+
+    def of_producer(self, producer: Producer | None) -> ArgumentCopy | None:
+        """Return the copy of the object of a producer, else the first copy."""
+        copies = (copied for copied in self if copied.made.producer == producer)
+        return next(copies, None) or next(iter(self), None)
+
+    def changes(self, outcome: Outcome | None) -> InPlaceChanges:
+        """Return what the tool changed in place; `outcome` is None where it failed."""
+        names = [*_names(objects_of(outcome), self.state)]
+        notes, lost = list[str](), list[str]()
+        for copied in self:
+            name, at = copied.name, self.kept.get(id(copied.copy))
+            if not copied.copied:
+                continue
+            if outcome is not None and at is not None:
+                notes += [f"changed {name} in place: kept as {names[at]}"]
+            elif copied.changed and outcome is None:
+                notes += [f"changed {name} in place: dropped, so {name} stays as it was"]
+            elif copied.changed:
+                lost += [name]
+        untracked = [each.name for each in self if not each.copied and each.changed]
+        unclear = [each.name for each in self.unclear] if outcome is not None else []
+        return InPlaceChanges(notes, lost, untracked, unclear)
+
+
+def _names(objects: Iterable[Made], state: State) -> Iterator[str]:
+    """Yield the names that a call's objects will bear."""
+    counts: dict[str, int] = {}
+    for made in objects:
+        if made.producer != UNSAID:
+            yield state.by_producer.get(made.producer) or made.kind
+        else:
+            counts[made.kind] = counts.get(made.kind, state.counts.get(made.kind) or 0) + 1
+            yield f"{made.kind}#{counts[made.kind]}"

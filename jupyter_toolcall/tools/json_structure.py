@@ -1,0 +1,262 @@
+"""The structure of a value as JSON: its containers, its records, and the objects that it holds.
+
+An object is found wherever it stands in lists, tuples, sets, dicts, dataclasses and pydantic
+models. In the structure its place is empty, so that its name can stand there.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from pydantic import BaseModel
+from pydantic_core import to_jsonable_python
+
+from ..core.interrupts import attempt
+from .value_digests import SCALARS
+
+MOST_OBJECTS = 50
+"""So many objects of one result get names; the others are counted."""
+SMALL_ARRAY = 100
+"""An array of at most so many numbers, texts or times is plain data."""
+BYTES_SHOWN = 60
+"""Characters of bytes that are shown beside their size."""
+
+Path = tuple[str | int, ...]
+"""The keys, and the positions in lists, that lead from a result's JSON to an object."""
+Access = tuple[str | int | None, ...]
+"""How Python takes each step of a path: an attribute's name, the position in an iterator, in a set
+or in the values of a dict, or None for `value[step]`."""
+NameKind = Callable[[Any], str | None]
+"""Returns the type of a value that is an object; None for one that may be plain data."""
+_LEFT_OUT = object()
+_PLAIN: frozenset[type] = frozenset(cls for cls in SCALARS if cls is not bytes)
+
+
+class IteratorItems(list[Any]):
+    """The items that were read of an iterator, which itself has no positions."""
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """An object in a value, the name of its type, and where it stands."""
+
+    value: Any
+    kind: str
+    path: Path
+    access: Access
+
+
+@dataclass(slots=True)
+class Structure:
+    """A value without its objects: what is left is JSON, once `plain_data` has converted it.
+
+    Where an object stood is None. `unnamed` counts, by type, the objects beyond the first ones:
+    such an item of a list is left out.
+    """
+
+    value: Any = None
+    places: list[Place] = field(default_factory=list)
+    unnamed: Counter[str] = field(default_factory=Counter)
+
+
+def structure_of(
+    value: Any, object_kind: NameKind, leaf_kind: NameKind, *, texts_name_objects: bool = False
+) -> Structure:
+    """Return the structure of a value.
+
+    Arguments:
+        object_kind: returns the type of what is an object, whatever it holds.
+        leaf_kind: returns the type of a value that is no container, and has no JSON.
+        texts_name_objects: `object_kind` is asked of texts too.
+    """
+    plain = _PLAIN - {str} if texts_name_objects else _PLAIN
+    reading = _Reading(object_kind, leaf_kind, plain)
+    reading.structure.value = reading.part(value, (), ())
+    return reading.structure
+
+
+def without_objects(value: Any) -> Any:
+    """Return a value in which scalars of libraries and bytes are plain values."""
+    return structure_of(value, _no_kind, _no_kind).value
+
+
+def _no_kind(value: Any) -> None:
+    """Nothing is an object."""
+
+
+@dataclass
+class _Reading:
+    """Reads one value. A part that holds no object, and is JSON already, is the same after it."""
+
+    object_kind: NameKind
+    leaf_kind: NameKind
+    plain: frozenset[type] = _PLAIN
+    """The types whose values are looked at no further."""
+    structure: Structure = field(default_factory=Structure)
+
+    def part(self, value: Any, path: Path, access: Access) -> Any:
+        if type(value) in self.plain:
+            return value
+        kind = self.object_kind(value)
+        if kind is None:
+            if isinstance(value, (bytes, bytearray, memoryview)):
+                return bytes_text(value)
+            if (scalar := library_scalar(value)) is not NOT_A_SCALAR:
+                return scalar
+            if isinstance(value, Mapping):
+                return self._mapping(value, path, access)
+            if isinstance(value, (list, tuple, set, frozenset)):
+                return self._items(value, path, access)
+            if isinstance(value, BaseModel) or _is_record(value):
+                return self._record(value, path, access)
+            kind = self.leaf_kind(value)
+        return value if kind is None else self._object(Place(value, kind, path, access))
+
+    def _object(self, place: Place) -> Any:
+        if len(self.structure.places) < MOST_OBJECTS:
+            self.structure.places.append(place)
+            return None
+        self.structure.unnamed[place.kind] += 1
+        return _LEFT_OUT
+
+    def _items(self, value: Any, path: Path, access: Access) -> Any:
+        if self.plain.issuperset(map(type, value)):
+            return value
+        unordered = isinstance(value, (set, frozenset, IteratorItems))
+        items = [
+            self.part(item, (*path, n), (*access, n if unordered else None))
+            for n, item in enumerate(value)
+        ]
+        if all(new is item for new, item in zip(items, value, strict=True)):
+            return value
+        return [item for item in items if item is not _LEFT_OUT]
+
+    def _mapping(self, value: Mapping[Any, Any], path: Path, access: Access) -> Any:
+        if self.plain.issuperset(map(type, value.values())) and {*map(type, value)} <= {str}:
+            return value
+        parts = [
+            (_key(key), self.part(item, (*path, _key(key)), (*access, _key_access(key, n))), item)
+            for n, (key, item) in enumerate(value.items())
+        ]
+        return _changed(value, parts)
+
+    def _record(self, value: Any, path: Path, access: Access) -> Any:
+        parts = [
+            (key, self.part(item, (*path, key), (*access, name)), item)
+            for key, name, item in _fields(value)
+        ]
+        return _changed(value, parts)
+
+
+def _changed(value: Any, parts: list[tuple[str, Any, Any]]) -> Any:
+    """Return a container's parts by their keys; itself, where none of them is another."""
+    same_keys = not isinstance(value, Mapping) or all(key in value for key, _, _ in parts)
+    if same_keys and all(new is item for _, new, item in parts):
+        return value
+    return {key: None if new is _LEFT_OUT else new for key, new, _ in parts}
+
+
+def _key(key: Any) -> str:
+    """Return a key as JSON has it."""
+    if type(key) is str:
+        return key
+    written, _ = attempt(to_jsonable_python, {library_key(key): None})
+    return next(iter(written)) if written else repr(key)[:200]
+
+
+def library_key(key: Any) -> Any:
+    """Return a key whose type is a library's scalar as a plain value."""
+    scalar = library_scalar(key)
+    return key if scalar is NOT_A_SCALAR or isinstance(scalar, list) else scalar
+
+
+def _key_access(key: Any, position: int) -> int | None:
+    return None if type(key) is str else position
+
+
+def _is_record(value: Any) -> bool:
+    return dataclasses.is_dataclass(value) and not isinstance(value, type)
+
+
+def _fields(value: Any) -> Iterator[tuple[str, str, Any]]:
+    """Yield the fields of a record: the key in JSON, the attribute, and the value."""
+    if not isinstance(value, BaseModel):
+        for each in dataclasses.fields(value):
+            yield each.name, each.name, getattr(value, each.name)
+        return
+    for name, info in type(value).model_fields.items():
+        if not info.exclude:
+            yield info.serialization_alias or name, name, getattr(value, name)
+    for name, item in (value.model_extra or {}).items():
+        yield name, name, item
+
+
+# -- scalars of libraries -------------------------------------------------------------------
+
+NOT_A_SCALAR = object()
+
+
+def bytes_text(value: bytes | bytearray | memoryview) -> str:
+    """Return bytes as a short text: how many they are, and their beginning."""
+    size = memoryview(value).nbytes
+    beginning = repr(bytes(value[:BYTES_SHOWN]))
+    shown = beginning if len(beginning) <= BYTES_SHOWN else f"{beginning[:BYTES_SHOWN]}…"
+    return f"{size:,} byte{'' if size == 1 else 's'}: {shown}"
+
+
+def library_scalar(value: Any) -> Any:
+    """Return a scalar, or a small array, of a table library as plain values.
+
+    A missing value is None. NOT_A_SCALAR for any other value.
+    """
+    cls = type(value)
+    read = _LIBRARIES.get(cls.__module__.partition(".")[0])
+    return NOT_A_SCALAR if read is None else read(value, cls)
+
+
+def _pandas_scalar(value: Any, cls: type) -> Any:
+    match cls.__name__:
+        case "NaTType" | "NAType":
+            return None
+        case "Timestamp" | "Timedelta":
+            return value.isoformat()
+        case "Period" | "Interval":
+            return str(value)
+    return NOT_A_SCALAR
+
+
+def _numpy_scalar(value: Any, cls: type) -> Any:
+    kind = getattr(getattr(value, "dtype", None), "kind", "")
+    if kind not in "biufcUSMm" or not kind or cls.__name__ == "MaskedArray":
+        return NOT_A_SCALAR
+    if getattr(value, "size", SMALL_ARRAY + 1) > SMALL_ARRAY:
+        return NOT_A_SCALAR
+    if kind in "Mm":
+        return _times(value)
+    plain = value.tolist()
+    return bytes_text(plain) if isinstance(plain, bytes) else without_objects(plain)
+
+
+def _times(value: Any) -> Any:
+    """Return times with a resolution that Python may not have; NaT is None."""
+    if getattr(value, "shape", ()):
+        return [_times(item) for item in value]
+    text = str(value)
+    if text == "NaT":
+        return None
+    return text if value.dtype.kind == "M" else value.astype("timedelta64[us]").item()
+
+
+def _arrow_scalar(value: Any, cls: type) -> Any:
+    return without_objects(value.as_py()) if hasattr(cls, "as_py") else NOT_A_SCALAR
+
+
+_LIBRARIES: Mapping[str, Callable[[Any, type], Any]] = {
+    "pandas": _pandas_scalar,
+    "numpy": _numpy_scalar,
+    "pyarrow": _arrow_scalar,
+}

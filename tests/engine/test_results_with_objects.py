@@ -1,0 +1,465 @@
+"""What a model reads of a result: JSON, in which the names of objects stand; and how it passes
+such a result on."""
+
+from __future__ import annotations
+
+import dataclasses
+import datetime
+import decimal
+import enum
+import json
+import pathlib
+import types
+import uuid
+from collections import OrderedDict
+from collections.abc import AsyncIterator, Iterator
+from typing import Any, NamedTuple
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from pydantic import BaseModel, ConfigDict
+
+from jupyter_toolcall import Scripted, Session, Toolbox
+
+
+class Potato:
+    """A potato."""
+
+    def __init__(self, grams: int = 100) -> None:
+        self.grams = grams
+
+    def weigh(self) -> int:
+        """Return its weight."""
+        return self.grams
+
+    def __eq__(self, other: object) -> bool:
+        return type(other) is Potato and other.grams == self.grams
+
+    def __hash__(self) -> int:
+        return self.grams
+
+
+@dataclasses.dataclass
+class Pick:
+    """A record."""
+
+    best: Potato
+    others: list[Potato]
+    note: str = ""
+
+
+class Crate(BaseModel):
+    """A model."""
+
+    model_config = ConfigDict(arbitrary_types_allowed=True)
+
+    inside: dict[str, Potato]
+    count: int = 0
+
+
+class Name(str):
+    """A text of a class of its own."""
+
+
+class Size(enum.IntEnum):
+    SMALL = 1
+
+
+class Way(enum.Enum):
+    UP = "up"
+
+
+class Spot(NamedTuple):
+    x: int
+    y: int
+
+
+@dataclasses.dataclass
+class Weather:
+    """A record without objects."""
+
+    city: str
+    at: datetime.date
+
+
+def results(session: Session) -> list[Any]:
+    """Return what the model was told of each call, in order."""
+    messages = session.requests[-1].request.messages
+    parts = (part for message in messages for part in getattr(message, "results", ()))
+    return [json.loads(part.content) for part in parts]
+
+
+def ran(*calls: Any, tools: tuple[Any, ...], **options: Any) -> Session:
+    """Return a session in which a model made these calls."""
+    model = Scripted([*((each, {}) if isinstance(each, str) else each for each in calls), "Done."])
+    box = Toolbox(Potato, *tools)
+    return Session(box, model, scheme="flat", approve="all", **options).tell("Go.")
+
+
+def told(value: Any) -> Any:
+    """Return what the model is told of a tool that returns a value."""
+
+    def give() -> Any:
+        return value
+
+    (data,) = results(ran("give", tools=(give,)))
+    return data
+
+
+# -- JSON -----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("value", "data"),
+    [
+        (Name("plum"), "plum"),
+        (Size.SMALL, 1),
+        (Way.UP, "up"),
+        (OrderedDict(a=1, b=[2]), {"a": 1, "b": [2]}),
+        (Spot(1, 2), [1, 2]),
+        (datetime.date(2024, 1, 2), "2024-01-02"),
+        (datetime.datetime(2024, 1, 2, 3, 4), "2024-01-02T03:04:00"),
+        (datetime.time(3, 4), "03:04:00"),
+        (datetime.timedelta(hours=1), "PT1H"),
+        (decimal.Decimal("1.10"), "1.10"),
+        (uuid.UUID(int=1), "00000000-0000-0000-0000-000000000001"),
+        (pathlib.PurePosixPath("/a/b"), "/a/b"),
+        (np.int64(3), 3),
+        (np.float64(1.5), 1.5),
+        (np.bool_(True), True),
+        (np.str_("a"), "a"),
+        (np.datetime64("2024-01-02"), "2024-01-02"),
+        (np.datetime64("NaT"), None),
+        (np.timedelta64(2, "D"), "P2D"),
+        (np.arange(4).reshape(2, 2), [[0, 1], [2, 3]]),
+        (np.array(["2024-01-02", "NaT"], "M8[D]"), ["2024-01-02", None]),
+        (pd.Timestamp("2024-01-02 03:04", tz="UTC"), "2024-01-02T03:04:00+00:00"),
+        (pd.NaT, None),
+        (pd.NA, None),
+        (pd.Timedelta("1D"), "P1DT0H0M0S"),
+        (pd.Period("2024-01"), "2024-01"),
+        (pa.scalar(5), 5),
+        (pa.scalar([datetime.date(2024, 1, 2), None]), ["2024-01-02", None]),
+        (pl.Series([datetime.date(2024, 1, 2)])[0], "2024-01-02"),
+        (Weather("Bonn", datetime.date(2024, 1, 2)), {"city": "Bonn", "at": "2024-01-02"}),
+        (b"\x89PNG", r"4 bytes: b'\x89PNG'"),
+        (bytearray(1), r"1 byte: b'\x00'"),
+    ],
+)
+def test_what_json_can_hold_is_told_as_json_by_itself_and_within_rows(
+    value: Any, data: Any
+) -> None:
+    assert told(value) == {"result": data}
+    assert told([{"a": value, "b": 1}]) == {"result": [{"a": data, "b": 1}]}
+    assert told({"rows": ({"a": [value]},)}) == {"result": {"rows": [{"a": [data]}]}}
+
+
+def test_the_rows_of_a_table_are_told_as_rows() -> None:
+    def head(table: pd.DataFrame, n: int = 5) -> list[dict[Any, Any]]:
+        return table.head(n).to_dict("records")
+
+    table = pd.DataFrame({"day": [pd.Timestamp("2024-01-02"), pd.NaT], "n": [1, 2]})
+    session = ran(("head", {"table": "DataFrame#1"}), tools=(head,), inputs={"table": table})
+    rows = [{"day": "2024-01-02T00:00:00", "n": 1}, {"day": None, "n": 2}]
+    assert results(session) == [{"result": rows}]
+    assert session.objects == ("DataFrame#1",)
+
+
+def test_keys_of_libraries_are_told_as_texts() -> None:
+    counts = {pd.Timestamp("2024-01-02"): np.int64(2), np.int64(7): 1}
+    assert told(counts) == {"result": {"2024-01-02T00:00:00": 2, "7": 1}}
+
+
+def test_long_bytes_and_a_very_long_text_are_told_by_their_size_and_their_beginning() -> None:
+    data = told({"image": bytes(2_000_000), "log": "x" * 500_000, "n": 1})["result"]
+    assert data["image"].startswith("2,000,000 bytes: b'")
+    assert data["log"].startswith("xxx")
+    assert data["log"].endswith("… (500,000 characters)")
+    assert len(data["log"]) + len(data["image"]) < 3_000
+    assert data["n"] == 1
+
+
+def test_a_long_text_that_a_model_can_be_sent_is_told_whole() -> None:
+    assert told("x" * 90_000) == {"result": "x" * 90_000}
+
+
+# -- objects --------------------------------------------------------------------------------
+
+
+def pick() -> Any:
+    """Return objects in a dict."""
+    return {"best": Potato(1), "others": [Potato(2)], "n": 2}
+
+
+@pytest.mark.parametrize(
+    ("value", "data"),
+    [
+        (Pick(Potato(1), [Potato(2)], "ok"), {"best": 1, "others": [2], "note": "ok"}),
+        (Crate(inside={"a": Potato(1)}, count=1), {"inside": {"a": 1}, "count": 1}),
+        ((Potato(1), 7), [1, 7]),
+        ([Potato(1), None, [Potato(2), "x"]], [1, None, [2, "x"]]),
+        ({"a": {"b": [{"c": (Potato(1),)}]}}, {"a": {"b": [{"c": [1]}]}}),
+        ({8: Potato(1)}, {"8": 1}),
+    ],
+)
+def test_objects_get_names_at_any_depth_and_the_structure_is_told(value: Any, data: Any) -> None:
+    def give() -> Any:
+        return value
+
+    def named(part: Any) -> Any:
+        """Return a structure with names in place of the weights of potatoes."""
+        match part:
+            case dict():
+                return {k: v if k in ("n", "count") else named(v) for k, v in part.items()}
+            case list():
+                return [named(each) for each in part]
+            case 1 | 2:
+                return f"Potato#{part}"
+        return part
+
+    session = ran("give", tools=(give,))
+    assert results(session) == [{"result": named(data)}]
+    assert session.calls[0].result == named(data)
+    assert [session[name].grams for name in session.objects] == [
+        *range(1, len(session.objects) + 1)
+    ]
+
+
+def test_a_bare_list_of_objects_is_told_as_before() -> None:
+    assert told([Potato(1), Potato(2)]) == {"objects": ["Potato#1", "Potato#2"]}
+
+
+def test_a_value_of_a_class_that_json_cannot_hold_gets_a_name_inside_a_structure_too() -> None:
+    frame = pd.DataFrame({"a": [1]})
+    assert told({"table": frame, "n": 1}) == {"result": {"table": "DataFrame#1", "n": 1}}
+
+
+def test_fifty_objects_of_a_result_are_named_and_the_others_counted() -> None:
+    many = told([Potato(n) for n in range(60)])
+    assert many == {"objects": [f"Potato#{n}" for n in range(1, 51)], "unnamed": {"Potato": 10}}
+    mixed = told({"all": [Potato(n) for n in range(52)], "one": Potato(1)})
+    names = [f"Potato#{n}" for n in range(1, 51)]
+    assert mixed == {"result": {"all": names, "one": None}, "unnamed": {"Potato": 3}}
+
+
+def test_an_argument_inside_a_result_keeps_its_name() -> None:
+    def pair(potato: Potato) -> dict[str, Any]:
+        return {"old": potato, "new": Potato(5)}
+
+    session = ran(("pair", {"potato": "Potato#1"}), tools=(pair,), inputs={"potato": Potato(1)})
+    assert results(session) == [{"result": {"old": "Potato#1", "new": "Potato#2"}}]
+    assert session.objects == ("Potato#1", "Potato#2")
+
+
+def test_a_structure_can_be_passed_back_in_the_same_shape() -> None:
+    def take(
+        potatoes: dict[str, Potato], pair: tuple[Potato, int], pick: Pick, crate: Crate
+    ) -> list[Any]:
+        return [
+            *(potatoes["best"].grams, pair[0].grams, pair[1], type(pick) is Pick),
+            *(pick.others[0].grams, type(crate) is Crate, crate == Crate(inside={"a": Potato(1)})),
+        ]
+
+    arguments = {
+        "potatoes": {"best": "Potato#1", "other": "Potato#2"},
+        "pair": ["Potato#2", 7],
+        "pick": {"best": "Potato#1", "others": ["Potato#2"]},
+        "crate": {"inside": {"a": "Potato#1"}},
+    }
+    session = ran("pick", ("take", arguments), tools=(pick, take))
+    assert session.calls[1].result == [1, 2, 7, True, 2, True, True]
+    assert session.deps("Potato#1") == ()
+    assert {*session.calls[1].uses} == {
+        *("potatoes.best", "potatoes.other", "pair.0"),
+        *("pick.best", "pick.others.0", "crate.inside.a"),
+    }
+
+
+def test_a_name_inside_a_structure_that_there_is_not_is_told_in_one_line() -> None:
+    def take(potatoes: dict[str, Potato]) -> int:
+        return len(potatoes)
+
+    session = ran("pick", ("take", {"potatoes": {"a": "Potato#9"}}), tools=(pick, take))
+    assert session.calls[1].status == "failed"
+    assert session.calls[1].error == (
+        "take: potatoes.a: there is no object 'Potato#9'; objects of that type: Potato#2, Potato#1"
+    )
+
+
+def test_a_session_with_nested_objects_is_saved_loaded_replayed_edited_and_verified(
+    tmp_path: Any,
+) -> None:
+    def pick_more(n: int) -> dict[str, Any]:
+        return {"best": Potato(n), "others": [Potato(n + 1)]}
+
+    tools = (pick_more,)
+    calls = [("pick_more", {"n": 1}), ("Potato_weigh", {"Potato": "Potato#2"})]
+    session = ran(*calls, tools=tools)
+    assert session.verify()
+    assert session.replay(fresh=True).run().calls == session.calls
+    path = tmp_path / "a.jsonl"
+    session.save(path)
+    loaded = Session.load(path, Toolbox(Potato, *tools))
+    assert loaded.calls == session.calls
+    assert "pick_more(n=1) made Potato#1, Potato#2" in str(session.why("Potato#2"))
+    edited = session.edit(session.calls[0].id, n=5).run()
+    assert edited.calls[1].result == 6
+    comparison = session.diff(edited)
+    assert [(pair.left, pair.right, pair.same) for pair in comparison.objects] == [
+        ("Potato#1", "Potato#1", False),
+        ("Potato#2", "Potato#2", False),
+    ]
+
+
+def test_a_person_answers_with_a_structure_of_names_and_objects() -> None:
+    model = Scripted([("pick", {}), "Done."])
+    inputs = {"potato": Potato(1)}
+    session = Session(Toolbox(Potato, pick), model, scheme="flat", inputs=inputs).tell("Go.")
+    answer = {"best": "Potato#1", "others": [Potato(2)], "n": 2}
+    session.decide(session.pending[0], "answer", result=answer).run()
+    assert session.calls[0].result == {"best": "Potato#1", "others": ["Potato#2"], "n": 2}
+    assert session["Potato#2"].grams == 2
+
+
+# -- no call is failed after it ran ----------------------------------------------------------
+
+
+def test_a_short_iterator_is_read() -> None:
+    def count() -> Iterator[Any]:
+        yield 1
+        yield Potato(2)
+
+    async def count_later() -> AsyncIterator[int]:
+        yield 1
+        yield 2
+
+    session = ran("count", "count_later", tools=(count, count_later))
+    assert results(session) == [{"result": [1, "Potato#1"]}, {"result": [1, 2]}]
+    assert told(map(str, [1, 2])) == {"result": ["1", "2"]}
+
+
+def test_a_long_iterator_and_one_that_raises_are_told_as_what_they_are_with_the_reason() -> None:
+    assert told(iter(range(5_000)))["result"].startswith(
+        "range_iterator, which can be read only once, and has more than 1,000 items; the first are"
+    )
+    assert told(map(int, ["1", "x"]))["result"] == (
+        "map, which can be read only once, and raised ValueError after 1 items"
+    )
+
+
+# -- a law ----------------------------------------------------------------------------------
+
+scalars = st.one_of(st.none(), st.booleans(), st.integers(-9, 9), st.text("ab ", max_size=3))
+potatoes = st.builds(Potato, st.integers(1, 99))
+keys = st.text("abc", min_size=1, max_size=3)
+shapes = st.recursive(
+    st.one_of(st.just(("potato",)), st.just(("scalar",))),
+    lambda inner: st.one_of(
+        st.tuples(st.just("list"), inner),
+        st.tuples(st.just("tuple"), st.lists(inner, min_size=1, max_size=3).map(tuple)),
+        st.tuples(st.just("dict"), inner),
+        st.tuples(st.just("dataclass"), st.lists(inner, min_size=1, max_size=3).map(tuple)),
+        st.tuples(st.just("model"), st.lists(inner, min_size=1, max_size=3).map(tuple)),
+    ),
+    max_leaves=5,
+)
+
+
+def typed(shape: Any) -> tuple[Any, st.SearchStrategy[Any]]:
+    """Return the type that a shape stands for, and its values."""
+    cls: Any
+    match shape:
+        case ("potato",):
+            return Potato, potatoes
+        case ("scalar",):
+            return None | bool | int | str, scalars
+        case ("list", inner):
+            cls, values = typed(inner)
+            return types.GenericAlias(list, (cls,)), st.lists(values, max_size=3)
+        case ("dict", inner):
+            cls, values = typed(inner)
+            return types.GenericAlias(dict, (str, cls)), st.dictionaries(keys, values, max_size=3)
+    parts = [typed(each) for each in shape[1]]
+    if shape[0] == "tuple":
+        hint = types.GenericAlias(tuple, tuple(cls for cls, _ in parts))
+        return hint, st.tuples(*(each for _, each in parts))
+    names = [f"field_{n}" for n in range(len(parts))]
+    hints = {name: cls for name, (cls, _) in zip(names, parts, strict=True)}
+    made: Any = (
+        dataclasses.make_dataclass("Record", [*hints.items()])
+        if shape[0] == "dataclass"
+        else type("Model", (Loose,), {"__annotations__": hints, "__module__": __name__})
+    )
+    fields = {name: each for name, (_, each) in zip(names, parts, strict=True)}
+    return made, st.builds(made, **fields)
+
+
+class Loose(BaseModel):
+    """A model whose fields may be of any class."""
+
+    model_config = ConfigDict(arbitrary_types_allowed=True)
+
+
+@given(st.data(), shapes)
+@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+def test_a_result_that_is_told_and_passed_back_as_it_is_told_is_the_same_value(
+    data: Any, shape: Any
+) -> None:
+    cls, values = typed(shape)
+    value = data.draw(values)
+    came_back: list[Any] = []
+
+    def give() -> Any:
+        return value
+
+    def take(value: Any) -> bool:
+        came_back.append(value)
+        return True
+
+    take.__annotations__["value"] = cls
+    box = Toolbox(Potato, give, take)
+    session = Session(box, Scripted([("give", {}), "Done."]), scheme="flat", approve="all")
+    (result,) = results(session.tell("Go."))
+    if "objects" in result:
+        result = {"result": result["objects"]}
+
+    def read(part: Any) -> Any:
+        """Return what a structure tells, read back by the names of its objects."""
+        match part:
+            case dict():
+                return {key: read(each) for key, each in part.items()}
+            case list():
+                return [read(each) for each in part]
+            case str() if part in session.objects:
+                return session[part]
+        return part
+
+    assert read(result["result"]) == plain(value)
+    again = Session(
+        box,
+        Scripted([("give", {}), ("take", {"value": result["result"]}), "Done."]),
+        scheme="flat",
+        approve="all",
+    ).tell("Go.")
+    assert again.calls[1].result is True, again.calls[1].error
+    assert came_back == [value]
+    assert type(came_back[0]) is type(value)
+
+
+def plain(value: Any) -> Any:
+    """Return a value with its records as dicts, and its tuples as lists."""
+    if isinstance(value, BaseModel):
+        return {name: plain(getattr(value, name)) for name in type(value).model_fields}
+    if dataclasses.is_dataclass(value):
+        return {each.name: plain(getattr(value, each.name)) for each in dataclasses.fields(value)}
+    match value:
+        case dict():
+            return {key: plain(each) for key, each in value.items()}
+        case list() | tuple():
+            return [plain(each) for each in value]
+    return value
