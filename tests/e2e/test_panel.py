@@ -233,6 +233,25 @@ def test_an_edit_that_is_refused_after_the_end_leaves_all_as_it_was(page: Page, 
     expect(outputs(page, 2)).to_contain_text("[('fill', 1), ('fill', 2), ('fill', 3)]")
 
 
+def test_an_edit_names_a_plain_input_for_a_number(page: Page, lab: Place) -> None:
+    source = OWN + script("model", '("fill", {"grams": 1})', '"done"') + "amount = 21\n"
+    cell = "%%toolchat -m model -t fill -i amount --scheme flat\nFill {amount}."
+    open_notebook(page, lab, "i.ipynb", [source, cell, "ran"])
+    run_all(page)
+    view = panel(page, 1)
+    expect_waits(view, 1, "fill")
+    dialog = edit_call(view)
+    dialog.get_by_label("grams").fill("int#1")
+    screenshot(page, "plain-input-form")
+    press(dialog, "Run with these")
+    expect_status(view, "Finished")
+    wait_idle(page)
+    screenshot(page, "plain-input")
+    expect_step(view, 1, "int#1")
+    run_cell(page, 2)
+    expect(outputs(page, 2)).to_contain_text("[('fill', 21)]")
+
+
 def test_the_keyboard_alone_is_enough(page: Page, lab: Place) -> None:
     open_notebook(page, lab, "k.ipynb", [LOAD, fries_cell()])
     run_all(page)
