@@ -15,7 +15,7 @@ from ..core.events import Made, Uses
 from ..core.state import State
 from ..tools.object_references import Path, fits_plain, named_paths
 from ..tools.tool import Tool, unchanged
-from ..tools.value_copies import uncut_data, private
+from ..tools.value_copies import private, uncut_data
 from .session_values import SessionValues
 
 Plain = Mapping[Path, Any]

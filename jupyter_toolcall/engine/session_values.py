@@ -36,7 +36,7 @@ from ..tools.answer_types import answer_type, read_answer
 from ..tools.object_references import Path, fits_plain, named_paths
 from ..tools.object_types import Kinds, kind_name, kind_of
 from ..tools.tool import Tool
-from ..tools.value_copies import uncut_data, private
+from ..tools.value_copies import private, uncut_data
 from ..tools.value_digests import content_digest
 
 RESULT = "result"
