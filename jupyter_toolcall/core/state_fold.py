@@ -102,7 +102,9 @@ def _with_producer(made: Made, call_id: str, index: int) -> Made:
     if made.producer != UNSAID:
         return made
     producer = Producer(call_id, index)
-    return Made(made.kind, made.digest, made.content, made.description, producer, made.changed)
+    return Made(
+        made.kind, made.digest, made.content, made.description, producer, made.shown, made.changed
+    )
 
 
 def _instances(state: State, call: CallRecord) -> HashTrieMap[str, str]:

@@ -152,7 +152,9 @@ def test_a_session_more_and_a_session_less_are_told(lesson: Path) -> None:
 
 
 def test_a_changed_record_is_no_record(lesson: Path) -> None:
-    lesson.write_text(lesson.read_text().replace('"data": 480', '"data": 481'))
+    recorded, changed = '\\"data\\":480', '\\"data\\":481'
+    assert recorded in lesson.read_text()
+    lesson.write_text(lesson.read_text().replace(recorded, changed))
     assert "does not fit its own digests" in str(verify(lesson))
 
 
