@@ -140,7 +140,8 @@ def run_tool(ready: PreparedCall, state: State, values: SessionValues, invoke: I
 
     Raises Absent where a value of ours is not at hand: that is no fault of the tool's.
     """
-    printed, copies, result = _Capped(), ArgumentCopies(state, values), None
+    printed, result = _Capped(), None
+    copies = ArgumentCopies(state, values, ready.tool.keeps_arguments)
     outcome: Outcome
     try:
         outcome, result = _run(ready, copies, values, invoke, printed)
@@ -314,7 +315,7 @@ def _new_object(
         attempt_number += 1
         name = digest("made", ready.approval_digest, ready.call_id, index, attempt_number)
     made = Made(kind, name, content)
-    values.store(made, value)
+    values.store(made, value, ready.tool.keeps_arguments)
     return made
 
 
@@ -439,6 +440,7 @@ class ArgumentCopies:
 
     state: State
     values: SessionValues
+    kept: bool = False  # the tool promises to change none, and gets the objects themselves
 
     def __post_init__(self) -> None:
         self._copies: dict[int, ArgumentCopy] = {}
@@ -454,7 +456,8 @@ class ArgumentCopies:
         made = self.state.resolve(name)
         value = self.values.value(made)
         if id(value) not in self._copies:
-            self._copies[id(value)] = ArgumentCopy(name, made, value, private(value)[0])
+            copied = value if self.kept else private(value)[0]
+            self._copies[id(value)] = ArgumentCopy(name, made, value, copied)
         return self._copies[id(value)].copy
 
     def of_producer(self, producer: Producer | None) -> ArgumentCopy | None:
@@ -467,7 +470,7 @@ class ArgumentCopies:
         items = result if isinstance(result, (list, tuple)) else [result]
         new_names = [*_named(objects_of(outcome), self.state)]
         notes, lost, untracked = list[str](), list[str](), list[str]()
-        for copied in [copied for copied in self if copied.changed]:
+        for copied in [copied for copied in self if not self.kept and copied.changed]:
             name, became = copied.name, _new_name(copied, items, new_names)
             if not copied.copied:
                 untracked.append(name)

@@ -21,6 +21,7 @@ from ..core.recorded_calls import CallEnd
 from ..core.secrets import Hide
 from ..core.state import State
 from ..core.state_fold import state_at
+from ..engine.call_effects import call_effect
 from ..engine.cursor import Cursor
 from ..engine.decisions import recorded_result
 from ..engine.outdated import Reasons
@@ -310,6 +311,7 @@ def call_row(branch_view: BranchView, call_view: CallView, layout: Layout) -> Ca
         bound=_digest_to_decide_on(call_view, branch_view),
         reason=call.reason,
         same=branch_view.same.calls.get(key, ""),
+        change=end.effect[:LINE] if end else "",
         ms=end.ms if end else 0,
         prints=end.prints if end else "",
     )
@@ -409,7 +411,9 @@ def _with_question(
         decision, why = "ask", FOR_PERSON
     if decision != "ask" and call.status != "unknown":
         return row
-    following = [f"Creates {call_view.makes}."] if call_view.makes else []
+    effect = call_effect(ready, state, cursor.context.values, cursor.context.model)
+    following = [effect] if effect else []
+    following += [f"Creates {call_view.makes}."] if call_view.makes else []
     if unsaved := [f"`{name}`" for name in state.opened.outputs if name not in state.outputs]:
         following.append(f"Not saved yet: {', '.join(unsaved)}.")
     row = replace(row, downstream=" ".join(following))
