@@ -80,7 +80,9 @@ class Folder:
             raise CallError(f"{path} is no text file in UTF-8") from None
         every = text.splitlines(keepends=True)
         chosen = "".join(every[first_line - 1 : first_line - 1 + lines])
-        cut = {"cut": f"the first {LONGEST_TEXT:,} characters"} if len(chosen) > LONGEST_TEXT else {}
+        cut = (
+            {"cut": f"the first {LONGEST_TEXT:,} characters"} if len(chosen) > LONGEST_TEXT else {}
+        )
         return {"text": chosen[:LONGEST_TEXT], "lines_in_file": len(every), **cut}
 
     def write(

@@ -73,6 +73,12 @@ def frame_of_table(table: Any) -> Any:
     return frame
 
 
+def table_of(frame: Any) -> AnyTable:
+    """Return a frame as a table of its engine."""
+    table: AnyTable = frame.to_native()
+    return table
+
+
 def engine_of(frame: Any) -> str:
     """Return the engine of a frame: `pandas`, `polars` or `pyarrow`."""
     return str(frame.implementation.value)

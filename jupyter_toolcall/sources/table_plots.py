@@ -64,7 +64,8 @@ def plot(
     axes.set_ylabel(_label(y_label or ("rows" if kind == "histogram" else first)))
     if len(names) > 1 and kind != "box":
         axes.legend(frameon=False)
-    return figure
+    drawn: Figure = figure
+    return drawn
 
 
 def _check_plot(frame: Any, kind: str, names: Sequence[str], x: str | None) -> None:

@@ -50,7 +50,8 @@ def check_sharing(share: str, withhold: Any = ()) -> Sharing:
     """
     modes = get_args(Share)
     if share not in modes:
-        raise UsageError(f"share {share!r} is not one of {', '.join(modes)}.{nearest(share, modes)}")
+        listed = ", ".join(modes)
+        raise UsageError(f"share {share!r} is not one of {listed}.{nearest(share, modes)}")
     names = (withhold,) if isinstance(withhold, str) else tuple(withhold)
     return Sharing(share, tuple(dict.fromkeys(names)))  # type: ignore[arg-type]
 
@@ -169,7 +170,8 @@ def _reduced_statistics(result: Any, sharing: Sharing, hidden: tuple[str, ...]) 
         else stats
         for column, stats in result["columns"].items()
     }
-    note = "only counts are shared" if sharing.share == "schema" else "withheld columns: counts only"
+    note = "withheld columns: counts only"
+    note = "only counts are shared" if sharing.share == "schema" else note
     return {**result, "columns": columns, "note": note}
 
 

@@ -25,11 +25,13 @@ from .table_frames import (
     json_rows,
     kind_of_column,
     narwhals,
+    table_of,
     type_text,
 )
 
 MOST_ROWS, MOST_NEW_COLUMNS = 1_000, 100
 """Rows that one look returns, and columns that a pivot may create."""
+Names = Annotated[dict[str, str], Field(min_length=1)]
 Columns = Annotated[list[str], Field(min_length=1)]
 Rows = Annotated[int, Field(ge=1, le=MOST_ROWS)]
 Aggregate = Literal["sum", "mean", "median", "min", "max", "count", "distinct", "std", "first"]
@@ -142,7 +144,7 @@ def filter_rows(table: AnyTable, where: str) -> AnyTable:
             names with spaces stand in backticks. Dates are texts: "day >= '2024-01-31'".
     """
     frame = frame_of_table(table)
-    return frame.filter(condition(where, frame)).to_native()  # type: ignore[no-any-return]
+    return table_of(frame.filter(condition(where, frame)))
 
 
 def sort_rows(table: AnyTable, by: Columns, descending: bool = False) -> AnyTable:
@@ -154,7 +156,7 @@ def sort_rows(table: AnyTable, by: Columns, descending: bool = False) -> AnyTabl
     """
     frame = frame_of_table(table)
     names = check_columns(frame, by)
-    return frame.sort(names, descending=descending, nulls_last=True).to_native()  # type: ignore[no-any-return]
+    return table_of(frame.sort(names, descending=descending, nulls_last=True))
 
 
 def drop_duplicates(table: AnyTable, columns: list[str] | None = None) -> AnyTable:
@@ -165,7 +167,7 @@ def drop_duplicates(table: AnyTable, columns: list[str] | None = None) -> AnyTab
     """
     frame = frame_of_table(table)
     names = frame.columns if not columns else check_columns(frame, columns)
-    return frame.unique(names, keep="first", maintain_order=True).to_native()  # type: ignore[no-any-return]
+    return table_of(frame.unique(names, keep="first", maintain_order=True))
 
 
 def drop_nulls(table: AnyTable, columns: list[str] | None = None) -> AnyTable:
@@ -176,7 +178,7 @@ def drop_nulls(table: AnyTable, columns: list[str] | None = None) -> AnyTable:
     """
     frame = frame_of_table(table)
     names = frame.columns if not columns else check_columns(frame, columns)
-    return frame.drop_nulls(names).to_native()  # type: ignore[no-any-return]
+    return table_of(frame.drop_nulls(names))
 
 
 # -- columns --------------------------------------------------------------------------------------
@@ -185,7 +187,7 @@ def drop_nulls(table: AnyTable, columns: list[str] | None = None) -> AnyTable:
 def select_columns(table: AnyTable, columns: Columns) -> AnyTable:
     """Keep columns, in this order."""
     frame = frame_of_table(table)
-    return frame.select(check_columns(frame, columns)).to_native()  # type: ignore[no-any-return]
+    return table_of(frame.select(check_columns(frame, columns)))
 
 
 def derive_column(table: AnyTable, column: str, expression: str) -> AnyTable:
@@ -198,10 +200,10 @@ def derive_column(table: AnyTable, column: str, expression: str) -> AnyTable:
     """
     frame = frame_of_table(table)
     made = value_of(expression, frame).alias(check_new_column(column))
-    return frame.with_columns(made).to_native()  # type: ignore[no-any-return]
+    return table_of(frame.with_columns(made))
 
 
-def rename_columns(table: AnyTable, names: Annotated[dict[str, str], Field(min_length=1)]) -> AnyTable:
+def rename_columns(table: AnyTable, names: Names) -> AnyTable:
     """Rename columns.
 
     Args:
@@ -213,7 +215,7 @@ def rename_columns(table: AnyTable, names: Annotated[dict[str, str], Field(min_l
     if len({*after}) < len(after):
         twice = next(name for name in after if after.count(name) > 1)
         raise CallError(f"two columns would be named {twice!r}")
-    return frame.rename(names).to_native()  # type: ignore[no-any-return]
+    return table_of(frame.rename(names))
 
 
 def cast_column(
@@ -232,7 +234,7 @@ def cast_column(
     """
     frame = frame_of_table(table)
     check_columns(frame, [column])
-    return frame.with_columns(converted(frame, column, to, invalid == "null", format)).to_native()  # type: ignore[no-any-return]
+    return table_of(frame.with_columns(converted(frame, column, to, invalid == "null", format)))
 
 
 def fill_missing(
@@ -252,7 +254,7 @@ def fill_missing(
     names = check_columns(frame, columns)
     if (method == "value") != (value is not None):
         raise CallError('give a value with method "value", and with no other method')
-    return frame.with_columns(*[_filled(frame, name, method, value) for name in names]).to_native()  # type: ignore[no-any-return]
+    return table_of(frame.with_columns(*[_filled(frame, name, method, value) for name in names]))
 
 
 def _filled(frame: Any, name: str, method: str, value: Cell | None) -> Any:
@@ -285,7 +287,7 @@ def _fitting(name: str, kind: str, dtype: Any, value: Any) -> Any:
     return int(value) if kind == "number" and dtype.is_integer() else value
 
 
-# -- groups, joins and shapes -----------------------------------------------------------------------
+# -- groups, joins and shapes --------------------------------------------------------------------
 
 
 def aggregate(table: AnyTable, by: Columns, values: dict[str, Aggregate] | None = None) -> AnyTable:
@@ -301,7 +303,7 @@ def aggregate(table: AnyTable, by: Columns, values: dict[str, Aggregate] | None 
     check_columns(frame, values or {})
     wanted = [_aggregated(frame, n, how).alias(f"{n}_{how}") for n, how in (values or {}).items()]
     wanted = wanted or [nw.len().alias("rows")]
-    return frame.group_by(keys).agg(*wanted).sort(keys, nulls_last=True).to_native()  # type: ignore[no-any-return]
+    return table_of(frame.group_by(keys).agg(*wanted).sort(keys, nulls_last=True))
 
 
 def _aggregated(frame: Any, name: str, how: Aggregate) -> Any:
@@ -330,7 +332,7 @@ def join_tables(
         raise CallError(f"a table of {engine_of(frame)} joins no table of {engine_of(right)}")
     keys = check_columns(frame, on)
     check_columns(right, keys)
-    return _joined(frame, right, keys, how).to_native()  # type: ignore[no-any-return]
+    return table_of(_joined(frame, right, keys, how))
 
 
 def _joined(frame: Any, right: Any, keys: list[str], how: str) -> Any:
@@ -385,7 +387,7 @@ def pivot(
         for value, name in zip(wanted, names, strict=True)
     ]
     cells = grouped.with_columns(*spread).group_by(keys).agg(*[nw.col(n).max() for n in names])
-    return cells.select([*keys, *names]).sort(keys, nulls_last=True).to_native()  # type: ignore[no-any-return]
+    return table_of(cells.select([*keys, *names]).sort(keys, nulls_last=True))
 
 
 def _new_names(values: Sequence[Any], keys: Sequence[str]) -> list[str]:
@@ -418,4 +420,4 @@ def unpivot(
     if len({kind_of_column(frame.schema[each]) for each in wide}) > 1:
         raise CallError("the columns hold values of different types; cast them first")
     long = frame.unpivot(on=wide, index=index, variable_name=name, value_name=value)
-    return long.to_native()  # type: ignore[no-any-return]
+    return table_of(long)

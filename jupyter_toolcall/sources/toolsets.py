@@ -1,4 +1,4 @@
-"""The toolsets: ready toolboxes for one purpose, by name. `jupyter_toolcall.toolsets` exports them."""
+"""The toolsets: ready toolboxes for one purpose, exported by `jupyter_toolcall.toolsets`."""
 
 from __future__ import annotations
 
@@ -56,8 +56,10 @@ _UNKNOWN: Kinds = {
 class TableTools(ToolSource):
     """The tools of the toolset `tables`, for the classes of tables that a toolbox knows."""
 
-    def __init__(self, sharing: Sharing) -> None:
-        self.sharing = sharing
+    def __init__(self, chosen: Sharing | None = None) -> None:
+        self.chosen = chosen
+        """What somebody chose to share; None where a cell's setting decides."""
+        self.sharing = chosen or Sharing()
 
     def tools(self, kinds: Kinds) -> Iterator[Tool]:
         """Yield the tools. Raises DefinitionError where narwhals is missing."""
@@ -129,7 +131,7 @@ class TableToolset(Toolbox):
     """
 
     def __init__(self, sharing: Sharing | None = None) -> None:
-        super().__init__(TableTools(sharing or Sharing()))
+        super().__init__(TableTools(sharing))
 
     def sharing(self, share: str, withhold: Any = ()) -> TableToolset:
         """Return the toolset with another rule for what a model is sent of tables.
@@ -208,14 +210,17 @@ def toolset_named(name: str, folder: Path, sharing: Sharing) -> Toolbox:
     return FileToolset(chosen)
 
 
-def with_sharing(source: Any, sharing: Sharing) -> Any:
-    """Return a source of tools in which tables are shared so; withheld columns add up."""
+def with_sharing(source: Any, sharing: Sharing, written: bool) -> Any:
+    """Return a source of tools in which tables are shared as a cell says.
+
+    What is not `written` in the cell is a setting: it holds where nobody chose in Python. Withheld
+    columns add up.
+    """
     match source:
-        case Toolbox():
-            parts = [with_sharing(each, sharing) for each in source.sources]
+        case Toolbox() if any(isinstance(each, TableTools) for each in source.sources):
+            parts = [with_sharing(each, sharing, written) for each in source.sources]
             return Toolbox(*parts, types=source.types)
-        case TableTools(sharing=before):
-            withhold = dict.fromkeys((*before.withhold, *sharing.withhold))
+        case TableTools(chosen=before) if written or before is None:
+            withhold = dict.fromkeys((*(before.withhold if before else ()), *sharing.withhold))
             return TableTools(Sharing(sharing.share, tuple(withhold)))
     return source
-
