@@ -11,7 +11,7 @@ from typing import Any
 from ..core.errors import CallError
 from .table_frames import engine_of, kind_of_column, narwhals, type_text
 
-_NUMBER = r"^[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d{1,3})?$"
+_NUMBER = r"^[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d{1,3})?$"
 _WHOLE = r"^[+-]?\d{1,18}$"
 _TRUE, _FALSE = ("true", "yes", "1"), ("false", "no", "0")
 ISO = ("%Y-%m-%d", "%Y-%m-%d %H:%M:%S", "%Y-%m-%dT%H:%M:%S", "%Y-%m-%d %H:%M", "%Y-%m-%dT%H:%M")
@@ -147,5 +147,16 @@ def _by_polars(series: Any, formats: tuple[str, ...]) -> Any:
 def _by_pyarrow(series: Any, formats: tuple[str, ...]) -> Any:
     compute = import_module("pyarrow.compute")
     texts = compute.utf8_trim_whitespace(series.to_native())
-    parts = [compute.strptime(texts, each, "us", error_is_null=True) for each in formats]
-    return compute.coalesce(*parts)
+    return compute.coalesce(*[_strictly_by_pyarrow(compute, texts, each) for each in formats])
+
+
+def _strictly_by_pyarrow(compute: Any, texts: Any, format: str) -> Any:
+    """Return dates, without those that are none: Arrow reads 2024-02-30 as 1 March."""
+    dates = compute.strptime(texts, format, "s", error_is_null=True)
+    shown = compute.strftime(dates, format)
+    other = compute.and_(
+        compute.not_equal(shown, texts),
+        compute.equal(compute.utf8_length(shown), compute.utf8_length(texts)),
+    )
+    read = compute.if_else(compute.fill_null(other, True), None, dates)
+    return compute.cast(read, "timestamp[us]")

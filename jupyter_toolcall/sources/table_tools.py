@@ -338,7 +338,7 @@ def join_tables(
 def _joined(frame: Any, right: Any, keys: list[str], how: str) -> Any:
     """Return the joined frame, in the order of the rows: engines with threads lose it."""
     nw, first, second = narwhals(), "row of the first", "row of the second"
-    ordered = engine_of(frame) == "pandas"
+    ordered = engine_of(frame) == "pandas" and how != "full"
     if not ordered:
         frame, right = frame.with_row_index(first), right.with_row_index(second)
     joined = frame.join(right, on=keys, how=how)

@@ -50,7 +50,7 @@ def plain(cell: Any) -> Any:
     return round(cell, 9) if isinstance(cell, float) else cell
 
 
-def call(value: Any, name: str, toolbox: Toolbox = tables, **arguments: Any) -> Any:
+def call(value: Any, name: str, toolbox: Toolbox = tables, /, **arguments: Any) -> Any:
     """The result of one call: a table, a figure or JSON data. Raises AssertionError if it fails."""
     session = called(value, name, toolbox, **arguments)
     made = session.calls[0]
@@ -58,14 +58,14 @@ def call(value: Any, name: str, toolbox: Toolbox = tables, **arguments: Any) -> 
     return session[made.result] if isinstance(made.result, str) else made.result
 
 
-def failure(value: Any, name: str, toolbox: Toolbox = tables, **arguments: Any) -> str:
+def failure(value: Any, name: str, toolbox: Toolbox = tables, /, **arguments: Any) -> str:
     """What a model is told of a call that fails."""
     made = called(value, name, toolbox, **arguments).calls[0]
     assert made.status == "failed"
     return str(made.outcome.message)  # type: ignore[union-attr]
 
 
-def called(value: Any, name: str, toolbox: Toolbox = tables, **arguments: Any) -> Session:
+def called(value: Any, name: str, toolbox: Toolbox = tables, /, **arguments: Any) -> Session:
     """A session in which one call of a tool ran on a table, and on a second one as `other`."""
     other = arguments.pop("other", None)
     inputs = {"table": value} if other is None else {"other": other, "table": value}
