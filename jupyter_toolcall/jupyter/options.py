@@ -306,6 +306,7 @@ def _variable(name: str, variables: Variables, option: str) -> Any:
     """Return a variable's value. Raises UsageError, which names the nearest."""
     if name not in variables:
         known = [each for each in variables if not each.startswith("_")]
+        known += toolsets.NAMES if option == "-t" else ()
         raise UsageError(f"{option}: no variable {name} in this notebook.{nearest(name, known)}")
     return variables[name]
 

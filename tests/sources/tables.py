@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import narwhals as nw
@@ -16,7 +17,8 @@ from jupyter_toolcall.toolsets import tables
 
 ENGINES = ("pandas", "polars", "pyarrow")
 DAY = datetime.datetime(2024, 1, 31, 9, 30)
-DATA: dict[str, list[Any]] = {
+Data = Mapping[str, Sequence[Any]]
+DATA: Data = {
     "city": ["Rome", "Oslo", None, "Rome", "Oslo", "Bonn"],
     "price": [3.5, None, 1.0, 9.0, 2.0, 2.0],
     "count": [1, 2, 3, 4, 5, 6],
@@ -26,11 +28,11 @@ DATA: dict[str, list[Any]] = {
 }
 
 
-def table(engine: str, data: dict[str, list[Any]] | None = None) -> Any:
+def table(engine: str, data: Data | None = None) -> Any:
     """A table of an engine."""
     chosen = DATA if data is None else data
     make = {"pandas": pd.DataFrame, "polars": pl.DataFrame, "pyarrow": pa.table}
-    return make[engine](chosen)
+    return make[engine](dict(chosen))
 
 
 def rows(value: Any) -> list[dict[str, Any]]:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import random
+from collections.abc import Callable
 from typing import Any
 
 import pytest
 
 from jupyter_toolcall.core.errors import CallError
 from jupyter_toolcall.sources.table_tools import derive_column, filter_rows
-from tests.sources.tables import DATA, ENGINES, rows, table
+from tests.sources.tables import ENGINES, called, rows, table
 
 
 def kept(engine: str, where: str) -> list[int]:
@@ -184,7 +185,7 @@ HOSTILE = [
     "year(city) == 1",
     "day > '99999-01-01'",
     "day > '0001-01-01T00:00:00+14:00'",
-    "(((((((((((((((((((((((((((((((((((((((((((((price)))))))))))))))))))))))))))))))))))))))))))))) > 1",
+    "(" * 46 + "price" + ")" * 46 + " > 1",
 ]
 NEST = [
     "({})",
@@ -236,22 +237,27 @@ def hostile_texts(marker: str) -> list[str]:
     return texts
 
 
+def refusal(use: Callable[..., Any], text: str) -> str:
+    """What an expression is refused with on a table; "" where it is a harmless one."""
+    try:
+        use(table("polars"), text)
+    except CallError as error:
+        return str(error)
+    return ""
+
+
+def derive(value: Any, text: str) -> Any:
+    return derive_column(value, "x", text)
+
+
 def test_ten_thousand_hostile_expressions_run_no_code_and_end_in_one_line(tmp_path: Any) -> None:
     marker = tmp_path / "was-here"
-    value = table("polars")
-    refused = 0
-    for text in hostile_texts(str(marker)):
-        for use in (filter_rows, lambda t, text: derive_column(t, "x", text)):
-            try:
-                use(value, text)
-            except CallError as error:
-                refused += 1
-                assert "\n" not in str(error), text
-                assert len(str(error)) < 1_000, text
-    assert refused > 19_000
+    texts = hostile_texts(str(marker))
+    errors = [refusal(use, text) for text in texts for use in (filter_rows, derive)]
+    assert len(errors) == 20_000
+    assert len([error for error in errors if error]) > 19_000
+    assert not [error for error in errors if "\n" in error or len(error) > 1_000]
     assert not marker.exists()
-    assert rows(value) == rows(table("polars"))
-    assert DATA["count"] == [1, 2, 3, 4, 5, 6]
 
 
 @pytest.mark.parametrize("engine", ENGINES)
@@ -259,8 +265,6 @@ def test_ten_thousand_hostile_expressions_run_no_code_and_end_in_one_line(tmp_pa
 def test_a_hostile_expression_is_an_ordinary_failed_call_on_each_engine(
     engine: str, text: str, tmp_path: Any
 ) -> None:
-    from tests.sources.tables import called
-
     marker = tmp_path / "was-here"
     written = text.replace("{marker}", str(marker)).replace("{{", "{").replace("}}", "}")
     call = called(table(engine), "filter", where=written.replace("\ud800", "x")).calls[0]

@@ -19,7 +19,7 @@ from jupyter_toolcall.toolsets import tables
 from tests.sources.tables import ENGINES, call, called, failure, table
 
 CANARY = "canary-7391"
-DATA = {
+DATA: dict[str, list[Any]] = {
     "ssn": [f"{CANARY}-{n}" for n in range(30)],
     "name": [f"n{n % 3}" for n in range(30)],
     "paid": [float(n) for n in range(30)],

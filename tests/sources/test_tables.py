@@ -15,7 +15,7 @@ import pytest
 from jupyter_toolcall import Scripted, Session, Toolbox
 from jupyter_toolcall.tools.value_digests import content_digest
 from jupyter_toolcall.toolsets import tables
-from tests.sources.tables import DATA, DAY, ENGINES, call, called, failure, rows, table
+from tests.sources.tables import DATA, DAY, ENGINES, Data, call, called, failure, rows, table
 
 Frame = pd.DataFrame
 Make = Callable[[Any], Any]
@@ -273,7 +273,7 @@ def test_a_tool_does_what_the_engine_does(engine: str, case: Any) -> None:
 @pytest.mark.parametrize("engine", ENGINES)
 @pytest.mark.parametrize("how", ["inner", "left", "full", "semi", "anti"])
 def test_join_does_what_the_engine_does_in_the_order_of_the_rows(engine: str, how: Any) -> None:
-    second = {"city": ["Oslo", "Rome", "Kiel"], "size": [1, 3, 2], "price": [1.0, 2.0, 3.0]}
+    second: Data = {"city": ["Oslo", "Rome", "Kiel"], "size": [1, 3, 2], "price": [1.0, 2.0, 3.0]}
     result = rows(call(table(engine), "join", other=table(engine, second), on=["city"], how=how))
     left, right = pl.DataFrame(DATA), pl.DataFrame(second)
     native = left.join(right, on="city", how=how, coalesce=True, maintain_order="left_right")
