@@ -6,6 +6,8 @@ read on light and dark pages.
 
 from __future__ import annotations
 
+import functools
+import io
 from collections.abc import Sequence
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, Literal
@@ -17,7 +19,6 @@ from .table_frames import (
     frame_of_table,
     json_cell,
     kind_of_column,
-    require_narwhals,
 )
 
 if TYPE_CHECKING:
@@ -88,10 +89,10 @@ def _check_plot(frame: Any, kind: str, names: Sequence[str], x: str | None) -> N
 def _empty_figure(title: str) -> tuple[Any, Any]:
     """Return a figure without pyplot, so that nothing is left open, and its axes."""
     try:
-        figures = import_module("matplotlib.figure")
+        cls: Any = figure_class()
     except ImportError:
         raise CallError("plot needs matplotlib: pip install 'jupyter-toolcall[tables]'") from None
-    figure = figures.Figure(figsize=(6.4, 3.6), layout="constrained")
+    figure = cls(figsize=(6.4, 3.6), layout="constrained")
     axes = figure.subplots()
     axes.spines[["top", "right"]].set_visible(False)
     axes.grid(axis="y", alpha=0.25)
@@ -163,8 +164,24 @@ def _draw_boxes(axes: Any, frame: Any, names: Sequence[str]) -> None:
         line.set_color(axes.xaxis.label.get_color())
 
 
+@functools.cache
 def figure_class() -> type:
-    """Return the class of figures. Raises what importing it raises."""
-    require_narwhals()
-    figure: type = import_module("matplotlib.figure").Figure
-    return figure
+    """Return the class of the figures: matplotlib's, which shows itself in a cell without pyplot.
+
+    Raises ImportError where matplotlib is missing.
+    """
+    base: Any = import_module("matplotlib.figure").Figure
+
+    def show_as_png(figure: Any) -> bytes:
+        buffer = io.BytesIO()
+        figure.savefig(buffer, format="png", dpi=110, metadata={"Software": None})
+        return buffer.getvalue()
+
+    # A pickled figure names its class by this module.
+    return type("Figure", (base,), {"__module__": __name__, "_repr_png_": show_as_png})
+
+
+def __getattr__(name: str) -> Any:
+    if name == "Figure":
+        return figure_class()
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import pickle
 from collections.abc import Callable
 from typing import Any
 
@@ -11,6 +12,7 @@ import polars as pl
 import pyarrow as pa
 import pyarrow.compute as pc
 import pytest
+from matplotlib.figure import Figure
 
 from jupyter_toolcall import Scripted, Session, Toolbox
 from jupyter_toolcall.tools.value_digests import content_digest
@@ -388,6 +390,8 @@ def test_a_plot_has_labelled_axes(engine: str, kind: str, arguments: Any) -> Non
     assert axes.get_xlabel() or kind == "box"
     assert axes.get_title(loc="left") == "T"
     assert figure.get_facecolor()[3] == 1
+    assert isinstance(figure, Figure)
+    assert figure._repr_png_() == pickle.loads(pickle.dumps(figure))._repr_png_()  # type: ignore[attr-defined]
 
 
 @pytest.mark.parametrize("engine", ENGINES)
