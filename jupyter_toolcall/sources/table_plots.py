@@ -177,8 +177,9 @@ def figure_class() -> type:
         figure.savefig(buffer, format="png", dpi=110, metadata={"Software": None})
         return buffer.getvalue()
 
-    # A pickled figure names its class by this module.
-    return type("Figure", (base,), {"__module__": __name__, "_repr_png_": show_as_png})
+    # A pickled figure names its class by this module. Its size in pixels is no caption.
+    own = {"__module__": __name__, "__str__": object.__str__, "_repr_png_": show_as_png}
+    return type("Figure", (base,), own)
 
 
 def __getattr__(name: str) -> Any:
