@@ -453,8 +453,7 @@ class ArgumentCopies:
 
     def copy_of(self, name: str, types: tuple[type, ...]) -> Any:
         """Return what a tool gets of an object. Raises CallError and Absent."""
-        made = self.state.resolve(name)
-        value = self.values.value(made)
+        value = self.values.value(made := self.state.resolve(name))
         if id(value) not in self._copies:
             copied = value if self.kept else private(value)[0]
             self._copies[id(value)] = ArgumentCopy(name, made, value, copied)

@@ -281,8 +281,8 @@ def call_row(branch_view: BranchView, call_view: CallView, layout: Layout) -> Ca
     """Return the row of a call, as it stands at the end of its branch."""
     cursor, call, ready, end = branch_view.cursor, call_view.call, call_view.ready, call_view.end
     tool_name, tool = call.tool, cursor.tool_named(call.tool)
-    receiver = tool.receiver if tool else ""
     arguments, asked = ready.arguments if ready else call.arguments, call.asked
+    receiver = tool.receiver if tool else ""
     key, call_id, made = call_key(call, branch_view), call.id, objects_of(call.outcome)
     returned = object_key(made[0].producer, branch_view) if made else ""
     saves = tool_name == SAVE and bool(branch_view.state.opened.outputs)
@@ -311,7 +311,6 @@ def call_row(branch_view: BranchView, call_view: CallView, layout: Layout) -> Ca
         bound=_digest_to_decide_on(call_view, branch_view),
         reason=call.reason,
         same=branch_view.same.calls.get(key, ""),
-        change=end.effect[:LINE] if end else "",
         ms=end.ms if end else 0,
         prints=end.prints if end else "",
     )
@@ -335,7 +334,7 @@ def _with_change(
     call, context = call_view.call, branch_view.cursor.context
     before = object_before(call, call_view.uses, receiver, branch_view.state)
     if before is None:
-        return row
+        return replace(row, change=call_view.end.effect[:LINE]) if call_view.end else row
     line = in_a_line(change(before, objects_of(call.outcome)[0], context), CHANGED)
     return replace(row, before=object_key(before.producer, branch_view), change=line[:LINE])
 
