@@ -16,7 +16,7 @@ PACKAGES = (
     *("compare", "view", "export", "session", "evaluation", "jupyter", "teaching"),
 )
 """The packages from the bottom to the top: each imports only from those before it."""
-TOP = {"__init__", "cli", "kitchen"}
+TOP = {"__init__", "cli", "kitchen", "toolsets"}
 """The files at the top: entry points, and importable examples."""
 LATE = {("models", "kitchen"), ("models", "session")}
 """What is looked up late, by a name that a person gives."""
@@ -28,6 +28,7 @@ HEAVY = {
     "graphql": "sources/graphql_schema_readers.py",
     "graphviz": "view/graph_layout.py",
     "mistune": "view/previews.py",
+    "narwhals": "sources/table_frames.py",
     "nbclient": "storage/notebook_files.py",
     "nbformat": "storage/notebook_files.py",
     "openai": "models/openai.py",

@@ -229,15 +229,15 @@ def test_the_analyst_has_every_table_and_the_first_one_untouched(live_objects: A
     lines = below(live_objects, "for name in session.objects").splitlines()
     assert lines[0] == "DataFrame#1 (406, 9) from the notebook"
     assert "DataFrame#3 (392, 10) from DataFrame#2" in lines
-    assert "DataFrame#5 (199, 10) from DataFrame#3" in lines
+    assert "DataFrame#4 (199, 10) from DataFrame#3" in lines
     assert lines[-1] == "cars (406, 9) False"
 
 
 def test_another_engine_runs_what_depends_on_it_alone(live_objects: Any) -> None:
     shown = below(live_objects, "big = session.edit")
-    assert "4 ran, 3 cached" in shown
-    assert "✓ 3 count_by(table DataFrame#3, column Origin) → DataFrame#4 (cached)" in shown
-    assert "✓ 4 keep(table DataFrame#3, cylinders 8) → DataFrame#5\n" in shown
+    assert "5 ran, 3 cached" in shown
+    assert "✓ 3 add_litres(table DataFrame#2) → DataFrame#3 (cached)" in shown
+    assert "✓ 4 tables_filter(DataFrame#3, where Cylinders == 8) → DataFrame#4\n" in shown
 
 
 def test_both_figures_are_there_and_differ(live_objects: Any) -> None:

@@ -196,6 +196,11 @@ class CallEnd:
         return tuple(self.meta.get("notes", ()))
 
     @property
+    def effect(self) -> str:
+        """What it sent or replaced, in a sentence."""
+        return str(self.meta.get("effect", ""))
+
+    @property
     def lost_changes(self) -> tuple[str, ...]:
         """The objects that its tool changed in place, and that stay as they were."""
         return tuple(self.meta.get("lost", ()))

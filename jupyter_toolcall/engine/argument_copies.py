@@ -38,8 +38,12 @@ class ArgumentCopy:
     made: Made
     value: Any
     copy: Any
+    promised: bool = False
+    """Whether the tool promises to change nothing, so that it got the object itself."""
 
     def __post_init__(self) -> None:
+        if self.promised:
+            return
         # What is passed as it is may have been changed by an earlier call.
         self._content = self.made.content if self.copied else content_digest(self.copy)
         # A value without a digest is compared within this process alone.
@@ -53,7 +57,7 @@ class ArgumentCopy:
     @cached_property
     def changed(self) -> bool | None:
         """Whether the tool changed it in place; None where nobody can tell."""
-        if is_frozen(self.copy):
+        if self.promised or is_frozen(self.copy):
             return False
         if not self._content:
             return self._changed_identity()
@@ -87,7 +91,9 @@ class ArgumentCopies:
     state: State
     values: SessionValues
     read_only: bool = False
-    """The tool promises to change nothing."""
+    """The tool changes nothing outside of its arguments."""
+    promised: bool = False
+    """The tool promises to change no argument, and gets the objects themselves."""
     kept: dict[int, int] = field(default_factory=dict)
     """For each changed copy, by identity, which of the outcome's objects it is."""
 
@@ -106,7 +112,8 @@ class ArgumentCopies:
         made = self.state.resolve(name)
         value = self.values.value(made)
         if id(value) not in self._copies:
-            copied = ArgumentCopy(name, made, value, private(value)[0])
+            own = value if self.promised else private(value)[0]
+            copied = ArgumentCopy(name, made, value, own, self.promised)
             self._copies[id(value)] = self._by_copy[id(copied.copy)] = copied
         return self._copies[id(value)].copy
 

@@ -116,7 +116,8 @@ def run_tool(ready: PreparedCall, state: State, values: SessionValues, invoke: I
 
     Raises Absent where a value of ours is not at hand: that is no fault of the tool's.
     """
-    printed, copies = _Capped(), ArgumentCopies(state, values, ready.tool.read_only)
+    printed, tool = _Capped(), ready.tool
+    copies = ArgumentCopies(state, values, tool.read_only, tool.keeps_arguments)
     outcome: Outcome
     try:
         outcome = _run(ready, copies, values, invoke, printed)

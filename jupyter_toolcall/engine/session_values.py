@@ -179,9 +179,10 @@ class SessionValues:
             "toolbox that holds it so"
         )
 
-    def store(self, made: Made, value: Any) -> None:
-        """Store a private copy of an object's value: its maker may still change it."""
-        self.by_digest[made.digest], copied = private(value)
+    def store(self, made: Made, value: Any, kept: bool = False) -> None:
+        """Store a private copy of an object's value: its maker may still change it, unless `kept`
+        says that it does not."""
+        self.by_digest[made.digest], copied = (value, True) if kept else private(value)
         notes = ["" if made.content else UNTOLD]
         notes += ["" if copied else "can't be copied: passed as it is"]
         self.notes[made.digest] = "; ".join(part for part in notes if part)

@@ -152,7 +152,7 @@ def new_object(
         attempt_number += 1
         name = digest("made", ready.approval_digest, ready.call_id, index, attempt_number)
     made = Made(kind, name, content)
-    values.store(made, value)
+    values.store(made, value, ready.tool.keeps_arguments)
     return made
 
 

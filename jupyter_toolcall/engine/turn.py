@@ -22,6 +22,7 @@ from ..models.retrying import uncut_reply
 from ..schemes.messages import Reply, Request
 from ..schemes.requests import recorded_reply, with_secret_values
 from ..tools.tool import Tool
+from .call_effects import call_effect
 from .cursor import Cursor
 from .execution import Execution, execute_call, milliseconds
 from .outdated import tool_code_note
@@ -191,6 +192,7 @@ def demand_secrets(ready: PreparedCall) -> None:
 def execute(cursor: Cursor, ready: PreparedCall, state: State) -> Entry:
     """Run a call that has started. Raises KeyboardInterrupt once its result is recorded."""
     context, cursor.running = cursor.context, ready.call_id
+    effect = call_effect(ready, state, context.values, context.model)
     try:
         try:
             with _hooked([hook.around_execution(ready) for hook in context.hooks]) as note:
@@ -199,7 +201,10 @@ def execute(cursor: Cursor, ready: PreparedCall, state: State) -> Entry:
         except KeyboardInterrupt:
             # A second one came while the end of the tool was read: what it did is not known.
             ran = Execution(Interrupted(), {}, True)
-        entry = cursor.write(Finished(ready.call_id, ran.outcome), **ran.meta)
+        meta = dict(ran.meta)
+        if effect and not isinstance(ran.outcome, (Failed, Interrupted)):
+            meta["effect"] = effect
+        entry = cursor.write(Finished(ready.call_id, ran.outcome), **meta)
     finally:
         cursor.running = ""
     if ran.interrupted:

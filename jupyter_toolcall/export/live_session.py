@@ -67,7 +67,9 @@ class LiveSession:
         return changed_tool_parts(self._tool(call), code) if code is not None else ""
 
     def receiver(self, call: CallRecord) -> str:
-        return self._tool(call).receiver
+        tool = self._tool(call)
+        # A function takes the object as an argument.
+        return tool.receiver if tool.origin is None or tool.origin.owner else ""
 
     def arguments(self, call: CallRecord, object_code: ObjectCode) -> dict[str, Code]:
         tool = self._tool(call)

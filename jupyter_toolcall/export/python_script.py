@@ -60,9 +60,9 @@ def _copies(script: Script) -> bool:
 
 
 def _head(script: Script) -> str:
-    subtitle = (
-        "As plain Python, one statement a call: exported by jupyter-toolcall, and free of it."
-    )
+    needs = any("jupyter_toolcall.sources." in each for each in script.defined.imports)
+    free = "whose toolset it imports" if needs else "and free of it"
+    subtitle = f"As plain Python, one statement a call: exported by jupyter-toolcall, {free}."
     first = [script.title, subtitle]
     future = "\n\nfrom __future__ import annotations" if script.defined.future else ""
     return "\n".join(comment(each) for each in [*first, *notes(script)]) + future

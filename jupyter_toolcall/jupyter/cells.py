@@ -275,7 +275,7 @@ class Cells:
         journal = self.journal(name, options.fresh)
         context, opened = context_for_cell(options, variables, journal, self.folder, model)
         context.unreliable_reason = self._doubt(name)
-        self._tools[name] = {tool: variables[tool] for tool in options.tools}
+        self._tools[name] = {tool: variables.get(tool) for tool in options.tools}
         context.values.share_with(self._values.setdefault(name, context.values))
         context.values.value_store = value_store() if self.notebook else None
         self._notes += filter(None, [getattr(context.model, "note", "")])

@@ -93,6 +93,7 @@ def _option_values(option: str, fragment: str) -> list[str]:
     from ..models.named import completions, recordings
     from ..schemes import SCHEMES, is_scheme
     from ..schemes.save_tool import SCALARS
+    from ..sources.toolsets import NAMES
 
     cells, variables = _cells(), get_ipython().user_ns
     match option:
@@ -109,7 +110,9 @@ def _option_values(option: str, fragment: str) -> list[str]:
             classes = (n for n, v in variables.items() if isinstance(v, type) and n[:1] != "_")
             name = fragment.partition(":")[0]
             return [f"{name}:{kind}" for kind in (*classes, *SCALARS)]
-        case "tools" | "inputs" | "system" | "outputs":
+        case "tools":
+            return [*_variables(), *NAMES, *_options()]
+        case "inputs" | "system" | "outputs":
             return [*_variables(), *_options()]
     return [*_options()]
 

@@ -141,6 +141,7 @@ class ToolChat(Configurable):
     model = Unicode("", help="Who answers, such as scripted:kitchen.").tag(config=True)
     scheme = Unicode("select", help="How tools are shown to the model.").tag(config=True)
     approve = Unicode("ask", help="Which calls wait for you.").tag(config=True)
+    share = Unicode("sample", help="What -t tables sends of a table.").tag(config=True)
     max_turns = Int(50, help="Replies of the model before a run stops.").tag(config=True)
 
     def settings(self) -> dict[str, Any]:

@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, fields, replace
 from importlib import import_module
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import Any, NoReturn, get_args
 
 from ..core.errors import UsageError
 from ..core.events import Opened
@@ -29,6 +29,8 @@ from ..schemes import SCHEMES, is_scheme, scheme_named
 from ..schemes.messages import Model
 from ..schemes.save_tool import SCALARS
 from ..schemes.scheme import Scheme
+from ..sources import toolsets
+from ..sources.table_sharing import Share, check_sharing
 from ..tools.answer_types import type_from_text
 from ..tools.toolbox import Toolbox
 from .extensions import FLAGS, REPLAY_SOURCES, replayed_model
@@ -52,6 +54,10 @@ class Options:
     native: bool = False
     system: str = ""
     approve: str = "ask"
+    share: str = "sample"
+    """What a model is sent of a table's content."""
+    withhold: tuple[str, ...] = ()
+    """The columns whose values a model is never sent."""
     breaks: tuple[str, ...] = ()
     step: bool = False
     wait: bool = True
@@ -122,6 +128,8 @@ _OPTIONS: Mapping[str, Mapping[str, Any]] = {
     "--native": _ON,
     "--system": {"metavar": "TEXT"},
     "--approve": {"default": "ask", "choices": list(PRESETS)},
+    "--share": {"default": "sample", "choices": list(get_args(Share))},
+    "--withhold": {"metavar": "COLUMN", **_LIST},
     "--break": {"metavar": "GLOB", "dest": "breaks", "action": "append", "default": []},
     "--step": _ON,
     "--wait": {**_ON, "default": True},
@@ -133,7 +141,8 @@ _OPTIONS: Mapping[str, Mapping[str, Any]] = {
 """How each option is parsed; where no default stands, it is ""."""
 _HELP: Mapping[str, str] = {
     "-m --model": "who answers: %%toolchat models lists them; or a variable that holds a model",
-    "-t --tools": "variables that hold functions, classes, instances, definitions or toolboxes",
+    "-t --tools": "variables that hold functions, classes, instances, definitions or toolboxes; "
+    "or tables, files",
     "-i --input": "variables that become objects",
     "-o --output": "outputs; each is bound as a variable once it is saved",
     "-n --session": "a session that other cells go on with",
@@ -142,6 +151,8 @@ _HELP: Mapping[str, str] = {
     "--native": "tools and their calls are XML in the text",
     "--system": "what the model is told first, or a variable that holds it",
     "--approve": "which calls wait for you; ask: all but read-only ones",
+    "--share": "what -t tables sends of a table: names and counts; 20 rows a call too; any rows",
+    "--withhold": "columns whose values -t tables never sends",
     "--break": "calls that wait in any case",
     "--step": "wait before every step",
     "--wait": "the cell waits for you (default)",
@@ -203,6 +214,8 @@ def _check(parsed: argparse.Namespace) -> None:
         raise UsageError(
             f"--approve {parsed.approve!r} is not one of {choices}; see %config ToolChat"
         )
+    if parsed.share not in get_args(Share):
+        check_sharing(parsed.share)
     if parsed.max_turns < 1:
         raise UsageError("--max-turns must be at least 1")
     if parsed.replay and parsed.model:
@@ -215,7 +228,7 @@ def _check(parsed: argparse.Namespace) -> None:
 
 SET_UP = frozenset(
     {"model", "tools", "inputs", "outputs", "scheme", "native"}
-    | {"system", "approve", "breaks", "max_turns", "record", "replay"}
+    | {"system", "approve", "share", "withhold", "breaks", "max_turns", "record", "replay"}
 )
 """The options that set a session up; the others are about a cell alone."""
 
@@ -229,7 +242,9 @@ def merged_options(before: Options, now: Options) -> Options:
     if {"model", "replay"} & now.written:
         # Who answers is one of the two, and another one's replies are not to be recorded.
         changes |= {"model": now.model, "replay": now.replay, "record": now.record}
-    changes["tools"] = tuple(dict.fromkeys((*before.tools, *now.tools)))
+    for name in ("tools", "withhold"):
+        both = (*getattr(before, name), *getattr(now, name))
+        changes[name] = tuple(dict.fromkeys(both))
     for name in ("inputs", "outputs"):
         both = (*getattr(before, name), *getattr(now, name))
         changes[name] = tuple({each[0]: each for each in both}.values())
@@ -260,10 +275,10 @@ def context_for_cell(
 
     Raises UsageError and DefinitionError.
     """
-    box = Toolbox(*(_tool_source(_variable(name, variables, "-t")) for name in options.tools))
+    box = Toolbox(*(_tool_source(name, variables, folder, options) for name in options.tools))
     inputs = {name: (_variable(name, variables, "-i"), text) for name, text in options.inputs}
     outputs = {
-        name: (_output_type(name, kind, variables, box), text)
+        name: (_output_type(name, kind, {**_input_types(inputs), **variables}, box), text)
         for name, kind, text in options.outputs
     }
     # --system holds the prompt, or names a variable that does.
@@ -292,15 +307,27 @@ def _variable(name: str, variables: Variables, option: str) -> Any:
     """Return a variable's value. Raises UsageError, which names the nearest."""
     if name not in variables:
         known = [each for each in variables if not each.startswith("_")]
+        known += toolsets.NAMES if option == "-t" else ()
         raise UsageError(f"{option}: no variable {name} in this notebook.{nearest(name, known)}")
     return variables[name]
 
 
-def _tool_source(value: Any) -> Any:
-    """Return what a toolbox takes: a definition that a variable holds as data is read."""
+def _tool_source(name: str, variables: Variables, folder: Path, options: Options) -> Any:
+    """Return what a toolbox takes: a toolset by its name, or what a variable holds. A definition
+    that is held as data is read. Raises UsageError."""
+    sharing = check_sharing(options.share, options.withhold)
+    if name not in variables and toolsets.is_toolset_name(name):
+        return toolsets.toolset_named(name, folder, sharing)
+    written = bool({"share", "withhold"} & options.written)
+    value = toolsets.with_sharing(_variable(name, variables, "-t"), sharing, written)
     if not isinstance(value, dict) or "tool" not in value:
         return value
     return import_module("..sources.definition_tools", __package__).from_definition(value)
+
+
+def _input_types(inputs: Mapping[str, tuple[Any, str]]) -> dict[str, type]:
+    """Return the types of the inputs by name, so that an output can be of one without an import."""
+    return {type(value).__name__: type(value) for value, _ in inputs.values()}
 
 
 def _scheme(name: str, variables: Variables) -> str | Scheme:

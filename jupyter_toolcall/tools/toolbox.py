@@ -6,19 +6,32 @@ import dataclasses
 import functools
 import inspect
 import re
+from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from ..core.errors import DefinitionError, UsageError
 from ..core.text import nearest
 from .arguments import LazySchema
-from .object_types import annotation_type, classes_in, is_object_class, kind_name
+from .object_types import Kinds, annotation_type, classes_in, is_object_class, kind_name
 from .python_tools import from_class, from_function
 from .tool import Tool
 from .tool_version import forget
 from .value_copies import well_formed
 
 _NAME = re.compile(r"[\w.-]{1,200}")
+
+
+class ToolSource(ABC):
+    """A source that makes its tools for the types of object that a toolbox knows."""
+
+    @abstractmethod
+    def tools(self, kinds: Kinds) -> Iterable[Tool]:
+        """Return the tools; `kinds` are the types that the toolbox knows."""
+
+    def type_named(self, name: str) -> type | None:
+        """Return a class that its tools create, by its name; None for any other name."""
+        return None
 
 
 class Toolbox:
@@ -77,6 +90,8 @@ class Toolbox:
         match source:
             case Tool():
                 return (source,)
+            case ToolSource():
+                return source.tools(self.kinds)
             case type():
                 return from_class(source, self.kinds)
             case _ if inspect.isroutine(source) or isinstance(source, functools.partial):
@@ -137,7 +152,9 @@ class Toolbox:
 
     def type_named(self, name: str) -> type | None:
         """Return the class of the objects of a type, or None if no such type is known."""
-        return next((cls for cls, known in self.kinds.items() if known == name), None)
+        classes = [cls for cls, known in self.kinds.items() if known == name]
+        more = (each.type_named(name) for each in self.sources if isinstance(each, ToolSource))
+        return next((cls for cls in (*classes, *more) if cls is not None), None)
 
     def __repr__(self) -> str:
         return f"<Toolbox of {len(self)} tools: {', '.join(list(self.names)[:8])}>"

@@ -118,7 +118,9 @@ def _class_name(cls: Any) -> bytes:
 def _scalar(value: Any) -> bytes:
     if type(value) in (str, bytes) and len(value) > SHORT:
         data = value if type(value) is bytes else value.encode("utf-8", "surrogatepass")
-        return hashlib.sha256(f"{type(value).__name__} ".encode() + data).digest()
+        whole = hashlib.sha256(f"{type(value).__name__} ".encode())
+        whole.update(data)
+        return whole.digest()
     text = f"{type(value).__name__}:{value!r}"
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).digest()
 
@@ -303,6 +305,33 @@ def _column(value: Any) -> tuple[Any, ...]:
     return str(value.dtype), items
 
 
+def _numbers(value: Any) -> tuple[Any, ...]:
+    """A column of numpy's own types: NaN is a number like others there."""
+    items = value.to_numpy()
+    return str(value.dtype), items if items.dtype.kind in "biufc" else items.tolist()
+
+
+def _texts(value: Any) -> tuple[Any, ...]:
+    """A column of texts: which are missing, how long the others are, and all of them in a row.
+
+    These are the same from Arrow, which has them at hand, as from Python's texts.
+    """
+    missing = value.isna()
+    numpy, known = sys.modules["numpy"], value[~missing] if missing.any() else value
+    if type(value).__name__ == "ArrowStringArray":
+        present = known.__arrow_array__().combine_chunks()
+        _, offsets, data = present.buffers()
+        width = "<i8" if "large" in str(present.type) else "<i4"
+        ends = numpy.frombuffer(offsets, width)[present.offset :][: len(present) + 1]
+        lengths = numpy.diff(ends).astype("<i8")
+        joined = memoryview(data or b"")[ends[0] : ends[-1]] if len(lengths) else memoryview(b"")
+    else:
+        items = [text.encode("utf-8", "surrogatepass") for text in known.to_numpy(object)]
+        lengths = numpy.fromiter(map(len, items), "<i8", len(items))
+        joined = memoryview(b"".join(items))
+    return str(value.dtype), missing, lengths, hashlib.sha256(joined).hexdigest()
+
+
 def _times(value: Any) -> tuple[Any, ...]:
     return str(value.dtype), value.asi8
 
@@ -327,6 +356,8 @@ _LIBRARY_PARTS: dict[str, Parts] = {
     "pandas.DatetimeArray": _each(_times),
     "pandas.TimedeltaArray": _each(_times),
     "pandas.PeriodArray": _each(_times),
+    "pandas.BaseStringArray": _each(_texts),
+    "pandas.NumpyExtensionArray": _each(_numbers),
     "pandas.ExtensionArray": _each(_column),
 }
 _LIBRARIES = {name.partition(".")[0] for name in _LIBRARY_PARTS}

@@ -21,6 +21,7 @@ from ..core.recorded_calls import CallEnd
 from ..core.secrets import Hide
 from ..core.state import State
 from ..core.state_fold import state_at
+from ..engine.call_effects import call_effect
 from ..engine.cursor import Cursor
 from ..engine.decisions import recorded_result
 from ..engine.outdated import Reasons
@@ -292,8 +293,8 @@ def call_row(branch_view: BranchView, call_view: CallView, layout: Layout) -> Ca
     """Return the row of a call, as it stands at the end of its branch."""
     cursor, call, ready, end = branch_view.cursor, call_view.call, call_view.ready, call_view.end
     tool_name, tool = call.tool, cursor.tool_named(call.tool)
-    receiver = tool.receiver if tool else ""
     arguments, asked = ready.arguments if ready else call.arguments, call.asked
+    receiver = tool.receiver if tool else ""
     key, call_id, made = call_key(call, branch_view), call.id, objects_of(call.outcome)
     returned = object_key(made[0].producer, branch_view) if made else ""
     saves = tool_name == SAVE and bool(branch_view.state.opened.outputs)
@@ -345,7 +346,7 @@ def _with_change(
     call, context = call_view.call, branch_view.cursor.context
     before = object_before(call, call_view.uses, receiver, branch_view.state)
     if before is None:
-        return row
+        return replace(row, change=call_view.end.effect[:LINE]) if call_view.end else row
     line = in_a_line(change(before, objects_of(call.outcome)[0], context), CHANGED)
     return replace(row, before=object_key(before.producer, branch_view), change=line[:LINE])
 
@@ -423,7 +424,9 @@ def _with_question(
         decision, why = "ask", FOR_PERSON
     if decision != "ask" and call.status != "unknown":
         return row
-    following = [f"Creates {call_view.makes}."] if call_view.makes else []
+    effect = call_effect(ready, state, cursor.context.values, cursor.context.model)
+    following = [effect] if effect else []
+    following += [f"Creates {call_view.makes}."] if call_view.makes else []
     if unsaved := [f"`{name}`" for name in state.opened.outputs if name not in state.outputs]:
         following.append(f"Not saved yet: {', '.join(unsaved)}.")
     row = replace(row, downstream=" ".join(following))

@@ -158,7 +158,8 @@ class CallRow:
     before: str = ""
     """The id of the ObjectRow that its object was made from, where that has the same type."""
     change: str = ""
-    """How its object differs from that one, in one line: `price: 9 cells filled`."""
+    """How its object differs from that one, in one line: `price: 9 cells filled`; of a call without
+    such an object what it sent or replaced."""
     result: str = ""
     """A scalar result, or what the model was told, as text; capped."""
     error: str = ""

@@ -16,6 +16,8 @@ from tests.lessons import executed
 ROOT = Path(__file__).parent.parent.parent
 NO_PYTHON = {"08_graphql.ipynb"}
 """Their objects are queries, which no script can write down."""
+WITH_TOOLSET = {"01_live_objects.ipynb"}
+"""Their scripts import the functions of a toolset, and say so."""
 TAKE_HOME = """
 import json as _json
 import sys as _sys
@@ -35,7 +37,7 @@ for _number, _session in enumerate(_sessions):
     _session.export(f"{folder}/{{_number}}.ipynb")
     _runs = []
     # A script has no event loop around it.
-    _alone = _threading.Thread(target=lambda: _runs.append(_run(_path)))
+    _alone = _threading.Thread(target=lambda: _runs.append(_run(_path, free={free})))
     _alone.start()
     _alone.join()
     _names = {{n: v for n, v in _variables(_session.objects).items() if n.partition("#")[0]}}
@@ -52,7 +54,8 @@ print(_json.dumps(_said))
 def taken_home(path: Path, folder: Path) -> list[Any]:
     """Run a notebook and take its sessions home: objects, those made, and those that differ."""
     notebook = nbformat.read(path, as_version=4)
-    source = TAKE_HOME.format(root=str(ROOT), folder=str(folder))
+    free = path.name not in WITH_TOOLSET
+    source = TAKE_HOME.format(root=str(ROOT), folder=str(folder), free=free)
     notebook.cells.append(nbformat.v4.new_code_cell(source))
     at = folder / path.name
     shutil.copytree(path.parent / "exercises", folder / "exercises", dirs_exist_ok=True)
@@ -72,7 +75,10 @@ def test_every_session_of_a_tutorial_makes_the_same_objects_at_home(
     if name not in NO_PYTHON:
         assert [objects - made for objects, made, _ in said] == [0] * len(said)
     for path in tmp_path.glob("[0-9]*.py"):
-        assert "jupyter_toolcall" not in path.read_text()
+        text = path.read_text()
+        ours = "jupyter_toolcall" in text
+        assert ours == ("jupyter-toolcall, whose toolset it imports." in text)
+        assert name in WITH_TOOLSET or not ours
 
 
 def test_an_exported_notebook_runs_from_cell_to_cell(tmp_path: Path) -> None:

@@ -293,8 +293,10 @@ def play(plan: Plan) -> Session:
 # -- what a script made ---------------------------------------------------------------------
 
 
-def run(path: Path) -> dict[str, Any]:
-    """Run a script as a program would be, where nothing of ours can be imported."""
+def run(path: Path, free: bool = True) -> dict[str, Any]:
+    """Run a script as a program would be; if it is `free`, nothing of ours can be imported."""
+    if not free:
+        return runpy.run_path(str(path), run_name="exported")
     hidden = {name: sys.modules.pop(name) for name in list(sys.modules) if is_ours(name)}
     sys.meta_path.insert(0, _Nothing())
     try:

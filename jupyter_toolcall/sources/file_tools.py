@@ -1,0 +1,254 @@
+"""The tools of the toolset `files`: text files in one folder, and never outside it.
+
+A path is checked by its text first, the same on every system, and then walked part by part from an
+open folder without following links, so that a folder that is replaced meanwhile leads nowhere.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+import re
+import secrets
+import stat
+import unicodedata
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Annotated, Any
+
+from pydantic import Field
+
+from ..core.errors import CallError
+from ..core.text import nearest, visible_text
+
+LARGEST_FILE, LONGEST_TEXT, MOST_FILES = 10_000_000, 50_000, 500
+"""Bytes of a file that is read or replaced, characters of one result, and files that are listed."""
+LONGEST_WRITTEN, DEEPEST, LONGEST_NAME = 500_000, 16, 200
+_DEVICES = re.compile(
+    r"(?i)(con|prn|aux|nul|conin\$|conout\$|clock\$|(com|lpt)[0-9\u00b9\u00b2\u00b3])[ .]*(\..*)?"
+)
+_FORBIDDEN = re.compile(r'[<>:"|?*\\]')
+_SAFE_OPEN = os.open in os.supports_dir_fd and hasattr(os, "O_NOFOLLOW")
+"""Whether a folder's entry can be opened without following a link."""
+_FOLDER = os.O_RDONLY | getattr(os, "O_DIRECTORY", 0) | getattr(os, "O_NOFOLLOW", 0)
+_FILE = getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
+
+
+class Folder:
+    """A folder whose text files a model may list, read and write."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+
+    def list_files(self, folder: str = "") -> dict[str, Any]:
+        """List the files and folders in a folder. Hidden files and links are left out.
+
+        Args:
+            folder: A folder such as `reports/2024`; the topmost one if left out.
+        """
+        with self._opened(_parts(folder) if folder not in ("", ".") else ()) as at:
+            entries = sorted(self._entries(at))
+        listed: list[Any] = [
+            {"folder": name} if size is None else {"file": name, "bytes": size}
+            for name, size in entries[:MOST_FILES]
+        ]
+        left_out = len(entries) - len(listed)
+        return {"entries": listed, **({"left_out": left_out} if left_out else {})}
+
+    def read(
+        self,
+        path: str,
+        first_line: Annotated[int, Field(ge=1)] = 1,
+        lines: Annotated[int, Field(ge=1, le=2_000)] = 500,
+    ) -> dict[str, Any]:
+        """Read lines of a text file.
+
+        Args:
+            path: The file, such as `notes.txt` or `reports/2024.csv`.
+            first_line: The number of the first line.
+            lines: How many lines at most.
+        """
+        *folders, name = _parts(path)
+        with self._opened(folders) as at:
+            data = self._content(at, self._exact(at, name))
+        if b"\0" in data:
+            raise CallError(f"{path} is no text file")
+        try:
+            text = data.decode("utf-8")
+        except UnicodeDecodeError:
+            raise CallError(f"{path} is no text file in UTF-8") from None
+        every = text.splitlines(keepends=True)
+        chosen = "".join(every[first_line - 1 : first_line - 1 + lines])
+        cut = (
+            {"cut": f"the first {LONGEST_TEXT:,} characters"} if len(chosen) > LONGEST_TEXT else {}
+        )
+        return {"text": chosen[:LONGEST_TEXT], "lines_in_file": len(every), **cut}
+
+    def write(
+        self, path: str, text: Annotated[str, Field(max_length=LONGEST_WRITTEN)]
+    ) -> dict[str, Any]:
+        """Write a text file; the result says whether it replaced one. Folders are not created.
+
+        Args:
+            path: The file, such as `notes.txt`.
+            text: All of its content.
+        """
+        *folders, name = _parts(path)
+        data = text.encode("utf-8")
+        with self._opened(folders) as at:
+            before = self._size_before(at, name)
+            self._replace(at, name, data)
+        replaced = "nothing: the file is new" if before is None else f"{before:,} bytes"
+        return {"written": f"{len(data):,} bytes", "replaced": replaced}
+
+    def effect_of_writing(self, values: Mapping[str, Any], model: str) -> str:
+        """Return what writing replaces, for the person who decides."""
+        try:
+            *folders, name = _parts(values["path"])
+            with self._opened(folders) as at:
+                before = self._size_before(at, name)
+        except CallError:
+            return ""
+        what = visible_text(values["path"], 80)
+        return f"Creates {what}." if before is None else f"Replaces {what} ({before:,} bytes)."
+
+    # -- entries of an open folder --------------------------------------------------------------
+
+    @contextmanager
+    def _opened(self, folders: Any) -> Iterator[Any]:
+        """Open a folder below this one, no link on the path to it: a descriptor or a path."""
+        if not _SAFE_OPEN:
+            yield self._checked_path(folders)
+            return
+        try:
+            at = os.open(self._path, os.O_RDONLY | getattr(os, "O_DIRECTORY", 0))
+        except OSError as error:
+            raise CallError(f"the folder cannot be opened: {error.strerror}") from None
+        try:
+            for name in folders:
+                inner = _system(name, os.open, self._exact(at, name), _FOLDER, dir_fd=at)
+                os.close(at)
+                at = inner
+            yield at
+        finally:
+            os.close(at)
+
+    def _checked_path(self, folders: Any) -> Path:
+        """Return a folder's path where the system cannot open one relative to another."""
+        at = self._path
+        for name in folders:
+            at = at / self._exact(at, name)
+            if at.is_symlink() or not at.is_dir() or at.resolve() != at.absolute().resolve():
+                raise CallError(f"{name} is no folder")
+        return at
+
+    def _entries(self, at: Any) -> Iterator[tuple[str, int | None]]:
+        """Yield the names of folders and regular files, with the sizes of the files."""
+        with os.scandir(at) as entries:
+            for entry in entries:
+                if entry.name.startswith(".") or not entry.name.isprintable():
+                    continue
+                if entry.is_dir(follow_symlinks=False):
+                    yield entry.name, None
+                elif entry.is_file(follow_symlinks=False):
+                    yield entry.name, entry.stat(follow_symlinks=False).st_size
+
+    def _exact(self, at: Any, name: str) -> str:
+        """Return the name of an entry that exists. Raises CallError, with the nearest, for others.
+
+        A name that differs in case only is another file on one system, and the same on the next.
+        """
+        names = [entry for entry, _ in self._entries(at)]
+        if name in names:
+            return name
+        same = [each for each in names if _folded(each) == _folded(name)]
+        hint = f" Did you mean {same[0]}?" if same else nearest(name, names)
+        raise CallError(f"there is no {visible_text(name, 80)} (links are not followed).{hint}")
+
+    def _content(self, at: Any, name: str) -> bytes:
+        descriptor = _open_entry(at, name, os.O_RDONLY | _FILE)
+        with os.fdopen(descriptor, "rb") as file:
+            info = os.fstat(file.fileno())
+            if not stat.S_ISREG(info.st_mode):
+                raise CallError(f"{name} is no file")
+            if info.st_size > LARGEST_FILE:
+                raise CallError(f"{name} is larger than {LARGEST_FILE:,} bytes")
+            return file.read(LARGEST_FILE)
+
+    def _size_before(self, at: Any, name: str) -> int | None:
+        """Return the size of the file that would be replaced; None for a new one.
+
+        Raises CallError where something else has the name, or one that differs in case only.
+        """
+        names = os.listdir(at)
+        same = [each for each in names if each != name and _folded(each) == _folded(name)]
+        if same:
+            raise CallError(f"{name} differs from {same[0]} in case only; use that name")
+        if name not in names:
+            return None
+        sizes = dict(self._entries(at))
+        if sizes.get(name) is None:
+            raise CallError(f"{name} is no file that can be replaced")
+        return sizes[name]
+
+    def _replace(self, at: Any, name: str, data: bytes) -> None:
+        """Write a file beside, then rename it: it is complete, and a link is never written to."""
+        beside = f".{secrets.token_hex(8)}.part"
+        flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | _FILE
+        try:
+            with os.fdopen(_open_entry(at, beside, flags), "wb") as file:
+                file.write(data)
+            if isinstance(at, int):
+                _system(name, os.replace, beside, name, src_dir_fd=at, dst_dir_fd=at)
+            else:
+                _system(name, os.replace, at / beside, at / name)
+        except BaseException:
+            with suppress(OSError):
+                os.unlink(beside, dir_fd=at) if isinstance(at, int) else os.unlink(at / beside)
+            raise
+
+
+def _open_entry(at: Any, name: str, flags: int) -> int:
+    """Open an entry of an open folder, or of a path where the system has no such call."""
+    if isinstance(at, int):
+        descriptor: int = _system(name, os.open, name, flags, 0o666, dir_fd=at)
+    else:
+        descriptor = _system(name, os.open, at / name, flags, 0o666)
+    return descriptor
+
+
+def _system(name: str, function: Any, *arguments: Any, **named: Any) -> Any:
+    """Call a function of the system. Raises CallError, which names no path of this machine."""
+    try:
+        return function(*arguments, **named)
+    except OSError as error:
+        link = error.errno in (errno.ELOOP, errno.EMLINK)
+        reason = "it is a link" if link else error.strerror or "it cannot be opened"
+        raise CallError(f"{visible_text(name, 80)}: {reason}") from None
+
+
+def _folded(name: str) -> str:
+    return unicodedata.normalize("NFC", unicodedata.normalize("NFC", name).casefold())
+
+
+def _parts(path: str) -> list[str]:
+    """Return the parts of a path in the folder. Raises CallError for one that may lead outside."""
+    shown = visible_text(path, 80)
+    if not path or not path.isprintable():
+        raise CallError(f"{shown!r} is no path; write one such as notes.txt or reports/2024.csv")
+    if path.startswith("/") or _FORBIDDEN.search(path):
+        raise CallError(f"{shown} is no path in the folder; write one such as reports/2024.csv")
+    parts = path.split("/")
+    for part in parts:
+        if part in ("", ".", "..") or part != part.strip() or part.endswith("."):
+            raise CallError(f"{shown} is no path in the folder; write one such as reports/2024.csv")
+        if part.startswith((".", "~")):
+            raise CallError(f"{shown}: hidden files are not read or written")
+        if _DEVICES.fullmatch(part):
+            raise CallError(f"{shown} is the name of a device")
+        if len(part.encode()) > LONGEST_NAME:
+            raise CallError(f"{shown}: a name is longer than {LONGEST_NAME} bytes")
+    if len(parts) > DEEPEST:
+        raise CallError(f"{shown} is deeper than {DEEPEST} folders")
+    return parts

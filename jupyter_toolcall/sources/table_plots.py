@@ -1,0 +1,188 @@
+"""`tables_plot`: a figure of matplotlib with labelled axes, from a table of any engine.
+
+The figure has a background of its own and follows the person's matplotlib style, so that it can be
+read on light and dark pages.
+"""
+
+from __future__ import annotations
+
+import functools
+import io
+from collections.abc import Sequence
+from importlib import import_module
+from typing import TYPE_CHECKING, Any, Literal
+
+from ..core.errors import CallError
+from .table_frames import (
+    AnyTable,
+    check_columns,
+    frame_of_table,
+    json_cell,
+    kind_of_column,
+)
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+COLORS = ("#3b7dd8", "#d9722b", "#2f9e6e", "#c2478f", "#8a63d2", "#a08a1e", "#4aa3b5", "#c04a4a")
+"""Each has a contrast of 3 to 1 to white and to black pages."""
+MOST_POINTS, MOST_BARS, MOST_SERIES = 20_000, 60, 8
+Plot = Literal["line", "bar", "scatter", "histogram", "box"]
+
+
+def plot(
+    table: AnyTable,
+    kind: Plot,
+    y: list[str],
+    x: str | None = None,
+    title: str = "",
+    y_label: str = "",
+) -> Figure:
+    """Draw columns of a table as a figure.
+
+    Args:
+        kind: line, bar and scatter draw `y` over `x`; histogram and box draw the distribution
+            of `y`.
+        y: One to eight columns of numbers.
+        x: The column of the horizontal axis; the row's number if left out.
+        title: A title above the figure.
+        y_label: The label of the vertical axis; by itself the column, or "value".
+    """
+    frame = frame_of_table(table)
+    names = check_columns(frame, y)
+    check_columns(frame, [] if x is None else [x])
+    _check_plot(frame, kind, names, x)
+    figure, axes = _empty_figure(title)
+    if kind == "histogram":
+        _draw_histogram(axes, frame, names)
+    elif kind == "box":
+        _draw_boxes(axes, frame, names)
+    else:
+        _draw_over(axes, frame, kind, x, names)
+    first = names[0] if len(names) == 1 else "value"
+    across = {"histogram": first, "box": ""}.get(kind, x or "row")
+    axes.set_xlabel(_label(across))
+    axes.set_ylabel(_label(y_label or ("rows" if kind == "histogram" else first)))
+    if len(names) > 1 and kind != "box":
+        axes.legend(frameon=False)
+    drawn: Figure = figure
+    return drawn
+
+
+def _check_plot(frame: Any, kind: str, names: Sequence[str], x: str | None) -> None:
+    """Raise CallError for what cannot be drawn."""
+    if not 1 <= len(names) <= MOST_SERIES:
+        raise CallError(f"y takes 1 to {MOST_SERIES} columns")
+    texts = [name for name in names if kind_of_column(frame.schema[name]) != "number"]
+    if texts:
+        raise CallError(f"{texts[0]} holds no numbers; cast it first, or count with aggregate")
+    if kind in ("histogram", "box") and x is not None:
+        raise CallError(f"a {kind} has no x: name its columns in y")
+    if kind == "bar" and len(frame) > MOST_BARS:
+        raise CallError(
+            f"{len(frame):,} bars cannot be read: aggregate or filter to at most {MOST_BARS} rows"
+        )
+    if not len(frame):
+        raise CallError("the table has no rows")
+
+
+def _empty_figure(title: str) -> tuple[Any, Any]:
+    """Return a figure without pyplot, so that nothing is left open, and its axes."""
+    try:
+        cls: Any = figure_class()
+    except ImportError:
+        raise CallError("plot needs matplotlib: pip install 'jupyter-toolcall[tables]'") from None
+    figure = cls(figsize=(6.4, 3.6), layout="constrained")
+    axes = figure.subplots()
+    axes.spines[["top", "right"]].set_visible(False)
+    axes.grid(axis="y", alpha=0.25)
+    axes.set_axisbelow(True)
+    if title:
+        axes.set_title(_label(title), loc="left")
+    return figure, axes
+
+
+def _label(text: str) -> str:
+    """Return a text without the marks of formulas, which matplotlib would read."""
+    return text[:80].replace("$", r"\$")
+
+
+def _cells(frame: Any, name: str) -> list[Any]:
+    """Return the values of a column as matplotlib takes them: numbers with NaN, dates, texts."""
+    kind, values = kind_of_column(frame.schema[name]), frame[name].to_list()
+    if kind == "number":
+        return [float("nan") if value is None else float(value) for value in values]
+    if kind == "date":
+        return [None if value is None or value != value else value for value in values]
+    return [str(json_cell(value)) for value in values]
+
+
+def _draw_over(axes: Any, frame: Any, kind: str, x: str | None, names: Sequence[str]) -> None:
+    step = max(1, -(-len(frame) // MOST_POINTS))
+    if step > 1:
+        frame = frame.gather_every(step)
+        axes.annotate(
+            f"one of {step:,} rows", (1, 1), xycoords="axes fraction", ha="right", fontsize="small"
+        )
+    if kind == "line" and x is not None:
+        frame = frame.drop_nulls([x]).sort(x)
+    across = _cells(frame, x) if x is not None else [*range(1, len(frame) + 1)]
+    width = 0.8 / len(names)
+    for index, name in enumerate(names):
+        look = {"color": COLORS[index], "label": _label(name)}
+        if kind == "line":
+            few = {"marker": "o", "markersize": 4} if len(across) <= MOST_BARS else {}
+            axes.plot(across, _cells(frame, name), **few, **look)
+        elif kind == "scatter":
+            axes.scatter(across, _cells(frame, name), s=14, alpha=0.7, **look)
+        else:
+            at = [each + (index - (len(names) - 1) / 2) * width for each in range(len(across))]
+            axes.bar(at, _cells(frame, name), width, **look)
+    if kind == "bar":
+        labels = [str(json_cell(each))[:20] for each in across]
+        turned = len(labels) > 6 or max(map(len, labels)) > 9
+        axes.set_xticks(range(len(labels)), labels, rotation=45 if turned else 0)
+        for tick in axes.get_xticklabels() if turned else ():
+            tick.set_ha("right")
+
+
+def _draw_histogram(axes: Any, frame: Any, names: Sequence[str]) -> None:
+    alpha = 1 if len(names) == 1 else 0.6
+    for index, name in enumerate(names):
+        values = _cells(frame.drop_nulls([name]), name)
+        axes.hist(values, bins=30, color=COLORS[index], label=_label(name), alpha=alpha)
+
+
+def _draw_boxes(axes: Any, frame: Any, names: Sequence[str]) -> None:
+    values = [_cells(frame.drop_nulls([name]), name) for name in names]
+    boxes = axes.boxplot(
+        values, tick_labels=[_label(name) for name in names], patch_artist=True, widths=0.5
+    )
+    for index, box in enumerate(boxes["boxes"]):
+        box.set_facecolor(COLORS[index])
+    for line in boxes["medians"]:
+        line.set_color(axes.xaxis.label.get_color())
+
+
+@functools.cache
+def figure_class() -> type:
+    """Return the class of the figures: matplotlib's, which shows itself in a cell without pyplot.
+
+    Raises ImportError where matplotlib is missing.
+    """
+    base: Any = import_module("matplotlib.figure").Figure
+
+    def show_as_png(figure: Any) -> bytes:
+        buffer = io.BytesIO()
+        figure.savefig(buffer, format="png", dpi=110, metadata={"Software": None})
+        return buffer.getvalue()
+
+    # A pickled figure names its class by this module. Its size in pixels is no caption.
+    own = {"__module__": __name__, "__str__": object.__str__, "_repr_png_": show_as_png}
+    return type("Figure", (base,), own)
+
+
+def __getattr__(name: str) -> Any:
+    if name == "Figure":
+        return figure_class()
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

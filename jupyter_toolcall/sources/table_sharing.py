@@ -1,0 +1,219 @@
+"""What a model is sent of a table's content: the schema, a sample of rows, or anything.
+
+A tool of the toolset `tables` runs behind `guarded`: it refuses what would send more, and an error
+of an engine is told without the cells that it may quote. Withheld columns keep their names in
+every result, so a value of theirs never stands under another name.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, Literal, get_args
+
+from ..core.errors import CallError, UsageError
+from ..core.text import nearest, visible_text
+from .table_expressions import condition, value_of
+from .table_frames import frame_of_table
+
+Share = Literal["schema", "sample", "values"]
+SAMPLE = 20
+"""Rows, values or new column names that one call sends in the mode `sample`."""
+STATISTICS = ("min", "max", "mean", "std", "25%", "50%", "75%")
+"""The parts of a description that are cells, or computed from them."""
+
+
+@dataclass(frozen=True, slots=True)
+class Sharing:
+    """What a model is sent of tables: see `check_sharing` for the modes."""
+
+    share: Share = "sample"
+    withhold: tuple[str, ...] = ()
+    """Columns whose values are never sent."""
+
+    @property
+    def rows(self) -> int | None:
+        """The rows that one call may send; None for any number."""
+        return {"schema": 0, "sample": SAMPLE, "values": None}[self.share]
+
+
+def check_sharing(share: str, withhold: Any = ()) -> Sharing:
+    """Return what is shared.
+
+    Arguments:
+        share: `schema` (names, types and counts), `sample` (also at most 20 rows a call) or
+            `values` (any rows).
+        withhold: names of columns whose values are never sent.
+
+    Raises:
+        UsageError: for another mode, with the nearest.
+    """
+    modes = get_args(Share)
+    if share not in modes:
+        listed = ", ".join(modes)
+        raise UsageError(f"share {share!r} is not one of {listed}.{nearest(share, modes)}")
+    names = (withhold,) if isinstance(withhold, str) else tuple(withhold)
+    return Sharing(share, tuple(dict.fromkeys(names)))  # type: ignore[arg-type]
+
+
+def guarded(name: str, function: Callable[..., Any], sharing: Sharing) -> Callable[..., Any]:
+    """Return a tool's function that sends no more of its tables than is shared."""
+
+    def call(**values: Any) -> Any:
+        hidden = _hidden(values, sharing)
+        allowed = _allowed(name, values, sharing, hidden)
+        try:
+            result = function(**allowed)
+        except CallError:
+            raise
+        except Exception as error:
+            raise _engine_error(error, sharing.share == "schema" or bool(hidden)) from None
+        return _reduced(name, result, values, sharing, hidden)
+
+    return call
+
+
+def _hidden(values: Mapping[str, Any], sharing: Sharing) -> tuple[str, ...]:
+    """Return the withheld columns that the tables of a call have."""
+    if not sharing.withhold:
+        return ()
+    tables = [values[key] for key in ("table", "other") if key in values]
+    columns = {name for table in tables for name in frame_of_table(table).columns}
+    return tuple(name for name in sharing.withhold if name in columns)
+
+
+def _engine_error(error: Exception, cells_hidden: bool) -> CallError:
+    what = type(error).__name__
+    if cells_hidden:
+        return CallError(f"the table's engine raised {what}; its message may quote cells")
+    lines = str(error).splitlines() or [""]
+    return CallError(f"the table's engine raised {what}: {visible_text(lines[0])}")
+
+
+def _allowed(
+    name: str, values: dict[str, Any], sharing: Sharing, hidden: tuple[str, ...]
+) -> dict[str, Any]:
+    """Return the values that a tool gets. Raises CallError for what is not shared."""
+    if sharing.share == "schema" and name in ("head", "sample", "value_counts", "pivot"):
+        raise CallError(f"{name} would send cells, and only the schema is shared: {_COUNTS}")
+    if hidden:
+        _refuse_hidden(name, values, hidden)
+    if name in ("head", "sample", "value_counts"):
+        key = "limit" if name == "value_counts" else "rows"
+        asked = values.get(key, SAMPLE if key == "limit" else 10)
+        values = {**values, key: asked if sharing.rows is None else min(asked, sharing.rows)}
+    if name in ("head", "sample") and hidden:
+        frame = frame_of_table(values["table"])
+        values = {**values, "table": frame.drop([*hidden]).to_native()}
+    return values
+
+
+_COUNTS = "use schema, missing or describe"
+
+
+def _refuse_hidden(name: str, values: Mapping[str, Any], hidden: tuple[str, ...]) -> None:
+    """Raise CallError where values of withheld columns would get another name, or be sent."""
+    frame = frame_of_table(values["table"])
+    if name == "filter":
+        condition(values["where"], frame, hidden)
+    if name == "derive":
+        value_of(values["expression"], frame, hidden)
+    computed = (values.get("values") or {}) if name == "aggregate" else {}
+    named: Mapping[str, Any] = {
+        "value_counts": [values.get("column")],
+        "rename": [*values.get("names", {})],
+        "unpivot": values.get("columns", ()),
+        "pivot": [values.get("on"), values.get("values")],
+        "aggregate": [each for each, how in computed.items() if how not in ("count", "distinct")],
+        "join": _suffixed(values),
+    }
+    refused = [each for each in named.get(name, ()) if each in hidden]
+    if refused:
+        raise CallError(
+            f"{', '.join(refused)}: withheld, so {name} may not use it; its values stay in columns "
+            "of that name"
+        )
+
+
+def _suffixed(values: Mapping[str, Any]) -> list[str]:
+    """Return the columns that a join would give another name, since both tables have them."""
+    if "other" not in values:
+        return []
+    other = frame_of_table(values["other"]).columns
+    both = [each for each in frame_of_table(values["table"]).columns if each in other]
+    return [each for each in both if each not in values["on"]]
+
+
+def _reduced(
+    name: str, result: Any, values: Mapping[str, Any], sharing: Sharing, hidden: tuple[str, ...]
+) -> Any:
+    """Return a result without what is not shared, and with a line that says so."""
+    if name in ("head", "sample") and hidden:
+        return {**result, "withheld": [*hidden]}
+    if name == "describe":
+        return _reduced_statistics(result, sharing, hidden)
+    if name == "pivot" and sharing.rows is not None:
+        created = len(frame_of_table(result).columns) - len(values["index"])
+        if created > sharing.rows:
+            raise CallError(
+                f"{values['on']} has {created} values, and at most {sharing.rows} are shared"
+            )
+    return result
+
+
+def _reduced_statistics(result: Any, sharing: Sharing, hidden: tuple[str, ...]) -> Any:
+    if sharing.share != "schema" and not hidden:
+        return result
+    columns = {
+        column: {key: value for key, value in stats.items() if key not in STATISTICS}
+        if sharing.share == "schema" or column in hidden
+        else stats
+        for column, stats in result["columns"].items()
+    }
+    note = "withheld columns: counts only"
+    note = "only counts are shared" if sharing.share == "schema" else note
+    return {**result, "columns": columns, "note": note}
+
+
+def effect_of(name: str, sharing: Sharing) -> Callable[[Mapping[str, Any], str], str] | None:
+    """Return what says which cells a call sends to a model; None for a tool that sends none."""
+    if sharing.share == "schema" or name not in _EFFECTS:
+        return None
+    return lambda values, model: _EFFECTS[name](values, model, sharing)
+
+
+def _rows_sent(values: Mapping[str, Any], model: str, sharing: Sharing) -> str:
+    frame = frame_of_table(values["table"])
+    rows = min(values.get("rows", 10), len(frame), MANY if sharing.rows is None else sharing.rows)
+    columns = len(frame.columns) - len(_hidden(values, sharing))
+    return f"Sends {_count(rows, 'row')} of {_count(columns, 'column')} to {model}."
+
+
+def _values_sent(values: Mapping[str, Any], model: str, sharing: Sharing) -> str:
+    most = min(values.get("limit", SAMPLE), MANY if sharing.rows is None else sharing.rows)
+    return f"Sends at most {_count(most, 'value')} of {values['column']} to {model}."
+
+
+def _ranges_sent(values: Mapping[str, Any], model: str, sharing: Sharing) -> str:
+    names = values.get("columns") or frame_of_table(values["table"]).columns
+    hidden = _hidden(values, sharing)
+    count = len([each for each in names if each not in hidden])
+    return f"Sends the range and the quartiles of {_count(count, 'column')} to {model}."
+
+
+def _names_sent(values: Mapping[str, Any], model: str, sharing: Sharing) -> str:
+    return f"The values of {values['on']} become column names, which {model} may read."
+
+
+MANY = 10**9
+_EFFECTS: Mapping[str, Callable[[Mapping[str, Any], str, Sharing], str]] = {
+    "head": _rows_sent,
+    "sample": _rows_sent,
+    "value_counts": _values_sent,
+    "describe": _ranges_sent,
+    "pivot": _names_sent,
+}
+
+
+def _count(number: int, noun: str) -> str:
+    return f"{number:,} {noun}{'' if number == 1 else 's'}"

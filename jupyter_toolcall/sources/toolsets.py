@@ -1,0 +1,226 @@
+"""The toolsets: ready toolboxes for one purpose, exported by `jupyter_toolcall.toolsets`."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+from ..core.digests import digest
+from ..core.errors import UsageError
+from ..core.text import nearest
+from ..tools.object_references import receiver_schema
+from ..tools.object_types import Kinds
+from ..tools.python_tools import from_function
+from ..tools.tool import Tool
+from ..tools.tool_version import Version
+from ..tools.toolbox import Toolbox, ToolSource
+from . import file_tools, table_plots, table_tools
+from .table_frames import ENGINES, AnyTable, require_narwhals
+from .table_sharing import Sharing, check_sharing, effect_of, guarded
+
+TABLES_ABOUT = "Looks at, cleans, joins and draws tables of pandas, polars and pyarrow."
+FILES_ABOUT = "Reads, lists and writes text files in one folder."
+_LOOKS: dict[str, Callable[..., Any]] = {
+    "schema": table_tools.schema,
+    "head": table_tools.head,
+    "sample": table_tools.sample,
+    "describe": table_tools.describe,
+    "value_counts": table_tools.value_counts,
+    "missing": table_tools.missing,
+}
+_CHANGES: dict[str, Callable[..., Any]] = {
+    "select": table_tools.select_columns,
+    "filter": table_tools.filter_rows,
+    "derive": table_tools.derive_column,
+    "cast": table_tools.cast_column,
+    "rename": table_tools.rename_columns,
+    "fill": table_tools.fill_missing,
+    "drop_duplicates": table_tools.drop_duplicates,
+    "drop_nulls": table_tools.drop_nulls,
+    "sort": table_tools.sort_rows,
+    "aggregate": table_tools.aggregate,
+    "join": table_tools.join_tables,
+    "pivot": table_tools.pivot,
+    "unpivot": table_tools.unpivot,
+}
+_UNKNOWN: Kinds = {
+    type(name, (), {"__module__": engine}): name
+    for engine, name in ENGINES.items()
+    if engine != "polars"
+}
+"""Stand-ins for the classes of tables where a toolbox knows none of them."""
+
+
+class TableTools(ToolSource):
+    """The tools of the toolset `tables`, for the classes of tables that a toolbox knows."""
+
+    def __init__(self, chosen: Sharing | None = None) -> None:
+        self.chosen = chosen
+        """What somebody chose to share; None where a cell's setting decides."""
+        self.sharing = chosen or Sharing()
+
+    def tools(self, kinds: Kinds) -> Iterator[Tool]:
+        """Yield the tools. Raises DefinitionError where narwhals is missing."""
+        require_narwhals()
+        known = {cls: name for cls, name in kinds.items() if issubclass(cls, AnyTable)}
+        tables = known or _UNKNOWN
+        for name, function in _LOOKS.items():
+            yield self._tool(name, function, tables, makes=())
+        names = (*dict.fromkeys(tables.values()),)
+        for name, function in _CHANGES.items():
+            yield self._tool(name, function, tables, makes=names)
+        yield self._tool("plot", table_plots.plot, tables, makes=("Figure",))
+
+    def type_named(self, name: str) -> type | None:
+        """Return the class of figures by its name; the classes of tables come with inputs."""
+        return table_plots.figure_class() if name == "Figure" else None
+
+    def _tool(
+        self, name: str, function: Callable[..., Any], tables: Kinds, makes: tuple[str, ...]
+    ) -> Tool:
+        made = from_function(function, tables, name=f"tables_{name}")
+        return dataclasses.replace(
+            _with_table(made, tuple(dict.fromkeys(tables.values()))),
+            function=guarded(name, function, self.sharing),
+            version=_version(made, self.sharing),
+            read_only=not makes,
+            idempotent=True,
+            returns=makes[0] if len(makes) == 1 else "",
+            result=makes[0] if len(makes) == 1 else "JSON" if not makes else "table",
+            makes=makes,
+            group="tables",
+            about=TABLES_ABOUT,
+            keeps_arguments=True,
+            effect=effect_of(name, self.sharing),
+        )
+
+
+def _with_table(tool: Tool, names: Sequence[str]) -> Tool:
+    """Return a tool whose table may be left out, where all tables are of one type."""
+    if len(names) != 1:
+        return tool
+    properties = dict(tool.parameters["properties"])
+    properties["table"] = receiver_schema(names[0], (*names,))
+    required = [each for each in tool.parameters.get("required", ()) if each != "table"]
+    parameters = {**tool.parameters, "properties": properties, "required": required}
+    if not required:
+        del parameters["required"]
+    return dataclasses.replace(tool, parameters=parameters, kind=names[0], receiver="table")
+
+
+def _version(tool: Tool, sharing: Sharing) -> Version:
+    """Return the version of a tool: what it sends is a part of what it does."""
+    if sharing == Sharing():
+        return Version(tool.version, tool.version)
+    more = (sharing.share, [*sharing.withhold])
+    return Version(lambda: digest("shared", tool.version(), *more), tool.version)
+
+
+class TableToolset(Toolbox):
+    """The toolset `tables`: a Toolbox for tables of pandas, polars and pyarrow.
+
+    Each tool returns a new table, or a figure, and changes none. `-t tables` uses it in a cell.
+
+    Example:
+        >>> from jupyter_toolcall.toolsets import tables
+        >>> tables["tables_head"].read_only
+        True
+        >>> careful = tables.sharing("schema", withhold=["ssn"])
+    """
+
+    def __init__(self, sharing: Sharing | None = None) -> None:
+        super().__init__(TableTools(sharing))
+
+    def sharing(self, share: str, withhold: Any = ()) -> TableToolset:
+        """Return the toolset with another rule for what a model is sent of tables.
+
+        Arguments:
+            share: `schema` (names, types and counts), `sample` (also at most 20 rows a call; the
+                default) or `values` (any rows).
+            withhold: names of columns whose values are never sent.
+
+        Raises:
+            UsageError: for another mode.
+        """
+        return TableToolset(check_sharing(share, withhold))
+
+
+class FileToolset(Toolbox):
+    """The toolset `files`: reads, lists and writes text files in one folder.
+
+    `files` is for the current folder, `files("data")` for another one; `-t files` in a cell is for
+    the notebook's folder, `-t files:data` for one in it.
+    """
+
+    def __init__(self, folder: str | Path = ".") -> None:
+        super().__init__(FileTools(Path(folder)))
+
+    def __call__(self, folder: str | Path) -> FileToolset:
+        """Return the toolset for a folder."""
+        return FileToolset(folder)
+
+
+class FileTools(ToolSource):
+    """The tools of the toolset `files`, for one folder."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+
+    def tools(self, kinds: Kinds) -> Iterator[Tool]:
+        """Yield the tools."""
+        folder = file_tools.Folder(self.folder)
+        for name, function, read_only in (
+            ("list", folder.list_files, True),
+            ("read", folder.read, True),
+            ("write", folder.write, False),
+        ):
+            yield dataclasses.replace(
+                from_function(function, kinds, name=f"files_{name}"),
+                read_only=read_only,
+                group="files",
+                about=FILES_ABOUT,
+                effect=None if read_only else folder.effect_of_writing,
+            )
+
+
+# -- by name ------------------------------------------------------------------------------------
+
+NAMES = ("tables", "files")
+
+
+def is_toolset_name(name: str) -> bool:
+    """Return whether a name is that of a toolset, such as `tables` or `files:data`."""
+    return name in NAMES or name.startswith("files:")
+
+
+def toolset_named(name: str, folder: Path, sharing: Sharing) -> Toolbox:
+    """Return a toolset by its name in a cell; folders are named from the notebook's.
+
+    Raises UsageError where there is no such folder.
+    """
+    if name == "tables":
+        return TableToolset(sharing)
+    below = name.partition(":")[2]
+    chosen = folder / below
+    if not chosen.is_dir():
+        folders = [each.name for each in folder.iterdir() if each.is_dir()]
+        raise UsageError(f"-t {name}: there is no folder {below!r}.{nearest(below, folders)}")
+    return FileToolset(chosen)
+
+
+def with_sharing(source: Any, sharing: Sharing, written: bool) -> Any:
+    """Return a source of tools in which tables are shared as a cell says.
+
+    What is not `written` in the cell is a setting: it holds where nobody chose in Python. Withheld
+    columns add up.
+    """
+    match source:
+        case Toolbox() if any(isinstance(each, TableTools) for each in source.sources):
+            parts = [with_sharing(each, sharing, written) for each in source.sources]
+            return Toolbox(*parts, types=source.types)
+        case TableTools(chosen=before) if written or before is None:
+            withhold = dict.fromkeys((*(before.withhold if before else ()), *sharing.withhold))
+            return TableTools(Sharing(sharing.share, tuple(withhold)))
+    return source

@@ -1,0 +1,119 @@
+"""`-t tables` and `-t files` in a cell: without an import, with what is shared, by their names."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import nbformat
+import pytest
+
+from jupyter_toolcall.core.errors import UsageError
+from jupyter_toolcall.core.journal import Journal
+from jupyter_toolcall.jupyter.options import context_for_cell, parse_options
+from jupyter_toolcall.storage.notebook_files import Executed, execute
+
+FIRST = """%load_ext jupyter_toolcall
+import pandas as pd
+from jupyter_toolcall import Scripted, Toolbox
+
+df = pd.DataFrame({"city": ["Rome", None, "Oslo"], "ssn": ["canary-1", "canary-2", "canary-3"]})
+model = Scripted(
+    [
+        ("tables_head", {}),
+        ("tables_drop_nulls", {"columns": ["city"]}),
+        ("save", {"clean": "$DataFrame"}),
+    ],
+    name="scripted:clean",
+)
+"""
+
+
+def ran(folder: Path, *cells: str) -> Executed:
+    """A notebook of these cells after it ran."""
+    made = [nbformat.v4.new_code_cell(source) for source in (FIRST, *cells)]
+    path = folder / "work.ipynb"
+    nbformat.write(nbformat.v4.new_notebook(cells=made), path)
+    return execute(path)
+
+
+def printed(done: Executed) -> str:
+    """What the last cell printed."""
+    return "".join(output.get("text", "") for output in done.notebook.cells[-1].outputs)
+
+
+CLEAN = "%%toolchat -m model -t tables -i df -o clean:DataFrame --approve all"
+
+
+def test_a_model_cleans_a_table_without_an_import(tmp_path: Path) -> None:
+    done = ran(tmp_path, f"{CLEAN}\nClean {{df}}.", "print(len(df), len(clean), [*clean.columns])")
+    assert printed(done) == "3 2 ['city', 'ssn']\n"
+    assert "Finished · 4 calls · saved DataFrame#2 as clean" in done.sessions[0].text
+
+
+@pytest.mark.parametrize(
+    ("options", "result"),
+    [
+        ("", "{'rows': [{'city': 'Rome', 'ssn': 'canary-1'}, "),
+        ("--withhold ssn", "{'rows': [{'city': 'Rome'}, {'city': None}, {'city': 'Oslo'}], "),
+        ("--share schema", "head would send cells, and only the schema is shared: "),
+        ("--share values", "{'rows': [{'city': 'Rome', 'ssn': 'canary-1'}, "),
+    ],
+)
+def test_a_cell_says_what_is_shared(tmp_path: Path, options: str, result: str) -> None:
+    look = "call = _.calls[1]; print(call.result or call.outcome.message)"
+    done = ran(tmp_path, f"{CLEAN} {options}\nClean {{df}}.", look)
+    assert printed(done).startswith(result)
+
+
+def test_a_setting_says_what_is_shared_by_a_toolset_of_which_nobody_said_more(
+    tmp_path: Path,
+) -> None:
+    cells = [
+        "%config ToolChat.share = 'schema'\nfrom jupyter_toolcall.toolsets import tables",
+        f"{CLEAN}\nClean {{df}}.",
+        "first = _.calls[1].status",
+        "tables = tables.sharing('values')",
+        f"{CLEAN} --fresh\nClean {{df}}.",
+        "print(first, _.calls[1].status)",
+    ]
+    assert printed(ran(tmp_path, *cells)) == "failed succeeded\n"
+
+
+def test_a_variable_of_the_name_of_a_toolset_wins(tmp_path: Path) -> None:
+    cells = [
+        "def count(n: int) -> int:\n    return n\n\ntables = Toolbox(count)",
+        "%%toolchat -m m -t tables --approve all\nGo.",
+        "print(_.toolbox.names)",
+    ]
+    first = "m = Scripted(['Done.'])"
+    assert printed(ran(tmp_path, first, *cells)) == "('count',)\n"
+
+
+def test_the_files_of_a_notebook_are_in_its_folder(tmp_path: Path) -> None:
+    (tmp_path / "data").mkdir()
+    (tmp_path / "data" / "a.txt").write_text("x")
+    model = "m = Scripted([('files_list', {}), 'Done.'])"
+    cells = [
+        "%%toolchat -m m -t files\nGo.",
+        "first = _.calls[-1].result",
+        "%%toolchat -m m -t files:data --fresh\nGo.",
+        "print(first['entries'], _.calls[-1].result['entries'])",
+    ]
+    assert printed(ran(tmp_path, model, *cells)) == (
+        "[{'folder': 'data'}, {'file': 'work.ipynb', 'bytes': "
+        f"{(tmp_path / 'work.ipynb').stat().st_size}}}] [{{'file': 'a.txt', 'bytes': 1}}]\n"
+    )
+
+
+@pytest.mark.parametrize(
+    ("line", "text"),
+    [
+        ("-t table", "-t: no variable table in this notebook. Did you mean tables?"),
+        ("-t files:nowhere", "-t files:nowhere: there is no folder 'nowhere'."),
+        ("-t tables --share shema", "argument --share: invalid choice: 'shema'"),
+    ],
+)
+def test_a_mistake_is_one_line(line: str, text: str, tmp_path: Path) -> None:
+    with pytest.raises(UsageError) as caught:
+        context_for_cell(parse_options(f"-m scripted:kitchen {line}"), {}, Journal(), tmp_path)
+    assert text in str(caught.value)

@@ -1,0 +1,225 @@
+"""What a model is sent of a table: nothing that is withheld, and no more than is shared."""
+
+from __future__ import annotations
+
+import json
+import random
+import subprocess
+import sys
+from typing import Any
+
+import pytest
+
+from jupyter_toolcall import Scripted, Session, Toolbox
+from jupyter_toolcall.core.errors import DefinitionError, UsageError
+from jupyter_toolcall.jupyter.panel_controller import PanelController
+from jupyter_toolcall.models import Request
+from jupyter_toolcall.schemes.messages import Results
+from jupyter_toolcall.toolsets import tables
+from tests.sources.tables import ENGINES, call, called, failure, table
+
+CANARY = "canary-7391"
+DATA: dict[str, list[Any]] = {
+    "ssn": [f"{CANARY}-{n}" for n in range(30)],
+    "name": [f"n{n % 3}" for n in range(30)],
+    "paid": [float(n) for n in range(30)],
+}
+CAREFUL = tables.sharing("values", withhold=["ssn"])
+
+
+def sent(request: Request) -> str:
+    """All that a model is sent with a request."""
+    parts: list[Any] = [request.system, request.news]
+    parts += [(tool.name, tool.description, dict(tool.parameters)) for tool in request.tools]
+    for message in request.messages:
+        results = message.results if isinstance(message, Results) else ()
+        parts += [result.content for result in results] or [repr(message)]
+    return json.dumps(parts, default=str)
+
+
+ATTEMPTS: list[tuple[str, dict[str, Any]]] = [
+    ("head", {"rows": 30}),
+    ("sample", {"rows": 30}),
+    ("describe", {}),
+    ("describe", {"columns": ["ssn"]}),
+    ("value_counts", {"column": "ssn"}),
+    ("missing", {}),
+    ("schema", {}),
+    ("derive", {"column": "copy", "expression": "ssn"}),
+    ("derive", {"column": "copy", "expression": "upper(ssn) + '!'"}),
+    ("derive", {"column": "copy", "expression": "'a' if is_null(ssn) else ssn"}),
+    ("derive", {"column": "empty", "expression": "is_null(ssn)"}),
+    ("filter", {"where": f"startswith(ssn, '{CANARY[:3]}')"}),
+    ("filter", {"where": "ssn in name"}),
+    ("filter", {"where": "not is_null(ssn)"}),
+    ("rename", {"names": {"ssn": "free"}}),
+    ("cast", {"column": "ssn", "to": "int"}),
+    ("cast", {"column": "ssn", "to": "int", "invalid": "null"}),
+    ("cast", {"column": "ssn", "to": "datetime", "format": "%Q"}),
+    ("fill", {"columns": ["ssn"], "method": "mean"}),
+    ("fill", {"columns": ["ssn"], "method": "value", "value": 3}),
+    ("fill", {"columns": ["ssn"], "method": "forward"}),
+    ("aggregate", {"by": ["ssn"]}),
+    ("aggregate", {"by": ["name"], "values": {"ssn": "first"}}),
+    ("aggregate", {"by": ["name"], "values": {"ssn": "max"}}),
+    ("aggregate", {"by": ["name"], "values": {"ssn": "distinct"}}),
+    ("pivot", {"index": ["name"], "on": "ssn", "values": "paid"}),
+    ("pivot", {"index": ["paid"], "on": "name", "values": "ssn"}),
+    ("unpivot", {"columns": ["ssn", "name"]}),
+    ("unpivot", {"columns": ["name"]}),
+    ("sort", {"by": ["ssn"]}),
+    ("drop_duplicates", {"columns": ["ssn"]}),
+    ("drop_nulls", {"columns": ["ssn"]}),
+    ("select", {"columns": ["ssn"]}),
+    ("join", {"on": ["name"]}),
+    ("join", {"on": ["ssn"]}),
+    ("plot", {"kind": "box", "y": ["ssn"]}),
+    ("plot", {"kind": "bar", "x": "ssn", "y": ["paid"]}),
+]
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+@pytest.mark.parametrize("seed", range(6))
+def test_a_withheld_value_is_in_no_request_whatever_a_model_calls(engine: str, seed: int) -> None:
+    chance, value = random.Random(seed), table(engine, DATA)
+    kind = type(value).__name__
+    steps: list[Any] = []
+    for name, arguments in chance.sample(ATTEMPTS, len(ATTEMPTS)):
+        newest = {"table": f"{kind}#1"} if chance.random() < 0.4 else {}
+        other = {"other": f"{kind}#1"} if name == "join" else {}
+        steps.append((f"tables_{name}", {**newest, **other, **arguments}))
+        steps.append(("tables_head", {"rows": 30}))
+        steps.append(("tables_schema", {}))
+    session = Session(
+        CAREFUL, Scripted([*steps, "Done."]), scheme="flat", inputs={"t": value}, approve="all"
+    )
+    session.tell("Go.").run()
+    assert len(session.calls) == len(steps)
+    assert {call.status for call in session.calls} == {"succeeded", "failed"}
+    # What the model itself wrote is no leak: its arguments hold three letters of it at most.
+    assert not [turn.turn for turn in session.requests if CANARY in sent(turn.request)]
+    names = {name for name in session.objects if not name.startswith("Figure")}
+    assert any("ssn" in columns_of(session[name]) for name in names)
+
+
+def columns_of(value: Any) -> list[str]:
+    return [*getattr(value, "column_names", value.columns)]
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_schema_shares_names_types_and_counts_and_no_cell(engine: str) -> None:
+    schema, value = tables.sharing("schema"), table(engine, DATA)
+    assert call(value, "schema", schema)["columns"]["paid"] == "Float64"
+    described = call(value, "describe", schema)
+    assert described["note"] == "only counts are shared"
+    assert described["columns"]["paid"] == {"type": "Float64", "missing": 0, "distinct": 30}
+    for name, arguments in (
+        ("head", {}),
+        ("sample", {}),
+        ("value_counts", {"column": "name"}),
+        ("pivot", {"index": ["paid"], "on": "name", "values": "ssn"}),
+    ):
+        text = failure(value, name, schema, **arguments)
+        assert text == (
+            f"{name} would send cells, and only the schema is shared: "
+            "use schema, missing or describe"
+        )
+    session = called(value, "cast", schema, column="ssn", to="int")
+    assert CANARY not in sent(session.requests[-1].request)
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_sample_shares_at_most_twenty_rows_and_values_any(engine: str) -> None:
+    value = table(engine, DATA)
+    assert len(call(value, "head", rows=30)["rows"]) == 20
+    assert len(call(value, "sample", rows=30)["rows"]) == 20
+    assert len(call(value, "value_counts", column="ssn", limit=30)["values"]) == 20
+    pivot = {"index": ["name"], "on": "ssn", "values": "paid"}
+    assert failure(value, "pivot", **pivot) == "ssn has 30 values, and at most 20 are shared"
+    everything = tables.sharing("values")
+    assert len(call(value, "head", everything, rows=30)["rows"]) == 30
+    assert len(columns_of(call(value, "pivot", everything, **pivot))) == 31
+
+
+def test_a_look_says_which_columns_are_withheld() -> None:
+    made = call(table("pandas", DATA), "head", CAREFUL, rows=1)
+    assert made == {
+        "rows": [{"name": "n0", "paid": 0.0}],
+        "rows_in_table": 30,
+        "withheld": ["ssn"],
+    }
+
+
+def rows_of(session: Session) -> list[Any]:
+    """The rows of the calls as a panel gets them."""
+    notices: list[Any] = []
+    controller = PanelController(session, notices.append)
+    controller.receive({"type": "hello"})
+    controller.apply_commands()
+    (whole,) = [each for each in notices if each.type == "whole"]
+    return [*whole.rows.calls]
+
+
+def test_the_card_and_the_step_say_which_rows_leave_for_the_provider() -> None:
+    model = Scripted([("tables_head", {"rows": 30}), "Done."], name="scripted:shop")
+    session = Session(
+        *(tables.sharing("sample", ["ssn"]), model),
+        scheme="flat",
+        inputs={"t": table("pandas", DATA)},
+        approve="none",
+    )
+    session.tell("Go.").run()
+    sentence = "Sends 20 rows of 2 columns to scripted:shop."
+    assert rows_of(session)[0].downstream == sentence
+    session.decide(session.pending[0], "approve").run()
+    assert rows_of(session)[0].change == sentence
+
+
+@pytest.mark.parametrize(
+    ("name", "arguments", "sentence"),
+    [
+        ("head", {"rows": 1}, "Sends 1 row of 3 columns to scripted:shop."),
+        ("sample", {}, "Sends 10 rows of 3 columns to scripted:shop."),
+        ("value_counts", {"column": "name"}, "Sends at most 20 values of name to scripted:shop."),
+        (
+            *("describe", {"columns": ["paid"]}),
+            "Sends the range and the quartiles of 1 column to scripted:shop.",
+        ),
+        ("schema", {}, None),
+        ("missing", {}, None),
+        ("drop_nulls", {}, None),
+    ],
+)
+def test_only_what_sends_cells_says_so(name: str, arguments: Any, sentence: str | None) -> None:
+    model = Scripted([(f"tables_{name}", arguments), "Done."], name="scripted:shop")
+    inputs = {"t": table("pandas", DATA)}
+    session = Session(tables, model, scheme="flat", inputs=inputs, approve="all")
+    session.tell("Go.").run()
+    said = rows_of(session)[0].change
+    assert said == sentence if sentence else not said.startswith("Sends")
+
+
+def test_sharing_is_checked_when_it_is_chosen() -> None:
+    with pytest.raises(
+        UsageError, match=r"share 'shema' is not one of schema.*Did you mean schema"
+    ):
+        tables.sharing("shema")
+
+
+def test_without_narwhals_one_line_says_what_to_install(monkeypatch: Any) -> None:
+    monkeypatch.setitem(sys.modules, "narwhals", None)
+    with pytest.raises(DefinitionError) as caught:
+        Toolbox(*tables.sources)
+    assert str(caught.value) == (
+        "the toolset tables needs narwhals: pip install 'jupyter-toolcall[tables]'"
+    )
+
+
+def test_importing_the_toolsets_imports_no_engine() -> None:
+    code = (
+        "import sys, jupyter_toolcall.toolsets as t; early = set(sys.modules); t.tables; "
+        "heavy = {'pandas', 'polars', 'pyarrow', 'narwhals', 'matplotlib'}; "
+        "print(sorted(heavy & set(sys.modules)), 'pydantic' in early)"
+    )
+    ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert ran.stdout.strip() == "[] False"
