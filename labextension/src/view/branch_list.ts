@@ -1,6 +1,6 @@
 /** The list of branches: check out, rename, hide and show a branch. */
 import { hiddenBranches, visibleBranches } from './compare/comparison';
-import { type Child, h, whenChanged } from './dom';
+import { type Child, focusInPlace, h, whenChanged } from './dom';
 import { button, icon } from './icons';
 import { currentBranch } from './labels';
 import type { FullBranch } from './rows';
@@ -59,7 +59,7 @@ export class BranchList {
       const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
       if (event.key === 'Escape' && typing) this._setListState(this._view.ui.branchList);
       else if (event.key === 'Escape') this._close();
-      else if (step && !typing && rows.length) rows[(at + step + rows.length) % rows.length]?.focus({ preventScroll: true });
+      else if (step && !typing && rows.length) focusInPlace(rows[(at + step + rows.length) % rows.length]);
       else return;
       event.preventDefault();
       event.stopPropagation();
@@ -86,7 +86,7 @@ export class BranchList {
 
   private _close(): void {
     this._setListState('closed');
-    this._opener.focus({ preventScroll: true });
+    focusInPlace(this._opener);
   }
 
   private _checkOut(branch: FullBranch): void {
@@ -189,7 +189,7 @@ export class BranchList {
     const named = all.find(one => one.dataset.k === (this._view.ui.renamedBranch ? 'naming' : before));
     const first = all.find(one => one.getAttribute('aria-current')) ?? all[0];
     const next = named ?? (opened || before !== null ? first : undefined);
-    next?.focus({ preventScroll: true });
+    focusInPlace(next);
     if (next instanceof HTMLInputElement && before !== 'naming') next.select();
   }
 }

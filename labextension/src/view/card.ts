@@ -1,7 +1,7 @@
 /** The card: facts about the chosen call or object, and the decision on a waiting call. */
 import { DecisionPanel, isDecision } from './decisions';
 import { changeOf } from './change';
-import { type Child, h, prose, whenChanged } from './dom';
+import { type Child, focusInPlace, h, prose, whenChanged } from './dom';
 import { argumentsOf, type Fact, factList, mutedText, namedObject, nameText, objectLine, type Show, toolDescription } from './facts';
 import { fullPreview } from './full_preview';
 import { icon } from './icons';
@@ -239,7 +239,7 @@ export class Card {
     this.element.classList.toggle('asks', asks);
     this.asks = asks;
     // Keep the focus in the card when the focused button is removed.
-    if (focus && !this.element.contains(document.activeElement)) this.element.focus({ preventScroll: true });
+    if (focus && !this.element.contains(document.activeElement)) focusInPlace(this.element);
   }
 
   private _drawData(): void {

@@ -1,6 +1,6 @@
 /** Decisions on the chosen call: the buttons under the card, and the forms `Reject` and `Answer`. */
 import type { Approval } from '../generated/contract';
-import { type Child, h, prose, whenChanged } from './dom';
+import { type Child, focusInPlace, h, prose, whenChanged } from './dom';
 import { button, type ButtonProps, icon } from './icons';
 import type { FullCall } from './rows';
 import { isObjectName, literalText, oneLine, trans } from './text';
@@ -214,7 +214,7 @@ export class DecisionPanel {
     if (!kept) this.element.replaceChildren();
     else for (const child of [...this.element.children]) if (child !== this._form?.element) child.remove();
     for (const child of children) if (child && child !== (kept ? this._form?.element : null)) this.element.append(child);
-    if (this._form && this._form.key !== before) queueMicrotask(() => this._form?.first.focus({ preventScroll: true }));
+    if (this._form && this._form.key !== before) queueMicrotask(() => focusInPlace(this._form?.first));
   });
 
   constructor(private readonly _acts: PanelActions) {}

@@ -1,5 +1,5 @@
 /** The dialogs `Edit call` and `Write call`. */
-import { type Child, h } from './dom';
+import { type Child, focusInPlace, h } from './dom';
 import { complain, type Dialog, dialogFrame, type FieldContext, FieldRow, filledArguments, firstInput, FormError, nextId } from './fields';
 import { button, icon } from './icons';
 import type { FullCall, FullTool, FullWrittenCall } from './rows';
@@ -87,7 +87,7 @@ export class EditDialog implements Dialog {
   }
 
   focus(): void {
-    (firstInput(this._rows) ?? this._reason).focus({ preventScroll: true });
+    focusInPlace(firstInput(this._rows) ?? this._reason);
   }
 
   private _showConsequence(): void {
@@ -174,7 +174,7 @@ export class CallDialog implements Dialog {
   }
 
   focus(): void {
-    (firstInput(this._rows) ?? this._addButton).focus({ preventScroll: true });
+    focusInPlace(firstInput(this._rows) ?? this._addButton);
   }
 
   private _call(): FullWrittenCall {

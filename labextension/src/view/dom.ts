@@ -6,6 +6,9 @@ import { visibleText } from './text';
 
 export type Child = Node | string | null | undefined | false;
 type Value = string | number | boolean | null | undefined | ((event: never) => void);
+/** Moves the focus to an element, if there is one; nothing scrolls. */
+export const focusInPlace = (element: HTMLElement | SVGElement | null | undefined): void => element?.focus({ preventScroll: true });
+
 /** Listeners and attributes by name; a text is the class. */
 type Props = Readonly<Record<string, Value>> | string;
 
@@ -73,7 +76,7 @@ function moveFocus(from: Element, to: Element): void {
   from.replaceWith(to);
   const heir =
     key === null ? to : ([to, ...to.querySelectorAll('[data-k]')].find(e => e.getAttribute('data-k') === key) ?? to);
-  (heir as HTMLElement | SVGElement).focus({ preventScroll: true });
+  focusInPlace(heir as HTMLElement | SVGElement);
 }
 
 /** Returns a function that makes the children of `parent` match the items; unchanged children stay. */

@@ -10,7 +10,7 @@ import { Card } from './card';
 import { CompareTab } from './compare/compare_tab';
 import { isDecision } from './decisions';
 import { CallDialog, EditDialog } from './dialogs';
-import { h, isField } from './dom';
+import { focusInPlace, h, isField } from './dom';
 import type { Dialog } from './fields';
 import { ReplyText, TimeSlider } from './footer';
 import { Graph } from './graph';
@@ -288,7 +288,7 @@ export class PanelView {
     if (this._isDeciding) this._tabBar.element.before(this._card.element);
     else panel.append(this._card.element);
     this._page.classList.toggle('deciding', this._isDeciding);
-    if (hasFocus) this._card.element.focus({ preventScroll: true });
+    if (hasFocus) focusInPlace(this._card.element);
   }
 
   /** Whether the card stands above the tabs: from the first question to the end of the run. */
@@ -376,8 +376,8 @@ export class PanelView {
     view.element.remove();
     this._page.inert = false;
     this._root.style.minHeight = '';
-    if (back instanceof HTMLElement && back.isConnected) back.focus({ preventScroll: true });
-    else this._card.element.focus({ preventScroll: true });
+    if (back instanceof HTMLElement && back.isConnected) focusInPlace(back);
+    else focusInPlace(this._card.element);
   }
 
   private _openDialog(view: Dialog): void {

@@ -1,5 +1,5 @@
 /** A button that opens a menu. */
-import { h } from './dom';
+import { focusInPlace, h } from './dom';
 
 export interface MenuEntry {
   readonly text: string;
@@ -35,12 +35,12 @@ export class Menu {
     this._opener.setAttribute('aria-expanded', String(open));
     if (!open) return;
     this._list.replaceChildren(...this._entries().map(entry => this._item(entry)));
-    this._list.querySelector<HTMLElement>('button')?.focus({ preventScroll: true });
+    focusInPlace(this._list.querySelector<HTMLElement>('button'));
   }
 
   private _closeAndFocus(): void {
     this._setOpen(false);
-    this._opener.focus({ preventScroll: true });
+    focusInPlace(this._opener);
   }
 
   private _item({ text, key, act }: MenuEntry): HTMLElement {
@@ -58,7 +58,7 @@ export class Menu {
     const items = [...this._list.querySelectorAll<HTMLElement>('button')];
     const index = items.findIndex(item => item === document.activeElement);
     const next = { ArrowDown: index + 1, ArrowUp: index - 1, Home: 0, End: items.length - 1 }[event.key];
-    if (next !== undefined) items.at(next % items.length)?.focus({ preventScroll: true });
+    if (next !== undefined) focusInPlace(items.at(next % items.length));
     else if (event.key === 'Escape') this._closeAndFocus();
     else return;
     event.preventDefault();

@@ -1,6 +1,6 @@
 /** The card of a person who plays the model: the request, and the form for the reply. */
 import { callText } from './dialogs';
-import { type Child, h, keyedChildren, whenChanged } from './dom';
+import { type Child, focusInPlace, h, keyedChildren, whenChanged } from './dom';
 import { button, icon } from './icons';
 import type { Model } from './model';
 import type { FullPersonTurn, FullToldResult, FullTool, FullWrittenCall } from './rows';
@@ -86,7 +86,7 @@ export class ReplyCard {
     this._form.hidden = this._hint.hidden = !live;
     this._send.disabled = this._view.ui.commandSent;
     // A person who replies by keyboard continues in the next turn.
-    if (this._hadFocus && yours.turn !== this._shownTurn) queueMicrotask(() => this.element.querySelector('button')?.focus({ preventScroll: true }));
+    if (this._hadFocus && yours.turn !== this._shownTurn) queueMicrotask(() => focusInPlace(this.element.querySelector('button')));
     this._hadFocus &&= yours.turn === this._shownTurn;
     this._consequence.textContent = yours.calls.length
       ? `You get the ${yours.calls.length === 1 ? 'result of the call' : `results of the ${yours.calls.length} calls`} in the next turn.`

@@ -1,5 +1,5 @@
 /** The tabs. */
-import { h } from './dom';
+import { focusInPlace, h } from './dom';
 import { trans } from './text';
 import { type PanelActions, type Tab, TABS, type ViewState } from './view_state';
 
@@ -52,7 +52,7 @@ export class TabBar {
     const [tab, tabButton] = index === null ? [] : [TABS[index], this._buttons[index]];
     if (!tab || !tabButton) return;
     this._acts.setState({ tab });
-    tabButton.focus({ preventScroll: true });
+    focusInPlace(tabButton);
     event.preventDefault();
     event.stopPropagation();
   }

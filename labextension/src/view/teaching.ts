@@ -1,6 +1,6 @@
 /** Teaching: the card that asks for a guess, the result and score of the guesses, and the exercise. */
 import { callText } from './dialogs';
-import { type Child, h, prose, screenReaderText, whenChanged } from './dom';
+import { type Child, focusInPlace, h, prose, screenReaderText, whenChanged } from './dom';
 import { toolDescription } from './facts';
 import { complain, FieldRow, filledArguments, FormError, nextId } from './fields';
 import { button, icon, type IconName } from './icons';
@@ -56,7 +56,7 @@ export class GuessCard {
     this._choose(null);
     this._chosen = undefined;
     // A person who guesses by keyboard continues with the next question.
-    if (this._hadFocus) queueMicrotask(() => this._tools.querySelector('input')?.focus({ preventScroll: true }));
+    if (this._hadFocus) queueMicrotask(() => focusInPlace(this._tools.querySelector('input')));
     this._hadFocus = false;
   });
   private readonly _showRefusal = whenChanged(() => {

@@ -1,5 +1,5 @@
 /** The tab Compare: two branches side by side, with a header and a summary for each. */
-import { type Child, h, screenReaderText, whenChanged } from '../dom';
+import { type Child, focusInPlace, h, screenReaderText, whenChanged } from '../dom';
 import { button } from '../icons';
 import type { Model } from '../model';
 import { formatDuration, formatNumber, oneLine, plural } from '../text';
@@ -135,7 +135,7 @@ export class CompareTab {
   private _replaceContent(): void {
     const key = this.element.contains(document.activeElement) ? document.activeElement?.getAttribute('data-k') : null;
     this.element.replaceChildren(...this._content());
-    if (key) [...this.element.querySelectorAll<HTMLElement>('[data-k]')].find(one => one.dataset.k === key)?.focus({ preventScroll: true });
+    if (key) focusInPlace([...this.element.querySelectorAll<HTMLElement>('[data-k]')].find(one => one.dataset.k === key));
   }
 }
 

@@ -1,6 +1,6 @@
 /** The graph: canvas, toolbar, search, overview and keyboard navigation. */
 import type { MenuEntry } from '../menu';
-import { h, isField, s } from '../dom';
+import { focusInPlace, h, isField, s } from '../dom';
 import { finished } from '../incremental';
 import { drawsInSlices } from '../model';
 import { icon } from '../icons';
@@ -310,7 +310,7 @@ export class Graph {
     this._focusedKey = spot.key;
     this._camera.reveal(spot);
     this._draw();
-    this._layers.buttonOfNode(spot.key)?.focus({ preventScroll: true });
+    focusInPlace(this._layers.buttonOfNode(spot.key));
   }
 
   private _escape(): void {

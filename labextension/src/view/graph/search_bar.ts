@@ -1,5 +1,5 @@
 /** The search bar of the graph, and what was found. */
-import { h, whenChanged } from '../dom';
+import { focusInPlace, h, whenChanged } from '../dom';
 import { button, icon } from '../icons';
 import { finished } from '../incremental';
 import type { FullCall } from '../rows';
@@ -65,7 +65,7 @@ class SearchBar {
     const held = this._chips.contains(document.activeElement) ? document.activeElement?.getAttribute('data-k') : null;
     this._chips.replaceChildren(...CALL_KINDS.flatMap(kind => (this._counts.has(kind) || this._query.kind === kind ? [this._chip(kind, this._counts.get(kind) ?? 0)] : [])));
     this._chips.hidden = this._chips.childElementCount === 0;
-    if (held) this._chips.querySelector<HTMLElement>(`[data-k="${held}"]`)?.focus({ preventScroll: true });
+    if (held) focusInPlace(this._chips.querySelector<HTMLElement>(`[data-k="${held}"]`));
   });
 
   constructor(private readonly _actions: SearchBarActions) {
@@ -150,7 +150,7 @@ export class Search implements SearchedCalls {
     this.isOpen = on;
     if (!on) [this._query, this.hits] = [NO_QUERY, []];
     this._actions.repaint();
-    if (on) this._bar.field.focus({ preventScroll: true });
+    if (on) focusInPlace(this._bar.field);
   }
 
   /** Draws the bar in slices; `always` where the session is long. */

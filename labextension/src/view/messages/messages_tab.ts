@@ -1,6 +1,6 @@
 /** The tab Messages: the list of requests, and the chosen request with its reply. */
 import { askAgainButton } from '../decisions';
-import { type Child, h, scrollIntoList, whenChanged } from '../dom';
+import { type Child, focusInPlace, h, scrollIntoList, whenChanged } from '../dom';
 import { button, icon } from '../icons';
 import { shownPart } from '../steps';
 import type { FullMessage, FullTurn } from '../rows';
@@ -72,7 +72,7 @@ export class MessagesTab {
       ...this._further(turns[to], 'Later turns')
     );
     const current = this._list.querySelector<HTMLElement>('[aria-current]');
-    if (focus) current?.querySelector('button')?.focus({ preventScroll: true });
+    if (focus) focusInPlace(current?.querySelector('button'));
     if (current) requestAnimationFrame(() => scrollIntoList(this._list, current));
     this._unit.textContent = turns.length ? measure.unit : '';
     this._total.replaceChildren(...totals(turns, measure, spent, past ? '' : model.session.cost).filter(one => one instanceof Node));
