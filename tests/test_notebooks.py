@@ -71,6 +71,9 @@ def by_hand() -> Any:
 def lasting(part: Any) -> Any:
     """A part of a notebook without what may differ between two runs."""
     match part:
+        case {"journal": Mapping(), "rows": Mapping()}:
+            parsed = with_parsed_rows(part)
+            return {key: lasting(value) for key, value in parsed.items()}
         case Mapping():
             return {key: lasting(value) for key, value in part.items() if key not in FLEETING}
         case list() | tuple():

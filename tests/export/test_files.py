@@ -47,8 +47,11 @@ def test_every_session_of_a_tutorial_goes_home_from_its_file_alone(
     assert held
     for each in held:
         text = home(each, tmp_path).read_text()
-        assert "FILL IN: " not in text or path.stem.startswith(("04", "11", *NO_PYTHON))
-        run(home(each, tmp_path))
+        is_whole = "FILL IN: " not in text
+        assert is_whole or path.stem.startswith(("01", "04", "11", *NO_PYTHON))
+        # A table that a toolset made is no literal: a person fills it in before the script runs.
+        if is_whole or not path.stem.startswith("01"):
+            run(home(each, tmp_path))
         for to in FORMATS:
             assert home(each, tmp_path, to).stat().st_size > 100
 
