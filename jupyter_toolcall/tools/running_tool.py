@@ -1,0 +1,60 @@
+"""What a tool's function says while it runs: it needs a person's input, its outcome is unknown,
+or how far it is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from contextvars import ContextVar
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+
+@dataclass(frozen=True, slots=True)
+class InputRequest:
+    """A question to the person: a form, or a page to open."""
+
+    message: str
+    schema: Mapping[str, Any] = field(default_factory=dict)
+    """The JSON Schema of the form: an object of texts, numbers, truths and choices."""
+    url: str = ""
+    """The page to open, for a question that has no form."""
+
+
+@dataclass(frozen=True, slots=True)
+class InputResponse:
+    """The person's response: `content` has the fields of the form, where it was accepted."""
+
+    action: Literal["accept", "decline", "cancel"]
+    content: Mapping[str, Any] = field(default_factory=dict)
+
+
+class InputRequired(Exception):
+    """Raised by a tool's function that needs input of the person before it can go on.
+
+    The session records the round, waits for the person, and then calls `Tool.resume` with `state`
+    and the responses, by the same keys.
+    """
+
+    def __init__(self, requests: Mapping[str, InputRequest], state: Any = None) -> None:
+        super().__init__("; ".join(request.message for request in requests.values()))
+        self.requests = requests
+        self.state = state
+        """JSON that the tool needs to go on."""
+
+
+class OutcomeUnknown(Exception):
+    """Raised by a tool's function that cannot know whether the call took effect."""
+
+
+_PROGRESS: ContextVar[Callable[[str], None] | None] = ContextVar("progress", default=None)
+
+
+def report_progress(text: str) -> None:
+    """Show how far the running call is, such as `3 of 10: copying`; nothing outside of a call.
+
+    It may be called in any thread that runs in the context of the tool's function.
+    """
+    show = _PROGRESS.get()
+    if show is not None:
+        show(text)
