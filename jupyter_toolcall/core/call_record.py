@@ -409,9 +409,10 @@ class CallRecord:
     ) -> CallRecord:
         """Return this call as it stands once somebody has decided on it."""
         after = (self.asked_call, decided, None, None, (), verified, self.code, missing)
-        if not self.unknown_reason or decided.decision not in ("reject", "answer"):
+        if self.started is None:
             return CallRecord(*after)
-        return CallRecord(*after, unknown_reason=self.unknown_reason)
+        reason = self.unknown_reason if decided.decision in ("reject", "answer") else ""
+        return CallRecord(*after, unknown_reason=reason, repeated=self.repeated)
 
     def with_start(self, started: Started, verified: bool, code: str) -> CallRecord:
         """Return this call as it stands once its tool has started, or has gone on."""
@@ -423,9 +424,8 @@ class CallRecord:
             going_on = replace(started, approval_digest=first)
             rounds = (*self.rounds[:-1], replace(last, resumed=True))
             return replace(call, started=going_on, verified=self.verified, rounds=rounds)
-        if started.approval_digest and self.status == "unknown":
-            return replace(call, repeated=True)
-        return call
+        is_repeated = started.approval_digest != "" and self.status == "unknown"
+        return replace(call, repeated=True) if is_repeated or self.repeated else call
 
     def with_response(self, response: Decided, verified: bool) -> CallRecord:
         """Return this call as it stands once a person has responded to its open round."""

@@ -281,7 +281,8 @@ def _replay_start(
         except CallError as error:
             cursor.supersede(call.id)
             return cursor.write(Finished(call.id, Failed(str(error))))
-        verdict, why = ("approve", "") if of_scheme else cursor.policy_answer(call, ready)
+        is_recorded = of_scheme or (not cursor.fresh and cursor.replay_queue.goes_on(call.id))
+        verdict, why = ("approve", "") if is_recorded else cursor.policy_answer(call, ready)
         if verdict == "reject":
             return _reject(cursor, call.id, why)
         if verdict == "ask" or ready.tool.for_person:

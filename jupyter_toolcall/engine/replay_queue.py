@@ -78,6 +78,15 @@ class ReplayQueue:
             call_id_of(event) == call_id and _is_round(event) for event in events
         )
 
+    def goes_on(self, call_id: str) -> bool:
+        """Return whether a call that starts here is recorded to ask for input, or not to know its
+        outcome: as this machine recorded it, so nothing runs where that is repeated."""
+        behind = self.entries[self.position + 1 :]
+        after = next((entry for entry in behind if call_id_of(entry.event) == call_id), None)
+        if after is None or not (after.is_effective and self.entries[self.position].verified):
+            return False
+        return isinstance(after.event, Finished) and ended_call(after.event) == ""
+
     def has_unknown_outcome(self, call_id: str) -> bool:
         """Return whether a call that starts here never ended: its outcome was unknown.
 
