@@ -70,7 +70,6 @@ def verify_cursor(cursor: Cursor) -> Verification:
     """
     path = cursor.context.journal.path(cursor.head)
     replayed = replay_cursor(Cursor(_copy(cursor.context, path), cursor.head), None, fresh=True)
-    replayed.replay_queue.keeps_rounds = True
     calls = len(cursor.state.order)
     try:
         while replayed.replay_queue.next(replayed.state.open) and advance(replayed) is not None:
