@@ -26,7 +26,8 @@ def with_rounds(row: CallRow, call: CallRecord, cursor: Cursor) -> CallRow:
     if not call.rounds:
         return row
     lines = tuple(_line(each) for each in call.rounds)
-    row = replace(row, notes=(*row.notes, *lines), change=row.change or lines[-1])
+    answered = tuple(line for line, each in zip(lines, call.rounds, strict=True) if each.response)
+    row = replace(row, notes=(*row.notes, *answered), change=row.change or lines[-1])
     if row.status == "running" or row.branch or not waits_for_input(call):
         return row
     if may_resume(cursor, call):
