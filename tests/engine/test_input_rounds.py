@@ -3,7 +3,10 @@ of itself twice."""
 
 from __future__ import annotations
 
+import asyncio
+import contextvars
 import json
+import threading
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -405,6 +408,33 @@ def test_progress_is_published_while_the_tool_runs_and_not_recorded(
     assert "2 of 2" not in session.journal.dumps()
     assert "2 of 2" not in repr(controller.whole())
     report_progress("nothing runs")
+
+
+def test_progress_is_shown_from_tasks_and_threads_until_the_call_ends() -> None:
+    late: list[contextvars.Context] = []
+
+    async def copy() -> str:
+        """Copy."""
+
+        async def part(number: int) -> None:
+            report_progress(f"part {number}")
+
+        late.append(contextvars.copy_context())
+        await asyncio.gather(part(1), part(2))
+        thread = threading.Thread(target=late[0].run, args=(report_progress, "part 3"))
+        thread.start()
+        thread.join()
+        return "copied"
+
+    sent: list[Any] = []
+    model = Scripted([("copy", {}), "Done."])
+    session = Session(Toolbox(copy), model, scheme="flat", approve="all").ask("Go.")
+    controller = PanelController(session, sent.append)
+    controller.run_to_pause()
+    says = [row.says for notice in sent for row in notice.rows.session]
+    assert [text for text in says if "part" in text] == [f"Running: part {n}" for n in (1, 2, 3)]
+    late[0].run(report_progress, "too late")
+    assert sent[-1].rows.session[0].says == "Finished"
 
 
 def test_the_journal_keeps_six_kinds_of_events(restaurant: Restaurant) -> None:
