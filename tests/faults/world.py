@@ -19,6 +19,7 @@ from jupyter_toolcall import Scripted, Toolbox, tool
 from jupyter_toolcall.core.events import Decision
 from jupyter_toolcall.models.scripted import Item
 from jupyter_toolcall.schemes.messages import Reply, Request, Results
+from jupyter_toolcall.tools.running_tool import InputRequest, InputRequired
 
 
 def nothing() -> None:
@@ -116,11 +117,20 @@ def toolbox(outside: Outside) -> Toolbox:
         effect(n)
         return Jar(n)
 
+    def after_question(state: object, responses: object, arguments: Mapping[str, int]) -> str:
+        return send(arguments["n"])
+
+    @tool(resume=after_question)
+    def ask(n: int) -> str:
+        """Ask the person, then send."""
+        outside.point()
+        raise InputRequired({"sure": InputRequest("Sure?")})
+
     class Box(Till):
         """A till that no other kernel can read."""
 
     Till.effect = staticmethod(effect)
-    sources = send, look, put, fetch, fail, make, Till(), Box()
+    sources = send, look, put, fetch, fail, make, ask, Till(), Box()
     # Of tools, not of their sources: what they take is worked out once.
     return Toolbox(*Toolbox(*sources, types=[Jar]), types=[Jar])
 
@@ -183,6 +193,8 @@ STORIES = (
     of("unkept", "Box_add", remade=True),
     of("async", "fetch", "all", unasked=ALL),
     of("failing", "fail"),
+    of("asking", "ask"),
+    of("asking unasked", "ask", "all", unasked=ALL),
     Story(
         "decided",
         (
