@@ -288,7 +288,8 @@ def _replay_start(
             return None
         allowed = ready.approval_digest == recorded
     # No tool asks the person again what is recorded.
-    is_kept = not cursor.fresh or cursor.replay_queue.asks_for_input(call.id)
+    asks = call.open_round is not None or cursor.replay_queue.asks_for_input(call.id)
+    is_kept = not cursor.fresh or asks
     if allowed and (is_kept or cut_off):
         ready = cursor.prepared(call, state)[0]
         at_hand = _is_at_hand(cursor, ready, _recorded_end(cursor, call.id))

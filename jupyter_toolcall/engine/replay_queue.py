@@ -5,8 +5,9 @@ A recorded entry is skipped if its call was decided on, or run, since.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from itertools import islice
 from typing import Any
 
 from ..core.call_record import CallRecord
@@ -70,15 +71,13 @@ class ReplayQueue:
         return None
 
     def asks_for_input(self, call_id: str) -> bool:
-        """Return whether a call is recorded to ask the person for input."""
-        events = (entry.event for entry in self.entries)
-        return any(call_id_of(event) == call_id and _is_round(event) for event in events)
+        """Return whether a call that starts here is recorded to ask the person for input."""
+        return any(_is_round(entry.event) for entry in self._events_after(call_id))
 
     def goes_on(self, call_id: str) -> bool:
         """Return whether a call that starts here is recorded to ask for input, or not to know its
         outcome: as this machine recorded it, so nothing runs where that is repeated."""
-        behind = self.entries[self.position + 1 :]
-        after = next((entry for entry in behind if call_id_of(entry.event) == call_id), None)
+        after = next(self._events_after(call_id), None)
         if after is None or not (after.is_effective and self.entries[self.position].verified):
             return False
         return isinstance(after.event, Finished) and ended_call(after.event) == ""
@@ -89,14 +88,20 @@ class ReplayQueue:
         Rounds of input, the responses to them, and the starts after these are on the way.
         """
         is_responded = False
-        for entry in self.entries[self.position + 1 :]:
+        for entry in self._events_after(call_id):
             event = entry.event
-            if call_id_of(event) != call_id:
-                continue
             if not (is_responded and isinstance(event, Started)) and not _is_round(event):
-                return not isinstance(event, Finished) or ended_call(event) == ""
+                return ended_call(event) == "" or not isinstance(event, Finished)
             is_responded = isinstance(event, Decided)
         return True
+
+    def _events_after(self, call_id: str) -> Iterator[Entry]:
+        """Yield the entries behind the next one that are about a call: all are in its turn."""
+        for entry in islice(self.entries, self.position + 1, None):
+            if isinstance(entry.event, Replied):
+                return
+            if call_id_of(entry.event) == call_id:
+                yield entry
 
 
 def _is_round(event: Event) -> bool:

@@ -300,7 +300,11 @@ def _stored(notebook: str, name: str, files: Files) -> str:
         call = state.calls[state.open[0]]
         arguments = ", ".join(f"{key}={value!r}" for key, value in call.asked.items())[:200]
         # What its tool would do about it is not known without the tool.
-        ends = {"unknown": "cut off while it ran", "approved": "approved and not run"}
+        ends = {
+            "unknown": "cut off while it ran",
+            "approved": "approved and not run",
+            "input required": "asking for input",
+        }
         end = ends.get(call.status, "not decided on")
         waiting = f"{call.id} {call.tool}({arguments}) is {end}"
     return (

@@ -159,7 +159,9 @@ class Session:
     ) -> Session:
         """Decide on a call that waits, and record the decision; `run` continues.
 
-        "edit" runs the call with `arguments`, "answer" records `result` without running it.
+        "edit" runs the call with `arguments`, "answer" records `result` without running it. Where
+        the tool asks for input, "answer" gives the fields of its form as `result`, and "reject"
+        declines: the tool goes on with that.
         `bound` is the approval digest of the call as it was shown, if it was. Raises NotYourTurn
         for a call that does not wait or has changed, CallError for arguments that do not fit.
         """

@@ -62,6 +62,7 @@ BRANCH_NAME = 26
 ICONS_OF_CALLS = {
     "proposed": "wait",
     "approved": "run",
+    "input required": "wait",
     "running": "run",
     "answered": "person",
     "unknown": "warning",
@@ -257,7 +258,7 @@ def _label(label: Label) -> str:
 
 def _look(call: CallRow) -> tuple[str, bool]:
     """Return the ink of a call's edges, and whether they are dashed."""
-    waits = call.status in ("proposed", "approved", "running", "unknown")
+    waits = call.status in ("proposed", "approved", "input required", "running", "unknown")
     dashed = waits or call.status in ("rejected", "interrupted")
     if call.branch:
         return PALE, dashed

@@ -47,6 +47,7 @@ def session_text(rows: Rows) -> str:
         outdated = [f"outdated: {call.outdated}"] if call.outdated else []
         asked = [call.why] if call.again else []
         warned = [f"warning: {w.text} {w.action}" for w in (call.warning,) if w]
+        asked += [f"asks: {question.message}" for question in call.questions]
         all_notes = (*warned, *call.notes, *outdated, *asked)
         notes += [f"  {call.step} {call.tool}: {note}" for note in all_notes]
     lines += [visible_text(note) for note in notes]

@@ -8,11 +8,13 @@ from typing import Any
 import pytest
 from jupyter_client.manager import start_new_kernel
 
-from jupyter_toolcall import Scripted, Session, Toolbox
-from jupyter_toolcall.core.errors import UsageError
+from jupyter_toolcall import Scripted, Session, Toolbox, tool
+from jupyter_toolcall.core.errors import Unfinished, UsageError
 from jupyter_toolcall.jupyter.cells import Cells
-from jupyter_toolcall.jupyter.input_line import ask_by_input, split
+from jupyter_toolcall.jupyter.input_line import ask_by_input, demand_no_person, split
+from jupyter_toolcall.jupyter.panel_controller import PanelController
 from jupyter_toolcall.jupyter.subcommands import carry_out
+from jupyter_toolcall.tools.running_tool import InputRequest, InputRequired
 
 
 class Post:
@@ -160,3 +162,56 @@ def test_a_console_asks_on_its_input_line_and_with_no_wait_leaves_the_call_where
     finally:
         client.stop_channels()
         manager.shutdown_kernel(now=True)
+
+
+# -- a tool that asks for input --------------------------------------------------------------------
+
+FORM = {
+    "type": "object",
+    "properties": {"name": {"type": "string"}, "guests": {"type": "integer"}},
+    "required": ["name"],
+}
+
+
+@pytest.fixture
+def asking() -> Session:
+    """Return a session whose tool asks who books."""
+
+    def go_on(state: object, responses: Any, arguments: object) -> str:
+        response = responses["who"]
+        return f"booked for {response.content}" if response.content else response.action
+
+    @tool(resume=go_on)
+    def book() -> str:
+        """Book a table."""
+        raise InputRequired({"who": InputRequest("Who books?", FORM)})
+
+    model = Scripted([("book", {}), "Done."])
+    return Session(Toolbox(book), model, scheme="flat", approve="all").tell("Go.")
+
+
+def test_the_input_line_shows_the_question_and_takes_the_fields(asking: Session) -> None:
+    assert "Who books? name, guests" in heard(asking)
+    asked(asking, 'n name="Ada Lovelace" guests=2')
+    assert asking.calls[0].result == "booked for {'name': 'Ada Lovelace', 'guests': 2}"
+
+
+def test_the_input_line_declines_a_question(asking: Session) -> None:
+    assert asked(asking, "r").calls[0].result == "decline"
+
+
+@pytest.mark.parametrize("words", ["name=Ada", '{"name": "Ada"}'])
+def test_the_line_magic_answers_a_question(asking: Session, words: str) -> None:
+    line(asking, f"answer call_1 {words}")
+    assert asking.calls[0].result == "booked for {'name': 'Ada'}"
+
+
+def test_a_run_without_a_person_ends_with_the_question(asking: Session) -> None:
+    controller = PanelController(asking, lambda notice: None)
+    controller.run_to_pause()
+    with pytest.raises(Unfinished) as ended:
+        demand_no_person(controller)
+    assert str(ended.value) == (
+        "book (call_1) asks for input, and this run has no person: run the cell in a notebook. "
+        "It asks: Who books? name, guests"
+    )

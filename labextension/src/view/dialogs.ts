@@ -5,7 +5,7 @@ import { button, icon, note } from './icons';
 import type { FullCall, FullTool, FullWrittenCall } from './rows';
 import { fieldsOf, rawOf } from './schema';
 import { clip, literalText, oneLine, summaryOf, trans } from './text';
-import type { PanelActions, ViewState } from './view_state';
+import { needsDecision, type PanelActions, type ViewState } from './view_state';
 
 function consequenceText(view: ViewState, call: FullCall, rows: readonly FieldRow[]): Child[] {
   const { arguments: values, errors } = filledArguments(rows);
@@ -18,7 +18,7 @@ function consequenceText(view: ViewState, call: FullCall, rows: readonly FieldRo
   const note = trans.__('The model is told that its call was edited.');
   if (touched.length === 0) return [`${trans.__('No argument is changed yet.')} ${note}`];
   const makes = object?.role === 'pending' ? [`Makes ${oneLine(object.name, 60)} from `, callCode] : ['Runs ', callCode];
-  const ran = call.status !== 'proposed' && call.status !== 'unknown';
+  const ran = !needsDecision(call);
   return [...makes, ran ? ' on a new branch, with the calls that depend on it. ' : '. ', note];
 }
 

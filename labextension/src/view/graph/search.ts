@@ -121,6 +121,7 @@ const SLOW_FACTOR = 20;
 const KIND_OF_STATUS: Readonly<Partial<Record<FullCall['status'], CallKind>>> = {
   failed: 'failed',
   proposed: 'waiting',
+  'input required': 'waiting',
   unknown: 'unknown',
   rejected: 'rejected',
   interrupted: 'interrupted',
