@@ -146,8 +146,9 @@ test('the dialog edits a call, and a refusal is said at its field with the value
   const dialog = it.one('[role=dialog][aria-modal=true]');
   assert.deepEqual(
     [...dialog.querySelectorAll('.tc-label')].map(label => label.textContent),
-    ['Potato', 'shape', 'Reason']
+    ['Potato', 'shape', 'Reason optional, sent to the model']
   );
+  assert.equal(dialog.querySelectorAll('input[aria-label=Reason]').length, 1);
   assert.deepEqual(
     [...dialog.querySelectorAll('option')].map(option => option.textContent),
     ['Potato#3: state 2', 'Potato#2: state 1', 'Potato#1: state 0', 'none']
