@@ -16,7 +16,7 @@ import zlib
 from collections.abc import AsyncIterator, Mapping
 from dataclasses import dataclass, field
 from ipaddress import IPv4Address, IPv6Address, IPv6Network, ip_address
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ..core.errors import CallError, DefinitionError
 from ..tools.invoke import invoke
@@ -312,6 +312,78 @@ async def _addresses(limits: RequestLimits, target: _Target) -> list[str]:
                 f"{limits.hint(address)} allows it"
             )
     return addresses
+
+
+# -- a server whose URL a person typed ------------------------------------------------
+
+
+def server_transport(url: str, max_bytes: int) -> httpx2.AsyncBaseTransport:
+    """Return the transport of a client for one server, whose URL a person typed.
+
+    The server itself may be on this computer. Any other host that it leads to (a redirect, a
+    sign-in service that it names) has to be public and use https, and the client connects to the
+    address that was checked. A response that is no event stream has at most `max_bytes` bytes.
+    """
+    import httpx2
+
+    typed, inner = _origin(httpx2.URL(url)), httpx2.AsyncHTTPTransport(verify=_tls(), trust_env=False)
+
+    class Transport(httpx2.AsyncBaseTransport):
+        async def handle_async_request(self, request: httpx2.Request) -> httpx2.Response:
+            if _origin(request.url) != typed:
+                request = await _to_public_address(request)
+            response = await inner.handle_async_request(request)
+            if not response.headers.get("content-type", "").startswith("text/event-stream"):
+                response.stream = Capped(response.stream)
+            return response
+
+        async def aclose(self) -> None:
+            await inner.aclose()
+
+    class Capped(httpx2.AsyncByteStream):
+        def __init__(self, stream: Any) -> None:
+            self._stream = stream
+
+        async def __aiter__(self) -> AsyncIterator[bytes]:
+            count = 0
+            async for part in self._stream:
+                count += len(part)
+                if count > max_bytes:
+                    raise httpx2.StreamError(f"the answer has more than {max_bytes:,} bytes")
+                yield part
+
+        async def aclose(self) -> None:
+            await self._stream.aclose()
+
+    return Transport()
+
+
+def _origin(url: httpx2.URL) -> tuple[str, str, int | None]:
+    return url.scheme, url.host, url.port or _PORTS.get(url.scheme)
+
+
+async def _to_public_address(request: httpx2.Request) -> httpx2.Request:
+    """Return a request that goes to a checked address. Raises ConnectError for a private one."""
+    import httpx2
+
+    url, loop = request.url, asyncio.get_running_loop()
+    host = url.raw_host.decode("ascii").strip("[]")
+    if url.scheme != "https":
+        raise httpx2.ConnectError(f"{host} was not typed by a person, and does not use https")
+    try:
+        infos = await loop.getaddrinfo(host, url.port or 443, type=socket.SOCK_STREAM)
+    except (OSError, UnicodeError):
+        raise httpx2.ConnectError(f"{host} cannot be found: no such host") from None
+    addresses = [str(info[4][0]) for info in infos]
+    if not addresses or not all(_is_public(_embedded_ipv4(ip_address(a))) for a in addresses):
+        raise httpx2.ConnectError(f"{host} leads to a private address, and was not typed by a person")
+    return httpx2.Request(
+        request.method,
+        url.copy_with(host=addresses[0]),
+        headers={**request.headers, "host": url.netloc.decode("ascii")},
+        stream=request.stream,
+        extensions={**request.extensions, "sni_hostname": host},
+    )
 
 
 # -- the body -------------------------------------------------------------------------

@@ -1,0 +1,281 @@
+"""What is taken from the MCP SDK: clients of servers, and their messages as plain data.
+
+The SDK is imported here alone, when the first server is used.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import tempfile
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from dataclasses import dataclass, field
+from typing import IO, TYPE_CHECKING, Any, Literal
+
+from ..core.errors import CallError, UsageError
+from ..tools.running_tool import InputRequest, InputResponse
+from .http_client import server_transport
+from .mcp_servers import ServerAddress, filled
+from .mcp_sign_in import SignInPage
+
+if TYPE_CHECKING:
+    import httpx2
+    from mcp import Client
+    from mcp.client.auth import OAuthClientProvider
+
+Json = dict[str, Any]
+MAX_BYTES = 5_000_000
+"""Of one result."""
+
+
+@dataclass
+class Server:
+    """A server's address, and what is kept of it from one connection to the next."""
+
+    address: ServerAddress
+    show_link: Callable[[str], None]
+    """Shows the link at which a person signs in."""
+    status: int = 0
+    """The HTTP status of its last response."""
+    tokens: _Tokens = field(default_factory=lambda: _Tokens())
+    stderr: IO[str] | None = None
+    """What the program wrote on its standard error."""
+
+    def last_line(self) -> str:
+        """Return the last line that the program wrote on its standard error; "" for none."""
+        if self.stderr is None:
+            return ""
+        self.stderr.seek(0)
+        lines = [line.strip() for line in self.stderr.read()[-4000:].splitlines()]
+        return next((line for line in reversed(lines) if line), "")[:200]
+
+
+Elicit = Callable[[Any, Any], Awaitable[Any]]
+"""Answers a server of 2025 that asks the person: (context, parameters) -> `ElicitResult`."""
+NoteMessage = Callable[[Any], Awaitable[None]]
+
+
+def new_client(
+    server: Server, closed: asyncio.Event, elicit: Elicit, note_message: NoteMessage
+) -> AbstractAsyncContextManager[Client]:
+    """Return a client of a server; `closed` is set where the server ends the connection.
+
+    Raises UsageError where the SDK is not installed.
+    """
+    demand_sdk()
+    import mcp
+    import mcp_types
+
+    from .. import __version__
+
+    # What the SDK logs would be printed in the notebook; what matters is raised.
+    logging.getLogger("mcp").addHandler(logging.NullHandler())
+    address = server.address
+    to: Any = address.in_memory
+    if address.command:
+        to = _watched(_program(server), closed)
+    elif address.url:
+        to = _watched(_http(server), closed)
+    return mcp.Client(
+        to,
+        elicitation_callback=elicit,
+        message_handler=note_message,
+        client_info=mcp_types.Implementation(name="jupyter-toolcall", version=__version__),
+        cache=None,
+    )
+
+
+def demand_sdk() -> None:
+    """Raise UsageError where the SDK is not installed."""
+    try:
+        import mcp  # noqa: F401
+    except ImportError:
+        raise UsageError("MCP servers need more: pip install 'jupyter-toolcall[mcp]'") from None
+
+
+def _program(server: Server) -> Any:
+    import mcp
+    from mcp.client.stdio import stdio_client
+
+    address = server.address
+    command, *args = address.command
+    parameters = mcp.StdioServerParameters(
+        command=command, args=args, env=filled(address.env, address.name), cwd=address.folder
+    )
+    server.stderr = tempfile.TemporaryFile("w+", encoding="utf-8", errors="replace")  # noqa: SIM115
+    return stdio_client(parameters, errlog=server.stderr)  # type: ignore[arg-type]
+
+
+@asynccontextmanager
+async def _http(server: Server) -> AsyncIterator[Any]:
+    import httpx2
+    from mcp.client.streamable_http import streamable_http_client
+
+    address = server.address
+    headers = filled(address.headers, address.name)
+    signs_in = "authorization" not in {key.lower() for key in headers}
+
+    async def note_status(response: httpx2.Response) -> None:
+        server.status = response.status_code
+
+    client = httpx2.AsyncClient(
+        headers=headers,
+        # A tool may take as long as it takes: a person can interrupt it.
+        timeout=httpx2.Timeout(30, read=None),
+        auth=_sign_in(server) if signs_in else None,
+        transport=server_transport(address.url, MAX_BYTES),
+        event_hooks={"response": [note_status]},
+    )
+    async with client:
+        connected = streamable_http_client(
+            address.url, http_client=client, max_sse_event_size=MAX_BYTES
+        )
+        async with connected as streams:
+            yield streams
+
+
+def _sign_in(server: Server) -> OAuthClientProvider:
+    """Return what signs in by OAuth where the server asks for it."""
+    from mcp.client.auth import AuthorizationCodeResult, OAuthClientProvider
+    from mcp.shared.auth import OAuthClientMetadata
+
+    page = SignInPage()
+
+    async def show_link(url: str) -> None:
+        server.show_link(url)
+
+    async def code() -> AuthorizationCodeResult:
+        parameters = await page.answer()
+        return AuthorizationCodeResult(
+            code=parameters["code"], state=parameters.get("state"), iss=parameters.get("iss")
+        )
+
+    metadata = OAuthClientMetadata(
+        redirect_uris=[page.url],  # type: ignore[list-item]
+        client_name="jupyter-toolcall",
+        token_endpoint_auth_method="none",
+    )
+    return OAuthClientProvider(server.address.url, metadata, server.tokens, show_link, code)
+
+
+class _Tokens:
+    """The tokens of a sign-in, which stay in the memory of this process (`TokenStorage`)."""
+
+    def __init__(self) -> None:
+        self._tokens: Any = None
+        self._client: Any = None
+
+    async def get_tokens(self) -> Any:
+        return self._tokens
+
+    async def set_tokens(self, tokens: Any) -> None:
+        self._tokens = tokens
+
+    async def get_client_info(self) -> Any:
+        return self._client
+
+    async def set_client_info(self, client_info: Any) -> None:
+        self._client = client_info
+
+
+@asynccontextmanager
+async def _watched(transport: Any, closed: asyncio.Event) -> AsyncIterator[Any]:
+    """Enter a transport; `closed` is set when nothing more can be read of it."""
+    async with transport as (read, write):
+        yield _Watched(read, closed), write
+
+
+class _Watched:
+    """A stream that notes its end."""
+
+    def __init__(self, stream: Any, closed: asyncio.Event) -> None:
+        self._stream, self._closed = stream, closed
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._stream, name)
+
+    def __aiter__(self) -> _Watched:
+        return self
+
+    async def __anext__(self) -> Any:
+        try:
+            return await self._stream.__anext__()
+        except BaseException:
+            self._closed.set()
+            raise
+
+    async def __aenter__(self) -> _Watched:
+        await self._stream.__aenter__()
+        return self
+
+    async def __aexit__(self, *raised: Any) -> Any:
+        return await self._stream.__aexit__(*raised)
+
+
+# -- messages, as plain data --------------------------------------------------------------------
+
+
+def plain(item: Any) -> Json:
+    """Return a message of the SDK as JSON, with the names of the specification."""
+    data: Json = item.model_dump(mode="json", by_alias=True, exclude_none=True)
+    return data
+
+
+def input_request(parameters: Any) -> InputRequest:
+    """Return what a server asks the person (`ElicitRequest`)."""
+    if parameters.mode == "url":
+        return InputRequest(parameters.message, {}, parameters.url)
+    return InputRequest(parameters.message, dict(parameters.requested_schema))
+
+
+def input_requests(result: Any, tool: str) -> dict[str, InputRequest]:
+    """Return what a server asks the person (`InputRequiredResult`). Raises CallError for what
+    is no question to the person."""
+    requests = {}
+    for key, item in (result.input_requests or {}).items():
+        if item.method != "elicitation/create":
+            raise CallError(f"{tool} asks for {item.method}, which is not supported")
+        requests[key] = input_request(item.params)
+    return requests
+
+
+def elicit_result(response: InputResponse) -> Any:
+    """Return a person's response as a message."""
+    import mcp_types
+
+    content = dict(response.content) if response.action == "accept" and response.content else None
+    return mcp_types.ElicitResult(action=response.action, content=content)
+
+
+Kind = Literal["not sent", "lost", "page", "schema", "failed"]
+
+
+def error_kind(error: Exception, status: int) -> Kind:
+    """Return what an error of a call means.
+
+    "not sent": nothing ran. "lost": whether it ran is not known. "page": the person has to open
+    a page first, and nothing ran. "schema": it ran, and its result does not fit what the server
+    declares. "failed": the server says that it failed.
+    """
+    import mcp_types
+    from mcp.shared.exceptions import MCPError
+
+    if type(error).__name__ in ("ConnectError", "ConnectTimeout") or status in (401, 403):
+        return "not sent"
+    if isinstance(error, MCPError):
+        if error.code == mcp_types.URL_ELICITATION_REQUIRED:
+            return "page"
+        if error.code == mcp_types.HEADER_MISMATCH or error.message == "Session terminated":
+            return "not sent"
+        return "lost" if error.code == mcp_types.CONNECTION_CLOSED or status >= 500 else "failed"
+    return "schema" if isinstance(error, RuntimeError) and "tool" in str(error).lower() else "lost"
+
+
+def pages(error: Any) -> dict[str, InputRequest]:
+    """Return the pages that an error asks the person to open."""
+    listed = (error.data or {}).get("elicitations", [])
+    return {
+        str(number): InputRequest(str(page.get("message", "")), {}, str(page.get("url", "")))
+        for number, page in enumerate(listed)
+    }
