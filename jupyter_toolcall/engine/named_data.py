@@ -16,6 +16,7 @@ from ..core.state import State
 from ..tools.object_references import Path, fits_plain, named_paths
 from ..tools.tool import Tool, unchanged
 from ..tools.value_copies import private, uncut_data
+from ..tools.value_text import StandsForText
 from .session_values import SessionValues
 
 Plain = Mapping[Path, Any]
@@ -62,6 +63,11 @@ class NamedData:
 NO_DATA = NamedData()
 
 
+def data_of(value: Any) -> Any:
+    """Return the data that a named value stands for. Raises CallError where it cannot be read."""
+    return value.text() if isinstance(value, StandsForText) else private(value)[0]
+
+
 def named_data(
     tool: Tool, arguments: Mapping[str, Any], state: State, values: SessionValues
 ) -> NamedData:
@@ -70,7 +76,7 @@ def named_data(
     if not names:
         return NO_DATA
     objects = {path: (name, state.objects[name]) for path, name in names.items()}
-    given = {path: private(values.value(made))[0] for path, (_, made) in objects.items()}
+    given = {path: data_of(values.value(made)) for path, (_, made) in objects.items()}
     as_json = {path: uncut_data(value) for path, value in given.items()}
     # Only the types of a Python function take a date, or a value of an enum, as it is.
     is_python = tool.origin is not None and tool.fill is unchanged

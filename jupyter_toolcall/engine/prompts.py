@@ -23,6 +23,7 @@ from ..tools.value_text import content_text
 from .calls_by_program import all_answered
 from .cursor import Cursor
 from .decisions import waiting_calls
+from .named_data import data_of
 from .opening import SCALAR_TYPES, data_output
 from .replay import advance
 from .replay_queue import ReplayQueue
@@ -121,7 +122,7 @@ def transform(cursor: Cursor, obj: Any, instruction: str) -> Any:
     """
     named, toolbox = _object(cursor, obj), cursor.context.toolbox
     if named and named[1].shown:
-        obj = cursor.context.values.value(named[1])
+        obj = data_of(cursor.context.values.value(named[1]))
     kind: Any = named[1].kind if named else SCALAR_TYPES.get(type(obj), "")
     if not kind:
         raise UsageError(

@@ -17,6 +17,7 @@ from ..tools.object_types import leaf_kind, registered_kind
 from ..tools.tool import Changed
 from ..tools.value_copies import LONGEST, describe, plain_data, uncut_data
 from ..tools.value_digests import SCALARS, content_digest
+from ..tools.value_text import StandsForText
 from .argument_copies import ArgumentCopies, ArgumentCopy
 from .session_values import PreparedCall, SessionValues
 
@@ -151,9 +152,14 @@ def new_object(
     while not content and name in values.by_digest:
         attempt_number += 1
         name = digest("made", ready.approval_digest, ready.call_id, index, attempt_number)
-    made = Made(kind, name, content)
+    made = Made(kind, name, content, shown=value.text_shown() if _is_text(value) else "")
     values.store(made, value, ready.tool.keeps_arguments)
     return made
+
+
+def _is_text(value: Any) -> bool:
+    # `isinstance` would ask the value for its `__class__`.
+    return issubclass(type(value), StandsForText)
 
 
 # -- results that set variables -------------------------------------------------------------

@@ -14,7 +14,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-from traitlets import Bool, Int, TraitError, Unicode
+from traitlets import Bool, Dict, Int, TraitError, Unicode
 from traitlets.config import Configurable
 
 from ..core.errors import UsageError
@@ -142,6 +142,7 @@ class ToolChat(Configurable):
     scheme = Unicode("select", help="How tools are shown to the model.").tag(config=True)
     approve = Unicode("ask", help="Which calls wait for you.").tag(config=True)
     share = Unicode("sample", help="What -t tables sends of a table.").tag(config=True)
+    mcp_servers = Dict(help="MCP servers by name, as in .mcp.json.").tag(config=True)
     max_turns = Int(50, help="Replies of the model before a run stops.").tag(config=True)
 
     def settings(self) -> dict[str, Any]:
@@ -173,6 +174,9 @@ def apply_project_settings(settings: ToolChat, table: Mapping[str, Any]) -> None
             "approve for whoever opens its notebooks; say it in a cell or by %config"
         )
     for name, value in table.items():
+        # A person is asked before a server of the file is used (`sources/mcp_servers.py`).
+        if name == "mcp":
+            continue
         if name not in known:
             raise UsageError(
                 f"[tool.jupyter-toolcall] has no setting {name!r}; there are {', '.join(known)}"

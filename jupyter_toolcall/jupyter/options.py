@@ -70,6 +70,8 @@ class Options:
     help: bool = False
     written: frozenset[str] = frozenset()
     """The names of the options that the line has."""
+    mcp_servers: Mapping[str, Any] = field(default_factory=dict)
+    """The servers of `%config ToolChat.mcp_servers`, by the name behind `-t mcp:`."""
     default_model: str = ""
     """The model where a cell opens a session and names none."""
     extra: Mapping[str, Any] = field(default_factory=dict)
@@ -142,7 +144,7 @@ _OPTIONS: Mapping[str, Mapping[str, Any]] = {
 _HELP: Mapping[str, str] = {
     "-m --model": "who answers: %%toolchat models lists them; or a variable that holds a model",
     "-t --tools": "variables that hold functions, classes, instances, definitions or toolboxes; "
-    "or tables, files",
+    "or tables, files, mcp:NAME",
     "-i --input": "variables that become objects",
     "-o --output": "outputs; each is bound as a variable once it is saved",
     "-n --session": "a session that other cells go on with",
@@ -201,6 +203,7 @@ def parse_options(line: str, settings: Mapping[str, Any] | None = None) -> Optio
     values = {each.name: getattr(parsed, each.name, None) for each in fields(Options)}
     values = {k: tuple(v) if isinstance(v, (list, dict)) else v for k, v in values.items()}
     heads = {word.partition("=")[0] for word in words}
+    values["mcp_servers"] = values["mcp_servers"] or {}
     values["written"] = frozenset(a.dest for a in reader._actions if heads & {*a.option_strings})
     values["extra"] = {name: getattr(parsed, name) for name in FLAGS}
     return Options(**{**values, "default_model": default_model})
@@ -318,11 +321,31 @@ def _tool_source(name: str, variables: Variables, folder: Path, options: Options
     sharing = check_sharing(options.share, options.withhold)
     if name not in variables and toolsets.is_toolset_name(name):
         return toolsets.toolset_named(name, folder, sharing)
+    if name.startswith("mcp:"):
+        return _mcp_tools(name.removeprefix("mcp:"), folder, options.mcp_servers)
     written = bool({"share", "withhold"} & options.written)
     value = toolsets.with_sharing(_variable(name, variables, "-t"), sharing, written)
     if not isinstance(value, dict) or "tool" not in value:
         return value
     return import_module("..sources.definition_tools", __package__).from_definition(value)
+
+
+def _mcp_tools(name: str, folder: Path, servers: Mapping[str, Any]) -> Toolbox:
+    """Return the tools of an MCP server by its name; the person is asked before it is first used."""
+    addresses = import_module("..sources.mcp_servers", __package__)
+    address = addresses.address_of_named(name, folder, servers, _confirm)
+    toolbox: Toolbox = import_module("..sources.mcp_tools", __package__).from_mcp(address)
+    return toolbox
+
+
+def _confirm(question: str) -> bool:
+    """Return whether a person says yes; no where nobody can be asked, as in a notebook that runs
+    without one."""
+    try:
+        return input(question).strip().lower() in ("y", "yes")
+    # Jupyter raises StdinNotImplementedError.
+    except (EOFError, NotImplementedError, RuntimeError):
+        return False
 
 
 def _input_types(inputs: Mapping[str, tuple[Any, str]]) -> dict[str, type]:

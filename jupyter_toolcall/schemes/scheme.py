@@ -137,7 +137,8 @@ def plain_text(made: Made) -> str:
     """Return plain data as a model is shown it, and what it is; "" for any other object."""
     if not made.shown:
         return ""
-    return f"{made.shown} ({' '.join(made.description.split()) or made.producer.input})"
+    about = " ".join(made.description.split()) or made.producer.input
+    return f"{made.shown} ({about})" if about else made.shown
 
 
 # -- calls ---------------------------------------------------------------------------------------

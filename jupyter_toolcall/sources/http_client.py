@@ -326,7 +326,10 @@ def server_transport(url: str, max_bytes: int) -> httpx2.AsyncBaseTransport:
     """
     import httpx2
 
-    typed, inner = _origin(httpx2.URL(url)), httpx2.AsyncHTTPTransport(verify=_tls(), trust_env=False)
+    typed, inner = (
+        _origin(httpx2.URL(url)),
+        httpx2.AsyncHTTPTransport(verify=_tls(), trust_env=False),
+    )
 
     class Transport(httpx2.AsyncBaseTransport):
         async def handle_async_request(self, request: httpx2.Request) -> httpx2.Response:
@@ -376,7 +379,9 @@ async def _to_public_address(request: httpx2.Request) -> httpx2.Request:
         raise httpx2.ConnectError(f"{host} cannot be found: no such host") from None
     addresses = [str(info[4][0]) for info in infos]
     if not addresses or not all(_is_public(_embedded_ipv4(ip_address(a))) for a in addresses):
-        raise httpx2.ConnectError(f"{host} leads to a private address, and was not typed by a person")
+        raise httpx2.ConnectError(
+            f"{host} leads to a private address, and was not typed by a person"
+        )
     return httpx2.Request(
         request.method,
         url.copy_with(host=addresses[0]),

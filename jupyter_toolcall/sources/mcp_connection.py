@@ -84,6 +84,11 @@ class Connection:
         self._numbers = itertools.count(1)
         self._thread.at_end.append(self.close)
 
+    @property
+    def is_open(self) -> bool:
+        """Whether it is connected now."""
+        return self._client is not None and not self._closed.is_set()
+
     # -- requests, from any thread ---------------------------------------------------------
 
     def list_tools(self) -> Listing:
@@ -139,11 +144,13 @@ class Connection:
         """Return the SDK's client, connected. Raises CallError where that fails."""
         async with self._lock:
             if self._client is None or self._closed.is_set():
+                await self._connect()
                 self._starts += 1
                 if self._starts > 1:
                     again = "was started again" if self.address.command else "is connected again"
-                    self._notices.put(f"The MCP server {self.address.name} had stopped, and {again}.")
-                await self._connect()
+                    self._notices.put(
+                        f"The MCP server {self.address.name} had stopped, and {again}."
+                    )
             return self._client
 
     async def _connect(self) -> None:

@@ -63,15 +63,16 @@ class LoopThread:
 
 def _wait(future: Future[T], notices: queue.SimpleQueue[str]) -> T:
     while True:
-        with contextlib.suppress(queue.Empty):
-            while True:
-                print(notices.get_nowait())  # noqa: T201
         try:
             return future.result(TICK)
         except NotDone:
             # The task itself may raise a TimeoutError.
             if future.done():
                 raise
+        finally:
+            with contextlib.suppress(queue.Empty):
+                while True:
+                    print(notices.get_nowait())  # noqa: T201
 
 
 if hasattr(os, "register_at_fork"):

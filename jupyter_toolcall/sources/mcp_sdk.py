@@ -8,7 +8,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import tempfile
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from collections.abc import AsyncIterator, Callable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import dataclass, field
 from typing import IO, TYPE_CHECKING, Any, Literal
@@ -51,9 +51,10 @@ class Server:
         return next((line for line in reversed(lines) if line), "")[:200]
 
 
-Elicit = Callable[[Any, Any], Awaitable[Any]]
+Elicit = Any
 """Answers a server of 2025 that asks the person: (context, parameters) -> `ElicitResult`."""
-NoteMessage = Callable[[Any], Awaitable[None]]
+NoteMessage = Any
+"""Takes what a server of 2025 notifies: (message) -> None."""
 
 
 def new_client(
@@ -104,7 +105,7 @@ def _program(server: Server) -> Any:
         command=command, args=args, env=filled(address.env, address.name), cwd=address.folder
     )
     server.stderr = tempfile.TemporaryFile("w+", encoding="utf-8", errors="replace")  # noqa: SIM115
-    return stdio_client(parameters, errlog=server.stderr)  # type: ignore[arg-type]
+    return stdio_client(parameters, errlog=server.stderr)
 
 
 @asynccontextmanager
@@ -152,7 +153,7 @@ def _sign_in(server: Server) -> OAuthClientProvider:
         )
 
     metadata = OAuthClientMetadata(
-        redirect_uris=[page.url],  # type: ignore[list-item]
+        redirect_uris=[page.url],
         client_name="jupyter-toolcall",
         token_endpoint_auth_method="none",
     )

@@ -23,7 +23,19 @@ from ..core.text import nearest
 from ..storage.journal_file import journals_folder
 
 _VARIABLE = re.compile(r"\$\{(\w+)(?::-([^}]*))?\}")
-_RUNNERS = ("npx", "uvx", "node", "python", "python3", "docker", "run", "exec", "bunx", "pipx", "uv")
+_RUNNERS = (
+    "npx",
+    "uvx",
+    "node",
+    "python",
+    "python3",
+    "docker",
+    "run",
+    "exec",
+    "bunx",
+    "pipx",
+    "uv",
+)
 """The words of a command line that start a server, and do not name it."""
 
 
@@ -106,7 +118,9 @@ def _at_url(url: str, headers: Mapping[str, str], name: str) -> ServerAddress:
             "write a token as a header: Authorization: Bearer ${NAME}"
         )
     words = [word for word in parts.hostname.split(".") if word not in ("www", "mcp", "api")]
-    title = "local" if parts.hostname in ("localhost", "127.0.0.1", "::1") else (words or ["server"])[0]
+    title = (
+        "local" if parts.hostname in ("localhost", "127.0.0.1", "::1") else (words or ["server"])[0]
+    )
     return ServerAddress(name or re.sub(r"\W+", "_", title), url, headers)
 
 

@@ -66,7 +66,9 @@ class SignInPage:
         finally:
             server.close()
         if "code" not in parameters:
-            why = parameters.get("error_description") or parameters.get("error", "no code came back")
+            why = parameters.get("error_description") or parameters.get(
+                "error", "no code came back"
+            )
             raise UsageError(f"the sign-in was refused: {why:.200}")
         return parameters
 

@@ -17,6 +17,7 @@ CheckAnswer = Callable[[Any, Resolve], None]
 """Checks what a person answers in a tool's place. Raises CallError."""
 Fill = Callable[[Mapping[str, Any], Mapping[str, Any]], dict[str, Any]]
 """From the model's arguments and the session's variables to what runs. Raises CallError."""
+Resume = Callable[[Any, Any, Mapping[str, Any]], Any]
 Effect = Callable[[Mapping[str, Any], str], str]
 """From the values that a function takes, and the model's name, to a sentence; "" for nothing."""
 
@@ -128,6 +129,8 @@ class Tool:
     keeps_arguments: bool = False
     """It promises not to change its arguments, and to keep no reference to its result: it gets the
     objects themselves, without private copies, which large tables would pay for."""
+    resume: Resume | None = field(default=None, repr=False, compare=False)
+    """How a call goes on once the person responded."""
     effect: Effect | None = field(default=None, repr=False, compare=False)
     """What a call does that its result does not show, for the person who decides: what is sent to
     the model's provider, or which file is replaced."""

@@ -8,6 +8,7 @@ import enum
 import itertools
 import numbers
 import uuid
+from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from typing import Any
 
@@ -25,6 +26,24 @@ ROWS = 20
 """Rows of a table that a question shows."""
 CONTENT = 10_000
 """Characters of an object's content that a question shows."""
+
+
+class StandsForText(ABC):
+    """An object whose text stands for it wherever a tool takes a text."""
+
+    @abstractmethod
+    def text(self) -> str:
+        """Return the text. Raises CallError where it cannot be read."""
+
+    @abstractmethod
+    def text_shown(self) -> str:
+        """Return which text it is, as a model is told: nothing is read for that."""
+
+    def looked_at(self) -> Any:
+        """Return what a person is shown who looks at the object."""
+        return self.text()
+
+
 _BUILTIN = (str, int, float, bool, bytes, type(None), list, dict, tuple, set, frozenset)
 _DATA = (
     *(enum.Enum, numbers.Number, uuid.UUID),

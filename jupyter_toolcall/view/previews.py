@@ -14,6 +14,7 @@ from ..core.digests import readable_json
 from ..core.interrupts import attempt
 from ..tools.value_copies import describe, well_formed
 from ..tools.value_display import Shows, glyph, image_address, is_image, reprs
+from ..tools.value_text import StandsForText
 from .contract_rows import Preview
 
 CAPTION, WORD = 24, 14
@@ -46,6 +47,10 @@ LARGE = Room(text=20_000, fields=60, columns=20, rows=100, image=2_000_000, html
 
 def preview(value: Any, shows: Shows = reprs, room: Room = SMALL) -> Preview:
     """Return a picture of a value; `shows` tells what it says of itself."""
+    if room is LARGE and isinstance(value, StandsForText):
+        # A resource is read when somebody looks at it, and says why where it cannot be.
+        looked_at, failed = attempt(value.looked_at)
+        value = value if failed else looked_at
     # A value's own methods may raise anything; a picture is never worth a failed step.
     drawn = attempt(_preview, value, shows, room)[0] or Preview(text=describe(value, room.text))
     large = attempt(_large, value)[0] or ""
