@@ -13,6 +13,8 @@ from ..tools.value_text import StandsForText
 from .mcp_connection import connection_by_identity
 
 Json = Mapping[str, Any]
+TOLD = 4_000
+"""Characters of a text that came with a result which a model reads at once."""
 _READ: dict[tuple[str, str], tuple[Json, ...]] = {}
 """The contents of linked resources that were read, by server and URI: an object never changes."""
 
@@ -111,7 +113,8 @@ def result_value(result: Json, tool: str, server: str) -> Any:
     """Return a `CallToolResult` as a value.
 
     Structured content is data. Without it a text is a text; several blocks are a list. Images,
-    sounds and resources are objects.
+    sounds and resources are objects; beside a resource stands what it is, and the beginning of a
+    text that came with it.
 
     Raises:
         CallError: for a result that says that the tool failed.
@@ -121,15 +124,17 @@ def result_value(result: Json, tool: str, server: str) -> Any:
         raise CallError(_texts(blocks) or f"{tool} failed, and does not say why")
     objects = [_block(block, server) for block in blocks if block.get("type") != "text"]
     if "structuredContent" in result:
-        data = _unwrapped(result["structuredContent"])
+        data = _unwrapped(result["structuredContent"], blocks)
         return {"result": data, "content": objects} if objects else data
     values = [_block(block, server) for block in blocks]
     return values[0] if len(values) == 1 else values or None
 
 
-def _unwrapped(data: Any) -> Any:
-    """Return what a server wraps, since a result had to be an object until 2025."""
-    return data["result"] if isinstance(data, dict) and [*data] == ["result"] else data
+def _unwrapped(data: Any, blocks: Sequence[Json]) -> Any:
+    """Return what a server wraps as `{"result": ...}`, since a result had to be an object until
+    2025: the text beside it has the value alone."""
+    wrapped = isinstance(data, dict) and [*data] == ["result"]
+    return data["result"] if wrapped and '"result"' not in _texts(blocks) else data
 
 
 def _texts(blocks: Iterable[Json]) -> str:
@@ -146,10 +151,26 @@ def _block(block: Json, server: str) -> Any:
         case {"type": "audio", "mimeType": str(mime), "data": str(data)} if _is_base64(data):
             return McpAudio(mime, data)
         case {"type": "resource_link", "uri": str(uri)}:
-            return _resource(block, uri, None, server)
+            return _described(_resource(block, uri, None, server))
         case {"type": "resource", "resource": {"uri": str(uri)} as resource}:
-            return _resource(resource, uri, (resource,), server)
+            return _described(_resource(resource, uri, (resource,), server))
     return dict(block)
+
+
+def _described(resource: McpResource) -> dict[str, Any]:
+    """Return a resource, and what a model reads of it."""
+    described: dict[str, Any] = {"resource": resource, "uri": resource.uri}
+    described |= {
+        key: text
+        for key in ("name", "description", "mime_type")
+        if (text := getattr(resource, key))
+    }
+    parts = resource.contents or ()
+    if text := "\n".join(str(part["text"]) for part in parts if "text" in part):
+        described["text"] = (
+            text if len(text) <= TOLD else f"{text[:TOLD]}… ({len(text):,} characters)"
+        )
+    return described
 
 
 def _resource(part: Json, uri: str, contents: tuple[Json, ...] | None, server: str) -> McpResource:

@@ -137,6 +137,16 @@ class _Definition:
     def description(self) -> str:
         return well_formed(str(self.item.get("description") or self.item.get("title") or ""))
 
+    def effect(self, arguments: Mapping[str, Any], model: str) -> str:
+        """Return where the arguments go, and what the server says of the tool."""
+        address = self.source.address
+        sent = f"Sent to the MCP server {address.name}"
+        sent += f" ({address.shown})." if address.shown else "."
+        hints: Mapping[str, Any] = self.item.get("annotations", {})
+        if hints.get("destructiveHint") is True and hints.get("readOnlyHint") is not True:
+            return f"{sent} The server says that it may delete or overwrite data."
+        return sent
+
 
 def _pin(item: Json) -> str:
     """Return the digest of all that a person may read when they approve a call of a tool."""
@@ -174,6 +184,7 @@ def _tool(definition: _Definition) -> Iterator[Tool]:
         group=address.name,
         about=definition.about,
         keeps_arguments=True,
+        effect=definition.effect,
     )
 
 
@@ -212,9 +223,10 @@ class _Calls:
             # Another tool of the server has to look too.
             self._connection.listing_is_old = True
             change = "does not have it any more" if now is None else _change(self._definition, now)
+            server = self._connection.address.name
             raise CallError(
-                f"{self._definition.name} did not run: the MCP server {self._connection.address.name} "
-                f"{change}. Run the cell again to decide on it as it is now."
+                f"{self._definition.name} did not run: the MCP server {server} {change}. "
+                "Run the cell again to decide on it as it is now."
             )
 
 
