@@ -78,6 +78,8 @@ def _arguments_before(journal: Journal, first: str, call: CallRecord) -> Mapping
 def _of_call(event: Event, call: CallRecord, before: Mapping[str, Any]) -> Cause:
     name, differs = "re-run", f"{call.tool} ran again"
     match event:
+        case Decided(round=number) if number:
+            name, differs = "another response", f"another response to {call.tool}"
         case Decided(decision="edit"):
             changed = _changes(call.asked, before)
             parts = [f"{key}={_short(now, VALUE)}" for key, now, _ in changed]

@@ -48,6 +48,8 @@ class Cursor:
     """Whether a replay runs every call again."""
     running: str = ""
     """The id of the call that runs right now."""
+    progress: str = ""
+    """How far that call is, as its tool says; it is not recorded."""
     reapproved: set[str] = field(default_factory=set)
     """Calls that somebody approved again here, after the same approval was consumed. Such a
     decision adds no entry, and holds until the call starts."""

@@ -10,7 +10,7 @@ from collections.abc import Collection, Mapping
 from dataclasses import replace
 from typing import Any
 
-from ..core.call_record import CallRecord, at_path, with_names
+from ..core.call_record import CallRecord, with_names
 from ..core.digests import digest
 from ..core.errors import Absent, CallError, NotYourTurn, UsageError
 from ..core.events import (
@@ -23,9 +23,11 @@ from ..core.events import (
     Missing,
     Outcome,
     Replied,
+    ended_call,
 )
 from ..core.interrupts import attempt
 from ..core.journal_entries import Entry
+from ..core.json_data import at_path
 from ..core.secrets import Keys, MissingSecret, marker_keys
 from ..core.state import NAME, State, kind_in
 from ..core.state_fold import decided_on, state_at
@@ -37,6 +39,7 @@ from ..tools.object_types import kind_name, leaf_kind
 from ..tools.value_copies import plain_data
 from ..tools.value_digests import content_digest
 from .cursor import Cursor
+from .input_rounds import may_resume, response_event, round_digest, waits_for_input
 from .replay_queue import call_id_of, rebind_references
 from .session_values import PreparedCall
 from .tool_results import kinds_by_class, outcome_of
@@ -53,13 +56,16 @@ def decision_event(
 ) -> Decided:
     """Return the event of a decision; `bound` is the digest of the call as it was shown, if named.
 
-    Raises NotYourTurn where the call does not wait, or is no longer what was shown;
-    CallError where it could not run with these arguments; UsageError for another word.
+    Of a call that asks for input, "answer" and "reject" respond to that. Raises NotYourTurn where
+    the call does not wait, or is no longer what was shown; CallError where it could not run with
+    these arguments; UsageError for another word.
     """
     demand_decision_word(decision)
     state = cursor.state
     call = _waiting(cursor, call_id, state)
     _demand_as_shown(cursor, call, state, approval_digest)
+    if waits_for_input(call) and decision != "edit":
+        return response_event(cursor, call, decision, result, reason)
     event = decided_event(cursor, call, decision, arguments, result, reason)
     if decision in ("reject", "answer"):
         return event
@@ -99,7 +105,10 @@ def _demand_as_shown(cursor: Cursor, call: CallRecord, state: State, shown: str 
 
 
 def current_approval_digest(cursor: Cursor, call: CallRecord, state: State) -> str:
-    """Return the digest of exactly what an open call would run; "" where it cannot run now."""
+    """Return the digest of exactly what an open call would run, or of the round of input that it
+    is at; "" where it cannot run now."""
+    if waits_for_input(call):
+        return round_digest(call)
     try:
         return cursor.prepared(call, state)[0].approval_digest
     except (Absent, CallError):
@@ -194,8 +203,10 @@ def check_answer(cursor: Cursor, call_id: str, result: Any) -> None:
             raise CallError(f"must be a {' or a '.join(names)}; {name} is a {made.kind}")
         return made
 
-    tool = cursor.tool_named(cursor.state.call(call_id).tool)
-    if tool is not None:
+    call = cursor.state.call(call_id)
+    tool = cursor.tool_named(call.tool)
+    # The fields of a form are checked with the decision.
+    if tool is not None and not waits_for_input(call):
         tool.check_answer(result, resolve)
 
 
@@ -275,7 +286,7 @@ def keep_result(cursor: Cursor, call_id: str, approval_digest: str | None, follo
         origin = "an older version" if call.history == "older" else "another computer"
         raise NotYourTurn(f"call {call_id} holds secrets of {origin}: edit it or reject it")
     if following and entries[0].parent == cursor.head:
-        ended = {call_id_of(entry.event) for entry in entries if _ends(entry)}
+        ended = {ended_call(entry.event) for entry in entries} - {""}
         # What has no result is not kept: that would let a policy, or an approval, run it.
         kept = [entry for entry in entries if _is_over(entry, ended)]
         cursor.context.journal.adopt({entry.id: _kept(entry) for entry in kept})
@@ -287,14 +298,6 @@ def keep_result(cursor: Cursor, call_id: str, approval_digest: str | None, follo
             event = rebind_references(entry.event, before, cursor.state, cursor.tool_named)
             cursor.write(event, **_kept(entry))
     cursor.supersede(call_id)
-
-
-def _ends(entry: Entry) -> bool:
-    """Return whether an entry is the end of a call."""
-    match entry.event:
-        case Finished() | Decided(decision="reject" | "answer"):
-            return True
-    return False
 
 
 def _is_over(entry: Entry, ended: Collection[str]) -> bool:
@@ -339,7 +342,9 @@ def _waits(cursor: Cursor, call: CallRecord, state: State, follows: bool) -> boo
     """Return whether a call waits for a person; `follows`: one before it does."""
     if call.id == cursor.running:
         return False
-    if call.status == "unknown":
+    if call.status == "unknown" or call.open_round is not None:
+        if may_resume(cursor, call):
+            return False
         next_entry = cursor.replay_queue.next(state.open)
         over = call.id in cursor.replay_queue.superseded
         return over or next_entry is None or call_id_of(next_entry.event) != call.id

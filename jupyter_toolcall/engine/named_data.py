@@ -9,9 +9,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from ..core.call_record import replaced_at
 from ..core.errors import CallError
 from ..core.events import Made, Uses
+from ..core.json_data import replaced_at
 from ..core.state import State
 from ..tools.object_references import Path, fits_plain, named_paths
 from ..tools.tool import Tool, unchanged

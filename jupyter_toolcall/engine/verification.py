@@ -65,10 +65,12 @@ class Verification:
 def verify_cursor(cursor: Cursor) -> Verification:
     """Run all calls of a branch again on a copy of it, and return the first divergence.
 
-    What was approved for this branch is approved for that; tools run for real.
+    What was approved for this branch is approved for that; tools run for real. A call that asked
+    the person for input is taken as recorded, since nobody is asked.
     """
     path = cursor.context.journal.path(cursor.head)
     replayed = replay_cursor(Cursor(_copy(cursor.context, path), cursor.head), None, fresh=True)
+    replayed.replay_queue.keeps_rounds = True
     calls = len(cursor.state.order)
     try:
         while replayed.replay_queue.next(replayed.state.open) and advance(replayed) is not None:
@@ -95,8 +97,10 @@ def _copy(context: SessionContext, path: tuple[Entry, ...]) -> SessionContext:
 
 
 def _outside_digests(context: SessionContext, path: tuple[Entry, ...]) -> set[str]:
-    """Return the digests of what came from outside and is at hand: what no tool made."""
+    """Return the digests of what came from outside and is at hand: what no tool makes again."""
     digests = {made.digest for entry in path for made in _outside(entry.event)}
+    calls = state_at(context.journal, path[-1].id).all_calls()
+    digests |= {made.digest for call in calls if call.rounds for made in call.produced}
     digests |= {digest for _, digest in state_at(context.journal, path[0].id).opened.instances}
     return {digest for digest in digests if context.values.has_value(digest)}
 

@@ -7,11 +7,23 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from ..core.call_record import CallRecord, at_path, is_bare_list, objects_of, result_object
+from ..core.call_record import CallRecord, is_bare_list, objects_of, result_object
 from ..core.errors import Absent, CallError
-from ..core.events import Asked, Data, Decided, Failed, Finished, Made, Many, Opened, Replied
+from ..core.events import (
+    Asked,
+    Data,
+    Decided,
+    Failed,
+    Finished,
+    Made,
+    Many,
+    Opened,
+    Replied,
+    ended_call,
+)
 from ..core.journal import Journal
 from ..core.journal_entries import Entry
+from ..core.json_data import at_path
 from ..core.state import State
 from ..core.state_fold import state_at
 from ..core.text import visible_text
@@ -411,6 +423,8 @@ class Writer:
                     yield MessageText("Model", text)
             case Finished(call_id, by="program"):
                 yield from self._handed(draft, entry, call_id, "your program gave its result")
+            case Finished() | Decided() if not ended_call(entry.event):
+                pass
             case Decided(call_id, "answer"):
                 yield from self._handed(draft, entry, call_id, "you gave its result")
             case Finished(call_id) | Decided(call_id, "reject"):
@@ -429,6 +443,8 @@ class Writer:
             return
         if call.status != "succeeded":
             yield Line(above=(undone(call),))
+        elif call.rounds and self.source.is_tool(call.tool):
+            yield from handed(draft, call, "its tool asked you for input")
         elif self.source.is_tool(call.tool):
             try:
                 line = statement(draft, call)

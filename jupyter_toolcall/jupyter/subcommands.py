@@ -16,13 +16,14 @@ from ..core.state_fold import state_at
 from ..core.text import nearest, print_text, visible_text
 from ..engine import person_model as replying
 from ..engine.decisions import check_answer
+from ..engine.input_rounds import waits_for_input
 from ..models.named import default, models, table
 from ..session.session import Session
 from ..storage.value_store import megabytes, value_store
 from . import mcp_commands
 from .cells import Cells
 from .extensions import registrations
-from .input_line import arguments, call_line, value
+from .input_line import arguments, call_line, fields, value
 
 Result = Session | Comparison | None
 """The session where a line continued one; a comparison is displayed, all else is printed."""
@@ -142,6 +143,8 @@ def _edit(session: Session, words: list[str]) -> Result:
 
 def _answer(session: Session, words: list[str]) -> Result:
     call, result = _call_and_words(session, words)
+    if call in session.state.open and waits_for_input(session.state.call(call)):
+        return _decided(session, call, "answer", result=fields(" ".join(result)))
     if not result:
         raise UsageError('an answer needs a result: answer CALL RESULT ("" is an empty text)')
     answer = value(" ".join(result))

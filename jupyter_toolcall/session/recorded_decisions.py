@@ -11,7 +11,18 @@ from pathlib import Path
 from typing import Any
 
 from ..core.errors import ToolcallError
-from ..core.events import Asked, Call, Data, Decided, Event, Finished, Replied, Started, from_json
+from ..core.events import (
+    Asked,
+    Call,
+    Data,
+    Decided,
+    Event,
+    Finished,
+    Replied,
+    Started,
+    ended_call,
+    from_json,
+)
 from ..core.journal_entries import name
 from ..engine import person_model as replying
 from ..engine.decisions import decision_event
@@ -37,7 +48,7 @@ def cut_off(entries: Sequence[Saved], rows: Sequence[Any]) -> Mapping[int, str]:
     """Return where calls started that never ended, and which: what allowed them is used up."""
     started = {n: e.call_id for n, (_, e, _) in enumerate(entries) if isinstance(e, Started)}
     for number, (_, event, _) in enumerate(entries):
-        if isinstance(event, Finished):
+        if isinstance(event, Finished) and ended_call(event):
             turn = _turn(entries, rows, number)
             started.pop(next((at for at in turn if started.get(at) == event.call_id), -1), "")
     return started
@@ -48,8 +59,8 @@ def waits(entries: Sequence[Saved], rows: Sequence[Any], head: str) -> bool:
     stands = next((n for n, each in enumerate(entries) if each[0] == head), -1)
     ended: set[str] = set()
     for at in _up(rows, stands):
-        match entries[at][1]:
-            case Finished(call_id) | Decided(call_id, "reject" | "answer"):
+        match event := entries[at][1]:
+            case Finished() | Decided() if call_id := ended_call(event):
                 ended.add(call_id)
             case Replied(calls=calls):
                 return not {call.id for call in calls} <= ended
@@ -202,6 +213,8 @@ def _decide(session: Session, event: Decided, decision: RecordedDecision) -> Ses
     if call is None or asked is None:
         return None
     if (call.tool, call.call.arguments) != (asked.tool, asked.arguments):
+        return None
+    if event.round and (call.open_round is None or len(call.rounds) != event.round):
         return None
     options: dict[str, Any] = {"reason": event.reason}
     if event.decision == "edit":

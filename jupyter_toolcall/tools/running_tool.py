@@ -4,7 +4,8 @@ or how far it is.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
 from typing import Any, Literal
@@ -45,6 +46,16 @@ class InputRequired(Exception):
 
 class OutcomeUnknown(Exception):
     """Raised by a tool's function that cannot know whether the call took effect."""
+
+
+@contextmanager
+def showing_progress(show: Callable[[str], None]) -> Iterator[None]:
+    """Let `report_progress` call `show` inside, in this thread and in what copies its context."""
+    token = _PROGRESS.set(show)
+    try:
+        yield
+    finally:
+        _PROGRESS.reset(token)
 
 
 _PROGRESS: ContextVar[Callable[[str], None] | None] = ContextVar("progress", default=None)

@@ -1,0 +1,92 @@
+"""What a person sees of a call's rounds of input: the open questions, and the answers."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+from urllib.parse import urlsplit
+
+from ..core.call_record import CallRecord
+from ..core.digests import readable_json
+from ..core.input_round import InputRound
+from ..engine.cursor import Cursor
+from ..engine.input_rounds import may_resume, round_digest, waits_for_input
+from ..tools.value_copies import cut
+from .contract_rows import CallRow, QuestionRow
+
+LINE, LONG = 160, 2_000
+"""Characters of a question and its answer in a step, and of a question in the form."""
+FORMATS = {"email": "an email address", "uri": "a web address", "date": "a date: 2026-01-31"}
+"""The formats of a text, for the hint at its field."""
+
+
+def with_rounds(row: CallRow, call: CallRecord, cursor: Cursor) -> CallRow:
+    """Return the row of a call with what its tool asked the person, and the answers."""
+    if not call.rounds:
+        return row
+    lines = tuple(_line(each) for each in call.rounds)
+    row = replace(row, notes=(*row.notes, *lines), change=row.change or lines[-1])
+    if row.status == "running" or row.branch or not waits_for_input(call):
+        return row
+    if may_resume(cursor, call):
+        return row
+    return replace(
+        row,
+        status="input required",
+        questions=question_rows(call.rounds[-1]),
+        bound=round_digest(call),
+        why="The tool asks you for input before it goes on.",
+        downstream="",
+        again=False,
+        may_have_run=False,
+        recorded="",
+    )
+
+
+def question_rows(open_round: InputRound) -> tuple[QuestionRow, ...]:
+    """Return the questions of a round, each with its form."""
+    return tuple(_question(key, each) for key, each in open_round.asked.requests.items())
+
+
+def _question(key: str, request: Mapping[str, Any]) -> QuestionRow:
+    schema = dict(request.get("schema", {}))
+    fields = schema.get("properties", {})
+    url = str(request.get("url", ""))
+    return QuestionRow(
+        key,
+        cut(str(request.get("message", "")), LONG),
+        {**schema, "properties": {name: _with_hint(part) for name, part in fields.items()}},
+        {name: part["default"] for name, part in fields.items() if "default" in part},
+        url,
+        (urlsplit(url).hostname or "") if url else "",
+    )
+
+
+def _with_hint(part: Any) -> Any:
+    """Return the schema of a field whose description says its title and its format too."""
+    if not isinstance(part, Mapping):
+        return part
+    hints = (part.get("title"), part.get("description"), FORMATS.get(str(part.get("format"))))
+    return {**part, "description": "; ".join(str(hint) for hint in hints if hint)}
+
+
+def _line(each: InputRound) -> str:
+    """Return a round in one line: what the tool asked, and the answer."""
+    questions = " ".join(
+        str(request.get("message", "")) for request in each.asked.requests.values()
+    )
+    return cut(" ".join(f"{questions} {_answer(each)}".split()), LINE)
+
+
+def _answer(each: InputRound) -> str:
+    if each.response is None:
+        return ""
+    if each.response.decision == "reject":
+        return "You declined."
+    fields = {name: value for content in each.content.values() for name, value in content.items()}
+    said = ", ".join(
+        f"{name} {value if isinstance(value, str) else readable_json(value)}"
+        for name, value in fields.items()
+    )
+    return f"You: {said or 'done'}"
