@@ -389,6 +389,19 @@ class SignIn(OAuthAuthorizationServerProvider[AuthorizationCode, RefreshToken, A
         self.tokens.append(f"{TOKEN}-{len(self.tokens)}")
         return OAuthToken(access_token=self.tokens[-1], token_type="Bearer", expires_in=3600)
 
+    async def load_refresh_token(
+        self, client: OAuthClientInformationFull, refresh_token: str
+    ) -> RefreshToken | None:
+        return None
+
+    async def exchange_refresh_token(
+        self, client: OAuthClientInformationFull, refresh_token: RefreshToken, scopes: list[str]
+    ) -> OAuthToken:
+        raise NotImplementedError
+
+    async def revoke_token(self, token: AccessToken | RefreshToken) -> None:
+        raise NotImplementedError
+
     async def load_access_token(self, token: str) -> AccessToken | None:
         return AccessToken(token=token, client_id="x", scopes=[]) if token in self.tokens else None
 
