@@ -70,35 +70,35 @@ class McpResource(StandsForText):
         return self.name or self.uri
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class McpImage:
     """An image that a tool returned; `data` is base64."""
 
     mime_type: str
-    data: str = field(repr=False)
+    data: str
 
     def _repr_mimebundle_(self, **options: Any) -> dict[str, Any]:
         return {self.mime_type: self.data} if self.mime_type in _SHOWN_IMAGES else {}
 
-    def __str__(self) -> str:
+    def __repr__(self) -> str:
         return f"{self.mime_type}, {_size(self.data)}"
 
 
 _SHOWN_IMAGES = ("image/png", "image/jpeg")
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class McpAudio:
     """A sound that a tool returned; `data` is base64."""
 
     mime_type: str
-    data: str = field(repr=False)
+    data: str
 
     def _repr_html_(self) -> str:
         source = f"data:{self.mime_type};base64,{self.data}"
         return f'<audio controls src="{html.escape(source)}"></audio>'
 
-    def __str__(self) -> str:
+    def __repr__(self) -> str:
         return f"{self.mime_type}, {_size(self.data)}"
 
 

@@ -138,14 +138,10 @@ class _Definition:
         return well_formed(str(self.item.get("description") or self.item.get("title") or ""))
 
     def effect(self, arguments: Mapping[str, Any], model: str) -> str:
-        """Return where the arguments go, and what the server says of the tool."""
-        address = self.source.address
-        sent = f"Sent to the MCP server {address.name}"
-        sent += f" ({address.shown})." if address.shown else "."
+        """Return what the server says that a call destroys; "" where it says nothing."""
         hints: Mapping[str, Any] = self.item.get("annotations", {})
-        if hints.get("destructiveHint") is True and hints.get("readOnlyHint") is not True:
-            return f"{sent} The server says that it may delete or overwrite data."
-        return sent
+        destroys = hints.get("destructiveHint") is True and hints.get("readOnlyHint") is not True
+        return "The server says that it may delete or overwrite data." if destroys else ""
 
 
 def _pin(item: Json) -> str:
@@ -184,6 +180,7 @@ def _tool(definition: _Definition) -> Iterator[Tool]:
         group=address.name,
         about=definition.about,
         keeps_arguments=True,
+        server=f"the MCP server {address.name}" + (f" ({address.shown})" if address.shown else ""),
         effect=definition.effect,
     )
 
