@@ -10,7 +10,7 @@ from typing import Any
 
 from ..core.errors import CallError
 from ..tools.value_text import StandsForText
-from .mcp_connection import connection_by_identity
+from .mcp_connection import connection_by_origin
 
 Json = Mapping[str, Any]
 TOLD = 4_000
@@ -33,7 +33,7 @@ class McpResource(StandsForText):
     contents: tuple[Json, ...] | None = None
     """What came with the result; None for a link."""
     server: str = field(default="", repr=False)
-    """The identity of the server that a link is read from."""
+    """The server that a link is read from (`ServerAddress.origin`)."""
 
     def read(self) -> tuple[Json, ...]:
         """Return the contents as the server sends them; a link is read once.
@@ -45,7 +45,7 @@ class McpResource(StandsForText):
         key = self.server, self.uri
         if key not in _READ:
             try:
-                _READ[key] = tuple(connection_by_identity(self.server).read(self.uri))
+                _READ[key] = tuple(connection_by_origin(self.server).read(self.uri))
             except CallError as error:
                 raise CallError(f"{self.uri} cannot be read: {error}") from None
         return _READ[key]

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import sys
 import tempfile
 from collections.abc import AsyncIterator, Callable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
@@ -101,6 +102,8 @@ def _program(server: Server) -> Any:
 
     address = server.address
     command, *args = address.command
+    # As in Jupyter's kernel specifications, this is the Python that runs the kernel.
+    command = sys.executable if command in ("python", "python3") else command
     parameters = mcp.StdioServerParameters(
         command=command, args=args, env=filled(address.env, address.name), cwd=address.folder
     )

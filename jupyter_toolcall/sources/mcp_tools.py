@@ -50,7 +50,8 @@ def from_mcp(
 
     Arguments:
         server: a URL (`"https://host/mcp"`); a command line
-            (`"npx -y @modelcontextprotocol/server-filesystem ."`), which is started; a mapping as
+            (`"npx -y @modelcontextprotocol/server-filesystem ."`), which is started, where
+            `python` is the Python of this kernel; a mapping as
             in `.mcp.json`, such as `{"url": ..., "headers": {"Authorization": "Bearer ${NAME}"}}`;
             or an `MCPServer` of the SDK, which runs in this process.
         include: globs over the names of tools; all by default.
@@ -206,8 +207,7 @@ class _Calls:
     def _value(self, result: Json | Question) -> Any:
         if isinstance(result, Question):
             raise InputRequired(result.requests, result.state)
-        identity = self._connection.address.identity
-        return result_value(result, self._definition.name, identity)
+        return result_value(result, self._definition.name, self._connection.address.origin)
 
     def _demand_unchanged(self) -> None:
         """Raise CallError where the server has changed the tool since it was listed."""
