@@ -10,7 +10,7 @@ from itertools import takewhile
 from pathlib import Path
 from typing import Any
 
-from ..core.errors import ToolcallError
+from ..core.errors import CallError, ToolcallError
 from ..core.events import (
     Asked,
     Call,
@@ -18,6 +18,7 @@ from ..core.events import (
     Decided,
     Event,
     Finished,
+    Made,
     Replied,
     Started,
     ended_call,
@@ -26,6 +27,7 @@ from ..core.events import (
 from ..core.journal_entries import name
 from ..engine import person_model as replying
 from ..engine.decisions import decision_event
+from ..engine.recorded_results import RecordedResults
 from ..engine.replay_queue import call_id_of
 from ..models.named import IN_PLACE
 from ..storage.notebook_files import saved_sessions
@@ -139,6 +141,32 @@ def notebook_decisions() -> NotebookDecisions:
     """Return the decisions to repeat in this process; none outside of a verification."""
     path, allowed = os.environ.get(IN_PLACE, ""), os.environ.get(WORDS, "")
     return decisions_in(Path(path), allowed) if path and allowed else NotebookDecisions()
+
+
+@functools.cache
+def notebook_results() -> RecordedResults | None:
+    """Return the results of servers that a notebook has, while it is verified; else None."""
+    path, allowed = os.environ.get(IN_PLACE, ""), os.environ.get(WORDS, "")
+    if not (path and allowed):
+        return None
+    return RecordedResults(_server_events(Path(path)), _no_value)
+
+
+def _server_events(path: Path) -> Iterator[Event]:
+    """Yield the replies of a notebook's sessions, and the ends of the calls that servers ran."""
+    for part in (each.data["journal"] for each in saved_sessions(path)):
+        for _, event, meta in entries_of(part):
+            if isinstance(event, Replied) or "server" in meta:
+                yield event
+
+
+def server_results(path: Path) -> int:
+    """Return how many results of servers a notebook has."""
+    return sum(isinstance(event, Finished) for event in _server_events(path))
+
+
+def _no_value(made: Made) -> Any:
+    raise CallError(f"the recorded {made.kind} is in no notebook, so this call is not verified")
 
 
 def decisions_in(path: Path, allowed: str) -> NotebookDecisions:

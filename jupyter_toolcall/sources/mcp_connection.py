@@ -438,9 +438,12 @@ def connections() -> list[Connection]:
     return list(_CONNECTIONS.values())
 
 
-def connection_by_identity(identity: str) -> Connection:
-    """Return the connection to a server. Raises CallError where this process has none."""
-    known = _CONNECTIONS.get(identity)
-    if known is None:
-        raise CallError("its MCP server is not connected in this kernel")
-    return known
+def connection_by_origin(origin: str) -> Connection:
+    """Return the newest connection to a URL or a command line (`ServerAddress.origin`).
+
+    Raises CallError where this process has none.
+    """
+    for link in reversed(_CONNECTIONS.values()):
+        if link.address.origin == origin:
+            return link
+    raise CallError("its MCP server is not connected in this kernel")

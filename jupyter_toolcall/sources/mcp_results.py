@@ -10,7 +10,7 @@ from typing import Any
 
 from ..core.errors import CallError
 from ..tools.value_text import StandsForText
-from .mcp_connection import connection_by_identity
+from .mcp_connection import connection_by_origin
 
 Json = Mapping[str, Any]
 TOLD = 4_000
@@ -33,7 +33,7 @@ class McpResource(StandsForText):
     contents: tuple[Json, ...] | None = None
     """What came with the result; None for a link."""
     server: str = field(default="", repr=False)
-    """The identity of the server that a link is read from."""
+    """The server that a link is read from (`ServerAddress.origin`)."""
 
     def read(self) -> tuple[Json, ...]:
         """Return the contents as the server sends them; a link is read once.
@@ -45,7 +45,7 @@ class McpResource(StandsForText):
         key = self.server, self.uri
         if key not in _READ:
             try:
-                _READ[key] = tuple(connection_by_identity(self.server).read(self.uri))
+                _READ[key] = tuple(connection_by_origin(self.server).read(self.uri))
             except CallError as error:
                 raise CallError(f"{self.uri} cannot be read: {error}") from None
         return _READ[key]
@@ -70,35 +70,35 @@ class McpResource(StandsForText):
         return self.name or self.uri
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class McpImage:
     """An image that a tool returned; `data` is base64."""
 
     mime_type: str
-    data: str = field(repr=False)
+    data: str
 
     def _repr_mimebundle_(self, **options: Any) -> dict[str, Any]:
         return {self.mime_type: self.data} if self.mime_type in _SHOWN_IMAGES else {}
 
-    def __str__(self) -> str:
+    def __repr__(self) -> str:
         return f"{self.mime_type}, {_size(self.data)}"
 
 
 _SHOWN_IMAGES = ("image/png", "image/jpeg")
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class McpAudio:
     """A sound that a tool returned; `data` is base64."""
 
     mime_type: str
-    data: str = field(repr=False)
+    data: str
 
     def _repr_html_(self) -> str:
         source = f"data:{self.mime_type};base64,{self.data}"
         return f'<audio controls src="{html.escape(source)}"></audio>'
 
-    def __str__(self) -> str:
+    def __repr__(self) -> str:
         return f"{self.mime_type}, {_size(self.data)}"
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import os
+import sys
 import tempfile
 from collections.abc import AsyncIterator, Callable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
@@ -96,6 +97,8 @@ async def _program(server: Server) -> AsyncIterator[Any]:
 
     address, server.last_line = server.address, ""
     command, *args = address.command
+    # As in Jupyter's kernel specifications, this is the Python that runs the kernel.
+    command = sys.executable if command in ("python", "python3") else command
     parameters = mcp.StdioServerParameters(
         command=command, args=args, env=filled(address.env, address.name), cwd=address.folder
     )

@@ -50,7 +50,8 @@ def from_mcp(
 
     Arguments:
         server: a URL (`"https://host/mcp"`); a command line
-            (`"npx -y @modelcontextprotocol/server-filesystem ."`), which is started; a mapping as
+            (`"npx -y @modelcontextprotocol/server-filesystem ."`), which is started, where
+            `python` is the Python of this kernel; a mapping as
             in `.mcp.json`, such as `{"url": ..., "headers": {"Authorization": "Bearer ${NAME}"}}`;
             or an `MCPServer` of the SDK, which runs in this process.
         include: globs over the names of tools; all by default.
@@ -138,14 +139,10 @@ class _Definition:
         return well_formed(str(self.item.get("description") or self.item.get("title") or ""))
 
     def effect(self, arguments: Mapping[str, Any], model: str) -> str:
-        """Return where the arguments go, and what the server says of the tool."""
-        address = self.source.address
-        sent = f"Sent to the MCP server {address.name}"
-        sent += f" ({address.shown})." if address.shown else "."
+        """Return what the server says that a call destroys; "" where it says nothing."""
         hints: Mapping[str, Any] = self.item.get("annotations", {})
-        if hints.get("destructiveHint") is True and hints.get("readOnlyHint") is not True:
-            return f"{sent} The server says that it may delete or overwrite data."
-        return sent
+        destroys = hints.get("destructiveHint") is True and hints.get("readOnlyHint") is not True
+        return "The server says that it may delete or overwrite data." if destroys else ""
 
 
 def _pin(item: Json) -> str:
@@ -184,6 +181,7 @@ def _tool(definition: _Definition) -> Iterator[Tool]:
         group=address.name,
         about=definition.about,
         keeps_arguments=True,
+        server=f"the MCP server {address.name}" + (f" ({address.shown})" if address.shown else ""),
         effect=definition.effect,
     )
 
@@ -209,8 +207,7 @@ class _Calls:
     def _value(self, result: Json | Question) -> Any:
         if isinstance(result, Question):
             raise InputRequired(result.requests, result.state)
-        identity = self._connection.address.identity
-        return result_value(result, self._definition.name, identity)
+        return result_value(result, self._definition.name, self._connection.address.origin)
 
     def _demand_unchanged(self) -> None:
         """Raise CallError where the server has changed the tool since it was listed."""

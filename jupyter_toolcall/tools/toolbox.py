@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import dataclasses
 import functools
 import inspect
@@ -109,6 +110,12 @@ class Toolbox:
                 "functions, classes, instances, Tool or Toolbox"
             )
         return tools
+
+    def with_tools(self, tools: Mapping[str, Tool]) -> Toolbox:
+        """Return this toolbox with other tools under the same names."""
+        changed = copy.copy(self)
+        changed._tools = {**self._tools, **tools}
+        return changed
 
     def with_types(self, types: Iterable[type]) -> Toolbox:
         """Return a toolbox of the same tools, in which objects of these types are named too."""

@@ -430,7 +430,8 @@ def _with_question(
     if decision != "ask" and call.status != "unknown":
         return row
     effect = call_effect(ready, state, cursor.context.values, cursor.context.model)
-    following = [effect] if effect else []
+    following = [f"Sent to {ready.tool.server}."] if ready.tool.server else []
+    following += [effect] if effect else []
     following += [f"Creates {call_view.makes}."] if call_view.makes else []
     if unsaved := [f"`{name}`" for name in state.opened.outputs if name not in state.outputs]:
         following.append(f"Not saved yet: {', '.join(unsaved)}.")
