@@ -332,8 +332,8 @@ def server_client(
 
     The server itself may be on this computer. Any other host that it leads to (a redirect, a
     sign-in service that it names) has to be public and use https, and the client connects to the
-    address that was checked. A response has at most `max_bytes` bytes, and so has each line of an
-    event stream. `last` is kept up to date.
+    address that was checked. No line of a response is longer than `max_bytes`. `last` is kept up
+    to date.
     """
     import httpx2
 
@@ -361,18 +361,18 @@ def server_client(
             self._response, self._host = response, host
 
         async def __aiter__(self) -> AsyncIterator[bytes]:
-            is_stream = self._response.headers.get("content-type", "").startswith("text/event-")
-            count = 0
+            rest = b""
             try:
                 async for part in _unpacked(self._response, max_bytes, self._host):
-                    line = part.rpartition(b"\n")[2] if is_stream else part
-                    count = len(line) if len(line) < len(part) else count + len(part)
-                    if count > max_bytes:
+                    lines, newline, rest = (rest + part).rpartition(b"\n")
+                    if len(rest) > max_bytes:
                         last.is_too_large = True
                         raise httpx2.StreamError(f"more than {max_bytes:,} bytes")
-                    yield part
+                    if newline:
+                        yield without_half_characters(lines + newline)
             except CallError as error:
                 raise httpx2.StreamError(str(error)) from None
+            yield without_half_characters(rest)
 
         async def aclose(self) -> None:
             await self._response.aclose()
@@ -384,6 +384,19 @@ def server_client(
         auth=auth,
         transport=Transport(),
     )
+
+
+_ESCAPES = re.compile(
+    rb"\\(?:\\|u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}|u([dD][89a-fA-F]..))"
+)
+"""A backslash, a character in two halves, or half of one (with a group), as JSON escapes them."""
+
+
+def without_half_characters(data: bytes) -> bytes:
+    """Return JSON in which half of a Unicode character, which few parsers read, is U+FFFD."""
+    if b"\\ud" not in data and b"\\uD" not in data:
+        return data
+    return _ESCAPES.sub(lambda match: rb"\ufffd" if match[1] else match[0], data)
 
 
 def _origin(url: httpx2.URL) -> tuple[str, str, int | None]:

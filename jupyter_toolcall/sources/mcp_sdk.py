@@ -6,9 +6,11 @@ The SDK is imported here alone, when the first server is used.
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import functools
 import logging
 import os
+import re
 import sys
 import tempfile
 from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Mapping
@@ -19,7 +21,7 @@ from typing import IO, TYPE_CHECKING, Any, Literal
 from ..core.errors import CallError, UsageError
 from ..core.text import printable
 from ..tools.running_tool import InputRequest, InputResponse
-from .http_client import LastResponse, server_client
+from .http_client import LastResponse, server_client, without_half_characters
 from .mcp_servers import ServerAddress, filled
 from .mcp_sign_in import SignInPage
 
@@ -204,6 +206,8 @@ class _Watched:
         except BaseException:
             self._closed.set()
             raise
+        if isinstance(item, ValueError):
+            item = _unread_message(item)
         # The SDK refuses a whole list for one tool in it that is none.
         result = getattr(getattr(item, "message", None), "result", None)
         if isinstance(result, dict) and isinstance(result.get("tools"), list):
@@ -232,6 +236,30 @@ class _Watched:
 
     async def __aexit__(self, *raised: Any) -> Any:
         return await self._stream.__aexit__(*raised)
+
+
+_ID = re.compile(r'"id"\s*:\s*(\d+)')
+
+
+def _unread_message(error: Any) -> Any:
+    """Return the message of a line that the SDK cannot read, or that its request failed; the error
+    where the line has no id, such as a line of a log.
+
+    Without this, whoever waits for the line would wait for ever.
+    """
+    import mcp_types
+    from mcp.shared.message import SessionMessage
+
+    line = str(getattr(error, "errors", list)()[0].get("input", ""))
+    reader: Any = mcp_types.jsonrpc_message_adapter
+    with contextlib.suppress(ValueError):
+        whole = without_half_characters(line.encode("utf-8", "replace"))
+        return SessionMessage(reader.validate_json(whole, by_name=False))
+    match = _ID.search(line[:200]) or _ID.search(line[-100:])
+    if match is None:
+        return error
+    unread = mcp_types.ErrorData(code=mcp_types.PARSE_ERROR, message="")
+    return SessionMessage(mcp_types.JSONRPCError(jsonrpc="2.0", id=int(match[1]), error=unread))
 
 
 # -- messages, as plain data --------------------------------------------------------------------

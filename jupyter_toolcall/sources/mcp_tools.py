@@ -19,7 +19,7 @@ from jsonschema_rs import ValidationError
 
 from ..core.digests import digest
 from ..core.errors import CallError, DefinitionError
-from ..core.text import nearest
+from ..core.text import nearest, printable, visible_text
 from ..storage.journal_file import journals_folder
 from ..tools.object_types import Kinds
 from ..tools.running_tool import InputRequired, InputResponse
@@ -101,7 +101,7 @@ class McpTools(ToolSource):
     ) -> None:
         self.address, self.include, self.exclude = address, include, exclude
         self.trust_hints = trust_hints
-        self.prefix = address.name
+        self.prefix = re.sub(r"[^\w.-]", "_", address.name)[:40]
 
     def tools(self, kinds: Kinds) -> Iterator[Tool]:
         """Yield the tools. Raises DefinitionError where the server cannot be reached."""
@@ -115,9 +115,16 @@ class McpTools(ToolSource):
                     f"MCP server {self.address.name}: no tool fits {glob!r}.{near}"
                 )
         about = next(iter(listing.instructions.splitlines()), "") or self.address.shown
+        names_of_tools: set[str] = set()
         for item in listing.tools:
-            if self._takes(str(item["name"])):
-                yield from _tool(_Definition(self, item, about))
+            if not self._takes(str(item["name"])):
+                continue
+            definition = _Definition(self, item, about)
+            if definition.name in names_of_tools:
+                _warn_left_out(definition, "another tool has that name")
+                continue
+            names_of_tools.add(definition.name)
+            yield from _tool(definition)
 
     def _takes(self, name: str) -> bool:
         included = not self.include or any(fnmatchcase(name, glob) for glob in self.include)
@@ -157,10 +164,9 @@ def _tool(definition: _Definition) -> Iterator[Tool]:
     schema = {**NO_ARGUMENTS, **item.get("inputSchema", {})}
     try:
         checker = ArgumentChecker(definition.name, schema)
-    except (ValidationError, ValueError) as error:
-        reason = " ".join(str(error).split())[:200]
-        message = f"MCP server {address.name}: {definition.name} is left out, since its schema is "
-        warnings.warn(f"{message}none ({reason})", stacklevel=2)
+    except (ValidationError, ValueError, RecursionError) as error:
+        reason = printable(" ".join(str(error).split()))[:200]
+        _warn_left_out(definition, f"its schema is none ({reason})")
         return
     calls = _Calls(definition, connection(address))
 
@@ -184,6 +190,12 @@ def _tool(definition: _Definition) -> Iterator[Tool]:
         server=f"the MCP server {address.name}" + (f" ({address.shown})" if address.shown else ""),
         effect=definition.effect,
     )
+
+
+def _warn_left_out(definition: _Definition, reason: str) -> None:
+    server = definition.source.address.name
+    name = visible_text(definition.name, 60)
+    warnings.warn(f"MCP server {server}: {name} is left out, since {reason}", stacklevel=2)
 
 
 class _Calls:
