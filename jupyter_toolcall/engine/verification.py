@@ -107,7 +107,9 @@ def _copy(context: SessionContext, path: tuple[Entry, ...]) -> SessionContext:
     values.by_digest.update(
         (name, context.values.by_digest[name]) for name in _outside_digests(context, path)
     )
-    results = RecordedResults((entry.event for entry in path), context.values.value)
+    results = RecordedResults(
+        (entry.event for entry in path), lambda made, record, tool: context.values.value(made)
+    )
     toolbox = with_recorded_results(context.toolbox, results)
     return replace(context, journal=journal, values=values, toolbox=toolbox, model=None)
 

@@ -438,12 +438,9 @@ def connections() -> list[Connection]:
     return list(_CONNECTIONS.values())
 
 
-def connection_by_origin(origin: str) -> Connection:
-    """Return the newest connection to a URL or a command line (`ServerAddress.origin`).
-
-    Raises CallError where this process has none.
-    """
+def connection_by_name(name: str) -> Connection:
+    """Return the newest connection to a server of a name. Raises CallError for none."""
     for link in reversed(_CONNECTIONS.values()):
-        if link.address.origin == origin:
+        if link.address.name == name:
             return link
-    raise CallError("its MCP server is not connected in this kernel")
+    raise CallError(f"the MCP server {name} is not connected in this kernel")

@@ -64,11 +64,6 @@ class ServerAddress:
         return f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}{parts.path}" if self.url else ""
 
     @property
-    def origin(self) -> str:
-        """The digest of the URL or the command line, the same on every computer."""
-        return digest("mcp", self.url, [*self.command], self.name if self.in_memory else "")
-
-    @property
     def identity(self) -> str:
         """The digest of all that decides what is started or connected to."""
         held = f"{id(self.in_memory)}" if self.in_memory is not None else ""

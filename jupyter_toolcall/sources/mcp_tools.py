@@ -207,7 +207,7 @@ class _Calls:
     def _value(self, result: Json | Question) -> Any:
         if isinstance(result, Question):
             raise InputRequired(result.requests, result.state)
-        return result_value(result, self._definition.name, self._connection.address.origin)
+        return result_value(result, self._definition.name, self._connection.address.name)
 
     def _demand_unchanged(self) -> None:
         """Raise CallError where the server has changed the tool since it was listed."""
