@@ -1,9 +1,14 @@
 """A small MCP server, for lesson 12: a library with three books."""
 
-from typing import Annotated, Literal
-
-from mcp.server.mcpserver import Elicit, MCPServer, Resolve
-from mcp_types import CallToolResult, ResourceLink
+from mcp.server.mcpserver import Context, MCPServer
+from mcp_types import (
+    CallToolResult,
+    ElicitRequest,
+    ElicitRequestFormParams,
+    ElicitResult,
+    InputRequiredResult,
+    ResourceLink,
+)
 from pydantic import BaseModel
 
 server = MCPServer("library", instructions="Finds and reserves books of a small library.")
@@ -19,8 +24,11 @@ class Book(BaseModel):
     title: str
 
 
-class Branch(BaseModel):
-    branch: Literal["Centre", "Harbour"]
+BRANCH = {
+    "type": "object",
+    "properties": {"branch": {"type": "string", "enum": ["Centre", "Harbour"]}},
+    "required": ["branch"],
+}
 
 
 @server.tool()
@@ -42,14 +50,17 @@ def open_book(number: int) -> CallToolResult:
     return CallToolResult(content=[ResourceLink(uri=uri, name=title)])
 
 
-def ask_branch(number: int) -> Elicit[Branch]:
-    return Elicit(f"Where do you want to fetch {BOOKS[number][0]!r}?", Branch)
-
-
 @server.tool()
-def reserve_book(number: int, choice: Annotated[Branch, Resolve(ask_branch)]) -> str:
+def reserve_book(number: int, context: Context) -> str | InputRequiredResult:
     """Reserve a book. The library asks the reader where to fetch it."""
-    return f"{BOOKS[number][0]!r} is reserved at {choice.branch}."
+    title, response = BOOKS[number][0], (context.input_responses or {}).get("branch")
+    if not isinstance(response, ElicitResult):
+        message = f"Where do you want to fetch {title!r}?"
+        form = ElicitRequestFormParams(message=message, requested_schema=BRANCH)
+        return InputRequiredResult(input_requests={"branch": ElicitRequest(params=form)})
+    if response.content is None:
+        return f"{title!r} is not reserved."
+    return f"{title!r} is reserved at {response.content['branch']}."
 
 
 @server.prompt()

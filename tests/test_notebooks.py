@@ -71,9 +71,6 @@ def by_hand() -> Any:
 def lasting(part: Any) -> Any:
     """A part of a notebook without what may differ between two runs."""
     match part:
-        # A server's own state of a question: encrypted, and another one each time.
-        case {"type": "inputneeded", "state": _, **fields}:
-            return lasting(fields)
         case {"journal": Mapping(), "rows": Mapping()}:
             parsed = with_parsed_rows(part)
             return {key: lasting(value) for key, value in parsed.items()}
