@@ -218,9 +218,9 @@ class Cursor:
     ) -> PreparedCall:
         """Return a call that can run, with plain data in place of its names."""
         context, variables = self.context, self._variables_read_by(tool, state)
-        given = named.in_place(asked) if named.plain else asked
-        filled = given if call.edited else tool.fill(given, variables)
-        arguments = named.with_names(filled, given, asked) if named.plain else filled
+        values = named.with_values(asked) if named.plain else asked
+        filled = values if call.edited else tool.fill(values, variables)
+        arguments = named.with_names(filled, values, asked) if named.plain else filled
         inputs: ToolInputs | None = None
         missing: MissingSecret | None = None
         # The scheme's own tools only write down what the model chose.
@@ -255,7 +255,7 @@ class Cursor:
         MissingSecret.
         """
         reveal = self.context.secrets.reveal
-        values = named.in_place(reveal(asked, call.keys))
+        values = named.with_values(reveal(asked, call.keys))
         revealed_variables = {
             name: reveal(value, state.marked.get(name) or ()) for name, value in variables.items()
         }
