@@ -63,17 +63,17 @@ class ArgumentCopy:
             return False
         if not self._content:
             return self._changed_identity()
-        now = content_digest(self.copy)
-        if self._content == now:
+        content = content_digest(self.copy)
+        if self._content == content:
             return False
         # The class may make each copy different.
-        return not self.copied or content_digest(private(self.value)[0]) != now
+        return not self.copied or content_digest(private(self.value)[0]) != content
 
     def _changed_identity(self) -> bool | None:
-        now, readable = identity_digest(self.copy)
-        if now != self._before:
+        identity, readable = identity_digest(self.copy)
+        if identity != self._before:
             # A value whose digest differs each time may or may not have changed.
-            return True if now == identity_digest(self.copy)[0] else None
+            return True if identity == identity_digest(self.copy)[0] else None
         return False if readable or not self.copied else None
 
     @property

@@ -35,12 +35,12 @@ def short_names(names: Iterable[str]) -> dict[str, str]:
     forms: dict[str, str] = {}
     refused = [name for name in all_names if not _ACCEPTED.fullmatch(name)]
     # A tool may already have the name that a form would be: a server chooses its fields' names.
-    taken = all_names.difference(refused)
+    used_names = all_names.difference(refused)
     for name in sorted(refused):
         attempt = 0
-        while (form := _short_form(name, attempt)) in taken:
+        while (form := _short_form(name, attempt)) in used_names:
             attempt += 1
-        taken.add(form)
+        used_names.add(form)
         forms[name] = form
     return forms
 

@@ -147,7 +147,7 @@ def _dates_by_polars(series: Any, formats: tuple[str, ...]) -> Any:
 def _by_pyarrow(series: Any, formats: tuple[str, ...]) -> Any:
     compute = import_module("pyarrow.compute")
     texts = compute.utf8_trim_whitespace(series.to_native())
-    return compute.coalesce(*[_parsed_by_pyarrow(compute, texts, each) for each in formats])
+    return compute.coalesce(*[_parsed_by_pyarrow(compute, texts, form) for form in formats])
 
 
 def _parsed_by_pyarrow(compute: Any, texts: Any, format: str) -> Any:

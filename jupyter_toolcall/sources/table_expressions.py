@@ -185,9 +185,9 @@ class _Parser:
             raise CallError("and, or and not stand between conditions, such as price > 3")
         return part if part.dtype is None else Part(part.expr.fill_null(False), "bool")
 
-    def _number(self, part: Part, what: str) -> None:
+    def _number(self, part: Part, operator: str) -> None:
         if part.kind != "number":
-            raise CallError(f"{what} takes numbers, not {_kind_text(part)}")
+            raise CallError(f"{operator} takes numbers, not {_kind_text(part)}")
 
     def _arithmetic(self, left: Part, op: ast.operator, right: Part) -> Part:
         symbol = _SYMBOLS.get(type(op))

@@ -179,8 +179,8 @@ def figure_class() -> type:
         return buffer.getvalue()
 
     # A pickled figure names its class by this module. Its size in pixels is no caption.
-    own = {"__module__": __name__, "__str__": object.__str__, "_repr_png_": show_as_png}
-    return type("Figure", (base,), own)
+    attributes = {"__module__": __name__, "__str__": object.__str__, "_repr_png_": show_as_png}
+    return type("Figure", (base,), attributes)
 
 
 def __getattr__(name: str) -> Any:

@@ -83,11 +83,11 @@ def _hidden(values: Mapping[str, Any], sharing: Sharing) -> tuple[str, ...]:
 
 
 def _engine_error(error: Exception, cells_hidden: bool) -> CallError:
-    what = type(error).__name__
+    error_name = type(error).__name__
     if cells_hidden:
-        return CallError(f"the table's engine raised {what}; its message may quote cells")
+        return CallError(f"the table's engine raised {error_name}; its message may quote cells")
     lines = str(error).splitlines() or [""]
-    return CallError(f"the table's engine raised {what}: {visible_text(lines[0])}")
+    return CallError(f"the table's engine raised {error_name}: {visible_text(lines[0])}")
 
 
 def _allowed(
