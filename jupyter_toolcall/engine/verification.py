@@ -82,7 +82,6 @@ def verify_cursor(cursor: Cursor) -> Verification:
     """
     path = cursor.context.journal.path(cursor.head)
     replayed = replay_cursor(Cursor(_copy(cursor.context, path), cursor.head), None, fresh=True)
-    replayed.replay_queue.keeps_rounds = True
     calls, at_servers = len(cursor.state.order), server_tools(cursor.context.toolbox)
     taken = sum(
         call.started is not None for call in cursor.state.all_calls() if call.tool in at_servers
