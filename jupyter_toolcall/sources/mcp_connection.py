@@ -394,7 +394,7 @@ class Connection:
                 '{"url": ..., "headers": {"Authorization": "Bearer ${NAME}"}}'
             )
         if address.command:
-            last = self._server.last_line() or self._error_text(cause)
+            last = self._server.last_line or self._error_text(cause)
             return f"`{address.shown}` did not start as an MCP server: {last}"
         return f"{address.shown} cannot be reached: {self._error_text(cause)}"
 

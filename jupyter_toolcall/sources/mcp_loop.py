@@ -14,6 +14,7 @@ from concurrent.futures import TimeoutError as NotDone
 from typing import Any, TypeVar
 
 from ..core.interrupts import Hold, interruptible
+from ..tools.running_tool import report_progress
 
 T = TypeVar("T")
 TICK = 0.05
@@ -72,7 +73,13 @@ def _wait(future: Future[T], notices: queue.SimpleQueue[str]) -> T:
         finally:
             with contextlib.suppress(queue.Empty):
                 while True:
-                    print(notices.get_nowait())  # noqa: T201
+                    _show(notices.get_nowait())
+
+
+def _show(notice: str) -> None:
+    # What a tool prints is shown when the call has ended, and a link to sign in is needed before.
+    report_progress(notice)
+    print(notice)  # noqa: T201
 
 
 if hasattr(os, "register_at_fork"):

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import os
 import sys
 import tempfile
 from collections.abc import AsyncIterator, Callable
@@ -15,6 +16,7 @@ from dataclasses import dataclass, field
 from typing import IO, TYPE_CHECKING, Any, Literal
 
 from ..core.errors import CallError, UsageError
+from ..core.text import printable
 from ..tools.running_tool import InputRequest, InputResponse
 from .http_client import server_transport
 from .mcp_servers import ServerAddress, filled
@@ -40,16 +42,8 @@ class Server:
     status: int = 0
     """The HTTP status of its last response."""
     tokens: _Tokens = field(default_factory=lambda: _Tokens())
-    stderr: IO[str] | None = None
-    """What the program wrote on its standard error."""
-
-    def last_line(self) -> str:
-        """Return the last line that the program wrote on its standard error; "" for none."""
-        if self.stderr is None:
-            return ""
-        self.stderr.seek(0)
-        lines = [line.strip() for line in self.stderr.read()[-4000:].splitlines()]
-        return next((line for line in reversed(lines) if line), "")[:200]
+    last_line: str = ""
+    """The last line that the program wrote on its standard error, once it has ended."""
 
 
 Elicit = Any
@@ -96,19 +90,31 @@ def demand_sdk() -> None:
         raise UsageError("MCP servers need more: pip install 'jupyter-toolcall[mcp]'") from None
 
 
-def _program(server: Server) -> Any:
+@asynccontextmanager
+async def _program(server: Server) -> AsyncIterator[Any]:
     import mcp
     from mcp.client.stdio import stdio_client
 
-    address = server.address
+    address, server.last_line = server.address, ""
     command, *args = address.command
     # As in Jupyter's kernel specifications, this is the Python that runs the kernel.
     command = sys.executable if command in ("python", "python3") else command
     parameters = mcp.StdioServerParameters(
         command=command, args=args, env=filled(address.env, address.name), cwd=address.folder
     )
-    server.stderr = tempfile.TemporaryFile("w+", encoding="utf-8", errors="replace")  # noqa: SIM115
-    return stdio_client(parameters, errlog=server.stderr)
+    with tempfile.TemporaryFile("w+", encoding="utf-8", errors="replace") as stderr:
+        try:
+            async with stdio_client(parameters, errlog=stderr) as streams:
+                yield streams
+        finally:
+            server.last_line = _last_line(stderr)
+
+
+def _last_line(file: IO[str]) -> str:
+    size = file.seek(0, os.SEEK_END)
+    file.seek(max(size - 4_000, 0))
+    lines = [line.strip() for line in file.read().splitlines()]
+    return printable(next((line for line in reversed(lines) if line), ""))[:200]
 
 
 @asynccontextmanager

@@ -123,7 +123,7 @@ def _line(text: str, limit: int) -> str:
 def _fields(value: Any, room: Room) -> tuple[tuple[str, str], ...]:
     cls: Any = type(value)
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
-        pairs = [(f.name, getattr(value, f.name)) for f in dataclasses.fields(value)]
+        pairs = [(f.name, getattr(value, f.name)) for f in dataclasses.fields(value) if f.repr]
     elif isinstance(value, Mapping):
         pairs = [(str(key), item) for key, item in value.items()]
     elif cls.__repr__ is object.__repr__ or hasattr(cls, "model_fields"):
