@@ -317,48 +317,73 @@ async def _addresses(limits: RequestLimits, target: _Target) -> list[str]:
 # -- a server whose URL a person typed ------------------------------------------------
 
 
-def server_transport(url: str, max_bytes: int) -> httpx2.AsyncBaseTransport:
-    """Return the transport of a client for one server, whose URL a person typed.
+@dataclass
+class LastResponse:
+    """The last response of a server."""
+
+    status: int = 0
+    is_too_large: bool = False
+
+
+def server_client(
+    url: str, headers: Mapping[str, str], auth: Any, max_bytes: int, last: LastResponse
+) -> httpx2.AsyncClient:
+    """Return a client for one server, whose URL a person typed.
 
     The server itself may be on this computer. Any other host that it leads to (a redirect, a
     sign-in service that it names) has to be public and use https, and the client connects to the
-    address that was checked. A response that is no event stream has at most `max_bytes` bytes.
+    address that was checked. A response has at most `max_bytes` bytes, and so has each line of an
+    event stream. `last` is kept up to date.
     """
     import httpx2
 
-    typed, inner = (
-        _origin(httpx2.URL(url)),
-        httpx2.AsyncHTTPTransport(verify=_tls(), trust_env=False),
-    )
+    typed = _origin(httpx2.URL(url))
+    inner = httpx2.AsyncHTTPTransport(verify=_tls(), trust_env=False)
 
     class Transport(httpx2.AsyncBaseTransport):
         async def handle_async_request(self, request: httpx2.Request) -> httpx2.Response:
             if _origin(request.url) != typed:
                 request = await _to_public_address(request)
             response = await inner.handle_async_request(request)
-            if not response.headers.get("content-type", "").startswith("text/event-stream"):
-                response.stream = Capped(response.stream)
-            return response
+            last.status, last.is_too_large = response.status_code, False
+            packed = ("content-encoding", "content-length")
+            kept = [
+                pair for pair in response.headers.multi_items() if pair[0].lower() not in packed
+            ]
+            body = LimitedBody(response, request.url.host)
+            return httpx2.Response(response.status_code, headers=kept, stream=body)
 
         async def aclose(self) -> None:
             await inner.aclose()
 
-    class Capped(httpx2.AsyncByteStream):
-        def __init__(self, stream: Any) -> None:
-            self._stream = stream
+    class LimitedBody(httpx2.AsyncByteStream):
+        def __init__(self, response: httpx2.Response, host: str) -> None:
+            self._response, self._host = response, host
 
         async def __aiter__(self) -> AsyncIterator[bytes]:
+            is_stream = self._response.headers.get("content-type", "").startswith("text/event-")
             count = 0
-            async for part in self._stream:
-                count += len(part)
-                if count > max_bytes:
-                    raise httpx2.StreamError(f"the answer has more than {max_bytes:,} bytes")
-                yield part
+            try:
+                async for part in _unpacked(self._response, max_bytes, self._host):
+                    line = part.rpartition(b"\n")[2] if is_stream else part
+                    count = len(line) if len(line) < len(part) else count + len(part)
+                    if count > max_bytes:
+                        last.is_too_large = True
+                        raise httpx2.StreamError(f"more than {max_bytes:,} bytes")
+                    yield part
+            except CallError as error:
+                raise httpx2.StreamError(str(error)) from None
 
         async def aclose(self) -> None:
-            await self._stream.aclose()
+            await self._response.aclose()
 
-    return Transport()
+    return httpx2.AsyncClient(
+        headers=headers,
+        # A tool may take as long as it takes: a person can interrupt it.
+        timeout=httpx2.Timeout(30, read=None),
+        auth=auth,
+        transport=Transport(),
+    )
 
 
 def _origin(url: httpx2.URL) -> tuple[str, str, int | None]:
@@ -397,7 +422,7 @@ async def _to_public_address(request: httpx2.Request) -> httpx2.Request:
 async def _body(response: httpx2.Response, limits: RequestLimits, target: _Target) -> bytes:
     """Return the whole body, unpacked. Raises CallError as soon as it is too long."""
     body = bytearray()
-    async for part in _unpacked(response, limits, target):
+    async for part in _unpacked(response, limits.max_bytes, target.address):
         body += part
         if len(body) > limits.max_bytes:
             raise CallError(f"{target.address} answered more than {limits.max_bytes:,} bytes")
@@ -405,7 +430,7 @@ async def _body(response: httpx2.Response, limits: RequestLimits, target: _Targe
 
 
 async def _unpacked(
-    response: httpx2.Response, limits: RequestLimits, target: _Target
+    response: httpx2.Response, max_bytes: int, address: str
 ) -> AsyncIterator[bytes]:
     """Yield the body in parts, none of them much longer than the limit."""
     packing = response.headers.get("content-encoding", "identity").strip().lower()
@@ -414,14 +439,14 @@ async def _unpacked(
             yield part
         return
     if packing not in ("gzip", "x-gzip", "deflate"):
-        raise CallError(f"{target.address} packed its answer as {packing!r:.40}, not as gzip")
+        raise CallError(f"{address} packed its answer as {packing!r:.40}, not as gzip")
     unpack, is_empty = zlib.decompressobj(zlib.MAX_WBITS | 32), True
     async for part in response.aiter_raw():
         is_empty = is_empty and not part
         try:
             # A small packed part may unpack to gigabytes.
-            yield unpack.decompress(part, limits.max_bytes + 1)
+            yield unpack.decompress(part, max_bytes + 1)
         except zlib.error:
-            raise CallError(f"{target.address} sent an answer that cannot be unpacked") from None
+            raise CallError(f"{address} sent an answer that cannot be unpacked") from None
     if not is_empty and (not unpack.eof or unpack.unused_data):
-        raise CallError(f"{target.address} sent an answer that is not packed as one whole")
+        raise CallError(f"{address} sent an answer that is not packed as one whole")

@@ -11,8 +11,9 @@ import asyncio
 import contextlib
 import contextvars
 import itertools
-import json
 import queue
+import time
+import warnings
 from collections.abc import Awaitable, Callable, Coroutine, Mapping
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
@@ -21,7 +22,8 @@ from ..core.errors import CallError, DefinitionError, UsageError
 from ..tools.running_tool import InputRequest, InputResponse, OutcomeUnknown, report_progress
 from . import mcp_sdk
 from .mcp_loop import LoopThread
-from .mcp_sdk import MAX_BYTES, Json, Server, plain
+from .mcp_result_checks import DeclaredOutputs, demand_size, too_large
+from .mcp_sdk import Json, Server, plain
 from .mcp_servers import ServerAddress
 from .mcp_sign_in import SECONDS as SIGN_IN_SECONDS
 
@@ -29,6 +31,9 @@ T = TypeVar("T")
 CONNECT_SECONDS = 120.0
 """A program may be downloaded first."""
 LIST_SECONDS = 60.0
+LISTING_SECONDS = 30.0
+"""A tool of a list that is older is looked up before it is called: a call may wait for a person,
+and not every server says that its tools have changed."""
 MAX_PAGES, MAX_ITEMS = 100, 5_000
 MAX_ROUNDS = 10
 """Rounds in which a server asks for nothing but to be called again."""
@@ -67,8 +72,8 @@ class Connection:
 
     def __init__(self, address: ServerAddress) -> None:
         self.address = address
-        self.listing_is_old = False
-        """Whether the server said that its tools have changed since they were listed."""
+        self._listed_at = 0.0
+        """When the tools were listed; 0 where the server said that they have changed since."""
         self._server = Server(address, self._show_link)
         self._thread = LoopThread.current()
         self._client: Any = None
@@ -82,12 +87,22 @@ class Connection:
         self._running: list[_RunningCall] = []
         self._asked: dict[str, tuple[_RunningCall, asyncio.Future[Any]]] = {}
         self._numbers = itertools.count(1)
+        self._outputs = DeclaredOutputs()
         self._thread.at_end.append(self.close)
 
     @property
     def is_open(self) -> bool:
         """Whether it is connected now."""
         return self._client is not None and not self._closed.is_set()
+
+    @property
+    def listing_is_old(self) -> bool:
+        """Whether the tools may have changed since they were listed."""
+        return time.monotonic() - self._listed_at > LISTING_SECONDS
+
+    @listing_is_old.setter
+    def listing_is_old(self, is_old: bool) -> None:
+        self._listed_at = 0.0 if is_old else time.monotonic()
 
     # -- requests, from any thread ---------------------------------------------------------
 
@@ -97,9 +112,16 @@ class Connection:
         Raises DefinitionError where it cannot be reached, or its list does not end.
         """
         try:
-            return self._run(self._list_tools())
+            listing = self._run(self._list_tools())
         except (CallError, UsageError) as error:
             raise DefinitionError(f"MCP server {self.address.name}: {error}") from None
+        if self._server.left_out:
+            names = ", ".join(self._server.left_out[:10])
+            message = (
+                f"MCP server {self.address.name}: {names} left out, since it is no tool of MCP"
+            )
+            warnings.warn(message, stacklevel=2)
+        return listing
 
     def call(self, tool: str, arguments: Mapping[str, Any]) -> Json | Question:
         """Return the result of a tool (a `CallToolResult` as JSON), or a question to the person.
@@ -155,7 +177,7 @@ class Connection:
 
     async def _connect(self) -> None:
         ready: asyncio.Future[None] = asyncio.get_running_loop().create_future()
-        self._closed, self._server.status = asyncio.Event(), 0
+        self._closed, self._server.last_response.status = asyncio.Event(), 0
         owner = self._owner = asyncio.create_task(self._own(ready, self._closed))
         try:
             async with asyncio.timeout(CONNECT_SECONDS) as self._deadline:
@@ -220,7 +242,9 @@ class Connection:
     async def _list_tools(self) -> Listing:
         client = await self._connected()
         self.listing_is_old = False
+        self._server.left_out.clear()
         tools = await self._pages(client.list_tools, "tools")
+        self._outputs = DeclaredOutputs(tools)
         return Listing(tuple(tools), client.instructions or "", client.protocol_version)
 
     async def _pages(self, request: Callable[..., Awaitable[Any]], kind: str) -> list[Json]:
@@ -230,18 +254,18 @@ class Connection:
         for _ in range(MAX_PAGES):
             page = await self._in_time(request(cursor=cursor))
             items += [plain(item) for item in getattr(page, kind)]
-            cursor = page.next_cursor
-            if cursor is None or len(items) > MAX_ITEMS:
+            if page.next_cursor is None:
+                return items
+            if page.next_cursor == cursor or len(items) > MAX_ITEMS:
                 break
-        if cursor is not None:
-            raise CallError(f"its list of {kind} does not end: {len(items):,} so far")
-        return items
+            cursor = page.next_cursor
+        raise CallError(f"its list of {kind} does not end: {len(items):,} so far")
 
     async def _read(self, uri: str) -> list[Json]:
         client = await self._connected()
         result = await self._in_time(client.read_resource(uri))
         contents = [plain(item) for item in result.contents]
-        _demand_size(contents, f"the resource {uri:.200}")
+        demand_size(contents, f"the resource {uri:.200}")
         return contents
 
     async def _prompts(self) -> list[Json]:
@@ -263,7 +287,9 @@ class Connection:
         except TimeoutError:
             raise CallError(f"it gave no answer within {LIST_SECONDS:g} seconds") from None
         except Exception as error:
-            raise CallError(self._error_text(error)) from None
+            if self._server.last_response.is_too_large:
+                raise CallError(too_large("its answer")) from None
+            raise CallError(mcp_sdk.error_text(_cause(error))) from None
 
     # -- calls -----------------------------------------------------------------------------
 
@@ -282,14 +308,7 @@ class Connection:
             # The SDK calls this in a context of its own, that of its reading task.
             context.run(report_progress, _progress_text(progress, total, message))
 
-        request = client.session.call_tool(
-            tool,
-            dict(arguments),
-            progress_callback=report,
-            input_responses=responses,
-            request_state=state,
-            allow_input_required=True,
-        )
+        request = mcp_sdk.call_tool(client.session, tool, arguments, report, responses, state)
         task = asyncio.create_task(request)
         running = _RunningCall(tool, arguments, task, rounds=rounds)
         self._running.append(running)
@@ -343,7 +362,8 @@ class Connection:
             return self._failed(_cause(error), tool)
         if not hasattr(result, "input_requests"):
             data = plain(result)
-            _demand_size(data, f"{tool} ran, and its result")
+            demand_size(data, f"{tool} ran, and its result")
+            self._outputs.demand(tool, data)
             return data
         requests = mcp_sdk.input_requests(result, tool)
         if requests:
@@ -365,12 +385,14 @@ class Connection:
 
     def _failed(self, error: Exception, tool: str) -> Question:
         """Raise what a failed call means, or return the pages that the person has to open."""
-        text = self._error_text(error)
-        match mcp_sdk.error_kind(error, self._server.status):
+        text = mcp_sdk.error_text(error)
+        match mcp_sdk.error_kind(error, self._server.last_response):
             case "page":
                 return Question(mcp_sdk.pages(error), {})
-            case "schema":
-                raise CallError(f"{tool} ran, and its result is not what it declares: {text}")
+            case "no result":
+                raise CallError(f"{tool} ran, and {text}")
+            case "too large":
+                raise CallError(too_large(f"{tool} ran, and its result"))
             case "not sent":
                 self._closed.set()
                 raise CallError(self._connect_error(error))
@@ -388,25 +410,16 @@ class Connection:
         address, cause = self.address, _cause(error)
         if isinstance(cause, FileNotFoundError) and address.command:
             return f"there is no program {address.command[0]!r}; install it, or give its whole path"
-        if self._server.status in (401, 403):
+        status = self._server.last_response.status
+        if status in (401, 403):
             return (
-                f"{address.shown} refuses the request ({self._server.status}); give a token: "
+                f"{address.shown} refuses the request ({status}); give a token: "
                 '{"url": ..., "headers": {"Authorization": "Bearer ${NAME}"}}'
             )
         if address.command:
-            last = self._server.last_line or self._error_text(cause)
+            last = self._server.last_line or mcp_sdk.error_text(cause)
             return f"`{address.shown}` did not start as an MCP server: {last}"
-        return f"{address.shown} cannot be reached: {self._error_text(cause)}"
-
-    def _error_text(self, error: Exception) -> str:
-        cause = _cause(error)
-        return " ".join(str(cause).split())[:300] or type(cause).__name__
-
-
-def _demand_size(data: Any, what: str) -> None:
-    size = len(json.dumps(data, ensure_ascii=False))
-    if size > MAX_BYTES:
-        raise CallError(f"{what} has {size:,} characters, more than {MAX_BYTES:,}; ask for less")
+        return f"{address.shown} cannot be reached: {mcp_sdk.error_text(cause)}"
 
 
 def _progress_text(progress: float, total: float | None, message: str | None) -> str:

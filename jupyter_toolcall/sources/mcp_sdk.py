@@ -6,11 +6,12 @@ The SDK is imported here alone, when the first server is used.
 from __future__ import annotations
 
 import asyncio
+import functools
 import logging
 import os
 import sys
 import tempfile
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Mapping
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import dataclass, field
 from typing import IO, TYPE_CHECKING, Any, Literal
@@ -18,12 +19,11 @@ from typing import IO, TYPE_CHECKING, Any, Literal
 from ..core.errors import CallError, UsageError
 from ..core.text import printable
 from ..tools.running_tool import InputRequest, InputResponse
-from .http_client import server_transport
+from .http_client import LastResponse, server_client
 from .mcp_servers import ServerAddress, filled
 from .mcp_sign_in import SignInPage
 
 if TYPE_CHECKING:
-    import httpx2
     from mcp import Client
     from mcp.client.auth import OAuthClientProvider
 
@@ -39,9 +39,10 @@ class Server:
     address: ServerAddress
     show_link: Callable[[str], None]
     """Shows the link at which a person signs in."""
-    status: int = 0
-    """The HTTP status of its last response."""
+    last_response: LastResponse = field(default_factory=LastResponse)
     tokens: _Tokens = field(default_factory=lambda: _Tokens())
+    left_out: list[str] = field(default_factory=list)
+    """The names of what it listed as tools, and what is none."""
     last_line: str = ""
     """The last line that the program wrote on its standard error, once it has ended."""
 
@@ -70,9 +71,9 @@ def new_client(
     address = server.address
     to: Any = address.in_memory
     if address.command:
-        to = _watched(_program(server), closed)
+        to = _watched(_program(server), server, closed)
     elif address.url:
-        to = _watched(_http(server), closed)
+        to = _watched(_http(server), server, closed)
     return mcp.Client(
         to,
         elicitation_callback=elicit,
@@ -119,24 +120,13 @@ def _last_line(file: IO[str]) -> str:
 
 @asynccontextmanager
 async def _http(server: Server) -> AsyncIterator[Any]:
-    import httpx2
     from mcp.client.streamable_http import streamable_http_client
 
     address = server.address
     headers = filled(address.headers, address.name)
     signs_in = "authorization" not in {key.lower() for key in headers}
-
-    async def note_status(response: httpx2.Response) -> None:
-        server.status = response.status_code
-
-    client = httpx2.AsyncClient(
-        headers=headers,
-        # A tool may take as long as it takes: a person can interrupt it.
-        timeout=httpx2.Timeout(30, read=None),
-        auth=_sign_in(server) if signs_in else None,
-        transport=server_transport(address.url, MAX_BYTES),
-        event_hooks={"response": [note_status]},
-    )
+    auth = _sign_in(server) if signs_in else None
+    client = server_client(address.url, headers, auth, MAX_BYTES, server.last_response)
     async with client:
         connected = streamable_http_client(
             address.url, http_client=client, max_sse_event_size=MAX_BYTES
@@ -190,17 +180,17 @@ class _Tokens:
 
 
 @asynccontextmanager
-async def _watched(transport: Any, closed: asyncio.Event) -> AsyncIterator[Any]:
+async def _watched(transport: Any, server: Server, closed: asyncio.Event) -> AsyncIterator[Any]:
     """Enter a transport; `closed` is set when nothing more can be read of it."""
     async with transport as (read, write):
-        yield _Watched(read, closed), write
+        yield _Watched(read, server, closed), write
 
 
 class _Watched:
-    """A stream that notes its end."""
+    """A stream that notes its end, and keeps bad tools from hiding good ones."""
 
-    def __init__(self, stream: Any, closed: asyncio.Event) -> None:
-        self._stream, self._closed = stream, closed
+    def __init__(self, stream: Any, server: Server, closed: asyncio.Event) -> None:
+        self._stream, self._server, self._closed = stream, server, closed
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._stream, name)
@@ -210,10 +200,31 @@ class _Watched:
 
     async def __anext__(self) -> Any:
         try:
-            return await self._stream.__anext__()
+            item = await self._stream.__anext__()
         except BaseException:
             self._closed.set()
             raise
+        # The SDK refuses a whole list for one tool in it that is none.
+        result = getattr(getattr(item, "message", None), "result", None)
+        if isinstance(result, dict) and isinstance(result.get("tools"), list):
+            result["tools"] = [*filter(self._is_tool, result["tools"])]
+        return item
+
+    def _is_tool(self, item: Any) -> bool:
+        import mcp_types
+        from pydantic import ValidationError
+
+        try:
+            if isinstance(item["inputSchema"], dict):
+                item["inputSchema"].setdefault("type", "object")
+            mcp_types.Tool.model_validate(item, by_name=False)
+            if item["inputSchema"]["type"] == "object":
+                return True
+        except (ValidationError, KeyError, TypeError):
+            pass
+        name = item.get("name", "") if isinstance(item, dict) else item
+        self._server.left_out.append(printable(f"{name!r:.60}"))
+        return False
 
     async def __aenter__(self) -> _Watched:
         await self._stream.__aenter__()
@@ -230,6 +241,40 @@ def plain(item: Any) -> Json:
     """Return a message of the SDK as JSON, with the names of the specification."""
     data: Json = item.model_dump(mode="json", by_alias=True, exclude_none=True)
     return data
+
+
+def call_tool(
+    session: Any,
+    tool: str,
+    arguments: Mapping[str, Any],
+    report: Callable[[float, float | None, str | None], Awaitable[None]],
+    responses: Mapping[str, Any] | None,
+    state: str | None,
+) -> Coroutine[Any, Any, Any]:
+    """Return a request that calls a tool; its result is a `CallToolResult` or an
+    `InputRequiredResult`.
+
+    The SDK's own `call_tool` matches the result with regular expressions of the server in the
+    event loop, and one that takes for ever would stop all connections, and interrupts.
+    """
+    import mcp_types
+
+    parameters = mcp_types.CallToolRequestParams(
+        name=tool, arguments=dict(arguments), input_responses=responses, request_state=state
+    )
+    request = mcp_types.CallToolRequest(params=parameters)
+    answer: Coroutine[Any, Any, Any] = session.send_request(
+        request, _result_reader(), progress_callback=report
+    )
+    return answer
+
+
+@functools.cache
+def _result_reader() -> Any:
+    import mcp_types
+    from pydantic import TypeAdapter
+
+    return TypeAdapter(mcp_types.CallToolResult | mcp_types.InputRequiredResult)
 
 
 def input_request(parameters: Any) -> InputRequest:
@@ -258,28 +303,44 @@ def elicit_result(response: InputResponse) -> Any:
     return mcp_types.ElicitResult(action=response.action, content=content)
 
 
-Kind = Literal["not sent", "lost", "page", "schema", "failed"]
+Kind = Literal["not sent", "lost", "page", "too large", "no result", "failed"]
+_REFUSED = (301, 302, 303, 307, 308, 401, 403)
 
 
-def error_kind(error: Exception, status: int) -> Kind:
+def error_kind(error: Exception, last: LastResponse) -> Kind:
     """Return what an error of a call means.
 
     "not sent": nothing ran. "lost": whether it ran is not known. "page": the person has to open
-    a page first, and nothing ran. "schema": it ran, and its result does not fit what the server
-    declares. "failed": the server says that it failed.
+    a page first, and nothing ran. "too large", "no result": it ran, and what the server answered
+    is too large, or is no result. "failed": the server says that it failed.
     """
     import mcp_types
     from mcp.shared.exceptions import MCPError
 
-    if type(error).__name__ in ("ConnectError", "ConnectTimeout") or status in (401, 403):
+    if type(error).__name__ in ("ConnectError", "ConnectTimeout") or last.status in _REFUSED:
         return "not sent"
-    if isinstance(error, MCPError):
-        if error.code == mcp_types.URL_ELICITATION_REQUIRED:
-            return "page"
-        if error.code == mcp_types.HEADER_MISMATCH or error.message == "Session terminated":
-            return "not sent"
-        return "lost" if error.code == mcp_types.CONNECTION_CLOSED or status >= 500 else "failed"
-    return "schema" if isinstance(error, RuntimeError) and "tool" in str(error).lower() else "lost"
+    if last.is_too_large:
+        return "too large"
+    if not isinstance(error, MCPError):
+        return "no result" if type(error).__name__ == "ValidationError" else "lost"
+    if error.code == mcp_types.URL_ELICITATION_REQUIRED:
+        return "page"
+    if error.code == mcp_types.HEADER_MISMATCH or error.message == "Session terminated":
+        return "not sent"
+    unread = error.code in (mcp_types.CONNECTION_CLOSED, mcp_types.PARSE_ERROR)
+    no_message = error.code == mcp_types.INVALID_REQUEST and 0 < last.status < 300
+    return "lost" if unread or no_message or last.status >= 500 else "failed"
+
+
+def error_text(error: Exception) -> str:
+    """Return what an error says, in one line."""
+    import mcp_types
+
+    # What pydantic says is for the server's authors.
+    unread = getattr(error, "code", None) == mcp_types.PARSE_ERROR
+    if unread or type(error).__name__ == "ValidationError":
+        return "its answer does not follow the protocol"
+    return printable(" ".join(str(error).split()))[:300] or type(error).__name__
 
 
 def pages(error: Any) -> dict[str, InputRequest]:
