@@ -106,6 +106,8 @@ class McpTools(ToolSource):
     def tools(self, kinds: Kinds) -> Iterator[Tool]:
         """Yield the tools. Raises DefinitionError where the server cannot be reached."""
         link = connection(self.address)
+        # Where another server has its name, this one is numbered.
+        self.address, self.prefix = link.address, link.address.name
         listing = _listing(link)
         names = [str(item.get("name", "")) for item in listing.tools]
         for glob in (*self.include, *self.exclude):
