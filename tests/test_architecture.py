@@ -12,7 +12,7 @@ import pytest
 
 PACKAGE = Path(__file__).parent.parent / "jupyter_toolcall"
 PACKAGES = (
-    *("core", "tools", "schemes", "models", "sources", "storage", "engine"),
+    *("core", "tools", "schemes", "models", "storage", "sources", "engine"),
     *("compare", "view", "export", "session", "evaluation", "jupyter", "teaching"),
 )
 """The packages from the bottom to the top: each imports only from those before it."""
@@ -27,6 +27,7 @@ HEAVY = {
     "filelock": "storage/file_system.py",
     "graphql": "sources/graphql_schema_readers.py",
     "graphviz": "view/graph_layout.py",
+    "mcp": "sources/mcp_sdk.py",
     "mistune": "view/previews.py",
     "narwhals": "sources/table_frames.py",
     "nbclient": "storage/notebook_files.py",

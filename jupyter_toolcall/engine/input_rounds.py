@@ -58,11 +58,13 @@ def _request_json(request: InputRequest) -> dict[str, Any]:
 def _demand_form(request: Mapping[str, Any]) -> None:
     """Raise where a request is neither a form nor the address of a page."""
     _form_checker(request)
-    url = request.get("url", "")
-    if url and (urlsplit(url).scheme not in ("http", "https") or not urlsplit(url).hostname):
-        raise UsageError(
-            f"{url!r:.80} is no address of a page that begins with https:// or http://"
-        )
+    if not (url := request.get("url", "")):
+        return
+    parts = urlsplit(url)
+    # What the person sees of a link is where it leads.
+    is_plain = url.isascii() and url.isprintable() and "@" not in parts.netloc
+    if parts.scheme not in ("http", "https") or not parts.hostname or not is_plain:
+        raise UsageError(f"{url!r:.80} is no plain address that begins with https:// or http://")
 
 
 # -- the person's response --------------------------------------------------------------------

@@ -22,13 +22,14 @@ from ..core.events import (
     Started,
     Unknown,
 )
-from ..core.json_data import replaced_at
+from ..core.json_data import at_path, replaced_at
 from ..tools.running_tool import InputRequest, InputRequired, OutcomeUnknown
 from ..tools.tool import Tool
 from ..tools.toolbox import Toolbox
 
-Value = Callable[[Made], Any]
-"""From a recorded object to its value. Raises ToolcallError where it is not at hand."""
+Value = Callable[[Made, Any, Tool], Any]
+"""From a recorded object, the record in which it stands and the tool that made it to its value.
+Raises ToolcallError where that is not at hand."""
 
 
 class RecordedResults:
@@ -45,21 +46,21 @@ class RecordedResults:
         for tool, outcome in _outcomes(events):
             self._outcomes.setdefault(tool, []).append(outcome)
 
-    def next(self, tool: str) -> Any:
+    def next(self, tool: Tool) -> Any:
         """Return the next recorded result of a tool, or raise what its run raised.
 
         Raises CallError where nothing more of it is recorded.
         """
-        outcomes = self._outcomes.get(tool)
+        outcomes, name = self._outcomes.get(tool.name), tool.name
         if not outcomes:
-            raise CallError(f"{tool} did not run: verifying takes recorded results of its server")
+            raise CallError(f"{name} did not run: verifying takes recorded results of its server")
         match outcomes.pop(0):
             case Data(data):
                 return data
             case Made() as made:
-                return self._value(made)
+                return self._value(made, None, tool)
             case Many() as many:
-                return self._with_objects(many)
+                return self._with_objects(many, tool)
             case Failed(message):
                 raise CallError(message)
             case InputNeeded(requests, state):
@@ -69,13 +70,15 @@ class RecordedResults:
             case Interrupted():
                 raise KeyboardInterrupt
 
-    def _with_objects(self, many: Many) -> Any:
-        values = [self._value(made) for made in many.objects if not made.changed]
+    def _with_objects(self, many: Many, tool: Tool) -> Any:
+        objects = [made for made in many.objects if not made.changed]
         if not many.paths:
-            return values
+            return [self._value(made, None, tool) for made in objects]
         data = many.data
-        for path, value in zip(many.paths, values, strict=False):
-            data = replaced_at(data, tuple(map(str, path)), value)
+        for path, made in zip(many.paths, objects, strict=False):
+            steps = tuple(map(str, path))
+            value = self._value(made, at_path(many.data, steps[:-1]), tool)
+            data = replaced_at(data, steps, value)
         return data
 
 
@@ -106,10 +109,10 @@ def with_recorded_results(toolbox: Toolbox, results: RecordedResults) -> Toolbox
 
     def recorded(tool: Tool) -> Tool:
         def run(**values: Any) -> Any:
-            return results.next(tool.name)
+            return results.next(tool)
 
         def resume(state: Any, responses: Any, values: Any) -> Any:
-            return results.next(tool.name)
+            return results.next(tool)
 
         return replace(tool, function=run, resume=resume)
 

@@ -20,7 +20,6 @@ from ..core.events import (
     Outcome,
     Replied,
     Started,
-    ended_call,
 )
 from ..core.interrupts import Hold
 from ..core.journal import Journal
@@ -288,7 +287,8 @@ def _replay_start(
         if verdict == "ask" or ready.tool.for_person:
             return None
         allowed = ready.approval_digest == recorded
-    is_kept = not cursor.fresh or cursor.replay_queue.is_kept(call.id)
+    # No tool asks the person again what is recorded.
+    is_kept = not cursor.fresh or cursor.replay_queue.asks_for_input(call.id)
     if allowed and (is_kept or cut_off):
         ready = cursor.prepared(call, state)[0]
         at_hand = _is_at_hand(cursor, ready, _recorded_end(cursor, call.id))
@@ -309,9 +309,11 @@ def _replay_result(
         return run_call(cursor, call, state, from_record=not cursor.fresh)
     ready = cursor.prepared(call, state)[0]
     if _is_at_hand(cursor, ready, (recorded_entry, event.outcome)):
-        # Without a result its marks count: the call may have gone on elsewhere.
-        meta = {} if ended_call(event) else recorded_entry.meta
-        return _write_again(cursor, event, recorded_entry, **meta)
+        # A round of input that may have gone on elsewhere keeps that mark.
+        marks = {
+            key: recorded_entry.meta[key] for key in {"may_have_run"} & recorded_entry.meta.keys()
+        }
+        return _write_again(cursor, event, recorded_entry, **marks)
     # Its result is not at hand any more. Nothing runs here, since nothing has allowed it.
     return execute_step(cursor, step_of(call), state)
 

@@ -42,8 +42,6 @@ class ReplayQueue:
     """The calls that were decided on, or run, again: their recorded entries are skipped."""
     following: ReplayQueue | None = None
     """The queue that is replayed after this one."""
-    keeps_rounds: bool = False
-    """Whether a call that asked for input is taken as recorded though every call runs again."""
 
     def next(self, open_calls: Collection[str] = ()) -> Entry | None:
         """Return the next entry that still holds, or that is about one of these calls."""
@@ -71,12 +69,10 @@ class ReplayQueue:
                 return entry, event.outcome
         return None
 
-    def is_kept(self, call_id: str) -> bool:
-        """Return whether a call that starts here is taken as recorded, since it asks a person."""
+    def asks_for_input(self, call_id: str) -> bool:
+        """Return whether a call is recorded to ask the person for input."""
         events = (entry.event for entry in self.entries)
-        return self.keeps_rounds and any(
-            call_id_of(event) == call_id and _is_round(event) for event in events
-        )
+        return any(call_id_of(event) == call_id and _is_round(event) for event in events)
 
     def goes_on(self, call_id: str) -> bool:
         """Return whether a call that starts here is recorded to ask for input, or not to know its

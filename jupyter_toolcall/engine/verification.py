@@ -82,7 +82,6 @@ def verify_cursor(cursor: Cursor) -> Verification:
     """
     path = cursor.context.journal.path(cursor.head)
     replayed = replay_cursor(Cursor(_copy(cursor.context, path), cursor.head), None, fresh=True)
-    replayed.replay_queue.keeps_rounds = True
     calls, at_servers = len(cursor.state.order), server_tools(cursor.context.toolbox)
     taken = sum(
         call.started is not None for call in cursor.state.all_calls() if call.tool in at_servers
@@ -107,7 +106,9 @@ def _copy(context: SessionContext, path: tuple[Entry, ...]) -> SessionContext:
     values.by_digest.update(
         (name, context.values.by_digest[name]) for name in _outside_digests(context, path)
     )
-    results = RecordedResults((entry.event for entry in path), context.values.value)
+    results = RecordedResults(
+        (entry.event for entry in path), lambda made, record, tool: context.values.value(made)
+    )
     toolbox = with_recorded_results(context.toolbox, results)
     return replace(context, journal=journal, values=values, toolbox=toolbox, model=None)
 

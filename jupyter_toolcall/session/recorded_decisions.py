@@ -21,6 +21,7 @@ from ..core.events import (
     Made,
     Replied,
     Started,
+    Unknown,
     ended_call,
     from_json,
 )
@@ -30,7 +31,9 @@ from ..engine.decisions import decision_event
 from ..engine.recorded_results import RecordedResults
 from ..engine.replay_queue import call_id_of
 from ..models.named import IN_PLACE
+from ..sources.mcp_results import RESOURCE, restored_resource
 from ..storage.notebook_files import saved_sessions
+from ..tools.tool import Tool
 from .session import Session
 
 Saved = tuple[str, Event, Mapping[str, Any]]
@@ -50,7 +53,7 @@ def cut_off(entries: Sequence[Saved], rows: Sequence[Any]) -> Mapping[int, str]:
     """Return where calls started that never ended, and which: what allowed them is used up."""
     started = {n: e.call_id for n, (_, e, _) in enumerate(entries) if isinstance(e, Started)}
     for number, (_, event, _) in enumerate(entries):
-        if isinstance(event, Finished) and ended_call(event):
+        if isinstance(event, Finished) and not isinstance(event.outcome, Unknown):
             turn = _turn(entries, rows, number)
             started.pop(next((at for at in turn if started.get(at) == event.call_id), -1), "")
     return started
@@ -146,18 +149,21 @@ def notebook_decisions() -> NotebookDecisions:
 @functools.cache
 def notebook_results() -> RecordedResults | None:
     """Return the results of servers that a notebook has, while it is verified; else None."""
-    path, allowed = os.environ.get(IN_PLACE, ""), os.environ.get(WORDS, "")
-    if not (path and allowed):
+    path = os.environ.get(IN_PLACE, "")
+    if not path or WORDS not in os.environ:
         return None
-    return RecordedResults(_server_events(Path(path)), _no_value)
+    return RecordedResults(_server_events(Path(path)), _restored)
 
 
 def _server_events(path: Path) -> Iterator[Event]:
     """Yield the replies of a notebook's sessions, and the ends of the calls that servers ran."""
+    # A session that several cells show is saved with each of them.
+    events: dict[str, Event] = {}
     for part in (each.data["journal"] for each in saved_sessions(path)):
-        for _, event, meta in entries_of(part):
+        for entry_id, event, meta in entries_of(part):
             if isinstance(event, Replied) or "server" in meta:
-                yield event
+                events.setdefault(entry_id, event)
+    yield from events.values()
 
 
 def server_results(path: Path) -> int:
@@ -165,8 +171,12 @@ def server_results(path: Path) -> int:
     return sum(isinstance(event, Finished) for event in _server_events(path))
 
 
-def _no_value(made: Made) -> Any:
-    raise CallError(f"the recorded {made.kind} is in no notebook, so this call is not verified")
+def _restored(made: Made, record: Any, tool: Tool) -> Any:
+    """Return an object that a server returned. Raises CallError where the notebook has no value."""
+    value = restored_resource(record, tool.group) if made.kind == RESOURCE else None
+    if value is None:
+        raise CallError(f"the recorded {made.kind} is in no notebook, so this is not verified")
+    return value
 
 
 def decisions_in(path: Path, allowed: str) -> NotebookDecisions:

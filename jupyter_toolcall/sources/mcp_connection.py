@@ -10,6 +10,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import contextvars
+import dataclasses
 import itertools
 import queue
 import time
@@ -439,11 +440,27 @@ _CONNECTIONS: dict[str, Connection] = {}
 
 
 def connection(address: ServerAddress) -> Connection:
-    """Return the connection of this process to a server."""
+    """Return the connection of this process to a server. No two have one name."""
     known = _CONNECTIONS.get(address.identity)
     if known is None or known._thread is not LoopThread.current():
-        known = _CONNECTIONS[address.identity] = Connection(address)
+        known = _CONNECTIONS[address.identity] = Connection(_with_own_name(address))
     return known
+
+
+def _with_own_name(address: ServerAddress) -> ServerAddress:
+    """Return an address with a name that no other connection has.
+
+    A person's name is kept: what had it before is closed, such as a server whose entry changed.
+    """
+    names = {link.address.name: link for link in _CONNECTIONS.values()}
+    if address.is_named and address.name in names:
+        before = names[address.name]
+        before.close()
+        del _CONNECTIONS[before.address.identity]
+        return address
+    numbered = (f"{address.name}_{number}" for number in itertools.count(2))
+    name = next(name for name in itertools.chain([address.name], numbered) if name not in names)
+    return dataclasses.replace(address, name=name)
 
 
 def connections() -> list[Connection]:
@@ -451,12 +468,9 @@ def connections() -> list[Connection]:
     return list(_CONNECTIONS.values())
 
 
-def connection_by_origin(origin: str) -> Connection:
-    """Return the newest connection to a URL or a command line (`ServerAddress.origin`).
-
-    Raises CallError where this process has none.
-    """
-    for link in reversed(_CONNECTIONS.values()):
-        if link.address.origin == origin:
+def connection_by_name(name: str) -> Connection:
+    """Return the connection to a server of a name. Raises CallError where there is none."""
+    for link in _CONNECTIONS.values():
+        if link.address.name == name:
             return link
-    raise CallError("its MCP server is not connected in this kernel")
+    raise CallError(f"the MCP server {name} is not connected in this kernel")

@@ -10,7 +10,7 @@ from typing import Any
 
 from ..core.errors import CallError
 from ..tools.value_text import StandsForText
-from .mcp_connection import connection_by_origin
+from .mcp_connection import connection_by_name
 
 Json = Mapping[str, Any]
 TOLD = 4_000
@@ -33,7 +33,7 @@ class McpResource(StandsForText):
     contents: tuple[Json, ...] | None = None
     """What came with the result; None for a link."""
     server: str = field(default="", repr=False)
-    """The server that a link is read from (`ServerAddress.origin`)."""
+    """The name of the server that a link is read from."""
 
     def read(self) -> tuple[Json, ...]:
         """Return the contents as the server sends them; a link is read once.
@@ -45,7 +45,7 @@ class McpResource(StandsForText):
         key = self.server, self.uri
         if key not in _READ:
             try:
-                _READ[key] = tuple(connection_by_origin(self.server).read(self.uri))
+                _READ[key] = tuple(connection_by_name(self.server).read(self.uri))
             except CallError as error:
                 raise CallError(f"{self.uri} cannot be read: {error}") from None
         return _READ[key]
@@ -177,6 +177,24 @@ def _resource(part: Json, uri: str, contents: tuple[Json, ...] | None, server: s
     name = str(part.get("title") or part.get("name") or "")
     description, mime_type = str(part.get("description", "")), str(part.get("mimeType", ""))
     return McpResource(uri, name, description, mime_type, contents, server)
+
+
+RESOURCE = McpResource.__name__
+
+
+def restored_resource(record: Any, server: str) -> McpResource | None:
+    """Return a resource from what a model read of it; None where that is not all of it."""
+    match record:
+        case {"uri": str(uri), **more}:
+            text = more.get("text")
+            if isinstance(text, str) and len(text) > TOLD:
+                return None
+            mime_type = str(more.get("mime_type", ""))
+            content = {"uri": uri, "mimeType": mime_type, "text": text}
+            contents = None if text is None else ({k: v for k, v in content.items() if v},)
+            name, description = str(more.get("name", "")), str(more.get("description", ""))
+            return McpResource(uri, name, description, mime_type, contents, server)
+    return None
 
 
 def _is_base64(data: str) -> bool:

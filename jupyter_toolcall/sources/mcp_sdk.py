@@ -16,6 +16,7 @@ import tempfile
 from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Mapping
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import dataclass, field
+from importlib.metadata import version
 from typing import IO, TYPE_CHECKING, Any, Literal
 
 from ..core.errors import CallError, UsageError
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
     from mcp import Client
     from mcp.client.auth import OAuthClientProvider
 
+NAME = "jupyter-toolcall"
 Json = dict[str, Any]
 MAX_BYTES = 5_000_000
 """Of one result."""
@@ -66,8 +68,6 @@ def new_client(
     import mcp
     import mcp_types
 
-    from .. import __version__
-
     # What the SDK logs would be printed in the notebook; what matters is raised.
     logging.getLogger("mcp").addHandler(logging.NullHandler())
     address = server.address
@@ -80,7 +80,7 @@ def new_client(
         to,
         elicitation_callback=elicit,
         message_handler=note_message,
-        client_info=mcp_types.Implementation(name="jupyter-toolcall", version=__version__),
+        client_info=mcp_types.Implementation(name=NAME, version=version(NAME)),
         cache=None,
     )
 
@@ -155,7 +155,7 @@ def _sign_in(server: Server) -> OAuthClientProvider:
 
     metadata = OAuthClientMetadata(
         redirect_uris=[page.url],
-        client_name="jupyter-toolcall",
+        client_name=NAME,
         token_endpoint_auth_method="none",
     )
     return OAuthClientProvider(server.address.url, metadata, server.tokens, show_link, code)

@@ -12,7 +12,7 @@ import re
 import shlex
 import tomllib
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
@@ -54,6 +54,8 @@ class ServerAddress:
     """The folder that the program starts in."""
     in_memory: Any = field(default=None, compare=False)
     """A server object of the SDK."""
+    is_named: bool = False
+    """Whether a person gave it its name: another server of that name takes its place."""
 
     @property
     def shown(self) -> str:
@@ -62,11 +64,6 @@ class ServerAddress:
             return shlex.join(self.command)
         parts = urlsplit(self.url)
         return f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}{parts.path}" if self.url else ""
-
-    @property
-    def origin(self) -> str:
-        """The digest of the URL or the command line, the same on every computer."""
-        return digest("mcp", self.url, [*self.command], self.name if self.in_memory else "")
 
     @property
     def identity(self) -> str:
@@ -89,7 +86,11 @@ def server_address(server: Any, folder: Path | None = None, name: str = "") -> S
     Raises:
         UsageError: for anything else, and for a command line with an open quote.
     """
-    start = str(folder or Path.cwd())
+    address = _address(server, str(folder or Path.cwd()), name)
+    return replace(address, is_named=bool(name))
+
+
+def _address(server: Any, start: str, name: str) -> ServerAddress:
     match server:
         case str() if server.strip().lower().startswith(("http://", "https://")):
             return _at_url(server.strip(), {}, name)

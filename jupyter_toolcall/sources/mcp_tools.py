@@ -106,6 +106,8 @@ class McpTools(ToolSource):
     def tools(self, kinds: Kinds) -> Iterator[Tool]:
         """Yield the tools. Raises DefinitionError where the server cannot be reached."""
         link = connection(self.address)
+        # Where another server has its name, this one is numbered.
+        self.address, self.prefix = link.address, link.address.name
         listing = _listing(link)
         names = [str(item.get("name", "")) for item in listing.tools]
         for glob in (*self.include, *self.exclude):
@@ -219,7 +221,7 @@ class _Calls:
     def _value(self, result: Json | Question) -> Any:
         if isinstance(result, Question):
             raise InputRequired(result.requests, result.state)
-        return result_value(result, self._definition.name, self._connection.address.origin)
+        return result_value(result, self._definition.name, self._connection.address.name)
 
     def _demand_unchanged(self) -> None:
         """Raise CallError where the server has changed the tool since it was listed."""

@@ -59,7 +59,7 @@ def _question(key: str, request: Mapping[str, Any]) -> QuestionRow:
         {**schema, "properties": {name: _with_hint(part) for name, part in fields.items()}},
         {name: part["default"] for name, part in fields.items() if "default" in part},
         url,
-        (urlsplit(url).hostname or "") if url else "",
+        urlsplit(url).netloc,
     )
 
 

@@ -116,7 +116,7 @@ function twinFact(view: ViewState, object: FullObject, compare: () => void): Fac
   if (object.branch !== '' || view.model.branches.size < 2) return null;
   const twin = view.objects.find(one => one.name === object.name && one.branch !== '');
   if (!twin) return null;
-  const link = h('button', { type: 'button', class: 'tc-link', onclick: compare }, 'Compare');
+  const link = h('button', { class: 'tc-link', onclick: compare }, 'Compare');
   const caption = twin.preview.caption ? `is ${twin.preview.caption}` : 'exists there too';
   return [
     `In ${clip(oneLine(branchName(view.model, twin.branch), 40), 10)}`,

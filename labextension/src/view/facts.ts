@@ -83,7 +83,7 @@ export type Show = (object: FullObject) => void;
 function waitingObject(object: FullObject, aside: string, show: Show): Child[] {
   const { missing } = object.preview;
   return [
-    h('button', { type: 'button', class: 'tc-name strong', 'data-k': `about ${object.id}`, onclick: () => show(object), onfocus: () => show(object) }, nameText(object)),
+    h('button', { class: 'tc-name strong', 'data-k': `about ${object.id}`, onclick: () => show(object), onfocus: () => show(object) }, nameText(object)),
     ' ',
     mutedText(oneLine(missing ? `${aside}, empty: ${missing}` : aside, 120)),
     ' ',

@@ -171,6 +171,16 @@ function inputFor(field: Field, around: InputContext): Input {
 /** The text with its invisible characters escaped; empty if it has none. */
 const invisibleCharacters = (raw: string): string => (visibleText(raw) === raw.replace(/\r\n/g, '\n') ? '' : oneLine(raw, 120));
 
+/** An input in its label, with a hint; its accessible name is its own `aria-label`. */
+export function labelledField(label: string, hint: string, input: HTMLElement): HTMLElement {
+  return h(
+    'label',
+    'tc-field',
+    h('span', 'tc-label', label, ' ', h('span', 'hint', hint)),
+    input
+  );
+}
+
 let ids = 0;
 
 export const nextId = (): string => `tc-f${++ids}`;
