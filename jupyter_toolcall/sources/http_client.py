@@ -332,8 +332,8 @@ def server_client(
 
     The server itself may be on this computer. Any other host that it leads to (a redirect, a
     sign-in service that it names) has to be public and use https, and the client connects to the
-    address that was checked. No line of a response is longer than `max_bytes`. `last` is kept up
-    to date.
+    address that was checked. A response, or a line of an event stream, has at most `max_bytes`.
+    `last` is kept up to date.
     """
     import httpx2
 
@@ -345,7 +345,9 @@ def server_client(
             if _origin(request.url) != typed:
                 request = await _to_public_address(request)
             response = await inner.handle_async_request(request)
-            last.status, last.is_too_large = response.status_code, False
+            # Signing in makes requests of its own.
+            if "text/event-stream" in request.headers.get("accept", ""):
+                last.status, last.is_too_large = response.status_code, False
             packed = ("content-encoding", "content-length")
             kept = [
                 pair for pair in response.headers.multi_items() if pair[0].lower() not in packed
@@ -361,18 +363,21 @@ def server_client(
             self._response, self._host = response, host
 
         async def __aiter__(self) -> AsyncIterator[bytes]:
-            rest = b""
+            is_stream = self._response.headers.get("content-type", "").startswith("text/event-")
+            rest = bytearray()
             try:
                 async for part in _unpacked(self._response, max_bytes, self._host):
-                    lines, newline, rest = (rest + part).rpartition(b"\n")
+                    rest += part
+                    if is_stream and b"\n" in part:
+                        end = rest.rindex(b"\n") + 1
+                        yield without_half_characters(bytes(rest[:end]))
+                        del rest[:end]
                     if len(rest) > max_bytes:
                         last.is_too_large = True
                         raise httpx2.StreamError(f"more than {max_bytes:,} bytes")
-                    if newline:
-                        yield without_half_characters(lines + newline)
             except CallError as error:
                 raise httpx2.StreamError(str(error)) from None
-            yield without_half_characters(rest)
+            yield without_half_characters(bytes(rest))
 
         async def aclose(self) -> None:
             await self._response.aclose()

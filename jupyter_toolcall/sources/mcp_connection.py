@@ -413,8 +413,9 @@ class Connection:
             return f"there is no program {address.command[0]!r}; install it, or give its whole path"
         status = self._server.last_response.status
         if status in (401, 403):
+            reason = mcp_sdk.error_text(cause) if mcp_sdk.is_sign_in_error(cause) else status
             return (
-                f"{address.shown} refuses the request ({status}); give a token: "
+                f"{address.shown} refuses the request ({reason}); give a token: "
                 '{"url": ..., "headers": {"Authorization": "Bearer ${NAME}"}}'
             )
         if address.command:

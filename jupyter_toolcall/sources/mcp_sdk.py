@@ -211,24 +211,24 @@ class _Watched:
         # The SDK refuses a whole list for one tool in it that is none.
         result = getattr(getattr(item, "message", None), "result", None)
         if isinstance(result, dict) and isinstance(result.get("tools"), list):
-            result["tools"] = [*filter(self._is_tool, result["tools"])]
+            result["tools"] = [tool for tool in result["tools"] if self._is_tool(tool, result)]
         return item
 
-    def _is_tool(self, item: Any) -> bool:
-        import mcp_types
+    def _is_tool(self, item: Any, result: Json) -> bool:
+        from mcp_types import methods
         from pydantic import ValidationError
 
+        version = "2026-07-28" if "resultType" in result else "2025-11-25"
+        schema = item.get("inputSchema") if isinstance(item, dict) else None
+        if isinstance(schema, dict):
+            schema.setdefault("type", "object")
         try:
-            if isinstance(item["inputSchema"], dict):
-                item["inputSchema"].setdefault("type", "object")
-            mcp_types.Tool.model_validate(item, by_name=False)
-            if item["inputSchema"]["type"] == "object":
-                return True
-        except (ValidationError, KeyError, TypeError):
-            pass
-        name = item.get("name", "") if isinstance(item, dict) else item
-        self._server.left_out.append(printable(f"{name!r:.60}"))
-        return False
+            methods.validate_server_result("tools/list", version, {**result, "tools": [item]})
+        except ValidationError:
+            name = item.get("name", "") if isinstance(item, dict) else item
+            self._server.left_out.append(printable(f"{name!r:.60}"))
+            return False
+        return True
 
     async def __aenter__(self) -> _Watched:
         await self._stream.__aenter__()
@@ -358,6 +358,13 @@ def error_kind(error: Exception, last: LastResponse) -> Kind:
     unread = error.code in (mcp_types.CONNECTION_CLOSED, mcp_types.PARSE_ERROR)
     no_message = error.code == mcp_types.INVALID_REQUEST and 0 < last.status < 300
     return "lost" if unread or no_message or last.status >= 500 else "failed"
+
+
+def is_sign_in_error(error: Exception) -> bool:
+    """Return whether a server asks for a token, and signing in to get one failed."""
+    from mcp.shared.exceptions import MCPError
+
+    return not isinstance(error, MCPError)
 
 
 def error_text(error: Exception) -> str:

@@ -167,7 +167,8 @@ def _tool(definition: _Definition) -> Iterator[Tool]:
     try:
         checker = ArgumentChecker(definition.name, schema)
     except (ValidationError, ValueError, RecursionError) as error:
-        reason = printable(" ".join(str(error).split()))[:200]
+        message = str(getattr(error, "message", error)).partition(" and retrieving it failed")[0]
+        reason = printable(" ".join(message.split()))[:200]
         _warn_left_out(definition, f"its schema is none ({reason})")
         return
     calls = _Calls(definition, connection(address))

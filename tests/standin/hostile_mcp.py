@@ -122,7 +122,6 @@ ODD_TOOLS: dict[str, Any] = {
     "bad-properties": schema(properties=["a"]),
     "bad-reference": schema(properties={"a": {"$ref": "http://127.0.0.1:9/x.json"}}),
     "bad-pattern": schema(properties={"a": {"type": "string", "pattern": "("}}),
-    "deep": {**TOOL, "name": "odd", "inputSchema": deep(300)},
     "bad-description": {**TOOL, "name": "odd", "description": {"en": "x"}},
 }
 """What stands in a list of tools beside a good one."""
@@ -147,6 +146,7 @@ BEHAVIOURS: dict[str, Callable[[], Behaviour]] = {
     "same-page": lambda: listing(TOOL, then="again"),
     "changing": lambda: changing(silent=True),
     "names": lambda: listing(*[{**TOOL, "name": name} for name in (*NAMES, "ping")]),
+    "deep-schema": lambda: listing({**TOOL, "inputSchema": deep(300)}),
     "orders": lambda: listing({**TOOL, "description": TEXT_OF_ORDERS}),
     "error-orders": lambda: answering(Failure(-1, f"{TEXT_OF_ORDERS}\n\x1b[2J" + "y" * 9_000)),
     "silent": lambda: lambda method, params: None,
