@@ -303,7 +303,12 @@ def aggregate(table: AnyTable, by: Columns, values: dict[str, Aggregate] | None 
     check_columns(frame, values or {})
     wanted = [_aggregated(frame, n, how).alias(f"{n}_{how}") for n, how in (values or {}).items()]
     wanted = wanted or [nw.len().alias("rows")]
-    return table_of(frame.group_by(keys).agg(*wanted).sort(keys, nulls_last=True))
+    return _sorted_groups(frame.group_by(keys).agg(*wanted), keys)
+
+
+def _sorted_groups(groups: Any, keys: Sequence[str]) -> AnyTable:
+    """Return groups as a table, sorted by their keys; pandas counts its new rows from 0."""
+    return table_of(narwhals().maybe_reset_index(groups.sort(keys, nulls_last=True)))
 
 
 def _aggregated(frame: Any, name: str, how: Aggregate) -> Any:
@@ -383,11 +388,11 @@ def pivot(
     )
     cell = nw.col("value in a cell")
     spread = [
-        nw.when(nw.col(on) == nw.lit(value)).then(cell).otherwise(nw.lit(None)).alias(name)
+        nw.when(nw.col(on) == nw.lit(value)).then(cell).alias(name)
         for value, name in zip(wanted, names, strict=True)
     ]
     cells = grouped.with_columns(*spread).group_by(keys).agg(*[nw.col(n).max() for n in names])
-    return table_of(cells.select([*keys, *names]).sort(keys, nulls_last=True))
+    return _sorted_groups(cells.select([*keys, *names]), keys)
 
 
 def _new_names(values: Sequence[Any], keys: Sequence[str]) -> list[str]:

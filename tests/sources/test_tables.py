@@ -273,6 +273,27 @@ def test_a_tool_does_what_the_engine_does(engine: str, case: Any) -> None:
 
 
 @pytest.mark.parametrize("engine", ENGINES)
+def test_a_pivot_of_numbers_has_columns_of_numbers_where_a_cell_is_empty(engine: str) -> None:
+    arguments = {"index": ["city"], "on": "fresh", "values": "price", "aggregate": "mean"}
+    wide = call(table(engine), "pivot", **arguments)
+    assert call(wide, "schema")["columns"] == {
+        **{"city": "String", "False": "Float64", "True": "Float64"}
+    }
+    assert isinstance(call(wide, "plot", kind="bar", x="city", y=["False", "True"]), Figure)
+
+
+@pytest.mark.parametrize(
+    ("tool", "arguments"),
+    [
+        ("aggregate", {"by": ["city"]}),
+        ("pivot", {"index": ["city"], "on": "fresh", "values": "count", "aggregate": "sum"}),
+    ],
+)
+def test_groups_of_pandas_are_numbered_from_zero(tool: str, arguments: dict[str, Any]) -> None:
+    assert [*call(table("pandas"), tool, **arguments).index] == [0, 1, 2, 3]
+
+
+@pytest.mark.parametrize("engine", ENGINES)
 @pytest.mark.parametrize("how", ["inner", "left", "full", "semi", "anti"])
 def test_join_does_what_the_engine_does_in_the_order_of_the_rows(engine: str, how: Any) -> None:
     second: Data = {"city": ["Oslo", "Rome", "Kiel"], "size": [1, 3, 2], "price": [1.0, 2.0, 3.0]}
