@@ -7,7 +7,7 @@ every result, so a value of theirs never stands under another name.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, get_args
 
@@ -182,11 +182,34 @@ def effect_of(name: str, sharing: Sharing) -> Callable[[Mapping[str, Any], str],
     return lambda values, model: _EFFECTS[name](values, model, sharing)
 
 
-def _rows_sent(values: Mapping[str, Any], model: str, sharing: Sharing) -> str:
-    frame = frame_of_table(values["table"])
-    rows = min(values.get("rows", 10), len(frame), MANY if sharing.rows is None else sharing.rows)
-    columns = len(frame.columns) - len(_hidden(values, sharing))
-    return f"Sends {_count(rows, 'row')} of {_count(columns, 'column')} to {model}."
+def _first_rows_sent(values: Mapping[str, Any], model: str, sharing: Sharing) -> str:
+    rows = _row_count(values, sharing)
+    return _rows_sent(
+        f"the first {rows:,} rows" if rows > 1 else "the first row", values, model, sharing
+    )
+
+
+def _random_rows_sent(values: Mapping[str, Any], model: str, sharing: Sharing) -> str:
+    rows = _count(_row_count(values, sharing), "row")
+    return _rows_sent(f"{rows} chosen at random", values, model, sharing)
+
+
+def _row_count(values: Mapping[str, Any], sharing: Sharing) -> int:
+    most = MANY if sharing.rows is None else sharing.rows
+    return min(values.get("rows", 10), len(frame_of_table(values["table"])), most)
+
+
+def _rows_sent(which: str, values: Mapping[str, Any], model: str, sharing: Sharing) -> str:
+    frame, hidden = frame_of_table(values["table"]), _hidden(values, sharing)
+    which = (
+        f"all {_count(len(frame), 'row')}" if _row_count(values, sharing) == len(frame) else which
+    )
+    columns = _count(len(frame.columns) - len(hidden), "column")
+    return f"Sends {which} of {columns}{_without(hidden)} to {model}."
+
+
+def _without(hidden: Sequence[str]) -> str:
+    return f", without {', '.join(hidden)}," if hidden else ""
 
 
 def _values_sent(values: Mapping[str, Any], model: str, sharing: Sharing) -> str:
@@ -197,18 +220,20 @@ def _values_sent(values: Mapping[str, Any], model: str, sharing: Sharing) -> str
 def _ranges_sent(values: Mapping[str, Any], model: str, sharing: Sharing) -> str:
     names = values.get("columns") or frame_of_table(values["table"]).columns
     hidden = _hidden(values, sharing)
-    count = len([each for each in names if each not in hidden])
-    return f"Sends the range and the quartiles of {_count(count, 'column')} to {model}."
+    sent = [each for each in names if each not in hidden]
+    of = ", ".join(sent) if len(sent) <= NAMED else _count(len(sent), "column")
+    without = _without([each for each in names if each in hidden])
+    return f"Sends the range and the quartiles of {of}{without} to {model}."
 
 
 def _names_sent(values: Mapping[str, Any], model: str, sharing: Sharing) -> str:
     return f"The values of {values['on']} become column names, which {model} may read."
 
 
-MANY = 10**9
+MANY, NAMED = 10**9, 3
 _EFFECTS: Mapping[str, Callable[[Mapping[str, Any], str, Sharing], str]] = {
-    "head": _rows_sent,
-    "sample": _rows_sent,
+    "head": _first_rows_sent,
+    "sample": _random_rows_sent,
     "value_counts": _values_sent,
     "describe": _ranges_sent,
     "pivot": _names_sent,

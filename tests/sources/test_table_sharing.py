@@ -169,7 +169,7 @@ def test_the_card_and_the_step_say_which_rows_leave_for_the_provider() -> None:
         approve="none",
     )
     session.tell("Go.").run()
-    sentence = "Sends 20 rows of 2 columns to scripted:shop."
+    sentence = "Sends the first 20 rows of 2 columns, without ssn, to scripted:shop."
     assert rows_of(session)[0].downstream == sentence
     session.decide(session.pending[0], "approve").run()
     assert rows_of(session)[0].change == sentence
@@ -178,12 +178,12 @@ def test_the_card_and_the_step_say_which_rows_leave_for_the_provider() -> None:
 @pytest.mark.parametrize(
     ("name", "arguments", "sentence"),
     [
-        ("head", {"rows": 1}, "Sends 1 row of 3 columns to scripted:shop."),
-        ("sample", {}, "Sends 10 rows of 3 columns to scripted:shop."),
+        ("head", {"rows": 1}, "Sends the first row of 3 columns to scripted:shop."),
+        ("sample", {}, "Sends 10 rows chosen at random of 3 columns to scripted:shop."),
         ("value_counts", {"column": "name"}, "Sends at most 20 values of name to scripted:shop."),
         (
             *("describe", {"columns": ["paid"]}),
-            "Sends the range and the quartiles of 1 column to scripted:shop.",
+            "Sends the range and the quartiles of paid to scripted:shop.",
         ),
         ("schema", {}, None),
         ("missing", {}, None),
@@ -197,6 +197,13 @@ def test_only_what_sends_cells_says_so(name: str, arguments: Any, sentence: str 
     session.tell("Go.").run()
     said = rows_of(session)[0].change
     assert said == sentence if sentence else not said.startswith("Sends")
+
+
+def test_a_look_at_a_whole_small_table_says_that_all_rows_leave() -> None:
+    model = Scripted([("tables_sample", {}), "Done."], name="scripted:shop")
+    inputs = {"t": table("pandas", {"name": ["a", "b"]})}
+    session = Session(tables, model, scheme="flat", inputs=inputs, approve="none").tell("Go.")
+    assert rows_of(session)[0].downstream == "Sends all 2 rows of 1 column to scripted:shop."
 
 
 def test_sharing_is_checked_when_it_is_chosen() -> None:
