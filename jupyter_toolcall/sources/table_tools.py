@@ -139,9 +139,9 @@ def filter_rows(table: AnyTable, where: str) -> AnyTable:
     """Keep the rows for which a condition is true. A comparison with a missing value is false.
 
     Args:
-        where: A condition, such as `price > 3 and city in ["Rome", "Oslo"]`,
-            "not is_null(name)", "contains(lower(name), 'pear')" or "year(day) == 2024". Column
-            names with spaces stand in backticks. Dates are texts: "day >= '2024-01-31'".
+        where: A condition, such as "price > 3 and city in ['Rome', 'Oslo']" or "not is_null(name)".
+            Columns with spaces stand in backticks, dates are texts: "`my day` >= '2024-01-31'".
+            Functions: "contains(lower(name), 'pear')", "year(day) == 2024".
     """
     frame = frame_of_table(table)
     return table_of(frame.filter(condition(where, frame)))
