@@ -196,7 +196,8 @@ def _random_rows_sent(values: Mapping[str, Any], model: str, sharing: Sharing) -
 
 def _row_count(values: Mapping[str, Any], sharing: Sharing) -> int:
     most = MANY if sharing.rows is None else sharing.rows
-    return min(values.get("rows", 10), len(frame_of_table(values["table"])), most)
+    rows: int = min(values.get("rows", 10), len(frame_of_table(values["table"])), most)
+    return rows
 
 
 def _rows_sent(which: str, values: Mapping[str, Any], model: str, sharing: Sharing) -> str:
