@@ -10,6 +10,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from ..core.branch_names import DEFAULTS, is_same_json
 from ..core.call_record import CallRecord
 from ..core.errors import Absent, CallError, UsageError
 from ..core.events import Decided, Event, Made
@@ -133,10 +134,21 @@ class Cursor:
 
     def decide(self, event: Decided, by: str, **meta: Any) -> None:
         """Record a decision on a call. It holds here even if it repeats an earlier one."""
+        if defaults := self._unchanged_defaults(event):
+            meta[DEFAULTS] = defaults
         self.write(event, at=self.context.clock(), by=by, **meta)
         self.supersede(event.call_id)
         if not self.context.consumed_approvals.is_unused(self.head, event.call_id):
             self.reapproved.add(event.call_id)
+
+    def _unchanged_defaults(self, event: Decided) -> list[str]:
+        """Return the arguments of an edit that the model left out and the person did not change."""
+        if event.decision != "edit" or event.arguments is None:
+            return []
+        call = self.state.call(event.call_id)
+        edited, unedited = event.arguments, self.arguments_to_run(call)
+        left_out = (name for name in unedited if name in edited and name not in call.proposed)
+        return [name for name in left_out if is_same_json(edited[name], unedited[name])]
 
     def supersede(self, call_id: str) -> None:
         """Skip the recorded entries of a call that was decided on, or run, again."""
@@ -206,9 +218,9 @@ class Cursor:
     ) -> PreparedCall:
         """Return a call that can run, with plain data in place of its names."""
         context, variables = self.context, self._variables_read_by(tool, state)
-        given = named.in_place(asked) if named.plain else asked
-        filled = given if call.edited else tool.fill(given, variables)
-        arguments = named.with_names(filled, given, asked) if named.plain else filled
+        values = named.with_values(asked) if named.plain else asked
+        filled = values if call.edited else tool.fill(values, variables)
+        arguments = named.with_names(filled, values, asked) if named.plain else filled
         inputs: ToolInputs | None = None
         missing: MissingSecret | None = None
         # The scheme's own tools only write down what the model chose.
@@ -243,7 +255,7 @@ class Cursor:
         MissingSecret.
         """
         reveal = self.context.secrets.reveal
-        values = named.in_place(reveal(asked, call.keys))
+        values = named.with_values(reveal(asked, call.keys))
         revealed_variables = {
             name: reveal(value, state.marked.get(name) or ()) for name, value in variables.items()
         }

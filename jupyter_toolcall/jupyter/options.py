@@ -140,23 +140,24 @@ _OPTIONS: Mapping[str, Mapping[str, Any]] = {
 }
 """How each option is parsed; where no default stands, it is ""."""
 _HELP: Mapping[str, str] = {
-    "-m --model": "who answers: %%toolchat models lists them; or a variable that holds a model",
+    "-m --model": "the model, from the list of %%toolchat models; or a variable that holds one",
     "-t --tools": "variables that hold functions, classes, instances, definitions or toolboxes; "
-    "or tables, files",
-    "-i --input": "variables that become objects",
-    "-o --output": "outputs; each is bound as a variable once it is saved",
-    "-n --session": "a session that other cells go on with",
-    "--fresh": "ask anew, on a new branch, even where an answer is recorded",
+    "or the toolsets tables, files, files:FOLDER",
+    "-i --input": "variables that become objects; of a text, a number or JSON data the model sees "
+    "the value",
+    "-o --output": "outputs: objects, or data such as list[str]; each is a variable once saved",
+    "-n --session": "a session that other cells continue",
+    "--fresh": "ask the model again, on a new branch, even if its reply is recorded",
     "--scheme": "how tools are shown to the model; or a variable that holds a scheme",
     "--native": "tools and their calls are XML in the text",
-    "--system": "what the model is told first, or a variable that holds it",
+    "--system": "the system prompt, or a variable that holds it",
     "--approve": "which calls wait for you; ask: all but read-only ones",
-    "--share": "what -t tables sends of a table: names and counts; 20 rows a call too; any rows",
+    "--share": "what -t tables sends: names, types and counts; also 20 rows a call; any rows",
     "--withhold": "columns whose values -t tables never sends",
     "--break": "calls that wait in any case",
     "--step": "wait before every step",
     "--wait": "the cell waits for you (default)",
-    "--no-wait": "the cell ends at a pause; the panel goes on from there",
+    "--no-wait": "the cell ends at a pause; the panel continues",
     "--max-turns": "stop after so many replies (default 50)",
     "--record": "record each request and its reply, a line a turn",
     "--replay": "replay what was recorded there",

@@ -1,6 +1,6 @@
-"""Tables of pandas, polars and pyarrow as one kind of frame (narwhals), and their cells as JSON.
+"""Tables of pandas, polars and pyarrow as frames of narwhals, and their cells as JSON.
 
-narwhals is imported here alone, when the first table is read.
+No other file imports narwhals; this one does when the first table is read.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ MOST_NAMES = 50
 
 
 class _TableClass(ABCMeta):
-    """Counts the tables of each engine as subclasses, and imports no engine for it."""
+    """Makes the table class of each engine a subclass, without an import of the engine."""
 
     def __subclasscheck__(cls, subclass: type) -> bool:
         bases = getattr(subclass, "__mro__", ())
@@ -120,15 +120,14 @@ def check_columns(frame: Any, names: Iterable[str]) -> list[str]:
 def unknown_column(name: str, columns: Sequence[str]) -> CallError:
     """Return the error for a column that a table does not have."""
     listed = ", ".join(columns[:MOST_NAMES])
-    more = f" and {len(columns) - MOST_NAMES} more" if len(columns) > MOST_NAMES else ""
+    unlisted = len(columns) - MOST_NAMES
+    listed += f" and {unlisted} more" if unlisted > 0 else ""
     hint = nearest(name, columns)
-    return CallError(
-        f"there is no column {visible_text(name, 80)!r}.{hint} Columns: {listed}{more}"
-    )
+    return CallError(f"there is no column {visible_text(name, 80)!r}.{hint} Columns: {listed}")
 
 
 def check_new_column(name: str) -> str:
-    """Return the name of a new column. Raises CallError for one that nobody could read."""
+    """Return the name of a new column. Raises CallError for one that is not legible."""
     if not name.strip() or len(name) > 200 or not name.isprintable():
         raise CallError("a column's name is a printable text of 1 to 200 characters")
     return name
@@ -145,7 +144,7 @@ def json_rows(frame: Any) -> list[dict[str, Any]]:
 
 
 def json_cell(value: Any) -> Any:
-    """Return a cell as JSON data: dates as ISO texts, what is missing as None."""
+    """Return a cell as JSON data: dates as ISO texts, missing values as None."""
     if hasattr(value, "item") and getattr(value, "shape", None) == ():
         value = value.item()
     if value is None or value != value:

@@ -1,8 +1,8 @@
-"""What a model is sent of a table's content: the schema, a sample of rows, or anything.
+"""What a model is sent of a table's content: the schema, a sample of rows, or any rows.
 
-A tool of the toolset `tables` runs behind `guarded`: it refuses what would send more, and an error
-of an engine is told without the cells that it may quote. Withheld columns keep their names in
-every result, so a value of theirs never stands under another name.
+`guarded` wraps each tool of the toolset `tables`. It refuses a call that would send more, and drops
+the message of an engine's error if it may quote cells. A withheld column keeps its name in every
+result, so its values never appear under another name.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ Share = Literal["schema", "sample", "values"]
 SAMPLE = 20
 """Rows, values or new column names that one call sends in the mode `sample`."""
 STATISTICS = ("min", "max", "mean", "std", "25%", "50%", "75%")
-"""The parts of a description that are cells, or computed from them."""
+"""The statistics that are cells, or are computed from cells."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,17 +83,17 @@ def _hidden(values: Mapping[str, Any], sharing: Sharing) -> tuple[str, ...]:
 
 
 def _engine_error(error: Exception, cells_hidden: bool) -> CallError:
-    what = type(error).__name__
+    error_name = type(error).__name__
     if cells_hidden:
-        return CallError(f"the table's engine raised {what}; its message may quote cells")
+        return CallError(f"the table's engine raised {error_name}; its message may quote cells")
     lines = str(error).splitlines() or [""]
-    return CallError(f"the table's engine raised {what}: {visible_text(lines[0])}")
+    return CallError(f"the table's engine raised {error_name}: {visible_text(lines[0])}")
 
 
 def _allowed(
     name: str, values: dict[str, Any], sharing: Sharing, hidden: tuple[str, ...]
 ) -> dict[str, Any]:
-    """Return the values that a tool gets. Raises CallError for what is not shared."""
+    """Return the values that a tool gets. Raises CallError if it would send what is not shared."""
     if sharing.share == "schema" and name in ("head", "sample", "value_counts", "pivot"):
         raise CallError(f"{name} would send cells, and only the schema is shared: {_COUNTS}")
     if hidden:
@@ -124,10 +124,12 @@ def _refuse_hidden(name: str, values: Mapping[str, Any], hidden: tuple[str, ...]
         "rename": [*values.get("names", {})],
         "unpivot": values.get("columns", ()),
         "pivot": [values.get("on"), values.get("values")],
-        "aggregate": [each for each, how in computed.items() if how not in ("count", "distinct")],
+        "aggregate": [
+            column for column, how in computed.items() if how not in ("count", "distinct")
+        ],
         "join": _suffixed(values),
     }
-    refused = [each for each in named.get(name, ()) if each in hidden]
+    refused = [column for column in named.get(name, ()) if column in hidden]
     if refused:
         raise CallError(
             f"{', '.join(refused)}: withheld, so {name} may not use it; its values stay in columns "
@@ -140,14 +142,14 @@ def _suffixed(values: Mapping[str, Any]) -> list[str]:
     if "other" not in values:
         return []
     other = frame_of_table(values["other"]).columns
-    both = [each for each in frame_of_table(values["table"]).columns if each in other]
-    return [each for each in both if each not in values["on"]]
+    both = [column for column in frame_of_table(values["table"]).columns if column in other]
+    return [column for column in both if column not in values["on"]]
 
 
 def _reduced(
     name: str, result: Any, values: Mapping[str, Any], sharing: Sharing, hidden: tuple[str, ...]
 ) -> Any:
-    """Return a result without what is not shared, and with a line that says so."""
+    """Return a result without the cells that are not shared; a note in it says so."""
     if name in ("head", "sample") and hidden:
         return {**result, "withheld": [*hidden]}
     if name == "describe":
@@ -176,7 +178,9 @@ def _reduced_statistics(result: Any, sharing: Sharing, hidden: tuple[str, ...]) 
 
 
 def effect_of(name: str, sharing: Sharing) -> Callable[[Mapping[str, Any], str], str] | None:
-    """Return what says which cells a call sends to a model; None for a tool that sends none."""
+    """Return a function from a call's values and the model's name to the sentence that says which
+    cells the call sends; None for a tool that sends none.
+    """
     if sharing.share == "schema" or name not in _EFFECTS:
         return None
     return lambda values, model: _EFFECTS[name](values, model, sharing)
@@ -221,9 +225,9 @@ def _values_sent(values: Mapping[str, Any], model: str, sharing: Sharing) -> str
 def _ranges_sent(values: Mapping[str, Any], model: str, sharing: Sharing) -> str:
     names = values.get("columns") or frame_of_table(values["table"]).columns
     hidden = _hidden(values, sharing)
-    sent = [each for each in names if each not in hidden]
+    sent = [column for column in names if column not in hidden]
     of = ", ".join(sent) if len(sent) <= NAMED else _count(len(sent), "column")
-    without = _without([each for each in names if each in hidden])
+    without = _without([column for column in names if column in hidden])
     return f"Sends the range and the quartiles of {of}{without} to {model}."
 
 

@@ -1,7 +1,7 @@
 """The tools of the toolset `tables`: plain functions from tables to new tables, or to JSON data.
 
 They work on pandas, polars and pyarrow alike, return a table of the engine of their input, and
-never change it. A script that is exported imports them from here.
+never change their input. Exported scripts import this module.
 """
 
 from __future__ import annotations
@@ -199,8 +199,8 @@ def derive_column(table: AnyTable, column: str, expression: str) -> AnyTable:
             "first + ' ' + last", "coalesce(a, b)" or "'high' if price > 9 else 'low'".
     """
     frame = frame_of_table(table)
-    made = value_of(expression, frame).alias(check_new_column(column))
-    return table_of(frame.with_columns(made))
+    derived = value_of(expression, frame).alias(check_new_column(column))
+    return table_of(frame.with_columns(derived))
 
 
 def rename_columns(table: AnyTable, names: Names) -> AnyTable:
@@ -398,8 +398,7 @@ def pivot(
 def _new_names(values: Sequence[Any], keys: Sequence[str]) -> list[str]:
     """Return the names of the columns of a pivot. Raises CallError where two would be one."""
     names = [str(json_cell(value)) for value in values]
-    taken = [name for name in names if name in keys or names.count(name) > 1]
-    if taken:
+    if any(name in keys or names.count(name) > 1 for name in names):
         raise CallError("two columns of the result would have the same name; rename one first")
     return names
 
@@ -419,10 +418,10 @@ def unpivot(
     """
     frame = frame_of_table(table)
     wide = check_columns(frame, columns)
-    index = [each for each in frame.columns if each not in wide]
+    index = [column for column in frame.columns if column not in wide]
     if {check_new_column(name), check_new_column(value)} & {*index} or name == value:
         raise CallError("name and value are new columns, with two different names")
-    if len({kind_of_column(frame.schema[each]) for each in wide}) > 1:
+    if len({kind_of_column(frame.schema[column]) for column in wide}) > 1:
         raise CallError("the columns hold values of different types; cast them first")
     long = frame.unpivot(on=wide, index=index, variable_name=name, value_name=value)
     return table_of(long)

@@ -50,7 +50,7 @@ _UNKNOWN: Kinds = {
     for engine, name in ENGINES.items()
     if engine != "polars"
 }
-"""Stand-ins for the classes of tables where a toolbox knows none of them."""
+"""Substitutes for the classes of tables in a toolbox that has no such class."""
 
 
 class TableTools(ToolSource):
@@ -58,14 +58,14 @@ class TableTools(ToolSource):
 
     def __init__(self, chosen: Sharing | None = None) -> None:
         self.chosen = chosen
-        """What somebody chose to share; None where a cell's setting decides."""
+        """What was chosen in Python; None if the setting of a cell decides."""
         self.sharing = chosen or Sharing()
 
     def tools(self, kinds: Kinds) -> Iterator[Tool]:
         """Yield the tools. Raises DefinitionError where narwhals is missing."""
         require_narwhals()
-        known = {cls: name for cls, name in kinds.items() if issubclass(cls, AnyTable)}
-        tables = known or _UNKNOWN
+        classes = {cls: name for cls, name in kinds.items() if issubclass(cls, AnyTable)}
+        tables = classes or _UNKNOWN
         for name, function in _LOOKS.items():
             yield self._tool(name, function, tables, makes=())
         names = (*dict.fromkeys(tables.values()),)
@@ -80,11 +80,11 @@ class TableTools(ToolSource):
     def _tool(
         self, name: str, function: Callable[..., Any], tables: Kinds, makes: tuple[str, ...]
     ) -> Tool:
-        made = from_function(function, tables, name=f"tables_{name}")
+        tool = from_function(function, tables, name=f"tables_{name}")
         return dataclasses.replace(
-            _with_table(made, tuple(dict.fromkeys(tables.values()))),
+            _with_table(tool, tuple(dict.fromkeys(tables.values()))),
             function=guarded(name, function, self.sharing),
-            version=_version(made, self.sharing),
+            version=_version(tool, self.sharing),
             read_only=not makes,
             idempotent=True,
             returns=makes[0] if len(makes) == 1 else "",
@@ -103,7 +103,7 @@ def _with_table(tool: Tool, names: Sequence[str]) -> Tool:
         return tool
     properties = dict(tool.parameters["properties"])
     properties["table"] = receiver_schema(names[0], (*names,))
-    required = [each for each in tool.parameters.get("required", ()) if each != "table"]
+    required = [name for name in tool.parameters.get("required", ()) if name != "table"]
     parameters = {**tool.parameters, "properties": properties, "required": required}
     if not required:
         del parameters["required"]
@@ -111,11 +111,11 @@ def _with_table(tool: Tool, names: Sequence[str]) -> Tool:
 
 
 def _version(tool: Tool, sharing: Sharing) -> Version:
-    """Return the version of a tool: what it sends is a part of what it does."""
+    """Return the version of a tool, which includes what is shared: a call may send other cells."""
     if sharing == Sharing():
         return Version(tool.version, tool.version)
-    more = (sharing.share, [*sharing.withhold])
-    return Version(lambda: digest("shared", tool.version(), *more), tool.version)
+    shared = (sharing.share, [*sharing.withhold])
+    return Version(lambda: digest("shared", tool.version(), *shared), tool.version)
 
 
 class TableToolset(Toolbox):
@@ -205,7 +205,7 @@ def toolset_named(name: str, folder: Path, sharing: Sharing) -> Toolbox:
     below = name.partition(":")[2]
     chosen = folder / below
     if not chosen.is_dir():
-        folders = [each.name for each in folder.iterdir() if each.is_dir()]
+        folders = [path.name for path in folder.iterdir() if path.is_dir()]
         raise UsageError(f"-t {name}: there is no folder {below!r}.{nearest(below, folders)}")
     return FileToolset(chosen)
 
@@ -213,12 +213,12 @@ def toolset_named(name: str, folder: Path, sharing: Sharing) -> Toolbox:
 def with_sharing(source: Any, sharing: Sharing, written: bool) -> Any:
     """Return a source of tools in which tables are shared as a cell says.
 
-    What is not `written` in the cell is a setting: it holds where nobody chose in Python. Withheld
-    columns add up.
+    A choice that is `written` in the cell replaces one that was made in Python; a setting in the
+    configuration does not. The withheld columns of both are withheld.
     """
     match source:
-        case Toolbox() if any(isinstance(each, TableTools) for each in source.sources):
-            parts = [with_sharing(each, sharing, written) for each in source.sources]
+        case Toolbox() if any(isinstance(part, TableTools) for part in source.sources):
+            parts = [with_sharing(part, sharing, written) for part in source.sources]
             return Toolbox(*parts, types=source.types)
         case TableTools(chosen=before) if written or before is None:
             withhold = dict.fromkeys((*(before.withhold if before else ()), *sharing.withhold))

@@ -1,4 +1,4 @@
-"""The text of a value for a model: a plain input in a line, and what an object holds."""
+"""The text of a value for a model: a line for a plain input, or the content of an object."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ from .value_copies import describe, plain_data, well_formed
 LINE = 400
 """Characters of a plain input that a model is shown where objects are listed."""
 ITEMS = 100
-"""Items of a list or a dict that are looked at for that."""
+"""Items of a list or a dict that are read for that line."""
 ROWS = 20
-"""Rows of a table that a question shows."""
+"""Rows of a table that a question to the model shows."""
 CONTENT = 10_000
-"""Characters of an object's content that a question shows."""
+"""Characters of an object's content that a question to the model shows."""
 _BUILTIN = (str, int, float, bool, bytes, type(None), list, dict, tuple, set, frozenset)
 _DATA = (
     *(enum.Enum, numbers.Number, uuid.UUID),
@@ -34,15 +34,15 @@ _DATA = (
 
 def is_plain_input(value: object, kinds: Kinds) -> bool:
     """Return whether an input is plain data: a text, a number, a date, an enum, JSON data."""
-    # A single number or truth of an array library has an empty shape.
+    # A scalar of an array library has an empty shape.
     is_scalar = isinstance(value, _DATA) or getattr(value, "shape", None) == ()
     return (type(value) in _BUILTIN or is_scalar) and kind_of(value, kinds) is None
 
 
 def shown_value(name: str, value: Any, hide: Hide) -> str:
-    """Return a plain input as JSON in a line: of a long one the beginning, and how long it is.
+    """Return a plain input as JSON in one line; a long one is cut, with its size.
 
-    `name` is that of the input: where it says that the value is a secret, that is not shown.
+    A text or bytes whose `name` is that of a secret, such as `api_key`, is not shown.
     """
     if is_named_secret(name) and isinstance(value, (str, bytes)):
         return f"not shown, since {name} is the name of a secret"
@@ -63,8 +63,8 @@ def shown_value(name: str, value: Any, hide: Hide) -> str:
 
 
 def _cut(text: str, size: int, unit: str, is_part: bool) -> str:
-    """Return a text of at most LINE characters; how much there is where it `is_part`, or is cut."""
-    # A text in quotes may be longer than its characters, by its escapes.
+    """Return a text of at most LINE characters, with the size if it is cut or `is_part`."""
+    # Escapes make a text in quotes longer than its characters.
     limit = LINE if unit != "characters" else 2 * LINE
     if len(text) <= limit and not is_part:
         return text
@@ -72,7 +72,7 @@ def _cut(text: str, size: int, unit: str, is_part: bool) -> str:
 
 
 def content_text(value: Any, hide: Hide) -> str:
-    """Return what an object holds: its fields, the rows of a table, JSON data, else its `repr`."""
+    """Return the content of an object: its fields, rows of a table, JSON data, or its `repr`."""
     # A value's own methods may raise anything.
     text, raised = attempt(_content, value)
     text = str(hide(well_formed(describe(value, CONTENT) if raised or text is None else text)))
