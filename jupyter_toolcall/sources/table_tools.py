@@ -13,10 +13,10 @@ from typing import Annotated, Any, Literal
 from pydantic import Field
 
 from ..core.errors import CallError
+from ..tools.table_classes import AnyTable
 from .table_conversion import converted
 from .table_expressions import condition, value_of
 from .table_frames import (
-    AnyTable,
     check_columns,
     check_new_column,
     engine_of,

@@ -13,11 +13,12 @@ from ..core.text import nearest
 from ..tools.object_references import receiver_schema
 from ..tools.object_types import Kinds
 from ..tools.python_tools import from_function
+from ..tools.table_classes import ENGINES, AnyTable
 from ..tools.tool import Tool
 from ..tools.tool_version import Version
 from ..tools.toolbox import Toolbox, ToolSource
 from . import file_tools, table_plots, table_tools
-from .table_frames import ENGINES, AnyTable, require_narwhals
+from .table_frames import require_narwhals
 from .table_sharing import Sharing, check_sharing, effect_of, guarded
 
 TABLES_ABOUT = "Looks at, cleans, joins and draws tables of pandas, polars and pyarrow."
@@ -213,14 +214,15 @@ def toolset_named(name: str, folder: Path, sharing: Sharing) -> Toolbox:
 def with_sharing(source: Any, sharing: Sharing, written: bool) -> Any:
     """Return a source of tools in which tables are shared as a cell says.
 
-    What is not `written` in the cell is a setting: it holds where nobody chose in Python. Withheld
-    columns add up.
+    A mode that is not `written` in the cell is a setting: it holds where nobody chose in Python.
+    Withheld columns add up.
     """
     match source:
         case Toolbox() if any(isinstance(each, TableTools) for each in source.sources):
             parts = [with_sharing(each, sharing, written) for each in source.sources]
             return Toolbox(*parts, types=source.types)
-        case TableTools(chosen=before) if written or before is None:
+        case TableTools(chosen=before):
+            share = sharing.share if written or before is None else before.share
             withhold = dict.fromkeys((*(before.withhold if before else ()), *sharing.withhold))
-            return TableTools(Sharing(sharing.share, tuple(withhold)))
+            return TableTools(Sharing(share, tuple(withhold)))
     return source

@@ -20,6 +20,7 @@ from pydantic_core import to_jsonable_python
 from ..core.digests import encode
 from ..core.interrupts import attempt, class_name
 from .json_structure import without_objects
+from .table_classes import cell_free_text, may_quote_cells
 from .value_digests import SCALARS
 
 SHORTENED = 2_000
@@ -102,7 +103,7 @@ def plain_data(value: object) -> Any:
         return value
     found = attempt(_jsonable, value)[0]
     if found is None:
-        return describe(value, 2000)
+        return described_for_model(value, 2000)
     data, text = found
     if len(text) > LONGEST:
         data = short_texts(data)
@@ -115,7 +116,7 @@ def plain_data(value: object) -> Any:
 def uncut_data(value: object) -> Any:
     """Return a value as JSON data, however long; without JSON it is described in words."""
     read = attempt(_jsonable, value)[0]
-    return describe(value, 2000) if read is None else read[0]
+    return described_for_model(value, 2000) if read is None else read[0]
 
 
 def short_texts(data: Any) -> Any:
@@ -148,7 +149,7 @@ def _plain(value: Any) -> Any:
             return float(value)
         case os.PathLike():
             return os.fspath(value)
-    return describe(value, 200)
+    return described_for_model(value, 200)
 
 
 @overload
@@ -182,6 +183,13 @@ def well_formed(data: Any) -> Any:
 def cut(text: str, limit: int) -> str:
     """Return a text; of a longer one its beginning, and how long it is."""
     return text if len(text) <= limit else f"{text[:limit]}… ({len(text):,} characters)"
+
+
+def described_for_model(value: object, limit: int) -> str:
+    """Return what a model is told of a value without JSON: its `repr`, if that quotes no table."""
+    # Walking through a value calls methods of classes that are not ours.
+    quotes, raised = attempt(may_quote_cells, value)
+    return cell_free_text(value) if quotes or raised else describe(value, limit)
 
 
 def describe(value: object, limit: int) -> str:
