@@ -50,8 +50,8 @@ class Script:
     parts: tuple[MessageText | Line, ...] = ()
     saved: tuple[Line, ...] = ()
     defined: Definitions = field(default_factory=Definitions)
-    made: bool = False
-    """Something is made out of its attributes."""
+    helpers: frozenset[str] = frozenset()
+    """The functions of `code.HELPERS` that it calls."""
     todo: int = 0
     """How many lines are for the person to fill in."""
 

@@ -20,7 +20,20 @@ from ..tools.json_structure import Access, Path
 from ..tools.object_references import fits_plain, references
 from ..view.previews import preview
 from .callees import Callee
-from .code import MADE, MAIN, Code, Need, Unwritable, call, is_name, joined, quoted, written
+from .code import (
+    FILL_IN,
+    MADE,
+    MAIN,
+    Code,
+    Need,
+    Unwritable,
+    call,
+    is_name,
+    joined,
+    placeholder,
+    quoted,
+    written,
+)
 from .definitions import defined
 from .script import (
     LONG,
@@ -314,8 +327,9 @@ def input_line(draft: Draft, made: Made, variable: str = "") -> Line:
         code = written(draft.source.value(made))
     except (Absent, Unwritable) as error:
         looks = _looks(draft, made) if isinstance(error, Unwritable) else ""
-        said = f"{draft.state.name_of(made)} was {about(made)}{looks and f', {looks}'}"
-        return _unwritten(draft, to, said, error, variable)
+        name = draft.state.name_of(made)
+        said = f"{name} was {about(made)}{looks and f', {looks}'}"
+        return _unwritten(draft, to, name, said, error, variable)
     behind = visible_text(made.description, SHORT) if made.description else ""
     return Line(assigned([to], code), behind=behind)
 
@@ -332,10 +346,12 @@ def _instance(draft: Draft, name: str, digest: str) -> Line:
         return Line(assigned([to], written(draft.source.instance(name, digest))))
     except (Absent, Unwritable) as error:
         comment = f"{name} was an instance with a state of its own"
-        return _unwritten(draft, to, comment, error, draft.source.instance_variable(name))
+        return _unwritten(draft, to, name, comment, error, draft.source.instance_variable(name))
 
 
-def _unwritten(draft: Draft, to: str, comment: str, error: Exception, variable: str) -> Line:
+def _unwritten(
+    draft: Draft, to: str, name: str, comment: str, error: Exception, variable: str
+) -> Line:
     """What the notebook's cells say of a variable may be what it was; a person has to check."""
     text = draft.source.texts(MAIN) if variable else None
     if text is not None and text.binding(variable):
@@ -344,7 +360,8 @@ def _unwritten(draft: Draft, to: str, comment: str, error: Exception, variable: 
         return Line(assigned([to], code), (visible_text(note, LONG),))
     why = f"it is {error}" if isinstance(error, Unwritable) else "its value is not at hand"
     note = f"{FILL}{comment}; {why}, so no literal says it."
-    return Line(assigned([to], Code("...")), (visible_text(note, LONG),), open=True)
+    what = f"{name}{f', the input {variable},' if variable else ''} is not in this script: {why}"
+    return Line(assigned([to], placeholder(what)), (visible_text(note, LONG),), open=True)
 
 
 def handed(draft: Draft, call: CallRecord, how: str) -> Iterator[Line]:
@@ -392,10 +409,14 @@ class Writer:
         clash = definitions.bound & {*names.values(), *draft.instances.values()}
         if clash - self.taken:
             return replace(self, taken=self.taken | clash).script(title)
-        made = any(f"{MADE.text}(" in code.text for code in codes)
+        helpers = frozenset(
+            helper
+            for helper in (MADE.text, FILL_IN.text)
+            if any(f"{helper}(" in code.text for code in codes)
+        )
         todo = sum(line.open for line in lines)
         return Script(
-            title, input_lines, (*parts, *_waiting(draft)), saved, definitions, made, todo
+            title, input_lines, (*parts, *_waiting(draft)), saved, definitions, helpers, todo
         )
 
     def _parts(self, draft: Draft, entry: Entry) -> Iterator[MessageText | Line]:
@@ -461,7 +482,9 @@ def _saved(draft: Draft) -> Iterator[Line]:
 
 
 def _object(draft: Draft, name: str) -> Code:
-    return Code(draft.names.get(name, "..."))
+    if name in draft.names:
+        return Code(draft.names[name])
+    return placeholder(f"{name} is not in this script: no call of it is recorded")
 
 
 def _data(draft: Draft, value: Any) -> Code:

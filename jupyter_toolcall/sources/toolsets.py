@@ -172,18 +172,19 @@ class FileTools(ToolSource):
     def tools(self, kinds: Kinds) -> Iterator[Tool]:
         """Yield the tools."""
         folder = file_tools.Folder(self.folder)
-        for name, function, read_only in (
-            ("list", folder.list_files, True),
-            ("read", folder.read, True),
-            ("write", folder.write, False),
-        ):
+        for name, function in _functions_of(folder).items():
+            changes = name == "write"
             yield dataclasses.replace(
                 from_function(function, kinds, name=f"files_{name}"),
-                read_only=read_only,
+                read_only=not changes,
                 group="files",
                 about=FILES_ABOUT,
-                effect=None if read_only else folder.effect_of_writing,
+                effect=folder.effect_of_writing if changes else None,
             )
+
+
+def _functions_of(folder: file_tools.Folder) -> dict[str, Callable[..., Any]]:
+    return {"list": folder.list_files, "read": folder.read, "write": folder.write}
 
 
 # -- by name ------------------------------------------------------------------------------------
@@ -209,6 +210,19 @@ def toolset_named(name: str, folder: Path, sharing: Sharing) -> Toolbox:
         folders = [each.name for each in folder.iterdir() if each.is_dir()]
         raise UsageError(f"-t {name}: there is no folder {below!r}.{nearest(below, folders)}")
     return FileToolset(chosen)
+
+
+def toolset_function(name: str, folder: Path) -> Callable[..., Any] | None:
+    """Return the function behind a tool of a toolset, by the tool's name; None for any other name.
+
+    `folder` is that of the toolset `files`.
+    """
+    group, _, own = name.partition("_")
+    if group == "files":
+        return _functions_of(file_tools.Folder(folder)).get(own)
+    if group == "tables":
+        return {**_LOOKS, **_CHANGES, "plot": table_plots.plot}.get(own)
+    return None
 
 
 def with_sharing(source: Any, sharing: Sharing, written: bool) -> Any:
