@@ -244,6 +244,17 @@ class SavedSession:
         """A file does not know what its tools are made of by now."""
         return ""
 
+    def saved(self, name: str) -> Code:
+        state = self.cursor.state
+        schema, saved = state.opened.outputs[name].schema, {"saved": state.outputs[name]}
+        # A record that is the output itself has its class as a title, and no reference to it.
+        title = str(schema.get("title", ""))
+        part = {"$ref": f"#/$defs/{title}"} if "properties" in schema else schema
+        whole = {"properties": {"saved": part}, "$defs": {title: schema, **schema.get("$defs", {})}}
+        return by_schema(whole, saved, {}, Code, self._class)[
+            "saved"
+        ]
+
     def is_shared(self, made: Made) -> bool:
         name = self.cursor.state.by_producer.get(made.producer, "")
         cls = self._node(made.kind)

@@ -92,6 +92,9 @@ class SessionSource(Protocol):
     def instance(self, name: str, digest: str) -> Any:
         """Return a stateful instance as it was given. Raises Absent, Unwritable."""
 
+    def saved(self, name: str) -> Code:
+        """Return the data that was saved as an output, of its class. Raises Absent, Unwritable."""
+
     def is_shared(self, made: Made) -> bool:
         """Return whether a call gets an object itself, and no copy of it."""
 

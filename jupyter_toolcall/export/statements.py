@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
@@ -474,7 +475,8 @@ def _saved(draft: Draft) -> Iterator[Line]:
     for number, (name, value) in enumerate(draft.state.outputs.items(), 1):
         if name not in opened:
             continue
-        code = _data(draft, value) if is_data(opened[name]) else _object(draft, str(value))
+        is_object = not is_data(opened[name])
+        code = _object(draft, str(value)) if is_object else _data(draft, name, value)
         to = name if is_name(name) else f"output_{number}"
         yield Line(
             assigned([to], code), () if to == name else (visible_text(f"The output {name}"),)
@@ -487,7 +489,10 @@ def _object(draft: Draft, name: str) -> Code:
     return placeholder(f"{name} is not in this script: no call of it is recorded")
 
 
-def _data(draft: Draft, value: Any) -> Code:
-    """Return what the model handed over as data, with the variables of the inputs that it names."""
+def _data(draft: Draft, output: str, value: Any) -> Code:
+    """Return the data that was saved as an output, with the variables of inputs that it names."""
     named = dict(references({}, {"value": value}, fits_plain(draft.state.plain)))
+    if not named:
+        with contextlib.suppress(Absent, Unwritable):
+            return draft.source.saved(output)
     return by_schema({}, {"value": value}, named, lambda name: _object(draft, name))["value"]

@@ -219,6 +219,36 @@ def test_the_script_of_a_journal_runs_once_its_lines_are_filled_in(tmp_path: Pat
     assert plain(variables["fries"]) == plain(session.outputs["fries"])
 
 
+RECORDS = (
+    """%load_ext jupyter_toolcall
+from dataclasses import dataclass
+from jupyter_toolcall import Scripted
+
+@dataclass
+class Person:
+    name: str
+    age: int = 0
+
+ann = {"name": "Ann", "age": 3}
+model = Scripted([("save", {"one": ann, "all": [ann], "counts": {"a": 1}})])
+""",
+    "%%toolchat -m model -o one:Person all:list[Person] counts:dict[str,int] --approve all\nGo.",
+)
+
+
+def test_the_records_that_a_saved_session_made_are_of_their_classes(tmp_path: Path) -> None:
+    path = tmp_path / "lesson.ipynb"
+    cells = [nbformat.v4.new_code_cell(cell) for cell in RECORDS]
+    nbformat.write(nbformat.v4.new_notebook(cells=cells), path)
+    nbformat.write(execute(path).notebook, path)
+    (held,) = sessions_in(path)
+    script = home(held, tmp_path)
+    assert 'one = Person(name="Ann", age=3)' in script.read_text()
+    made = run(script)
+    assert made["all"] == [made["one"]] == [made["Person"]("Ann", 3)]
+    assert made["counts"] == {"a": 1}
+
+
 TOOLSETS = (
     """%load_ext jupyter_toolcall
 import pandas as pd

@@ -181,6 +181,23 @@ def use(row: array) -> int:  # type: ignore[type-arg]
     return sum(row)
 
 
+def test_saved_records_are_made_of_their_classes() -> None:
+    outputs = {"brush": Brush, "more": list[Brush], "plain": dict[str, int]}
+    brush = {"colour": "dark blue", "width": 2}
+    session = Session(
+        Toolbox(),
+        Scripted([("save", {"brush": brush, "more": [brush, {}], "plain": {"a": 1}})]),
+        scheme="flat",
+        outputs=outputs,
+    ).tell("Make them.")
+    path = exported(session)
+    assert "brush = Brush(colour=Colour.DARK_BLUE, width=2.0)" in path.read_text()
+    made = run(path)
+    assert plain(made["brush"]) == plain(session.outputs["brush"])
+    assert plain(made["more"]) == plain(session.outputs["more"])
+    assert made["plain"] == {"a": 1}
+
+
 def test_a_request_to_a_person_or_a_server_is_said_to_be_no_python() -> None:
     takes = {"city": {"type": "string"}}
     function = {"name": "book", "description": "Books a room.", "parameters": takes}
