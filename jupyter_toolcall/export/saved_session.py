@@ -251,9 +251,7 @@ class SavedSession:
         title = str(schema.get("title", ""))
         part = {"$ref": f"#/$defs/{title}"} if "properties" in schema else schema
         whole = {"properties": {"saved": part}, "$defs": {title: schema, **schema.get("$defs", {})}}
-        return by_schema(whole, saved, {}, Code, self._class)[
-            "saved"
-        ]
+        return by_schema(whole, saved, {}, Code, self._class)["saved"]
 
     def is_shared(self, made: Made) -> bool:
         name = self.cursor.state.by_producer.get(made.producer, "")

@@ -221,7 +221,7 @@ def _reached(text: str, path: Path, access: Access, spread: bool) -> str:
     Raises Unwritable where a file has a path that is none.
     """
     for n, (step, how) in enumerate(zip(path, access, strict=False)):
-        if isinstance(how, str) and is_name(how):
+        if isinstance(how, str) and is_name(how) and not how.startswith("__"):
             text = f"{text}.{how}"
         elif type(step) in (int, str) and (how is None or (spread and n == 0)):
             text = f"{text}[{written(step).text}]"

@@ -86,6 +86,19 @@ def kind_of_column(dtype: Any) -> Kind:
     return "bool" if dtype == nw.Boolean else "other"
 
 
+def nan_as_null(frame: Any, names: Sequence[str] | None = None) -> Any:
+    """Return a frame in which NaN is null, as in pandas: polars and pyarrow tell them apart.
+
+    Arguments:
+        names: the columns; all of them if left out.
+    """
+    if engine_of(frame) == "pandas":
+        return frame
+    nw, chosen = narwhals(), frame.columns if names is None else names
+    floats = [nw.col(name) for name in chosen if frame.schema[name].is_float()]
+    return frame.with_columns(*[nw.when(~each.is_nan()).then(each) for each in floats])
+
+
 def type_text(dtype: Any) -> str:
     """Return the name of a column's type as a model reads it: `Int64`, `Datetime`."""
     return type(dtype).__name__ if not isinstance(dtype, type) else dtype.__name__

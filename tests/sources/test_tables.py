@@ -459,6 +459,19 @@ def test_the_toolset_stands_beside_a_function_in_each_scheme(scheme: str) -> Non
     assert results == ["DataFrame#2", 4]
 
 
+@pytest.mark.parametrize("engine", ENGINES)
+def test_nan_is_missing_in_every_engine(engine: str) -> None:
+    value = table(engine, {"n": [1.0, float("nan"), 3.0], "m": [1, 2, 3]})
+    assert call(value, "missing")["missing"] == {"n": 1}
+    described = call(value, "describe")["columns"]["n"]
+    assert (described["missing"], described["mean"], described["max"]) == (1, 2.0, 3.0)
+    assert [row["n"] for row in rows(call(value, "drop_nulls"))] == [1.0, 3.0]
+    filled = call(value, "fill", columns=["n"], method="mean")
+    assert [row["n"] for row in rows(filled)] == [1.0, 2.0, 3.0]
+    assert [row["m"] for row in rows(call(value, "filter", where="is_null(n)"))] == [2]
+    assert [row["m"] for row in rows(call(value, "filter", where="n != null"))] == [1, 3]
+
+
 def test_an_exported_script_makes_the_same_table_without_a_session(tmp_path: Any) -> None:
     model = Scripted(
         [
