@@ -16,7 +16,7 @@ interface Input {
 interface InputContext {
   readonly id: string;
   /** The id, and where the hint and the error are. */
-  readonly attributes: Readonly<Record<string, string>>;
+  readonly common: Readonly<Record<string, string>>;
   /** The objects that fit and can be named. */
   named(fits: (object: FullObject) => boolean): FullObject[];
 }
@@ -48,7 +48,7 @@ function objectSelect(field: Field, around: InputContext): Input {
   const none = !field.required ? [['', left] as const] : current ? [] : [['', CHOOSE] as const];
   const lost = current && !objects.some(object => object.name === current) ? [[current, oneLine(current, 80)] as const] : [];
   return plainInput(
-    h('select', { ...around.attributes, class: 'tc-in' }, ...options([...lost, ...known, ...none]))
+    h('select', { ...around.common, class: 'tc-in' }, ...options([...lost, ...known, ...none]))
   );
 }
 
@@ -104,15 +104,15 @@ function choiceInput(field: Field, around: InputContext): Input {
         ? []
         : [[current, oneLine(current, 60)] as const];
   const all = [...known, ...extra];
-  const long = all.reduce((sum, [, text]) => sum + text.length + 4, 0) > 52;
+  const long = all.reduce((sum, [, text]) => sum + text.length + 4, 0) > 38;
   if (all.length <= MOST_SEGMENTS && !long) return segments(around, field.required ? all.filter(([raw]) => raw !== '') : all);
   return plainInput(
-    h('select', { ...around.attributes, class: 'tc-in mono' }, ...options(all))
+    h('select', { ...around.common, class: 'tc-in mono' }, ...options(all))
   );
 }
 
 function flagInput(field: Field, around: InputContext): Input {
-  const box = h('input', { ...around.attributes, type: 'checkbox' });
+  const box = h('input', { ...around.common, type: 'checkbox' });
   const untouched = initialRaw(field);
   return {
     element: h('span', 'tc-flag', box),
@@ -124,7 +124,7 @@ function flagInput(field: Field, around: InputContext): Input {
 
 function text(field: Field, around: InputContext): Input {
   const value = initialRaw(field);
-  const common = { ...around.attributes, spellcheck: 'false' };
+  const common = { ...around.common, spellcheck: 'false' };
   if (value.length <= 60 && !value.includes('\n')) {
     const left = field.required ? '' : 'left out';
     const placeholder = field.initial === undefined ? left : field.initial === null ? 'none' : '';
@@ -143,7 +143,7 @@ function inputOfKind(field: Field, around: InputContext): Input {
       return choiceInput(field, around);
     case 'flag':
       return around.named(object => object.kind === 'bool').length
-        ? choiceInput({ ...field, options: [true, false], title: 'bool' }, around)
+        ? choiceInput({ ...field, options: [true, false], typeName: 'bool' }, around)
         : flagInput(field, around);
     case 'number':
     case 'text':
@@ -152,7 +152,7 @@ function inputOfKind(field: Field, around: InputContext): Input {
     case 'json':
       return plainInput(
         h('textarea', {
-          ...around.attributes,
+          ...around.common,
           class: 'tc-in mono',
           rows: Math.min(8, initialRaw(field).split('\n').length + 1),
           placeholder: field.kind === 'texts' ? trans.__('one per line') : '',
@@ -192,7 +192,7 @@ export class FieldRow {
   private readonly _described = `${this._id}-h ${this._id}-e`;
   readonly input = inputFor(this.field, {
     id: this._id,
-    attributes: { id: this._id, 'aria-describedby': this._described },
+    common: { id: this._id, 'aria-describedby': this._described },
     named: fits => candidates(fits, this._context.objects, this._context.step)
   });
   private readonly _hint = h('span', { class: 'hint', id: `${this._id}-h` });

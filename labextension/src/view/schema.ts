@@ -19,7 +19,7 @@ export interface Field {
   /** The values to choose from: of an enum, or the kinds of the objects. */
   readonly options: readonly unknown[];
   /** The name of the type, such as that of an enum. */
-  readonly title: unknown;
+  readonly typeName: unknown;
   readonly initial: unknown;
 }
 
@@ -127,7 +127,7 @@ export function fieldsOf(parameters: Schema, values: Readonly<Record<string, unk
       required: required.includes(name),
       nullable,
       integer: schema.type === 'integer',
-      title: schema.title
+      typeName: schema.title
     };
     return { ...common, ...kindFor(schema, parameters, initial), initial };
   });
@@ -204,7 +204,7 @@ export function readAll(fields: readonly Field[], raws: ReadonlyMap<string, stri
 
 /** Whether an object is plain data that stands for a value of a choice: of its enum, or one that reads the same. */
 export const isChoice = (field: Field, object: FullObject): boolean =>
-  object.kind === field.title || field.options.map(String).includes(object.preview.caption);
+  object.kind === field.typeName || field.options.map(String).includes(object.preview.caption);
 
 /** The objects that fit and are older than a call, newest first. */
 export function candidates(
