@@ -196,12 +196,14 @@ def check_answer(cursor: Cursor, call_id: str, result: Any) -> None:
 
     tool = cursor.tool_named(cursor.state.call(call_id).tool)
     if tool is not None:
-        tool.check_answer(result, resolve)
+        values = cursor.context.values
+        tool.check_answer(values.with_plain_data(result, cursor.state), resolve)
 
 
 def answer_outcome(cursor: Cursor, call: CallRecord, result: Any) -> Outcome:
     """Return a person's result as an outcome: objects, named or given, plain data, or both.
 
+    The name of plain data, such as `str#1`, stands for the data, as in the arguments of a call.
     Raises UsageError for a call of the scheme's own, CallError for an object that is not
     there yet where the call was asked for.
     """
@@ -211,6 +213,7 @@ def answer_outcome(cursor: Cursor, call: CallRecord, result: Any) -> Outcome:
             "answer; edit or reject it"
         )
     values, state = cursor.context.values, cursor.state
+    result = values.with_plain_data(result, state)
     registered, names = kinds_by_class(values), frozenset(values.kinds.values())
 
     def object_kind(value: Any) -> str | None:

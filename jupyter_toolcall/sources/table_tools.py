@@ -13,10 +13,10 @@ from typing import Annotated, Any, Literal
 from pydantic import Field
 
 from ..core.errors import CallError
+from ..tools.table_classes import AnyTable
 from .table_conversion import converted
 from .table_expressions import condition, value_of
 from .table_frames import (
-    AnyTable,
     check_columns,
     check_new_column,
     engine_of,
@@ -24,6 +24,7 @@ from .table_frames import (
     json_cell,
     json_rows,
     kind_of_column,
+    nan_as_null,
     narwhals,
     table_of,
     type_text,
@@ -71,7 +72,7 @@ def schema(table: AnyTable) -> dict[str, Any]:
 
 def missing(table: AnyTable) -> dict[str, Any]:
     """Return how many values are missing in each column that has missing ones."""
-    frame = frame_of_table(table)
+    frame = nan_as_null(frame_of_table(table))
     counts = {name: int(frame[name].null_count()) for name in frame.columns}
     return {
         "rows_in_table": len(frame),
@@ -85,7 +86,7 @@ def describe(table: AnyTable, columns: list[str] | None = None) -> dict[str, Any
     Args:
         columns: The columns to describe; all of them if left out.
     """
-    frame = frame_of_table(table)
+    frame = nan_as_null(frame_of_table(table))
     names = frame.columns if columns is None else check_columns(frame, columns)
     return {
         "rows_in_table": len(frame),
@@ -178,7 +179,7 @@ def drop_nulls(table: AnyTable, columns: list[str] | None = None) -> AnyTable:
     """
     frame = frame_of_table(table)
     names = frame.columns if not columns else check_columns(frame, columns)
-    return table_of(frame.drop_nulls(names))
+    return table_of(nan_as_null(frame, names).drop_nulls(names))
 
 
 # -- columns --------------------------------------------------------------------------------------
@@ -254,6 +255,7 @@ def fill_missing(
     names = check_columns(frame, columns)
     if (method == "value") != (value is not None):
         raise CallError('give a value with method "value", and with no other method')
+    frame = nan_as_null(frame, names)
     return table_of(frame.with_columns(*[_filled(frame, name, method, value) for name in names]))
 
 
