@@ -25,9 +25,11 @@ from ..engine import recovery
 from ..schemes.messages import Model, Request
 from ..schemes.requests import NOTHING, SentConversation, compose_request, conversation_fold
 from ..schemes.scheme import Offer, Scheme, own_tool, unknown_tool
+from ..sources.table_sharing import Sharing, table_text
 from ..tools.tool import Tool
 from ..tools.toolbox import Toolbox
 from ..tools.value_display import Shows, reprs
+from ..tools.value_text import content_text
 from .approval_policy import Answer, Policy
 from .execution import prepare_call
 from .hooks import SessionHooks
@@ -342,6 +344,8 @@ class SessionContext:
     """The hooks of optional features."""
     on_wait: Callable[[str], object] = lambda reason: None
     """Gets why a model is asked again, and when, where the model has no `on_wait` of its own."""
+    sharing: Sharing = field(default_factory=Sharing)
+    """What a model is sent of a table wherever a text holds one."""
     fold_conversation: Callable[[SentConversation, Entry], SentConversation] = field(init=False)
     consumed_approvals: ConsumedApprovals = field(init=False)
 
@@ -353,6 +357,10 @@ class SessionContext:
     def hide(self) -> Hide:
         """A function that replaces secrets by markers."""
         return self.secrets.hide
+
+    def content_text(self, value: Any) -> str:
+        """Return what a model is sent of a value's content: of tables no more than is shared."""
+        return content_text(value, self.hide, lambda table: table_text(table, self.sharing))
 
     def policy_answer(self, ready: PreparedCall) -> Answer:
         """Return the policy's decision on a call, and its reason. A breakpoint comes first."""

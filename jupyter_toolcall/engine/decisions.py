@@ -207,12 +207,14 @@ def check_answer(cursor: Cursor, call_id: str, result: Any) -> None:
     tool = cursor.tool_named(call.tool)
     # The fields of a form are checked with the decision.
     if tool is not None and not waits_for_input(call):
-        tool.check_answer(result, resolve)
+        values = cursor.context.values
+        tool.check_answer(values.with_plain_data(result, cursor.state), resolve)
 
 
 def answer_outcome(cursor: Cursor, call: CallRecord, result: Any) -> Outcome:
     """Return a person's result as an outcome: objects, named or given, plain data, or both.
 
+    The name of plain data, such as `str#1`, stands for the data, as in the arguments of a call.
     Raises UsageError for a call of the scheme's own, CallError for an object that is not
     there yet where the call was asked for.
     """
@@ -222,6 +224,7 @@ def answer_outcome(cursor: Cursor, call: CallRecord, result: Any) -> Outcome:
             "answer; edit or reject it"
         )
     values, state = cursor.context.values, cursor.state
+    result = values.with_plain_data(result, state)
     registered, names = kinds_by_class(values), frozenset(values.kinds.values())
 
     def object_kind(value: Any) -> str | None:

@@ -19,7 +19,6 @@ from ..schemes.scheme import functions_of
 from ..tools.object_types import kind_of
 from ..tools.value_copies import plain_data, well_formed
 from ..tools.value_digests import content_digest
-from ..tools.value_text import content_text
 from .calls_by_program import all_answered
 from .cursor import Cursor
 from .decisions import waiting_calls
@@ -219,7 +218,7 @@ def _content(cursor: Cursor, asked: _Question) -> str:
     context, made = cursor.context, asked.made and asked.made[1]
     if not asked.shows or not made or functions_of(made.kind, context.toolbox):
         return ""
-    content = content_text(context.values.value(made), context.hide)
+    content = context.content_text(context.values.value(made))
     return f"\n\n{cursor.state.name_of(made)} holds {content}"
 
 

@@ -15,7 +15,7 @@ from ..core.interrupts import attempt
 from ..tools.json_structure import HeldObject, IteratorItems, Structure, structure_of
 from ..tools.object_types import leaf_kind, registered_kind
 from ..tools.tool import Changed
-from ..tools.value_copies import LONGEST, describe, plain_data, uncut_data
+from ..tools.value_copies import LONGEST, described_for_model, plain_data, uncut_data
 from ..tools.value_digests import SCALARS, content_digest
 from ..tools.value_text import StandsForText
 from .argument_copies import ArgumentCopies, ArgumentCopy
@@ -83,7 +83,7 @@ def _structure(result: Any, copies: ArgumentCopies, values: SessionValues) -> St
 
     registered = kinds_by_class(values)
     structure, _ = attempt(structure_of, result, object_kind, leaf_kind)
-    return Structure(describe(result, 2000)) if structure is None else structure
+    return Structure(described_for_model(result, 2000)) if structure is None else structure
 
 
 def kinds_by_class(values: SessionValues) -> Callable[[type], str | None]:

@@ -149,6 +149,9 @@ class LiveSession:
             raise Absent(f"the instance {name} is not here as it was given")
         return memory.by_digest[digest]
 
+    def saved(self, name: str) -> Code:
+        return written(self.cursor.context.values.outputs(self.cursor.state)[name])
+
     def is_shared(self, made: Made) -> bool:
         memory = self.cursor.context.values
         if COPIED in memory.notes.get(made.digest, ""):

@@ -14,7 +14,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-from traitlets import Bool, Dict, Int, TraitError, Unicode
+from traitlets import Bool, Dict, Int, List, TraitError, Unicode
 from traitlets.config import Configurable
 
 from ..core.errors import UsageError
@@ -141,7 +141,8 @@ class ToolChat(Configurable):
     model = Unicode("", help="Who answers, such as scripted:kitchen.").tag(config=True)
     scheme = Unicode("select", help="How tools are shown to the model.").tag(config=True)
     approve = Unicode("ask", help="Which calls wait for you.").tag(config=True)
-    share = Unicode("sample", help="What -t tables sends of a table.").tag(config=True)
+    share = Unicode("sample", help="What is sent of a table.").tag(config=True)
+    withhold = List(Unicode(), help="Columns whose values are never sent.").tag(config=True)
     mcp_servers = Dict(help="MCP servers by name, as in .mcp.json.").tag(config=True)
     max_turns = Int(50, help="Replies of the model before a run stops.").tag(config=True)
 

@@ -154,8 +154,8 @@ _HELP: Mapping[str, str] = {
     "--native": "tools and their calls are XML in the text",
     "--system": "the system prompt, or a variable that holds it",
     "--approve": "which calls wait for you; ask: all but read-only ones",
-    "--share": "what -t tables sends: names, types and counts; also 20 rows a call; any rows",
-    "--withhold": "columns whose values -t tables never sends",
+    "--share": "what is sent of a table: names, types, counts; also 20 rows a call; any rows",
+    "--withhold": "columns of tables whose values are never sent",
     "--break": "calls that wait in any case",
     "--step": "wait before every step",
     "--wait": "the cell waits for you (default)",
@@ -303,6 +303,7 @@ def context_for_cell(
         journal=journal,
         breaks=options.breaks,
         max_turns=options.max_turns,
+        sharing=check_sharing(options.share, options.withhold),
     )
     return context, replace(opened, model=model_name(context.model))
 
@@ -324,8 +325,8 @@ def _tool_source(name: str, variables: Variables, folder: Path, options: Options
         return toolsets.toolset_named(name, folder, sharing)
     if name.startswith("mcp:"):
         return _mcp_tools(name.removeprefix("mcp:"), folder, options.mcp_servers)
-    written = bool({"share", "withhold"} & options.written)
-    value = toolsets.with_sharing(_variable(name, variables, "-t"), sharing, written)
+    held = _variable(name, variables, "-t")
+    value = toolsets.with_sharing(held, sharing, "share" in options.written)
     if not isinstance(value, dict) or "tool" not in value:
         return value
     return import_module("..sources.definition_tools", __package__).from_definition(value)

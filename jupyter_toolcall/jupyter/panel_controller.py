@@ -34,7 +34,6 @@ from ..models.named import Person
 from ..schemes.messages import Reply
 from ..session.session import Session
 from ..tools.running_tool import showing_progress
-from ..tools.value_copies import cut
 from ..view import contract
 from ..view.contract import Command, Notice, Refused, Rows
 from .extensions import PanelExtension
@@ -433,7 +432,7 @@ class PanelController:
             with self.rate.lock:
                 # A thread of the tool may speak after the call has ended.
                 if cursor.running:
-                    cursor.progress = cut(line, PROGRESS)
+                    cursor.progress = line[:PROGRESS]
                     self.publish("running", f"Running: {cursor.progress}")
 
         return show

@@ -41,6 +41,11 @@ class Folder:
     def __init__(self, path: Path) -> None:
         self._path = path
 
+    @property
+    def path(self) -> Path:
+        """The folder as it was named."""
+        return self._path
+
     def list_files(self, folder: str = "") -> dict[str, Any]:
         """List the files and folders in a folder. Hidden files and links are left out.
 

@@ -288,8 +288,12 @@ class _Parser:
         _arity("is_null", arguments, 1)
         name = arguments[0].id if isinstance(arguments[0], ast.Name) else ""
         name = self._quoted.get(name, name)
-        test = self._nw.col(name) if name in self.schema else self.read(arguments[0]).expr
-        return Part(~test.is_null() if negated else test.is_null(), "bool")
+        column = self._nw.col(name) if name in self.schema else self.read(arguments[0]).expr
+        test = column.is_null()
+        if name in self.schema and self.schema[name].is_float():
+            # Polars and pyarrow tell NaN and null apart; both are missing.
+            test = test | column.is_nan().fill_null(False)
+        return Part(~test if negated else test, "bool")
 
     # -- functions -------------------------------------------------------------------------------
 

@@ -8,38 +8,21 @@ from __future__ import annotations
 import datetime
 import decimal
 import math
-from abc import ABCMeta
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from importlib import import_module
 from importlib.util import find_spec
 from typing import Any, Literal
 
 from ..core.errors import CallError, DefinitionError
 from ..core.text import nearest, visible_text
+from ..tools.table_classes import AnyTable
 
 Kind = Literal["number", "text", "bool", "date", "other"]
 """What an expression may do with a column."""
-ENGINES: Mapping[str, str] = {"pandas": "DataFrame", "polars": "DataFrame", "pyarrow": "Table"}
-"""The class of each engine's tables."""
 LONGEST_CELL = 200
 """Characters of a text in a cell that a model is sent."""
 MOST_NAMES = 50
 """Columns that an error lists."""
-
-
-class _TableClass(ABCMeta):
-    """Makes the table class of each engine a subclass, without an import of the engine."""
-
-    def __subclasscheck__(cls, subclass: type) -> bool:
-        bases = getattr(subclass, "__mro__", ())
-        return any(ENGINES.get(b.__module__.partition(".")[0]) == b.__name__ for b in bases)
-
-    def __instancecheck__(cls, instance: object) -> bool:
-        return issubclass(type(instance), cls)
-
-
-class AnyTable(metaclass=_TableClass):
-    """A table of pandas, polars or pyarrow."""
 
 
 def require_narwhals() -> None:
@@ -101,6 +84,19 @@ def kind_of_column(dtype: Any) -> Kind:
     if dtype in (nw.Date, nw.Datetime):
         return "date"
     return "bool" if dtype == nw.Boolean else "other"
+
+
+def nan_as_null(frame: Any, names: Sequence[str] | None = None) -> Any:
+    """Return a frame in which NaN is null, as in pandas: polars and pyarrow tell them apart.
+
+    Arguments:
+        names: the columns; all of them if left out.
+    """
+    if engine_of(frame) == "pandas":
+        return frame
+    nw, chosen = narwhals(), frame.columns if names is None else names
+    floats = [nw.col(name) for name in chosen if frame.schema[name].is_float()]
+    return frame.with_columns(*[nw.when(~each.is_nan()).then(each) for each in floats])
 
 
 def type_text(dtype: Any) -> str:

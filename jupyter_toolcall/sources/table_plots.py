@@ -13,8 +13,8 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any, Literal
 
 from ..core.errors import CallError
+from ..tools.table_classes import AnyTable
 from .table_frames import (
-    AnyTable,
     check_columns,
     frame_of_table,
     json_cell,

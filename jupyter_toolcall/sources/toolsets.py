@@ -13,11 +13,12 @@ from ..core.text import nearest
 from ..tools.object_references import receiver_schema
 from ..tools.object_types import Kinds
 from ..tools.python_tools import from_function
+from ..tools.table_classes import ENGINES, AnyTable
 from ..tools.tool import Tool
 from ..tools.tool_version import Version
 from ..tools.toolbox import Toolbox, ToolSource
 from . import file_tools, table_plots, table_tools
-from .table_frames import ENGINES, AnyTable, require_narwhals
+from .table_frames import require_narwhals
 from .table_sharing import Sharing, check_sharing, effect_of, guarded
 
 TABLES_ABOUT = "Looks at, cleans, joins and draws tables of pandas, polars and pyarrow."
@@ -171,18 +172,19 @@ class FileTools(ToolSource):
     def tools(self, kinds: Kinds) -> Iterator[Tool]:
         """Yield the tools."""
         folder = file_tools.Folder(self.folder)
-        for name, function, read_only in (
-            ("list", folder.list_files, True),
-            ("read", folder.read, True),
-            ("write", folder.write, False),
-        ):
+        for name, function in _functions_of(folder).items():
+            changes = name == "write"
             yield dataclasses.replace(
                 from_function(function, kinds, name=f"files_{name}"),
-                read_only=read_only,
+                read_only=not changes,
                 group="files",
                 about=FILES_ABOUT,
-                effect=None if read_only else folder.effect_of_writing,
+                effect=folder.effect_of_writing if changes else None,
             )
+
+
+def _functions_of(folder: file_tools.Folder) -> dict[str, Callable[..., Any]]:
+    return {"list": folder.list_files, "read": folder.read, "write": folder.write}
 
 
 # -- by name ------------------------------------------------------------------------------------
@@ -210,17 +212,31 @@ def toolset_named(name: str, folder: Path, sharing: Sharing) -> Toolbox:
     return FileToolset(chosen)
 
 
+def toolset_function(name: str, folder: Path) -> Callable[..., Any] | None:
+    """Return the function behind a tool of a toolset, by the tool's name; None for any other name.
+
+    `folder` is that of the toolset `files`.
+    """
+    group, _, own = name.partition("_")
+    if group == "files":
+        return _functions_of(file_tools.Folder(folder)).get(own)
+    if group == "tables":
+        return {**_LOOKS, **_CHANGES, "plot": table_plots.plot}.get(own)
+    return None
+
+
 def with_sharing(source: Any, sharing: Sharing, written: bool) -> Any:
     """Return a source of tools in which tables are shared as a cell says.
 
-    A choice that is `written` in the cell replaces one that was made in Python; a setting in the
+    A mode that is `written` in the cell replaces one that was chosen in Python; a setting of the
     configuration does not. The withheld columns of both are withheld.
     """
     match source:
         case Toolbox() if any(isinstance(part, TableTools) for part in source.sources):
             parts = [with_sharing(part, sharing, written) for part in source.sources]
             return Toolbox(*parts, types=source.types)
-        case TableTools(chosen=before) if written or before is None:
+        case TableTools(chosen=before):
+            share = sharing.share if written or before is None else before.share
             withhold = dict.fromkeys((*(before.withhold if before else ()), *sharing.withhold))
-            return TableTools(Sharing(sharing.share, tuple(withhold)))
+            return TableTools(Sharing(share, tuple(withhold)))
     return source

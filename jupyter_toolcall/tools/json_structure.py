@@ -9,13 +9,13 @@ from __future__ import annotations
 import dataclasses
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
-from pydantic import BaseModel
+from pydantic import BaseModel, RootModel
 from pydantic_core import to_jsonable_python
 
-from ..core.interrupts import attempt
+from ..core.interrupts import attempt, class_name
 from .value_digests import SCALARS
 
 MOST_OBJECTS = 50
@@ -29,7 +29,7 @@ Path = tuple[str | int, ...]
 """The keys, and the positions in lists, that lead from a result's JSON to an object."""
 Access = tuple[str | int | None, ...]
 """How Python takes each step of a path: an attribute by its name, an item of an iterator, a set or
-the values of a dict by its position, or None for `value[step]`."""
+the values of a dict by its position, None for `value[step]`, or "" where no single step leads."""
 NameKind = Callable[[Any], str | None]
 """Returns the type of a value that is an object; None for one that may be plain data."""
 _LEFT_OUT = object()
@@ -138,26 +138,58 @@ class _Reading:
     def _mapping(self, value: Mapping[Any, Any], path: Path, access: Access) -> Any:
         if self.plain.issuperset(map(type, value.values())) and {*map(type, value)} <= {str}:
             return value
+        keys = json_keys(value)
         parts = [
-            (_key(key), self.part(item, (*path, _key(key)), (*access, _key_access(key, n))), item)
-            for n, (key, item) in enumerate(value.items())
+            (text, self.part(item, (*path, text), (*access, _key_access(key, n))), item)
+            for n, (text, (key, item)) in enumerate(zip(keys, value.items(), strict=True))
         ]
         return _changed(value, parts)
 
     def _record(self, value: Any, path: Path, access: Access) -> Any:
+        if isinstance(value, RootModel) and not self._is_object(value.root):
+            return self._root(value, path, access)
         parts = [
             (key, self.part(item, (*path, key), (*access, name)), item)
             for key, name, item in _fields(value)
         ]
         return _changed(value, parts)
 
+    def _is_object(self, value: Any) -> bool:
+        parts = (Mapping, list, tuple, set, frozenset, BaseModel)
+        holds_parts = isinstance(value, parts) or _is_record(value)
+        return bool(self.object_kind(value) or (not holds_parts and self.leaf_kind(value)))
+
+    def _root(self, value: RootModel[Any], path: Path, access: Access) -> Any:
+        """Read a model that JSON has as its root alone: only Python takes a step to that."""
+        first, at = len(self.structure.objects), len(path)
+        part = self.part(value.root, path, access)
+        for n, held in enumerate(self.structure.objects[first:], first):
+            steps = (*held.access[:at], "", *held.access[at + 1 :])
+            self.structure.objects[n] = replace(held, access=steps)
+        return value if part is value.root else part
+
 
 def _changed(value: Any, parts: list[tuple[str, Any, Any]]) -> Any:
     """Return the parts of a container by their keys; the container itself where none changed."""
-    same_keys = not isinstance(value, Mapping) or all(key in value for key, _, _ in parts)
+    same_keys = not isinstance(value, Mapping) or [key for key, _, _ in parts] == [*value]
     if same_keys and all(new is item for _, new, item in parts):
         return value
     return {key: None if new is _LEFT_OUT else new for key, new, _ in parts}
+
+
+def json_keys(value: Mapping[Any, Any]) -> list[str]:
+    """Return the keys of a dict as JSON has them, each once: of 1 and "1", 1 says its type."""
+    texts = [_key(key) for key in value]
+    counts, known = Counter(texts), {key for key in value if type(key) is str}
+    for n, (key, text) in enumerate(zip(value, texts, strict=True)):
+        if type(key) is not str and (counts[text] > 1 or text in known):
+            number, unique = 1, f"{text} ({class_name(type(key))})"
+            while unique in known:
+                number += 1
+                unique = f"{text} ({class_name(type(key))} {number})"
+            texts[n] = unique
+            known.add(unique)
+    return texts
 
 
 def _key(key: Any) -> str:

@@ -17,6 +17,8 @@ from .contract_rows import CallRow, QuestionRow
 
 LINE, LONG = 160, 2_000
 """Characters of a question and its answer in a step, and of a question in the form."""
+FORM = "The tool asks you for input before it goes on."
+PAGE = "The tool asks you to open a page. Choose Answer when you are done there."
 FORMATS = {"email": "an email address", "uri": "a web address", "date": "a date: 2026-01-31"}
 """The formats of a text, for the hint at its field."""
 
@@ -26,17 +28,19 @@ def with_rounds(row: CallRow, call: CallRecord, cursor: Cursor) -> CallRow:
     if not call.rounds:
         return row
     lines = tuple(_line(each) for each in call.rounds)
-    row = replace(row, notes=(*row.notes, *lines), change=row.change or lines[-1])
+    answered = tuple(line for line, each in zip(lines, call.rounds, strict=True) if each.response)
+    row = replace(row, notes=(*row.notes, *answered), change=row.change or _joined(lines))
     if row.status == "running" or row.branch or not waits_for_input(call):
         return row
     if may_resume(cursor, call):
         return row
+    questions = question_rows(call.rounds[-1])
     return replace(
         row,
         status="input required",
-        questions=question_rows(call.rounds[-1]),
+        questions=questions,
         bound=round_digest(call),
-        why="The tool asks you for input before it goes on.",
+        why=PAGE if any(question.url for question in questions) else FORM,
         downstream="",
         again=False,
         may_have_run=False,
@@ -69,6 +73,12 @@ def _with_hint(part: Any) -> Any:
         return part
     hints = (part.get("title"), part.get("description"), FORMATS.get(str(part.get("format"))))
     return {**part, "description": "; ".join(str(hint) for hint in hints if hint)}
+
+
+def _joined(lines: tuple[str, ...]) -> str:
+    """Return the rounds of a call in one line, from the last ones as many as fit."""
+    joined = " · ".join(lines)
+    return joined if len(joined) <= LINE else lines[-1]
 
 
 def _line(each: InputRound) -> str:

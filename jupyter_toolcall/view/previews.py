@@ -163,12 +163,13 @@ def _cell(item: Any) -> str:
 
 
 def _missing(frame: Frame) -> str:
-    """Return which columns of a table have empty cells; nothing is counted in a large one."""
+    """Return which columns have empty cells, the most first; large tables are not counted."""
     if frame.height > COUNTED:
         return ""
-    counts = ((name, frame.empty(frame.column(n))) for n, name in enumerate(frame.names))
-    found = [f"{_line(name, 2 * WORD)} {count:,}" for name, count in counts if count]
-    return ", ".join([*found[:4], *([f"{len(found) - 4} more columns"] if len(found) > 4 else [])])
+    counts = [(frame.empty(frame.column(n)), name) for n, name in enumerate(frame.names)]
+    counts = sorted((pair for pair in counts if pair[0]), key=lambda pair: -pair[0])
+    named = [f"{_line(name, 2 * WORD)} {count:,}" for count, name in counts]
+    return ", ".join([*named[:4], *([f"{len(named) - 4} more columns"] if len(named) > 4 else [])])
 
 
 # -- markup that a value makes of itself: HTML as it is, Markdown where it can be read --------

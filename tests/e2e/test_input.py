@@ -86,6 +86,7 @@ def test_the_form_of_a_tool_is_checked_at_its_fields_and_the_call_goes_on_with_i
     ask(page, lab)
     view = panel(page, 1)
     screenshot(page, "input-form")
+    expect(view.get_by_role("button", name="Answer", exact=True)).to_be_in_viewport()
     press(view, "Answer")
     expect(view.get_by_text("is missing")).to_be_visible()
     view.get_by_label("name", exact=True).fill("Ada")
@@ -121,6 +122,7 @@ def test_an_open_question_survives_a_restart_and_can_be_declined(page: Page, lab
 def test_the_form_fits_into_a_narrow_dark_window(page: Page, lab: Place) -> None:
     ask(page, lab)
     page.set_viewport_size({"width": 500, "height": 900})
+    page.evaluate("window.jupyterapp.shell.collapseLeft?.()")
     dark_theme(page)
     for name in ("Answer", "Reject"):
         button = panel(page, 1).get_by_role("button", name=name, exact=True)

@@ -32,7 +32,9 @@ function printsOf(call: FullCall): Child {
 const code = (text: string): HTMLElement => h('code', {}, oneLine(text, 400));
 
 function title(text: string, look: string, aside: string, description: Child = null): HTMLElement {
-  return h('div', 'tc-title', h('h3', look, text), description, h('span', 'small muted', aside));
+  // A long name breaks after `_`.
+  const parts = text.split(/(?<=_)/).flatMap(part => [part, h('wbr', {})]);
+  return h('div', 'tc-title', h('h3', look, ...parts), description, h('span', 'small muted', aside));
 }
 
 const callPlace = (call: FullCall): string => `call ${call.step}, turn ${call.turn}`;

@@ -95,7 +95,7 @@ function inputForm(view: ViewState, call: FullCall, acts: PanelActions): Form {
   const element = h(
     'form',
     { class: 'tc-form', onsubmit: submit, novalidate: true },
-    ...parts.flatMap(part => [h('p', {}, textBlock(part.message, 2000)), pageLink(part.url, part.host), ...part.rows.map(row => row.element)]),
+    h('div', 'tc-asked', ...parts.flatMap(part => [h('p', {}, textBlock(part.message, 2000)), pageLink(part.url, part.host), ...part.rows.map(row => row.element)])),
     note(trans.__('What you enter goes to the tool and its server. Never enter passwords or keys.')),
     h('div', 'tc-row', button(trans.__('Answer'), { type: 'submit', look: 'primary', key: 'confirm' }), reject)
   );
