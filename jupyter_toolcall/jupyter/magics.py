@@ -178,6 +178,11 @@ def apply_project_settings(settings: ToolChat, table: Mapping[str, Any]) -> None
         # A person is asked before a server of the file is used (`sources/mcp_servers.py`).
         if name == "mcp":
             continue
+        if name == "mcp_servers":
+            raise UsageError(
+                "[tool.jupyter-toolcall] mcp_servers is not taken from a file, which would start "
+                "programs; write [tool.jupyter-toolcall.mcp.NAME], and you are asked before"
+            )
         if name not in known:
             raise UsageError(
                 f"[tool.jupyter-toolcall] has no setting {name!r}; there are {', '.join(known)}"

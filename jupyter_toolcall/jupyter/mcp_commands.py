@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from ..core.errors import UsageError
-from ..core.text import nearest
+from ..core.text import LINES, nearest, printable
 from ..sources.mcp_connection import connection, connections
 from ..sources.mcp_servers import ServerAddress, address_of_named, allow, named_servers
 
@@ -100,16 +100,34 @@ def _prompt_lines() -> Iterator[str]:
 
 def _prompt_cell(name: str, words: list[str]) -> str:
     """Return a cell with the text of a prompt."""
-    listed = [(address, str(prompt["name"])) for address, prompt in _prompts()]
-    fitting = [each for each in listed if name in (each[1], f"{each[0].name}:{each[1]}")]
+    listed = list(_prompts())
+    names = [
+        (str(prompt["name"]), f"{address.name}:{prompt['name']}") for address, prompt in listed
+    ]
+    fitting = [each for each, both in zip(listed, names, strict=True) if name in both]
     if len(fitting) != 1:
-        known = [f"{address.name}:{prompt}" for address, prompt in listed]
         several = "several servers have" if fitting else "no connected MCP server has"
-        raise UsageError(f"{several} the prompt {name!r}; there are: {', '.join(known) or 'none'}")
-    address, prompt_name = fitting[0]
-    messages = connection(address).prompt(prompt_name, _arguments(words))
+        known = ", ".join(whole for _, whole in names) or "none"
+        raise UsageError(f"{several} the prompt {name!r}; there are: {known}")
+    address, prompt = fitting[0]
+    arguments = _arguments(words)
+    _demand_arguments(prompt, arguments)
+    messages = connection(address).prompt(str(prompt["name"]), arguments)
     texts = [_text(message) for message in messages if message.get("role") == "user"]
-    return f"%%toolchat -t mcp:{address.name}\n" + "\n\n".join(filter(None, texts))
+    # A character that nobody sees would be sent to the model with the cell.
+    text = printable("\n\n".join(filter(None, texts)), LINES)
+    return f"%%toolchat -t mcp:{address.name}\n{text}"
+
+
+def _demand_arguments(prompt: Mapping[str, Any], arguments: Mapping[str, str]) -> None:
+    """Raise UsageError for arguments that a prompt does not have, or misses."""
+    has = {argument["name"]: argument.get("required") for argument in prompt.get("arguments", [])}
+    wrong = [f"it has no {name}.{nearest(name, has)}" for name in arguments if name not in has]
+    missing = [
+        f"it needs {name}" for name, needed in has.items() if needed and name not in arguments
+    ]
+    if wrong or missing:
+        raise UsageError(f"the prompt {prompt['name']}: {', '.join((*wrong, *missing))}")
 
 
 def _arguments(words: list[str]) -> dict[str, str]:

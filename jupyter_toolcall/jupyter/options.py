@@ -204,7 +204,7 @@ def parse_options(line: str, settings: Mapping[str, Any] | None = None) -> Optio
     values = {each.name: getattr(parsed, each.name, None) for each in fields(Options)}
     values = {k: tuple(v) if isinstance(v, (list, dict)) else v for k, v in values.items()}
     heads = {word.partition("=")[0] for word in words}
-    values["mcp_servers"] = values["mcp_servers"] or {}
+    values["mcp_servers"] = getattr(parsed, "mcp_servers", None) or {}
     values["written"] = frozenset(a.dest for a in reader._actions if heads & {*a.option_strings})
     values["extra"] = {name: getattr(parsed, name) for name in FLAGS}
     return Options(**{**values, "default_model": default_model})
