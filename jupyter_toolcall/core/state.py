@@ -93,6 +93,11 @@ class State:
     def tokens(self) -> int:
         return self.usage.input + self.usage.output
 
+    @property
+    def replied_by_client(self) -> bool:
+        """Whether the last reply was that of a client: the session's model is not asked next."""
+        return bool(self.latest) and self.calls[self.latest[0]].asked_call.by_client
+
     def changed(self, **changes: Any) -> State:
         """Return this state with other fields; several times quicker than `replace`."""
         state = object.__new__(State)
@@ -227,7 +232,7 @@ def next_step(state: State, reminder: Callable[[], str]) -> Step:
     match state.last:
         case Asked():
             return AskModel()
-        case Replied(calls=[_, *_]) if not state.done:
+        case Replied(calls=[_, *_]) if not (state.done or state.replied_by_client):
             return AskModel()
         case Replied(stop="paused"):
             return AskModel()

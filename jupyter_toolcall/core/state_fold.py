@@ -271,6 +271,7 @@ def _with_calls(
     calls, order, turn = state.calls, state.order, state.turns + 1
     history, said_first = _history(entry), str(entry.meta.get("of", entry.id))
     tokens = 0 if "of" in entry.meta else _tokens(reply.usage)
+    by = str(entry.meta.get("by", ""))
     for index, call in enumerate(reply.calls):
         if call.id in calls:
             raise NotYourTurn(f"the call id {call.id!r} was used before")
@@ -288,6 +289,7 @@ def _with_calls(
             secrets=reply.secrets,
             missing=_missing(call.arguments, call.missing, state),
             tokens=0 if index else tokens,
+            by=by,
         )
         calls = calls.insert(call.id, CallRecord(asked))
         order = order.add(call.id)
