@@ -40,6 +40,8 @@ class State:
     asked_again: int = 0
     """How often that was asked before at the same place."""
     turns: int = 0
+    client_turns: int = 0
+    """Replies that a client of the served session gave in the model's place."""
     turns_since: int = 0
     """Replies since a person spoke last."""
     stale: bool = False

@@ -258,6 +258,7 @@ def _reply(state: State, reply: Replied, entry: Entry) -> State:
         latest=ids,
         last=reply,
         turns=state.turns + 1,
+        client_turns=state.client_turns + (bool(ids) and calls[ids[0]].asked_call.by_client),
         turns_since=state.turns_since + 1,
         stale=stale,
         usage=_sum(state.usage, reply.usage),
