@@ -33,15 +33,15 @@ HELP = """\
 MISSING = "serve needs the package mcp: pip install 'jupyter-toolcall[mcp]'"
 NO_LOOP = "serve needs a kernel; without one: jupyter toolcall serve NOTEBOOK"
 LINES = """\
-Session{session} is served at {url}
+The session{session} is served at {url}
 Claude Code:
   claude mcp add --transport http toolcall {url} --header "Authorization: Bearer {token}"
 VS Code, in .vscode/mcp.json:
   {vscode}
 Other clients:
   {others}
-{policy} %toolchat serve --stop ends it, and so does the end of the kernel; then the token opens \
-nothing any more."""
+{policy} %toolchat serve --stop ends it, and so does the end of the kernel: the token is not valid \
+after that."""
 
 
 def register_serving() -> None:

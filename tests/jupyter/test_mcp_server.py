@@ -123,7 +123,7 @@ async def served(session: Session, share: Sharing | None = None) -> AsyncIterato
 @contextlib.asynccontextmanager
 async def client(
     server: HttpServer, name: str = "tester", mode: str = "auto"
-) -> AsyncIterator[Client]:
+) -> AsyncIterator[Any]:
     headers = {"Authorization": f"Bearer {server.token}"}
     async with httpx2.AsyncClient(headers=headers, timeout=60) as http:
         transport = streamable_http_client(server.url, http_client=http)
@@ -146,7 +146,7 @@ def run(test: Awaitable[None]) -> None:
     asyncio.run(main())
 
 
-def data(result: types.CallToolResult) -> Any:
+def data(result: Any) -> Any:
     return result.structured_content
 
 
