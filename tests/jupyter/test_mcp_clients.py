@@ -6,7 +6,6 @@ import asyncio
 import json
 import shutil
 import subprocess
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -36,7 +35,7 @@ await client.close();
 
 
 @pytest.fixture(scope="module")
-def folder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder with both packages of npm."""
     folder = tmp_path_factory.mktemp("npm")
     npm = shutil.which("npm")
@@ -48,7 +47,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     if done.returncode:
         pytest.skip(f"npm cannot install the MCP clients: {done.stderr.strip()[-300:]}")
     (folder / "call.mjs").write_text(SCRIPT)
-    yield folder
+    return folder
 
 
 async def node(folder: Path, *arguments: str) -> tuple[int, Any]:

@@ -49,11 +49,18 @@ jar = Jar(100)"""
 OPEN = "%%toolchat -m model --scheme flat -t fill nap weigh -i jar\nLook after {jar}."
 
 
+SAVE = """from jupyter_toolcall.jupyter.notebook import current_notebook
+current_notebook().controllers[""].save()"""
+EXECUTABLE = str(Path(sys.executable).parent / "jupyter-toolcall")
+
+
 class Kernel:
     """A kernel, as a front end without panels uses it."""
 
     def __init__(self, manager: KernelManager, client: BlockingKernelClient) -> None:
         self.manager, self.client = manager, client
+        self.saved: Any = None
+        """What the cell of the session keeps in the notebook."""
 
     def run(self, source: str) -> str:
         """Run a cell; return what it prints, and its error."""
@@ -61,6 +68,8 @@ class Kernel:
 
         def note(message: Any) -> None:
             texts.append(message["content"].get("text", ""))
+            if message["msg_type"] == "update_display_data":
+                self.saved = message["content"]["data"]
 
         reply = self.client.execute_interactive(source, allow_stdin=False, output_hook=note)
         return "".join(texts) + str(reply["content"].get("evalue", ""))
@@ -198,6 +207,29 @@ def test_a_tool_that_was_defined_again_is_the_one_that_runs(kernel: Kernel, line
     asyncio.run(test())
 
 
+def test_a_notebook_with_the_calls_of_a_client_is_verified(
+    kernel: Kernel, lines: str, tmp_path: Path
+) -> None:
+    async def test() -> None:
+        async with connected(lines) as client:
+            call = asyncio.create_task(client.call_tool("fill", {"grams": 300}))
+            while "waits: mcp_" not in await status(kernel):
+                pass
+            await asyncio.to_thread(kernel.run, "%toolchat edit grams=250")
+            await call
+
+    asyncio.run(test())
+    kernel.run(SAVE)
+    output = nbformat.v4.new_output("display_data", data=kernel.saved)
+    notebook = write(tmp_path / "jars.ipynb", SET_UP, OPEN)
+    cells = nbformat.read(notebook, as_version=4).cells
+    cells[1].outputs = [output]
+    nbformat.write(nbformat.v4.new_notebook(cells=cells), notebook)
+    command = [EXECUTABLE, "verify", "--trust", "--allow", str(notebook)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert re.match(r"same +\S+jars.ipynb: 1 session, 1 call", done.stdout)
+
+
 def test_without_the_extra_the_error_says_what_to_install() -> None:
     code = (
         "import asyncio, sys\n"
@@ -226,9 +258,8 @@ class Command:
     """`jupyter toolcall serve` with somebody at its terminal."""
 
     def __init__(self, notebook: Path) -> None:
-        executable = str(Path(sys.executable).parent / "jupyter-toolcall")
         self.process = subprocess.Popen(
-            [executable, "serve", "--trust", str(notebook)],
+            [EXECUTABLE, "serve", "--trust", str(notebook)],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
