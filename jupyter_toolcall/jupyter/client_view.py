@@ -104,6 +104,12 @@ def _listed(name: str, rows: Iterable[dict[str, Any]], query: str) -> dict[str, 
     return {name: fitting[:MOST_LISTED]} | ({f"more_{name}": more} if more > 0 else {})
 
 
+def object_line(session: Session, name: str) -> str:
+    """Return what is known of an object in a line: the call that made it, or its description."""
+    text = object_text(name, session.state, session.toolbox)[:LINE]
+    return str(session.cursor.context.hide(text))
+
+
 def described(session: Session, name: str) -> dict[str, Any]:
     """Return a tool with its schema, or an object with what it was made from, by name.
 

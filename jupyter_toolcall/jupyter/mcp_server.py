@@ -106,6 +106,8 @@ class McpSession:
     """Returns what is shared of tables where the session has no tools for them."""
     known_tools: tuple[Tool, ...] = ()
     """The session's tools, as last listed."""
+    patience: float = PATIENCE
+    """Seconds that a client waits that asked for no progress."""
 
     def server(self) -> Server[Any]:
         """Return the MCP server."""
@@ -193,7 +195,7 @@ class McpSession:
         def message() -> str:
             return f"{call.tool} (call_id {call.id}) {call.waits_for or 'waits for its turn'}"
 
-        result = await _awaited(ctx, call.result, message, None if reports else PATIENCE)
+        result = await _awaited(ctx, call.result, message, None if reports else self.patience)
         if result is not None:
             return result
         text = "Not decided yet: wait_for_decision with this call_id returns the result."
@@ -209,7 +211,9 @@ class McpSession:
     async def _read(self, ctx: Context, read: Callable[[Session], T]) -> T:
         """Return what a function reads of the session, once the main loop gets to it."""
         answer = self.served.read_soon(read)
-        value = await _awaited(ctx, answer, lambda: "waits for its turn: a cell runs", PATIENCE)
+        value = await _awaited(
+            ctx, answer, lambda: "waits for its turn: a cell runs", self.patience
+        )
         if value is None and not answer.done():
             answer.cancel()
             raise UsageError("the kernel is busy with a cell; try again later")
@@ -351,7 +355,13 @@ def _described(session: Session, name: str) -> tuple[dict[str, Any], list[types.
 def _links(session: Session, names: tuple[str, ...]) -> list[types.ResourceLink]:
     """Return links to those of the names that are objects."""
     objects = session.state.objects
-    return [types.ResourceLink(name=n, uri=_uri(session, n)) for n in names if n in objects]
+    return [types.ResourceLink(**_about(session, name)) for name in names if name in objects]
+
+
+def _about(session: Session, name: str) -> dict[str, Any]:
+    """Return what a link to an object says: its name, its address and how it was made."""
+    text = client_view.object_line(session, name)
+    return {"name": name, "uri": _uri(session, name), **({"description": text} if text else {})}
 
 
 def _uri(session: Session, name: str) -> str:
@@ -370,7 +380,7 @@ def _resources(session: Session) -> list[types.Resource]:
             mime_type="image/svg+xml",
             description="How the objects were made from each other.",
         ),
-        *(types.Resource(name=name, uri=_uri(session, name)) for name in names),
+        *(types.Resource(**_about(session, name)) for name in names),
     ]
 
 

@@ -30,6 +30,8 @@ from .panel_controller import TICK, PanelController
 
 LOOK = 0.1
 """Seconds between two looks at calls that wait for a decision."""
+MOST_KEPT = 1_000
+"""Calls that are kept beside the session."""
 WAITS_FOR_PERSON = "waits for the person's decision"
 T = TypeVar("T")
 
@@ -131,6 +133,10 @@ class ServedSession:
 
     def _submit(self, call: ClientCall) -> None:
         self.calls[call.id] = call
+        if len(self.calls) > MOST_KEPT:
+            # What is recorded is found in the session.
+            ended = (each for each, known in self.calls.items() if known.result.done())
+            self.calls.pop(next(ended, ""), None)
         self._queue.append(call)
         self._hand_over()
         if self._worker is None or self._worker.done():

@@ -212,6 +212,21 @@ def test_an_unchanged_replay_of_a_session_with_clients_adds_nothing() -> None:
     run(test())
 
 
+def test_an_edit_of_an_earlier_call_runs_the_calls_of_clients_that_depend_on_it() -> None:
+    async def test() -> None:
+        model = Scripted([("cut", CUT), "Done."])
+        options: dict[str, Any] = {"scheme": "flat", "inputs": {"loaf": Loaf()}, "approve": "all"}
+        session = Session(Toolbox(cut, count), model, **options).tell("Bread!")
+        async with served(session) as (host, server), client(server) as agent:
+            assert data(await agent.call_tool("count", {"loaf": "Loaf#2"}))["result"] == 20
+            edited = host.panel.session.edit("call_1", loaf="Loaf#1", thickness=6).run()
+            assert [call.result for call in edited.calls] == ["Loaf#2", 10]
+            assert edited.calls[1].asked_call.by == "mcp:tester"
+            assert edited.text == "Done."
+
+    run(test())
+
+
 @pytest.mark.parametrize("scheme", ["flat", "select", "current"])
 @pytest.mark.parametrize("native", [False, True])
 def test_a_client_calls_a_tool_whatever_the_scheme_of_the_sessions_model(
@@ -357,6 +372,22 @@ def test_a_client_that_gave_up_gets_its_result_by_the_calls_id() -> None:
     run(test())
 
 
+def test_a_client_that_asked_for_no_progress_gets_the_id_of_its_call_after_a_while() -> None:
+    async def test() -> None:
+        async with served(finished()) as (host, server), client(server) as agent:
+            server.session.patience = 0.1
+            result = data(await agent.call_tool("cut", CUT))
+            assert result["status"] == "waiting"
+            assert result["waits_for"] == "waits for the person's decision"
+            await host.decide("approve")
+            server.session.patience = 50
+            arguments = {"call_id": result["call_id"]}
+            later = data(await agent.call_tool("wait_for_decision", arguments))
+            assert later["result"] == "Loaf#2"
+
+    run(test())
+
+
 def test_an_unknown_id_has_no_result() -> None:
     async def test() -> None:
         async with served(finished()) as (_, server), client(server) as agent:
@@ -386,6 +417,26 @@ def test_two_clients_and_the_person_at_once_each_get_their_own_results() -> None
             names = [by[data(result)["call_id"]] for result in results]
             assert names == ["mcp:one", "mcp:two"] * 10
             assert len(session.calls) == 20
+
+    run(test())
+
+
+def test_what_the_person_decides_on_a_call_reaches_its_own_client_alone() -> None:
+    async def test() -> None:
+        async with (
+            served(finished()) as (host, server),
+            client(server, "one") as one,
+            client(server, "two") as two,
+        ):
+            first = asyncio.create_task(one.call_tool("cut", CUT))
+            await host.waiting()
+            second = asyncio.create_task(two.call_tool("cut", {"loaf": "Loaf#1", "thickness": 5}))
+            await until(lambda: len(server.session.served.calls) == 2)
+            await host.decide("approve")
+            assert data(await first)["result"] == "Loaf#2"
+            assert not second.done()
+            await host.decide("reject", reason="enough")
+            assert data(await second)["note"].endswith("Reason: enough")
 
     run(test())
 

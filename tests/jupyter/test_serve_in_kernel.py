@@ -50,7 +50,7 @@ OPEN = "%%toolchat -m model --scheme flat -t fill nap weigh -i jar\nLook after {
 
 
 SAVE = """from jupyter_toolcall.jupyter.notebook import current_notebook
-current_notebook().controllers[""].save()"""
+current_notebook().controllers["jars"].save()"""
 EXECUTABLE = str(Path(sys.executable).parent / "jupyter-toolcall")
 
 
@@ -195,6 +195,21 @@ def test_calls_wait_while_a_cell_runs_that_awaits(kernel: Kernel, lines: str) ->
     asyncio.run(test())
 
 
+def test_tools_are_listed_while_a_cell_runs_that_blocks_the_kernel(
+    kernel: Kernel, lines: str
+) -> None:
+    async def test() -> None:
+        cell = asyncio.create_task(asyncio.to_thread(kernel.run, "print('runs')\ntime.sleep(600)"))
+        async with connected(lines) as client:
+            tools = [each.name for each in (await client.list_tools()).tools]
+            assert tools[-3:] == ["fill", "nap", "weigh"]
+        assert not cell.done()
+        kernel.manager.interrupt_kernel()
+        await cell
+
+    asyncio.run(test())
+
+
 def test_a_tool_that_was_defined_again_is_the_one_that_runs(kernel: Kernel, lines: str) -> None:
     async def test() -> None:
         async with connected(lines) as client:
@@ -207,9 +222,12 @@ def test_a_tool_that_was_defined_again_is_the_one_that_runs(kernel: Kernel, line
     asyncio.run(test())
 
 
-def test_a_notebook_with_the_calls_of_a_client_is_verified(
-    kernel: Kernel, lines: str, tmp_path: Path
-) -> None:
+def test_a_notebook_with_the_calls_of_a_client_is_verified(kernel: Kernel, tmp_path: Path) -> None:
+    named = OPEN.replace("-m model", "-m model -n jars")
+    kernel.run(SET_UP)
+    kernel.run(named)
+    lines = kernel.run("%toolchat serve -n jars")
+
     async def test() -> None:
         async with connected(lines) as client:
             call = asyncio.create_task(client.call_tool("fill", {"grams": 300}))
@@ -219,9 +237,10 @@ def test_a_notebook_with_the_calls_of_a_client_is_verified(
             await call
 
     asyncio.run(test())
+    kernel.run("%toolchat serve --stop")
     kernel.run(SAVE)
     output = nbformat.v4.new_output("display_data", data=kernel.saved)
-    notebook = write(tmp_path / "jars.ipynb", SET_UP, OPEN)
+    notebook = write(tmp_path / "jars.ipynb", SET_UP, named)
     cells = nbformat.read(notebook, as_version=4).cells
     cells[1].outputs = [output]
     nbformat.write(nbformat.v4.new_notebook(cells=cells), notebook)
