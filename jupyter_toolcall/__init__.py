@@ -54,6 +54,7 @@ def __dir__() -> list[str]:
 
 def load_ipython_extension(shell: Any) -> None:
     """Register `%%toolchat`, `%toolchat` and their completion, and what extensions add to them."""
+    import_module(".jupyter.serve_command", __name__).register_serving()
     import_module(".teaching.registration", __name__).register_teaching()
     import_module(".jupyter.magics", __name__).load(shell)
 

@@ -24,7 +24,7 @@ from ..core.text import nearest
 from ..engine import recovery
 from ..schemes.messages import Model, Request
 from ..schemes.requests import NOTHING, SentConversation, compose_request, conversation_fold
-from ..schemes.scheme import Offer, Scheme, own_tool, unknown_tool
+from ..schemes.scheme import Offer, Scheme, completed, own_tool, unknown_tool
 from ..sources.table_sharing import Sharing, table_text
 from ..tools.tool import Tool
 from ..tools.toolbox import Toolbox
@@ -197,7 +197,7 @@ class Cursor:
             raise unknown_tool(call.tool, context.toolbox, self.offer_in(state))
         if call.missing:
             raise state.missing(call.missing)
-        asked = context.scheme.complete(call, tool, state)
+        asked = completed(context.scheme, call, tool, state)
         if not state.plain:
             return self._checked(call, tool, of_scheme, asked, state, NO_DATA), of_scheme
         named = named_data(tool, asked, state, context.values)

@@ -225,6 +225,10 @@ class Cells:
         now = Cursor(context, cursor.head, cursor.replay_queue, cursor.fresh)
         return self.keep(Session.here(now, session.name))
 
+    def options_of(self, name: str) -> Options:
+        """Return what a session of this kernel was set up with."""
+        return self._options[name]
+
     def keep(self, session: Session) -> Session:
         """Remember a session as the last one of its name."""
         self.sessions[session.name] = session
@@ -336,9 +340,6 @@ def _changed_inputs(before: State, now: State) -> Iterator[str]:
         if name in old and old[name].producer != made.producer:
             was, is_now = before.name_of(old[name]), now.name_of(made)
             yield f"{name} holds something else by now: that is {is_now}, and {was} stays as it was"
-
-
-# -- prompts -----------------------------------------------------------------------------------
 
 
 # -- a notebook that was copied or renamed -----------------------------------------------------

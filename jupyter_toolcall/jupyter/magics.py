@@ -74,6 +74,11 @@ def _with_our_help(own: Callable[..., Any]) -> Callable[..., Any]:
     return do_inspect
 
 
+def runs_cell() -> bool:
+    """Return whether the kernel executes a cell."""
+    return bool(_running)
+
+
 def _begin(info: Any) -> None:
     _running.append(True)
 

@@ -134,9 +134,9 @@ class Notebook:
         for event, listener in listeners.items():
             if hasattr(model, event):
                 setattr(model, event, listener)
+        controller.on_idle = lambda: self._run_in_background(controller)
         if panel is not None:
             panel.controller, controller.panel = controller, panel.model_id
-            controller.on_idle = lambda: self._run_in_background(controller)
             display(panel.bundle(), raw=True)
         return controller
 

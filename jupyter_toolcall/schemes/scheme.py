@@ -153,6 +153,16 @@ def with_receiver(call: CallRecord, tool: Tool, state: State) -> dict[str, Any]:
     return given
 
 
+def completed(scheme: Scheme, call: CallRecord, tool: Tool, state: State) -> dict[str, Any]:
+    """Return a call's arguments with what was left out.
+
+    A client of the served session was offered no scheme: it names its objects, and selects no
+    tools. Raises CallError as `Scheme.complete` does.
+    """
+    by_client = call.asked_call.by_client
+    return (with_receiver if by_client else scheme.complete)(call, tool, state)
+
+
 def receivers(tool: Tool) -> tuple[str, ...]:
     """Return the types whose objects a tool is a function of, as its schema has them."""
     schema = tool.parameters.get("properties", {}).get(tool.receiver, {})
@@ -291,10 +301,10 @@ def newest_names(kind: str, state: State) -> list[str]:
 
 def object_line(name: str, state: State, toolbox: Toolbox) -> str:
     """Return an object as one line: its name, and what is known of it."""
-    return f"- {name}: {_object_text(name, state, toolbox)}".rstrip(": ")
+    return f"- {name}: {object_text(name, state, toolbox)}".rstrip(": ")
 
 
-def _object_text(name: str, state: State, toolbox: Toolbox) -> str:
+def object_text(name: str, state: State, toolbox: Toolbox) -> str:
     """Return what a person said of an object, or else the call that made it."""
     made = state.objects[name]
     if made.shown:

@@ -27,6 +27,7 @@ from ..core.events import (
 )
 from ..core.journal_entries import name
 from ..engine import person_model as replying
+from ..engine.client_calls import record_client_call
 from ..engine.decisions import decision_event
 from ..engine.recorded_results import RecordedResults
 from ..engine.replay_queue import call_id_of
@@ -108,13 +109,15 @@ ALL = "*"
 
 @dataclass(frozen=True, slots=True)
 class RecordedDecision:
-    """A person's decision on a call, or their reply in the model's place."""
+    """A person's decision on a call, or a reply in the model's place: a person's, or a client's."""
 
     event: Decided | Replied
     call: Call | None = None
     """The call that was decided on, as the model asked for it."""
     exactly: bool = True
     """It holds for nothing but exactly what it was said of."""
+    by: str = "person"
+    """Who replied in the model's place."""
 
 
 @dataclass
@@ -194,14 +197,22 @@ def _cell(part: Mapping[str, Any], allowed: str) -> Iterator[CellDecisions]:
     decisions: list[RecordedDecision] = []
     over = {call_id: number for number, call_id in cut_off(entries, rows).items()}
     for number, (entry_id, event, meta) in enumerate(entries):
-        if meta.get("by") != "person" or "of" in meta or (ids is not None and entry_id not in ids):
+        by = str(meta.get("by", ""))
+        if not _is_repeated(event, by) or "of" in meta or (ids is not None and entry_id not in ids):
             continue
         match event:
             case Decided(call_id) if number > over.get(call_id, -1):
                 decisions.append(RecordedDecision(event, calls.get(call_id), ids is not None))
             case Replied():
-                decisions.append(RecordedDecision(event))
+                decisions.append(RecordedDecision(event, by=by))
     yield CellDecisions(entries[0][1].text, decisions, waits(entries, rows, part["head"]))
+
+
+def _is_repeated(event: Event, by: str) -> bool:
+    """Return whether an event is a person's decision, or a reply that the model did not give."""
+    if isinstance(event, Decided):
+        return by == "person"
+    return isinstance(event, Replied) and by != ""
 
 
 def verified_decisions(path: Path, verified: frozenset[str]) -> tuple[str, int]:
@@ -210,7 +221,7 @@ def verified_decisions(path: Path, verified: frozenset[str]) -> tuple[str, int]:
         entry_id
         for each in saved_sessions(path)
         for entry_id, event, meta in entries_of(each.data["journal"])
-        if meta.get("by") == "person" and isinstance(event, (Decided, Replied))
+        if _is_repeated(event, str(meta.get("by", "")))
     ]
     ours = [each for each in dict.fromkeys(everything) if each in verified]
     return ",".join(ours), len(set(everything)) - len(ours)
@@ -237,6 +248,9 @@ def repeat_decision(session: Session, decisions: CellDecisions) -> Session | Non
 
 def _say(session: Session, decision: RecordedDecision) -> Session | None:
     match decision.event:
+        case Replied(calls=(call,)) if decision.by != "person":
+            record_client_call(session.cursor, call.id, call.tool, call.arguments, decision.by)
+            return session
         case Replied(text, calls):
             if not replying.is_person_turn(session.cursor):
                 return None

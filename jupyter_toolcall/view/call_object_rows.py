@@ -305,6 +305,7 @@ def call_row(branch_view: BranchView, call_view: CallView, layout: Layout) -> Ca
         tool=tool_name,
         step=call.step,
         turn=call.turn,
+        by=call.asked_call.by if call.asked_call.by_client else "",
         status="running" if call_id == cursor.running else call.status,
         branch=branch_view.branch,
         memory=end is not None and end.cached,

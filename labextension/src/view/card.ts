@@ -54,7 +54,7 @@ function callFacts(view: ViewState, call: FullCall): HTMLElement | null {
   const object = view.model.objects.get(call.object);
   const open = isDecision(call);
   return factList([
-    open && view.model.session.model === PERSON && ['Asked by', 'you, as the model; now you decide as the person'],
+    call.by ? ['Asked by', oneLine(call.by)] : open && view.model.session.model === PERSON && ['Asked by', 'you, as the model; now you decide as the person'],
     open && call.recorded && ['Recorded result', code(call.recorded)],
     open && call.why && ['Why it waits', prose(oneLine(call.why))],
     !open && object ? ['Gives', h('span', 'strong', oneLine(object.name))] : null,
