@@ -1,7 +1,7 @@
-"""`jupyter toolcall` on the command line: run, show and verify notebooks, compare schemes.
+"""`jupyter toolcall` on the command line: run, show, serve and verify notebooks, compare schemes.
 
-`run`, `verify` and `check` execute a notebook's code with the rights of who calls them. They say
-so first, and ask before they execute a notebook that this computer did not make.
+`run`, `serve`, `verify` and `check` execute a notebook's code with the rights of who calls them.
+They say so first, and ask before they execute a notebook that this computer did not make.
 """
 
 from __future__ import annotations
@@ -21,6 +21,7 @@ from .evaluation.tasks import tasks_in
 from .export.formats import FORMATS
 from .export.session_files import chosen, written
 from .jupyter.options import parse_options
+from .jupyter.serve_in_terminal import serve_notebook
 from .session.trusted_notebooks import is_trusted_notebook, trust_notebook
 from .session.verify_files import executes as verify_executes
 from .session.verify_files import verify
@@ -78,6 +79,11 @@ def parser() -> argparse.ArgumentParser:
     add = command("run", _run, what, trust=True)
     add("notebook", type=Path)
     add("--output", type=Path, help="where the executed notebook goes")
+    what = f"give a notebook's session to other agents (MCP), and decide here; {RIGHTS}"
+    add = command("serve", _serve, what, trust=True)
+    add("notebook", type=Path)
+    add("--port", type=int, default=0, metavar="N", help="the port; any free one without it")
+    add("--session", default="", metavar="NAME", help="the session; the last one without it")
     add = command("show", _show, "print the sessions that a notebook or journal holds")
     add("file", type=Path, nargs="+")
     what = f"run notebooks anew, offline, and compare; {RIGHTS}"
@@ -163,6 +169,16 @@ def _run(parsed: argparse.Namespace) -> int:
     for session in executed.sessions:
         _print(session)
     print_text(f"\nThe executed notebook: {target}\nTo open it: jupyter lab {target}")
+    return 0
+
+
+def _serve(parsed: argparse.Namespace) -> int:
+    if not _may_execute("serve", [parsed.notebook], parsed.trust):
+        return 2
+    try:
+        serve_notebook(parsed.notebook, parsed.port, parsed.session)
+    except KeyboardInterrupt:
+        print_text("\nThe server and its kernel have ended.")
     return 0
 
 

@@ -12,7 +12,7 @@ import pytest
 
 PACKAGE = Path(__file__).parent.parent / "jupyter_toolcall"
 PACKAGES = (
-    *("core", "tools", "schemes", "models", "sources", "storage", "engine"),
+    *("core", "tools", "schemes", "models", "storage", "sources", "engine"),
     *("compare", "view", "export", "session", "evaluation", "jupyter", "teaching"),
 )
 """The packages from the bottom to the top: each imports only from those before it."""
@@ -37,6 +37,8 @@ HEAVY = {
     "xllamacpp": "models/local_runtime.py",
 }
 """What one file alone may import."""
+MCP = {"sources/mcp_sdk.py", "jupyter/mcp_server.py"}
+"""Where the MCP SDK may be imported: what connects to servers, and the server of a session."""
 ENTRY_POINTS = {"__init__", "cli"}
 """What brings the optional packages together."""
 WITHOUT_TEACHING = ("engine", "session", "view", "jupyter")
@@ -167,6 +169,16 @@ def test_what_runs_and_shows_sessions_does_not_mention_teaching(part: str) -> No
 def test_what_is_heavy_is_imported_by_one_file(heavy: str, home: str) -> None:
     homes = [name for name, path in modules() if heavy in set(imported(path))]
     assert homes == [home]
+
+
+@pytest.mark.parametrize("heavy", ["mcp", "mcp_types", "starlette", "uvicorn"])
+def test_the_mcp_sdk_is_imported_by_its_two_homes_alone(heavy: str) -> None:
+    assert {name for name, path in modules() if heavy in set(imported(path))} <= MCP
+
+
+def test_a_server_is_imported_only_when_a_session_is_served() -> None:
+    server = PACKAGE / "jupyter" / "mcp_server.py"
+    assert [name for name, path in modules() if server in files_imported(path)] == []
 
 
 def test_the_network_has_one_door_beside_the_sdks_that_bring_its_client() -> None:

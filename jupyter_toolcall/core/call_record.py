@@ -123,6 +123,15 @@ class AskedCall:
     tokens: int = 0
     """Of the request that the reply answered. The first call of a reply counts them, and of a
     reply that a replay repeated no call does."""
+    by: str = ""
+    """Who asked for it in the place of the session's model: "person", or a client of the served
+    session such as "mcp:claude-code"; "" where the model did."""
+
+    @property
+    def by_client(self) -> bool:
+        """Whether a client of the served session asked for it: the client, not the session's
+        model, reads its result and goes on."""
+        return self.by not in ("", "person")
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)

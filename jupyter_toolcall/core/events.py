@@ -132,7 +132,8 @@ class Many:
     """The keys, and the positions in lists. The empty path is the result itself."""
     access: tuple[tuple[str | int | None, ...], ...] = ()
     """How Python takes each step of a path: an attribute's name, the position in an iterator, in a
-    set or in the values of a dict, None for `result[step]`. () where all steps are such."""
+    set or in the values of a dict, None for `result[step]`, "" where no single step of Python leads
+    there. () where all steps are `result[step]`."""
     untracked: tuple[str, ...] = ()
     """The arguments whose change in place cannot be followed: they can't be copied or compared."""
     unnamed: Mapping[str, int] = field(default_factory=dict)

@@ -40,6 +40,8 @@ class State:
     asked_again: int = 0
     """How often that was asked before at the same place."""
     turns: int = 0
+    client_turns: int = 0
+    """Replies that a client of the served session gave in the model's place."""
     turns_since: int = 0
     """Replies since a person spoke last."""
     stale: bool = False
@@ -92,6 +94,11 @@ class State:
     @property
     def tokens(self) -> int:
         return self.usage.input + self.usage.output
+
+    @property
+    def replied_by_client(self) -> bool:
+        """Whether the last reply was that of a client: the session's model is not asked next."""
+        return bool(self.latest) and self.calls[self.latest[0]].asked_call.by_client
 
     def changed(self, **changes: Any) -> State:
         """Return this state with other fields; several times quicker than `replace`."""
@@ -236,7 +243,7 @@ def next_step(state: State, reminder: Callable[[], str]) -> Step:
     match state.last:
         case Asked():
             return AskModel()
-        case Replied(calls=[_, *_]) if not state.done:
+        case Replied(calls=[_, *_]) if not (state.done or state.replied_by_client):
             return AskModel()
         case Replied(stop="paused"):
             return AskModel()

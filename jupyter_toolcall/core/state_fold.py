@@ -273,6 +273,7 @@ def _reply(state: State, reply: Replied, entry: Entry) -> State:
         latest=ids,
         last=reply,
         turns=state.turns + 1,
+        client_turns=state.client_turns + (bool(ids) and calls[ids[0]].asked_call.by_client),
         turns_since=state.turns_since + 1,
         stale=stale,
         usage=_sum(state.usage, reply.usage),
@@ -286,6 +287,7 @@ def _with_calls(
     calls, order, turn = state.calls, state.order, state.turns + 1
     history, said_first = _history(entry), str(entry.meta.get("of", entry.id))
     tokens = 0 if "of" in entry.meta else _tokens(reply.usage)
+    by = str(entry.meta.get("by", ""))
     for index, call in enumerate(reply.calls):
         if call.id in calls:
             raise NotYourTurn(f"the call id {call.id!r} was used before")
@@ -303,6 +305,7 @@ def _with_calls(
             secrets=reply.secrets,
             missing=_missing(call.arguments, call.missing, state),
             tokens=0 if index else tokens,
+            by=by,
         )
         calls = calls.insert(call.id, CallRecord(asked))
         order = order.add(call.id)

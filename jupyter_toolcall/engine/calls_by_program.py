@@ -12,6 +12,7 @@ from ..core.call_record import CallRecord
 from ..core.errors import CallError, NotYourTurn, UsageError
 from ..core.events import Data, Failed, Finished, Outcome, Uses
 from ..schemes.messages import Reply
+from ..schemes.scheme import completed
 from ..tools.object_references import fits_in, references
 from ..tools.tool import Changed
 from .cursor import Cursor
@@ -102,7 +103,7 @@ def _named(cursor: Cursor, call: CallRecord) -> Uses:
     if tool is None:
         return {}
     try:
-        arguments = cursor.context.scheme.complete(call, tool, state)
+        arguments = completed(cursor.context.scheme, call, tool, state)
     except CallError:
         arguments = dict(call.asked)
     named = references(tool.parameters, arguments, fits_in(state.objects, state.plain))

@@ -34,7 +34,7 @@ from ..core.state_fold import decided_on, state_at
 from ..core.text import nearest
 from ..engine import recovery
 from ..tools.arguments import plain_arguments
-from ..tools.json_structure import Place, structure_of
+from ..tools.json_structure import HeldObject, structure_of
 from ..tools.object_types import kind_name, leaf_kind
 from ..tools.value_copies import plain_data
 from ..tools.value_digests import content_digest
@@ -207,12 +207,14 @@ def check_answer(cursor: Cursor, call_id: str, result: Any) -> None:
     tool = cursor.tool_named(call.tool)
     # The fields of a form are checked with the decision.
     if tool is not None and not waits_for_input(call):
-        tool.check_answer(result, resolve)
+        values = cursor.context.values
+        tool.check_answer(values.with_plain_data(result, cursor.state), resolve)
 
 
 def answer_outcome(cursor: Cursor, call: CallRecord, result: Any) -> Outcome:
     """Return a person's result as an outcome: objects, named or given, plain data, or both.
 
+    The name of plain data, such as `str#1`, stands for the data, as in the arguments of a call.
     Raises UsageError for a call of the scheme's own, CallError for an object that is not
     there yet where the call was asked for.
     """
@@ -222,6 +224,7 @@ def answer_outcome(cursor: Cursor, call: CallRecord, result: Any) -> Outcome:
             "answer; edit or reject it"
         )
     values, state = cursor.context.values, cursor.state
+    result = values.with_plain_data(result, state)
     registered, names = kinds_by_class(values), frozenset(values.kinds.values())
 
     def object_kind(value: Any) -> str | None:
@@ -236,20 +239,20 @@ def answer_outcome(cursor: Cursor, call: CallRecord, result: Any) -> Outcome:
     if structure is None:
         return Data(plain_data(result))
     objects = [
-        state.resolve(place.value)
-        if isinstance(place.value, str)
-        else _answered(cursor, call, place, index)
-        for index, place in enumerate(structure.places)
+        state.resolve(held.value)
+        if isinstance(held.value, str)
+        else _answered(cursor, call, held, index)
+        for index, held in enumerate(structure.objects)
     ]
     return outcome_of(structure, result, tuple(objects))
 
 
-def _answered(cursor: Cursor, call: CallRecord, place: Place, index: int) -> Made:
+def _answered(cursor: Cursor, call: CallRecord, held: HeldObject, index: int) -> Made:
     """Return an object that a person gave as a new one."""
-    values, content = cursor.context.values, content_digest(place.value)
+    values, content = cursor.context.values, content_digest(held.value)
     key = digest("answered", cursor.head, call.id, content, index)
-    made = Made(place.kind, key, content)
-    values.store(made, place.value)
+    made = Made(held.kind, key, content)
+    values.store(made, held.value)
     # No replay could make again what a person gave.
     values.save((made.digest,))
     return made

@@ -73,7 +73,8 @@ def _why_not(cursor: Cursor) -> str:
         return f"these calls have no result yet: {', '.join(cursor.state.open)}"
     if cursor.replay_queue.next() is not None:
         return "what is recorded is said again first, by run()"
-    if not isinstance(cursor.next_step, AskModel):
+    # Where a client called tools last, the person who plays the model may go on as well.
+    if not (isinstance(cursor.next_step, AskModel) or cursor.state.replied_by_client):
         return "nobody has asked anything since the last reply"
     limit = cursor.context.max_turns
     return (

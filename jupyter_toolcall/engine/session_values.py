@@ -257,11 +257,15 @@ class SessionValues:
 
         Raises Absent.
         """
-        data: Mapping[str, Any] = {RESULT: saved}
+        # What a person does with it changes nothing of the recorded call.
+        return private(self.with_plain_data(saved, state))[0]
+
+    def with_plain_data(self, value: Any, state: State) -> Any:
+        """Return a value with plain data in place of its names, such as `str#1`. Raises Absent."""
+        data: Mapping[str, Any] = {RESULT: value}
         for path, name in named_paths({}, data, fits_plain(state.plain)).items():
             data = replaced_at(data, path, uncut_data(self.copy_of(name, state)))
-        # What a person does with it changes nothing of the recorded call.
-        return private(data[RESULT])[0]
+        return data[RESULT]
 
     def named(self, name: str, state: State) -> Any:
         """Return a copy of the current value of an object, an output or an instance by name.

@@ -233,6 +233,8 @@ def execute(cursor: Cursor, ready: PreparedCall, state: State) -> Entry:
         meta = dict(ran.meta)
         if effect and not isinstance(ran.outcome, WITHOUT_RESULT):
             meta["effect"] = effect
+        if ready.tool.server:
+            meta["server"] = ready.tool.server
         entry = cursor.write(Finished(ready.call_id, ran.outcome), **meta)
     finally:
         cursor.running = cursor.progress = ""

@@ -222,7 +222,8 @@ class PanelController:
         cursor = self.session.cursor
         if waiting_calls(cursor):
             return "decision"
-        if isinstance(cursor.next_step, AskPerson) and cursor.replay_queue.next() is None:
+        is_over = isinstance(cursor.next_step, AskPerson) and cursor.replay_queue.next() is None
+        if is_over and not replying.is_person_turn(cursor):
             return "done"
         if cursor.holding_hook is not None:
             return "held"

@@ -59,9 +59,11 @@ class Scripted:
         return f"{self.name}:{digest('script', repr(self.items))[:12]}"
 
     def __call__(self, request: Request) -> Reply:
-        if request.turn >= len(self.items):
+        # What clients of a served session called is not in the script.
+        turn = request.turn - request.client_turns
+        if turn >= len(self.items):
             return Reply()
-        texts, items = self.items[request.turn]
+        texts, items = self.items[turn]
         if missing := self._tools_to_select(request):
             items = ((SELECT, {"tools": missing}), *items)
         calls = tuple(
@@ -78,9 +80,10 @@ class Scripted:
         if self._selects or all(tool.name != SELECT for tool in request.tools):
             return []
         missing = {tool.name for tool in request.deferred}
-        if all(tool not in missing for tool, _ in self.items[request.turn][1]):
+        turn = request.turn - request.client_turns
+        if all(tool not in missing for tool, _ in self.items[turn][1]):
             return []
-        wanted = (tool for _, calls in self.items[request.turn :] for tool, _ in calls)
+        wanted = (tool for _, calls in self.items[turn:] for tool, _ in calls)
         return [tool for tool in dict.fromkeys(wanted) if tool in missing]
 
     def __repr__(self) -> str:

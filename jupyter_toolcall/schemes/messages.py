@@ -87,6 +87,7 @@ class Request:
         deferred: The tools that a later turn may offer: a provider that can refer to tools by
             name declares them once.
         turn: How many replies there were before, on this branch.
+        client_turns: How many of them clients of a served session gave in the model's place.
         newest: The name of the newest object of each type, such as `{"Potato": "Potato#2"}`.
         first: The definitions of tools as they were first sent, in the order of turns, and by
             name within one; a tool whose arguments changed is there again.
@@ -118,6 +119,7 @@ class Request:
     secrets: tuple[str, ...] = field(default=(), compare=False, repr=False)
     marked: bool = field(default=False, compare=False, repr=False)
     cut_off: int = 0
+    client_turns: int = 0
 
 
 @dataclass(frozen=True, slots=True)

@@ -176,6 +176,7 @@ def compose_request(state: State, sent: SentConversation, offer: Offer) -> Reque
         messages=_with_news(sent.messages, news),
         deferred=() if offer.spoken else offer.deferred,
         turn=state.turns,
+        client_turns=state.client_turns,
         newest=state.newest,
         first=sent.first,
         news=news,

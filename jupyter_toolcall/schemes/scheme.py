@@ -137,7 +137,8 @@ def plain_text(made: Made) -> str:
     """Return plain data as a model is shown it, and what it is; "" for any other object."""
     if not made.shown:
         return ""
-    return f"{made.shown} ({' '.join(made.description.split()) or made.producer.input})"
+    about = " ".join(made.description.split()) or made.producer.input
+    return f"{made.shown} ({about})" if about else made.shown
 
 
 # -- calls ---------------------------------------------------------------------------------------
@@ -150,6 +151,16 @@ def with_receiver(call: CallRecord, tool: Tool, state: State) -> dict[str, Any]:
         newest = newest_of(receivers(tool), state)
         return given if newest is None else {tool.receiver: newest, **given, tool.receiver: newest}
     return given
+
+
+def completed(scheme: Scheme, call: CallRecord, tool: Tool, state: State) -> dict[str, Any]:
+    """Return a call's arguments with what was left out.
+
+    A client of the served session was offered no scheme: it names its objects, and selects no
+    tools. Raises CallError as `Scheme.complete` does.
+    """
+    by_client = call.asked_call.by_client
+    return (with_receiver if by_client else scheme.complete)(call, tool, state)
 
 
 def receivers(tool: Tool) -> tuple[str, ...]:
@@ -290,10 +301,10 @@ def newest_names(kind: str, state: State) -> list[str]:
 
 def object_line(name: str, state: State, toolbox: Toolbox) -> str:
     """Return an object as one line: its name, and what is known of it."""
-    return f"- {name}: {_object_text(name, state, toolbox)}".rstrip(": ")
+    return f"- {name}: {object_text(name, state, toolbox)}".rstrip(": ")
 
 
-def _object_text(name: str, state: State, toolbox: Toolbox) -> str:
+def object_text(name: str, state: State, toolbox: Toolbox) -> str:
     """Return what a person said of an object, or else the call that made it."""
     made = state.objects[name]
     if made.shown:

@@ -10,7 +10,7 @@ from itertools import takewhile
 from pathlib import Path
 from typing import Any
 
-from ..core.errors import ToolcallError
+from ..core.errors import CallError, ToolcallError
 from ..core.events import (
     Asked,
     Call,
@@ -18,17 +18,23 @@ from ..core.events import (
     Decided,
     Event,
     Finished,
+    Made,
     Replied,
     Started,
+    Unknown,
     ended_call,
     from_json,
 )
 from ..core.journal_entries import name
 from ..engine import person_model as replying
+from ..engine.client_calls import record_client_call
 from ..engine.decisions import decision_event
+from ..engine.recorded_results import RecordedResults
 from ..engine.replay_queue import call_id_of
 from ..models.named import IN_PLACE
+from ..sources.mcp_results import RESOURCE, restored_resource
 from ..storage.notebook_files import saved_sessions
+from ..tools.tool import Tool
 from .session import Session
 
 Saved = tuple[str, Event, Mapping[str, Any]]
@@ -48,7 +54,7 @@ def cut_off(entries: Sequence[Saved], rows: Sequence[Any]) -> Mapping[int, str]:
     """Return where calls started that never ended, and which: what allowed them is used up."""
     started = {n: e.call_id for n, (_, e, _) in enumerate(entries) if isinstance(e, Started)}
     for number, (_, event, _) in enumerate(entries):
-        if isinstance(event, Finished) and ended_call(event):
+        if isinstance(event, Finished) and not isinstance(event.outcome, Unknown):
             turn = _turn(entries, rows, number)
             started.pop(next((at for at in turn if started.get(at) == event.call_id), -1), "")
     return started
@@ -103,13 +109,15 @@ ALL = "*"
 
 @dataclass(frozen=True, slots=True)
 class RecordedDecision:
-    """A person's decision on a call, or their reply in the model's place."""
+    """A person's decision on a call, or a reply in the model's place: a person's, or a client's."""
 
     event: Decided | Replied
     call: Call | None = None
     """The call that was decided on, as the model asked for it."""
     exactly: bool = True
     """It holds for nothing but exactly what it was said of."""
+    by: str = "person"
+    """Who replied in the model's place."""
 
 
 @dataclass
@@ -141,6 +149,39 @@ def notebook_decisions() -> NotebookDecisions:
     return decisions_in(Path(path), allowed) if path and allowed else NotebookDecisions()
 
 
+@functools.cache
+def notebook_results() -> RecordedResults | None:
+    """Return the results of servers that a notebook has, while it is verified; else None."""
+    path = os.environ.get(IN_PLACE, "")
+    if not path or WORDS not in os.environ:
+        return None
+    return RecordedResults(_server_events(Path(path)), _restored)
+
+
+def _server_events(path: Path) -> Iterator[Event]:
+    """Yield the replies of a notebook's sessions, and the ends of the calls that servers ran."""
+    # A session that several cells show is saved with each of them.
+    events: dict[str, Event] = {}
+    for part in (each.data["journal"] for each in saved_sessions(path)):
+        for entry_id, event, meta in entries_of(part):
+            if isinstance(event, Replied) or "server" in meta:
+                events.setdefault(entry_id, event)
+    yield from events.values()
+
+
+def server_results(path: Path) -> int:
+    """Return how many results of servers a notebook has."""
+    return sum(isinstance(event, Finished) for event in _server_events(path))
+
+
+def _restored(made: Made, record: Any, tool: Tool) -> Any:
+    """Return an object that a server returned. Raises CallError where the notebook has no value."""
+    value = restored_resource(record, tool.group) if made.kind == RESOURCE else None
+    if value is None:
+        raise CallError(f"the recorded {made.kind} is in no notebook, so this is not verified")
+    return value
+
+
 def decisions_in(path: Path, allowed: str) -> NotebookDecisions:
     """Return the decisions of a notebook that are allowed."""
     parts = [each.data["journal"] for each in saved_sessions(path)]
@@ -156,14 +197,22 @@ def _cell(part: Mapping[str, Any], allowed: str) -> Iterator[CellDecisions]:
     decisions: list[RecordedDecision] = []
     over = {call_id: number for number, call_id in cut_off(entries, rows).items()}
     for number, (entry_id, event, meta) in enumerate(entries):
-        if meta.get("by") != "person" or "of" in meta or (ids is not None and entry_id not in ids):
+        by = str(meta.get("by", ""))
+        if not _is_repeated(event, by) or "of" in meta or (ids is not None and entry_id not in ids):
             continue
         match event:
             case Decided(call_id) if number > over.get(call_id, -1):
                 decisions.append(RecordedDecision(event, calls.get(call_id), ids is not None))
             case Replied():
-                decisions.append(RecordedDecision(event))
+                decisions.append(RecordedDecision(event, by=by))
     yield CellDecisions(entries[0][1].text, decisions, waits(entries, rows, part["head"]))
+
+
+def _is_repeated(event: Event, by: str) -> bool:
+    """Return whether an event is a person's decision, or a reply that the model did not give."""
+    if isinstance(event, Decided):
+        return by == "person"
+    return isinstance(event, Replied) and by != ""
 
 
 def verified_decisions(path: Path, verified: frozenset[str]) -> tuple[str, int]:
@@ -172,7 +221,7 @@ def verified_decisions(path: Path, verified: frozenset[str]) -> tuple[str, int]:
         entry_id
         for each in saved_sessions(path)
         for entry_id, event, meta in entries_of(each.data["journal"])
-        if meta.get("by") == "person" and isinstance(event, (Decided, Replied))
+        if _is_repeated(event, str(meta.get("by", "")))
     ]
     ours = [each for each in dict.fromkeys(everything) if each in verified]
     return ",".join(ours), len(set(everything)) - len(ours)
@@ -199,6 +248,9 @@ def repeat_decision(session: Session, decisions: CellDecisions) -> Session | Non
 
 def _say(session: Session, decision: RecordedDecision) -> Session | None:
     match decision.event:
+        case Replied(calls=(call,)) if decision.by != "person":
+            record_client_call(session.cursor, call.id, call.tool, call.arguments, decision.by)
+            return session
         case Replied(text, calls):
             if not replying.is_person_turn(session.cursor):
                 return None

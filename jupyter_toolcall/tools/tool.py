@@ -133,6 +133,9 @@ class Tool:
     keeps_arguments: bool = False
     """It promises not to change its arguments, and to keep no reference to its result: it gets the
     objects themselves, without private copies, which large tables would pay for."""
+    server: str = ""
+    """The MCP server that runs it, "" for none: a person reads before a call that its arguments are
+    sent there, and verifying a session takes its recorded results."""
     effect: Effect | None = field(default=None, repr=False, compare=False)
     """What a call does that its result does not show, for the person who decides: what is sent to
     the model's provider, or which file is replaced."""

@@ -305,6 +305,7 @@ def call_row(branch_view: BranchView, call_view: CallView, layout: Layout) -> Ca
         tool=tool_name,
         step=call.step,
         turn=call.turn,
+        by=call.asked_call.by if call.asked_call.by_client else "",
         status="running" if call_id == cursor.running else call.status,
         branch=branch_view.branch,
         memory=end is not None and end.cached,
@@ -430,7 +431,8 @@ def _with_question(
     if decision != "ask" and call.status != "unknown":
         return row
     effect = call_effect(ready, state, cursor.context.values, cursor.context.model)
-    following = [effect] if effect else []
+    following = [f"Sent to {ready.tool.server}."] if ready.tool.server else []
+    following += [effect] if effect else []
     following += [f"Creates {call_view.makes}."] if call_view.makes else []
     if unsaved := [f"`{name}`" for name in state.opened.outputs if name not in state.outputs]:
         following.append(f"Not saved yet: {', '.join(unsaved)}.")

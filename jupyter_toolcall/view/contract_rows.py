@@ -202,6 +202,8 @@ class CallRow:
     """0 for one that has no place: it used no object."""
     same: str = ""
     """The id of the CallRow that it is drawn as: a comparison says that both are the same."""
+    by: str = ""
+    """The client that asked for it, such as `mcp:claude-code`; empty where the model did."""
 
 
 @dataclass(frozen=True, slots=True)

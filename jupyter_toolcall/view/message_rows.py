@@ -84,9 +84,12 @@ def _attempts(entry: Entry) -> tuple[Attempt, ...]:
 
 
 def replying_model(cursor: Cursor, entry: Entry) -> str:
-    """Return the name of the model that replied: as it was recorded, else as it is now."""
-    recorded = state_at(cursor.context.journal, entry.id).opened.model
-    return recorded or str(getattr(cursor.context.model, "name", ""))
+    """Return the name of the model that replied: as it was recorded, else as it is now; or the
+    client that called a tool in its place."""
+    state = state_at(cursor.context.journal, entry.id)
+    if state.replied_by_client:
+        return state.calls[state.latest[0]].asked_call.by
+    return state.opened.model or str(getattr(cursor.context.model, "name", ""))
 
 
 LONGEST = 1_000_000
@@ -178,7 +181,7 @@ def _reply_rows(
 
 def _turn_row(cursor: Cursor, entry: Entry, reply: Replied, state: State) -> TurnRow:
     """Return the row of what the reply of an entry used."""
-    model = state.opened.model or str(getattr(cursor.context.model, "name", ""))
+    model = replying_model(cursor, entry)
     used, price = reply.usage or Usage(), cost(model, reply.usage)
     return TurnRow(
         id=entry.id[:12],

@@ -227,6 +227,7 @@ export interface CallRow {
   column?: number;
   lane?: number;
   same?: string;
+  by?: string;
 }
 /**
  * What a person is warned of at a call: its mark stands at the step, the node and the card.
@@ -859,6 +860,7 @@ export const DEFAULTS = {
     "column": 0,
     "lane": 0,
     "same": "",
+    "by": "",
     "arguments": {}
   },
   "CellPair": {

@@ -32,7 +32,9 @@ function printsOf(call: FullCall): Child {
 const code = (text: string): HTMLElement => h('code', {}, oneLine(text, 400));
 
 function title(text: string, look: string, aside: string, description: Child = null): HTMLElement {
-  return h('div', 'tc-title', h('h3', look, text), description, h('span', 'small muted', aside));
+  // A long name breaks after `_`.
+  const parts = text.split(/(?<=_)/).flatMap(part => [part, h('wbr', {})]);
+  return h('div', 'tc-title', h('h3', look, ...parts), description, h('span', 'small muted', aside));
 }
 
 const callPlace = (call: FullCall): string => `call ${call.step}, turn ${call.turn}`;
@@ -52,7 +54,7 @@ function callFacts(view: ViewState, call: FullCall): HTMLElement | null {
   const object = view.model.objects.get(call.object);
   const open = isDecision(call);
   return factList([
-    open && view.model.session.model === PERSON && ['Asked by', 'you, as the model; now you decide as the person'],
+    call.by ? ['Asked by', oneLine(call.by)] : open && view.model.session.model === PERSON && ['Asked by', 'you, as the model; now you decide as the person'],
     open && call.recorded && ['Recorded result', code(call.recorded)],
     open && call.why && ['Why it waits', prose(oneLine(call.why))],
     !open && object ? ['Gives', h('span', 'strong', oneLine(object.name))] : null,

@@ -1,17 +1,17 @@
 /** The dialogs `Edit call` and `Write call`. */
-import { type Child, focusInPlace, h } from './dom';
+import { focusInPlace, h } from './dom';
 import { complain, type Dialog, dialogFrame, type FieldContext, FieldRow, filledArguments, firstInput, FormError, labelledField } from './fields';
 import { button, icon, note } from './icons';
 import type { FullCall, FullTool, FullWrittenCall } from './rows';
-import { fieldsOf, rawOf } from './schema';
+import { fieldsOf, initialRaw, rawOf } from './schema';
 import { clip, literalText, oneLine, summaryOf, trans } from './text';
 import { needsDecision, type PanelActions, type ViewState } from './view_state';
 
-function consequenceText(view: ViewState, call: FullCall, rows: readonly FieldRow[]): Child[] {
+function consequenceText(view: ViewState, call: FullCall, rows: readonly FieldRow[]): (Node | string)[] {
   const { arguments: values, errors } = filledArguments(rows);
   const invalid = Object.keys(errors).map(name => oneLine(name, 40));
   if (invalid.length) return [trans.__('To run, give a valid %1.', clip(invalid.join(', '), 160))];
-  const touched = rows.filter(one => one.input.raw() !== rawOf(one.field, one.field.initial));
+  const touched = rows.filter(one => one.input.raw() !== initialRaw(one.field));
   const argumentsText = touched.map(one => `${oneLine(one.field.name, 40)}=${literalText(values[one.field.name], 60)}`).join(', ');
   const object = view.model.objects.get(call.object);
   const callCode = h('code', {}, `${oneLine(call.tool, 80)}(${clip(argumentsText, 160)})`);
@@ -80,14 +80,12 @@ export class EditDialog implements Dialog {
   }
 
   private _showConsequence(): void {
-    this._note.replaceChildren(
-      ...consequenceText(this._view, this._call, this._rows).filter(child => child !== null && child !== undefined && child !== false)
-    );
+    this._note.replaceChildren(...consequenceText(this._view, this._call, this._rows));
   }
 
   private _reset(): void {
     for (const one of this._rows) {
-      one.input.set(rawOf(one.field, one.field.initial));
+      one.input.set(initialRaw(one.field));
       one.showError('');
       one.refresh();
     }

@@ -25,7 +25,7 @@ function stepText(item: StepItem): Child[] {
   const result = call.status === 'failed' ? '' : item.made || (call.result === NO_RESULT ? '' : call.result);
   const name = item.pending || !item.made ? oneLine(result, 80) : h('b', {}, oneLine(result, 80));
   const arrow = call.what ? ' → ' : item.made ? '→ ' : '';
-  return [oneLine(call.what, 200), ...(result ? [arrow, name] : [])];
+  return [call.by && `${oneLine(call.by, 40)}: `, oneLine(call.what, 200), ...(result ? [arrow, name] : [])];
 }
 
 function stepElement(item: StepItem, open: (call: FullCall) => void): HTMLElement {

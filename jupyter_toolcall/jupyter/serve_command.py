@@ -1,0 +1,216 @@
+"""`%toolchat serve`: gives this notebook's session to other agents, as an MCP server.
+
+`%load_ext` reads this: it imports nothing heavy. The server is imported when it is first asked for.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import atexit
+import json
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+from ..core.errors import UsageError
+from ..core.text import nearest, print_text
+from .extensions import NotebookExtension, Registration, register
+from .magics import runs_cell
+
+if TYPE_CHECKING:
+    from ..session.session import Session
+    from .cells import Cells
+    from .mcp_server import HttpServer
+    from .notebook import Notebook
+    from .panel_controller import PanelController
+
+HELP = """\
+  serve [--port N]           give this session to other agents (MCP), on this computer alone
+  serve --stop               end that; it ends with the kernel, too
+"""
+MISSING = "serve needs the package mcp: pip install 'jupyter-toolcall[mcp]'"
+NO_LOOP = "serve needs a kernel; without one: jupyter toolcall serve NOTEBOOK"
+LINES = """\
+The session{session} is served at {url}
+Claude Code:
+  claude mcp add --transport http toolcall {url} --header "Authorization: Bearer {token}"
+VS Code, in .vscode/mcp.json:
+  {vscode}
+Other clients:
+  {others}
+{policy} %toolchat serve --stop ends it, and so does the end of the kernel: the token is not valid \
+after that."""
+
+
+def register_serving() -> None:
+    """Add the subcommand."""
+    register(Registration("serving", Serving, subcommands=("serve",), help=HELP))
+
+
+@dataclass(frozen=True)
+class NotebookHost:
+    """Runs the served session in its notebook."""
+
+    notebook: Notebook
+    name: str
+
+    def controller(self) -> PanelController:
+        """Return what runs the session now. Raises UsageError where there is none."""
+        try:
+            return self.notebook.controllers[self.name]
+        except KeyError:
+            raise UsageError(f"there is no session {self.name!r} to serve any more") from None
+
+    def refresh(self) -> Session:
+        """Return the session with the tools that the notebook has now. Raises DefinitionError."""
+        controller, cells = self.controller(), self.notebook.cells
+        if not controller.busy:
+            last, variables = cells.last, self.notebook.shell.user_ns
+            controller.session = cells.with_current_tools(controller.session, variables)
+            cells.last = last
+        return controller.session
+
+    def runs_cell(self) -> bool:
+        """Return whether the kernel executes a cell."""
+        return runs_cell()
+
+
+class Serving(NotebookExtension):
+    """The server of a kernel: at most one, for one session."""
+
+    def __init__(self, cells: Cells) -> None:
+        self.cells = cells
+        self.server: HttpServer | None = None
+        self.name = ""
+        """The name of the served session."""
+
+    def subcommand(
+        self, command: str, words: list[str], name: str, variables: Mapping[str, Any]
+    ) -> None:
+        """Start or end the server, and print how to connect. Raises UsageError."""
+        port, stops = _options(words)
+        if stops:
+            print_text("No session is served any more." if self.stop() else "No session is served.")
+            return
+        session = self.cells.current(name)
+        if self.server is None:
+            self._start(session.name, port)
+        elif session.name != self.name:
+            raise UsageError(f"session {self.name!r} is served; %toolchat serve --stop ends that")
+        elif port not in (0, self.server.port):
+            raise UsageError(
+                f"it is served on port {self.server.port}; %toolchat serve --stop ends that"
+            )
+        print_text(self._lines())
+
+    def complete_subcommand(self, command: str) -> list[str]:
+        """Return the options of `serve`."""
+        return ["--port", "--stop"]
+
+    def _start(self, name: str, port: int) -> None:
+        try:
+            loop = asyncio.get_running_loop()
+        except RuntimeError:
+            raise UsageError(NO_LOOP) from None
+        try:
+            served = import_module(".served_session", __package__)
+            mcp_server = import_module(".mcp_server", __package__)
+        except ImportError as error:
+            raise UsageError(MISSING) from error
+        host = NotebookHost(current_notebook(), name)
+        session = mcp_server.McpSession(served.ServedSession(host, loop))
+        session.known_tools = import_module(".client_view", __package__).tools_of(host.refresh())
+        server: HttpServer = mcp_server.HttpServer(session, port)
+        server.start()
+        self.server, self.name = server, name
+        atexit.register(self.stop)
+
+    def stop(self) -> bool:
+        """End the server; return whether there was one."""
+        server, self.server = self.server, None
+        if server is not None:
+            atexit.unregister(self.stop)
+            server.stop()
+        return server is not None
+
+    def _lines(self) -> str:
+        assert self.server is not None
+        url, token = self.server.url, self.server.token
+        entry = {"type": "http", "url": url, "headers": {"Authorization": f"Bearer {token}"}}
+        runs_all = self.cells.options_of(self.name).approve == "all"
+        return LINES.format(
+            session=f" {self.name!r}" if self.name else "",
+            url=url,
+            token=token,
+            vscode=json.dumps({"servers": {"toolcall": entry}}),
+            others=json.dumps({"mcpServers": {"toolcall": entry}}),
+            policy="Calls of other agents run without asking you (--approve all)."
+            if runs_all
+            else "You approve the calls of other agents in the panel, as those of the model.",
+        )
+
+
+def _options(words: list[str]) -> tuple[int, bool]:
+    """Return the port, 0 for any, and whether the server is to end. Raises UsageError."""
+    match words:
+        case []:
+            return 0, False
+        case ["--stop"]:
+            return 0, True
+        case ["--port", text] if text.isdigit() and 0 < int(text) < 65_536:
+            return int(text), False
+        case ["--port", *_]:
+            raise UsageError("--port takes a number, such as --port 8765")
+    known = ("--port", "--stop")
+    raise UsageError(f"serve takes --port N, or --stop.{nearest(words[0], known)}")
+
+
+def current_notebook() -> Notebook:
+    """Return this kernel's notebook."""
+    notebook: Notebook = import_module(".notebook", __package__).current_notebook()
+    return notebook
+
+
+# -- for `jupyter toolcall serve`, which asks the person in its terminal -------------------------
+
+
+def _serving() -> Serving:
+    serving = current_notebook().cells.extensions["serving"]
+    assert isinstance(serving, Serving)
+    return serving
+
+
+_refusals: list[str] = []
+
+
+def terminal_update(shown: int) -> str:
+    """Return as JSON what a terminal shows: the calls that wait, and what came after `shown`
+    calls had their results; and why decisions were refused."""
+    decisions = import_module("..engine.decisions", __package__)
+    call_line = import_module(".client_view", __package__).call_line
+    session = NotebookHost(current_notebook(), _serving().name).controller().session
+    cursor, hide = session.cursor, session.cursor.context.hide
+    waiting = [
+        {
+            "call": call.id,
+            "tool": call.tool,
+            "arguments": hide(dict(call.arguments)),
+            "by": call.asked_call.by or "the model",
+            "bound": decisions.current_approval_digest(
+                cursor, session.state.call(call.id), session.state
+            ),
+        }
+        for call in session.pending
+    ]
+    ended = [hide(call_line(call)) for call in session.calls if call.outcome is not None]
+    update = {"waiting": waiting, "ended": ended[shown:], "refused": [*_refusals]}
+    _refusals.clear()
+    return json.dumps(update, default=str)
+
+
+def terminal_decision(command: str) -> None:
+    """Apply a decision of the terminal, a panel's command as JSON."""
+    controller = NotebookHost(current_notebook(), _serving().name).controller()
+    controller.send = lambda notice: _refusals.append(str(asdict(notice).get("reason", "")))
+    controller.receive(json.loads(command))

@@ -1,0 +1,179 @@
+"""`jupyter toolcall serve NOTEBOOK`: runs a notebook's cells in a kernel of its own and serves its
+session; a person decides in the terminal.
+
+The kernel does everything; the terminal asks it what waits, and sends what the person decides.
+"""
+
+from __future__ import annotations
+
+import ast
+import json
+import os
+import time
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from ..core.errors import Unfinished
+from ..core.text import LINES, print_text, printable, progress_bar
+from ..storage.notebook_files import NotExecuted, cell_sources, read_notebook
+
+POLL = 0.3
+"""Seconds between two looks at the session."""
+CHOICES = "[a]pprove, [e]dit as JSON, a[n]swer as JSON, [r]eject? "
+_HERE = f"__import__('importlib').import_module({f'{__package__}.serve_command'!r})"
+
+
+def serve_notebook(path: Path, port: int, session: str, ask: Callable[[str], str] = input) -> None:
+    """Serve a notebook's session until the person ends it by Ctrl-C.
+
+    Args:
+        path: The notebook.
+        port: The port; 0 for any free one.
+        session: The name of the session; "" for the one that ran last.
+        ask: Asks the person for a line. Raises EOFError where nobody is there.
+
+    Raises NotExecuted where a cell fails, or the session cannot be served.
+    """
+    sources = [source for source in cell_sources(path) if source]
+    with _kernel(path) as kernel:
+        with progress_bar(len(sources), path.name, "cell") as progress:
+            for source in sources:
+                kernel.run_cell(source)
+                progress.update()
+        options = [*(["-n", session] if session else []), *(["--port", str(port)] if port else [])]
+        print_text(kernel.run_cell(" ".join(["%toolchat", "serve", *options])))
+        print_text("Ctrl-C ends the server and the kernel.")
+        Terminal(kernel, ask).run()
+
+
+@dataclass
+class Kernel:
+    """The kernel of the notebook."""
+
+    path: Path
+    client: Any
+
+    def run_cell(self, source: str) -> str:
+        """Run a cell; return what it prints. A session that waits for a person is no error.
+
+        Raises NotExecuted.
+        """
+        printed: list[str] = []
+
+        def note(message: Mapping[str, Any]) -> None:
+            if message["msg_type"] == "stream":
+                printed.append(str(message["content"]["text"]))
+
+        reply = self.client.execute_interactive(source, allow_stdin=False, output_hook=note)
+        content = reply["content"]
+        if content["status"] != "ok" and content.get("ename") != Unfinished.__name__:
+            raise NotExecuted(self.path, str(content.get("evalue", content["status"]))[:300])
+        return "".join(printed).rstrip()
+
+    def value(self, expression: str) -> Any:
+        """Return the value of an expression, a literal."""
+        reply = self.client.execute_interactive(
+            "", silent=True, user_expressions={"value": expression}, allow_stdin=False
+        )
+        value = reply["content"].get("user_expressions", {}).get("value", {})
+        if value.get("status") != "ok":
+            raise NotExecuted(self.path, str(value.get("evalue", "the kernel does not answer")))
+        return ast.literal_eval(value["data"]["text/plain"])
+
+
+@contextmanager
+def _kernel(path: Path) -> Iterator[Kernel]:
+    """Start the kernel that a notebook names, in its folder; it ends with the block."""
+    from jupyter_client.kernelspec import NoSuchKernel
+    from jupyter_client.manager import KernelManager
+
+    name = read_notebook(path).metadata.get("kernelspec", {}).get("name", "python3")
+    manager = KernelManager(kernel_name=name)
+    # By this the kernel's notebook, and so its journals, are the same as in a Jupyter server.
+    environment = {**os.environ, "JPY_SESSION_NAME": str(path.resolve())}
+    try:
+        manager.start_kernel(cwd=str(path.resolve().parent), env=environment)
+    except NoSuchKernel:
+        raise NotExecuted(path, f"this computer has no kernel {name!r:.80}") from None
+    client = manager.client()
+    client.start_channels()
+    try:
+        client.wait_for_ready(timeout=60)
+        yield Kernel(path, client)
+    except RuntimeError as error:
+        raise NotExecuted(path, str(error)) from None
+    finally:
+        client.stop_channels()
+        manager.shutdown_kernel(now=True)
+        manager.cleanup_resources()
+
+
+@dataclass
+class Terminal:
+    """Shows the calls that wait, and asks the person to decide."""
+
+    kernel: Kernel
+    ask: Callable[[str], str]
+    shown: int = 0
+    """The calls whose results were shown."""
+    attended: bool = True
+    """Whether somebody answers in the terminal."""
+
+    def run(self) -> None:
+        """Show and ask until the person stops it. Raises KeyboardInterrupt."""
+        while True:
+            if not self.step():
+                time.sleep(POLL)
+
+    def step(self) -> bool:
+        """Show what is new, and ask about the first call that waits; return whether one did."""
+        update = json.loads(self.kernel.value(f"{_HERE}.terminal_update({self.shown})"))
+        for line in (*update["refused"], *update["ended"]):
+            print_text(printable(str(line)))
+        self.shown += len(update["ended"])
+        if not update["waiting"] or not self.attended:
+            return False
+        try:
+            self._decide(update["waiting"][0])
+        except EOFError:
+            self.attended = False
+            print_text("Nobody answers here: calls that need a person wait.")
+        return True
+
+    def _decide(self, call: Mapping[str, Any]) -> None:
+        arguments = json.dumps(call["arguments"], indent=2, ensure_ascii=False)
+        print_text(printable(f"\n{call['by']} asks for {call['tool']}\n{arguments}", LINES))
+        command = self._command(self.ask(CHOICES).strip().lower()[:1])
+        if command is None:
+            return
+        command |= {"call": call["call"], "bound": call["bound"]}
+        self.kernel.value(f"{_HERE}.terminal_decision({json.dumps(command)!r})")
+
+    def _command(self, choice: str) -> dict[str, Any] | None:
+        """Return the command of a choice; None, with the reason printed, for none."""
+        match choice:
+            case "a":
+                return {"type": "approve"}
+            case "r":
+                return {"type": "reject", "reason": self.ask("Reason: ")}
+            case "n":
+                text = self.ask("Result as JSON: ")
+                return {"type": "answer", "result": _json(text, text), "reason": ""}
+            case "e":
+                changed = _json(self.ask("All arguments as JSON: "), None)
+                if isinstance(changed, dict):
+                    return {"type": "edit", "arguments": changed, "reason": ""}
+                print_text('arguments are a JSON object, such as {"shape": "SLICES"}')
+            case _:
+                print_text("please answer a, e, n or r")
+        return None
+
+
+def _json(text: str, otherwise: Any) -> Any:
+    try:
+        return json.loads(text)
+    except ValueError:
+        return otherwise

@@ -1,0 +1,305 @@
+"""A session that clients call: their calls wait in a queue, and run in the kernel's main loop.
+
+A server receives calls in its own thread; sessions, models and tools belong to the kernel's main
+thread. So a server only submits: here, in the main loop, a call is recorded as a reply in the
+model's place, and the session runs it as any other call, with the same policy, panel and journal.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import secrets
+from collections.abc import Callable, Mapping
+from concurrent.futures import Future
+from dataclasses import dataclass, field
+from typing import Any, Literal, Protocol, TypeVar
+
+from ..core.call_record import CallRecord
+from ..core.digests import readable_json
+from ..core.errors import CallError, NotYourTurn, ToolcallError, UsageError
+from ..core.events import Decided
+from ..core.state_fold import state_at
+from ..engine.client_calls import client_must_wait, record_client_call
+from ..engine.cursor import Cursor
+from ..engine.decisions import waiting_calls
+from ..engine.person_model import is_person_turn
+from ..schemes.scheme import LONGEST_RESULT, completed, result_data, result_text
+from ..session.session import Session
+from ..tools.value_copies import short_texts
+from .panel_controller import TICK, PanelController
+
+LOOK = 0.1
+"""Seconds between two looks at calls that wait for a decision."""
+MOST_KEPT = 1_000
+"""Calls that are kept beside the session."""
+WAITS_FOR_PERSON = "waits for the person's decision"
+T = TypeVar("T")
+
+Stage = Literal["queued", "asked", "withdrawn"]
+"""Where a client's call is: in the queue, in the session, or taken back before it was recorded."""
+
+
+class SessionHost(Protocol):
+    """What runs the served session."""
+
+    def controller(self) -> PanelController:
+        """Return what runs the session now. Raises UsageError where there is none."""
+
+    def refresh(self) -> Session:
+        """Return the session with the tools that the notebook has now. Raises DefinitionError."""
+
+    def runs_cell(self) -> bool:
+        """Return whether the kernel executes a cell."""
+
+
+@dataclass(frozen=True, slots=True)
+class CallResult:
+    """What a client is told of its call."""
+
+    call_id: str
+    status: str
+    """A call's status, or where it waits: "queued", "waiting", "withdrawn", "elsewhere"."""
+    data: Mapping[str, Any] = field(default_factory=dict)
+    """The result, or the error, as the session's own model would be told."""
+    note: str = ""
+    """What the person decided, in a sentence."""
+    objects: tuple[str, ...] = ()
+    """The names of the objects that it came to."""
+
+    @property
+    def is_error(self) -> bool:
+        return "error" in self.data
+
+    def as_data(self) -> dict[str, Any]:
+        """Return all of it as JSON-ready data."""
+        note = {"note": self.note} if self.note else {}
+        return {"call_id": self.call_id, "status": self.status, **note, **self.data}
+
+
+@dataclass(eq=False)
+class ClientCall:
+    """A client's call, from its arrival to its result."""
+
+    tool: str
+    arguments: Mapping[str, Any]
+    by: str
+    id: str = field(default_factory=lambda: f"mcp_{secrets.token_hex(4)}")
+    """Its id in the session, too: so its result is found by it in the journal."""
+    stage: Stage = "queued"
+    waits_for: str = ""
+    """Why it has no result yet, as the client is told."""
+    result: Future[CallResult] = field(default_factory=Future)
+
+
+@dataclass
+class ServedSession:
+    """The calls of clients in one session. Methods that end in `_soon` may be called in any thread;
+    all others run in the main loop."""
+
+    host: SessionHost
+    loop: asyncio.AbstractEventLoop
+    calls: dict[str, ClientCall] = field(default_factory=dict)
+    """The calls of all clients, by id."""
+    _queue: list[ClientCall] = field(default_factory=list)
+    _asked: list[ClientCall] = field(default_factory=list)
+    """The calls that are recorded, and whose result nobody was told yet."""
+    _worker: asyncio.Task[None] | None = None
+
+    # -- from any thread --------------------------------------------------------------------
+
+    def submit_soon(self, call: ClientCall) -> None:
+        """Put a call into the queue."""
+        self.loop.call_soon_threadsafe(self._submit, call)
+
+    def withdraw_soon(self, call: ClientCall) -> None:
+        """Take a call back whose client gave up, if it is not recorded yet."""
+        self.loop.call_soon_threadsafe(self._withdraw, call)
+
+    def read_soon(self, read: Callable[[Session], T]) -> Future[T]:
+        """Return what a function reads of the session as it stands, once the loop gets to it."""
+        answer: Future[T] = Future()
+
+        def run() -> None:
+            if answer.set_running_or_notify_cancel():
+                try:
+                    answer.set_result(read(self.host.refresh()))
+                except Exception as error:
+                    answer.set_exception(error)
+
+        self.loop.call_soon_threadsafe(run)
+        return answer
+
+    # -- in the main loop -------------------------------------------------------------------
+
+    def _submit(self, call: ClientCall) -> None:
+        self.calls[call.id] = call
+        if len(self.calls) > MOST_KEPT:
+            # What is recorded is found in the session.
+            ended = (each for each, known in self.calls.items() if known.result.done())
+            self.calls.pop(next(ended, ""), None)
+        self._queue.append(call)
+        self._hand_over()
+        if self._worker is None or self._worker.done():
+            self._worker = self.loop.create_task(self._work())
+
+    def _withdraw(self, call: ClientCall) -> None:
+        if call.stage == "queued" and call in self._queue:
+            self._queue.remove(call)
+            call.stage = "withdrawn"
+            _settle(call, _withdrawn(call.id))
+
+    async def _work(self) -> None:
+        """Hand calls over, and their results back, for as long as there are any."""
+        while self._queue or self._asked:
+            await asyncio.sleep(TICK if self._queue else LOOK)
+            self._hand_back()
+            self._hand_over()
+
+    def _hand_over(self) -> None:
+        """Record the first call of the queue, where the session is free, and let it run."""
+        if not self._queue:
+            return
+        try:
+            reason = self._must_wait()
+            for call in self._queue:
+                call.waits_for = f"waits for its turn: {reason}"
+            if reason:
+                return
+            call = self._queue[0]
+            self._record(call)
+        except NotYourTurn:
+            return
+        except ToolcallError as error:
+            call = self._queue.pop(0)
+            _settle(call, CallResult(call.id, "failed", {"error": str(error)}))
+            return
+        self._queue.remove(call)
+        self._asked.append(call)
+        call.stage, call.waits_for = "asked", "runs"
+
+    def _must_wait(self) -> str:
+        """Return what a client's call has to wait for; "" where it can be recorded now."""
+        controller = self.host.controller()
+        cursor = controller.session.cursor
+        # A cell of a person who plays the model waits for a reply, which a client may give too.
+        waits_for_reply = controller.busy and is_person_turn(cursor)
+        if not waits_for_reply and (controller.busy or self.host.runs_cell()):
+            return "a cell runs"
+        return client_must_wait(cursor)
+
+    def _record(self, call: ClientCall) -> None:
+        controller = self.host.controller()
+        controller.before_commands()
+        if not controller.busy:
+            controller.session = self.host.refresh()
+        cursor = controller.session.cursor
+        record_client_call(cursor, call.id, call.tool, call.arguments, call.by)
+        # As a click on Run: in a waiting cell, or else as a task of the main loop.
+        controller.receive({"type": "step" if controller.stepping else "run"})
+
+    def _hand_back(self) -> None:
+        """Give each client the result of its call, where it has one by now."""
+        if not self._asked:
+            return
+        session = self.host.controller().session
+        waiting = {call.id for call in waiting_calls(session.cursor)}
+        for call in list(self._asked):
+            record = session.state.calls.get(call.id)
+            if record is None:
+                call.waits_for = "waits on a branch that the person has left"
+            elif record.outcome is not None:
+                self._asked.remove(call)
+                _settle(call, call_result(session, record))
+            else:
+                call.waits_for = WAITS_FOR_PERSON if call.id in waiting else "waits in the session"
+
+    def result_now(self, session: Session, call_id: str) -> CallResult | None:
+        """Return the result of a call as it stands, whoever asked for it; None where it has none
+        yet and a client waits for it. Raises UsageError for an unknown id."""
+        call = self.calls.get(call_id)
+        record = session.state.calls.get(call_id)
+        if record is not None and record.outcome is not None:
+            return call_result(session, record)
+        if call is not None:
+            return call.result.result() if call.result.done() else None
+        if record is None:
+            raise UsageError(f"there is no call {call_id!r:.60} in this session")
+        return CallResult(call_id, "waiting", {"waits_for": WAITS_FOR_PERSON})
+
+    def close(self) -> None:
+        """Withdraw all calls that are not recorded yet; what is recorded stays in the session."""
+        for call in list(self._queue):
+            self._withdraw(call)
+
+
+def _settle(call: ClientCall, result: CallResult) -> None:
+    if not call.result.done():
+        call.result.set_result(result)
+
+
+def _withdrawn(call_id: str) -> CallResult:
+    text = "The client gave this call up while it waited for its turn; nothing of it ran."
+    return CallResult(call_id, "withdrawn", {"error": text})
+
+
+# -- what a client is told -------------------------------------------------------------------------
+
+
+def call_result(session: Session, record: CallRecord) -> CallResult:
+    """Return what a client is told of a call that has its outcome."""
+    cursor = session.cursor
+    data, _ = result_data(record)
+    data.pop("note", None)
+    note = _decision_note(cursor, record)
+    if len(result_text(data)) > LONGEST_RESULT // 2:
+        data = short_texts(data)
+    objects = (*dict.fromkeys((*record.objects, *record.changed.values())),)
+    hide = cursor.context.hide
+    return CallResult(record.id, record.status, hide(data), hide(note), objects)
+
+
+def _decision_note(cursor: Cursor, record: CallRecord) -> str:
+    """Return what was decided otherwise than the client asked, in a sentence; "" for nothing."""
+    reason = f" Reason: {record.reason}" if record.reason else ""
+    if record.status == "rejected":
+        return f"{_who_decided(cursor, record)} rejected this call; the tool did not run.{reason}"
+    if record.status == "answered":
+        return f"The person gave this result; the tool did not run.{reason}"
+    if record.status == "interrupted":
+        return "The person interrupted this call while it ran; what it had done is not known."
+    if record.edited and (changes := _changes(cursor, record)):
+        return f"The person changed {', '.join(changes)}.{reason}"
+    return ""
+
+
+def _who_decided(cursor: Cursor, record: CallRecord) -> str:
+    journal = cursor.context.journal
+    for entry in reversed(journal.path(cursor.head)):
+        if isinstance(entry.event, Decided) and entry.event.call_id == record.id:
+            return "The policy" if entry.meta.get("by") == "policy" else "The person"
+    return "The person"
+
+
+def _changes(cursor: Cursor, record: CallRecord) -> list[str]:
+    """Return what the person changed in the arguments, an argument each."""
+    tool, asked = cursor.tool_named(record.tool), dict(record.proposed)
+    if tool is not None:
+        # What is filled in for the client is no change of the person's.
+        then = state_at(cursor.context.journal, record.asked_call.entry)
+        try:
+            asked = completed(cursor.context.scheme, CallRecord(record.asked_call), tool, then)
+        except CallError:
+            asked = dict(record.proposed)
+    now = dict(record.asked)
+    changes = [
+        f"{name} from {_value(asked[name])} to {_value(now[name])}"
+        for name in asked
+        if name in now and now[name] != asked[name]
+    ]
+    changes += [f"{name} to nothing (it was {_value(asked[name])})" for name in asked.keys() - now]
+    return changes + [f"{name} to {_value(now[name])}" for name in now if name not in asked]
+
+
+def _value(value: Any) -> str:
+    text = readable_json(value)
+    return text if len(text) <= 200 else f"{text[:199]}…"

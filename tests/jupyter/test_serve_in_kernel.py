@@ -1,0 +1,360 @@
+"""`%toolchat serve` in a real kernel, and `jupyter toolcall serve` with its own."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import re
+import signal
+import subprocess
+import sys
+from collections.abc import AsyncIterator, Iterator
+from pathlib import Path
+from typing import Any
+
+import httpx2
+import mcp_types as types
+import nbformat
+import pytest
+from jupyter_client.blocking.client import BlockingKernelClient
+from jupyter_client.manager import KernelManager
+from mcp.client import Client
+from mcp.client.streamable_http import streamable_http_client
+
+SET_UP = """%load_ext jupyter_toolcall
+import asyncio, time
+from jupyter_toolcall import Scripted, tool
+model = Scripted(["Ready.", "Again."])
+
+class Jar:
+    def __init__(self, grams: int) -> None:
+        self.grams = grams
+
+def fill(grams: int) -> Jar:
+    "Fill a jar."
+    return Jar(grams)
+
+@tool(read_only=True)
+def nap(seconds: float) -> str:
+    "Sleep."
+    time.sleep(seconds)
+    return "awake"
+
+@tool(read_only=True)
+def weigh(jar: Jar) -> int:
+    "Weigh a jar."
+    return jar.grams
+
+jar = Jar(100)"""
+OPEN = "%%toolchat -m model --scheme flat -t fill nap weigh -i jar\nLook after {jar}."
+
+
+SAVE = """from jupyter_toolcall.jupyter.notebook import current_notebook
+current_notebook().controllers["jars"].save()"""
+EXECUTABLE = str(Path(sys.executable).parent / "jupyter-toolcall")
+
+
+class Kernel:
+    """A kernel, as a front end without panels uses it."""
+
+    def __init__(self, manager: KernelManager, client: BlockingKernelClient) -> None:
+        self.manager, self.client = manager, client
+        self.saved: Any = None
+        """What the cell of the session keeps in the notebook."""
+
+    def run(self, source: str) -> str:
+        """Run a cell; return what it prints, and its error."""
+        texts: list[str] = []
+
+        def note(message: Any) -> None:
+            texts.append(message["content"].get("text", ""))
+            if message["msg_type"] == "update_display_data":
+                self.saved = message["content"]["data"]
+
+        reply = self.client.execute_interactive(source, allow_stdin=False, output_hook=note)
+        return "".join(texts) + str(reply["content"].get("evalue", ""))
+
+
+@pytest.fixture(scope="module")
+def kernel(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Kernel]:
+    manager = KernelManager()
+    manager.start_kernel(cwd=str(tmp_path_factory.mktemp("notebook")), stderr=subprocess.DEVNULL)
+    client = manager.client()
+    client.start_channels()
+    client.wait_for_ready(timeout=60)
+    yield Kernel(manager, client)
+    client.stop_channels()
+    manager.shutdown_kernel(now=True)
+    manager.cleanup_resources()
+
+
+@pytest.fixture
+def lines(kernel: Kernel) -> Iterator[str]:
+    """What `%toolchat serve` prints for a fresh session."""
+    kernel.run(SET_UP)
+    kernel.run(OPEN.replace("-i jar", "-i jar --fresh"))
+    yield kernel.run("%toolchat serve")
+    kernel.run("%toolchat serve --stop")
+
+
+@contextlib.asynccontextmanager
+async def connected(lines: str) -> AsyncIterator[Any]:
+    address, token = re.search(r"http://\S+/mcp", lines), re.search(r"Bearer ([\w-]+)", lines)
+    assert address is not None
+    assert token is not None
+    headers = {"Authorization": f"Bearer {token[1]}"}
+    async with httpx2.AsyncClient(headers=headers, timeout=60) as http:
+        transport = streamable_http_client(address[0], http_client=http)
+        info = types.Implementation(name="claude-code", version="2")
+        async with Client(transport, client_info=info) as client:
+            yield client
+
+
+async def status(kernel: Kernel) -> str:
+    return await asyncio.to_thread(kernel.run, "%toolchat status")
+
+
+def test_serving_twice_prints_the_same_lines_and_after_the_end_another_token(
+    kernel: Kernel, lines: str
+) -> None:
+    assert "claude mcp add --transport http" in lines
+    assert kernel.run("%toolchat serve") == lines
+    assert "is served on port" in kernel.run("%toolchat serve --port 1")
+    kernel.run("%toolchat serve --stop")
+    assert "No session is served." in kernel.run("%toolchat serve --stop")
+    again = kernel.run("%toolchat serve")
+    assert "claude mcp add" in again
+    assert re.search("Bearer ([\\w-]+)", again)[1] != re.search("Bearer ([\\w-]+)", lines)[1]  # type: ignore[index]
+
+
+def test_wrong_options_are_an_error_in_one_line(kernel: Kernel, lines: str) -> None:
+    assert "--port takes a number" in kernel.run("%toolchat serve --port many")
+    assert "Did you mean --stop?" in kernel.run("%toolchat serve --stopp")
+    assert "no session 'other'" in kernel.run("%toolchat serve -n other")
+
+
+def test_a_call_runs_in_the_kernel_and_its_object_is_in_the_session(
+    kernel: Kernel, lines: str
+) -> None:
+    async def test() -> None:
+        async with connected(lines) as client:
+            call = asyncio.create_task(client.call_tool("fill", {"grams": 300}))
+            while "waits: mcp_" not in await status(kernel):
+                pass
+            await asyncio.to_thread(kernel.run, "%toolchat edit grams=250")
+            result = (await call).structured_content
+            assert result["note"] == "The person changed grams from 300 to 250."
+            assert result["result"] == "Jar#2"
+            weighed = await client.call_tool("weigh", {"jar": "Jar#2"})
+            assert weighed.structured_content["result"] == 250
+
+    asyncio.run(test())
+
+
+def test_the_interrupt_of_the_kernel_ends_the_call_of_a_client(kernel: Kernel, lines: str) -> None:
+    async def test() -> None:
+        async with connected(lines) as client:
+            told = asyncio.Event()
+
+            async def progress(done: float, total: float | None, message: str | None) -> None:
+                told.set()
+
+            arguments = {"seconds": 600}
+            call = asyncio.create_task(
+                client.call_tool("nap", arguments, progress_callback=progress)
+            )
+            await told.wait()
+            kernel.manager.interrupt_kernel()
+            result = (await call).structured_content
+            assert result["status"] == "interrupted"
+            again = await client.call_tool("weigh", {"jar": "Jar#1"})
+            assert again.structured_content["result"] == 100
+
+    asyncio.run(test())
+
+
+def test_calls_wait_while_a_cell_runs_that_awaits(kernel: Kernel, lines: str) -> None:
+    async def test() -> None:
+        async with connected(lines) as client:
+            awaits = asyncio.to_thread(kernel.run, "await asyncio.Event().wait()")
+            cell = asyncio.create_task(awaits)
+            told: asyncio.Queue[str] = asyncio.Queue()
+
+            async def progress(done: float, total: float | None, message: str | None) -> None:
+                told.put_nowait(message or "")
+
+            call = client.call_tool("weigh", {"jar": "Jar#1"}, progress_callback=progress)
+            asked = asyncio.create_task(call)
+            while "a cell runs" not in await told.get():
+                pass
+            assert not asked.done()
+            kernel.manager.interrupt_kernel()
+            await cell
+            assert (await asked).structured_content["result"] == 100
+
+    asyncio.run(test())
+
+
+def test_tools_are_listed_while_a_cell_runs_that_blocks_the_kernel(
+    kernel: Kernel, lines: str
+) -> None:
+    async def test() -> None:
+        cell = asyncio.create_task(asyncio.to_thread(kernel.run, "print('runs')\ntime.sleep(600)"))
+        async with connected(lines) as client:
+            tools = [each.name for each in (await client.list_tools()).tools]
+            assert tools[-3:] == ["fill", "nap", "weigh"]
+        assert not cell.done()
+        kernel.manager.interrupt_kernel()
+        await cell
+
+    asyncio.run(test())
+
+
+def test_a_tool_that_was_defined_again_is_the_one_that_runs(kernel: Kernel, lines: str) -> None:
+    async def test() -> None:
+        async with connected(lines) as client:
+            again = SET_UP[SET_UP.index("@tool(read_only=True)\ndef weigh") :]
+            again = again.replace("return jar.grams", "return 7").replace("jar = Jar(100)", "")
+            await asyncio.to_thread(kernel.run, again)
+            result = await client.call_tool("weigh", {"jar": "Jar#1"})
+            assert result.structured_content["result"] == 7
+
+    asyncio.run(test())
+
+
+def test_a_notebook_with_the_calls_of_a_client_is_verified(kernel: Kernel, tmp_path: Path) -> None:
+    named = OPEN.replace("-m model", "-m model -n jars")
+    kernel.run(SET_UP)
+    kernel.run(named)
+    lines = kernel.run("%toolchat serve -n jars")
+
+    async def test() -> None:
+        async with connected(lines) as client:
+            call = asyncio.create_task(client.call_tool("fill", {"grams": 300}))
+            while "waits: mcp_" not in await status(kernel):
+                pass
+            await asyncio.to_thread(kernel.run, "%toolchat edit grams=250")
+            await call
+
+    asyncio.run(test())
+    kernel.run("%toolchat serve --stop")
+    kernel.run(SAVE)
+    output = nbformat.v4.new_output("display_data", data=kernel.saved)
+    notebook = write(tmp_path / "jars.ipynb", SET_UP, named)
+    cells = nbformat.read(notebook, as_version=4).cells
+    cells[1].outputs = [output]
+    nbformat.write(nbformat.v4.new_notebook(cells=cells), notebook)
+    command = [EXECUTABLE, "verify", "--trust", "--allow", str(notebook)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert re.match(r"same +\S+jars.ipynb: 1 session, 1 call", done.stdout)
+
+
+def test_without_the_extra_the_error_says_what_to_install() -> None:
+    code = (
+        "import asyncio, sys\n"
+        "sys.modules['mcp'] = None\n"
+        "from jupyter_toolcall.jupyter import serve_command\n"
+        "async def main(): serve_command.Serving(None)._start('', 0)\n"
+        "try: asyncio.run(main())\n"
+        "except Exception as error: print(type(error).__name__, error)\n"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout == (
+        "UsageError serve needs the package mcp: pip install 'jupyter-toolcall[mcp]'\n"
+    )
+
+
+# -- jupyter toolcall serve ----------------------------------------------------------------------
+
+
+def write(path: Path, *cells: str) -> Path:
+    made = [nbformat.v4.new_code_cell(cell) for cell in cells]
+    nbformat.write(nbformat.v4.new_notebook(cells=made), path)
+    return path
+
+
+class Command:
+    """`jupyter toolcall serve` with somebody at its terminal."""
+
+    def __init__(self, notebook: Path) -> None:
+        self.process = subprocess.Popen(
+            [EXECUTABLE, "serve", "--trust", str(notebook)],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            start_new_session=True,
+        )
+
+    def read_to(self, text: str) -> str:
+        """Return what the command prints, up to a text."""
+        assert self.process.stdout is not None
+        printed = b""
+        while not printed.endswith(text.encode()):
+            byte = self.process.stdout.read(1)
+            assert byte, printed + (self.process.stderr.read() if self.process.stderr else b"")
+            printed += byte
+        return printed.decode()
+
+    def type(self, line: str) -> None:
+        assert self.process.stdin is not None
+        self.process.stdin.write(f"{line}\n".encode())
+        self.process.stdin.flush()
+
+    def end(self) -> int:
+        """Press Ctrl-C; return the exit status."""
+        self.process.send_signal(signal.SIGINT)
+        self.process.communicate(timeout=60)
+        return self.process.returncode
+
+
+def test_a_person_decides_in_the_terminal_and_ctrl_c_ends_everything(tmp_path: Path) -> None:
+    command = Command(write(tmp_path / "jars.ipynb", SET_UP, OPEN))
+    lines = command.read_to("Ctrl-C ends the server and the kernel.\n")
+
+    async def test() -> None:
+        async with connected(lines) as client:
+            call = asyncio.create_task(client.call_tool("fill", {"grams": 300}))
+            asked = await asyncio.to_thread(command.read_to, "[r]eject? ")
+            assert "mcp:claude-code asks for fill" in asked
+            assert '"grams": 300' in asked
+            command.type("e")
+            await asyncio.to_thread(command.read_to, "All arguments as JSON: ")
+            command.type('{"grams": "many"}')
+            refused = await asyncio.to_thread(command.read_to, "[r]eject? ")
+            assert "grams" in refused
+            command.type("e")
+            await asyncio.to_thread(command.read_to, "All arguments as JSON: ")
+            command.type('{"grams": 20}')
+            result = (await call).structured_content
+            assert result["note"] == "The person changed grams from 300 to 20."
+            assert result["result"] == "Jar#2"
+            call = asyncio.create_task(client.call_tool("fill", {"grams": 1}))
+            await asyncio.to_thread(command.read_to, "[r]eject? ")
+            command.type("r")
+            await asyncio.to_thread(command.read_to, "Reason: ")
+            command.type("too little")
+            assert (await call).structured_content["note"].endswith("Reason: too little")
+
+    asyncio.run(test())
+    assert command.end() == 0
+
+
+def test_a_notebook_whose_session_has_a_person_as_model_is_served(tmp_path: Path) -> None:
+    notebook = write(tmp_path / "jars.ipynb", SET_UP, OPEN.replace("-m model", "-m person"))
+    command = Command(notebook)
+    lines = command.read_to("Ctrl-C ends the server and the kernel.\n")
+
+    async def test() -> None:
+        async with connected(lines) as client:
+            result = await client.call_tool("weigh", {"jar": "Jar#1"})
+            assert result.structured_content["result"] == 100
+
+    asyncio.run(test())
+    assert command.end() == 0
+
+
+def test_a_notebook_with_a_cell_that_fails_is_not_served(tmp_path: Path) -> None:
+    command = Command(write(tmp_path / "broken.ipynb", "1 / 0"))
+    _, error = command.process.communicate(timeout=60)
+    assert command.process.returncode == 1
+    assert b"broken.ipynb: division by zero" in error
