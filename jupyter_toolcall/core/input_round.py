@@ -27,9 +27,9 @@ class InputRound:
     @property
     def status(self) -> Literal["approved", "input required", "unknown"]:
         """The status of its call, while the tool has not gone on."""
-        if self.response is not None:
-            return "approved"
-        return "input required" if self.verified else "unknown"
+        if not self.verified:
+            return "unknown"
+        return "input required" if self.response is None else "approved"
 
     @property
     def content(self) -> Mapping[str, Mapping[str, Any]]:

@@ -163,7 +163,7 @@ def evolve(state: State, entry: Entry) -> State:
         case Decided() as decided:
             return _decide(state, decided, entry.is_effective)
         case Started() as started:
-            call = _expect(state, started.call_id, *_MAY_START[started.approval_digest != ""])
+            call = _expect(state, started.call_id, *_may_start(state, started))
             if code := entry.meta.get("code"):
                 state = state.changed(code=state.code.insert(call.tool, code))
             code = state.code.get(call.tool) or call.code
@@ -197,6 +197,16 @@ _MAY_START: Mapping[bool, tuple[RecordedStatus, ...]] = {
     False: ("approved",),
 }
 """What a call may be that starts: by the policy's approval, or by a person's."""
+
+
+def _may_start(state: State, started: Started) -> tuple[RecordedStatus, ...]:
+    """Return what a call may be that starts, or goes on after a round of input."""
+    last = state.call(started.call_id).open_round
+    is_response = last is not None and last.response is not None
+    # Another machine's round is history, and so is what followed it.
+    return _MAY_START[started.approval_digest != "" or is_response]
+
+
 _MAY_BE_DECIDED: tuple[RecordedStatus, ...] = (
     *("proposed", "approved", "input required", "unknown"),
 )

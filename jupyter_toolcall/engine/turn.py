@@ -220,8 +220,9 @@ def demand_secrets(ready: PreparedCall) -> None:
 
 def execute(cursor: Cursor, ready: PreparedCall, state: State) -> Entry:
     """Run a call that has started. Raises KeyboardInterrupt once its result is recorded."""
-    context, cursor.running = cursor.context, ready.call_id
+    context = cursor.context
     effect = call_effect(ready, state, context.values, context.model)
+    cursor.running = ready.call_id
     try:
         try:
             with _hooked([hook.around_execution(ready) for hook in context.hooks]) as note:

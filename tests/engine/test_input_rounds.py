@@ -216,7 +216,7 @@ def test_an_edit_starts_over_from_the_first_round(restaurant: Restaurant) -> Non
 def test_nothing_runs_by_the_rounds_that_another_machine_recorded(restaurant: Restaurant) -> None:
     session = restaurant.asked().decide("call_1", "answer", result={"name": "Ada"})
     theirs = restaurant.restarted(session, own=False)
-    assert waiting(theirs.run()) == [("call_1", "approved")]
+    assert waiting(theirs.run()) == [("call_1", "unknown")]
     assert waiting(restaurant.restarted(session, own=False).replay().run()) == [
         ("call_1", "proposed")
     ]
@@ -445,3 +445,30 @@ def test_the_journal_keeps_six_kinds_of_events(restaurant: Restaurant) -> None:
     ]
     rounds = [entry.event.outcome for entry in path if isinstance(entry.event, Finished)]
     assert all(isinstance(outcome, InputNeeded) for outcome in rounds)
+
+
+def test_a_recorded_result_after_rounds_can_be_kept(restaurant: Restaurant) -> None:
+    session = restaurant.asked().decide("call_1", "answer", result={"name": "Ada"}).run()
+    session.decide("call_1", "answer", result={"sure": True}).run()
+    theirs = restaurant.restarted(session, own=False).replay().run()
+    assert waiting(theirs) == [("call_1", "proposed")]
+    theirs.keep_result("call_1").run()
+    assert (theirs.calls[0].result, len(theirs.calls[0].rounds)) == ("Monday for Ada", 2)
+    assert len(restaurant.ran) == 3
+
+
+@pytest.mark.parametrize("responded", [False, True])
+def test_a_round_that_may_have_gone_on_in_a_copy_is_not_answered_here(
+    restaurant: Restaurant, responded: bool
+) -> None:
+    session = restaurant.asked()
+    if responded:
+        session.decide("call_1", "answer", result={"name": "Ada"})
+    copied = restaurant.restarted(session)
+    copied.journal.mark_open_calls("copied")
+    for again in (copied, copied.replay()):
+        again.run()
+        assert waiting(again) == [("call_1", "unknown" if again is copied else "proposed")]
+    assert restaurant.ran == ["ask Monday"]
+    copied.decide("call_1", "approve").run()
+    assert restaurant.ran == ["ask Monday", "ask Monday"]
