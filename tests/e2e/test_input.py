@@ -101,6 +101,8 @@ def test_the_form_of_a_tool_is_checked_at_its_fields_and_the_call_goes_on_with_i
     expect(link).to_have_attribute("rel", "noopener")
     expect(link.locator("b")).to_have_text("pay.example")
     screenshot(page, "input-page")
+    dark_theme(page)
+    screenshot(page, "input-page-dark")
     press(view, "Answer")
     wait_idle(page)
     expect_status(view, "Finished")
@@ -123,6 +125,7 @@ def test_the_form_fits_into_a_narrow_dark_window(page: Page, lab: Place) -> None
     ask(page, lab)
     page.set_viewport_size({"width": 500, "height": 900})
     page.evaluate("window.jupyterapp.shell.collapseLeft?.()")
+    screenshot(page, "input-narrow")
     dark_theme(page)
     for name in ("Answer", "Reject"):
         button = panel(page, 1).get_by_role("button", name=name, exact=True)
@@ -141,6 +144,7 @@ def test_the_progress_of_a_running_tool_is_shown_in_its_step_and_in_the_status(
     view = panel(page, 1)
     expect_status(view, "Running: 500 of 500: copying")
     expect(steps(view).first).to_contain_text("500 of 500: copying")
+    steps(view).first.scroll_into_view_if_needed()
     screenshot(page, "progress")
     page.keyboard.press("Escape")
 
