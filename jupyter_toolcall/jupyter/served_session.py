@@ -28,8 +28,9 @@ from ..session.session import Session
 from ..tools.value_copies import short_texts
 from .panel_controller import TICK, PanelController
 
-LOOK = 0.1
-"""Seconds between two looks at calls that wait for a decision."""
+QUICK, LOOK = 0.002, 0.1
+"""Seconds between two looks at the calls, the first and the last: most calls end at once, and some
+wait for the person for hours."""
 MOST_KEPT = 1_000
 """Calls that are kept beside the session."""
 WAITS_FOR_PERSON = "waits for the person's decision"
@@ -104,6 +105,8 @@ class ServedSession:
     _asked: list[ClientCall] = field(default_factory=list)
     """The calls that are recorded, and whose result nobody was told yet."""
     _worker: asyncio.Task[None] | None = None
+    _pause: float = QUICK
+    """Seconds to the next look at the calls."""
 
     # -- from any thread --------------------------------------------------------------------
 
@@ -123,8 +126,13 @@ class ServedSession:
             if answer.set_running_or_notify_cancel():
                 try:
                     answer.set_result(read(self.host.refresh()))
-                except Exception as error:
+                except ToolcallError as error:
+                    error.args = self._hide(error.args)
                     answer.set_exception(error)
+                except Exception as error:
+                    # A value's own code may raise anything, and quote anything.
+                    name = type(error).__name__
+                    answer.set_exception(UsageError(f"it cannot be read: {name} was raised"))
 
         self.loop.call_soon_threadsafe(run)
         return answer
@@ -139,6 +147,7 @@ class ServedSession:
             self.calls.pop(next(ended, ""), None)
         self._queue.append(call)
         self._hand_over()
+        self._pause = QUICK
         if self._worker is None or self._worker.done():
             self._worker = self.loop.create_task(self._work())
 
@@ -151,7 +160,8 @@ class ServedSession:
     async def _work(self) -> None:
         """Hand calls over, and their results back, for as long as there are any."""
         while self._queue or self._asked:
-            await asyncio.sleep(TICK if self._queue else LOOK)
+            await asyncio.sleep(self._pause)
+            self._pause = min(1.5 * self._pause, TICK if self._queue else LOOK)
             self._hand_back()
             self._hand_over()
 
@@ -171,11 +181,14 @@ class ServedSession:
             return
         except ToolcallError as error:
             call = self._queue.pop(0)
-            _settle(call, CallResult(call.id, "failed", {"error": str(error)}))
+            _settle(call, CallResult(call.id, "failed", {"error": self._hide(str(error))}))
             return
         self._queue.remove(call)
         self._asked.append(call)
         call.stage, call.waits_for = "asked", "runs"
+
+    def _hide(self, data: Any) -> Any:
+        return self.host.controller().session.cursor.context.hide(data)
 
     def _must_wait(self) -> str:
         """Return what a client's call has to wait for; "" where it can be recorded now."""
