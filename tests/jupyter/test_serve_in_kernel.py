@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import os
 import re
 import signal
 import subprocess
@@ -75,10 +76,12 @@ class Kernel:
         return "".join(texts) + str(reply["content"].get("evalue", ""))
 
 
-@pytest.fixture(scope="module")
-def kernel(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Kernel]:
+@contextlib.contextmanager
+def started(folder: Path, **environment: str) -> Iterator[Kernel]:
     manager = KernelManager()
-    manager.start_kernel(cwd=str(tmp_path_factory.mktemp("notebook")), stderr=subprocess.DEVNULL)
+    manager.start_kernel(
+        cwd=str(folder), env={**os.environ, **environment}, stderr=subprocess.DEVNULL
+    )
     client = manager.client()
     client.start_channels()
     client.wait_for_ready(timeout=60)
@@ -86,6 +89,12 @@ def kernel(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Kernel]:
     client.stop_channels()
     manager.shutdown_kernel(now=True)
     manager.cleanup_resources()
+
+
+@pytest.fixture(scope="module")
+def kernel(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Kernel]:
+    with started(tmp_path_factory.mktemp("notebook")) as kernel:
+        yield kernel
 
 
 @pytest.fixture
@@ -247,6 +256,37 @@ def test_a_notebook_with_the_calls_of_a_client_is_verified(kernel: Kernel, tmp_p
     command = [EXECUTABLE, "verify", "--trust", "--allow", str(notebook)]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert re.match(r"same +\S+jars.ipynb: 1 session, 1 call", done.stdout)
+
+
+def test_after_a_restart_the_cell_repeats_the_calls_of_clients_and_their_results_are_found(
+    tmp_path: Path,
+) -> None:
+    with started(tmp_path, JPY_SESSION_NAME=str(tmp_path / "jars.ipynb")) as kernel:
+        kernel.run(SET_UP)
+        kernel.run(OPEN)
+
+        async def first(lines: str) -> Any:
+            async with connected(lines) as client:
+                call = asyncio.create_task(client.call_tool("fill", {"grams": 300}))
+                while "waits: mcp_" not in await status(kernel):
+                    pass
+                await asyncio.to_thread(kernel.run, "%toolchat approve")
+                return (await call).structured_content
+
+        result = asyncio.run(first(kernel.run("%toolchat serve")))
+        kernel.manager.restart_kernel(now=True)
+        kernel.client.wait_for_ready(timeout=60)
+        kernel.run(SET_UP)
+        kernel.run(OPEN)
+        assert "1 fill(grams 300) → Jar#2" in kernel.run("%toolchat status")
+
+        async def later(lines: str) -> Any:
+            async with connected(lines) as client:
+                arguments = {"call_id": result["call_id"]}
+                found = await client.call_tool("wait_for_decision", arguments)
+                return found.structured_content
+
+        assert asyncio.run(later(kernel.run("%toolchat serve"))) == result
 
 
 def test_without_the_extra_the_error_says_what_to_install() -> None:
