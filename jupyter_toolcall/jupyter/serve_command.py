@@ -39,9 +39,13 @@ Claude Code:
 VS Code, in .vscode/mcp.json:
   {vscode}
 Other clients:
-  {others}
+  {others}"""
+ENDS = """\
 {policy} %toolchat serve --stop ends it, and so does the end of the kernel: the token is not valid \
 after that."""
+
+YOU_APPROVE = "You approve the calls of other agents in the panel, as those of the model."
+RUNS_ALL = "Calls of other agents run without asking you (--approve all)."
 
 
 def register_serving() -> None:
@@ -110,7 +114,9 @@ class Serving(NotebookExtension):
             raise UsageError(
                 f"it is served on port {self.server.port}; %toolchat serve --stop ends that"
             )
-        print_text(self._lines())
+        runs_all = self.cells.options_of(self.name).approve == "all"
+        policy = RUNS_ALL if runs_all else YOU_APPROVE
+        print_text(f"{self.lines()}\n{ENDS.format(policy=policy)}")
 
     def complete_subcommand(self, command: str) -> list[str]:
         """Return the options of `serve`."""
@@ -142,20 +148,17 @@ class Serving(NotebookExtension):
             server.stop()
         return server is not None
 
-    def _lines(self) -> str:
+    def lines(self) -> str:
+        """Return how clients connect, while a session is served."""
         assert self.server is not None
         url, token = self.server.url, self.server.token
         entry = {"type": "http", "url": url, "headers": {"Authorization": f"Bearer {token}"}}
-        runs_all = self.cells.options_of(self.name).approve == "all"
         return LINES.format(
             session=f" {self.name!r}" if self.name else "",
             url=url,
             token=token,
             vscode=json.dumps({"servers": {"toolcall": entry}}),
             others=json.dumps({"mcpServers": {"toolcall": entry}}),
-            policy="Calls of other agents run without asking you (--approve all)."
-            if runs_all
-            else "You approve the calls of other agents in the panel, as those of the model.",
         )
 
 
@@ -190,6 +193,11 @@ def _serving() -> Serving:
 
 
 _refusals: list[str] = []
+
+
+def terminal_lines() -> str:
+    """Return how clients connect."""
+    return _serving().lines()
 
 
 def terminal_update(shown: int) -> str:

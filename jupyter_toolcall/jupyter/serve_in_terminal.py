@@ -9,6 +9,7 @@ from __future__ import annotations
 import ast
 import json
 import os
+import subprocess
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
@@ -44,8 +45,9 @@ def serve_notebook(path: Path, port: int, session: str, ask: Callable[[str], str
                 kernel.run_cell(source)
                 progress.update()
         options = [*(["-n", session] if session else []), *(["--port", str(port)] if port else [])]
-        print_text(kernel.run_cell(" ".join(["%toolchat", "serve", *options])))
-        print_text("Ctrl-C ends the server and the kernel.")
+        kernel.run_cell(" ".join(["%toolchat", "serve", *options]))
+        print_text(kernel.value(f"{_HERE}.terminal_lines()"))
+        print_text("You decide here on the calls that wait. Ctrl-C ends the server and the kernel.")
         Terminal(kernel, ask).run()
 
 
@@ -95,7 +97,9 @@ def _kernel(path: Path) -> Iterator[Kernel]:
     # By this the kernel's notebook, and so its journals, are the same as in a Jupyter server.
     environment = {**os.environ, "JPY_SESSION_NAME": str(path.resolve())}
     try:
-        manager.start_kernel(cwd=str(path.resolve().parent), env=environment)
+        # What the kernel process logs is not for the person who decides here.
+        folder, log = str(path.resolve().parent), subprocess.DEVNULL
+        manager.start_kernel(cwd=folder, env=environment, stderr=log)
     except NoSuchKernel:
         raise NotExecuted(path, f"this computer has no kernel {name!r:.80}") from None
     client = manager.client()

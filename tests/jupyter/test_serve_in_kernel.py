@@ -24,6 +24,7 @@ from mcp.client.streamable_http import streamable_http_client
 
 SET_UP = """%load_ext jupyter_toolcall
 import asyncio, time
+from pathlib import Path
 from jupyter_toolcall import Scripted, tool
 model = Scripted(["Ready.", "Again."])
 
@@ -38,6 +39,7 @@ def fill(grams: int) -> Jar:
 @tool(read_only=True)
 def nap(seconds: float) -> str:
     "Sleep."
+    Path("napping").touch()
     time.sleep(seconds)
     return "awake"
 
@@ -58,8 +60,8 @@ EXECUTABLE = str(Path(sys.executable).parent / "jupyter-toolcall")
 class Kernel:
     """A kernel, as a front end without panels uses it."""
 
-    def __init__(self, manager: KernelManager, client: BlockingKernelClient) -> None:
-        self.manager, self.client = manager, client
+    def __init__(self, manager: KernelManager, client: BlockingKernelClient, folder: Path) -> None:
+        self.manager, self.client, self.folder = manager, client, folder
         self.saved: Any = None
         """What the cell of the session keeps in the notebook."""
 
@@ -85,7 +87,7 @@ def started(folder: Path, **environment: str) -> Iterator[Kernel]:
     client = manager.client()
     client.start_channels()
     client.wait_for_ready(timeout=60)
-    yield Kernel(manager, client)
+    yield Kernel(manager, client, folder)
     client.stop_channels()
     manager.shutdown_kernel(now=True)
     manager.cleanup_resources()
@@ -121,6 +123,12 @@ async def connected(lines: str) -> AsyncIterator[Any]:
 
 async def status(kernel: Kernel) -> str:
     return await asyncio.to_thread(kernel.run, "%toolchat status")
+
+
+async def exists(path: Path) -> None:
+    """Return once the kernel has written a file."""
+    while not path.exists():
+        await asyncio.sleep(0.01)
 
 
 def test_serving_twice_prints_the_same_lines_and_after_the_end_another_token(
@@ -163,16 +171,8 @@ def test_a_call_runs_in_the_kernel_and_its_object_is_in_the_session(
 def test_the_interrupt_of_the_kernel_ends_the_call_of_a_client(kernel: Kernel, lines: str) -> None:
     async def test() -> None:
         async with connected(lines) as client:
-            told = asyncio.Event()
-
-            async def progress(done: float, total: float | None, message: str | None) -> None:
-                told.set()
-
-            arguments = {"seconds": 600}
-            call = asyncio.create_task(
-                client.call_tool("nap", arguments, progress_callback=progress)
-            )
-            await told.wait()
+            call = asyncio.create_task(client.call_tool("nap", {"seconds": 600}))
+            await exists(kernel.folder / "napping")
             kernel.manager.interrupt_kernel()
             result = (await call).structured_content
             assert result["status"] == "interrupted"
@@ -185,8 +185,9 @@ def test_the_interrupt_of_the_kernel_ends_the_call_of_a_client(kernel: Kernel, l
 def test_calls_wait_while_a_cell_runs_that_awaits(kernel: Kernel, lines: str) -> None:
     async def test() -> None:
         async with connected(lines) as client:
-            awaits = asyncio.to_thread(kernel.run, "await asyncio.Event().wait()")
-            cell = asyncio.create_task(awaits)
+            source = "Path('awaits').touch()\nawait asyncio.Event().wait()"
+            cell = asyncio.create_task(asyncio.to_thread(kernel.run, source))
+            await exists(kernel.folder / "awaits")
             told: asyncio.Queue[str] = asyncio.Queue()
 
             async def progress(done: float, total: float | None, message: str | None) -> None:
@@ -208,7 +209,9 @@ def test_tools_are_listed_while_a_cell_runs_that_blocks_the_kernel(
     kernel: Kernel, lines: str
 ) -> None:
     async def test() -> None:
-        cell = asyncio.create_task(asyncio.to_thread(kernel.run, "print('runs')\ntime.sleep(600)"))
+        source = "Path('sleeps').touch()\ntime.sleep(600)"
+        cell = asyncio.create_task(asyncio.to_thread(kernel.run, source))
+        await exists(kernel.folder / "sleeps")
         async with connected(lines) as client:
             tools = [each.name for each in (await client.list_tools()).tools]
             assert tools[-3:] == ["fill", "nap", "weigh"]
