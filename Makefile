@@ -20,7 +20,7 @@ AS_ROOT := $(shell [ "$$(id -u)" = 0 ] && echo --allow-root)
 .DEFAULT_GOAL := help
 
 help:
-	@echo "make demo   install, and run notebooks/00_first_call.ipynb offline"
+	@echo "make demo   install what the lessons need, and run notebooks/00_first_call.ipynb offline"
 	@echo "make lab    open JupyterLab on the notebook that the demo made"
 	@echo "make test   the tests: Python, TypeScript, types, lint, and a real browser"
 	@echo "make test-long  the rest: all lessons, the packages, more of the browser"
@@ -37,11 +37,11 @@ $(BIN)/python:
 	$(PYTHON) -m venv $(VENV) || { rm -rf $(VENV); echo "No venv module: apt-get install python3-venv" >&2; exit 1; }
 
 $(VENV)/.lab: $(SOURCES) | $(BIN)/python
-	$(BIN)/python -m pip install --quiet --editable '.[lab]'
+	$(BIN)/python -m pip install --quiet --editable '.[demo]'
 	@touch $@
 
 $(VENV)/.dev: $(SOURCES) | $(BIN)/python
-	$(BIN)/python -m pip install --quiet --editable '.[lab,dev]'
+	$(BIN)/python -m pip install --quiet --editable '.[demo,dev]'
 	@touch $@ $(VENV)/.lab
 
 $(VENV)/node: $(VENV)/.dev

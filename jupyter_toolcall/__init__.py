@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from .sources.definition_tools import from_definition as from_definition
     from .sources.definition_tools import to_definition as to_definition
     from .sources.graphql_tools import from_graphql as from_graphql
+    from .sources.mcp_tools import from_mcp as from_mcp
     from .tools.tool import Tool as Tool
     from .tools.tool import tool as tool
     from .tools.toolbox import Toolbox as Toolbox
@@ -30,13 +31,14 @@ _HOMES = {
     "Toolbox": ".tools.toolbox",
     "from_definition": ".sources.definition_tools",
     "from_graphql": ".sources.graphql_tools",
+    "from_mcp": ".sources.mcp_tools",
     "to_definition": ".sources.definition_tools",
     "tool": ".tools.tool",
     "verify": ".session.verify_files",
 }
 __all__ = [
     *("Scripted", "Session", "Tool", "Toolbox", "load_ipython_extension", "tool"),
-    *("from_definition", "from_graphql", "to_definition", "verify"),
+    *("from_definition", "from_graphql", "from_mcp", "to_definition", "verify"),
 ]
 
 

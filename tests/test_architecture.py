@@ -12,7 +12,7 @@ import pytest
 
 PACKAGE = Path(__file__).parent.parent / "jupyter_toolcall"
 PACKAGES = (
-    *("core", "tools", "schemes", "models", "sources", "storage", "engine"),
+    *("core", "tools", "schemes", "models", "storage", "sources", "engine"),
     *("compare", "view", "export", "session", "evaluation", "jupyter", "teaching"),
 )
 """The packages from the bottom to the top: each imports only from those before it."""
@@ -37,7 +37,7 @@ HEAVY = {
     "xllamacpp": "models/local_runtime.py",
 }
 """What one file alone may import."""
-MCP = {"sources/mcp_connection.py", "jupyter/mcp_server.py"}
+MCP = {"sources/mcp_sdk.py", "jupyter/mcp_server.py"}
 """Where the MCP SDK may be imported: what connects to servers, and the server of a session."""
 ENTRY_POINTS = {"__init__", "cli"}
 """What brings the optional packages together."""

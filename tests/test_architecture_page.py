@@ -21,7 +21,7 @@ def test_the_examples_run_one_after_the_other(
 ) -> None:
     monkeypatch.setattr(formats, "FORMATS", dict(formats.FORMATS))
     monkeypatch.chdir(tmp_path)
-    assert len(EXAMPLES) == 5
+    assert len(EXAMPLES) == 6
     module = ModuleType("architecture_examples")
     monkeypatch.setitem(sys.modules, module.__name__, module)
     for example in EXAMPLES:

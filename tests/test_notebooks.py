@@ -228,19 +228,27 @@ def test_a_learner_who_asks_to_be_asked_needs_one_word(kitchen: Any) -> None:
     assert not any("--approve ask" in source for source in sources)
 
 
+def test_a_change_of_a_table_waits_and_a_look_does_not(live_objects: Any) -> None:
+    shown = below(live_objects, "%%toolchat -m analyst")
+    assert "Waiting for you" in shown
+    assert "✓ 1 tables_head(" in shown
+    assert "✓ 2 tables_missing(" in shown
+    assert "… 3 tables_drop_nulls(DataFrame#1)" in shown
+
+
 def test_the_analyst_has_every_table_and_the_first_one_untouched(live_objects: Any) -> None:
     lines = below(live_objects, "for name in session.objects").splitlines()
-    assert lines[0] == "DataFrame#1 (406, 9) from the notebook"
-    assert "DataFrame#3 (392, 10) from DataFrame#2" in lines
-    assert "DataFrame#4 (199, 10) from DataFrame#3" in lines
-    assert lines[-1] == "cars (406, 9) False"
+    assert lines[0] == "DataFrame#1 (344, 17) from the notebook"
+    assert "DataFrame#2 (34, 17) from DataFrame#1" in lines
+    assert "DataFrame#6 (34, 6) from DataFrame#5" in lines
+    assert below(live_objects, 'print("raw"').splitlines()[0] == "raw (344, 17) False"
 
 
-def test_another_engine_runs_what_depends_on_it_alone(live_objects: Any) -> None:
-    shown = below(live_objects, "big = session.edit")
-    assert "5 ran, 3 cached" in shown
-    assert "✓ 3 add_litres(table DataFrame#2) → DataFrame#3 (cached)" in shown
-    assert "✓ 4 tables_filter(DataFrame#3, where Cylinders == 8) → DataFrame#4\n" in shown
+def test_other_columns_run_what_depends_on_them_alone(live_objects: Any) -> None:
+    shown = below(live_objects, "fixed = session.edit")
+    assert "8 ran, 2 cached" in shown
+    assert "✓ 3 tables_drop_nulls(DataFrame#1, columns" in shown
+    assert "333 birds remain" in below(live_objects, "for title, each in")
 
 
 def test_both_figures_are_there_and_differ(live_objects: Any) -> None:
@@ -255,8 +263,8 @@ def test_both_figures_are_there_and_differ(live_objects: Any) -> None:
 
 
 def test_a_figure_is_a_small_picture_in_the_graph(live_objects: Any) -> None:
-    first = next(c for c in live_objects.cells if c.source.startswith("%%toolchat"))
-    rows = with_parsed_rows(first.outputs[-1].data[SESSION])["rows"]
+    finished = next(c for c in live_objects.cells if c.source.startswith("session = _"))
+    rows = with_parsed_rows(finished.outputs[-1].data[SESSION])["rows"]
     objects = {row["name"]: row for row in rows["objects"]}
     image = objects["Figure#1"]["preview"]["image"]
     assert image.startswith("data:image/png;base64,")

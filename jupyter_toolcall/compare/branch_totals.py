@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from ..core.events import Finished, Replied, Usage
+from ..core.events import Finished, Replied, Usage, ended_call
 from ..core.journal_entries import Entry
 from ..core.recorded_calls import CallEnd, CallEnds
 from ..core.state_fold import state_at
@@ -78,7 +78,7 @@ class BranchReader:
         ends = self._ends.of(entries, shared)
         for entry in entries:
             match entry.event:
-                case Finished(call_id) if call_id in ends:
+                case Finished(call_id) as event if call_id in ends and ended_call(event):
                     cached = ends[call_id].cached
                     ms = 0 if cached else entry.meta.get("ms", 0)
                     total += BranchTotals(ran=not cached, cached=cached, ms=ms)

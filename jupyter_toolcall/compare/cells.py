@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime
 import math
 from collections.abc import Iterable
 from typing import Any
@@ -37,8 +38,18 @@ def cell(
 
 def cell_text(value: Any) -> str:
     """Return what is shown of a cell, a label or a name of a column."""
-    text = value if type(value) is str else describe(_plain(value), LONG + 1)
+    text = value if type(value) is str else _date_text(value) or describe(_plain(value), LONG + 1)
     return text if len(text) <= LONG else f"{text[: LONG - 1]}…"
+
+
+def _date_text(value: Any) -> str:
+    """Return a date as ISO text, without the time at midnight; "" for any other value."""
+    of_pandas = (type(value).__name__, type(value).__module__[:6]) == ("Timestamp", "pandas")
+    if type(value) is datetime.date:
+        return value.isoformat()
+    if type(value) is not datetime.datetime and (not of_pandas or value.nanosecond):
+        return ""
+    return str(value).removesuffix(" 00:00:00")
 
 
 def is_nothing(value: Any) -> bool:

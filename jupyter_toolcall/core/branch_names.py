@@ -13,6 +13,7 @@ from .call_record import CallRecord
 from .digests import readable_json
 from .events import Asked, Decided, Event, Finished, Opened, Replied, Started
 from .journal import Journal
+from .journal_entries import Entry
 from .state import State
 from .state_fold import state_at
 from .text import visible_text
@@ -23,6 +24,8 @@ CHANGES = 40
 """Characters of all changes in a name: with its call and a number it stays below 60."""
 LONG = 60
 """Characters of a value in a sentence."""
+DEFAULTS = "defaults"
+"""In the meta of an edit: the arguments that the model left out, and the person did not change."""
 
 
 class Cause(NamedTuple):
@@ -40,7 +43,8 @@ def cause(journal: Journal, own: str) -> Cause:
     match event:
         case Decided(call_id) | Started(call_id) | Finished(call_id):
             call = state_at(journal, own).calls[call_id]
-            return _of_call(event, call, _arguments_before(journal, first, call))
+            unchanged = {**_defaults(entry, call), **_arguments_before(journal, first, call)}
+            return _of_call(event, call, unchanged)
         case Replied():
             now, other_reply = _reply_text(event), _reply_text(journal[first].event)
             replaces = other_reply and other_reply != now
@@ -75,9 +79,22 @@ def _arguments_before(journal: Journal, first: str, call: CallRecord) -> Mapping
     return call.proposed if other is None else other.asked
 
 
+def _defaults(entry: Entry, call: CallRecord) -> Mapping[str, Any]:
+    """Return the defaults of an edit that the person did not change.
+
+    A call that was rejected has no record of its own of them, since it never started.
+    """
+    names = entry.meta.get(DEFAULTS)
+    # A file may hold anything there.
+    names = names if isinstance(names, list) else []
+    return {name: value for name, value in call.asked.items() if name in names}
+
+
 def _of_call(event: Event, call: CallRecord, before: Mapping[str, Any]) -> Cause:
     name, differs = "re-run", f"{call.tool} ran again"
     match event:
+        case Decided(round=number) if number:
+            name, differs = "another response", f"another response to {call.tool}"
         case Decided(decision="edit"):
             changed = _changes(call.asked, before)
             parts = [f"{key}={_short(now, VALUE)}" for key, now, _ in changed]
@@ -104,9 +121,13 @@ Change = tuple[str, Any, Any]
 
 
 def _changes(now: Mapping[str, Any], before: Mapping[str, Any]) -> list[Change]:
-    # In JSON, unlike in Python, 1 is not true.
-    same = {key for key in now if key in before and repr(now[key]) == repr(before[key])}
+    same = {key for key in now if key in before and is_same_json(now[key], before[key])}
     return [(key, value, before.get(key)) for key, value in now.items() if key not in same]
+
+
+def is_same_json(value: Any, other: Any) -> bool:
+    """Return whether two values are the same in JSON, where 1 is not true."""
+    return repr(value) == repr(other)
 
 
 def _instead(changes: list[Change]) -> str:

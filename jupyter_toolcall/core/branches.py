@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 from .branch_names import Cause, cause, fork_name
 from .errors import UsageError
-from .events import Asked, Decided, Finished, Opened
+from .events import Asked, Decided, Opened, ended_call
 from .journal import Journal
 from .journal_entries import Entry, Label
 from .state_fold import state_at
@@ -256,27 +256,14 @@ def _free(name: str, taken: set[str]) -> str:
     return next(each for each in numbered if each not in taken)
 
 
-SETTLES = ("reject", "answer")
-"""With these words a call is over."""
-
-
 def unchanged_summary(path: Sequence[Entry], recorded: Collection[str]) -> str:
     """Return in a line what of a path was recorded before; "" where nothing was."""
     there = [entry for entry in path if entry.id in recorded]
-    calls = len([entry for entry in there if _settles(entry)])
+    calls = len([entry for entry in there if ended_call(entry.event)])
     decisions = len([entry for entry in there if _is_decision(entry)])
     counted = [_many(calls, "call"), _many(decisions, "decision")]
     counts_text = " and ".join(filter(None, counted)) or "All"
     return f"{counts_text} as before; --fresh begins anew" if there else ""
-
-
-def _settles(entry: Entry) -> bool:
-    match entry.event:
-        case Finished():
-            return True
-        case Decided(decision=decision):
-            return decision in SETTLES
-    return False
 
 
 def _is_decision(entry: Entry) -> bool:

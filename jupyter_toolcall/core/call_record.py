@@ -24,6 +24,8 @@ from .events import (
     Started,
     Uses,
 )
+from .input_round import InputRound
+from .json_data import at_path, replaced_at
 from .secrets import MissingSecret
 
 _CAME: Mapping[str, str] = {
@@ -70,19 +72,6 @@ def shown(arguments: Mapping[str, Any], missing: Sequence[MissingObject]) -> Map
     return arguments
 
 
-def at_path(value: Any, path: tuple[str, ...]) -> Any:
-    """Return what a path leads to; None where it leads to nothing."""
-    for step in path:
-        match value:
-            case Mapping() if step in value:
-                value = value[step]
-            case list() if step.isdecimal() and int(step) < len(value):
-                value = value[int(step)]
-            case _:
-                return None
-    return value
-
-
 def with_names(arguments: Mapping[str, Any], missing: Sequence[MissingObject]) -> Mapping[str, Any]:
     """Return arguments that were shown with the bare names in them."""
     for each in missing:
@@ -90,25 +79,19 @@ def with_names(arguments: Mapping[str, Any], missing: Sequence[MissingObject]) -
     return arguments
 
 
-def replaced_at(value: Any, path: tuple[str, ...], part: Any) -> Any:
-    """Return a value with another part where a path leads to."""
-    if not path:
-        return part
-    first, remaining = path[0], path[1:]
-    match value:
-        case Mapping() if first in value:
-            return {**value, first: replaced_at(value[first], remaining, part)}
-        case list() if first.isdecimal() and int(first) < len(value):
-            at = int(first)
-            return [*value[:at], replaced_at(value[at], remaining, part), *value[at + 1 :]]
-    return value
-
-
 SAVE = "save"
 CALL_ID = re.compile(r"[A-Za-z0-9_-]{1,128}")
 """What providers take as an id; any other one is replaced by one that they take."""
 RecordedStatus = Literal[
-    "proposed", "approved", "succeeded", "failed", "rejected", "answered", "interrupted", "unknown"
+    "proposed",
+    "approved",
+    "input required",
+    "succeeded",
+    "failed",
+    "rejected",
+    "answered",
+    "interrupted",
+    "unknown",
 ]
 Status = RecordedStatus | Literal["running"]
 """The journal says nothing of a call while it runs: that is known where it runs alone."""
@@ -159,8 +142,9 @@ class CallRecord:
 
     - `id`, `tool`: what the model called. A call keeps its id when it is replayed.
     - `arguments`: as they ran, or would run, or else as they were asked for.
-    - `status`: "proposed", "approved", "running", "succeeded", "failed", "rejected", "answered",
-      "interrupted" or "unknown" (it started, and its outcome is not recorded).
+    - `status`: "proposed", "approved", "running", "input required" (its tool asks the person, see
+      `rounds`), "succeeded", "failed", "rejected", "answered", "interrupted" or "unknown" (it
+      started, and its outcome is not recorded).
     - `result`: plain data, the name of an object, or JSON in which names of objects stand; None
       where it has none.
     - `changed`: what became of the arguments that it changed in place besides: names by argument.
@@ -187,6 +171,12 @@ class CallRecord:
     """The digest of the text that says what its tool was made of when it ran."""
     missing_decided: tuple[MissingObject, ...] = ()
     """What the arguments of the decision name and nothing has produced on this branch."""
+    rounds: tuple[InputRound, ...] = ()
+    """What its tool asked the person while it ran, and the responses."""
+    unknown_reason: str = ""
+    """Why its outcome is unknown, as its tool says; "" where nothing says it."""
+    repeated: bool = False
+    """Whether it was started again unasked after its outcome was unknown."""
     running: bool = False
     """Whether its tool runs right now."""
     runs_with: Mapping[str, Any] | None = None
@@ -333,7 +323,7 @@ class CallRecord:
             return "answered"
         match self.outcome:
             case None if self.started is not None:
-                return "unknown"
+                return "unknown" if (last := self.open_round) is None else last.status
             case None:
                 return "approved" if decision else "proposed"
             case Failed():
@@ -341,6 +331,11 @@ class CallRecord:
             case Interrupted():
                 return "interrupted"
         return "succeeded"
+
+    @property
+    def open_round(self) -> InputRound | None:
+        """The round of input that its tool has not gone on from; None where there is none."""
+        return self.rounds[-1] if self.rounds and not self.rounds[-1].resumed else None
 
     @property
     def arguments(self) -> Mapping[str, Any]:
@@ -422,17 +417,35 @@ class CallRecord:
         self, decided: Decided, verified: bool, missing: tuple[MissingObject, ...]
     ) -> CallRecord:
         """Return this call as it stands once somebody has decided on it."""
-        return CallRecord(self.asked_call, decided, None, None, (), verified, self.code, missing)
+        after = (self.asked_call, decided, None, None, (), verified, self.code, missing)
+        if self.started is None:
+            return CallRecord(*after)
+        reason = self.unknown_reason if decided.decision in ("reject", "answer") else ""
+        return CallRecord(*after, unknown_reason=reason, repeated=self.repeated)
 
     def with_start(self, started: Started, verified: bool, code: str) -> CallRecord:
-        """Return this call as it stands once its tool has started."""
-        missing = self.missing_decided
-        return CallRecord(self.asked_call, self.decided, started, None, (), verified, code, missing)
+        """Return this call as it stands once its tool has started, or has gone on."""
+        missing, last = self.missing_decided, self.open_round
+        call = CallRecord(self.asked_call, self.decided, started, None, (), verified, code, missing)
+        if last is not None and last.response is not None and not started.approval_digest:
+            # What was approved is the whole call: the response lets it go on.
+            first = self.started.approval_digest if self.started is not None else ""
+            going_on = replace(started, approval_digest=first)
+            rounds = (*self.rounds[:-1], replace(last, resumed=True))
+            return replace(call, started=going_on, verified=self.verified, rounds=rounds)
+        is_repeated = started.approval_digest != "" and self.status == "unknown"
+        return replace(call, repeated=True) if is_repeated or self.repeated else call
+
+    def with_response(self, response: Decided, verified: bool) -> CallRecord:
+        """Return this call as it stands once a person has responded to its open round."""
+        last = replace(self.rounds[-1], response=response, is_response_verified=verified)
+        return replace(self, rounds=(*self.rounds[:-1], last))
 
     def with_outcome(self, outcome: Outcome, objects: tuple[str, ...]) -> CallRecord:
         """Return this call as it stands once it has come to its outcome."""
-        before, after = (self.decided, self.started), (self.verified, self.code)
-        return CallRecord(self.asked_call, *before, outcome, objects, *after, self.missing_decided)
+        before = (self.decided, self.started, outcome, objects, self.verified, self.code)
+        missing, rounds, reason = self.missing_decided, self.rounds, self.unknown_reason
+        return CallRecord(self.asked_call, *before, missing, rounds, reason)
 
     # -- two records -----------------------------------------------------------------------
 
@@ -455,7 +468,7 @@ class CallRecord:
 _PUBLIC = ("id", "tool", "arguments", "status", "result", "error", "object")
 _RECORDED = (
     *("asked_call", "decided", "started", "outcome", "objects"),
-    *("verified", "code", "missing_decided"),
+    *("verified", "code", "missing_decided", "rounds", "unknown_reason"),
 )
 _public = attrgetter(*_PUBLIC)
 

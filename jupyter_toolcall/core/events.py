@@ -132,7 +132,8 @@ class Many:
     """The keys, and the positions in lists. The empty path is the result itself."""
     access: tuple[tuple[str | int | None, ...], ...] = ()
     """How Python takes each step of a path: an attribute's name, the position in an iterator, in a
-    set or in the values of a dict, None for `result[step]`. () where all steps are such."""
+    set or in the values of a dict, None for `result[step]`, "" where no single step of Python leads
+    there. () where all steps are `result[step]`."""
     untracked: tuple[str, ...] = ()
     """The arguments whose change in place cannot be followed: they can't be copied or compared."""
     unnamed: Mapping[str, int] = field(default_factory=dict)
@@ -151,7 +152,28 @@ class Interrupted:
     """A call was interrupted while it ran; what it had done is not known."""
 
 
-Outcome = Data | Made | Many | Failed | Interrupted
+@dataclass(frozen=True, slots=True)
+class InputNeeded:
+    """A call needs input of the person before it goes on: it has no result yet.
+
+    `requests` are the questions, by the tool's own keys, each with a `message`, and with the JSON
+    Schema of a form (`schema`) or the page to open (`url`). `state` is what the tool goes on with.
+    """
+
+    requests: Mapping[str, Any]
+    state: Any = None
+
+
+@dataclass(frozen=True, slots=True)
+class Unknown:
+    """A call ended, and its tool cannot say whether it took effect: a person decides."""
+
+    reason: str
+
+
+Outcome = Data | Made | Many | Failed | Interrupted | InputNeeded | Unknown
+WITHOUT_RESULT = (Failed, Interrupted, InputNeeded, Unknown)
+"""The outcomes of a run that made nothing."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -224,7 +246,10 @@ class Replied:
 
 @dataclass(frozen=True, slots=True)
 class Decided:
-    """Somebody decided on a call. `approval_digest` is the digest of exactly what may run."""
+    """Somebody decided on a call, or responded to a round of input of it.
+
+    `approval_digest` is the digest of exactly what may run, or of the round as it was shown.
+    """
 
     call_id: str
     decision: Decision = "approve"
@@ -233,9 +258,12 @@ class Decided:
     result: Outcome | None = None
     reason: str = ""
     secrets: tuple[str, ...] = ()
-    """In the arguments."""
+    """In the arguments, or in the response."""
     missing: tuple[Missing, ...] = ()
     """Of the arguments."""
+    round: int = 0
+    """Which round of input it responds to, counted from 1: "answer" has in `result` the fields of
+    the forms, by request, and "reject" declines. 0: it decides on the call itself."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -267,20 +295,39 @@ class Finished:
     by: Literal["session", "program"] = "session"
     uses: Uses = field(default_factory=dict)
     secrets: tuple[str, ...] = ()
-    """In the variables that the outcome sets."""
+    """In the variables that the outcome sets, or in the state that its tool goes on with."""
 
 
 Event = Opened | Asked | Replied | Decided | Started | Finished
+
+
+def ended_call(event: Event) -> str:
+    """Return the id of the call to which an event gives its result; "" for any other event.
+
+    After a round of input, a response to one, and an unknown outcome the call is still open.
+    """
+    match event:
+        case Finished(outcome=InputNeeded() | Unknown()):
+            return ""
+        case Finished(call_id) | Decided(call_id, "reject" | "answer", round=0):
+            return call_id
+    return ""
+
 
 _CLASSES: dict[str, Callable[..., Any]] = {
     cls.__name__.lower(): cls
     for cls in (
         *(Opened, Asked, Replied, Decided, Started, Finished),
-        *(Call, Usage, Output, Data, Made, Many, Failed, Interrupted),
+        *(Call, Usage, Output, Data, Made, Many, Failed, Interrupted, InputNeeded, Unknown),
     )
 }
 _PLAIN = (str, int, float, bool, type(None))
-_JSON = frozenset({"arguments", "data", "offered", "raw", "schema", "setters", "variables"})
+_JSON = frozenset(
+    {
+        *("arguments", "data", "offered", "raw", "requests", "schema", "setters", "state"),
+        "variables",
+    }
+)
 """The fields that hold JSON already."""
 _PARTS = frozenset(
     {

@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 from ..core import journal_entries
 from .digests import digest
 from .errors import BrokenJournal, NewerJournal, UnknownEntry
-from .events import Asked, Decided, Event, Finished, Replied, Started, to_json
+from .events import Asked, Decided, Event, Finished, InputNeeded, Replied, Started, to_json
 from .folds import Fold, S
 from .interrupts import Hold
 from .journal_entries import BROKEN, HEADER, VERSION, Entry, Label, Seal, When, name_by_json
@@ -171,17 +171,21 @@ class Journal:
     def mark_open_calls(self, why: str) -> None:
         """Mark at the end of each branch what may have gone on elsewhere, for a person to decide.
 
-        That is a reply with calls that have no result, and an approval whose call has not
-        started. `why` is the value of `may_have_run` in their meta: "copied" or "damaged".
+        That is a reply with calls that have no result, an approval whose call has not started, and
+        an open round of input. `why` is the value of `may_have_run` in their meta: "copied" or
+        "damaged".
         What is not verified is asked about anyway.
         """
         for leaf in self.leaves():
             over: set[str] = set()
             for entry in self._to_last_reply(leaf):
                 match entry.event:
+                    case Finished(call_id, InputNeeded()) if call_id not in over:
+                        self._mark(entry, why)
+                        over.add(call_id)
                     case Finished(call_id) | Started(call_id):
                         over.add(call_id)
-                    case Decided(call_id, "reject" | "answer"):
+                    case Decided(call_id, "reject" | "answer", round=0):
                         over.add(call_id)
                     case Decided(call_id) if call_id not in over:
                         self._mark(entry, why)

@@ -72,6 +72,8 @@ class Entry:
         match self.event:
             case Started() | Decided(decision="approve" | "edit"):
                 return "first"
+            case Decided(round=number) if number:
+                return "first"
             case Replied(calls=[_, *_]):
                 # What it asks for starts right behind it, or waits for a person.
                 return "soon"

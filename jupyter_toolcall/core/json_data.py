@@ -81,3 +81,30 @@ def field_defaults(cls: Any) -> tuple[tuple[str, Any], ...]:
         always = {name: dataclasses.MISSING for name in ALWAYS if name in defaults}
         _DEFAULTS[cls] = tuple({**defaults, **always}.items())
     return _DEFAULTS[cls]
+
+
+def at_path(value: Any, path: tuple[str, ...]) -> Any:
+    """Return what a path leads to; None where it leads to nothing."""
+    for step in path:
+        match value:
+            case Mapping() if step in value:
+                value = value[step]
+            case list() if step.isdecimal() and int(step) < len(value):
+                value = value[int(step)]
+            case _:
+                return None
+    return value
+
+
+def replaced_at(value: Any, path: tuple[str, ...], part: Any) -> Any:
+    """Return a value with another part where a path leads to."""
+    if not path:
+        return part
+    first, remaining = path[0], path[1:]
+    match value:
+        case Mapping() if first in value:
+            return {**value, first: replaced_at(value[first], remaining, part)}
+        case list() if first.isdecimal() and int(first) < len(value):
+            at = int(first)
+            return [*value[:at], replaced_at(value[at], remaining, part), *value[at + 1 :]]
+    return value

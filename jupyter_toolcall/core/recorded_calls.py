@@ -12,7 +12,7 @@ from typing import Any, Literal
 from rpds import HashTrieMap
 
 from .call_record import CallRecord
-from .events import Asked, Decided, Finished, Opened, Replied, Started
+from .events import Asked, Decided, Finished, Opened, Replied, Started, ended_call
 from .journal import Journal
 from .journal_entries import Entry
 from .state import State
@@ -78,6 +78,10 @@ def _evolve(recorded: Recorded, entry: Entry) -> Recorded:
             call = RecordedCall(str(entry.meta.get("of", entry.id)))
             calls = recorded.calls.update({made_object.id: call for made_object in asked})
             return Recorded(recorded.root, recorded.prompt, recorded.again, calls)
+        case Decided(call_id, round=number) if number:
+            # It is good for one start, by which the call goes on as it was approved.
+            response = str(entry.meta.get("of", entry.id))
+            return _with(recorded, call_id, replace(recorded.call(call_id), decision=response))
         case Decided(call_id, approval_digest=approval_digest):
             decision = str(entry.meta.get("of", entry.id))
             call = RecordedCall(
@@ -137,7 +141,9 @@ class ConsumedApprovals:
                     call = recorded_call(self.journal, entry.id, call_id)
                     self._acted_on.add(call.decision)
                     self._runs.setdefault((call.reply, call_id, call.approval_digest), "started")
-                case Finished(call_id, by="session") if entry.verified:
+                case Finished(by="session") if entry.verified and (
+                    call_id := ended_call(entry.event)
+                ):
                     call = recorded_call(self.journal, entry.id, call_id)
                     self._runs[call.reply, call_id, call.approval_digest] = "finished"
             # Last, so that an entry at which an interrupt came is read again.
@@ -236,18 +242,19 @@ class CallEnds:
         self._catch_up()
         ends = {}
         for entry in entries:
-            match entry.event:
-                case Finished(call_id):
-                    cached = entry.id in shared or entry.id in self._cached
-                    ends[call_id] = CallEnd(self.journal, entry.id, cached, entry.meta)
-                case Decided(call_id, "reject" | "answer"):
-                    ends[call_id] = CallEnd(self.journal, entry.id)
+            if not (call_id := ended_call(entry.event)):
+                continue
+            if isinstance(entry.event, Finished):
+                cached = entry.id in shared or entry.id in self._cached
+                ends[call_id] = CallEnd(self.journal, entry.id, cached, entry.meta)
+            else:
+                ends[call_id] = CallEnd(self.journal, entry.id)
         return ends
 
     def _catch_up(self) -> None:
         for entry in self.journal.since(self._read):
-            if isinstance(entry.event, Finished):
-                inputs = self._inputs(entry, entry.event.call_id)
+            if isinstance(entry.event, Finished) and (call_id := ended_call(entry.event)):
+                inputs = self._inputs(entry, call_id)
                 # An entry that a person vouched for is read a second time.
                 if self._first.setdefault(inputs, entry.id) != entry.id:
                     self._cached.add(entry.id)

@@ -20,12 +20,14 @@ from .events import (
     Event,
     Failed,
     Finished,
+    InputNeeded,
     Made,
     Many,
     Opened,
     Outcome,
     Replied,
     Started,
+    Unknown,
 )
 
 LEAST = 8
@@ -369,6 +371,11 @@ def hide_event_secrets(event: Event, secrets: Secrets) -> Event:
             return replace(event, text=text, secrets=keys)
         case Replied():
             return _reply(event, secrets)
+        case Decided(result=Data(content), round=number) if number:
+            # The tool gets the values.
+            content, keys = secrets.mark(content, event.secrets)
+            reason = secrets.hide(event.reason)
+            return replace(event, result=Data(content), reason=reason, secrets=keys)
         case Decided(arguments=arguments, result=result, reason=reason):
             arguments, keys = secrets.mark(arguments, event.secrets)
             outcome = None if result is None else _outcome(result, secrets)
@@ -379,6 +386,10 @@ def hide_event_secrets(event: Event, secrets: Secrets) -> Event:
         case Finished(outcome=Data(data, variables)):
             variables, keys = secrets.mark(variables, event.secrets)
             return replace(event, outcome=Data(secrets.hide(data), variables), secrets=keys)
+        case Finished(outcome=InputNeeded(requests, state)):
+            state, keys = secrets.mark(state, event.secrets)
+            asked = InputNeeded(secrets.hide(requests), state)
+            return replace(event, outcome=asked, secrets=keys)
         case Finished(outcome=came):
             return replace(event, outcome=_outcome(came, secrets))
 
@@ -410,6 +421,8 @@ def _outcome(outcome: Outcome, secrets: Secrets) -> Outcome:
             return Data(secrets.hide(data), secrets.hide(variables))
         case Failed(message):
             return Failed(secrets.hide(message))
+        case Unknown(reason):
+            return Unknown(secrets.hide(reason))
         case Made():
             return _made(outcome, secrets)
         case Many(objects, data):

@@ -219,12 +219,21 @@ class Clarify:
     call: CallRecord
 
 
-Step = AskPerson | AskModel | Remind | RunCall | Clarify
+@dataclass(frozen=True, slots=True)
+class ResumeCall:
+    """A call's tool asked the person for input, and goes on with the response."""
+
+    call: CallRecord
+
+
+Step = AskPerson | AskModel | Remind | RunCall | Clarify | ResumeCall
 
 
 def step_of(call: CallRecord) -> Step:
     """Return what an open call waits for."""
-    return Clarify(call) if call.status == "unknown" else RunCall(call)
+    if call.status == "unknown":
+        return Clarify(call)
+    return RunCall(call) if call.open_round is None else ResumeCall(call)
 
 
 def next_step(state: State, reminder: Callable[[], str]) -> Step:

@@ -15,7 +15,6 @@ from .call_record import (
     CallRecord,
     MissingObject,
     RecordedStatus,
-    at_path,
     objects_of,
     result_object,
 )
@@ -27,6 +26,7 @@ from .events import (
     Decided,
     Failed,
     Finished,
+    InputNeeded,
     Made,
     Many,
     Missing,
@@ -35,11 +35,14 @@ from .events import (
     Producer,
     Replied,
     Started,
+    Unknown,
     Usage,
 )
 from .folds import Trail
+from .input_round import InputRound
 from .journal import Journal
 from .journal_entries import Entry
+from .json_data import at_path
 from .older_versions import OLDER
 from .state import START, State
 
@@ -166,6 +169,14 @@ def evolve(state: State, entry: Entry) -> State:
             code = state.code.get(call.tool) or call.code
             verified = entry.is_effective if started.approval_digest else call.verified
             return _put(state, call.with_start(started, verified, code))
+        case Finished(call_id, InputNeeded() as asked):
+            call = _expect(state, call_id, "unknown")
+            keys = entry.event.secrets if entry.verified else ()
+            rounds = (*call.rounds, InputRound(asked, entry.is_effective, keys))
+            return _put(state, replace(call, rounds=rounds))
+        case Finished(call_id, Unknown(reason)):
+            call = _expect(state, call_id, "unknown")
+            return _put(state, replace(call, unknown_reason=reason))
         case Finished(call_id, outcome, uses=uses):
             call = _expect(state, call_id, "proposed", "approved", "unknown")
             if uses:
@@ -186,6 +197,10 @@ _MAY_START: Mapping[bool, tuple[RecordedStatus, ...]] = {
     False: ("approved",),
 }
 """What a call may be that starts: by the policy's approval, or by a person's."""
+_MAY_BE_DECIDED: tuple[RecordedStatus, ...] = (
+    *("proposed", "approved", "input required", "unknown"),
+)
+"""What a call may be that somebody decides on."""
 _OF_OWN_WORK = (
     *("last", "prompt", "asked_again", "turns_since", "calls_before"),
     *("reminded", "done", "outputs"),
@@ -319,7 +334,9 @@ def _sum(spent: Usage, more: Usage | None) -> Usage:
 
 
 def _decide(state: State, decided: Decided, verified: bool) -> State:
-    call = _expect(state, decided.call_id, "proposed", "approved", "unknown")
+    call = _expect(state, decided.call_id, *_MAY_BE_DECIDED)
+    if decided.round:
+        return _put(state, _responded(call, decided, verified))
     call = decided_on(call, decided, state, verified)
     match decided:
         case Decided(decision="reject", reason=reason):
@@ -327,6 +344,15 @@ def _decide(state: State, decided: Decided, verified: bool) -> State:
         case Decided(decision="answer", result=result):
             return settle(state, call, result or Data(None))
     return _put(state, call)
+
+
+def _responded(call: CallRecord, response: Decided, verified: bool) -> CallRecord:
+    """Return a call as it stands with a person's response to its open round of input."""
+    if call.open_round is None or len(call.rounds) != response.round:
+        raise NotYourTurn(f"call {call.id} does not wait for a response to round {response.round}")
+    if response.decision not in ("answer", "reject"):
+        raise NotYourTurn(f"{response.decision!r} is no response to a round of input")
+    return call.with_response(response, verified)
 
 
 def decided_on(call: CallRecord, decided: Decided, state: State, verified: bool) -> CallRecord:

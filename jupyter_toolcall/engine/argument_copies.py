@@ -17,14 +17,16 @@ from .session_values import SessionValues
 
 @dataclass(frozen=True, slots=True)
 class InPlaceChanges:
-    """What a run changed in place: notes for the person, and the objects to warn of: changes that
-    were dropped though the tool succeeded, and those of what cannot be copied."""
+    """What a run changed in place."""
 
     notes: Sequence[str] = ()
+    """Sentences for the person."""
     lost: Sequence[str] = ()
+    """The objects whose change was dropped, although the tool succeeded."""
     untracked: Sequence[str] = ()
+    """The objects that cannot be copied, and that the tool changed."""
     unclear: Sequence[str] = ()
-    """The objects of which nobody can tell whether the tool changed them: a change is dropped."""
+    """The objects that the tool may have changed, which nothing can tell: a change is dropped."""
 
 
 NO_CHANGES = InPlaceChanges()
@@ -32,70 +34,70 @@ NO_CHANGES = InPlaceChanges()
 
 @dataclass
 class ArgumentCopy:
-    """An object by name, its value, and what a tool got of it: a copy, where there can be one."""
+    """An object, its value, and what a tool gets of it: a copy, or the value if it has none."""
 
     name: str
     made: Made
     value: Any
     copy: Any
     promised: bool = False
-    """Whether the tool promises to change nothing, so that it got the object itself."""
+    """Whether the tool promises to change nothing, so that it gets the value itself."""
 
     def __post_init__(self) -> None:
         if self.promised:
             return
-        # What is passed as it is may have been changed by an earlier call.
+        # An earlier call may have changed a value that is passed without a copy.
         self._content = self.made.content if self.copied else content_digest(self.copy)
-        # A value without a digest is compared within this process alone.
+        # A value without a content digest is compared by identities, within this process.
         self._before = "" if self._content else identity_digest(self.copy)[0]
 
     @property
     def copied(self) -> bool:
-        """Whether the tool had a copy of its own."""
+        """Whether the tool got a copy."""
         return self.copy is not self.value
 
     @cached_property
     def changed(self) -> bool | None:
-        """Whether the tool changed it in place; None where nobody can tell."""
+        """Whether the tool changed it in place; None if nothing can tell."""
         if self.promised or is_frozen(self.copy):
             return False
         if not self._content:
             return self._changed_identity()
-        now = content_digest(self.copy)
-        if self._content == now:
+        content = content_digest(self.copy)
+        if self._content == content:
             return False
-        # A copy may differ by itself, where its class makes it so.
-        return not self.copied or content_digest(private(self.value)[0]) != now
+        # The class may make each copy different.
+        return not self.copied or content_digest(private(self.value)[0]) != content
 
     def _changed_identity(self) -> bool | None:
-        now, readable = identity_digest(self.copy)
-        if now != self._before:
-            # What reads otherwise each time says nothing.
-            return True if now == identity_digest(self.copy)[0] else None
+        identity, readable = identity_digest(self.copy)
+        if identity != self._before:
+            # A value whose digest differs each time may or may not have changed.
+            return True if identity == identity_digest(self.copy)[0] else None
         return False if readable or not self.copied else None
 
     @property
     def is_another(self) -> bool:
-        """Whether what the tool had is another object by now; what nobody can tell may be."""
+        """Whether the copy counts as another object: it changed, or may have changed."""
         return self.copied and self.changed is not False
 
     def argument(self, uses: Uses) -> str:
-        """Return the argument that names it: `plates.0`."""
+        """Return the argument that names the object, such as `plates.0`."""
         return next((key for key, used in uses.items() if used == self.made.producer), self.name)
 
 
 @dataclass
 class ArgumentCopies:
-    """The private copies of the objects that one execution takes, one of each object."""
+    """The private copies that one execution gets, one for each object."""
 
     state: State
     values: SessionValues
     read_only: bool = False
-    """The tool changes nothing outside of its arguments."""
+    """Whether the tool is read-only."""
     promised: bool = False
-    """The tool promises to change no argument, and gets the objects themselves."""
+    """Whether the tool promises to change no argument, and gets the values themselves."""
     kept: dict[int, int] = field(default_factory=dict)
-    """For each changed copy, by identity, which of the outcome's objects it is."""
+    """The index among the outcome's objects of each changed copy, by the copy's identity."""
 
     def __post_init__(self) -> None:
         self._copies: dict[int, ArgumentCopy] = {}
@@ -112,14 +114,14 @@ class ArgumentCopies:
         made = self.state.resolve(name)
         value = self.values.value(made)
         if id(value) not in self._copies:
-            own = value if self.promised else private(value)[0]
-            copied = ArgumentCopy(name, made, value, own, self.promised)
+            copy = value if self.promised else private(value)[0]
+            copied = ArgumentCopy(name, made, value, copy, self.promised)
             self._copies[id(value)] = self._by_copy[id(copied.copy)] = copied
         return self._copies[id(value)].copy
 
     @property
     def unclear(self) -> list[ArgumentCopy]:
-        """The copies of which nobody can tell whether they changed, and that are in no result."""
+        """The copies that may have changed, which nothing can tell, and that are in no result."""
         return [
             copied
             for copied in self
@@ -130,11 +132,11 @@ class ArgumentCopies:
         ]
 
     def of_value(self, value: Any) -> ArgumentCopy | None:
-        """Return the copy that a value is; None where it is none."""
+        """Return the copy with the identity of a value; None if the value is no copy."""
         return self._by_copy.get(id(value))
 
     def of_producer(self, producer: Producer | None) -> ArgumentCopy | None:
-        """Return the copy of the object of a producer, else the first copy."""
+        """Return the copy of the object that a producer made, or else the first copy."""
         copies = (copied for copied in self if copied.made.producer == producer)
         return next(copies, None) or next(iter(self), None)
 
@@ -143,22 +145,22 @@ class ArgumentCopies:
         names = [*_names(objects_of(outcome), self.state)]
         notes, lost = list[str](), list[str]()
         for copied in self:
-            name, at = copied.name, self.kept.get(id(copied.copy))
+            name, index = copied.name, self.kept.get(id(copied.copy))
             if not copied.copied:
                 continue
-            if outcome is not None and at is not None:
-                notes += [f"changed {name} in place: kept as {names[at]}"]
+            if outcome is not None and index is not None:
+                notes += [f"changed {name} in place: kept as {names[index]}"]
             elif copied.changed and outcome is None:
                 notes += [f"changed {name} in place: dropped, so {name} stays as it was"]
             elif copied.changed:
                 lost += [name]
-        untracked = [each.name for each in self if not each.copied and each.changed]
-        unclear = [each.name for each in self.unclear] if outcome is not None else []
+        untracked = [copied.name for copied in self if not copied.copied and copied.changed]
+        unclear = [copied.name for copied in self.unclear] if outcome is not None else []
         return InPlaceChanges(notes, lost, untracked, unclear)
 
 
 def _names(objects: Iterable[Made], state: State) -> Iterator[str]:
-    """Yield the names that a call's objects will bear."""
+    """Yield the name that each object of a call will have."""
     counts: dict[str, int] = {}
     for made in objects:
         if made.producer != UNSAID:

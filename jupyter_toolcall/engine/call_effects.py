@@ -1,5 +1,7 @@
-"""What a call does besides its result, in a sentence: the rows that it sends, the file that it
-replaces. A person reads it before the call runs, and at its step afterwards."""
+"""The effect of a call in a sentence: the rows that it sends, or the file that it replaces.
+
+A person reads it on the card before the call runs, and at its step afterwards.
+"""
 
 from __future__ import annotations
 
@@ -11,7 +13,7 @@ from .session_values import PreparedCall, SessionValues, ToolInputs
 
 
 def call_effect(ready: PreparedCall, state: State, values: SessionValues, model: Any) -> str:
-    """Return the effect of a call that can run; "" for none, and where a value is not at hand."""
+    """Return the effect of a call that can run; "" if it has none, or a value is not at hand."""
     effect = ready.tool.effect
     if effect is None:
         return ""

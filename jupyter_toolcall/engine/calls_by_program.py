@@ -18,6 +18,7 @@ from ..tools.tool import Changed
 from .cursor import Cursor
 from .decisions import answer_outcome
 from .execution import error_text
+from .input_rounds import may_resume, waits_for_input
 from .tool_results import variables_as_data
 from .turn import request_reply, run_now
 
@@ -112,10 +113,14 @@ def _named(cursor: Cursor, call: CallRecord) -> Uses:
 
 def _unanswered(cursor: Cursor, call_id: str) -> CallRecord:
     state = cursor.state
-    if call_id in state.open and call_id != cursor.running:
-        return state.calls[call_id]
     call = state.calls.get(call_id)
-    status = "running" if call_id == cursor.running else call.status if call else ""
+    if call is not None and call_id in state.open and call_id != cursor.running:
+        if waits_for_input(call) and not may_resume(cursor, call):
+            raise NotYourTurn(
+                f"{call.tool} asks for input: decide({call_id!r}, 'answer', result=...) first"
+            )
+        return call
+    status = "running" if call_id == cursor.running else call.status if call is not None else ""
     status_text = (
         f"call {call_id} is {status} already" if status else f"there is no call {call_id!r}"
     )

@@ -10,6 +10,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from ..core.branch_names import DEFAULTS, is_same_json
 from ..core.call_record import CallRecord
 from ..core.errors import Absent, CallError, UsageError
 from ..core.events import Decided, Event, Made
@@ -24,9 +25,11 @@ from ..engine import recovery
 from ..schemes.messages import Model, Request
 from ..schemes.requests import NOTHING, SentConversation, compose_request, conversation_fold
 from ..schemes.scheme import Offer, Scheme, completed, own_tool, unknown_tool
+from ..sources.table_sharing import Sharing, table_text
 from ..tools.tool import Tool
 from ..tools.toolbox import Toolbox
 from ..tools.value_display import Shows, reprs
+from ..tools.value_text import content_text
 from .approval_policy import Answer, Policy
 from .execution import prepare_call
 from .hooks import SessionHooks
@@ -48,6 +51,8 @@ class Cursor:
     """Whether a replay runs every call again."""
     running: str = ""
     """The id of the call that runs right now."""
+    progress: str = ""
+    """How far that call is, as its tool says; it is not recorded."""
     reapproved: set[str] = field(default_factory=set)
     """Calls that somebody approved again here, after the same approval was consumed. Such a
     decision adds no entry, and holds until the call starts."""
@@ -133,10 +138,21 @@ class Cursor:
 
     def decide(self, event: Decided, by: str, **meta: Any) -> None:
         """Record a decision on a call. It holds here even if it repeats an earlier one."""
+        if defaults := self._unchanged_defaults(event):
+            meta[DEFAULTS] = defaults
         self.write(event, at=self.context.clock(), by=by, **meta)
         self.supersede(event.call_id)
         if not self.context.consumed_approvals.is_unused(self.head, event.call_id):
             self.reapproved.add(event.call_id)
+
+    def _unchanged_defaults(self, event: Decided) -> list[str]:
+        """Return the arguments of an edit that the model left out and the person did not change."""
+        if event.decision != "edit" or event.arguments is None:
+            return []
+        call = self.state.call(event.call_id)
+        edited, unedited = event.arguments, self.arguments_to_run(call)
+        left_out = (name for name in unedited if name in edited and name not in call.proposed)
+        return [name for name in left_out if is_same_json(edited[name], unedited[name])]
 
     def supersede(self, call_id: str) -> None:
         """Skip the recorded entries of a call that was decided on, or run, again."""
@@ -206,9 +222,9 @@ class Cursor:
     ) -> PreparedCall:
         """Return a call that can run, with plain data in place of its names."""
         context, variables = self.context, self._variables_read_by(tool, state)
-        given = named.in_place(asked) if named.plain else asked
-        filled = given if call.edited else tool.fill(given, variables)
-        arguments = named.with_names(filled, given, asked) if named.plain else filled
+        values = named.with_values(asked) if named.plain else asked
+        filled = values if call.edited else tool.fill(values, variables)
+        arguments = named.with_names(filled, values, asked) if named.plain else filled
         inputs: ToolInputs | None = None
         missing: MissingSecret | None = None
         # The scheme's own tools only write down what the model chose.
@@ -243,7 +259,7 @@ class Cursor:
         MissingSecret.
         """
         reveal = self.context.secrets.reveal
-        values = named.in_place(reveal(asked, call.keys))
+        values = named.with_values(reveal(asked, call.keys))
         revealed_variables = {
             name: reveal(value, state.marked.get(name) or ()) for name, value in variables.items()
         }
@@ -328,6 +344,8 @@ class SessionContext:
     """The hooks of optional features."""
     on_wait: Callable[[str], object] = lambda reason: None
     """Gets why a model is asked again, and when, where the model has no `on_wait` of its own."""
+    sharing: Sharing = field(default_factory=Sharing)
+    """What a model is sent of a table wherever a text holds one."""
     fold_conversation: Callable[[SentConversation, Entry], SentConversation] = field(init=False)
     consumed_approvals: ConsumedApprovals = field(init=False)
 
@@ -339,6 +357,10 @@ class SessionContext:
     def hide(self) -> Hide:
         """A function that replaces secrets by markers."""
         return self.secrets.hide
+
+    def content_text(self, value: Any) -> str:
+        """Return what a model is sent of a value's content: of tables no more than is shared."""
+        return content_text(value, self.hide, lambda table: table_text(table, self.sharing))
 
     def policy_answer(self, ready: PreparedCall) -> Answer:
         """Return the policy's decision on a call, and its reason. A breakpoint comes first."""

@@ -10,7 +10,7 @@ from collections.abc import Collection, Mapping
 from dataclasses import replace
 from typing import Any
 
-from ..core.call_record import CallRecord, at_path, with_names
+from ..core.call_record import CallRecord, with_names
 from ..core.digests import digest
 from ..core.errors import Absent, CallError, NotYourTurn, UsageError
 from ..core.events import (
@@ -23,20 +23,23 @@ from ..core.events import (
     Missing,
     Outcome,
     Replied,
+    ended_call,
 )
 from ..core.interrupts import attempt
 from ..core.journal_entries import Entry
+from ..core.json_data import at_path
 from ..core.secrets import Keys, MissingSecret, marker_keys
 from ..core.state import NAME, State, kind_in
 from ..core.state_fold import decided_on, state_at
 from ..core.text import nearest
 from ..engine import recovery
 from ..tools.arguments import plain_arguments
-from ..tools.json_structure import Place, structure_of
+from ..tools.json_structure import HeldObject, structure_of
 from ..tools.object_types import kind_name, leaf_kind
 from ..tools.value_copies import plain_data
 from ..tools.value_digests import content_digest
 from .cursor import Cursor
+from .input_rounds import may_resume, response_event, round_digest, waits_for_input
 from .replay_queue import call_id_of, rebind_references
 from .session_values import PreparedCall
 from .tool_results import kinds_by_class, outcome_of
@@ -53,13 +56,16 @@ def decision_event(
 ) -> Decided:
     """Return the event of a decision; `bound` is the digest of the call as it was shown, if named.
 
-    Raises NotYourTurn where the call does not wait, or is no longer what was shown;
-    CallError where it could not run with these arguments; UsageError for another word.
+    Of a call that asks for input, "answer" and "reject" respond to that. Raises NotYourTurn where
+    the call does not wait, or is no longer what was shown; CallError where it could not run with
+    these arguments; UsageError for another word.
     """
     demand_decision_word(decision)
     state = cursor.state
     call = _waiting(cursor, call_id, state)
     _demand_as_shown(cursor, call, state, approval_digest)
+    if waits_for_input(call) and decision != "edit":
+        return response_event(cursor, call, decision, result, reason)
     event = decided_event(cursor, call, decision, arguments, result, reason)
     if decision in ("reject", "answer"):
         return event
@@ -99,7 +105,10 @@ def _demand_as_shown(cursor: Cursor, call: CallRecord, state: State, shown: str 
 
 
 def current_approval_digest(cursor: Cursor, call: CallRecord, state: State) -> str:
-    """Return the digest of exactly what an open call would run; "" where it cannot run now."""
+    """Return the digest of exactly what an open call would run, or of the round of input that it
+    is at; "" where it cannot run now."""
+    if waits_for_input(call):
+        return round_digest(call)
     try:
         return cursor.prepared(call, state)[0].approval_digest
     except (Absent, CallError):
@@ -194,14 +203,18 @@ def check_answer(cursor: Cursor, call_id: str, result: Any) -> None:
             raise CallError(f"must be a {' or a '.join(names)}; {name} is a {made.kind}")
         return made
 
-    tool = cursor.tool_named(cursor.state.call(call_id).tool)
-    if tool is not None:
-        tool.check_answer(result, resolve)
+    call = cursor.state.call(call_id)
+    tool = cursor.tool_named(call.tool)
+    # The fields of a form are checked with the decision.
+    if tool is not None and not waits_for_input(call):
+        values = cursor.context.values
+        tool.check_answer(values.with_plain_data(result, cursor.state), resolve)
 
 
 def answer_outcome(cursor: Cursor, call: CallRecord, result: Any) -> Outcome:
     """Return a person's result as an outcome: objects, named or given, plain data, or both.
 
+    The name of plain data, such as `str#1`, stands for the data, as in the arguments of a call.
     Raises UsageError for a call of the scheme's own, CallError for an object that is not
     there yet where the call was asked for.
     """
@@ -211,6 +224,7 @@ def answer_outcome(cursor: Cursor, call: CallRecord, result: Any) -> Outcome:
             "answer; edit or reject it"
         )
     values, state = cursor.context.values, cursor.state
+    result = values.with_plain_data(result, state)
     registered, names = kinds_by_class(values), frozenset(values.kinds.values())
 
     def object_kind(value: Any) -> str | None:
@@ -225,20 +239,20 @@ def answer_outcome(cursor: Cursor, call: CallRecord, result: Any) -> Outcome:
     if structure is None:
         return Data(plain_data(result))
     objects = [
-        state.resolve(place.value)
-        if isinstance(place.value, str)
-        else _answered(cursor, call, place, index)
-        for index, place in enumerate(structure.places)
+        state.resolve(held.value)
+        if isinstance(held.value, str)
+        else _answered(cursor, call, held, index)
+        for index, held in enumerate(structure.objects)
     ]
     return outcome_of(structure, result, tuple(objects))
 
 
-def _answered(cursor: Cursor, call: CallRecord, place: Place, index: int) -> Made:
+def _answered(cursor: Cursor, call: CallRecord, held: HeldObject, index: int) -> Made:
     """Return an object that a person gave as a new one."""
-    values, content = cursor.context.values, content_digest(place.value)
+    values, content = cursor.context.values, content_digest(held.value)
     key = digest("answered", cursor.head, call.id, content, index)
-    made = Made(place.kind, key, content)
-    values.store(made, place.value)
+    made = Made(held.kind, key, content)
+    values.store(made, held.value)
     # No replay could make again what a person gave.
     values.save((made.digest,))
     return made
@@ -275,7 +289,7 @@ def keep_result(cursor: Cursor, call_id: str, approval_digest: str | None, follo
         origin = "an older version" if call.history == "older" else "another computer"
         raise NotYourTurn(f"call {call_id} holds secrets of {origin}: edit it or reject it")
     if following and entries[0].parent == cursor.head:
-        ended = {call_id_of(entry.event) for entry in entries if _ends(entry)}
+        ended = {ended_call(entry.event) for entry in entries} - {""}
         # What has no result is not kept: that would let a policy, or an approval, run it.
         kept = [entry for entry in entries if _is_over(entry, ended)]
         cursor.context.journal.adopt({entry.id: _kept(entry) for entry in kept})
@@ -287,14 +301,6 @@ def keep_result(cursor: Cursor, call_id: str, approval_digest: str | None, follo
             event = rebind_references(entry.event, before, cursor.state, cursor.tool_named)
             cursor.write(event, **_kept(entry))
     cursor.supersede(call_id)
-
-
-def _ends(entry: Entry) -> bool:
-    """Return whether an entry is the end of a call."""
-    match entry.event:
-        case Finished() | Decided(decision="reject" | "answer"):
-            return True
-    return False
 
 
 def _is_over(entry: Entry, ended: Collection[str]) -> bool:
@@ -339,7 +345,9 @@ def _waits(cursor: Cursor, call: CallRecord, state: State, follows: bool) -> boo
     """Return whether a call waits for a person; `follows`: one before it does."""
     if call.id == cursor.running:
         return False
-    if call.status == "unknown":
+    if call.status == "unknown" or call.open_round is not None:
+        if may_resume(cursor, call):
+            return False
         next_entry = cursor.replay_queue.next(state.open)
         over = call.id in cursor.replay_queue.superseded
         return over or next_entry is None or call_id_of(next_entry.event) != call.id

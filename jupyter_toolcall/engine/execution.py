@@ -15,7 +15,16 @@ from typing import Any
 from ..core.call_record import CallRecord
 from ..core.digests import digest
 from ..core.errors import Absent, CallError
-from ..core.events import Decided, Failed, Finished, Interrupted, Outcome, Producer
+from ..core.events import (
+    WITHOUT_RESULT,
+    Decided,
+    Failed,
+    Finished,
+    Interrupted,
+    Outcome,
+    Producer,
+    Unknown,
+)
 from ..core.interrupts import attempt, class_name, interruptible
 from ..core.recorded_calls import recorded_call
 from ..core.secrets import MissingSecret
@@ -24,10 +33,12 @@ from ..core.state_fold import state_at
 from ..tools.invoke import invoke, iterator_items
 from ..tools.object_references import Path, fits_in, replace_names
 from ..tools.object_types import kind_name, registered_kind
+from ..tools.running_tool import InputRequired, OutcomeUnknown
 from ..tools.tool import Tool
 from ..tools.toolbox import Toolbox
 from ..tools.value_copies import private, well_formed
 from .argument_copies import NO_CHANGES, ArgumentCopies, InPlaceChanges
+from .input_rounds import input_outcome
 from .session_values import (
     PreparedCall,
     SessionValues,
@@ -125,11 +136,15 @@ def run_tool(ready: PreparedCall, state: State, values: SessionValues, invoke: I
         outcome = Interrupted()
     except Absent:
         raise
+    except InputRequired as required:
+        outcome = input_outcome(required, ready)
+    except OutcomeUnknown as unknown:
+        outcome = Unknown(well_formed((attempt(_text, unknown)[0] or "")[:4_000]))
     # A tool may raise anything, SystemExit too: all of it is reported, none of it ends the session.
     except BaseException as error:
         outcome = Failed(error_text(error))
     interrupted = isinstance(outcome, Interrupted)
-    made = None if isinstance(outcome, (Failed, Interrupted)) else outcome
+    made = None if isinstance(outcome, WITHOUT_RESULT) else outcome
     try:
         # What a value's own class raises says nothing of the inputs.
         changes = attempt(copies.changes, made)[0] if copies else None
@@ -188,7 +203,11 @@ def _invoked(
     A tool may hold a session of its own: what is absent there is the tool's failure.
     """
     try:
-        result = invoke(ready.tool.function, subject, arguments)
+        if (resumption := ready.resumption) is not None and ready.tool.resume is not None:
+            responses = resumption.state, resumption.responses, arguments
+            result = invoke(ready.tool.resume, responses, {})
+        else:
+            result = invoke(ready.tool.function, subject, arguments)
         cls = type(result)
         is_iterator = issubclass(cls, (Iterator, AsyncIterator))
         if is_iterator and registered_kind(cls, values.kinds) is None:
@@ -283,7 +302,9 @@ def _store_new_result(
 ) -> tuple[str, ...] | None:
     """Store the results; return why some are not stored, None after an interrupt."""
     try:
-        return values.save_results(ready, outcome) if is_worth_storing(ready.tool, duration) else ()
+        # What a person gave is not asked for twice.
+        is_kept = ready.resumption is not None or is_worth_storing(ready.tool, duration)
+        return values.save_results(ready, outcome) if is_kept else ()
     except KeyboardInterrupt:
         return None
 

@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from ..core.errors import NotYourTurn, UsageError
-from ..core.events import Asked, Decided, Decision, Finished, Replied
+from ..core.events import Asked, Decided, Decision, Replied, ended_call
 from ..core.journal import Journal
 from ..core.journal_entries import Entry
 from ..core.state_fold import decided_on
@@ -24,11 +24,7 @@ def entry_at(cursor: Cursor, location: str) -> str:
     if location in cursor.context.journal:
         return location
     cursor.state.call(location)
-    ends = [
-        entry.id
-        for entry in _about(cursor, location)
-        if isinstance(entry.event, Finished) or _settles(entry.event)
-    ]
+    ends = [entry.id for entry in _about(cursor, location) if ended_call(entry.event)]
     if not ends:
         raise NotYourTurn(f"call {location} has no result yet; decide on it first")
     return ends[-1]
@@ -56,10 +52,6 @@ def entry_before_reply(cursor: Cursor, turn: int) -> str:
 def _about(cursor: Cursor, call_id: str) -> list[Entry]:
     path = cursor.context.journal.path(cursor.head)
     return [e for e in path if getattr(e.event, "call_id", None) == call_id]
-
-
-def _settles(event: Any) -> bool:
-    return isinstance(event, Decided) and event.decision in ("reject", "answer")
 
 
 def fork_cursor(cursor: Cursor, at: str | None) -> Cursor:

@@ -18,6 +18,7 @@ from ..schemes.messages import Model
 from ..schemes.native import Native
 from ..schemes.save_tool import SCALARS
 from ..schemes.scheme import Scheme
+from ..sources.table_sharing import Sharing, sharing_of
 from ..storage.file_system import replace_file
 from ..storage.journal_file import journals_folder
 from ..storage.signatures import signer
@@ -42,6 +43,7 @@ from .session_values import SessionValues
 
 Described = Any
 """A value, or a pair of a value and its description."""
+NOT_CHOSEN = Sharing()
 SCALAR_TYPES: Mapping[Any, str] = {str: "str", int: "int", float: "float", bool: "bool"}
 
 
@@ -58,8 +60,11 @@ def open_session(
     journal: Journal,
     breaks: tuple[str, ...] = (),
     max_turns: int | None = None,
+    sharing: Sharing = NOT_CHOSEN,
 ) -> tuple[SessionContext, Opened]:
     """Return what a session's branches share, and the session's first event.
+
+    `sharing` says what is sent of tables where no toolset in the toolbox does.
 
     Raises UsageError and DefinitionError, each naming what to write instead.
     """
@@ -83,6 +88,7 @@ def open_session(
         *(journal, box, chosen, values, model_named(model), approval_policy(approve, breaks)),
         max_turns=max_turns,
         current_inputs=dict(opened.inputs),
+        sharing=sharing_of(box, sharing),
     )
     return context, _without_secrets(opened, context)
 

@@ -19,10 +19,10 @@ from ..schemes.scheme import functions_of
 from ..tools.object_types import kind_of
 from ..tools.value_copies import plain_data, well_formed
 from ..tools.value_digests import content_digest
-from ..tools.value_text import content_text
 from .calls_by_program import all_answered
 from .cursor import Cursor
 from .decisions import waiting_calls
+from .named_data import data_of
 from .opening import SCALAR_TYPES, data_output
 from .replay import advance
 from .replay_queue import ReplayQueue
@@ -121,7 +121,7 @@ def transform(cursor: Cursor, obj: Any, instruction: str) -> Any:
     """
     named, toolbox = _object(cursor, obj), cursor.context.toolbox
     if named and named[1].shown:
-        obj = cursor.context.values.value(named[1])
+        obj = data_of(cursor.context.values.value(named[1]))
     kind: Any = named[1].kind if named else SCALAR_TYPES.get(type(obj), "")
     if not kind:
         raise UsageError(
@@ -218,7 +218,7 @@ def _content(cursor: Cursor, asked: _Question) -> str:
     context, made = cursor.context, asked.made and asked.made[1]
     if not asked.shows or not made or functions_of(made.kind, context.toolbox):
         return ""
-    content = content_text(context.values.value(made), context.hide)
+    content = context.content_text(context.values.value(made))
     return f"\n\n{cursor.state.name_of(made)} holds {content}"
 
 

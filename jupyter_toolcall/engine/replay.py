@@ -12,7 +12,15 @@ from typing import Any
 
 from ..core.call_record import CallRecord
 from ..core.errors import CallError
-from ..core.events import Decided, Event, Failed, Finished, Outcome, Replied, Started
+from ..core.events import (
+    Decided,
+    Event,
+    Failed,
+    Finished,
+    Outcome,
+    Replied,
+    Started,
+)
 from ..core.interrupts import Hold
 from ..core.journal import Journal
 from ..core.journal_entries import Entry
@@ -20,6 +28,7 @@ from ..core.recorded_calls import replayed_meta
 from ..core.state import State, step_of
 from ..core.state_fold import decided_on, state_at
 from .cursor import Cursor
+from .input_rounds import same_round
 from .outdated import changed_tool_parts, recorded_tool_code, tool_code_note
 from .replay_queue import (
     ReplayQueue,
@@ -105,6 +114,8 @@ def replay_entry(cursor: Cursor, recorded_entry: Entry, state: State) -> Entry |
         else state_at(cursor.context.journal, recorded_entry.parent)
     )
     match recorded_entry.event:
+        case Decided(round=number) as event if number:
+            return _replay_response(cursor, recorded_entry, event, recorded_state, state)
         case Decided(decision="approve" | "edit") as event:
             return _replay_approval(cursor, recorded_entry, event, recorded_state, state)
         case Decided(call_id, "answer", arguments=Mapping()) if _put_anew(
@@ -201,6 +212,19 @@ def _replay_approval(
     return None
 
 
+def _replay_response(
+    cursor: Cursor, recorded_entry: Entry, event: Decided, recorded_state: State, state: State
+) -> Entry | None:
+    """Repeat a person's response to a round of input, where the call asks for the same."""
+    call, recorded_call = state.calls[event.call_id], recorded_state.calls[event.call_id]
+    if not same_round(call, recorded_call, event.round):
+        cursor.supersede(call.id)
+        return execute_step(cursor, step_of(call), state)
+    cursor.replay_queue.position += 1
+    is_verified, meta = recorded_entry.verified, replayed_meta(recorded_entry)
+    return _write_again(cursor, event, recorded_entry, verified=is_verified, **meta)
+
+
 def _reject(cursor: Cursor, call_id: str, why: str) -> Entry:
     cursor.supersede(call_id)
     return cursor.write(Decided(call_id, "reject", reason=why), by="policy")
@@ -256,13 +280,16 @@ def _replay_start(
         except CallError as error:
             cursor.supersede(call.id)
             return cursor.write(Finished(call.id, Failed(str(error))))
-        verdict, why = ("approve", "") if of_scheme else cursor.policy_answer(call, ready)
+        is_recorded = of_scheme or (not cursor.fresh and cursor.replay_queue.goes_on(call.id))
+        verdict, why = ("approve", "") if is_recorded else cursor.policy_answer(call, ready)
         if verdict == "reject":
             return _reject(cursor, call.id, why)
         if verdict == "ask" or ready.tool.for_person:
             return None
         allowed = ready.approval_digest == recorded
-    if allowed and (not cursor.fresh or cut_off):
+    # No tool asks the person again what is recorded.
+    is_kept = not cursor.fresh or cursor.replay_queue.asks_for_input(call.id)
+    if allowed and (is_kept or cut_off):
         ready = cursor.prepared(call, state)[0]
         at_hand = _is_at_hand(cursor, ready, _recorded_end(cursor, call.id))
         if ready.approval_digest == recorded and (at_hand or cut_off):
@@ -282,7 +309,11 @@ def _replay_result(
         return run_call(cursor, call, state, from_record=not cursor.fresh)
     ready = cursor.prepared(call, state)[0]
     if _is_at_hand(cursor, ready, (recorded_entry, event.outcome)):
-        return _write_again(cursor, event, recorded_entry)
+        # A round of input that may have gone on elsewhere keeps that mark.
+        marks = {
+            key: recorded_entry.meta[key] for key in {"may_have_run"} & recorded_entry.meta.keys()
+        }
+        return _write_again(cursor, event, recorded_entry, **marks)
     # Its result is not at hand any more. Nothing runs here, since nothing has allowed it.
     return execute_step(cursor, step_of(call), state)
 

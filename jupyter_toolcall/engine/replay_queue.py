@@ -18,11 +18,13 @@ from ..core.events import (
     Event,
     Failed,
     Finished,
+    InputNeeded,
     Missing,
     Outcome,
     Replied,
     Started,
     Uses,
+    ended_call,
 )
 from ..core.journal_entries import Entry
 from ..core.state import State
@@ -62,16 +64,49 @@ class ReplayQueue:
     def recorded_end(self, call_id: str) -> tuple[Entry, Outcome] | None:
         """Return the recorded end of a call that is still to come, and its outcome."""
         for index in range(self.position, len(self.entries)):
-            match (entry := self.entries[index]).event:
-                case Finished(finished_id, outcome) if finished_id == call_id:
-                    return entry, outcome
+            event = (entry := self.entries[index]).event
+            if isinstance(event, Finished) and ended_call(event) == call_id:
+                return entry, event.outcome
         return None
 
+    def asks_for_input(self, call_id: str) -> bool:
+        """Return whether a call is recorded to ask the person for input."""
+        events = (entry.event for entry in self.entries)
+        return any(call_id_of(event) == call_id and _is_round(event) for event in events)
+
+    def goes_on(self, call_id: str) -> bool:
+        """Return whether a call that starts here is recorded to ask for input, or not to know its
+        outcome: as this machine recorded it, so nothing runs where that is repeated."""
+        behind = self.entries[self.position + 1 :]
+        after = next((entry for entry in behind if call_id_of(entry.event) == call_id), None)
+        if after is None or not (after.is_effective and self.entries[self.position].verified):
+            return False
+        return isinstance(after.event, Finished) and ended_call(after.event) == ""
+
     def has_unknown_outcome(self, call_id: str) -> bool:
-        """Return whether a call that starts here never ended: its outcome was unknown."""
-        behind = (entry.event for entry in self.entries[self.position + 1 :])
-        after = next((event for event in behind if call_id_of(event) == call_id), None)
-        return not isinstance(after, Finished)
+        """Return whether a call that starts here never ended: its outcome was unknown.
+
+        Rounds of input, the responses to them, and the starts after these are on the way.
+        """
+        is_responded = False
+        for entry in self.entries[self.position + 1 :]:
+            event = entry.event
+            if call_id_of(event) != call_id:
+                continue
+            if not (is_responded and isinstance(event, Started)) and not _is_round(event):
+                return not isinstance(event, Finished) or ended_call(event) == ""
+            is_responded = isinstance(event, Decided)
+        return True
+
+
+def _is_round(event: Event) -> bool:
+    """Return whether an event is a round of input of a call, or the response to one."""
+    match event:
+        case Finished(outcome=InputNeeded()):
+            return True
+        case Decided(round=number):
+            return number > 0
+    return False
 
 
 def call_id_of(event: Event) -> str:

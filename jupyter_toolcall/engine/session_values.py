@@ -10,22 +10,23 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
-from ..core.call_record import at_path, objects_of, replaced_at
+from ..core.call_record import objects_of
 from ..core.digests import digest
 from ..core.errors import Absent, CallError, UsageError
 from ..core.events import (
+    WITHOUT_RESULT,
     Decided,
-    Failed,
     Finished,
-    Interrupted,
     Made,
     Outcome,
     Output,
     Producer,
     Uses,
+    ended_call,
 )
 from ..core.interrupts import attempt
 from ..core.journal import Journal
+from ..core.json_data import at_path, replaced_at
 from ..core.recorded_calls import RecordedCall, recorded_call
 from ..core.secrets import MissingSecret
 from ..core.state import NAME, State
@@ -35,6 +36,7 @@ from ..storage.value_store import MISSING
 from ..tools.answer_types import answer_type, read_answer
 from ..tools.object_references import Path, fits_plain, named_paths
 from ..tools.object_types import Kinds, kind_name, kind_of
+from ..tools.running_tool import InputResponse
 from ..tools.tool import Tool
 from ..tools.value_copies import private, uncut_data
 from ..tools.value_digests import content_digest
@@ -55,6 +57,16 @@ class ToolInputs:
     """The plain data that the arguments name, by where the name stands."""
     uses: Uses = field(default_factory=dict)
     """What produced it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Resumption:
+    """What a call goes on with: the state of its last round of input, and the responses."""
+
+    state: Any
+    responses: Mapping[str, InputResponse]
+    rounds: int
+    """How many rounds of input it has had."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,6 +91,8 @@ class PreparedCall:
     names, for the run alone; None where there is neither."""
     missing: MissingSecret | None = None
     """Why it can't run now: a variable of the environment is not set."""
+    resumption: Resumption | None = field(default=None, repr=False, compare=False)
+    """What it goes on with after a round of input; None where it runs from its beginning."""
 
     @property
     def judged_arguments(self) -> Mapping[str, Any]:
@@ -243,11 +257,15 @@ class SessionValues:
 
         Raises Absent.
         """
-        data: Mapping[str, Any] = {RESULT: saved}
+        # What a person does with it changes nothing of the recorded call.
+        return private(self.with_plain_data(saved, state))[0]
+
+    def with_plain_data(self, value: Any, state: State) -> Any:
+        """Return a value with plain data in place of its names, such as `str#1`. Raises Absent."""
+        data: Mapping[str, Any] = {RESULT: value}
         for path, name in named_paths({}, data, fits_plain(state.plain)).items():
             data = replaced_at(data, path, uncut_data(self.copy_of(name, state)))
-        # What a person does with it changes nothing of the recorded call.
-        return private(data[RESULT])[0]
+        return data[RESULT]
 
     def named(self, name: str, state: State) -> Any:
         """Return a copy of the current value of an object, an output or an instance by name.
@@ -332,7 +350,9 @@ class SessionValues:
         """Read the entries that were added since the last time."""
         for entry in self.journal.since(self._read):
             match entry.event:
-                case Finished(call_id, outcome) if entry.verified:
+                case Finished(_, outcome) if entry.verified and (
+                    call_id := ended_call(entry.event)
+                ):
                     call = recorded_call(self.journal, entry.id, call_id)
                     self._verified_digests.update(result_digests(outcome, call_id, call))
                     if call.started:
@@ -347,7 +367,7 @@ class SessionValues:
 def _results(ready: PreparedCall, outcome: Outcome) -> list[tuple[str, str]]:
     """Return the digests, and contents, of all that a call made or changed."""
     made = [(each.digest, each.content) for each in objects_of(outcome)]
-    if ready.tool.instance and not isinstance(outcome, (Failed, Interrupted)):
+    if ready.tool.instance and not isinstance(outcome, WITHOUT_RESULT):
         made.append((instance_version(ready.call_id, ready.approval_digest), ""))
     return made
 

@@ -1,5 +1,5 @@
 """The outcome of a call that ran: its result as JSON, the objects in it, and those that the tool
-changed in place. Nothing here fails a call: the tool ran, and a model would have it run again.
+changed in place. Nothing fails a call that ran, since the model would repeat it.
 """
 
 from __future__ import annotations
@@ -12,11 +12,12 @@ from ..core.digests import digest, encode
 from ..core.errors import CallError
 from ..core.events import Data, Made, Many, Outcome
 from ..core.interrupts import attempt
-from ..tools.json_structure import IteratorItems, Place, Structure, structure_of
+from ..tools.json_structure import HeldObject, IteratorItems, Structure, structure_of
 from ..tools.object_types import leaf_kind, registered_kind
 from ..tools.tool import Changed
-from ..tools.value_copies import LONGEST, describe, plain_data, uncut_data
+from ..tools.value_copies import LONGEST, described_for_model, plain_data, uncut_data
 from ..tools.value_digests import SCALARS, content_digest
+from ..tools.value_text import StandsForText
 from .argument_copies import ArgumentCopies, ArgumentCopy
 from .session_values import PreparedCall, SessionValues
 
@@ -24,56 +25,57 @@ from .session_values import PreparedCall, SessionValues
 def read_result(
     result: Any, ready: PreparedCall, copies: ArgumentCopies, values: SessionValues
 ) -> Outcome:
-    """Return what a tool's result is, and what it changed in place."""
+    """Return the outcome of a tool's result, with the arguments that it changed in place."""
     # `isinstance` would ask the result for its `__class__`.
     if issubclass(type(result), Changed):
         return _with_variables(result)
     if type(result) in SCALARS and not copies:
         return Data(plain_data(result))
-    made = _Objects(ready, copies, values)
+    created = _Objects(ready, copies, values)
     structure = _structure(result, copies, values)
-    objects = [made.object_at(place) for place in structure.places]
+    objects = [created.object_of(held) for held in structure.objects]
     if result is None and ready.tool.receiver:
         receiver = copies.of_producer(ready.uses.get(ready.tool.receiver))
-        if receiver is not None and receiver.is_another and not made.other_changes(receiver):
-            objects, structure.places = [made.changed_copy(receiver)], [Place(None, "", (), ())]
-    changed = made.changed_copies()
-    if result is None and not objects and len(changed) == 1 and not made.untracked():
+        if receiver is not None and receiver.is_another and not created.other_changes(receiver):
+            objects = [created.changed_copy(receiver)]
+            structure.objects = [HeldObject(None, "", (), ())]
+    changed = created.changed_copies()
+    if result is None and not objects and len(changed) == 1 and not created.untracked():
         return changed[0]
-    return outcome_of(structure, result, (*objects, *changed), made.untracked())
+    return outcome_of(structure, result, (*objects, *changed), created.untracked())
 
 
 def outcome_of(
     structure: Structure, result: Any, objects: tuple[Made, ...], untracked: tuple[str, ...] = ()
 ) -> Outcome:
     """Return the outcome of a result: plain data, an object, or JSON with objects in it."""
-    places, unnamed = structure.places, dict(structure.unnamed)
+    held_objects, unnamed = structure.objects, dict(structure.unnamed)
     if not (objects or unnamed or untracked):
         return Data(plain_data(structure.value))
-    paths = tuple(place.path for place in places)
+    paths = tuple(held.path for held in held_objects)
     if paths == ((),) and len(objects) == 1 and not untracked:
         return objects[0]
     positions = paths == tuple((n,) for n in range(len(paths)))
-    if places and positions and _holds_nothing_else(result, structure):
+    if held_objects and positions and _holds_nothing_else(result, structure):
         return Many(objects, untracked=untracked, unnamed=unnamed)
-    steps = tuple(place.access for place in places)
-    access = steps if any(step is not None for each in steps for step in each) else ()
+    steps = tuple(held.access for held in held_objects)
+    access = steps if any(step is not None for path_steps in steps for step in path_steps) else ()
     data = plain_data(structure.value)
     if isinstance(data, str) and any(paths):
-        # Too long, or no JSON: the names stand beside the text.
-        data = {"text": data, "objects": [None] * len(places)}
-        paths, access = tuple(("objects", n) for n in range(len(places))), ()
+        # A text that was too long, or no JSON, has no position for a name.
+        data = {"text": data, "objects": [None] * len(held_objects)}
+        paths, access = tuple(("objects", n) for n in range(len(held_objects))), ()
     return Many(objects, data, paths, access, untracked, unnamed)
 
 
 def _holds_nothing_else(result: Any, structure: Structure) -> bool:
-    """Return whether a result is a list, or a tuple, of objects alone."""
-    count = len(structure.places) + sum(structure.unnamed.values())
+    """Return whether a result is a list or a tuple that holds only objects."""
+    count = len(structure.objects) + sum(structure.unnamed.values())
     return type(result) in (list, tuple, IteratorItems) and len(result) == count
 
 
 def _structure(result: Any, copies: ArgumentCopies, values: SessionValues) -> Structure:
-    """Return the structure of a result. What cannot be read is described in words."""
+    """Return the structure of a result; a result that cannot be read is described in a text."""
 
     def object_kind(value: Any) -> str | None:
         copied = None if type(value) in SCALARS else copies.of_value(value)
@@ -81,45 +83,45 @@ def _structure(result: Any, copies: ArgumentCopies, values: SessionValues) -> St
 
     registered = kinds_by_class(values)
     structure, _ = attempt(structure_of, result, object_kind, leaf_kind)
-    return Structure(describe(result, 2000)) if structure is None else structure
+    return Structure(described_for_model(result, 2000)) if structure is None else structure
 
 
 def kinds_by_class(values: SessionValues) -> Callable[[type], str | None]:
-    """Return what looks up the type of a class's objects, each class once."""
-    known: dict[type, str | None] = {}
+    """Return a function from a class to the type of its objects. It looks up a class once."""
+    kinds: dict[type, str | None] = {}
 
     def kind(cls: type) -> str | None:
-        if cls not in known:
-            known[cls] = registered_kind(cls, values.kinds)
-        return known[cls]
+        if cls not in kinds:
+            kinds[cls] = registered_kind(cls, values.kinds)
+        return kinds[cls]
 
     return kind
 
 
 class _Objects:
-    """The objects that a call makes: those of its result, and the changed copies of arguments."""
+    """Creates the objects of a call: those in its result, and the changed copies of arguments."""
 
     def __init__(self, ready: PreparedCall, copies: ArgumentCopies, values: SessionValues) -> None:
         self._ready, self._copies, self._values = ready, copies, values
         self._count = 0
 
-    def object_at(self, place: Place) -> Made:
-        """Return an object of the result; an argument that is unchanged is the object it was."""
-        copied = self._copies.of_value(place.value)
+    def object_of(self, held: HeldObject) -> Made:
+        """Return an object of the result: for an argument that is unchanged, its own object."""
+        copied = self._copies.of_value(held.value)
         if copied is not None and not copied.is_another:
             self._count += 1
             return copied.made
         if copied is not None:
             return self.changed_copy(copied)
-        return self._new(place.value, place.kind)
+        return self._new(held.value, held.kind)
 
     def changed_copy(self, copied: ArgumentCopy) -> Made:
-        """Return a changed copy as a new object."""
+        """Return a new object for a changed copy."""
         self._copies.kept.setdefault(id(copied.copy), self._count)
         return self._new(copied.copy, copied.made.kind)
 
     def changed_copies(self) -> tuple[Made, ...]:
-        """Return the changed copies that are no part of the result, as new objects."""
+        """Return new objects for the changed copies that are not in the result."""
         return tuple(
             replace(self.changed_copy(copied), changed=copied.argument(self._ready.uses))
             for copied in self._copies
@@ -145,24 +147,29 @@ class _Objects:
 def new_object(
     value: Any, kind: str, ready: PreparedCall, values: SessionValues, index: int
 ) -> Made:
-    """Return a new object; only equal values share a digest."""
+    """Return a new object. A value without a content digest gets a digest that no other has."""
     content, attempt_number = content_digest(value), 1
     name = digest("made", ready.approval_digest, ready.call_id, index, content)
     while not content and name in values.by_digest:
         attempt_number += 1
         name = digest("made", ready.approval_digest, ready.call_id, index, attempt_number)
-    made = Made(kind, name, content)
+    made = Made(kind, name, content, shown=value.text_shown() if _is_text(value) else "")
     values.store(made, value, ready.tool.keeps_arguments)
     return made
+
+
+def _is_text(value: Any) -> bool:
+    # `isinstance` would ask the value for its `__class__`.
+    return issubclass(type(value), StandsForText)
 
 
 # -- results that set variables -------------------------------------------------------------
 
 
 def variables_as_data(changed: Changed) -> Data:
-    """Return a result that sets variables as plain data. Raises CallError where they are too long.
+    """Return a result that sets variables as plain data.
 
-    Half a variable is none, so none is cut.
+    A cut variable would be another value, so CallError is raised where they are too long.
     """
     variables = {str(name): uncut_data(value) for name, value in changed.variables.items()}
     if len(encode(variables)) > LONGEST:
@@ -172,7 +179,7 @@ def variables_as_data(changed: Changed) -> Data:
 
 
 def _with_variables(changed: Changed) -> Data:
-    """Return the result of a tool that ran; variables that are too long are told as not set."""
+    """Return the result of a tool that ran; a note says if its variables are too long to be set."""
     try:
         return variables_as_data(changed)
     except CallError as error:

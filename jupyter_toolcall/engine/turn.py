@@ -13,10 +13,19 @@ from typing import Any
 
 from ..core.call_record import CallRecord
 from ..core.errors import CallError, ModelError, UsageError
-from ..core.events import Asked, Data, Decided, Failed, Finished, Interrupted, Started
+from ..core.events import (
+    WITHOUT_RESULT,
+    Asked,
+    Data,
+    Decided,
+    Failed,
+    Finished,
+    Interrupted,
+    Started,
+)
 from ..core.interrupts import interruptible
 from ..core.journal_entries import Entry
-from ..core.state import AskModel, Clarify, Remind, RunCall, State, Step
+from ..core.state import AskModel, Clarify, Remind, ResumeCall, RunCall, State, Step, step_of
 from ..engine import recovery
 from ..models.retrying import uncut_reply
 from ..schemes.messages import Reply, Request
@@ -25,6 +34,7 @@ from ..tools.tool import Tool
 from .call_effects import call_effect
 from .cursor import Cursor
 from .execution import Execution, execute_call, milliseconds
+from .input_rounds import may_resume, resumed
 from .outdated import tool_code_note
 from .session_values import PreparedCall
 
@@ -38,6 +48,8 @@ def execute_step(cursor: Cursor, step: Step, state: State) -> Entry | None:
             return run_call(cursor, call, state)
         case Remind(text):
             return cursor.write(Asked(text, "session"), at=cursor.context.clock())
+        case ResumeCall(call):
+            return resume_call(cursor, call, state)
         case Clarify(call) if (ready := recovery.can_repeat(cursor, call, state)) is not None:
             return start_call(cursor, call, ready, state, by_policy=True)
     return None
@@ -173,6 +185,23 @@ def start_call(
     return execute(cursor, ready, state)
 
 
+def resume_call(cursor: Cursor, call: CallRecord, state: State) -> Entry | None:
+    """Run a call on with the person's response; None where the person has to respond.
+
+    What was approved is the whole call, so nobody is asked again. Raises MissingSecret.
+    """
+    if not may_resume(cursor, call):
+        return None
+    try:
+        ready = resumed(cursor, call, cursor.prepared(call, state)[0])
+    except CallError as error:
+        return cursor.write(Finished(call.id, Failed(str(error))))
+    demand_secrets(ready)
+    cursor.reapproved.discard(call.id)
+    cursor.write(start_of(call, ready), **tool_code_note(ready.tool, state, cursor.context.journal))
+    return execute(cursor, ready, state)
+
+
 def start_of(call: CallRecord, ready: PreparedCall, by_policy: bool = False) -> Started:
     """Return the event of a call that starts: its arguments, where they are not what was asked,
     and its approval digest, where the policy approves it."""
@@ -202,11 +231,13 @@ def execute(cursor: Cursor, ready: PreparedCall, state: State) -> Entry:
             # A second one came while the end of the tool was read: what it did is not known.
             ran = Execution(Interrupted(), {}, True)
         meta = dict(ran.meta)
-        if effect and not isinstance(ran.outcome, (Failed, Interrupted)):
+        if effect and not isinstance(ran.outcome, WITHOUT_RESULT):
             meta["effect"] = effect
+        if ready.tool.server:
+            meta["server"] = ready.tool.server
         entry = cursor.write(Finished(ready.call_id, ran.outcome), **meta)
     finally:
-        cursor.running = ""
+        cursor.running = cursor.progress = ""
     if ran.interrupted:
         raise KeyboardInterrupt
     return entry
@@ -236,4 +267,4 @@ def _all_hooks(contexts: Sequence[AbstractContextManager[Note]]) -> Iterator[Not
 def run_now(cursor: Cursor, call_id: str) -> Entry | None:
     """Run an approved call now, whatever its turn."""
     state = cursor.state
-    return run_call(cursor, state.calls[call_id], state)
+    return execute_step(cursor, step_of(state.calls[call_id]), state)

@@ -16,6 +16,7 @@ from ..core.state_fold import state_at
 from ..core.text import visible_text
 from .cursor import Cursor, SessionContext
 from .forks import replay_cursor
+from .recorded_results import RecordedResults, server_tools, with_recorded_results
 from .replay import advance
 from .replay_queue import call_id_of
 from .session_values import SessionValues
@@ -53,31 +54,45 @@ class Verification:
     calls: int
     divergence: str = ""
     """The first difference; "" if there is none."""
+    taken: int = 0
+    """How many of the calls ran at a server: their results were taken as they are recorded."""
 
     def __bool__(self) -> bool:
         return not self.divergence
 
     def __str__(self) -> str:
         calls = "1 call" if self.calls == 1 else f"{self.calls} calls"
-        return self.divergence or f"{calls} came out as recorded"
+        return self.divergence or f"{calls} came out as recorded{taken_text(self.taken)}"
+
+
+def taken_text(count: int) -> str:
+    """Return what a verification says of calls whose results it took as recorded; "" for none."""
+    if not count:
+        return ""
+    results = "the result of 1 call" if count == 1 else f"the results of {count} calls"
+    were = "was" if count == 1 else "were"
+    return f"; {results} of MCP tools {were} taken as recorded, not verified"
 
 
 def verify_cursor(cursor: Cursor) -> Verification:
     """Run all calls of a branch again on a copy of it, and return the first divergence.
 
-    What was approved for this branch is approved for that; tools run for real.
+    What was approved for this branch is approved for that; tools run for real. A call that asked
+    the person for input is taken as recorded, since nobody is asked.
     """
     path = cursor.context.journal.path(cursor.head)
     replayed = replay_cursor(Cursor(_copy(cursor.context, path), cursor.head), None, fresh=True)
-    calls = len(cursor.state.order)
+    calls, at_servers = len(cursor.state.order), server_tools(cursor.context.toolbox)
+    taken = sum(
+        call.started is not None for call in cursor.state.all_calls() if call.tool in at_servers
+    )
     try:
         while replayed.replay_queue.next(replayed.state.open) and advance(replayed) is not None:
             pass
     except Absent as error:
         return Verification(calls, str(error))
-    return Verification(
-        calls, _first_divergence(path, replayed.context.journal.path(replayed.head), cursor)
-    )
+    difference = _first_divergence(path, replayed.context.journal.path(replayed.head), cursor)
+    return Verification(calls, difference, taken)
 
 
 def _copy(context: SessionContext, path: tuple[Entry, ...]) -> SessionContext:
@@ -91,12 +106,18 @@ def _copy(context: SessionContext, path: tuple[Entry, ...]) -> SessionContext:
     values.by_digest.update(
         (name, context.values.by_digest[name]) for name in _outside_digests(context, path)
     )
-    return replace(context, journal=journal, values=values, model=None)
+    results = RecordedResults(
+        (entry.event for entry in path), lambda made, record, tool: context.values.value(made)
+    )
+    toolbox = with_recorded_results(context.toolbox, results)
+    return replace(context, journal=journal, values=values, toolbox=toolbox, model=None)
 
 
 def _outside_digests(context: SessionContext, path: tuple[Entry, ...]) -> set[str]:
-    """Return the digests of what came from outside and is at hand: what no tool made."""
+    """Return the digests of what came from outside and is at hand: what no tool makes again."""
     digests = {made.digest for entry in path for made in _outside(entry.event)}
+    calls = state_at(context.journal, path[-1].id).all_calls()
+    digests |= {made.digest for call in calls if call.rounds for made in call.produced}
     digests |= {digest for _, digest in state_at(context.journal, path[0].id).opened.instances}
     return {digest for digest in digests if context.values.has_value(digest)}
 

@@ -5,12 +5,15 @@ from __future__ import annotations
 import ast
 import dis
 import inspect
+import os
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any, Literal
 
+from ..sources.file_tools import Folder
 from ..tools.tool import Origin, Tool
-from .code import Code, Need, Unwritable, call, reference
+from .code import Code, Need, Unwritable, call, reference, written
 
 Gives = Literal["value", "nothing", "unsure"]
 _Parameter = inspect.Parameter
@@ -62,12 +65,30 @@ def callee_of(tool: Tool, instance: Code | None) -> Callee:
     if shape.gives == "unsure" and _returns_nothing(inspect.unwrap(origin.function)):
         shape = replace(shape, gives="nothing")
     if origin.owner is None:
-        return replace(shape, head=reference(origin.function))
+        return of_function(origin.function, shape)
     if tool.instance:
         return replace(_without_first(shape), head=instance, method=origin.name)
     if origin.static:
         return replace(shape, head=reference(origin.owner), method=origin.name)
     return replace(_without_first(shape), method=origin.name)
+
+
+def of_function(function: Any, shape: Callee | None = None) -> Callee:
+    """Return how a function, or a method of an object, is called. Raises Unwritable."""
+    shape = shape or shaped(inspect.signature(function), _is_async(function))
+    subject = getattr(function, "__self__", None)
+    if isinstance(subject, Folder):
+        path = os.path.relpath(subject.path) if _is_below(subject.path) else subject.path
+        head = call(reference(Folder), [written(Path(path))])
+        return replace(shape, head=head, method=function.__name__)
+    if inspect.ismethod(function) and not isinstance(subject, type):
+        return replace(shape, head=reference(subject), method=function.__name__)
+    return replace(shape, head=reference(function))
+
+
+def _is_below(path: Path) -> bool:
+    """Return whether a folder is the current one, or in it: a script names it from there."""
+    return path.resolve().is_relative_to(Path.cwd())
 
 
 def _signature(origin: Origin) -> inspect.Signature:

@@ -422,6 +422,26 @@ def _made(cls, /, **attributes):
 '''
 
 
+FILL_IN = Code("_fill_in")
+"""The function of a script that stands for a value which the script does not have."""
+
+
+FILL_IN_TEXT = '''\
+def _fill_in(what):
+    """Stop the script at a value that it does not have."""
+    raise NotImplementedError(f"{what}; write the value in place of this _fill_in(...)")
+'''
+
+
+HELPERS: Mapping[str, str] = {MADE.text: MADE_TEXT, FILL_IN.text: FILL_IN_TEXT}
+"""The functions that a script may need, by name."""
+
+
+def placeholder(what: str) -> Code:
+    """Return what raises where a value is missing; `what` says which value, and why."""
+    return call(FILL_IN, [Code(quoted(what))])
+
+
 def with_article(kind: str) -> str:
     """Return a type's name with its article: `a Potato`, `an Image`."""
     return f"{'an' if kind[:1] in 'AEIOUaeiou' else 'a'} {kind}"

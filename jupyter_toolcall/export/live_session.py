@@ -131,8 +131,8 @@ class LiveSession:
         data = named_data(tool, arguments, self.cursor.state, self.cursor.context.values)
         for plain in data.readings[:-1]:
             with contextlib.suppress(CallError):
-                return tool.check(replace(data, plain=plain).in_place(arguments), lend)
-        return tool.check(replace(data, plain=data.readings[-1]).in_place(arguments), lend)
+                return tool.check(replace(data, plain=plain).with_values(arguments), lend)
+        return tool.check(replace(data, plain=data.readings[-1]).with_values(arguments), lend)
 
     def _value_or_other(self, made: Made) -> Any:
         try:
@@ -148,6 +148,9 @@ class LiveSession:
         if not memory.has_value(digest):
             raise Absent(f"the instance {name} is not here as it was given")
         return memory.by_digest[digest]
+
+    def saved(self, name: str) -> Code:
+        return written(self.cursor.context.values.outputs(self.cursor.state)[name])
 
     def is_shared(self, made: Made) -> bool:
         memory = self.cursor.context.values

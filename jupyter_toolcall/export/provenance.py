@@ -92,7 +92,7 @@ def circumstances(cursor: Cursor) -> Mapping[str, Circumstance]:
                 turn = state_at(cursor.context.journal, entry.id).turns
                 new = Circumstance(prompt, replying_model(cursor, entry), turn)
                 by_call |= {call.id: new for call in calls}
-            case Decided(call_id, decision, reason=reason):
+            case Decided(call_id, decision, reason=reason, round=0):
                 known, by = by_call[call_id], str(entry.meta.get("by", ""))
                 by_call[call_id] = replace(known, decision=decision, by=by, reason=reason)
             case Started(call_id, approval_digest=approval_digest) if approval_digest:

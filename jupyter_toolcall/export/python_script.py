@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from ..core.text import visible_text
-from .code import MADE_TEXT
+from .code import FILL_IN, FILL_IN_TEXT, HELPERS
 from .file_marks import MARK
 from .script import Line, MessageText, Script
 
@@ -35,10 +35,13 @@ def script_text(script: Script) -> str:
 def statements(script: Script) -> str:
     """Return the statements of a script alone: what is given, and what is made of it.
 
-    What they use is at hand in the notebook, but for what copies.
+    What they use is at hand in the notebook, but for what copies and what stops at a value that
+    is missing.
     """
     lines = [*script.input_lines, *(each for each in script.parts if isinstance(each, Line))]
-    return "\n".join([*([COPIES] if _copies(script) else []), *map(line_text, lines)])
+    head = [COPIES] if _copies(script) else []
+    head += [FILL_IN_TEXT] if FILL_IN.text in script.helpers else []
+    return "\n".join([*head, *map(line_text, lines)])
 
 
 def notes(script: Script) -> Iterator[str]:
@@ -78,7 +81,8 @@ def definitions(script: Script) -> str:
 def _blocks(script: Script) -> str:
     """Functions and classes stand apart, constants together."""
     text, tall = "", False
-    for block in (*script.defined.blocks, *([MADE_TEXT] if script.made else [])):
+    helpers = (text for name, text in HELPERS.items() if name in script.helpers)
+    for block in (*script.defined.blocks, *helpers):
         body = block.strip("\n")
         is_tall = "\n" in body
         text += ("\n\n\n" if tall or is_tall else "\n") * bool(text) + body

@@ -8,6 +8,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 from typing import Any
 
 from ..core.call_record import SAVE, CallRecord
@@ -24,10 +25,11 @@ from ..schemes.current import SAVE_AS, USE
 from ..schemes.messages import Message, Reply, Result
 from ..schemes.scheme import Offer, Scheme
 from ..schemes.select import SELECT
+from ..sources.toolsets import toolset_function
 from ..tools.object_references import kinds_of, pattern
 from ..tools.tool import Tool
 from ..tools.toolbox import Toolbox
-from .callees import Callee, method_of, shaped_by
+from .callees import Callee, method_of, of_function, shaped_by
 from .code import MAIN, Code, Need, Unwritable
 from .definitions import OURS, WORLD, Text, Texts, module_text, notebook_texts
 from .script import ObjectCode
@@ -172,8 +174,17 @@ class SavedSession:
                 yield Callee(None, method, gives="unsure")
         if function is not None and not self._is_ours(function):
             yield Callee(_main(name))
+        yield from self._of_toolset(name)
         if not self.cells and tool:
             yield self._guessed(name, tool)
+
+    def _of_toolset(self, name: str) -> Iterator[Callee]:
+        """Yield how a tool of a toolset that a cell names is called: a script imports it."""
+        group = name.partition("_")[0]
+        given = [each for each in self.given if each.partition(":")[0] == group]
+        function = toolset_function(name, Path(given[-1].partition(":")[2])) if given else None
+        if function is not None:
+            yield of_function(function)
 
     def _guessed(self, name: str, tool: Tool) -> Callee:
         """A journal has no cells: what it calls a tool has to be defined by the person."""
@@ -232,6 +243,15 @@ class SavedSession:
     def changed(self, call: CallRecord) -> str:
         """A file does not know what its tools are made of by now."""
         return ""
+
+    def saved(self, name: str) -> Code:
+        state = self.cursor.state
+        schema, saved = state.opened.outputs[name].schema, {"saved": state.outputs[name]}
+        # A record that is the output itself has its class as a title, and no reference to it.
+        title = str(schema.get("title", ""))
+        part = {"$ref": f"#/$defs/{title}"} if "properties" in schema else schema
+        whole = {"properties": {"saved": part}, "$defs": {title: schema, **schema.get("$defs", {})}}
+        return by_schema(whole, saved, {}, Code, self._class)["saved"]
 
     def is_shared(self, made: Made) -> bool:
         name = self.cursor.state.by_producer.get(made.producer, "")

@@ -50,8 +50,8 @@ class Script:
     parts: tuple[MessageText | Line, ...] = ()
     saved: tuple[Line, ...] = ()
     defined: Definitions = field(default_factory=Definitions)
-    made: bool = False
-    """Something is made out of its attributes."""
+    helpers: frozenset[str] = frozenset()
+    """The functions of `code.HELPERS` that it calls."""
     todo: int = 0
     """How many lines are for the person to fill in."""
 
@@ -91,6 +91,9 @@ class SessionSource(Protocol):
 
     def instance(self, name: str, digest: str) -> Any:
         """Return a stateful instance as it was given. Raises Absent, Unwritable."""
+
+    def saved(self, name: str) -> Code:
+        """Return the data that was saved as an output, of its class. Raises Absent, Unwritable."""
 
     def is_shared(self, made: Made) -> bool:
         """Return whether a call gets an object itself, and no copy of it."""

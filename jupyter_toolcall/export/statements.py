@@ -2,16 +2,29 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from ..core.call_record import CallRecord, at_path, is_bare_list, objects_of, result_object
+from ..core.call_record import CallRecord, is_bare_list, objects_of, result_object
 from ..core.errors import Absent, CallError
-from ..core.events import Asked, Data, Decided, Failed, Finished, Made, Many, Opened, Replied
+from ..core.events import (
+    Asked,
+    Data,
+    Decided,
+    Failed,
+    Finished,
+    Made,
+    Many,
+    Opened,
+    Replied,
+    ended_call,
+)
 from ..core.journal import Journal
 from ..core.journal_entries import Entry
+from ..core.json_data import at_path
 from ..core.state import State
 from ..core.state_fold import state_at
 from ..core.text import visible_text
@@ -20,7 +33,20 @@ from ..tools.json_structure import Access, Path
 from ..tools.object_references import fits_plain, references
 from ..view.previews import preview
 from .callees import Callee
-from .code import MADE, MAIN, Code, Need, Unwritable, call, is_name, joined, quoted, written
+from .code import (
+    FILL_IN,
+    MADE,
+    MAIN,
+    Code,
+    Need,
+    Unwritable,
+    call,
+    is_name,
+    joined,
+    placeholder,
+    quoted,
+    written,
+)
 from .definitions import defined
 from .script import (
     LONG,
@@ -207,7 +233,7 @@ def _reached(text: str, path: Path, access: Access, spread: bool) -> str:
     Raises Unwritable where a file has a path that is none.
     """
     for n, (step, how) in enumerate(zip(path, access, strict=False)):
-        if isinstance(how, str) and is_name(how):
+        if isinstance(how, str) and is_name(how) and not how.startswith("__"):
             text = f"{text}.{how}"
         elif type(step) in (int, str) and (how is None or (spread and n == 0)):
             text = f"{text}[{written(step).text}]"
@@ -314,8 +340,9 @@ def input_line(draft: Draft, made: Made, variable: str = "") -> Line:
         code = written(draft.source.value(made))
     except (Absent, Unwritable) as error:
         looks = _looks(draft, made) if isinstance(error, Unwritable) else ""
-        said = f"{draft.state.name_of(made)} was {about(made)}{looks and f', {looks}'}"
-        return _unwritten(draft, to, said, error, variable)
+        name = draft.state.name_of(made)
+        said = f"{name} was {about(made)}{looks and f', {looks}'}"
+        return _unwritten(draft, to, name, said, error, variable)
     behind = visible_text(made.description, SHORT) if made.description else ""
     return Line(assigned([to], code), behind=behind)
 
@@ -332,10 +359,12 @@ def _instance(draft: Draft, name: str, digest: str) -> Line:
         return Line(assigned([to], written(draft.source.instance(name, digest))))
     except (Absent, Unwritable) as error:
         comment = f"{name} was an instance with a state of its own"
-        return _unwritten(draft, to, comment, error, draft.source.instance_variable(name))
+        return _unwritten(draft, to, name, comment, error, draft.source.instance_variable(name))
 
 
-def _unwritten(draft: Draft, to: str, comment: str, error: Exception, variable: str) -> Line:
+def _unwritten(
+    draft: Draft, to: str, name: str, comment: str, error: Exception, variable: str
+) -> Line:
     """What the notebook's cells say of a variable may be what it was; a person has to check."""
     text = draft.source.texts(MAIN) if variable else None
     if text is not None and text.binding(variable):
@@ -344,7 +373,8 @@ def _unwritten(draft: Draft, to: str, comment: str, error: Exception, variable: 
         return Line(assigned([to], code), (visible_text(note, LONG),))
     why = f"it is {error}" if isinstance(error, Unwritable) else "its value is not at hand"
     note = f"{FILL}{comment}; {why}, so no literal says it."
-    return Line(assigned([to], Code("...")), (visible_text(note, LONG),), open=True)
+    what = f"{name}{f', the input {variable},' if variable else ''} is not in this script: {why}"
+    return Line(assigned([to], placeholder(what)), (visible_text(note, LONG),), open=True)
 
 
 def handed(draft: Draft, call: CallRecord, how: str) -> Iterator[Line]:
@@ -392,10 +422,14 @@ class Writer:
         clash = definitions.bound & {*names.values(), *draft.instances.values()}
         if clash - self.taken:
             return replace(self, taken=self.taken | clash).script(title)
-        made = any(f"{MADE.text}(" in code.text for code in codes)
+        helpers = frozenset(
+            helper
+            for helper in (MADE.text, FILL_IN.text)
+            if any(f"{helper}(" in code.text for code in codes)
+        )
         todo = sum(line.open for line in lines)
         return Script(
-            title, input_lines, (*parts, *_waiting(draft)), saved, definitions, made, todo
+            title, input_lines, (*parts, *_waiting(draft)), saved, definitions, helpers, todo
         )
 
     def _parts(self, draft: Draft, entry: Entry) -> Iterator[MessageText | Line]:
@@ -411,6 +445,8 @@ class Writer:
                     yield MessageText("Model", text)
             case Finished(call_id, by="program"):
                 yield from self._handed(draft, entry, call_id, "your program gave its result")
+            case Finished() | Decided() if not ended_call(entry.event):
+                pass
             case Decided(call_id, "answer"):
                 yield from self._handed(draft, entry, call_id, "you gave its result")
             case Finished(call_id) | Decided(call_id, "reject"):
@@ -429,6 +465,8 @@ class Writer:
             return
         if call.status != "succeeded":
             yield Line(above=(undone(call),))
+        elif call.rounds and self.source.is_tool(call.tool):
+            yield from handed(draft, call, "its tool asked you for input")
         elif self.source.is_tool(call.tool):
             try:
                 line = statement(draft, call)
@@ -453,7 +491,8 @@ def _saved(draft: Draft) -> Iterator[Line]:
     for number, (name, value) in enumerate(draft.state.outputs.items(), 1):
         if name not in opened:
             continue
-        code = _data(draft, value) if is_data(opened[name]) else _object(draft, str(value))
+        is_object = not is_data(opened[name])
+        code = _object(draft, str(value)) if is_object else _data(draft, name, value)
         to = name if is_name(name) else f"output_{number}"
         yield Line(
             assigned([to], code), () if to == name else (visible_text(f"The output {name}"),)
@@ -461,10 +500,15 @@ def _saved(draft: Draft) -> Iterator[Line]:
 
 
 def _object(draft: Draft, name: str) -> Code:
-    return Code(draft.names.get(name, "..."))
+    if name in draft.names:
+        return Code(draft.names[name])
+    return placeholder(f"{name} is not in this script: no call of it is recorded")
 
 
-def _data(draft: Draft, value: Any) -> Code:
-    """Return what the model handed over as data, with the variables of the inputs that it names."""
+def _data(draft: Draft, output: str, value: Any) -> Code:
+    """Return the data that was saved as an output, with the variables of inputs that it names."""
     named = dict(references({}, {"value": value}, fits_plain(draft.state.plain)))
+    if not named:
+        with contextlib.suppress(Absent, Unwritable):
+            return draft.source.saved(output)
     return by_schema({}, {"value": value}, named, lambda name: _object(draft, name))["value"]

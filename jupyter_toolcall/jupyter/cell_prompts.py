@@ -16,6 +16,7 @@ from ..engine.forks import unfinished_replay
 from ..engine.prompts import prompt_event, repeat_prompt
 from ..engine.replay_queue import ReplayQueue
 from ..session.session import Session
+from ..tools.table_classes import may_quote_cells
 from .options import (
     Variables,
     text_without_secrets,
@@ -48,7 +49,10 @@ def filled_prompt(text: str, session: Session, variables: Variables) -> str:
         if name in inputs and name not in variables:
             return text_without_secrets(marker[0], name, session[inputs[name]])
         if name in variables:
-            return text_without_secrets(marker[0], name, variables[name])
+            value = variables[name]
+            # What a model is sent of a table is for the session to say.
+            text = session.cursor.context.content_text(value) if may_quote_cells(value) else value
+            return text_without_secrets(marker[0], name, text)
         known = (each for each in (*inputs, *variables) if each[:1] != "_" and each not in IPYTHON)
         # A single letter is an index or a formula, not a slip.
         if len(name) > 1 and (close := nearest_name(name, known)):

@@ -21,8 +21,10 @@ from ..core.state import State
 from ..core.state_fold import state_at
 from ..engine.cursor import Cursor, SessionContext
 from ..engine.outdated import changed_tools
+from ..engine.recorded_results import with_recorded_results
 from ..engine.session_values import SessionValues
 from ..schemes.messages import Model
+from ..session.recorded_decisions import notebook_results
 from ..session.session import Session
 from ..storage.file_system import DISK, Files, replace_file
 from ..storage.journal_file import (
@@ -278,6 +280,8 @@ class Cells:
     ) -> tuple[SessionContext, Opened]:
         journal = self.journal(name, options.fresh)
         context, opened = context_for_cell(options, variables, journal, self.folder, model)
+        if (results := notebook_results()) is not None:
+            context = replace(context, toolbox=with_recorded_results(context.toolbox, results))
         context.unreliable_reason = self._doubt(name)
         self._tools[name] = {tool: variables.get(tool) for tool in options.tools}
         context.values.share_with(self._values.setdefault(name, context.values))

@@ -1,20 +1,18 @@
 """What a client of the served session reads: its tools and objects, the graph, all of it as text.
 
-Nothing is returned before secrets are hidden in it. Of tables a client is sent what the toolset
-`tables` sends a model: it obeys `--share` and `--withhold`.
+Nothing is returned before secrets are hidden in it. Of tables a client is sent what
+a model would be sent: `--share` and `--withhold` decide.
 """
 
 from __future__ import annotations
 
 import dataclasses
-import itertools
 import json
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from importlib import import_module
 from typing import Any
 
-from ..compare.frame_columns import frame_of
 from ..core.call_record import CallRecord
 from ..core.digests import readable_json
 from ..core.errors import UsageError
@@ -27,16 +25,13 @@ from ..schemes.save_tool import save_tools
 from ..schemes.scheme import object_text, result_data, result_text
 from ..session.session import Session
 from ..sources.table_sharing import Sharing
-from ..sources.toolsets import TableTools
+from ..tools.table_classes import has_cells
 from ..tools.tool import Tool
-from ..tools.value_text import content_text
 from ..view.contract_rows import Preview
 from ..view.previews import LARGE, preview
 
 MOST_LISTED = 100
 """Tools, and objects, that one list has."""
-MOST_ROWS = 100
-"""Rows of a table that a client is sent where all values are shared."""
 LINE = 200
 """Characters of a description in a list."""
 
@@ -54,16 +49,6 @@ def tools_of(session: Session) -> tuple[Tool, ...]:
     """Return the tools that a client may call: those of the session, and `save` where outputs are
     asked for. Tools of the scheme serve the session's own model alone."""
     return (*session.toolbox, *save_tools(session.state, session.toolbox))
-
-
-def sharing_of(session: Session, otherwise: Sharing) -> Sharing:
-    """Return what may be sent of a session's tables; `otherwise` where it has no tools for them."""
-    chosen = [each.sharing for each in session.toolbox.sources if isinstance(each, TableTools)]
-    if not chosen:
-        return otherwise
-    strictest = min(chosen, key=lambda each: ("schema", "sample", "values").index(each.share))
-    withheld = dict.fromkeys(itertools.chain.from_iterable(each.withhold for each in chosen))
-    return Sharing(strictest.share, tuple(withheld))
 
 
 # -- lists and descriptions ----------------------------------------------------------------------
@@ -150,8 +135,8 @@ def _hidden(session: Session, data: dict[str, Any]) -> dict[str, Any]:
 # -- what an object holds ------------------------------------------------------------------------
 
 
-def object_content(session: Session, name: str, sharing: Sharing) -> Content:
-    """Return what an object holds: a table as Markdown, a picture, JSON data, else its text.
+def object_content(session: Session, name: str) -> Content:
+    """Return what an object holds: the shared rows of a table, a picture, JSON data, or its text.
 
     Raises UsageError for an unknown name, Absent where its value is not in this kernel.
     """
@@ -159,9 +144,9 @@ def object_content(session: Session, name: str, sharing: Sharing) -> Content:
     if made.producer.input and is_named_secret(made.producer.input):
         return Content("text/plain", f"not shown: {made.producer.input} is the name of a secret")
     value = context.values.value(made)
-    if hasattr(value, "columns") and (frame := frame_of(value)) is not None:
-        return Content("text/markdown", str(context.hide(_table_text(frame, sharing))))
-    if _restricted(sharing) and not _is_data(value):
+    if has_cells(value):
+        return Content("text/plain", context.content_text(value))
+    if _restricted(context.sharing) and not _is_data(value):
         return Content(
             "text/plain",
             f"a {type(value).__name__}; its content is not shown, since it may hold values of "
@@ -171,7 +156,7 @@ def object_content(session: Session, name: str, sharing: Sharing) -> Content:
     head, _, image = drawn.image.partition(";base64,")
     if image and head.startswith("data:image/"):
         return Content(head.removeprefix("data:"), image=image)
-    return Content("text/plain", content_text(value, context.hide))
+    return Content("text/plain", context.content_text(value))
 
 
 def _restricted(sharing: Sharing) -> bool:
@@ -188,45 +173,16 @@ def _is_data(value: Any) -> bool:
     return True
 
 
-def _table_text(frame: Any, sharing: Sharing) -> str:
-    """Return a table as Markdown: its columns with their types, and as many rows as are shared."""
-    names, (height, width) = frame.names, frame.shape
-    most = MOST_ROWS if sharing.rows is None else sharing.rows
-    columns = [(name, frame.column(n)) for n, name in enumerate(names)]
-    head = frame.take(range(min(height, most)))
-    lists = [
-        None if name in sharing.withhold else head.cells(head.column(n))
-        for n, name in enumerate(names)
-    ]
-    rows = [
-        ["withheld" if cells is None else _cell(cells[row]) for cells in lists]
-        for row in range(min(height, most))
-    ]
-    shown = "no rows are shared" if not most else f"the first {len(rows):,} rows"
-    lines = [f"{height:,} rows, {width:,} columns; {shown}.", ""]
-    titles = [f"{_cell(name)} ({_cell(frame.type(column))})" for name, column in columns]
-    lines += [_row(titles), _row(["---"] * width), *map(_row, rows)]
-    return "\n".join(lines)
-
-
-def _cell(value: Any) -> str:
-    return visible_text(str(value), 80).replace("|", "\\|")
-
-
-def _row(cells: Iterable[str]) -> str:
-    return f"| {' | '.join(cells)} |"
-
-
 # -- the graph and the session -------------------------------------------------------------------
 
 
-def graph_picture(session: Session, sharing: Sharing) -> Content:
+def graph_picture(session: Session) -> Content:
     """Return the lineage of the objects as SVG; without what the tiles show of tables that are
     not shared."""
     # What exports is imported when it is used first.
     export = import_module("..export", __package__)
     branch = export.exported_session(session.cursor, session.name)
-    if _restricted(sharing):
+    if _restricted(session.cursor.context.sharing):
         objects = tuple(replace(row, preview=Preview()) for row in branch.rows.objects)
         branch = replace(branch, rows=replace(branch.rows, objects=objects))
     return Content("image/svg+xml", str(export.text(branch, "svg")))

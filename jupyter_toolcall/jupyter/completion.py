@@ -107,9 +107,11 @@ def _option_values(option: str, fragment: str) -> list[str]:
         case "session":
             return [name for name in cells.sessions if name]
         case "outputs" if ":" in fragment:
-            classes = (n for n, v in variables.items() if isinstance(v, type) and n[:1] != "_")
-            name = fragment.partition(":")[0]
-            return [f"{name}:{kind}" for kind in (*classes, *SCALARS)]
+            classes = [n for n, v in variables.items() if isinstance(v, type) and n[:1] != "_"]
+            # Inside brackets a type stands where the last one begins.
+            at = max(fragment.rfind(sign) for sign in ":[,|") + 1
+            generic = ("list[", "dict[str, ", "tuple[", "set[")
+            return [f"{fragment[:at]}{kind}" for kind in (*classes, *SCALARS, *generic)]
         case "tools":
             return [*_variables(), *NAMES, *_options()]
         case "inputs" | "system" | "outputs":

@@ -19,6 +19,7 @@ from ..core.text import LINES, print_text, printable
 from ..engine import person_model as replying
 from ..engine.cursor import Cursor
 from ..engine.decisions import check_answer, unknown_outcome_reason
+from ..engine.input_rounds import questions_text, waits_for_input
 from ..engine.person_model import YourTurn
 from ..session import recorded_decisions
 from ..session.session import Session
@@ -56,6 +57,12 @@ def arguments(words: list[str]) -> dict[str, Any]:
     return {key: value(text) for key, _, text in pairs}
 
 
+def fields(text: str) -> Any:
+    """Return the fields of a form, written as `NAME=VALUE` words or as one JSON object."""
+    words = split(text)
+    return value(text) if text.startswith("{") else arguments(words) if words else {}
+
+
 def value(text: str) -> Any:
     """Return a value that is written as JSON; any other text is itself."""
     try:
@@ -67,6 +74,7 @@ def value(text: str) -> Any:
 # -- questions on the input line ---------------------------------------------------------------
 
 CHOICES = "[a]pprove, [e]dit NAME=VALUE, a[n]swer RESULT, [r]eject REASON, {}[s]top? "
+INPUT = "a[n]swer NAME=VALUE, [e]dit NAME=VALUE, [r]eject, [s]top? "
 KEEP = "[k]eep the recorded result, "
 UNKNOWN = " (outcome unknown: it had started; approve runs it again, answer says how it ended)"
 
@@ -86,6 +94,8 @@ def ask_by_input(session: Session, call: CallRecord, ask: Callable[[str], str]) 
     row = next((row for row in rows if row.call == call.id and not row.branch), None)
     why, recorded = (row.why, row.recorded) if row is not None else ("", "")
     choices = CHOICES.format(KEEP if recorded else "")
+    if waits_for_input(call):
+        why, choices = questions_text(call), INPUT
     known = f"recorded result: {recorded}\n" if recorded else ""
     line = ask(printable(f"{call_line(call)}\n{why}\n{known}{choices}", LINES)).strip()
     try:
@@ -96,8 +106,10 @@ def ask_by_input(session: Session, call: CallRecord, ask: Callable[[str], str]) 
 
 def _decide(session: Session, call: CallRecord, recorded: bool, word: str, text: str) -> None:
     match word[:1].lower():
-        case "a" if word.lower() != "answer":
+        case "a" if word.lower() != "answer" and not waits_for_input(call):
             session.decide(call.id, "approve")
+        case "n" | "a" if waits_for_input(call):
+            session.decide(call.id, "answer", result=fields(text))
         case "a" | "n":
             check_answer(session.cursor, call.id, value(text))
             session.decide(call.id, "answer", result=value(text))
@@ -163,6 +175,11 @@ def demand_no_person(controller: PanelController) -> None:
     waiting, cursor = controller.session.pending, controller.session.cursor
     if waiting:
         call = waiting[0]
+        if waits_for_input(call):
+            raise Unfinished(
+                f"{call.tool} ({call.id}) asks for input, and this run has no person: run the "
+                f"cell in a notebook. It asks: {questions_text(call)}"
+            )
         if reason := unknown_outcome_reason(cursor, call.id):
             raise Unfinished(
                 f"{call.tool} ({call.id}) waits for a person, and this run has none. {reason} "

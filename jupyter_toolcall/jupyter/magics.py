@@ -14,7 +14,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-from traitlets import Bool, Int, TraitError, Unicode
+from traitlets import Bool, Dict, Int, List, TraitError, Unicode
 from traitlets.config import Configurable
 
 from ..core.errors import UsageError
@@ -146,7 +146,9 @@ class ToolChat(Configurable):
     model = Unicode("", help="Who answers, such as scripted:kitchen.").tag(config=True)
     scheme = Unicode("select", help="How tools are shown to the model.").tag(config=True)
     approve = Unicode("ask", help="Which calls wait for you.").tag(config=True)
-    share = Unicode("sample", help="What -t tables sends of a table.").tag(config=True)
+    share = Unicode("sample", help="What is sent of a table.").tag(config=True)
+    withhold = List(Unicode(), help="Columns whose values are never sent.").tag(config=True)
+    mcp_servers = Dict(help="MCP servers by name, as in .mcp.json.").tag(config=True)
     max_turns = Int(50, help="Replies of the model before a run stops.").tag(config=True)
 
     def settings(self) -> dict[str, Any]:
@@ -178,6 +180,14 @@ def apply_project_settings(settings: ToolChat, table: Mapping[str, Any]) -> None
             "approve for whoever opens its notebooks; say it in a cell or by %config"
         )
     for name, value in table.items():
+        # A person is asked before a server of the file is used (`sources/mcp_servers.py`).
+        if name == "mcp":
+            continue
+        if name == "mcp_servers":
+            raise UsageError(
+                "[tool.jupyter-toolcall] mcp_servers is not taken from a file, which would start "
+                "programs; write [tool.jupyter-toolcall.mcp.NAME], and you are asked before"
+            )
         if name not in known:
             raise UsageError(
                 f"[tool.jupyter-toolcall] has no setting {name!r}; there are {', '.join(known)}"

@@ -31,7 +31,6 @@ from ..core.errors import ToolcallError, UsageError
 from ..core.text import visible_text
 from ..schemes.scheme import result_text
 from ..session.session import Session
-from ..sources.table_sharing import Sharing
 from ..tools.tool import Tool
 from . import client_view
 from .client_view import Content
@@ -102,8 +101,6 @@ class McpSession:
     """Answers the requests of MCP clients for a served session."""
 
     served: ServedSession
-    sharing: Callable[[], Sharing]
-    """Returns what is shared of tables where the session has no tools for them."""
     known_tools: tuple[Tool, ...] = ()
     """The session's tools, as last listed."""
     patience: float = PATIENCE
@@ -247,9 +244,8 @@ class McpSession:
 
     def _resource(self, session: Session, uri: str) -> tuple[Content, bool]:
         """Return what a resource holds, and whether that never changes. Raises UsageError."""
-        sharing = client_view.sharing_of(session, self.sharing())
         if uri == GRAPH:
-            return client_view.graph_picture(session, sharing), False
+            return client_view.graph_picture(session), False
         if uri == SESSION:
             return client_view.session_text(session), False
         name, _, digest = uri.removeprefix(OBJECTS).partition("/")
@@ -259,11 +255,10 @@ class McpSession:
         # On another branch the same name may stand for another object.
         if digest and digest != made.digest[: len(digest)]:
             raise UsageError(f"that {unquote(name)} is on a branch that the person has left")
-        return client_view.object_content(session, unquote(name), sharing), bool(digest)
+        return client_view.object_content(session, unquote(name)), bool(digest)
 
     def _object(self, session: Session, name: str) -> tuple[Content, list[types.ResourceLink]]:
-        sharing = client_view.sharing_of(session, self.sharing())
-        return client_view.object_content(session, name, sharing), _links(session, (name,))
+        return client_view.object_content(session, name), _links(session, (name,))
 
 
 async def _awaited(

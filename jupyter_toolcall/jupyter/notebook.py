@@ -31,6 +31,7 @@ from .cells import Cells
 from .extensions import CellRun
 from .input_line import demand_no_person, repeat_decisions, run_by_input, split
 from .magics import ToolChat, apply_project_settings, project_settings, settings_of
+from .mcp_commands import NextCell
 from .options import Options, help_text, model_name, parse_options
 from .panel import Panel
 from .panel_controller import TICK, PanelController
@@ -226,6 +227,9 @@ class Notebook:
         finally:
             self._print_notes()
         self.update_panels()
+        if isinstance(result, NextCell):
+            self.shell.set_next_input(result.text)
+            return None
         if isinstance(result, Session):
             self.cells.keep(result)
             self._bind(result)

@@ -70,6 +70,8 @@ class Options:
     help: bool = False
     written: frozenset[str] = frozenset()
     """The names of the options that the line has."""
+    mcp_servers: Mapping[str, Any] = field(default_factory=dict)
+    """The servers of `%config ToolChat.mcp_servers`, by the name behind `-t mcp:`."""
     default_model: str = ""
     """The model where a cell opens a session and names none."""
     extra: Mapping[str, Any] = field(default_factory=dict)
@@ -140,23 +142,24 @@ _OPTIONS: Mapping[str, Mapping[str, Any]] = {
 }
 """How each option is parsed; where no default stands, it is ""."""
 _HELP: Mapping[str, str] = {
-    "-m --model": "who answers: %%toolchat models lists them; or a variable that holds a model",
+    "-m --model": "the model, from the list of %%toolchat models; or a variable that holds one",
     "-t --tools": "variables that hold functions, classes, instances, definitions or toolboxes; "
-    "or tables, files",
-    "-i --input": "variables that become objects",
-    "-o --output": "outputs; each is bound as a variable once it is saved",
-    "-n --session": "a session that other cells go on with",
-    "--fresh": "ask anew, on a new branch, even where an answer is recorded",
+    "or the toolsets tables, files, files:FOLDER; or mcp:NAME, an MCP server",
+    "-i --input": "variables that become objects; of a text, a number or JSON data the model sees "
+    "the value",
+    "-o --output": "outputs: objects, or data such as list[str]; each is a variable once saved",
+    "-n --session": "a session that other cells continue",
+    "--fresh": "ask the model again, on a new branch, even if its reply is recorded",
     "--scheme": "how tools are shown to the model; or a variable that holds a scheme",
     "--native": "tools and their calls are XML in the text",
-    "--system": "what the model is told first, or a variable that holds it",
+    "--system": "the system prompt, or a variable that holds it",
     "--approve": "which calls wait for you; ask: all but read-only ones",
-    "--share": "what -t tables sends of a table: names and counts; 20 rows a call too; any rows",
-    "--withhold": "columns whose values -t tables never sends",
+    "--share": "what is sent of a table: names, types, counts; also 20 rows a call; any rows",
+    "--withhold": "columns of tables whose values are never sent",
     "--break": "calls that wait in any case",
     "--step": "wait before every step",
     "--wait": "the cell waits for you (default)",
-    "--no-wait": "the cell ends at a pause; the panel goes on from there",
+    "--no-wait": "the cell ends at a pause; the panel continues",
     "--max-turns": "stop after so many replies (default 50)",
     "--record": "record each request and its reply, a line a turn",
     "--replay": "replay what was recorded there",
@@ -201,6 +204,7 @@ def parse_options(line: str, settings: Mapping[str, Any] | None = None) -> Optio
     values = {each.name: getattr(parsed, each.name, None) for each in fields(Options)}
     values = {k: tuple(v) if isinstance(v, (list, dict)) else v for k, v in values.items()}
     heads = {word.partition("=")[0] for word in words}
+    values["mcp_servers"] = getattr(parsed, "mcp_servers", None) or {}
     values["written"] = frozenset(a.dest for a in reader._actions if heads & {*a.option_strings})
     values["extra"] = {name: getattr(parsed, name) for name in FLAGS}
     return Options(**{**values, "default_model": default_model})
@@ -299,6 +303,7 @@ def context_for_cell(
         journal=journal,
         breaks=options.breaks,
         max_turns=options.max_turns,
+        sharing=check_sharing(options.share, options.withhold),
     )
     return context, replace(opened, model=model_name(context.model))
 
@@ -318,11 +323,31 @@ def _tool_source(name: str, variables: Variables, folder: Path, options: Options
     sharing = check_sharing(options.share, options.withhold)
     if name not in variables and toolsets.is_toolset_name(name):
         return toolsets.toolset_named(name, folder, sharing)
-    written = bool({"share", "withhold"} & options.written)
-    value = toolsets.with_sharing(_variable(name, variables, "-t"), sharing, written)
+    if name.startswith("mcp:"):
+        return _mcp_tools(name.removeprefix("mcp:"), folder, options.mcp_servers)
+    held = _variable(name, variables, "-t")
+    value = toolsets.with_sharing(held, sharing, "share" in options.written)
     if not isinstance(value, dict) or "tool" not in value:
         return value
     return import_module("..sources.definition_tools", __package__).from_definition(value)
+
+
+def _mcp_tools(name: str, folder: Path, servers: Mapping[str, Any]) -> Toolbox:
+    """Return the tools of an MCP server by its name; the person is asked before the first use."""
+    addresses = import_module("..sources.mcp_servers", __package__)
+    address = addresses.address_of_named(name, folder, servers, _confirm)
+    toolbox: Toolbox = import_module("..sources.mcp_tools", __package__).from_mcp(address)
+    return toolbox
+
+
+def _confirm(question: str) -> bool:
+    """Return whether a person says yes; no where nobody can be asked, as in a notebook that runs
+    without one."""
+    try:
+        return input(question).strip().lower() in ("y", "yes")
+    # Jupyter raises StdinNotImplementedError.
+    except (EOFError, NotImplementedError, RuntimeError):
+        return False
 
 
 def _input_types(inputs: Mapping[str, tuple[Any, str]]) -> dict[str, type]:

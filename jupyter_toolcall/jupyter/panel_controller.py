@@ -23,6 +23,7 @@ from ..core.events import Decision, Outcome
 from ..core.secrets import MissingSecret
 from ..core.state import AskModel, AskPerson, RunCall
 from ..engine import person_model as replying
+from ..engine.cursor import Cursor
 from ..engine.decisions import check_answer, waiting_calls
 from ..engine.forks import entry_before_reply
 from ..engine.hooks import SessionHooks
@@ -32,12 +33,15 @@ from ..engine.session_values import PreparedCall
 from ..models.named import Person
 from ..schemes.messages import Reply
 from ..session.session import Session
+from ..tools.running_tool import showing_progress
 from ..view import contract
 from ..view.contract import Command, Notice, Refused, Rows
 from .extensions import PanelExtension
 from .panel_updates import PanelUpdates, session_row
 from .update_rate import UpdateRate
 
+PROGRESS = 200
+"""Characters of what a running tool says of its progress."""
 TICK = 0.04
 """Seconds between two looks into the inbox."""
 AS_PERSON = "As the model you asked for this call. Now decide on it as the person."
@@ -56,6 +60,7 @@ class PublishesExecution(SessionHooks):
 
     publish: Callable[[Phase], None]
     rate: UpdateRate
+    show_progress: Callable[[str], None]
 
     @contextlib.contextmanager
     def around_request(self, model: str) -> Iterator[Callable[[Reply | None], None]]:
@@ -65,7 +70,8 @@ class PublishesExecution(SessionHooks):
     @contextlib.contextmanager
     def around_execution(self, call: PreparedCall) -> Iterator[Callable[[Outcome], None]]:
         self.publish("running")
-        with self.rate.steady(), super().around_execution(call) as note:
+        showing = showing_progress(self.show_progress)
+        with self.rate.steady(), showing, super().around_execution(call) as note:
             yield note
 
 
@@ -197,7 +203,8 @@ class PanelController:
                     pass
                 case _ if publish or self.stepping:
                     self.publish("running")
-            context, publishes = cursor.context, PublishesExecution(self.publish, self.rate)
+            context = cursor.context
+            publishes = PublishesExecution(self.publish, self.rate, self._progress_of(cursor))
             context.hooks = (*context.hooks, publishes)
             try:
                 if advance(cursor) is not None:
@@ -417,6 +424,19 @@ class PanelController:
         with self.rate.lock:
             self._publish_late()
             self.updates.wait_for_model(reason)
+
+    def _progress_of(self, cursor: Cursor) -> Callable[[str], None]:
+        """Return what shows how far the next call of a cursor is, from any thread while it runs."""
+
+        def show(text: str) -> None:
+            line = " ".join(cursor.context.hide(str(text)).split())
+            with self.rate.lock:
+                # A thread of the tool may speak after the call has ended.
+                if cursor.running:
+                    cursor.progress = line[:PROGRESS]
+                    self.publish("running", f"Running: {cursor.progress}")
+
+        return show
 
     def _publish_late(self) -> None:
         """Send the update that was put off, if one was."""

@@ -20,7 +20,6 @@ from .magics import runs_cell
 
 if TYPE_CHECKING:
     from ..session.session import Session
-    from ..sources.table_sharing import Sharing
     from .cells import Cells
     from .mcp_server import HttpServer
     from .notebook import Notebook
@@ -80,13 +79,6 @@ class NotebookHost:
         """Return whether the kernel executes a cell."""
         return runs_cell()
 
-    def sharing(self) -> Sharing:
-        """Return what is shared of tables where the session has no tools for them."""
-        options = self.notebook.cells.options_of(self.name)
-        checked = import_module("..sources.table_sharing", __package__).check_sharing
-        sharing: Sharing = checked(options.share, options.withhold)
-        return sharing
-
 
 class Serving(NotebookExtension):
     """The server of a kernel: at most one, for one session."""
@@ -133,7 +125,7 @@ class Serving(NotebookExtension):
         except ImportError as error:
             raise UsageError(MISSING) from error
         host = NotebookHost(current_notebook(), name)
-        session = mcp_server.McpSession(served.ServedSession(host, loop), host.sharing)
+        session = mcp_server.McpSession(served.ServedSession(host, loop))
         session.known_tools = import_module(".client_view", __package__).tools_of(host.refresh())
         server: HttpServer = mcp_server.HttpServer(session, port)
         server.start()

@@ -16,12 +16,14 @@ from ..core.state_fold import state_at
 from ..core.text import nearest, print_text, visible_text
 from ..engine import person_model as replying
 from ..engine.decisions import check_answer
+from ..engine.input_rounds import waits_for_input
 from ..models.named import default, models, table
 from ..session.session import Session
 from ..storage.value_store import megabytes, value_store
+from . import mcp_commands
 from .cells import Cells
 from .extensions import registrations
-from .input_line import arguments, call_line, value
+from .input_line import arguments, call_line, fields, value
 
 Result = Session | Comparison | None
 """The session where a line continued one; a comparison is displayed, all else is printed."""
@@ -141,6 +143,8 @@ def _edit(session: Session, words: list[str]) -> Result:
 
 def _answer(session: Session, words: list[str]) -> Result:
     call, result = _call_and_words(session, words)
+    if call in session.state.open and waits_for_input(session.state.call(call)):
+        return _decided(session, call, "answer", result=fields(" ".join(result)))
     if not result:
         raise UsageError('an answer needs a result: answer CALL RESULT ("" is an empty text)')
     answer = value(" ".join(result))
@@ -320,14 +324,22 @@ _HELP = """\
 
 def subcommands() -> tuple[str, ...]:
     """Return the names of all subcommands, those of extensions too."""
-    return (*_COMMANDS, *(name for each in registrations() for name in each.subcommands), *_OTHERS)
+    return (
+        *_COMMANDS,
+        *(name for each in registrations() for name in each.subcommands),
+        *_OTHERS,
+        "mcp",
+        "prompt",
+    )
 
 
 def subcommands_help() -> str:
     """Return what the subcommands do."""
     config = "  config                     the settings; %config ToolChat.NAME = VALUE changes one"
     added = (each.help for each in registrations())
-    return "".join(["%toolchat SUBCOMMAND [-n SESSION]\n", _HELP, *added, config])
+    return "".join(
+        ["%toolchat SUBCOMMAND [-n SESSION]\n", _HELP, mcp_commands.HELP, *added, config]
+    )
 
 
 def carry_out(
@@ -343,6 +355,9 @@ def carry_out(
     """
     words, name = _option(words, "-n", "-n needs the name of a session")
     command, *more = words or ["status"]
+    if command in ("mcp", "prompt"):
+        done = mcp_commands.carry_out(command, more, cells.folder, settings)
+        return print_text(done) if isinstance(done, str) else done
     if command in (*_OTHERS, "--help", "-h"):
         print_text(_without_session(command, more, cells, settings))
         return None

@@ -1,8 +1,8 @@
 """Names of tools as providers take them: at most 64 ASCII letters, digits, `_` and `-`.
 
 OpenAI and Anthropic both document this limit. A longer name, or one with other characters, is sent
-in a short form: its beginning and a digest of it. Replies are read back, so that the session, its
-journal and the panel only have the names that the tools have.
+in a short form: its beginning and a digest of it. In replies the name replaces the short form, so
+the session, its journal and the panel only have the names of the tools.
 """
 
 from __future__ import annotations
@@ -31,16 +31,16 @@ def short_names(names: Iterable[str]) -> dict[str, str]:
 
     The same names have the same forms in any order, and no two names have one form.
     """
-    every = set(names)
+    all_names = set(names)
     forms: dict[str, str] = {}
-    refused = [name for name in every if not _ACCEPTED.fullmatch(name)]
-    # Another name may be what a form would be: a server chooses the names of its fields.
-    taken = every.difference(refused)
+    refused = [name for name in all_names if not _ACCEPTED.fullmatch(name)]
+    # A tool may already have the name that a form would be: a server chooses its fields' names.
+    used_names = all_names.difference(refused)
     for name in sorted(refused):
         attempt = 0
-        while (form := _short_form(name, attempt)) in taken:
+        while (form := _short_form(name, attempt)) in used_names:
             attempt += 1
-        taken.add(form)
+        used_names.add(form)
         forms[name] = form
     return forms
 
@@ -48,7 +48,7 @@ def short_names(names: Iterable[str]) -> dict[str, str]:
 def _short_form(name: str, attempt: int) -> str:
     """Return the beginning of a name, as far as it is accepted, and a digest of the name."""
     letters = unicodedata.normalize("NFKD", name)
-    plain = "".join(each for each in letters if not unicodedata.combining(each))
+    plain = "".join(letter for letter in letters if not unicodedata.combining(letter))
     beginning = _REFUSED.sub("_", plain)[: LONGEST - DIGITS - 1]
     return f"{beginning}_{digest('tool name', name, attempt)[:DIGITS]}"
 
@@ -56,8 +56,8 @@ def _short_form(name: str, attempt: int) -> str:
 def with_short_names(request: Request) -> tuple[Request, Mapping[str, str]]:
     """Return a request in which every tool has a name that can be sent, and the names by form.
 
-    The description of a tool that was renamed begins with its name: results and lists of tools
-    have that one.
+    The description of a renamed tool begins with its name, since results and lists of tools have
+    that name.
     """
     names = {tool.name for tool in (*request.tools, *request.deferred)}
     forms = short_names(names.union(sent.name for sent in request.first))

@@ -11,7 +11,7 @@ from rpds import HashTrieMap, HashTrieSet
 
 from ..core.call_record import CALL_ID
 from ..core.errors import ModelError
-from ..core.events import Asked, Call, Decided, Finished, Replied
+from ..core.events import Asked, Call, Replied, ended_call
 from ..core.folds import Trail
 from ..core.journal import Journal
 from ..core.journal_entries import Entry
@@ -114,7 +114,7 @@ def conversation_fold(
                 if keys and not isinstance(message, Results):
                     message = replace(message, secrets=keys)
                 sent = _with_request(sent, reply, journal.texts)
-            case Finished() | Decided(decision="reject" | "answer"):
+            case event if ended_call(event):
                 if sent.waiting > 1:
                     return replace(sent, waiting=sent.waiting - 1)
                 message = scheme.speak(_results(state_at(journal, entry.id)))

@@ -137,7 +137,8 @@ def plain_text(made: Made) -> str:
     """Return plain data as a model is shown it, and what it is; "" for any other object."""
     if not made.shown:
         return ""
-    return f"{made.shown} ({' '.join(made.description.split()) or made.producer.input})"
+    about = " ".join(made.description.split()) or made.producer.input
+    return f"{made.shown} ({about})" if about else made.shown
 
 
 # -- calls ---------------------------------------------------------------------------------------
@@ -189,7 +190,8 @@ def result_data(call: CallRecord) -> tuple[dict[str, Any], bool]:
         ran = ", ".join(f"{key}={readable_json(value)}" for key, value in call.arguments.items())
         note = f"A person changed this call; what ran in its place: {call.tool}({ran})."
     elif call.decided is not None and call.status == "answered":
-        note = "A person gave this result; the tool did not run."
+        unknown = _unknown(call) if call.unknown_reason else "the tool did not run"
+        note = f"A person gave this result; {unknown}."
     data, error = _outcome(call)
     if note and call.decided is not None:
         return {"note": _with_reason(note, call.decided.reason), **data}, error
@@ -204,6 +206,10 @@ def _outcome(call: CallRecord) -> tuple[dict[str, Any], bool]:
             return _structured(call, outcome), False
         case Data(data):
             return {"result": data}, False
+        case Failed(message) if call.status == "rejected" and call.unknown_reason:
+            return {
+                "error": _with_reason(f"{_unknown(call)}. It did not run again.", message)
+            }, True
         case Failed(message) if call.status == "rejected":
             return {
                 "error": _with_reason("This call was rejected, so it did not run.", message)
@@ -214,6 +220,10 @@ def _outcome(call: CallRecord) -> tuple[dict[str, Any], bool]:
             text = "A person interrupted this call while it ran; what it had done is not known."
             return {"error": text}, True
     return {"error": "This call has no result."}, True
+
+
+def _unknown(call: CallRecord) -> str:
+    return f"it is not known whether the call took effect ({call.unknown_reason})"
 
 
 def _structured(call: CallRecord, outcome: Many) -> dict[str, Any]:

@@ -1,5 +1,6 @@
-"""The elements that stand side by side in a text, as rigging writes the parameters of a call:
-`<city>Oslo</city>`. What a model writes is no XML that a parser would take.
+"""The elements in a row of a text, as rigging writes the parameters of a call: `<city>Oslo</city>`.
+
+A parser of XML would refuse most of what models write.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ _OPEN = re.compile(r"<([A-Za-z_][\w.-]*+)(?=[\s/>])([^<>]*+)>")
 
 @dataclass(frozen=True, slots=True)
 class Element:
-    """An element: its name, the positions of its content, and the position behind its end."""
+    """An element: its name, where its content starts and ends, and where the next text starts."""
 
     name: str
     start: int
@@ -26,37 +27,37 @@ class Element:
     @property
     def children_of_attributes(self) -> str:
         """Its attributes, written as elements: `<size a="1"/>` has `<a>1</a>`."""
-        found = ATTRIBUTE.finditer(self.attributes.rstrip().removesuffix("/"))
-        return "".join(f"<{m[1]}>{m[2] or m[3] or m[4] or ''}</{m[1]}>" for m in found)
+        matches = ATTRIBUTE.finditer(self.attributes.rstrip().removesuffix("/"))
+        return "".join(f"<{m[1]}>{m[2] or m[3] or m[4] or ''}</{m[1]}>" for m in matches)
 
 
 def elements(text: str, start: int, end: int) -> Iterator[Element]:
-    """Yield the elements of a part of a text, up to what is no whole element."""
-    at = start
+    """Yield the elements of a part of a text, up to the first text that is no complete element."""
+    position = start
     while True:
-        space = _SPACE.match(text, at, end)
-        opened = _OPEN.match(text, space.end() if space else at, end)
+        space = _SPACE.match(text, position, end)
+        opened = _OPEN.match(text, space.end() if space else position, end)
         if opened is None:
             return
         name, attributes = opened.groups()
         if attributes.rstrip().endswith("/"):
             yield Element(name, opened.end(), opened.end(), opened.end(), attributes)
-            at = opened.end()
+            position = opened.end()
         elif (closed := _end_of(name, text, opened.end(), end)) is not None:
             yield Element(name, opened.end(), closed.start(), closed.end(), attributes)
-            at = closed.end()
+            position = closed.end()
         else:
             return
 
 
-def _end_of(name: str, text: str, at: int, end: int) -> re.Match[str] | None:
-    """Return the tag that ends an element; CDATA hides tags, and one of its name may be in it."""
+def _end_of(name: str, text: str, position: int, end: int) -> re.Match[str] | None:
+    """Return the tag that ends an element; elements of the same name and CDATA may be in it."""
     tag = re.compile(rf"<!\[CDATA\[|<(/?){re.escape(name)}(?=[\s/>])[^<>]*+>")
-    depth, last = 1, text.rfind("]]>", at, end)
-    while (match := tag.search(text, at, end)) is not None:
-        at = match.end()
+    depth, last = 1, text.rfind("]]>", position, end)
+    while (match := tag.search(text, position, end)) is not None:
+        position = match.end()
         if match[1] is None:
-            at = text.index("]]>", at) + 3 if at <= last else at
+            position = text.index("]]>", position) + 3 if position <= last else position
         elif match[1]:
             depth -= 1
         elif not match[0].endswith("/>"):

@@ -10,15 +10,31 @@ from itertools import takewhile
 from pathlib import Path
 from typing import Any
 
-from ..core.errors import ToolcallError
-from ..core.events import Asked, Call, Data, Decided, Event, Finished, Replied, Started, from_json
+from ..core.errors import CallError, ToolcallError
+from ..core.events import (
+    Asked,
+    Call,
+    Data,
+    Decided,
+    Event,
+    Finished,
+    Made,
+    Replied,
+    Started,
+    Unknown,
+    ended_call,
+    from_json,
+)
 from ..core.journal_entries import name
 from ..engine import person_model as replying
 from ..engine.client_calls import record_client_call
 from ..engine.decisions import decision_event
+from ..engine.recorded_results import RecordedResults
 from ..engine.replay_queue import call_id_of
 from ..models.named import IN_PLACE
+from ..sources.mcp_results import RESOURCE, restored_resource
 from ..storage.notebook_files import saved_sessions
+from ..tools.tool import Tool
 from .session import Session
 
 Saved = tuple[str, Event, Mapping[str, Any]]
@@ -38,7 +54,7 @@ def cut_off(entries: Sequence[Saved], rows: Sequence[Any]) -> Mapping[int, str]:
     """Return where calls started that never ended, and which: what allowed them is used up."""
     started = {n: e.call_id for n, (_, e, _) in enumerate(entries) if isinstance(e, Started)}
     for number, (_, event, _) in enumerate(entries):
-        if isinstance(event, Finished):
+        if isinstance(event, Finished) and not isinstance(event.outcome, Unknown):
             turn = _turn(entries, rows, number)
             started.pop(next((at for at in turn if started.get(at) == event.call_id), -1), "")
     return started
@@ -49,8 +65,8 @@ def waits(entries: Sequence[Saved], rows: Sequence[Any], head: str) -> bool:
     stands = next((n for n, each in enumerate(entries) if each[0] == head), -1)
     ended: set[str] = set()
     for at in _up(rows, stands):
-        match entries[at][1]:
-            case Finished(call_id) | Decided(call_id, "reject" | "answer"):
+        match event := entries[at][1]:
+            case Finished() | Decided() if call_id := ended_call(event):
                 ended.add(call_id)
             case Replied(calls=calls):
                 return not {call.id for call in calls} <= ended
@@ -131,6 +147,39 @@ def notebook_decisions() -> NotebookDecisions:
     """Return the decisions to repeat in this process; none outside of a verification."""
     path, allowed = os.environ.get(IN_PLACE, ""), os.environ.get(WORDS, "")
     return decisions_in(Path(path), allowed) if path and allowed else NotebookDecisions()
+
+
+@functools.cache
+def notebook_results() -> RecordedResults | None:
+    """Return the results of servers that a notebook has, while it is verified; else None."""
+    path = os.environ.get(IN_PLACE, "")
+    if not path or WORDS not in os.environ:
+        return None
+    return RecordedResults(_server_events(Path(path)), _restored)
+
+
+def _server_events(path: Path) -> Iterator[Event]:
+    """Yield the replies of a notebook's sessions, and the ends of the calls that servers ran."""
+    # A session that several cells show is saved with each of them.
+    events: dict[str, Event] = {}
+    for part in (each.data["journal"] for each in saved_sessions(path)):
+        for entry_id, event, meta in entries_of(part):
+            if isinstance(event, Replied) or "server" in meta:
+                events.setdefault(entry_id, event)
+    yield from events.values()
+
+
+def server_results(path: Path) -> int:
+    """Return how many results of servers a notebook has."""
+    return sum(isinstance(event, Finished) for event in _server_events(path))
+
+
+def _restored(made: Made, record: Any, tool: Tool) -> Any:
+    """Return an object that a server returned. Raises CallError where the notebook has no value."""
+    value = restored_resource(record, tool.group) if made.kind == RESOURCE else None
+    if value is None:
+        raise CallError(f"the recorded {made.kind} is in no notebook, so this is not verified")
+    return value
 
 
 def decisions_in(path: Path, allowed: str) -> NotebookDecisions:
@@ -216,6 +265,8 @@ def _decide(session: Session, event: Decided, decision: RecordedDecision) -> Ses
     if call is None or asked is None:
         return None
     if (call.tool, call.call.arguments) != (asked.tool, asked.arguments):
+        return None
+    if event.round and (call.open_round is None or len(call.rounds) != event.round):
         return None
     options: dict[str, Any] = {"reason": event.reason}
     if event.decision == "edit":

@@ -213,8 +213,9 @@ class Session:
     def replay(self, at: Any = None, fresh: bool = False) -> Session:
         """Return a session that replays everything after an entry or call (None: from the start).
 
-        Calls with the same inputs take their cached results. With `fresh` every call runs again,
-        and `came_out` shows the differences. Nothing happens before `run`.
+        Calls with the same inputs take their cached results. With `fresh` every call runs again
+        that did not ask you for input, and `came_out` shows the differences. Nothing happens
+        before `run`.
         """
         self.cursor.refresh()
         return self.at(forks.replay_cursor(self.cursor, at and id_of(at), fresh))

@@ -20,7 +20,7 @@ from ..core.journal_entries import VERSION
 from ..core.state_fold import state_at
 from ..core.text import visible_text
 from ..engine.replay_queue import call_id_of
-from ..engine.verification import first_difference
+from ..engine.verification import first_difference, taken_text
 from ..models.named import IN_PLACE
 from ..storage.journal_file import journal_file, journal_names, journals_folder
 from ..storage.notebook_files import (
@@ -31,7 +31,13 @@ from ..storage.notebook_files import (
     saved_sessions,
 )
 from ..storage.signatures import signer
-from .recorded_decisions import ALL, WORDS, verified_decisions, without_cut_off
+from .recorded_decisions import (
+    ALL,
+    WORDS,
+    server_results,
+    verified_decisions,
+    without_cut_off,
+)
 
 UNSAID = ("bound", "digest", "instances")
 """What goes by how a tool's code is compiled: it says nothing of what came out."""
@@ -115,7 +121,7 @@ def _notebook(path: Path, allow: bool) -> Verified:
         return Verified("", f"{divergence}{hint}")
     calls = sum(len(each.data["rows"].get("calls", ())) for each in before)
     said_of = f"{_many(len(before), 'session', 'sessions')}, {_many(calls, 'call', 'calls')}"
-    return Verified(said_of)
+    return Verified(said_of + taken_text(server_results(path)))
 
 
 _HINT = (

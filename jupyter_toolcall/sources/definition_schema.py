@@ -34,7 +34,7 @@ def read_schema(parameters: Any, where: str) -> dict[str, Any]:
     if is_bare:
         schema = {"type": "object", "properties": schema, "required": []}
     try:
-        _validator(schema)
+        schema_validator(schema)
     except ValidationError as error:
         path, message = _mistake(error, schema)
         at = ".".join((where, *(path[1:] if is_bare and path[:1] == ["properties"] else path)))
@@ -59,7 +59,7 @@ def _is_schema(parameters: Schema) -> bool:
     )
 
 
-def _validator(schema: Schema) -> Draft202012Validator:
+def schema_validator(schema: Schema) -> Draft202012Validator:
     """Return what checks values. Raises ValidationError for what is no schema."""
     plain = json.loads(json.dumps(schema))
     return Draft202012Validator(plain, retriever=_refuse_to_fetch)
@@ -128,7 +128,7 @@ class ArgumentChecker:
     ) -> None:
         self.title, self.schema, self.ignored = title, schema, ignored
         self.known = (*property_names(schema), *also)
-        self._validator = _validator(schema)
+        self._validator = schema_validator(schema)
 
     def __call__(self, arguments: Mapping[str, Any]) -> dict[str, Any]:
         """Return the arguments: "7" is 7 to an integer. Raises CallError.

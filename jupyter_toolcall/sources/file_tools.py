@@ -1,7 +1,7 @@
 """The tools of the toolset `files`: text files in one folder, and never outside it.
 
-A path is checked by its text first, the same on every system, and then walked part by part from an
-open folder without following links, so that a folder that is replaced meanwhile leads nowhere.
+The text of a path is checked first, with the same rules on all systems. Then its folders are opened
+one in the other without following links, so that a folder that is replaced meanwhile leads nowhere.
 """
 
 from __future__ import annotations
@@ -41,14 +41,19 @@ class Folder:
     def __init__(self, path: Path) -> None:
         self._path = path
 
+    @property
+    def path(self) -> Path:
+        """The folder as it was named."""
+        return self._path
+
     def list_files(self, folder: str = "") -> dict[str, Any]:
         """List the files and folders in a folder. Hidden files and links are left out.
 
         Args:
             folder: A folder such as `reports/2024`; the topmost one if left out.
         """
-        with self._opened(_parts(folder) if folder not in ("", ".") else ()) as at:
-            entries = sorted(self._entries(at))
+        with self._opened(_parts(folder) if folder not in ("", ".") else ()) as handle:
+            entries = sorted(self._entries(handle))
         listed: list[Any] = [
             {"folder": name} if size is None else {"file": name, "bytes": size}
             for name, size in entries[:MOST_FILES]
@@ -70,20 +75,20 @@ class Folder:
             lines: How many lines at most.
         """
         *folders, name = _parts(path)
-        with self._opened(folders) as at:
-            data = self._content(at, self._exact(at, name))
+        with self._opened(folders) as handle:
+            data = self._content(handle, self._exact(handle, name))
         if b"\0" in data:
             raise CallError(f"{path} is no text file")
         try:
             text = data.decode("utf-8")
         except UnicodeDecodeError:
             raise CallError(f"{path} is no text file in UTF-8") from None
-        every = text.splitlines(keepends=True)
-        chosen = "".join(every[first_line - 1 : first_line - 1 + lines])
+        all_lines = text.splitlines(keepends=True)
+        chosen = "".join(all_lines[first_line - 1 : first_line - 1 + lines])
         cut = (
             {"cut": f"the first {LONGEST_TEXT:,} characters"} if len(chosen) > LONGEST_TEXT else {}
         )
-        return {"text": chosen[:LONGEST_TEXT], "lines_in_file": len(every), **cut}
+        return {"text": chosen[:LONGEST_TEXT], "lines_in_file": len(all_lines), **cut}
 
     def write(
         self, path: str, text: Annotated[str, Field(max_length=LONGEST_WRITTEN)]
@@ -96,9 +101,9 @@ class Folder:
         """
         *folders, name = _parts(path)
         data = text.encode("utf-8")
-        with self._opened(folders) as at:
-            before = self._size_before(at, name)
-            self._replace(at, name, data)
+        with self._opened(folders) as handle:
+            before = self._size_before(handle, name)
+            self._replace(handle, name, data)
         replaced = "nothing: the file is new" if before is None else f"{before:,} bytes"
         return {"written": f"{len(data):,} bytes", "replaced": replaced}
 
@@ -106,46 +111,53 @@ class Folder:
         """Return what writing replaces, for the person who decides."""
         try:
             *folders, name = _parts(values["path"])
-            with self._opened(folders) as at:
-                before = self._size_before(at, name)
+            with self._opened(folders) as handle:
+                before = self._size_before(handle, name)
         except CallError:
             return ""
-        what = visible_text(values["path"], 80)
-        return f"Creates {what}." if before is None else f"Replaces {what} ({before:,} bytes)."
+        path = visible_text(values["path"], 80)
+        return f"Creates {path}." if before is None else f"Replaces {path} ({before:,} bytes)."
 
     # -- entries of an open folder --------------------------------------------------------------
 
     @contextmanager
     def _opened(self, folders: Any) -> Iterator[Any]:
-        """Open a folder below this one, no link on the path to it: a descriptor or a path."""
+        """Open a folder in this one without following links; yield its descriptor.
+
+        Systems that cannot open an entry of an open folder get its path.
+        """
         if not _SAFE_OPEN:
             yield self._checked_path(folders)
             return
         try:
-            at = os.open(self._path, os.O_RDONLY | getattr(os, "O_DIRECTORY", 0))
+            handle = os.open(self._path, os.O_RDONLY | getattr(os, "O_DIRECTORY", 0))
         except OSError as error:
             raise CallError(f"the folder cannot be opened: {error.strerror}") from None
         try:
             for name in folders:
-                inner = _system(name, os.open, self._exact(at, name), _FOLDER, dir_fd=at)
-                os.close(at)
-                at = inner
-            yield at
+                inner = _system(name, os.open, self._exact(handle, name), _FOLDER, dir_fd=handle)
+                os.close(handle)
+                handle = inner
+            yield handle
         finally:
-            os.close(at)
+            os.close(handle)
 
     def _checked_path(self, folders: Any) -> Path:
-        """Return a folder's path where the system cannot open one relative to another."""
-        at = self._path
+        """Return the path of a folder, for systems that cannot open an entry of an open folder."""
+        path = self._path
         for name in folders:
-            at = at / self._exact(at, name)
-            if at.is_symlink() or not at.is_dir() or at.resolve() != at.absolute().resolve():
+            path = path / self._exact(path, name)
+            if (
+                path.is_symlink()
+                or not path.is_dir()
+                or path.resolve() != path.absolute().resolve()
+            ):
                 raise CallError(f"{name} is no folder")
-        return at
+        return path
 
-    def _entries(self, at: Any) -> Iterator[tuple[str, int | None]]:
+    def _entries(self, handle: Any) -> Iterator[tuple[str, int | None]]:
         """Yield the names of folders and regular files, with the sizes of the files."""
-        with os.scandir(at) as entries:
+        with os.scandir(handle) as entries:
             for entry in entries:
                 if entry.name.startswith(".") or not entry.name.isprintable():
                     continue
@@ -154,20 +166,20 @@ class Folder:
                 elif entry.is_file(follow_symlinks=False):
                     yield entry.name, entry.stat(follow_symlinks=False).st_size
 
-    def _exact(self, at: Any, name: str) -> str:
+    def _exact(self, handle: Any, name: str) -> str:
         """Return the name of an entry that exists. Raises CallError, with the nearest, for others.
 
-        A name that differs in case only is another file on one system, and the same on the next.
+        A name in another case names the same file on some systems, and another one on others.
         """
-        names = [entry for entry, _ in self._entries(at)]
+        names = [entry for entry, _ in self._entries(handle)]
         if name in names:
             return name
-        same = [each for each in names if _folded(each) == _folded(name)]
+        same = [entry for entry in names if _folded(entry) == _folded(name)]
         hint = f" Did you mean {same[0]}?" if same else nearest(name, names)
         raise CallError(f"there is no {visible_text(name, 80)} (links are not followed).{hint}")
 
-    def _content(self, at: Any, name: str) -> bytes:
-        descriptor = _open_entry(at, name, os.O_RDONLY | _FILE)
+    def _content(self, handle: Any, name: str) -> bytes:
+        descriptor = _open_entry(handle, name, os.O_RDONLY | _FILE)
         with os.fdopen(descriptor, "rb") as file:
             info = os.fstat(file.fileno())
             if not stat.S_ISREG(info.st_mode):
@@ -176,50 +188,53 @@ class Folder:
                 raise CallError(f"{name} is larger than {LARGEST_FILE:,} bytes")
             return file.read(LARGEST_FILE)
 
-    def _size_before(self, at: Any, name: str) -> int | None:
+    def _size_before(self, handle: Any, name: str) -> int | None:
         """Return the size of the file that would be replaced; None for a new one.
 
         Raises CallError where something else has the name, or one that differs in case only.
         """
-        names = os.listdir(at)
-        same = [each for each in names if each != name and _folded(each) == _folded(name)]
+        names = os.listdir(handle)
+        same = [entry for entry in names if entry != name and _folded(entry) == _folded(name)]
         if same:
             raise CallError(f"{name} differs from {same[0]} in case only; use that name")
         if name not in names:
             return None
-        sizes = dict(self._entries(at))
+        sizes = dict(self._entries(handle))
         if sizes.get(name) is None:
             raise CallError(f"{name} is no file that can be replaced")
         return sizes[name]
 
-    def _replace(self, at: Any, name: str, data: bytes) -> None:
-        """Write a file beside, then rename it: it is complete, and a link is never written to."""
-        beside = f".{secrets.token_hex(8)}.part"
+    def _replace(self, handle: Any, name: str, data: bytes) -> None:
+        """Write a new file and rename it: the file is complete, and no link is written through."""
+        part_name = f".{secrets.token_hex(8)}.part"
         flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | _FILE
         try:
-            with os.fdopen(_open_entry(at, beside, flags), "wb") as file:
+            with os.fdopen(_open_entry(handle, part_name, flags), "wb") as file:
                 file.write(data)
-            if isinstance(at, int):
-                _system(name, os.replace, beside, name, src_dir_fd=at, dst_dir_fd=at)
+            if isinstance(handle, int):
+                _system(name, os.replace, part_name, name, src_dir_fd=handle, dst_dir_fd=handle)
             else:
-                _system(name, os.replace, at / beside, at / name)
+                _system(name, os.replace, handle / part_name, handle / name)
         except BaseException:
             with suppress(OSError):
-                os.unlink(beside, dir_fd=at) if isinstance(at, int) else os.unlink(at / beside)
+                if isinstance(handle, int):
+                    os.unlink(part_name, dir_fd=handle)
+                else:
+                    os.unlink(handle / part_name)
             raise
 
 
-def _open_entry(at: Any, name: str, flags: int) -> int:
-    """Open an entry of an open folder, or of a path where the system has no such call."""
-    if isinstance(at, int):
-        descriptor: int = _system(name, os.open, name, flags, 0o666, dir_fd=at)
+def _open_entry(handle: Any, name: str, flags: int) -> int:
+    """Open an entry of a folder, by the folder's descriptor or its path."""
+    if isinstance(handle, int):
+        descriptor: int = _system(name, os.open, name, flags, 0o666, dir_fd=handle)
     else:
-        descriptor = _system(name, os.open, at / name, flags, 0o666)
+        descriptor = _system(name, os.open, handle / name, flags, 0o666)
     return descriptor
 
 
 def _system(name: str, function: Any, *arguments: Any, **named: Any) -> Any:
-    """Call a function of the system. Raises CallError, which names no path of this machine."""
+    """Call a function of `os`. Raises CallError, which has no path of this machine."""
     try:
         return function(*arguments, **named)
     except OSError as error:

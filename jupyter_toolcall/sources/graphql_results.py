@@ -1,7 +1,7 @@
 """What a server returned, checked against the types of its schema (GraphQL specification, 6.4.3).
 
-A scalar of the server's own may be any JSON. Raises CallError, in one line: the field, what came,
-and what the schema says.
+A custom scalar may be any JSON. A CallError names in one line the field, the value, and the type in
+the schema.
 """
 
 from __future__ import annotations
@@ -15,13 +15,16 @@ from ..core.text import printable
 from .graphql_schema import BUILT_IN, LEAVES, Ref, Schema, Type
 
 LONGEST = 60
-"""Characters that an error shows of what came."""
+"""Characters of a value that an error shows."""
 
 
 def check_result(schema: Schema, ref: Ref, data: Any, field: str) -> None:
-    """Raise CallError unless data fits a type; `field` is where it comes from, as `Type.field`.
+    """Raise CallError unless data fits a type.
 
-    Of objects only their number is checked, and whether one may be null.
+    Objects are only checked for null, and for lists where the type has lists.
+
+    Arguments:
+        field: the field that returned the data, as `Type.field`.
     """
     if misfit := _misfit(schema, ref, data):
         path, part, declared = misfit
@@ -42,16 +45,16 @@ def check_fields(schema: Schema, ref: Ref, data: Any, names: tuple[str, ...], fi
         raise CallError(f"{field}: the server answered {_shown(data)}, and the schema says {ref}")
     elif data is not None:
         for name in names:
-            of = schema.types[ref.name].fields[name]
-            check_result(schema, of.type, data.get(name), f"{field}.{name}")
+            declared = schema.types[ref.name].fields[name].type
+            check_result(schema, declared, data.get(name), f"{field}.{name}")
 
 
 Misfit = tuple[str, Any, Ref]
-"""Where a part of the data is, as `[1]`, what it is, and the type that it does not fit."""
+"""The path to a part of the data, such as `[1]`, the part, and the type that it does not fit."""
 
 
 def _misfit(schema: Schema, ref: Ref, data: Any) -> Misfit | None:
-    """Return the first part of data that does not fit a type, None where all of it does."""
+    """Return the first part of data that does not fit a type; None if all of it fits."""
     if data is None:
         return ("", data, ref) if ref.required else None
     if ref.item is None:
@@ -60,21 +63,21 @@ def _misfit(schema: Schema, ref: Ref, data: Any) -> Misfit | None:
         return "", data, ref
     for index, item in enumerate(data):
         if misfit := _misfit(schema, ref.item, item):
-            path, *others = misfit
-            return f"[{index}]{path}", *others
+            path, part, declared = misfit
+            return f"[{index}]{path}", part, declared
     return None
 
 
-def _fits(named: Type, data: Any) -> bool:
-    """Return whether data that is not null fits a type by name."""
-    if named.kind == "ENUM":
-        return isinstance(data, str) and data in named.values
-    if named.kind not in LEAVES:
+def _fits(declared: Type, data: Any) -> bool:
+    """Return whether data that is not null fits a type that is no list."""
+    if declared.kind == "ENUM":
+        return isinstance(data, str) and data in declared.values
+    if declared.kind not in LEAVES:
         return not isinstance(data, list)
-    match named.name, data:
+    match declared.name, data:
         case "Boolean", bool():
             return True
-        case _, bool() if named.name in BUILT_IN:
+        case _, bool() if declared.name in BUILT_IN:
             return False
         case ("String" | "ID", str()) | ("ID" | "Int", int()):
             return True
@@ -82,7 +85,7 @@ def _fits(named: Type, data: Any) -> bool:
             return data.is_integer()
         case "Float", int() | float():
             return math.isfinite(data)
-    return named.name not in BUILT_IN
+    return declared.name not in BUILT_IN
 
 
 def _shown(data: Any) -> str:

@@ -52,11 +52,12 @@ def from_graphql(
             is left out by default (deprecated, `id`, `node`, `loadFooFromID`).
         exclude: globs over the names of tools; none by default.
         read_only: globs over the fields, as `Type.field`, that change nothing on the server:
-            `"Issue.title"`, `"*Connection.*"`; `"Query.*"` is every query, whatever it leads to.
-            The policies `ask` and `read-only` run them without asking. A mutation fits only a glob
-            that begins with `Mutation.`. By default only fields that return one object are
-            read-only, since they send nothing: at some servers (Dagger's) any other field may run
-            what led to it.
+            `"Issue.title"`, `"*Connection.*"`. `"Query.*"` is every field that a query can reach:
+            the root fields, and the fields of all types, since they are sent as one query.
+            The policies `ask` and `read-only` run these fields without asking. A mutation fits
+            only a glob that begins with `Mutation.`. By default only fields that return one object
+            are read-only, since they send nothing: at some servers (Dagger's) a query for any
+            other field runs what the path to it describes.
 
     Returns:
         A `Toolbox` with a tool for each field, and a type of object for each object type.

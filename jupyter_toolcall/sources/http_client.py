@@ -16,7 +16,7 @@ import zlib
 from collections.abc import AsyncIterator, Mapping
 from dataclasses import dataclass, field
 from ipaddress import IPv4Address, IPv6Address, IPv6Network, ip_address
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ..core.errors import CallError, DefinitionError
 from ..tools.invoke import invoke
@@ -314,13 +314,133 @@ async def _addresses(limits: RequestLimits, target: _Target) -> list[str]:
     return addresses
 
 
+# -- a server whose URL a person typed ------------------------------------------------
+
+
+@dataclass
+class LastResponse:
+    """The last response of a server."""
+
+    status: int = 0
+    is_too_large: bool = False
+
+
+def server_client(
+    url: str, headers: Mapping[str, str], auth: Any, max_bytes: int, last: LastResponse
+) -> httpx2.AsyncClient:
+    """Return a client for one server, whose URL a person typed.
+
+    The server itself may be on this computer. Any other host that it leads to (a redirect, a
+    sign-in service that it names) has to be public and use https, and the client connects to the
+    address that was checked. A response, or a line of an event stream, has at most `max_bytes`.
+    `last` is kept up to date.
+    """
+    import httpx2
+
+    typed = _origin(httpx2.URL(url))
+    inner = httpx2.AsyncHTTPTransport(verify=_tls(), trust_env=False)
+
+    class Transport(httpx2.AsyncBaseTransport):
+        async def handle_async_request(self, request: httpx2.Request) -> httpx2.Response:
+            if _origin(request.url) != typed:
+                request = await _to_public_address(request)
+            response = await inner.handle_async_request(request)
+            # Signing in makes requests of its own.
+            if "text/event-stream" in request.headers.get("accept", ""):
+                last.status, last.is_too_large = response.status_code, False
+            packed = ("content-encoding", "content-length")
+            kept = [
+                pair for pair in response.headers.multi_items() if pair[0].lower() not in packed
+            ]
+            body = LimitedBody(response, request.url.host)
+            return httpx2.Response(response.status_code, headers=kept, stream=body)
+
+        async def aclose(self) -> None:
+            await inner.aclose()
+
+    class LimitedBody(httpx2.AsyncByteStream):
+        def __init__(self, response: httpx2.Response, host: str) -> None:
+            self._response, self._host = response, host
+
+        async def __aiter__(self) -> AsyncIterator[bytes]:
+            is_stream = self._response.headers.get("content-type", "").startswith("text/event-")
+            rest = bytearray()
+            try:
+                async for part in _unpacked(self._response, max_bytes, self._host):
+                    rest += part
+                    if is_stream and b"\n" in part:
+                        end = rest.rindex(b"\n") + 1
+                        yield without_half_characters(bytes(rest[:end]))
+                        del rest[:end]
+                    if len(rest) > max_bytes:
+                        last.is_too_large = True
+                        raise httpx2.StreamError(f"more than {max_bytes:,} bytes")
+            except CallError as error:
+                raise httpx2.StreamError(str(error)) from None
+            yield without_half_characters(bytes(rest))
+
+        async def aclose(self) -> None:
+            await self._response.aclose()
+
+    return httpx2.AsyncClient(
+        headers=headers,
+        # A tool may take as long as it takes: a person can interrupt it.
+        timeout=httpx2.Timeout(30, read=None),
+        auth=auth,
+        transport=Transport(),
+    )
+
+
+_ESCAPES = re.compile(
+    rb"\\(?:\\|u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}|u([dD][89a-fA-F]..))"
+)
+"""A backslash, a character in two halves, or half of one (with a group), as JSON escapes them."""
+
+
+def without_half_characters(data: bytes) -> bytes:
+    """Return JSON in which half of a Unicode character, which few parsers read, is U+FFFD."""
+    if b"\\ud" not in data and b"\\uD" not in data:
+        return data
+    return _ESCAPES.sub(lambda match: rb"\ufffd" if match[1] else match[0], data)
+
+
+def _origin(url: httpx2.URL) -> tuple[str, str, int | None]:
+    return url.scheme, url.host, url.port or _PORTS.get(url.scheme)
+
+
+async def _to_public_address(request: httpx2.Request) -> httpx2.Request:
+    """Return a request that goes to a checked address. Raises ConnectError for a private one."""
+    import httpx2
+
+    url, loop = request.url, asyncio.get_running_loop()
+    host = url.raw_host.decode("ascii").strip("[]")
+    if url.scheme != "https":
+        raise httpx2.ConnectError(f"{host} was not typed by a person, and does not use https")
+    try:
+        infos = await loop.getaddrinfo(host, url.port or 443, type=socket.SOCK_STREAM)
+    except (OSError, UnicodeError):
+        raise httpx2.ConnectError(f"{host} cannot be found: no such host") from None
+    addresses = [str(info[4][0]) for info in infos]
+    if not addresses or not all(_is_public(_embedded_ipv4(ip_address(a))) for a in addresses):
+        raise httpx2.ConnectError(
+            f"{host} leads to a private address, and was not typed by a person"
+        )
+    return httpx2.Request(
+        request.method,
+        url.copy_with(host=addresses[0]),
+        headers={**request.headers, "host": url.netloc.decode("ascii")},
+        stream=request.stream,
+        extensions={**request.extensions, "sni_hostname": host},
+    )
+
+
 # -- the body -------------------------------------------------------------------------
 
 
 async def _body(response: httpx2.Response, limits: RequestLimits, target: _Target) -> bytes:
     """Return the whole body, unpacked. Raises CallError as soon as it is too long."""
     body = bytearray()
-    async for part in _unpacked(response, limits, target):
+    async for part in _unpacked(response, limits.max_bytes, target.address):
         body += part
         if len(body) > limits.max_bytes:
             raise CallError(f"{target.address} answered more than {limits.max_bytes:,} bytes")
@@ -328,7 +448,7 @@ async def _body(response: httpx2.Response, limits: RequestLimits, target: _Targe
 
 
 async def _unpacked(
-    response: httpx2.Response, limits: RequestLimits, target: _Target
+    response: httpx2.Response, max_bytes: int, address: str
 ) -> AsyncIterator[bytes]:
     """Yield the body in parts, none of them much longer than the limit."""
     packing = response.headers.get("content-encoding", "identity").strip().lower()
@@ -337,14 +457,14 @@ async def _unpacked(
             yield part
         return
     if packing not in ("gzip", "x-gzip", "deflate"):
-        raise CallError(f"{target.address} packed its answer as {packing!r:.40}, not as gzip")
+        raise CallError(f"{address} packed its answer as {packing!r:.40}, not as gzip")
     unpack, is_empty = zlib.decompressobj(zlib.MAX_WBITS | 32), True
     async for part in response.aiter_raw():
         is_empty = is_empty and not part
         try:
             # A small packed part may unpack to gigabytes.
-            yield unpack.decompress(part, limits.max_bytes + 1)
+            yield unpack.decompress(part, max_bytes + 1)
         except zlib.error:
-            raise CallError(f"{target.address} sent an answer that cannot be unpacked") from None
+            raise CallError(f"{address} sent an answer that cannot be unpacked") from None
     if not is_empty and (not unpack.eof or unpack.unused_data):
-        raise CallError(f"{target.address} sent an answer that is not packed as one whole")
+        raise CallError(f"{address} sent an answer that is not packed as one whole")

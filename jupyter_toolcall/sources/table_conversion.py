@@ -1,4 +1,4 @@
-"""Conversion of a column to another type, with the values that do not fit counted or dropped.
+"""Conversion of a column to another type; values that do not fit are counted, or become missing.
 
 An error never quotes a cell: the column may be withheld from the model.
 """
@@ -15,33 +15,33 @@ _NUMBER = r"^[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d{1,3})?$"
 _WHOLE = r"^[+-]?\d{1,18}$"
 _TRUE, _FALSE = ("true", "yes", "1"), ("false", "no", "0")
 ISO = ("%Y-%m-%d", "%Y-%m-%d %H:%M:%S", "%Y-%m-%dT%H:%M:%S", "%Y-%m-%d %H:%M", "%Y-%m-%dT%H:%M")
-"""The forms of dates that are read without a format."""
+"""The formats of dates that are tried if no format is named."""
 
 
 def converted(frame: Any, name: str, to: str, null: bool, format: str | None) -> Any:
     """Return a column of a frame with another type, as a series of the same name.
 
-    Raises CallError, which counts the values that do not fit, unless they become `null`.
+    Values that do not fit become missing if `null`. Otherwise they are counted in a CallError.
     """
     series = frame[name]
     kind = kind_of_column(series.dtype)
     if to in ("int", "float"):
-        made = _numbers(series, kind, to)
+        result = _numbers(series, kind, to)
     elif to == "bool":
-        made = _truths(series, kind)
+        result = _booleans(series, kind)
     elif to == "str":
-        made = _texts(series, kind, format)
+        result = _texts(series, kind, format)
     else:
-        made = _dates(series, kind, to, format)
-    lost = int(made.null_count()) - int(series.null_count())
+        result = _dates(series, kind, to, format)
+    lost = int(result.null_count()) - int(series.null_count())
     if lost > 0 and not null:
         raise CallError(
             f"{lost:,} values of {name} are no {to}; with invalid: null they become missing"
         )
-    return made.alias(name)
+    return result.alias(name)
 
 
-def _refused(series: Any, to: str) -> CallError:
+def _conversion_error(series: Any, to: str) -> CallError:
     return CallError(f"a column of type {type_text(series.dtype)} does not become {to}")
 
 
@@ -50,25 +50,25 @@ def _numbers(series: Any, kind: str, to: str) -> Any:
     if kind == "text":
         texts = series.cast(nw.String).str.strip_chars()
         fits = texts.str.contains(_WHOLE if to == "int" else _NUMBER).fill_null(False)
-        series = _only(texts, fits)
+        series = _with_nulls(texts, fits)
         series = series.cast(nw.Float64) if to == "float" else series
     elif kind == "number" and to == "int" and not series.dtype.is_integer():
         whole = ((series == series.floor()) & (series.abs() < 2.0**63)).fill_null(False)
-        series = _only(series, whole)
+        series = _with_nulls(series, whole)
     elif kind not in ("number", "bool"):
-        raise _refused(series, to)
+        raise _conversion_error(series, to)
     return series.cast(nw.Float64) if to == "float" else _whole(series)
 
 
-def _only(series: Any, fits: Any) -> Any:
-    """Return a series in which what does not fit is missing."""
+def _with_nulls(series: Any, fits: Any) -> Any:
+    """Return a series in which the values that do not fit are missing."""
     nw, frame = narwhals(), series.alias("value").to_frame().with_columns(fits.alias("fits"))
     kept = nw.when(nw.col("fits")).then(nw.col("value")).otherwise(nw.lit(None))
     return frame.select(kept.alias("value"))["value"]
 
 
 def _whole(series: Any) -> Any:
-    """Return a series of whole numbers: in pandas of its nullable type, if some are missing."""
+    """Return a series of whole numbers; pandas needs its nullable type if some are missing."""
     nw = narwhals()
     if engine_of(series) == "pandas" and series.null_count():
         pandas, native = import_module("pandas"), series.to_native()
@@ -78,26 +78,26 @@ def _whole(series: Any) -> Any:
     return series.cast(nw.Int64)
 
 
-def _truths(series: Any, kind: str) -> Any:
+def _booleans(series: Any, kind: str) -> Any:
     nw = narwhals()
     if kind == "bool":
         return series
     if kind == "number":
-        return _nullable_truths(series != 0, series.is_null())
+        return _nullable_booleans(series != 0, series.is_null())
     if kind != "text":
-        raise _refused(series, "bool")
+        raise _conversion_error(series, "bool")
     texts = series.cast(nw.String).str.strip_chars().str.to_lowercase()
-    known = texts.is_in([*_TRUE, *_FALSE]).fill_null(False)
-    return _nullable_truths(texts.is_in([*_TRUE]).fill_null(False), ~known)
+    fits = texts.is_in([*_TRUE, *_FALSE]).fill_null(False)
+    return _nullable_booleans(texts.is_in([*_TRUE]).fill_null(False), ~fits)
 
 
-def _nullable_truths(truths: Any, missing: Any) -> Any:
+def _nullable_booleans(booleans: Any, missing: Any) -> Any:
     if not missing.any():
-        return truths
-    if engine_of(truths) == "pandas":
-        native = truths.to_native().astype("boolean").mask(missing.to_native())
+        return booleans
+    if engine_of(booleans) == "pandas":
+        native = booleans.to_native().astype("boolean").mask(missing.to_native())
         return narwhals().from_native(native, series_only=True)
-    return _only(truths, ~missing)
+    return _with_nulls(booleans, ~missing)
 
 
 def _texts(series: Any, kind: str, format: str | None) -> Any:
@@ -112,11 +112,11 @@ def _texts(series: Any, kind: str, format: str | None) -> Any:
 def _dates(series: Any, kind: str, to: str, format: str | None) -> Any:
     nw = narwhals()
     if kind == "text":
-        read = {"pandas": _by_pandas, "polars": _by_polars, "pyarrow": _by_pyarrow}
-        native = read[engine_of(series)](series, (format,) if format else ISO)
+        parsers = {"pandas": _dates_by_pandas, "polars": _dates_by_polars, "pyarrow": _by_pyarrow}
+        native = parsers[engine_of(series)](series, (format,) if format else ISO)
         series = nw.from_native(native, series_only=True)
     elif kind != "date":
-        raise _refused(series, to)
+        raise _conversion_error(series, to)
     # pandas has no type of dates: a date is midnight.
     if to == "date" and engine_of(series) == "pandas":
         return series.dt.truncate("1d")
@@ -125,38 +125,38 @@ def _dates(series: Any, kind: str, to: str, format: str | None) -> Any:
     return series if series.dtype != nw.Date else series.cast(nw.Datetime("us"))
 
 
-def _by_pandas(series: Any, formats: tuple[str, ...]) -> Any:
+def _dates_by_pandas(series: Any, formats: tuple[str, ...]) -> Any:
     pandas, texts = import_module("pandas"), series.to_native().str.strip()
-    read = None
-    for each in formats:
-        part = pandas.to_datetime(texts, format=each, errors="coerce")
-        read = part if read is None else read.fillna(part)
-    return read
+    dates = None
+    for date_format in formats:
+        parsed = pandas.to_datetime(texts, format=date_format, errors="coerce")
+        dates = parsed if dates is None else dates.fillna(parsed)
+    return dates
 
 
-def _by_polars(series: Any, formats: tuple[str, ...]) -> Any:
+def _dates_by_polars(series: Any, formats: tuple[str, ...]) -> Any:
     polars, texts = import_module("polars"), series.to_native().str.strip_chars()
     frame = polars.DataFrame({"text": texts})
-    parts = [
-        polars.col("text").str.strptime(polars.Datetime("us"), each, strict=False)
-        for each in formats
+    parsed = [
+        polars.col("text").str.strptime(polars.Datetime("us"), date_format, strict=False)
+        for date_format in formats
     ]
-    return frame.select(polars.coalesce(parts))["text"]
+    return frame.select(polars.coalesce(parsed))["text"]
 
 
 def _by_pyarrow(series: Any, formats: tuple[str, ...]) -> Any:
     compute = import_module("pyarrow.compute")
     texts = compute.utf8_trim_whitespace(series.to_native())
-    return compute.coalesce(*[_strictly_by_pyarrow(compute, texts, each) for each in formats])
+    return compute.coalesce(*[_parsed_by_pyarrow(compute, texts, form) for form in formats])
 
 
-def _strictly_by_pyarrow(compute: Any, texts: Any, format: str) -> Any:
-    """Return dates, without those that are none: Arrow reads 2024-02-30 as 1 March."""
+def _parsed_by_pyarrow(compute: Any, texts: Any, format: str) -> Any:
+    """Return dates; a text that is no date is null, where Arrow reads 2024-02-30 as 1 March."""
     dates = compute.strptime(texts, format, "s", error_is_null=True)
     shown = compute.strftime(dates, format)
     other = compute.and_(
         compute.not_equal(shown, texts),
         compute.equal(compute.utf8_length(shown), compute.utf8_length(texts)),
     )
-    read = compute.if_else(compute.fill_null(other, True), None, dates)
-    return compute.cast(read, "timestamp[us]")
+    valid = compute.if_else(compute.fill_null(other, True), None, dates)
+    return compute.cast(valid, "timestamp[us]")

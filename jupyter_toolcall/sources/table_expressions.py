@@ -1,7 +1,7 @@
 """The expressions of `tables_filter` and `tables_derive`: parsed and checked here, never evaluated
 as Python.
 
-The text is parsed by `ast`. Only the nodes that are named here become expressions of narwhals; each
+The text is parsed by `ast`. Only the nodes in `_Parser.read` become expressions of narwhals. Each
 has a kind (number, text, bool, date), so that a wrong operation is an error before anything runs.
 A comparison with a missing value is false, on each engine.
 """
@@ -185,9 +185,9 @@ class _Parser:
             raise CallError("and, or and not stand between conditions, such as price > 3")
         return part if part.dtype is None else Part(part.expr.fill_null(False), "bool")
 
-    def _number(self, part: Part, what: str) -> None:
+    def _number(self, part: Part, operator: str) -> None:
         if part.kind != "number":
-            raise CallError(f"{what} takes numbers, not {_kind_text(part)}")
+            raise CallError(f"{operator} takes numbers, not {_kind_text(part)}")
 
     def _arithmetic(self, left: Part, op: ast.operator, right: Part) -> Part:
         symbol = _SYMBOLS.get(type(op))
@@ -232,8 +232,8 @@ class _Parser:
             raise CallError(f"{symbol} does not compare true and false")
         compared = _OPERATIONS[symbol](first.expr, second.expr)
         if symbol == "!=":
-            for each in (first, second):
-                compared = compared if each.literal else compared & ~each.expr.is_null()
+            for part in (first, second):
+                compared = compared if part.literal else compared & ~part.expr.is_null()
         return Part(compared.fill_null(False), "bool")
 
     def _is_null_literal(self, node: ast.expr) -> bool:
@@ -276,20 +276,24 @@ class _Parser:
             raise CallError('in takes a list of literals, such as ["a", "b"]')
         if part.literal:
             raise CallError("in stands after a column, such as city in ['a', 'b']")
-        values = [self.read(each) for each in right.elts]
-        if not all(each.literal for each in values):
+        values = [self.read(node) for node in right.elts]
+        if not all(value.literal for value in values):
             raise CallError('in takes a list of literals, such as ["a", "b"]')
-        values = [each for each in values if each.kind is not None]
-        members = [self._same_kind(part, each)[1].value for each in values]
-        found = part.expr.is_in(members).fill_null(False)
-        return Part(~found & ~part.expr.is_null() if negated else found, "bool")
+        values = [value for value in values if value.kind is not None]
+        members = [self._same_kind(part, value)[1].value for value in values]
+        is_member = part.expr.is_in(members).fill_null(False)
+        return Part(~is_member & ~part.expr.is_null() if negated else is_member, "bool")
 
     def _null_test(self, arguments: list[ast.expr], negated: bool = False) -> Part:
         _arity("is_null", arguments, 1)
         name = arguments[0].id if isinstance(arguments[0], ast.Name) else ""
         name = self._quoted.get(name, name)
-        test = self._nw.col(name) if name in self.schema else self.read(arguments[0]).expr
-        return Part(~test.is_null() if negated else test.is_null(), "bool")
+        column = self._nw.col(name) if name in self.schema else self.read(arguments[0]).expr
+        test = column.is_null()
+        if name in self.schema and self.schema[name].is_float():
+            # Polars and pyarrow tell NaN and null apart; both are missing.
+            test = test | column.is_nan().fill_null(False)
+        return Part(~test if negated else test, "bool")
 
     # -- functions -------------------------------------------------------------------------------
 
@@ -319,27 +323,26 @@ class _Parser:
         if name in ("is_null", "not_null"):
             return self._null_test(arguments, name == "not_null")
         if name not in FUNCTIONS:
-            known = ", ".join(FUNCTIONS)
-            hint = nearest(name, FUNCTIONS)
+            listed, hint = ", ".join(FUNCTIONS), nearest(name, FUNCTIONS)
             raise CallError(
-                f"there is no function {visible_text(name, 40)}.{hint} Functions: {known}"
+                f"there is no function {visible_text(name, 40)}.{hint} Functions: {listed}"
             )
         takes, count, returns, apply = FUNCTIONS[name]
         _arity(name, arguments, count)
-        first, *more = [self.read(argument) for argument in arguments]
+        first, *following = [self.read(argument) for argument in arguments]
         if takes is not None and first.kind != takes:
             raise CallError(f"{name} takes a {takes}, not {_kind_text(first)}")
         if first.literal:
             raise CallError(f"{name} takes a column")
         if name == "coalesce":
-            values: list[Any] = [each for _, each in [self._same_kind(first, more[0])]]
+            values: list[Any] = [self._same_kind(first, following[0])[1]]
         else:
-            values = [_plain(name, part) for part in more]
+            values = [_plain(name, part) for part in following]
         return Part(apply(self._nw, first.expr, *values), returns or first.kind)
 
 
 def _check_size(tree: ast.expr) -> None:
-    """Raise CallError for a tree that is too large; nothing here recurses."""
+    """Raise CallError for a tree that is too large. A loop reads it, since it may be too deep."""
     level: list[ast.AST] = [tree]
     nodes, depth = 0, 0
     while level:
@@ -407,7 +410,7 @@ def _replace(nw: Any, expr: Any, old: Any, new: Any) -> Any:
 
 
 def _slice(nw: Any, expr: Any, start: Any, length: Any) -> Any:
-    if not all(type(each) is int and 0 <= each <= 10_000 for each in (start, length)):
+    if not all(type(number) is int and 0 <= number <= 10_000 for number in (start, length)):
         raise CallError("slice takes the first position, from 0, and a length")
     return expr.str.slice(start, length)
 

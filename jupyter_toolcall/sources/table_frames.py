@@ -1,6 +1,6 @@
-"""Tables of pandas, polars and pyarrow as one kind of frame (narwhals), and their cells as JSON.
+"""Tables of pandas, polars and pyarrow as frames of narwhals, and their cells as JSON.
 
-narwhals is imported here alone, when the first table is read.
+No other file imports narwhals; this one does when the first table is read.
 """
 
 from __future__ import annotations
@@ -8,38 +8,21 @@ from __future__ import annotations
 import datetime
 import decimal
 import math
-from abc import ABCMeta
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from importlib import import_module
 from importlib.util import find_spec
 from typing import Any, Literal
 
 from ..core.errors import CallError, DefinitionError
 from ..core.text import nearest, visible_text
+from ..tools.table_classes import AnyTable
 
 Kind = Literal["number", "text", "bool", "date", "other"]
 """What an expression may do with a column."""
-ENGINES: Mapping[str, str] = {"pandas": "DataFrame", "polars": "DataFrame", "pyarrow": "Table"}
-"""The class of each engine's tables."""
 LONGEST_CELL = 200
 """Characters of a text in a cell that a model is sent."""
 MOST_NAMES = 50
 """Columns that an error lists."""
-
-
-class _TableClass(ABCMeta):
-    """Counts the tables of each engine as subclasses, and imports no engine for it."""
-
-    def __subclasscheck__(cls, subclass: type) -> bool:
-        bases = getattr(subclass, "__mro__", ())
-        return any(ENGINES.get(b.__module__.partition(".")[0]) == b.__name__ for b in bases)
-
-    def __instancecheck__(cls, instance: object) -> bool:
-        return issubclass(type(instance), cls)
-
-
-class AnyTable(metaclass=_TableClass):
-    """A table of pandas, polars or pyarrow."""
 
 
 def require_narwhals() -> None:
@@ -103,6 +86,19 @@ def kind_of_column(dtype: Any) -> Kind:
     return "bool" if dtype == nw.Boolean else "other"
 
 
+def nan_as_null(frame: Any, names: Sequence[str] | None = None) -> Any:
+    """Return a frame in which NaN is null, as in pandas: polars and pyarrow tell them apart.
+
+    Arguments:
+        names: the columns; all of them if left out.
+    """
+    if engine_of(frame) == "pandas":
+        return frame
+    nw, chosen = narwhals(), frame.columns if names is None else names
+    floats = [nw.col(name) for name in chosen if frame.schema[name].is_float()]
+    return frame.with_columns(*[nw.when(~each.is_nan()).then(each) for each in floats])
+
+
 def type_text(dtype: Any) -> str:
     """Return the name of a column's type as a model reads it: `Int64`, `Datetime`."""
     return type(dtype).__name__ if not isinstance(dtype, type) else dtype.__name__
@@ -120,15 +116,14 @@ def check_columns(frame: Any, names: Iterable[str]) -> list[str]:
 def unknown_column(name: str, columns: Sequence[str]) -> CallError:
     """Return the error for a column that a table does not have."""
     listed = ", ".join(columns[:MOST_NAMES])
-    more = f" and {len(columns) - MOST_NAMES} more" if len(columns) > MOST_NAMES else ""
+    unlisted = len(columns) - MOST_NAMES
+    listed += f" and {unlisted} more" if unlisted > 0 else ""
     hint = nearest(name, columns)
-    return CallError(
-        f"there is no column {visible_text(name, 80)!r}.{hint} Columns: {listed}{more}"
-    )
+    return CallError(f"there is no column {visible_text(name, 80)!r}.{hint} Columns: {listed}")
 
 
 def check_new_column(name: str) -> str:
-    """Return the name of a new column. Raises CallError for one that nobody could read."""
+    """Return the name of a new column. Raises CallError for one that is not legible."""
     if not name.strip() or len(name) > 200 or not name.isprintable():
         raise CallError("a column's name is a printable text of 1 to 200 characters")
     return name
@@ -145,7 +140,7 @@ def json_rows(frame: Any) -> list[dict[str, Any]]:
 
 
 def json_cell(value: Any) -> Any:
-    """Return a cell as JSON data: dates as ISO texts, what is missing as None."""
+    """Return a cell as JSON data: dates as ISO texts, missing values as None."""
     if hasattr(value, "item") and getattr(value, "shape", None) == ():
         value = value.item()
     if value is None or value != value:

@@ -13,8 +13,8 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any, Literal
 
 from ..core.errors import CallError
+from ..tools.table_classes import AnyTable
 from .table_frames import (
-    AnyTable,
     check_columns,
     frame_of_table,
     json_cell,
@@ -136,10 +136,11 @@ def _draw_over(axes: Any, frame: Any, kind: str, x: str | None, names: Sequence[
         elif kind == "scatter":
             axes.scatter(across, _cells(frame, name), s=14, alpha=0.7, **look)
         else:
-            at = [each + (index - (len(names) - 1) / 2) * width for each in range(len(across))]
-            axes.bar(at, _cells(frame, name), width, **look)
+            offset = (index - (len(names) - 1) / 2) * width
+            positions = [row + offset for row in range(len(across))]
+            axes.bar(positions, _cells(frame, name), width, **look)
     if kind == "bar":
-        labels = [str(json_cell(each))[:20] for each in across]
+        labels = [str(json_cell(value))[:20] for value in across]
         turned = len(labels) > 6 or max(map(len, labels)) > 9
         axes.set_xticks(range(len(labels)), labels, rotation=45 if turned else 0)
         for tick in axes.get_xticklabels() if turned else ():
@@ -178,8 +179,8 @@ def figure_class() -> type:
         return buffer.getvalue()
 
     # A pickled figure names its class by this module. Its size in pixels is no caption.
-    own = {"__module__": __name__, "__str__": object.__str__, "_repr_png_": show_as_png}
-    return type("Figure", (base,), own)
+    attributes = {"__module__": __name__, "__str__": object.__str__, "_repr_png_": show_as_png}
+    return type("Figure", (base,), attributes)
 
 
 def __getattr__(name: str) -> Any:

@@ -1,26 +1,34 @@
-"""What a model is sent of a table's content: the schema, a sample of rows, or anything.
+"""What a model is sent of a table's content: the schema, a sample of rows, or any rows.
 
-A tool of the toolset `tables` runs behind `guarded`: it refuses what would send more, and an error
-of an engine is told without the cells that it may quote. Withheld columns keep their names in
-every result, so a value of theirs never stands under another name.
+A tool of the toolset `tables` runs behind `guarded`: it refuses a call that would send more, and
+drops the message of an engine's error if it may quote cells. A withheld column keeps its name in
+every result, so its values never appear under another name. Outside the toolset, in a question or
+in a prompt, `table_text` is all that a model is sent of a table.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, get_args
 
+from ..core.digests import readable_json
 from ..core.errors import CallError, UsageError
+from ..core.interrupts import attempt
 from ..core.text import nearest, visible_text
+from ..tools.table_classes import cell_free_text
+from ..tools.toolbox import Toolbox
+from ..tools.value_copies import plain_data
 from .table_expressions import condition, value_of
 from .table_frames import frame_of_table
 
 Share = Literal["schema", "sample", "values"]
 SAMPLE = 20
 """Rows, values or new column names that one call sends in the mode `sample`."""
+MOST_TEXT_ROWS = 5_000
+"""Rows of which a text is made in the mode `values`; the text itself is cut far earlier."""
 STATISTICS = ("min", "max", "mean", "std", "25%", "50%", "75%")
-"""The parts of a description that are cells, or computed from them."""
+"""The statistics that are cells, or are computed from cells."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,6 +64,97 @@ def check_sharing(share: str, withhold: Any = ()) -> Sharing:
     return Sharing(share, tuple(dict.fromkeys(names)))  # type: ignore[arg-type]
 
 
+def sharing_of(toolbox: Toolbox, otherwise: Sharing) -> Sharing:
+    """Return what a toolbox shares: the strictest of its toolsets `tables`, or `otherwise`."""
+    sources = (getattr(source, "sharing", None) for source in toolbox.sources)
+    rules = [each for each in sources if isinstance(each, Sharing)] or [otherwise]
+    share = min((each.share for each in rules), key=get_args(Share).index)
+    return Sharing(share, tuple(dict.fromkeys(name for each in rules for name in each.withhold)))
+
+
+# -- the text of a table ------------------------------------------------------------------------
+
+
+def table_text(value: Any, sharing: Sharing) -> str:
+    """Return what a model is sent of a table, or of a column: its size, and what is shared of it.
+
+    The rows are CSV, or JSON where cells hold lists or records. narwhals is not needed.
+    """
+    table = _as_table(value)
+    if table is None:
+        return cell_free_text(value)
+    table = _without_withheld_labels(table, sharing)
+    rows, names = table.shape[0], _column_names(table)
+    shown = [n for n, name in enumerate(names) if not _is_withheld(name, sharing)]
+    listed = [visible_text(str(names[n]), 80) for n in range(len(names)) if n not in {*shown}]
+    withheld = f" (withheld: {', '.join(listed)})" if listed else ""
+    if sharing.share == "schema":
+        types = ", ".join(f"{name} ({kind})" for name, kind in _column_types(table, names))
+        return f"{_count(rows, 'row')}; only names and types are shared: {types}{withheld}"
+    count = min(rows, MOST_TEXT_ROWS if sharing.rows is None else sharing.rows)
+    size = _count(rows, "row") if count == rows else f"the first {count:,} of {rows:,} rows"
+    head = f"{size}, {_count(len(shown), 'column')}{withheld}"
+    return f"{head}:\n{_rows_text(_part(table, names, shown, count), sharing)}"
+
+
+def _as_table(value: Any) -> Any:
+    """Return a table as it is, and a column as a table of one; None for any other value."""
+    if hasattr(value, "to_frame"):
+        return value.to_frame()
+    return value if len(getattr(value, "shape", ())) == 2 else None
+
+
+def _column_names(table: Any) -> list[Any]:
+    return [*getattr(table, "column_names", table.columns)]
+
+
+def _column_types(table: Any, names: list[Any]) -> list[tuple[str, str]]:
+    types = getattr(table, "dtypes", None)
+    types = table.schema.types if types is None else types
+    return [(visible_text(str(n), 80), str(t)) for n, t in zip(names, [*types], strict=True)]
+
+
+def _is_withheld(name: Any, sharing: Sharing) -> bool:
+    """Return whether a column is withheld; one of several levels is, if a level is."""
+    parts = name if isinstance(name, tuple) else (name,)
+    return any(str(part) in sharing.withhold for part in parts)
+
+
+def _has_labels(table: Any) -> bool:
+    """Return whether the rows of a table have labels of their own: only those of pandas do."""
+    return hasattr(table, "iloc") and type(table.index).__name__ != "RangeIndex"
+
+
+def _without_withheld_labels(table: Any, sharing: Sharing) -> Any:
+    """Return a table without the rows whose label is that of a withheld column, as in `df.T`."""
+    if not sharing.withhold or not _has_labels(table):
+        return table
+    return table[[not _is_withheld(label, sharing) for label in table.index]]
+
+
+def _part(table: Any, names: list[Any], shown: list[int], count: int) -> Any:
+    """Return the columns at these positions, of the first rows."""
+    if hasattr(table, "iloc"):
+        return table.iloc[:count, shown]
+    part = table.select([names[n] for n in shown])
+    return part.slice(0, count)
+
+
+def _rows_text(table: Any, sharing: Sharing) -> str:
+    if hasattr(table, "to_csv"):
+        withheld = any(_is_withheld(name, sharing) for name in table.index.names)
+        return str(table.to_csv(index=_has_labels(table) and not withheld))
+    if hasattr(table, "write_csv"):
+        text, raised = attempt(table.write_csv)
+        if not raised:
+            return str(text)
+    dicts = table.to_dicts() if hasattr(table, "to_dicts") else table.to_pylist()
+    return "\n".join(map(readable_json, map(plain_data, dicts)))
+
+
+# -- the tools of the toolset -------------------------------------------------------------------
+
+
 def guarded(name: str, function: Callable[..., Any], sharing: Sharing) -> Callable[..., Any]:
     """Return a tool's function that sends no more of its tables than is shared."""
 
@@ -83,17 +182,17 @@ def _hidden(values: Mapping[str, Any], sharing: Sharing) -> tuple[str, ...]:
 
 
 def _engine_error(error: Exception, cells_hidden: bool) -> CallError:
-    what = type(error).__name__
+    error_name = type(error).__name__
     if cells_hidden:
-        return CallError(f"the table's engine raised {what}; its message may quote cells")
+        return CallError(f"the table's engine raised {error_name}; its message may quote cells")
     lines = str(error).splitlines() or [""]
-    return CallError(f"the table's engine raised {what}: {visible_text(lines[0])}")
+    return CallError(f"the table's engine raised {error_name}: {visible_text(lines[0])}")
 
 
 def _allowed(
     name: str, values: dict[str, Any], sharing: Sharing, hidden: tuple[str, ...]
 ) -> dict[str, Any]:
-    """Return the values that a tool gets. Raises CallError for what is not shared."""
+    """Return the values that a tool gets. Raises CallError if it would send what is not shared."""
     if sharing.share == "schema" and name in ("head", "sample", "value_counts", "pivot"):
         raise CallError(f"{name} would send cells, and only the schema is shared: {_COUNTS}")
     if hidden:
@@ -124,10 +223,12 @@ def _refuse_hidden(name: str, values: Mapping[str, Any], hidden: tuple[str, ...]
         "rename": [*values.get("names", {})],
         "unpivot": values.get("columns", ()),
         "pivot": [values.get("on"), values.get("values")],
-        "aggregate": [each for each, how in computed.items() if how not in ("count", "distinct")],
+        "aggregate": [
+            column for column, how in computed.items() if how not in ("count", "distinct")
+        ],
         "join": _suffixed(values),
     }
-    refused = [each for each in named.get(name, ()) if each in hidden]
+    refused = [column for column in named.get(name, ()) if column in hidden]
     if refused:
         raise CallError(
             f"{', '.join(refused)}: withheld, so {name} may not use it; its values stay in columns "
@@ -140,14 +241,14 @@ def _suffixed(values: Mapping[str, Any]) -> list[str]:
     if "other" not in values:
         return []
     other = frame_of_table(values["other"]).columns
-    both = [each for each in frame_of_table(values["table"]).columns if each in other]
-    return [each for each in both if each not in values["on"]]
+    both = [column for column in frame_of_table(values["table"]).columns if column in other]
+    return [column for column in both if column not in values["on"]]
 
 
 def _reduced(
     name: str, result: Any, values: Mapping[str, Any], sharing: Sharing, hidden: tuple[str, ...]
 ) -> Any:
-    """Return a result without what is not shared, and with a line that says so."""
+    """Return a result without the cells that are not shared; a note in it says so."""
     if name in ("head", "sample") and hidden:
         return {**result, "withheld": [*hidden]}
     if name == "describe":
@@ -176,17 +277,43 @@ def _reduced_statistics(result: Any, sharing: Sharing, hidden: tuple[str, ...]) 
 
 
 def effect_of(name: str, sharing: Sharing) -> Callable[[Mapping[str, Any], str], str] | None:
-    """Return what says which cells a call sends to a model; None for a tool that sends none."""
+    """Return a function from a call's values and the model's name to the sentence that says which
+    cells the call sends; None for a tool that sends none.
+    """
     if sharing.share == "schema" or name not in _EFFECTS:
         return None
     return lambda values, model: _EFFECTS[name](values, model, sharing)
 
 
-def _rows_sent(values: Mapping[str, Any], model: str, sharing: Sharing) -> str:
-    frame = frame_of_table(values["table"])
-    rows = min(values.get("rows", 10), len(frame), MANY if sharing.rows is None else sharing.rows)
-    columns = len(frame.columns) - len(_hidden(values, sharing))
-    return f"Sends {_count(rows, 'row')} of {_count(columns, 'column')} to {model}."
+def _first_rows_sent(values: Mapping[str, Any], model: str, sharing: Sharing) -> str:
+    rows = _row_count(values, sharing)
+    return _rows_sent(
+        f"the first {rows:,} rows" if rows > 1 else "the first row", values, model, sharing
+    )
+
+
+def _random_rows_sent(values: Mapping[str, Any], model: str, sharing: Sharing) -> str:
+    rows = _count(_row_count(values, sharing), "row")
+    return _rows_sent(f"{rows} chosen at random", values, model, sharing)
+
+
+def _row_count(values: Mapping[str, Any], sharing: Sharing) -> int:
+    most = MANY if sharing.rows is None else sharing.rows
+    rows: int = min(values.get("rows", 10), len(frame_of_table(values["table"])), most)
+    return rows
+
+
+def _rows_sent(which: str, values: Mapping[str, Any], model: str, sharing: Sharing) -> str:
+    frame, hidden = frame_of_table(values["table"]), _hidden(values, sharing)
+    which = (
+        f"all {_count(len(frame), 'row')}" if _row_count(values, sharing) == len(frame) else which
+    )
+    columns = _count(len(frame.columns) - len(hidden), "column")
+    return f"Sends {which} of {columns}{_without(hidden)} to {model}."
+
+
+def _without(hidden: Sequence[str]) -> str:
+    return f", without {', '.join(hidden)}," if hidden else ""
 
 
 def _values_sent(values: Mapping[str, Any], model: str, sharing: Sharing) -> str:
@@ -197,18 +324,20 @@ def _values_sent(values: Mapping[str, Any], model: str, sharing: Sharing) -> str
 def _ranges_sent(values: Mapping[str, Any], model: str, sharing: Sharing) -> str:
     names = values.get("columns") or frame_of_table(values["table"]).columns
     hidden = _hidden(values, sharing)
-    count = len([each for each in names if each not in hidden])
-    return f"Sends the range and the quartiles of {_count(count, 'column')} to {model}."
+    sent = [column for column in names if column not in hidden]
+    of = ", ".join(sent) if len(sent) <= NAMED else _count(len(sent), "column")
+    without = _without([column for column in names if column in hidden])
+    return f"Sends the range and the quartiles of {of}{without} to {model}."
 
 
 def _names_sent(values: Mapping[str, Any], model: str, sharing: Sharing) -> str:
     return f"The values of {values['on']} become column names, which {model} may read."
 
 
-MANY = 10**9
+MANY, NAMED = 10**9, 3
 _EFFECTS: Mapping[str, Callable[[Mapping[str, Any], str, Sharing], str]] = {
-    "head": _rows_sent,
-    "sample": _rows_sent,
+    "head": _first_rows_sent,
+    "sample": _random_rows_sent,
     "value_counts": _values_sent,
     "describe": _ranges_sent,
     "pivot": _names_sent,

@@ -1,7 +1,7 @@
 """The tools of the toolset `tables`: plain functions from tables to new tables, or to JSON data.
 
 They work on pandas, polars and pyarrow alike, return a table of the engine of their input, and
-never change it. A script that is exported imports them from here.
+never change their input. Exported scripts import this module.
 """
 
 from __future__ import annotations
@@ -13,10 +13,10 @@ from typing import Annotated, Any, Literal
 from pydantic import Field
 
 from ..core.errors import CallError
+from ..tools.table_classes import AnyTable
 from .table_conversion import converted
 from .table_expressions import condition, value_of
 from .table_frames import (
-    AnyTable,
     check_columns,
     check_new_column,
     engine_of,
@@ -24,6 +24,7 @@ from .table_frames import (
     json_cell,
     json_rows,
     kind_of_column,
+    nan_as_null,
     narwhals,
     table_of,
     type_text,
@@ -71,7 +72,7 @@ def schema(table: AnyTable) -> dict[str, Any]:
 
 def missing(table: AnyTable) -> dict[str, Any]:
     """Return how many values are missing in each column that has missing ones."""
-    frame = frame_of_table(table)
+    frame = nan_as_null(frame_of_table(table))
     counts = {name: int(frame[name].null_count()) for name in frame.columns}
     return {
         "rows_in_table": len(frame),
@@ -85,7 +86,7 @@ def describe(table: AnyTable, columns: list[str] | None = None) -> dict[str, Any
     Args:
         columns: The columns to describe; all of them if left out.
     """
-    frame = frame_of_table(table)
+    frame = nan_as_null(frame_of_table(table))
     names = frame.columns if columns is None else check_columns(frame, columns)
     return {
         "rows_in_table": len(frame),
@@ -139,9 +140,9 @@ def filter_rows(table: AnyTable, where: str) -> AnyTable:
     """Keep the rows for which a condition is true. A comparison with a missing value is false.
 
     Args:
-        where: A condition, such as `price > 3 and city in ["Rome", "Oslo"]`,
-            "not is_null(name)", "contains(lower(name), 'pear')" or "year(day) == 2024". Column
-            names with spaces stand in backticks. Dates are texts: "day >= '2024-01-31'".
+        where: A condition, such as "price > 3 and city in ['Rome', 'Oslo']" or "not is_null(name)".
+            Columns with spaces stand in backticks, dates are texts: "`my day` >= '2024-01-31'".
+            Functions: "contains(lower(name), 'pear')", "year(day) == 2024".
     """
     frame = frame_of_table(table)
     return table_of(frame.filter(condition(where, frame)))
@@ -178,7 +179,7 @@ def drop_nulls(table: AnyTable, columns: list[str] | None = None) -> AnyTable:
     """
     frame = frame_of_table(table)
     names = frame.columns if not columns else check_columns(frame, columns)
-    return table_of(frame.drop_nulls(names))
+    return table_of(nan_as_null(frame, names).drop_nulls(names))
 
 
 # -- columns --------------------------------------------------------------------------------------
@@ -199,8 +200,8 @@ def derive_column(table: AnyTable, column: str, expression: str) -> AnyTable:
             "first + ' ' + last", "coalesce(a, b)" or "'high' if price > 9 else 'low'".
     """
     frame = frame_of_table(table)
-    made = value_of(expression, frame).alias(check_new_column(column))
-    return table_of(frame.with_columns(made))
+    derived = value_of(expression, frame).alias(check_new_column(column))
+    return table_of(frame.with_columns(derived))
 
 
 def rename_columns(table: AnyTable, names: Names) -> AnyTable:
@@ -254,6 +255,7 @@ def fill_missing(
     names = check_columns(frame, columns)
     if (method == "value") != (value is not None):
         raise CallError('give a value with method "value", and with no other method')
+    frame = nan_as_null(frame, names)
     return table_of(frame.with_columns(*[_filled(frame, name, method, value) for name in names]))
 
 
@@ -303,7 +305,12 @@ def aggregate(table: AnyTable, by: Columns, values: dict[str, Aggregate] | None 
     check_columns(frame, values or {})
     wanted = [_aggregated(frame, n, how).alias(f"{n}_{how}") for n, how in (values or {}).items()]
     wanted = wanted or [nw.len().alias("rows")]
-    return table_of(frame.group_by(keys).agg(*wanted).sort(keys, nulls_last=True))
+    return _sorted_groups(frame.group_by(keys).agg(*wanted), keys)
+
+
+def _sorted_groups(groups: Any, keys: Sequence[str]) -> AnyTable:
+    """Return groups as a table, sorted by their keys; pandas counts its new rows from 0."""
+    return table_of(narwhals().maybe_reset_index(groups.sort(keys, nulls_last=True)))
 
 
 def _aggregated(frame: Any, name: str, how: Aggregate) -> Any:
@@ -383,18 +390,17 @@ def pivot(
     )
     cell = nw.col("value in a cell")
     spread = [
-        nw.when(nw.col(on) == nw.lit(value)).then(cell).otherwise(nw.lit(None)).alias(name)
+        nw.when(nw.col(on) == nw.lit(value)).then(cell).alias(name)
         for value, name in zip(wanted, names, strict=True)
     ]
     cells = grouped.with_columns(*spread).group_by(keys).agg(*[nw.col(n).max() for n in names])
-    return table_of(cells.select([*keys, *names]).sort(keys, nulls_last=True))
+    return _sorted_groups(cells.select([*keys, *names]), keys)
 
 
 def _new_names(values: Sequence[Any], keys: Sequence[str]) -> list[str]:
     """Return the names of the columns of a pivot. Raises CallError where two would be one."""
     names = [str(json_cell(value)) for value in values]
-    taken = [name for name in names if name in keys or names.count(name) > 1]
-    if taken:
+    if any(name in keys or names.count(name) > 1 for name in names):
         raise CallError("two columns of the result would have the same name; rename one first")
     return names
 
@@ -414,10 +420,10 @@ def unpivot(
     """
     frame = frame_of_table(table)
     wide = check_columns(frame, columns)
-    index = [each for each in frame.columns if each not in wide]
+    index = [column for column in frame.columns if column not in wide]
     if {check_new_column(name), check_new_column(value)} & {*index} or name == value:
         raise CallError("name and value are new columns, with two different names")
-    if len({kind_of_column(frame.schema[each]) for each in wide}) > 1:
+    if len({kind_of_column(frame.schema[column]) for column in wide}) > 1:
         raise CallError("the columns hold values of different types; cast them first")
     long = frame.unpivot(on=wide, index=index, variable_name=name, value_name=value)
     return table_of(long)

@@ -13,11 +13,12 @@ from ..core.text import nearest
 from ..tools.object_references import receiver_schema
 from ..tools.object_types import Kinds
 from ..tools.python_tools import from_function
+from ..tools.table_classes import ENGINES, AnyTable
 from ..tools.tool import Tool
 from ..tools.tool_version import Version
 from ..tools.toolbox import Toolbox, ToolSource
 from . import file_tools, table_plots, table_tools
-from .table_frames import ENGINES, AnyTable, require_narwhals
+from .table_frames import require_narwhals
 from .table_sharing import Sharing, check_sharing, effect_of, guarded
 
 TABLES_ABOUT = "Looks at, cleans, joins and draws tables of pandas, polars and pyarrow."
@@ -50,7 +51,7 @@ _UNKNOWN: Kinds = {
     for engine, name in ENGINES.items()
     if engine != "polars"
 }
-"""Stand-ins for the classes of tables where a toolbox knows none of them."""
+"""Substitutes for the classes of tables in a toolbox that has no such class."""
 
 
 class TableTools(ToolSource):
@@ -58,14 +59,14 @@ class TableTools(ToolSource):
 
     def __init__(self, chosen: Sharing | None = None) -> None:
         self.chosen = chosen
-        """What somebody chose to share; None where a cell's setting decides."""
+        """What was chosen in Python; None if the setting of a cell decides."""
         self.sharing = chosen or Sharing()
 
     def tools(self, kinds: Kinds) -> Iterator[Tool]:
         """Yield the tools. Raises DefinitionError where narwhals is missing."""
         require_narwhals()
-        known = {cls: name for cls, name in kinds.items() if issubclass(cls, AnyTable)}
-        tables = known or _UNKNOWN
+        classes = {cls: name for cls, name in kinds.items() if issubclass(cls, AnyTable)}
+        tables = classes or _UNKNOWN
         for name, function in _LOOKS.items():
             yield self._tool(name, function, tables, makes=())
         names = (*dict.fromkeys(tables.values()),)
@@ -80,11 +81,11 @@ class TableTools(ToolSource):
     def _tool(
         self, name: str, function: Callable[..., Any], tables: Kinds, makes: tuple[str, ...]
     ) -> Tool:
-        made = from_function(function, tables, name=f"tables_{name}")
+        tool = from_function(function, tables, name=f"tables_{name}")
         return dataclasses.replace(
-            _with_table(made, tuple(dict.fromkeys(tables.values()))),
+            _with_table(tool, tuple(dict.fromkeys(tables.values()))),
             function=guarded(name, function, self.sharing),
-            version=_version(made, self.sharing),
+            version=_version(tool, self.sharing),
             read_only=not makes,
             idempotent=True,
             returns=makes[0] if len(makes) == 1 else "",
@@ -103,7 +104,7 @@ def _with_table(tool: Tool, names: Sequence[str]) -> Tool:
         return tool
     properties = dict(tool.parameters["properties"])
     properties["table"] = receiver_schema(names[0], (*names,))
-    required = [each for each in tool.parameters.get("required", ()) if each != "table"]
+    required = [name for name in tool.parameters.get("required", ()) if name != "table"]
     parameters = {**tool.parameters, "properties": properties, "required": required}
     if not required:
         del parameters["required"]
@@ -111,11 +112,11 @@ def _with_table(tool: Tool, names: Sequence[str]) -> Tool:
 
 
 def _version(tool: Tool, sharing: Sharing) -> Version:
-    """Return the version of a tool: what it sends is a part of what it does."""
+    """Return the version of a tool, which includes what is shared: a call may send other cells."""
     if sharing == Sharing():
         return Version(tool.version, tool.version)
-    more = (sharing.share, [*sharing.withhold])
-    return Version(lambda: digest("shared", tool.version(), *more), tool.version)
+    shared = (sharing.share, [*sharing.withhold])
+    return Version(lambda: digest("shared", tool.version(), *shared), tool.version)
 
 
 class TableToolset(Toolbox):
@@ -171,18 +172,19 @@ class FileTools(ToolSource):
     def tools(self, kinds: Kinds) -> Iterator[Tool]:
         """Yield the tools."""
         folder = file_tools.Folder(self.folder)
-        for name, function, read_only in (
-            ("list", folder.list_files, True),
-            ("read", folder.read, True),
-            ("write", folder.write, False),
-        ):
+        for name, function in _functions_of(folder).items():
+            changes = name == "write"
             yield dataclasses.replace(
                 from_function(function, kinds, name=f"files_{name}"),
-                read_only=read_only,
+                read_only=not changes,
                 group="files",
                 about=FILES_ABOUT,
-                effect=None if read_only else folder.effect_of_writing,
+                effect=folder.effect_of_writing if changes else None,
             )
+
+
+def _functions_of(folder: file_tools.Folder) -> dict[str, Callable[..., Any]]:
+    return {"list": folder.list_files, "read": folder.read, "write": folder.write}
 
 
 # -- by name ------------------------------------------------------------------------------------
@@ -205,22 +207,36 @@ def toolset_named(name: str, folder: Path, sharing: Sharing) -> Toolbox:
     below = name.partition(":")[2]
     chosen = folder / below
     if not chosen.is_dir():
-        folders = [each.name for each in folder.iterdir() if each.is_dir()]
+        folders = [path.name for path in folder.iterdir() if path.is_dir()]
         raise UsageError(f"-t {name}: there is no folder {below!r}.{nearest(below, folders)}")
     return FileToolset(chosen)
+
+
+def toolset_function(name: str, folder: Path) -> Callable[..., Any] | None:
+    """Return the function behind a tool of a toolset, by the tool's name; None for any other name.
+
+    `folder` is that of the toolset `files`.
+    """
+    group, _, own = name.partition("_")
+    if group == "files":
+        return _functions_of(file_tools.Folder(folder)).get(own)
+    if group == "tables":
+        return {**_LOOKS, **_CHANGES, "plot": table_plots.plot}.get(own)
+    return None
 
 
 def with_sharing(source: Any, sharing: Sharing, written: bool) -> Any:
     """Return a source of tools in which tables are shared as a cell says.
 
-    What is not `written` in the cell is a setting: it holds where nobody chose in Python. Withheld
-    columns add up.
+    A mode that is `written` in the cell replaces one that was chosen in Python; a setting of the
+    configuration does not. The withheld columns of both are withheld.
     """
     match source:
-        case Toolbox() if any(isinstance(each, TableTools) for each in source.sources):
-            parts = [with_sharing(each, sharing, written) for each in source.sources]
+        case Toolbox() if any(isinstance(part, TableTools) for part in source.sources):
+            parts = [with_sharing(part, sharing, written) for part in source.sources]
             return Toolbox(*parts, types=source.types)
-        case TableTools(chosen=before) if written or before is None:
+        case TableTools(chosen=before):
+            share = sharing.share if written or before is None else before.share
             withhold = dict.fromkeys((*(before.withhold if before else ()), *sharing.withhold))
-            return TableTools(Sharing(sharing.share, tuple(withhold)))
+            return TableTools(Sharing(share, tuple(withhold)))
     return source

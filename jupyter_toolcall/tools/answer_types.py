@@ -1,7 +1,7 @@
-"""The types of data that a model hands over: a text, a number, a list, a dict or a record.
+"""The types of answers and outputs that are data: a text, a number, a list, a dict or a record.
 
-A type is written as in Python (`list[str]`, `Person`), read from such a text without running it,
-and shown to the model as a JSON Schema.
+A type is written as in Python (`list[str]`, `Person`). It is parsed from that text, which is never
+executed, and the model is sent its JSON Schema.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from .arguments import argument_check, arguments_adapter
 from .object_types import has_schema, is_object_class, kind_name
 
 SCALARS: Mapping[str, Any] = {"str": str, "int": int, "float": float, "bool": bool}
-"""The types of a text, a number and a truth, by name."""
+"""The types of texts, numbers and booleans, by name."""
 _NAMES: Mapping[str, Any] = {
     **SCALARS,
     **{cls.__name__: cls for cls in (list, dict, tuple, set, bytes)},
@@ -32,13 +32,13 @@ _NAMES: Mapping[str, Any] = {
 
 
 def is_record_class(cls: Any) -> bool:
-    """Return whether a class is a record that JSON can hold: a dataclass or a pydantic model."""
+    """Return whether a class is a dataclass or a pydantic model that JSON can hold."""
     is_model = isinstance(cls, type) and issubclass(cls, BaseModel)
     return (is_model or is_object_class(cls)) and has_schema(cls)
 
 
 def is_data_type(annotation: Any) -> bool:
-    """Return whether values of a type are handed over as data: JSON can hold them."""
+    """Return whether JSON can hold the values of a type, so that a model can write them."""
     if annotation in (None, Any, object, type(None)) or isinstance(annotation, (str, list, dict)):
         return False
     is_type = isinstance(annotation, (type, types.UnionType)) or get_origin(annotation) is not None
@@ -74,9 +74,9 @@ def type_text(annotation: Any) -> str:
 
 
 def type_from_text(text: str, names: Mapping[str, Any]) -> Any:
-    """Return the type that a text such as `list[Person]` writes; None where it is none.
+    """Return the type that a text such as `list[Person]` names; None if it names no type.
 
-    `names` are the classes that it may name, and modules that hold such.
+    `names` are the classes that the text may use, and modules that have such classes.
     """
     try:
         return _type(ast.parse(text.strip(), mode="eval").body, names)
@@ -85,25 +85,25 @@ def type_from_text(text: str, names: Mapping[str, Any]) -> Any:
 
 
 def _type(node: ast.expr, names: Mapping[str, Any]) -> Any:
-    """Return the type of a part of an expression. Raises ValueError where it is no type."""
+    """Return the type that an expression names. Raises ValueError if it names none."""
     match node:
         case ast.Name(name):
-            held = names.get(name)
-            held = held if isinstance(held, (type, types.ModuleType)) else _NAMES.get(name)
-            if held is not None:
-                return held
+            named = names.get(name)
+            named = named if isinstance(named, (type, types.ModuleType)) else _NAMES.get(name)
+            if named is not None:
+                return named
         case ast.Attribute(owner, name):
             return getattr(_type(owner, names), name)
         case ast.Constant(None):
             return None
         case ast.BinOp(left, ast.BitOr(), right):
             return Union[_type(left, names), _type(right, names)]  # noqa: UP007
-        case ast.Subscript(origin, part):
-            parts = part.elts if isinstance(part, ast.Tuple) else [part]
+        case ast.Subscript(origin, index):
+            parts = index.elts if isinstance(index, ast.Tuple) else [index]
             generic = _type(origin, names)
             if generic is Literal:
-                return generic[tuple(ast.literal_eval(each) for each in parts)]
-            return generic[tuple(_part(each, names) for each in parts)]
+                return generic[tuple(map(ast.literal_eval, parts))]
+            return generic[tuple(_part(part, names) for part in parts)]
     raise ValueError(ast.unparse(node))
 
 
@@ -115,22 +115,22 @@ def _part(node: ast.expr, names: Mapping[str, Any]) -> Any:
 
 
 def answer_type(kind: str, answers: Mapping[str, Any], classes: Mapping[type, str]) -> Any:
-    """Return the type that a text stands for; `Any` where its classes are not in this kernel.
+    """Return the type that a text names; `Any` if this kernel does not have its classes.
 
-    `answers` are the types of this session by their texts.
+    `answers` are the types of this session, by their texts.
     """
     if kind in answers:
         return answers[kind]
-    known = type_from_text(kind, {name: cls for cls, name in classes.items()})
-    return Any if known is None else known
+    annotation = type_from_text(kind, {name: cls for cls, name in classes.items()})
+    return Any if annotation is None else annotation
 
 
 def read_answer(annotation: Any, value: Any) -> Any:
-    """Return the value that JSON data stands for: "13" is 13 to an int, as in a tool's argument.
+    """Return JSON data as a value of a type, coerced as in tool arguments: "13" becomes the int 13.
 
-    Raises CallError, which says what is wrong with it.
+    Raises CallError, which says what is wrong with the data.
     """
-    # True is an int in Python, and nowhere else.
+    # In Python True is an int; as an answer it is none.
     if isinstance(value, bool) and annotation in (int, float):
         raise CallError(_wrong(annotation, value))
     try:
@@ -143,7 +143,7 @@ def read_answer(annotation: Any, value: Any) -> Any:
             for path, problem in error.fields.items()
         )
         raise CallError(f"must be a {type_text(annotation)}; {'; '.join(details)}") from None
-    # The code of a record may raise anything; the model is told, and answers again.
+    # The code of a record may raise anything; the model reads the error and answers again.
     except Exception as error:
         raise CallError(f"must be a {type_text(annotation)}; {error!r:.200}") from None
 
@@ -153,8 +153,8 @@ def _wrong(annotation: Any, value: Any) -> str:
 
 
 def _checker(annotation: Any) -> Any:
-    made = attempt(_cached_checker, annotation)[0]
-    return made or _cached_checker.__wrapped__(annotation)
+    checker = attempt(_cached_checker, annotation)[0]
+    return checker or _cached_checker.__wrapped__(annotation)
 
 
 @functools.lru_cache(256)
@@ -168,7 +168,7 @@ def _no_objects(name: str, types: tuple[type, ...]) -> Any:
 
 
 def json_answer(annotation: Any, value: Any) -> Any:
-    """Return a scalar as the JSON that it stands for: 13 for "13"; what is wrong, as it is."""
+    """Return a scalar coerced to its type: 13 for "13". What does not fit stays as it is."""
     if annotation not in SCALARS.values():
         return value
     read, raised = attempt(read_answer, annotation, value)

@@ -21,7 +21,7 @@ from typing import Any
 from ..core.errors import CallError
 from ..core.interrupts import Hold, class_name, interruptible
 from .json_structure import IteratorItems
-from .value_copies import describe
+from .value_copies import described_for_model
 
 TICK = 0.05
 """Seconds until an interrupt of the main thread is noticed while an async tool runs."""
@@ -56,7 +56,7 @@ def iterator_items(iterator: Any) -> Any:
         return f"{what}, and raised {class_name(type(error))} after {len(items):,} items"
     if len(items) <= SHORT_ITERATOR:
         return items
-    shown = describe(items[:10], 500)
+    shown = described_for_model(items[:10], 500)
     return (
         f"{what}, and has more than {SHORT_ITERATOR:,} items; the first are {shown}. "
         "The tool has to return a list."

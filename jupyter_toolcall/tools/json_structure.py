@@ -1,7 +1,7 @@
 """The structure of a value as JSON: its containers, its records, and the objects that it holds.
 
-An object is found wherever it stands in lists, tuples, sets, dicts, dataclasses and pydantic
-models. In the structure its place is empty, so that its name can stand there.
+Objects may be at any depth in lists, tuples, sets, dicts, dataclasses and pydantic models. The
+structure has None where an object was, so that its name can be written there.
 """
 
 from __future__ import annotations
@@ -9,27 +9,27 @@ from __future__ import annotations
 import dataclasses
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
-from pydantic import BaseModel
+from pydantic import BaseModel, RootModel
 from pydantic_core import to_jsonable_python
 
-from ..core.interrupts import attempt
+from ..core.interrupts import attempt, class_name
 from .value_digests import SCALARS
 
 MOST_OBJECTS = 50
-"""So many objects of one result get names; the others are counted."""
+"""Objects of one result that get names; the others are counted."""
 SMALL_ARRAY = 100
-"""An array of at most so many numbers, texts or times is plain data."""
+"""Items of the longest array that is plain data."""
 BYTES_SHOWN = 60
 """Characters of bytes that are shown beside their size."""
 
 Path = tuple[str | int, ...]
 """The keys, and the positions in lists, that lead from a result's JSON to an object."""
 Access = tuple[str | int | None, ...]
-"""How Python takes each step of a path: an attribute's name, the position in an iterator, in a set
-or in the values of a dict, or None for `value[step]`."""
+"""How Python takes each step of a path: an attribute by its name, an item of an iterator, a set or
+the values of a dict by its position, None for `value[step]`, or "" where no single step leads."""
 NameKind = Callable[[Any], str | None]
 """Returns the type of a value that is an object; None for one that may be plain data."""
 _LEFT_OUT = object()
@@ -37,12 +37,12 @@ _PLAIN: frozenset[type] = frozenset(cls for cls in SCALARS if cls is not bytes)
 
 
 class IteratorItems(list[Any]):
-    """The items that were read of an iterator, which itself has no positions."""
+    """The items of an iterator that was read to its end; Python cannot take one by its position."""
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
-    """An object in a value, the name of its type, and where it stands."""
+class HeldObject:
+    """An object that a value holds, the name of its type, and its path in the value."""
 
     value: Any
     kind: str
@@ -52,14 +52,14 @@ class Place:
 
 @dataclass(slots=True)
 class Structure:
-    """A value without its objects: what is left is JSON, once `plain_data` has converted it.
+    """A value without its objects, which `plain_data` can convert to JSON.
 
-    Where an object stood is None. `unnamed` counts, by type, the objects beyond the first ones:
-    such an item of a list is left out.
+    An object is replaced by None. `unnamed` counts, by type, the objects beyond the first
+    MOST_OBJECTS: a list has no item for them.
     """
 
     value: Any = None
-    places: list[Place] = field(default_factory=list)
+    objects: list[HeldObject] = field(default_factory=list)
     unnamed: Counter[str] = field(default_factory=Counter)
 
 
@@ -69,9 +69,9 @@ def structure_of(
     """Return the structure of a value.
 
     Arguments:
-        object_kind: returns the type of what is an object, whatever it holds.
-        leaf_kind: returns the type of a value that is no container, and has no JSON.
-        texts_name_objects: `object_kind` is asked of texts too.
+        object_kind: returns the type of a value that is an object; None looks into the value.
+        leaf_kind: returns the type of a value that is no container and has no JSON.
+        texts_name_objects: `object_kind` is called with texts too.
     """
     plain = _PLAIN - {str} if texts_name_objects else _PLAIN
     reading = _Reading(object_kind, leaf_kind, plain)
@@ -80,7 +80,7 @@ def structure_of(
 
 
 def without_objects(value: Any) -> Any:
-    """Return a value in which scalars of libraries and bytes are plain values."""
+    """Return a value with plain values in place of bytes and of scalars of libraries."""
     return structure_of(value, _no_kind, _no_kind).value
 
 
@@ -90,12 +90,12 @@ def _no_kind(value: Any) -> None:
 
 @dataclass
 class _Reading:
-    """Reads one value. A part that holds no object, and is JSON already, is the same after it."""
+    """Reads one value. A part that is JSON already and holds no object stays the same object."""
 
     object_kind: NameKind
     leaf_kind: NameKind
     plain: frozenset[type] = _PLAIN
-    """The types whose values are looked at no further."""
+    """The types whose values are returned as they are."""
     structure: Structure = field(default_factory=Structure)
 
     def part(self, value: Any, path: Path, access: Access) -> Any:
@@ -114,13 +114,13 @@ class _Reading:
             if isinstance(value, BaseModel) or _is_record(value):
                 return self._record(value, path, access)
             kind = self.leaf_kind(value)
-        return value if kind is None else self._object(Place(value, kind, path, access))
+        return value if kind is None else self._object(HeldObject(value, kind, path, access))
 
-    def _object(self, place: Place) -> Any:
-        if len(self.structure.places) < MOST_OBJECTS:
-            self.structure.places.append(place)
+    def _object(self, held: HeldObject) -> Any:
+        if len(self.structure.objects) < MOST_OBJECTS:
+            self.structure.objects.append(held)
             return None
-        self.structure.unnamed[place.kind] += 1
+        self.structure.unnamed[held.kind] += 1
         return _LEFT_OUT
 
     def _items(self, value: Any, path: Path, access: Access) -> Any:
@@ -138,30 +138,62 @@ class _Reading:
     def _mapping(self, value: Mapping[Any, Any], path: Path, access: Access) -> Any:
         if self.plain.issuperset(map(type, value.values())) and {*map(type, value)} <= {str}:
             return value
+        keys = json_keys(value)
         parts = [
-            (_key(key), self.part(item, (*path, _key(key)), (*access, _key_access(key, n))), item)
-            for n, (key, item) in enumerate(value.items())
+            (text, self.part(item, (*path, text), (*access, _key_access(key, n))), item)
+            for n, (text, (key, item)) in enumerate(zip(keys, value.items(), strict=True))
         ]
         return _changed(value, parts)
 
     def _record(self, value: Any, path: Path, access: Access) -> Any:
+        if isinstance(value, RootModel) and not self._is_object(value.root):
+            return self._root(value, path, access)
         parts = [
             (key, self.part(item, (*path, key), (*access, name)), item)
             for key, name, item in _fields(value)
         ]
         return _changed(value, parts)
 
+    def _is_object(self, value: Any) -> bool:
+        parts = (Mapping, list, tuple, set, frozenset, BaseModel)
+        holds_parts = isinstance(value, parts) or _is_record(value)
+        return bool(self.object_kind(value) or (not holds_parts and self.leaf_kind(value)))
+
+    def _root(self, value: RootModel[Any], path: Path, access: Access) -> Any:
+        """Read a model that JSON has as its root alone: only Python takes a step to that."""
+        first, at = len(self.structure.objects), len(path)
+        part = self.part(value.root, path, access)
+        for n, held in enumerate(self.structure.objects[first:], first):
+            steps = (*held.access[:at], "", *held.access[at + 1 :])
+            self.structure.objects[n] = replace(held, access=steps)
+        return value if part is value.root else part
+
 
 def _changed(value: Any, parts: list[tuple[str, Any, Any]]) -> Any:
-    """Return a container's parts by their keys; itself, where none of them is another."""
-    same_keys = not isinstance(value, Mapping) or all(key in value for key, _, _ in parts)
+    """Return the parts of a container by their keys; the container itself where none changed."""
+    same_keys = not isinstance(value, Mapping) or [key for key, _, _ in parts] == [*value]
     if same_keys and all(new is item for _, new, item in parts):
         return value
     return {key: None if new is _LEFT_OUT else new for key, new, _ in parts}
 
 
+def json_keys(value: Mapping[Any, Any]) -> list[str]:
+    """Return the keys of a dict as JSON has them, each once: of 1 and "1", 1 says its type."""
+    texts = [_key(key) for key in value]
+    counts, known = Counter(texts), {key for key in value if type(key) is str}
+    for n, (key, text) in enumerate(zip(value, texts, strict=True)):
+        if type(key) is not str and (counts[text] > 1 or text in known):
+            number, unique = 1, f"{text} ({class_name(type(key))})"
+            while unique in known:
+                number += 1
+                unique = f"{text} ({class_name(type(key))} {number})"
+            texts[n] = unique
+            known.add(unique)
+    return texts
+
+
 def _key(key: Any) -> str:
-    """Return a key as JSON has it."""
+    """Return a key as it is written in JSON."""
     if type(key) is str:
         return key
     written, _ = attempt(to_jsonable_python, {library_key(key): None})
@@ -185,8 +217,8 @@ def _is_record(value: Any) -> bool:
 def _fields(value: Any) -> Iterator[tuple[str, str, Any]]:
     """Yield the fields of a record: the key in JSON, the attribute, and the value."""
     if not isinstance(value, BaseModel):
-        for each in dataclasses.fields(value):
-            yield each.name, each.name, getattr(value, each.name)
+        for record_field in dataclasses.fields(value):
+            yield record_field.name, record_field.name, getattr(value, record_field.name)
         return
     for name, info in type(value).model_fields.items():
         if not info.exclude:
@@ -242,7 +274,7 @@ def _numpy_scalar(value: Any, cls: type) -> Any:
 
 
 def _times(value: Any) -> Any:
-    """Return times with a resolution that Python may not have; NaT is None."""
+    """Return times as texts, since their resolution may be finer than Python's; NaT is None."""
     if getattr(value, "shape", ()):
         return [_times(item) for item in value]
     text = str(value)

@@ -1,12 +1,10 @@
-"""The objects that a call's arguments name, found by the tool's JSON Schema.
+"""The names of objects in the arguments of a call, by the tool's JSON Schema.
 
 An object parameter is a string whose pattern names its types: `^Potato#[1-9][0-9]*$`.
-The model, the form and this file read the pattern, so tools of every source are treated alike.
-If a scheme lets the model name objects itself, the pattern takes such a name too:
-`^(Potato#...|$NAME)$`.
+The model, the form and this file read the pattern, so that tools of all sources are treated alike.
+If a scheme lets the model name objects, the pattern takes such names too: `^(Potato#...|$NAME)$`.
 
-Anywhere else, where a parameter takes a value, the name of an object that is plain data stands
-for that value.
+In a parameter that takes a value, the name of an object that is plain data stands for its value.
 """
 
 from __future__ import annotations
@@ -23,9 +21,9 @@ Path = tuple[str, ...]
 """The keys, and the positions in lists, of a value in the arguments."""
 Schema = Mapping[str, Any]
 Replacement = Callable[[Path, str], str]
-"""From the path of an object's name, and the name, to what replaces it."""
+"""Takes the path of an object's name, and the name; returns what replaces the name."""
 Fits = Callable[[Schema, str], bool]
-"""Whether a text names an object for this schema."""
+"""Takes a schema and a text; returns whether the text names an object."""
 
 NAME_OR_TEXT = r"^(\w+#[1-9][0-9]*|.*)$"
 """The pattern of a string that is the name of an object of any type, or any other text."""
@@ -66,8 +64,8 @@ def kinds_in(schema: Any) -> Iterator[str]:
 
 @functools.lru_cache(1_000)
 def _kinds(text: str) -> tuple[str, ...]:
-    found = _PATTERN.fullmatch(text)
-    return tuple((found[2] or found[3]).split("|")) if found else ()
+    match = _PATTERN.fullmatch(text)
+    return tuple((match[2] or match[3]).split("|")) if match else ()
 
 
 def takes_own_names(schema: Any) -> Any:
@@ -83,17 +81,19 @@ def takes_own_names(schema: Any) -> Any:
 
 
 def fits(schema: Schema, value: str) -> bool:
-    """Return whether a text is a name, and of a type that the schema takes."""
+    """Return whether a text is the name of an object of a type that the schema takes."""
     if NAME.fullmatch(value) is None:
         return False
     return kind_in(value) in kinds_of(schema) or _takes_text(schema)
 
 
 def fits_in(objects: Container[str], plain: Collection[str]) -> Fits:
-    """Return which texts name an object of a session with these objects.
+    """Return a test whether a text names an object of a session.
 
-    Where any text may stand, one that only looks like a name names no object. `plain` are the
-    names of the objects that are plain data: they stand for a value wherever one is taken.
+    Arguments:
+        objects: the names of all objects. In a parameter that takes any text, a text that only
+            looks like a name is no name.
+        plain: the names of the objects that are plain data. They stand for their values.
     """
 
     def fitting(schema: Schema, text: str) -> bool:
@@ -109,7 +109,7 @@ def _takes_text(schema: Schema) -> bool:
 
 
 def takes_values(schema: Schema) -> bool:
-    """Return whether a schema takes anything but null and objects by name."""
+    """Return whether a schema takes a value other than null and names of objects."""
     branches = [*schema.get("anyOf", ()), *schema.get("oneOf", ())]
     if branches:
         return any(isinstance(branch, Mapping) and takes_values(branch) for branch in branches)
@@ -123,23 +123,20 @@ def own_name_fits(schema: Schema, value: str) -> bool:
 
 
 def references(schema: Schema, value: Any, fitting: Fits = fits) -> Iterator[tuple[str, str]]:
-    """Yield (path, name) for each object that a value names: ("plates.0", "Plate#1").
-
-    `fitting` says which texts are names.
-    """
+    """Yield the path and the name of each object that a value names: ("plates.0", "Plate#1")."""
     named = named_paths(schema, value, fitting)
     return ((".".join(path), name) for path, name in named.items())
 
 
 def named_paths(schema: Schema, value: Any, fitting: Fits) -> dict[Path, str]:
-    """Return the names of objects in a value, by where they stand."""
+    """Return the names of objects in a value, by their paths."""
     names: dict[Path, str] = {}
     replace_names(schema, value, lambda path, name: names.setdefault(path, name), fitting)
     return names
 
 
 def fits_plain(plain: Collection[str]) -> Fits:
-    """Return which texts name plain data where the schema takes a value."""
+    """Return a test whether a text names plain data and the schema takes a value."""
 
     def fitting(schema: Schema, text: str) -> bool:
         return text in plain and takes_values(schema)
@@ -163,7 +160,7 @@ def replace_names(schema: Schema, value: Any, new: Replacement, fitting: Fits = 
 
 _BRANCHES = ("anyOf", "oneOf", "allOf")
 _Seek = Callable[[Schema, Path, str], str | None]
-"""Returns what replaces a text, None if the text names no object."""
+"""Takes a schema, a path and a text; returns what replaces the text, None for no name."""
 
 
 def _walk(schema: Any, value: Any, defs: Schema, path: Path, seek: _Seek) -> Any:
@@ -193,16 +190,16 @@ def _walk(schema: Any, value: Any, defs: Schema, path: Path, seek: _Seek) -> Any
 
 
 def _is_open(schema: Schema) -> bool:
-    """Return whether a schema says nothing of parts, which may hold names of plain data."""
+    """Return whether a schema leaves its parts open, so that they may be names of plain data."""
     return not any(schema.get(key) for key in _BRANCHES)
 
 
 def _branches(schema: Schema, value: Any, defs: Schema, path: Path, seek: _Seek) -> Any:
-    """The first branch that contains a name is used, so that no name is replaced twice."""
+    """Return the value as the first branch with a name reads it: no name is replaced twice."""
     names: list[str] = []
 
-    def seek_and_count(part: Schema, at: Path, text: str) -> str | None:
-        replacement = seek(part, at, text)
+    def seek_and_count(part: Schema, part_path: Path, text: str) -> str | None:
+        replacement = seek(part, part_path, text)
         names.extend([text] if replacement is not None else [])
         return replacement
 

@@ -30,7 +30,9 @@ from typing import (
 from pydantic import (
     AfterValidator,
     BaseModel,
+    BeforeValidator,
     ConfigDict,
+    Field,
     GetCoreSchemaHandler,
     GetJsonSchemaHandler,
     PydanticUserError,
@@ -291,11 +293,38 @@ def _by_fields(cls: type, kinds: Kinds) -> Any:
         changed = {name: (fields[name], field) for name, field in cls.model_fields.items()}
         named = create_model(cls.__name__, __base__=cls, **changed)  # type: ignore[call-overload]
         return Annotated[named, AfterValidator(lambda model: _as_class(model, cls))]
+    if _is_named_tuple(cls):
+        return _named_tuple(cls, fields)
     for name in fields.keys() - _required_fields(cls):
         if get_origin(fields[name]) is not NotRequired:
             fields[name] = NotRequired[fields[name]]
     record = strict_dict(cls.__name__, fields)
     return record if is_typeddict(cls) else Annotated[record, AfterValidator(lambda d: cls(**d))]
+
+
+def _is_named_tuple(cls: Any) -> bool:
+    return isinstance(cls, type) and issubclass(cls, tuple) and hasattr(cls, "_field_defaults")
+
+
+def _named_tuple(cls: Any, fields: Mapping[str, Any]) -> Any:
+    """Return a type that takes a list, as a NamedTuple is told, and results in the class."""
+    defaults = cls._field_defaults
+
+    def filled(values: Any) -> Any:
+        left_out = cls._fields[len(values) :] if isinstance(values, (list, tuple)) else ()
+        known = all(name in defaults for name in left_out)
+        return [*values, *(defaults[name] for name in left_out)] if left_out and known else values
+
+    required = len(fields) - len(defaults)
+    names = ", ".join(cls._fields)
+    extra: Any = {"minItems": required, "description": f"{cls.__name__}: {names}"}
+    record = types.GenericAlias(tuple, tuple(fields.values()))
+    return Annotated[
+        record,
+        BeforeValidator(filled),
+        AfterValidator(lambda values: cls(*values)),
+        Field(json_schema_extra=extra),
+    ]
 
 
 def _as_class(model: Any, cls: type[BaseModel]) -> Any:
@@ -318,13 +347,14 @@ def fields_of(cls: Any) -> dict[str, Any]:
     """Return the types of a record class's fields; {} for any other class."""
     if isinstance(cls, type) and issubclass(cls, BaseModel):
         return {name: field.annotation for name, field in cls.model_fields.items()}
-    if not (is_typeddict(cls) or (dataclasses.is_dataclass(cls) and isinstance(cls, type))):
+    is_record = is_typeddict(cls) or _is_named_tuple(cls)
+    if not (is_record or (dataclasses.is_dataclass(cls) and isinstance(cls, type))):
         return {}
     try:
         hints = get_type_hints(cls, include_extras=True)
     except NameError:
         return {}
-    if is_typeddict(cls):
+    if is_record:
         return hints
     return {f.name: hints[f.name] for f in dataclasses.fields(cls) if f.init}
 

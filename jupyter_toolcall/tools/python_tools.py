@@ -36,7 +36,7 @@ from .object_types import (
     returned_type,
 )
 from .tool import Changed, CheckAnswer, Origin, Resolve, Tool, accepted, tool_options
-from .tool_version import version_of
+from .tool_version import version_with
 
 Parameter = inspect.Parameter
 
@@ -66,11 +66,12 @@ def from_function(
         description=made.description if options.description is None else options.description,
         read_only=options.read_only,
         idempotent=options.idempotent,
+        resume=options.resume,
         returns=returned_type(annotations, kinds),
         result=_returned_text(bare),
         check_answer=_answer_check(annotations.get("return"), _returned_text(bare), title, kinds),
         makes=created_types(annotations, kinds),
-        version=version_of(function),
+        version=version_with(options.resume, function),
         origin=Origin(function),
     )
 
@@ -284,7 +285,7 @@ def from_class(cls: type, kinds: Kinds, instance: object = None) -> Iterator[Too
                 made = _with_receiver(made, cls, kinds)
             else:
                 made = replace(made, instance=group, subject=instance)
-        version = version_of(origin.function, cls)
+        version = version_with(made.resume, origin.function, cls)
         yield replace(made, group=group, about=about, origin=origin, version=version)
 
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any, TypeVar, overload
 
 from .object_references import kinds_in
+from .running_tool import InputResponse
 from .tool_version import parts_of
 
 Resolve = Callable[[str, tuple[type, ...]], Any]
@@ -17,6 +18,10 @@ CheckAnswer = Callable[[Any, Resolve], None]
 """Checks what a person answers in a tool's place. Raises CallError."""
 Fill = Callable[[Mapping[str, Any], Mapping[str, Any]], dict[str, Any]]
 """From the model's arguments and the session's variables to what runs. Raises CallError."""
+Resume = Callable[[Any, Mapping[str, InputResponse], Mapping[str, Any]], Any]
+"""From a round's state, the person's responses by key, and the arguments to the call's result.
+
+Raises InputRequired for another round. It may be async."""
 Effect = Callable[[Mapping[str, Any], str], str]
 """From the values that a function takes, and the model's name, to a sentence; "" for nothing."""
 
@@ -128,9 +133,15 @@ class Tool:
     keeps_arguments: bool = False
     """It promises not to change its arguments, and to keep no reference to its result: it gets the
     objects themselves, without private copies, which large tables would pay for."""
+    server: str = ""
+    """The MCP server that runs it, "" for none: a person reads before a call that its arguments are
+    sent there, and verifying a session takes its recorded results."""
     effect: Effect | None = field(default=None, repr=False, compare=False)
     """What a call does that its result does not show, for the person who decides: what is sent to
     the model's provider, or which file is replaced."""
+    resume: Resume | None = field(default=None, repr=False, compare=False)
+    """How a call goes on once the person responded to what `function` asked for by raising
+    InputRequired."""
 
     @property
     def repeatable(self) -> bool:
@@ -146,7 +157,8 @@ class Tool:
         """Return the digests of the code that it runs: of its own function (""), of each helper."""
         if self.origin is None:
             return {"": self.version()}
-        return parts_of(self.origin.function, self.origin.owner)
+        parts = parts_of(self.origin.function, self.origin.owner)
+        return parts if self.resume is None else {**parts, "resume": parts_of(self.resume)[""]}
 
     def definition(self) -> dict[str, Any]:
         """Return what a model is shown: its `name`, `description` and `parameters`."""
@@ -165,6 +177,7 @@ class ToolOptions:
     idempotent: bool = False
     name: str | None = None
     description: str | None = None
+    resume: Resume | None = None
 
 
 _OPTIONS = "__toolcall__"
@@ -182,6 +195,7 @@ def tool(
     idempotent: bool = False,
     name: str | None = None,
     description: str | None = None,
+    resume: Resume | None = None,
 ) -> Callable[[F], F]: ...
 def tool(
     function: Callable[..., Any] | None = None,
@@ -190,6 +204,7 @@ def tool(
     idempotent: bool = False,
     name: str | None = None,
     description: str | None = None,
+    resume: Resume | None = None,
 ) -> Any:
     """Say how a function or a method is used as a tool: `@tool` or `@tool(read_only=True)`.
 
@@ -199,6 +214,8 @@ def tool(
         idempotent: it may run again after a crash without asking.
         name: the name of the tool, after the name of its class; without it, that of the function.
         description: what the model reads; without it, the docstring.
+        resume: how a call goes on once the person responded to what the function asked for; see
+            `InputRequired`.
 
     Returns:
         The function itself, which is called as before.
@@ -215,7 +232,7 @@ def tool(
     """
 
     def mark(marked: Callable[..., Any]) -> Callable[..., Any]:
-        setattr(marked, _OPTIONS, ToolOptions(read_only, idempotent, name, description))
+        setattr(marked, _OPTIONS, ToolOptions(read_only, idempotent, name, description, resume))
         return marked
 
     return mark if function is None else mark(function)

@@ -378,6 +378,17 @@ def version_of(function: Callable[..., Any], owner: type | None = None) -> Versi
     return Version(lambda: fingerprint(function, owner))
 
 
+def version_with(
+    resume: Callable[..., Any] | None, function: Callable[..., Any], owner: type | None = None
+) -> Version:
+    """Return the version of a tool's function, and of its `resume`, if it has one."""
+    version = version_of(function, owner)
+    if resume is None:
+        return version
+    after = version_of(resume)
+    return Version(lambda: digest_text("resumable", version(), after()), version, after)
+
+
 def fingerprint(function: Callable[..., Any], owner: type | None = None) -> str:
     """Return the digest of a function's parts; without Python code, that of its name."""
     return digest_text("code", *(part.text for part in parts_in(function, owner)))

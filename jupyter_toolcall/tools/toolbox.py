@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import copy
 import dataclasses
 import functools
 import inspect
 import re
 from abc import ABC, abstractmethod
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
@@ -24,6 +26,10 @@ _NAME = re.compile(r"[\w.-]{1,200}")
 
 class ToolSource(ABC):
     """A source that makes its tools for the types of object that a toolbox knows."""
+
+    prefix = ""
+    """What stands before the name of a tool where another source has a tool of that name; "" where
+    names do not change."""
 
     @abstractmethod
     def tools(self, kinds: Kinds) -> Iterable[Tool]:
@@ -82,7 +88,8 @@ class Toolbox:
         more = (cls for part in parts if isinstance(part, Toolbox) for cls in part.types)
         self.types: tuple[type, ...] = tuple(dict.fromkeys((*more, *types)))
         self.kinds: Mapping[type, str] = _kinds(self.sources, self.types)
-        self._tools = _by_name(tool for source in self.sources for tool in self._from(source))
+        named = [(tool, source) for source in self.sources for tool in self._from(source)]
+        self._tools = _by_name(_without_collisions(named))
         self.variables: Mapping[str, Any] = _variables(self)
         self.answers: dict[str, Any] = {}
 
@@ -103,6 +110,12 @@ class Toolbox:
                 "functions, classes, instances, Tool or Toolbox"
             )
         return tools
+
+    def with_tools(self, tools: Mapping[str, Tool]) -> Toolbox:
+        """Return this toolbox with other tools under the same names."""
+        changed = copy.copy(self)
+        changed._tools = {**self._tools, **tools}
+        return changed
 
     def with_types(self, types: Iterable[type]) -> Toolbox:
         """Return a toolbox of the same tools, in which objects of these types are named too."""
@@ -232,6 +245,17 @@ def _classes(function: Any, names: Iterable[str], known: list[type]) -> Iterator
         # An error here is raised again when the tool is made, or does no harm.
         except (NameError, SyntaxError, TypeError, AttributeError, KeyError):
             continue
+
+
+def _without_collisions(named: list[tuple[Tool, Any]]) -> Iterator[Tool]:
+    """Yield tools with their source's prefix, where sources have tools of one name."""
+    counts = Counter(tool.name for tool, _ in named)
+    for tool, source in named:
+        prefix = source.prefix if isinstance(source, ToolSource) else ""
+        if prefix and counts[tool.name] > 1:
+            yield dataclasses.replace(tool, name=f"{prefix}_{tool.name}")
+        else:
+            yield tool
 
 
 def _by_name(tools: Iterable[Tool]) -> dict[str, Tool]:

@@ -20,6 +20,7 @@ from pydantic_core import to_jsonable_python
 from ..core.digests import encode
 from ..core.interrupts import attempt, class_name
 from .json_structure import without_objects
+from .table_classes import cell_free_text, may_quote_cells
 from .value_digests import SCALARS
 
 SHORTENED = 2_000
@@ -93,16 +94,16 @@ def _shares_cells(value: Any) -> bool:
 def plain_data(value: object) -> Any:
     """Return a value as JSON data; a value that has no JSON is described in words, and cut.
 
-    Bytes are told by their size and their beginning; so are texts, where all of it is too long
-    to be recorded.
+    A number that is missing (NaN) is null. Bytes are told by their size and their beginning; so
+    are texts, where all of it is too long to be recorded.
     """
     if value is None or type(value) is bool or (type(value) is int and abs(value) < 2**63):
         return value
     if type(value) is str and value.isascii() and len(value) < LONGEST // 8:
         return value
-    found = attempt(_jsonable, value)[0]
+    found = attempt(_jsonable, value, True)[0]
     if found is None:
-        return describe(value, 2000)
+        return described_for_model(value, 2000)
     data, text = found
     if len(text) > LONGEST:
         data = short_texts(data)
@@ -115,7 +116,7 @@ def plain_data(value: object) -> Any:
 def uncut_data(value: object) -> Any:
     """Return a value as JSON data, however long; without JSON it is described in words."""
     read = attempt(_jsonable, value)[0]
-    return describe(value, 2000) if read is None else read[0]
+    return described_for_model(value, 2000) if read is None else read[0]
 
 
 def short_texts(data: Any) -> Any:
@@ -130,11 +131,28 @@ def short_texts(data: Any) -> Any:
     return data
 
 
-def _jsonable(value: object) -> tuple[Any, str]:
+def _jsonable(value: object, nan_is_null: bool = False) -> tuple[Any, str]:
     """Return a value as JSON data, and as JSON text. Raises what its own methods raise."""
-    data = well_formed(to_jsonable_python(without_objects(value), fallback=_plain))
+    plain = to_jsonable_python(without_objects(value), fallback=_plain)
+    data = well_formed(plain)
     # Encoding raises here, and not when the journal is written.
-    return data, encode(data)
+    text = encode(data)
+    if nan_is_null and '"NaN"' in text:
+        data = well_formed(_without_nan(plain))
+        text = encode(data)
+    return data, text
+
+
+def _without_nan(data: Any) -> Any:
+    """Return data in which a number that is missing is None, as in a column of pandas."""
+    match data:
+        case float():
+            return None if math.isnan(data) else data
+        case list():
+            return [_without_nan(item) for item in data]
+        case dict():
+            return {key: _without_nan(item) for key, item in data.items()}
+    return data
 
 
 def _plain(value: Any) -> Any:
@@ -148,7 +166,7 @@ def _plain(value: Any) -> Any:
             return float(value)
         case os.PathLike():
             return os.fspath(value)
-    return describe(value, 200)
+    return described_for_model(value, 200)
 
 
 @overload
@@ -184,9 +202,26 @@ def cut(text: str, limit: int) -> str:
     return text if len(text) <= limit else f"{text[:limit]}… ({len(text):,} characters)"
 
 
+def described_for_model(value: object, limit: int) -> str:
+    """Return what a model is told of a value without JSON: its `repr`, if that quotes no table."""
+    text, raised = _repr(value)
+    # Walking through a value calls methods of classes that are not ours.
+    if not raised and attempt(may_quote_cells, value) != (False, ""):
+        text = cell_free_text(value)
+    return _shortened(text, limit)
+
+
 def describe(value: object, limit: int) -> str:
     """Return a value's `repr`, cut, or what it raised."""
+    return _shortened(_repr(value)[0], limit)
+
+
+def _repr(value: object) -> tuple[str, str]:
+    """Return a value's `repr` as a text, and the name of what it raised."""
     shown, raised = attempt(repr, value)
     name = class_name(type(value))
-    text = well_formed(f"<{name} whose repr raises {raised}>" if shown is None else shown)
+    return well_formed(f"<{name} whose repr raises {raised}>" if shown is None else shown), raised
+
+
+def _shortened(text: str, limit: int) -> str:
     return text if len(text) <= limit else f"{text[: limit - 1]}…"

@@ -1,4 +1,4 @@
-"""The text of a value for a model: a plain input in a line, and what an object holds."""
+"""The text of a value for a model: a line for a plain input, or the content of an object."""
 
 from __future__ import annotations
 
@@ -8,23 +8,43 @@ import enum
 import itertools
 import numbers
 import uuid
-from collections.abc import Mapping
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from ..core.digests import readable_json
-from ..core.interrupts import attempt
+from ..core.interrupts import attempt, class_name
+from ..core.json_data import replaced_at
 from ..core.secrets import Hide, is_named_secret
+from .json_structure import structure_of
 from .object_types import Kinds, kind_of
-from .value_copies import describe, plain_data, well_formed
+from .table_classes import cell_free_text, has_cells
+from .value_copies import described_for_model, plain_data, well_formed
 
 LINE = 400
 """Characters of a plain input that a model is shown where objects are listed."""
 ITEMS = 100
-"""Items of a list or a dict that are looked at for that."""
-ROWS = 20
-"""Rows of a table that a question shows."""
+"""Items of a list or a dict that are read for that line."""
 CONTENT = 10_000
-"""Characters of an object's content that a question shows."""
+"""Characters of an object's content that a question to the model shows."""
+
+
+class StandsForText(ABC):
+    """An object whose text stands for it wherever a tool takes a text."""
+
+    @abstractmethod
+    def text(self) -> str:
+        """Return the text. Raises CallError where it cannot be read."""
+
+    @abstractmethod
+    def text_shown(self) -> str:
+        """Return which text it is, as a model is told: nothing is read for that."""
+
+    def looked_at(self) -> Any:
+        """Return what a person is shown who looks at the object."""
+        return self.text()
+
+
 _BUILTIN = (str, int, float, bool, bytes, type(None), list, dict, tuple, set, frozenset)
 _DATA = (
     *(enum.Enum, numbers.Number, uuid.UUID),
@@ -34,15 +54,15 @@ _DATA = (
 
 def is_plain_input(value: object, kinds: Kinds) -> bool:
     """Return whether an input is plain data: a text, a number, a date, an enum, JSON data."""
-    # A single number or truth of an array library has an empty shape.
+    # A scalar of an array library has an empty shape.
     is_scalar = isinstance(value, _DATA) or getattr(value, "shape", None) == ()
     return (type(value) in _BUILTIN or is_scalar) and kind_of(value, kinds) is None
 
 
 def shown_value(name: str, value: Any, hide: Hide) -> str:
-    """Return a plain input as JSON in a line: of a long one the beginning, and how long it is.
+    """Return a plain input as JSON in one line; a long one is cut, with its size.
 
-    `name` is that of the input: where it says that the value is a secret, that is not shown.
+    A text or bytes whose `name` is that of a secret, such as `api_key`, is not shown.
     """
     if is_named_secret(name) and isinstance(value, (str, bytes)):
         return f"not shown, since {name} is the name of a secret"
@@ -63,46 +83,43 @@ def shown_value(name: str, value: Any, hide: Hide) -> str:
 
 
 def _cut(text: str, size: int, unit: str, is_part: bool) -> str:
-    """Return a text of at most LINE characters; how much there is where it `is_part`, or is cut."""
-    # A text in quotes may be longer than its characters, by its escapes.
+    """Return a text of at most LINE characters, with the size if it is cut or `is_part`."""
+    # Escapes make a text in quotes longer than its characters.
     limit = LINE if unit != "characters" else 2 * LINE
     if len(text) <= limit and not is_part:
         return text
     return f"{text[:limit]}… ({size:,} {unit} in all)" if size else f"{text[:limit]}…"
 
 
-def content_text(value: Any, hide: Hide) -> str:
-    """Return what an object holds: its fields, the rows of a table, JSON data, else its `repr`."""
+TableText = Callable[[Any], str]
+"""Returns what a model is sent of a table."""
+
+
+def content_text(value: Any, hide: Hide, table_text: TableText) -> str:
+    """Return the content of an object: its fields, tables, JSON data, or its `repr`."""
     # A value's own methods may raise anything.
-    text, raised = attempt(_content, value)
-    text = str(hide(well_formed(describe(value, CONTENT) if raised or text is None else text)))
+    text, raised = attempt(_content, value, table_text)
+    text = described_for_model(value, CONTENT) if raised or text is None else text
+    text = str(hide(well_formed(text)))
     if len(text) <= CONTENT:
         return text
     return f"{text[:CONTENT]}… ({len(text):,} characters in all; the rest is left out)"
 
 
-def _content(value: Any) -> str:
-    if table := _table(value):
-        return table
-    if dataclasses.is_dataclass(value) or hasattr(type(value), "model_fields"):
-        return readable_json(plain_data(value))
-    if type(value) in _BUILTIN or isinstance(value, _DATA):
-        return readable_json(plain_data(value))
-    return describe(value, CONTENT)
+def _content(value: Any, table_text: TableText) -> str:
+    if has_cells(value):
+        return table_text(value)
+    is_record = dataclasses.is_dataclass(value) or hasattr(type(value), "model_fields")
+    if is_record or isinstance(value, (*_BUILTIN, *_DATA)):
+        structure = structure_of(value, _table_kind, _table_kind)
+        data = plain_data(structure.value)
+        for held in structure.objects:
+            text, raised = attempt(table_text, held.value)
+            text = cell_free_text(held.value) if raised or text is None else text
+            data = replaced_at(data, tuple(map(str, held.path)), text)
+        return readable_json(data)
+    return described_for_model(value, CONTENT)
 
 
-def _table(value: Any) -> str:
-    """Return the first rows of a table as CSV, and its size; "" for any other value."""
-    shape: Any = getattr(value, "shape", ())
-    if not hasattr(value, "columns") or len(shape) != 2:
-        return ""
-    if hasattr(value, "to_csv"):
-        text = value.head(ROWS).to_csv(index=type(value.index).__name__ != "RangeIndex")
-    elif hasattr(value, "write_csv"):
-        text = value.head(ROWS).write_csv()
-    elif hasattr(value, "to_pylist"):
-        text = "\n".join(map(readable_json, map(plain_data, value.slice(0, ROWS).to_pylist())))
-    else:
-        return ""
-    rows = f"the first {ROWS} of {shape[0]:,} rows" if shape[0] > ROWS else f"{shape[0]:,} rows"
-    return f"{rows}, {shape[1]:,} columns:\n{text}"
+def _table_kind(value: Any) -> str | None:
+    return class_name(type(value)) if has_cells(value) else None

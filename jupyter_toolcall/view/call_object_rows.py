@@ -32,6 +32,7 @@ from ..tools.object_references import fits_in, references
 from .call_warnings import call_warning
 from .contract_rows import CallRow, ObjectRow, Preview, ToolRow, Use
 from .graph_layout import Layout
+from .input_rows import with_rounds
 from .previews import LARGE, preview
 
 FOR_PERSON = "It is a request to you, and nothing runs: answer it, or reject it."
@@ -310,6 +311,7 @@ def call_row(branch_view: BranchView, call_view: CallView, layout: Layout) -> Ca
         memory=end is not None and end.cached,
         edited=call.edited,
         stale=call.asked_call.stale,
+        change=cursor.progress if call_id == cursor.running else "",
         outdated=branch_view.outdated.calls.get(call_id, ""),
         notes=end.notes if end else (),
         warning=call_warning(call, end, branch_view.state, cursor.running),
@@ -328,8 +330,11 @@ def call_row(branch_view: BranchView, call_view: CallView, layout: Layout) -> Ca
         prints=end.prints if end else "",
     )
     if ready:
-        return _with_question(row, branch_view, call_view, ready)
-    return _with_change(_with_outcome(row, call), branch_view, call_view, receiver)
+        row = _with_question(row, branch_view, call_view, ready)
+        return with_rounds(row, call, cursor)
+    return with_rounds(
+        _with_change(_with_outcome(row, call), branch_view, call_view, receiver), call, cursor
+    )
 
 
 def _digest_to_decide_on(call_view: CallView, branch_view: BranchView) -> str:
@@ -426,7 +431,8 @@ def _with_question(
     if decision != "ask" and call.status != "unknown":
         return row
     effect = call_effect(ready, state, cursor.context.values, cursor.context.model)
-    following = [effect] if effect else []
+    following = [f"Sent to {ready.tool.server}."] if ready.tool.server else []
+    following += [effect] if effect else []
     following += [f"Creates {call_view.makes}."] if call_view.makes else []
     if unsaved := [f"`{name}`" for name in state.opened.outputs if name not in state.outputs]:
         following.append(f"Not saved yet: {', '.join(unsaved)}.")

@@ -32,9 +32,11 @@ def call_warning(
 def _warnings(call: CallRecord, end: CallEnd | None, state: State) -> Iterator[CallWarning]:
     """Yield the warnings at a call, the worst first."""
     if call.status == "unknown":
+        said = f"The tool cannot say whether the call took effect: {call.unknown_reason}."
+        killed = "The tool started, and nothing says how it ended: the kernel stopped while it ran."
         yield CallWarning(
             "outcome unknown",
-            "The tool started, and nothing says how it ended: the kernel stopped while it ran.",
+            said if call.unknown_reason else killed,
             "Check what it did; it does not run again unless you choose Run again.",
         )
     if end is not None and (untracked := end.untracked_changes):

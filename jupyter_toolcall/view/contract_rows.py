@@ -81,6 +81,7 @@ class ObjectRow:
 CallStatus = Literal[
     "proposed",
     "approved",
+    "input required",
     "running",
     "succeeded",
     "failed",
@@ -118,6 +119,21 @@ class CallWarning:
     text: str
     action: str
     """What to do: one sentence."""
+
+
+@dataclass(frozen=True, slots=True)
+class QuestionRow:
+    """What a running tool asks the person: a form, or a page to open."""
+
+    key: str
+    message: str = ""
+    form: Mapping[str, Any] = field(default_factory=dict)
+    """The JSON Schema of its fields."""
+    values: Mapping[str, Any] = field(default_factory=dict)
+    """The defaults of its fields."""
+    url: str = ""
+    host: str = ""
+    """Of the page: where the person would go."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -174,6 +190,8 @@ class CallRow:
     """It is recorded where this kernel cannot rely on it, so a person decides; `why` says why."""
     recorded: str = ""
     """The recorded result of such a call, where it can be kept."""
+    questions: tuple[QuestionRow, ...] = ()
+    """What its tool asks the person, while that is not answered."""
     downstream: str = ""
     """What follows from it: one sentence."""
     bound: str = ""

@@ -280,10 +280,10 @@ def tool_lines(tool: str, kinds: Collection[str], width: float) -> list[str]:
     name = tool if kind is None else tool[len(kind) + 1 :]
     if len(name) <= signs:
         return [name]
-    first = ""
-    for part in _BREAK.split(name):
-        if len(first) + len(part) > signs:
-            break
-        first += part
-    first = first or name[:signs]
-    return [first, visible_text(name[len(first) :], signs)]
+    first, parts = "", _BREAK.split(name)
+    while parts and len(first) + len(parts[0]) <= signs:
+        first += parts.pop(0)
+    # A word that is too long is cut, never broken in two.
+    first = first or visible_text(parts.pop(0), signs)
+    lines = [first, visible_text("".join(parts), signs)]
+    return [line for line in lines if line]

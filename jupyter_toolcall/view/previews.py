@@ -14,6 +14,7 @@ from ..core.digests import readable_json
 from ..core.interrupts import attempt
 from ..tools.value_copies import describe, well_formed
 from ..tools.value_display import Shows, glyph, image_address, is_image, reprs
+from ..tools.value_text import StandsForText
 from .contract_rows import Preview
 
 CAPTION, WORD = 24, 14
@@ -46,6 +47,10 @@ LARGE = Room(text=20_000, fields=60, columns=20, rows=100, image=2_000_000, html
 
 def preview(value: Any, shows: Shows = reprs, room: Room = SMALL) -> Preview:
     """Return a picture of a value; `shows` tells what it says of itself."""
+    if room is LARGE and isinstance(value, StandsForText):
+        # A resource is read when somebody looks at it, and says why where it cannot be.
+        looked_at, failed = attempt(value.looked_at)
+        value = value if failed else looked_at
     # A value's own methods may raise anything; a picture is never worth a failed step.
     drawn = attempt(_preview, value, shows, room)[0] or Preview(text=describe(value, room.text))
     large = attempt(_large, value)[0] or ""
@@ -118,7 +123,7 @@ def _line(text: str, limit: int) -> str:
 def _fields(value: Any, room: Room) -> tuple[tuple[str, str], ...]:
     cls: Any = type(value)
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
-        pairs = [(f.name, getattr(value, f.name)) for f in dataclasses.fields(value)]
+        pairs = [(f.name, getattr(value, f.name)) for f in dataclasses.fields(value) if f.repr]
     elif isinstance(value, Mapping):
         pairs = [(str(key), item) for key, item in value.items()]
     elif cls.__repr__ is object.__repr__ or hasattr(cls, "model_fields"):
@@ -158,12 +163,13 @@ def _cell(item: Any) -> str:
 
 
 def _missing(frame: Frame) -> str:
-    """Return which columns of a table have empty cells; nothing is counted in a large one."""
+    """Return which columns have empty cells, the most first; large tables are not counted."""
     if frame.height > COUNTED:
         return ""
-    counts = ((name, frame.empty(frame.column(n))) for n, name in enumerate(frame.names))
-    found = [f"{_line(name, 2 * WORD)} {count:,}" for name, count in counts if count]
-    return ", ".join([*found[:4], *([f"{len(found) - 4} more columns"] if len(found) > 4 else [])])
+    counts = [(frame.empty(frame.column(n)), name) for n, name in enumerate(frame.names)]
+    counts = sorted((pair for pair in counts if pair[0]), key=lambda pair: -pair[0])
+    named = [f"{_line(name, 2 * WORD)} {count:,}" for count, name in counts]
+    return ", ".join([*named[:4], *([f"{len(named) - 4} more columns"] if len(named) > 4 else [])])
 
 
 # -- markup that a value makes of itself: HTML as it is, Markdown where it can be read --------

@@ -60,8 +60,8 @@ def _step(row: CallRow, made: Mapping[str, Sequence[str]]) -> str:
         line += f" → {', '.join(made[row.id])}"
     elif row.error or row.result not in ("", "ok"):
         line += f": {row.error or row.result}"
-    line += " (cached)" * row.memory + (f" ({row.warning.kind})" if row.warning else "")
-    return visible_text(line + " (outdated)" * bool(row.outdated))
+    marks = " (cached)" * row.memory + (f" ({row.warning.kind})" if row.warning else "")
+    return visible_text(line) + visible_text(marks + " (outdated)" * bool(row.outdated))
 
 
 def summary_line(rows: Rows, room: int = 200) -> str:

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import type { ObjectRow } from '../src/generated/contract';
 import { called, chain, delta, made, page, press, slide, waiting, whole } from './page';
 
 const focused = (): string => document.activeElement?.getAttribute('aria-label') ?? '';
@@ -175,6 +176,38 @@ test('the dialog edits a call, and a refusal is said at its field with the value
   assert.equal(slices.checked, true);
   press(dialog, 'Escape');
   assert.equal(it.all('[role=dialog]').length, 0);
+});
+
+test('a choice and a flag take the name of plain data that fits them', async () => {
+  const it = await page();
+  const rows = waiting();
+  const input = (name: string, caption: string): ObjectRow =>
+    made(name, 0, { name, kind: name.split('#')[0] ?? '', role: 'input', call: '', preview: { caption } });
+  const objects = [input('Shape#1', 'Shape.STICKS'), input('str#1', 'SLICES'), input('str#2', 'other'), input('bool#1', 'True')];
+  const parameters = {
+    $defs: { Shape: { title: 'Shape', enum: ['STICKS', 'SLICES'] } },
+    properties: { shape: { $ref: '#/$defs/Shape' }, dry: { type: 'boolean' } },
+    required: ['shape', 'dry']
+  };
+  const calls = (rows.calls ?? []).map(call => (call.id === 'call3' ? { ...call, arguments: { shape: 'STICKS', dry: false } } : call));
+  it.view.update(whole({ ...rows, calls, objects: [...(rows.objects ?? []), ...objects], tools: [{ id: 'Potato_slice', parameters }] }));
+  it.click('Edit');
+  const labels = it.all('[role=dialog] .tc-field label, [role=dialog] .tc-field option').map(one => one.textContent);
+  assert.ok(labels.includes('Shape#1: Shape.STICKS') && labels.includes('str#1: SLICES') && labels.includes('bool#1: True'));
+  assert.ok(!labels.some(one => one.startsWith('str#2')));
+  const choice = it.one('[role=dialog] select') as HTMLSelectElement;
+  choice.value = '"Shape#1"';
+  choice.dispatchEvent(new Event('input', { bubbles: true }));
+  const radios = it.all('[role=dialog] input[type=radio]') as HTMLInputElement[];
+  radios.find(one => one.value === '"bool#1"')?.click();
+  it.click('Run with these');
+  assert.deepEqual(it.sent.at(-1), {
+    type: 'edit',
+    call: 'c3',
+    arguments: { shape: 'Shape#1', dry: 'bool#1' },
+    reason: '',
+    bound: '7c1e90ab'
+  });
 });
 
 test('a delta rebuilds only what changed', async () => {

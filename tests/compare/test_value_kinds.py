@@ -170,6 +170,17 @@ def test_a_type_of_a_column_that_changed_is_named() -> None:
     assert in_a_line(text) == "y: 4 cells changed, Int64 → String"
 
 
+def test_a_date_is_shown_as_iso_text_beside_the_text_that_it_was() -> None:
+    texts = pd.DataFrame({"day": ["2024-01-31", "1.2.24"]})
+    dates = pd.DataFrame({"day": [pd.Timestamp("2024-01-31"), pd.Timestamp("2024-02-01 09:30")]})
+    changed = difference(texts, dates)
+    assert isinstance(changed, Tables)
+    assert [(each.left, each.right) for each in changed.cells] == [
+        ("2024-01-31 (str)", "2024-01-31 (Timestamp)"),
+        ("1.2.24", "2024-02-01 09:30:00"),
+    ]
+
+
 def test_a_single_column_is_compared_like_a_frame() -> None:
     assert (
         in_a_line(difference(pl.Series("n", [1, 2]), pl.Series("n", [1, 5]))) == "n: 1 cell changed"

@@ -198,6 +198,22 @@ def test_a_default_that_the_scheme_filled_in_is_no_change() -> None:
     assert edited(done, call=2).branch == "shape=slices (call 3)"
 
 
+@pytest.mark.parametrize("scheme", ["select", "current", "flat"])
+def test_an_edit_of_a_rejected_call_is_named_by_what_the_person_changed(scheme: str) -> None:
+    script: list[Any] = [("Potato_peel", {}), ("Potato_slice", {"shape": "sticks"}), "Done."]
+    script = [("_use_Potato", {"id": "Potato#1"}), *script] if scheme == "current" else script
+    main = Session(Toolbox(Potato), Scripted(script), inputs={"potato": Potato()}, scheme=scheme)
+    main = main.tell("Slice it.")
+    main.decide(main.pending[0], "approve").run()
+    [waiting] = main.pending
+    main.decide(waiting, "reject").run()
+    other = main.edit(waiting, shape="slices").run()
+    assert other.branch == f"shape=slices (call {waiting.step})"
+    both = main.edit(waiting, Potato="Potato#1", shape="slices").run()
+    assert both.branch == f"Potato=Potato#1, shape=slices (call {waiting.step})"
+    assert other.calls[-1].status == both.calls[-1].status == "succeeded"
+
+
 def test_a_fork_is_named_by_the_call_it_comes_after_and_equal_names_get_numbers() -> None:
     replies = iter([("Potato_peel", {}), ("Potato_slice", {"shape": "x"}), "Done.", "Enough."])
 

@@ -26,7 +26,7 @@ cleaner = Scripted(
 """
 CELL = """%%toolchat -m cleaner -t tables -i df -o clean:DataFrame
 Clean {df}: leave out rows without a city, and fill the prices. Save the table as clean."""
-SENT = "Sends 5 rows of 2 columns to scripted:cleaner."
+SENT = "Sends the first 5 rows of 2 columns to scripted:cleaner."
 
 
 @pytest.mark.parametrize(("width", "height", "dark"), [(1366, 768, False), (500, 900, True)])

@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 
 from jupyter_toolcall import Scripted, Session, Toolbox, from_definition
 from jupyter_toolcall.core.events import Call
+from jupyter_toolcall.jupyter.panel_controller import PanelController
 from jupyter_toolcall.schemes.messages import Reply, Request
 from jupyter_toolcall.sources.graphql_tools import from_graphql
 
@@ -408,3 +409,56 @@ def test_the_export_calls_the_tool_with_the_variable_of_the_input(tmp_path: Any)
     assert 'str_1 = "first"' in code
     assert "post(text=str_1)" in code
     assert '["first"]' in code
+
+
+# -- in the results that a person or a program gives -------------------------------------------
+
+
+def listed(count: int) -> list[int]:
+    """Return numbers."""
+    return [count]
+
+
+ANSWERS: list[tuple[Any, Any]] = [
+    ("str#1", STRAWBERRY),
+    (["str#1", "no", "str#9"], [STRAWBERRY, "no", "str#9"]),
+    ({"deep": [{"day": "date#1"}]}, {"deep": [{"day": "2026-03-01"}]}),
+    ("list#1", [1, 2]),
+    ("see str#1", "see str#1"),
+]
+
+
+@pytest.mark.parametrize(("result", "value"), ANSWERS)
+@pytest.mark.parametrize("by_program", [True, False])
+def test_in_a_result_that_somebody_gives_a_name_stands_for_its_value(
+    result: Any, value: Any, by_program: bool
+) -> None:
+    inputs = {"text": STRAWBERRY, "day": date(2026, 3, 1), "numbers": [1, 2]}
+    session = session_of(("send", {"value": 1}), "Done.", inputs=inputs, approve="none")
+    if by_program:
+        session.ask("Go.").step().tool_call_result("call_1", result)
+    else:
+        session.tell("Go.").decide("call_1", "answer", result=result)
+    assert session.calls[0].result == value
+    assert SENT == []
+    assert str(session.run()) == "Done."
+
+
+def test_an_answer_is_checked_as_the_value_that_a_name_stands_for() -> None:
+    session = session_of(
+        *(("listed", {"count": 1}), "Done."),
+        box=Toolbox(listed),
+        inputs={"numbers": [1, 2], "text": STRAWBERRY},
+        approve="none",
+    ).tell("Go.")
+    notices: list[Any] = []
+    controller = PanelController(session, notices.append)
+    controller.publish("waiting")
+    bound = notices[0].rows.calls[0].bound
+    for name in ("str#1", "list#1"):
+        controller.receive({"type": "answer", "call": "call_1", "result": name, "bound": bound})
+        controller.apply_commands()
+    assert [each.reason for each in notices if each.type == "refused"] == [
+        "listed returns list[int]: the result input should be a valid list"
+    ]
+    assert controller.session.calls[0].result == [1, 2]

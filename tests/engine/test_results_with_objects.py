@@ -22,7 +22,7 @@ import pyarrow as pa
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel, ConfigDict, RootModel
 
 from jupyter_toolcall import Scripted, Session, Toolbox
 
@@ -173,6 +173,88 @@ def test_the_rows_of_a_table_are_told_as_rows() -> None:
 def test_keys_of_libraries_are_told_as_texts() -> None:
     counts = {pd.Timestamp("2024-01-02"): np.int64(2), np.int64(7): 1}
     assert told(counts) == {"result": {"2024-01-02T00:00:00": 2, "7": 1}}
+
+
+def test_a_number_that_is_missing_is_null_in_every_library_and_infinity_is_a_text() -> None:
+    table = pd.DataFrame({"n": [1.0, float("nan")]})
+    assert told(table.to_dict("records"))["result"] == [{"n": 1.0}, {"n": None}]
+    values = [float("nan"), np.float32("nan"), pd.NA, pd.NaT, float("inf"), "NaN"]
+    assert told(values)["result"] == [None, None, None, None, "Infinity", "NaN"]
+    assert told({"a": np.array([1.0, np.nan])})["result"] == {"a": [1.0, None]}
+
+
+def test_keys_that_are_equal_as_texts_keep_their_values() -> None:
+    both: dict[Any, str] = {1: "a", "1": "b", 1.5: "c"}
+    assert told(both)["result"] == {"1 (int)": "a", "1": "b", "1.5": "c"}
+    three: dict[Any, str] = {1: "a", "1": "b", "1 (int)": "c"}
+    assert told(three)["result"] == {"1 (int 2)": "a", "1": "b", "1 (int)": "c"}
+
+    def give() -> Any:
+        return {1: Potato(1), "1": Potato(2)}
+
+    session = ran(("give", {}), tools=(give,))
+    assert results(session) == [{"result": {"1 (int)": "Potato#1", "1": "Potato#2"}}]
+    assert [session[name].grams for name in ("Potato#1", "Potato#2")] == [1, 2]
+
+
+class Pair(NamedTuple):
+    """A record whose fields stand in their order."""
+
+    best: Potato
+    note: str = "none"
+
+
+class Sack(RootModel[list[Any]]):
+    """A model that is its root."""
+
+
+class Bag(RootModel):  # type: ignore[type-arg]
+    """A model that is a list of objects."""
+
+    model_config = ConfigDict(arbitrary_types_allowed=True)
+
+    root: list[Potato]
+
+
+def test_a_named_tuple_with_objects_is_told_and_taken_as_a_list() -> None:
+    taken: list[Any] = []
+
+    def give() -> Pair:
+        return Pair(Potato(7), "big")
+
+    def take(pair: Pair, more: list[Pair]) -> str:
+        taken.append((pair, more))
+        return "ok"
+
+    calls = [
+        ("give", {}),
+        ("take", {"pair": ["Potato#1", "big"], "more": [["Potato#1"]]}),
+        ("take", {"pair": ["Potato#1", "big", 3], "more": []}),
+        ("take", {"pair": [], "more": []}),
+    ]
+    session = ran(*calls, tools=(give, take))
+    assert results(session)[0] == {"result": ["Potato#1", "big"]}
+    assert taken == [(Pair(Potato(7), "big"), [Pair(Potato(7))])]
+    assert type(taken[0][0]) is Pair
+    assert session.deps("Potato#1") == ()
+    assert set(session.calls[1].uses) == {"pair.0", "more.0.0"}
+    assert [call.status for call in session.calls] == ["succeeded"] * 2 + ["failed"] * 2
+
+
+def test_a_model_that_is_its_root_is_told_and_taken_as_the_root() -> None:
+    taken: list[Any] = []
+
+    def give() -> Sack:
+        return Sack([Potato(1), {"a": Potato(2)}])
+
+    def take(bag: Bag) -> str:
+        taken.append(bag)
+        return "ok"
+
+    calls = [("give", {}), ("take", {"bag": ["Potato#1", "Potato#2"]})]
+    session = ran(*calls, tools=(give, take))
+    assert results(session)[0] == {"result": ["Potato#1", {"a": "Potato#2"}]}
+    assert taken == [Bag([Potato(1), Potato(2)])]
 
 
 def test_long_bytes_and_a_very_long_text_are_told_by_their_size_and_their_beginning() -> None:

@@ -160,11 +160,18 @@ def test_what_no_literal_says_is_a_marked_line_that_says_what_it_was() -> None:
         approve="all",
         inputs={"row": array("i", [1, 2])},
     ).tell("Use it.")
-    text = exported(session).read_text()
+    path = exported(session)
+    text = path.read_text()
     said = " ".join(text.replace("\n#", "").split())
     content = session.state.objects["array#1"].content
     assert f"FILL IN: array#1 was an array with content {content}, array('i', [1, 2]); it" in said
-    assert "\narray_1 = ...\n" in text
+    assert "\narray_1 = _fill_in(" in text
+    with pytest.raises(NotImplementedError) as raised:
+        run(path)
+    assert str(raised.value) == (
+        "array#1, the input row, is not in this script: it is an array; "
+        "write the value in place of this _fill_in(...)"
+    )
     assert "# Before it runs: 1 line that no literal says, marked FILL IN." in text
     assert "\nresult_1 = use(row=deepcopy(array_1))  # 3\n" in text
 
@@ -172,6 +179,23 @@ def test_what_no_literal_says_is_a_marked_line_that_says_what_it_was() -> None:
 def use(row: array) -> int:  # type: ignore[type-arg]
     """Add up a row."""
     return sum(row)
+
+
+def test_saved_records_are_made_of_their_classes() -> None:
+    outputs = {"brush": Brush, "more": list[Brush], "plain": dict[str, int]}
+    brush = {"colour": "dark blue", "width": 2}
+    session = Session(
+        Toolbox(),
+        Scripted([("save", {"brush": brush, "more": [brush, {}], "plain": {"a": 1}})]),
+        scheme="flat",
+        outputs=outputs,
+    ).tell("Make them.")
+    path = exported(session)
+    assert "brush = Brush(colour=Colour.DARK_BLUE, width=2.0)" in path.read_text()
+    made = run(path)
+    assert plain(made["brush"]) == plain(session.outputs["brush"])
+    assert plain(made["more"]) == plain(session.outputs["more"])
+    assert made["plain"] == {"a": 1}
 
 
 def test_a_request_to_a_person_or_a_server_is_said_to_be_no_python() -> None:

@@ -78,6 +78,12 @@ def test_options_values_and_types_complete(kernel: BlockingKernelClient) -> None
     assert completions(kernel, "%%toolchat --approve r") == ["read-only"]
     assert completions(kernel, "%%toolchat -t Ov") == ["Oven"]
     assert completions(kernel, "%%toolchat -o fries:Pot") == ["fries:Potato"]
+    assert completions(kernel, "%%toolchat -o names:li") == ["names:list["]
+    assert completions(kernel, "%%toolchat -o names:list[s") == [
+        "names:list[set[",
+        "names:list[str",
+    ]
+    assert completions(kernel, "%%toolchat -o names:dict[str,Pot") == ["names:dict[str,Potato"]
     assert completions(kernel, "%%toolchat\nPeel {pot") == ["potato}"]
 
 

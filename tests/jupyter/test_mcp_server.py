@@ -110,9 +110,11 @@ async def until(look: Callable[[], T | None]) -> T:
 @contextlib.asynccontextmanager
 async def served(session: Session, share: Sharing | None = None) -> AsyncIterator[Any]:
     """Serve a session, and yield its host and server."""
+    if share is not None:
+        session.cursor.context.sharing = share
     host = Host(session)
     calls = ServedSession(host, asyncio.get_running_loop())
-    server = HttpServer(McpSession(calls, lambda: share or Sharing()))
+    server = HttpServer(McpSession(calls))
     server.start()
     try:
         yield host, server

@@ -79,6 +79,59 @@ def test_a_setting_says_what_is_shared_by_a_toolset_of_which_nobody_said_more(
     assert printed(ran(tmp_path, *cells)) == "failed succeeded\n"
 
 
+def test_a_setting_withholds_columns_and_a_line_adds_more(tmp_path: Path) -> None:
+    cells = [
+        "%config ToolChat.withhold = ['ssn']",
+        f"{CLEAN}\nClean {{df}}.",
+        "first = _.calls[1].result['rows'][0]",
+        f"{CLEAN} --fresh --withhold city\nClean {{df}}.",
+        "print(first, _.calls[1].result['withheld'])",
+    ]
+    assert printed(ran(tmp_path, *cells)) == "{'city': 'Rome'} ['ssn', 'city']\n"
+
+
+def test_withholding_a_column_leaves_the_mode_that_somebody_chose(tmp_path: Path) -> None:
+    cells = [
+        "%config ToolChat.withhold = ['city']\nfrom jupyter_toolcall.toolsets import tables\n"
+        "careful = tables.sharing('schema')",
+        f"{CLEAN.replace('tables', 'careful')} --withhold ssn\nClean {{df}}.",
+        "print(_.calls[1].status, _.cursor.context.sharing)",
+    ]
+    assert printed(ran(tmp_path, *cells)) == (
+        "failed Sharing(share='schema', withhold=('city', 'ssn'))\n"
+    )
+
+
+@pytest.mark.parametrize(
+    ("options", "prompt"),
+    [
+        ("", "Look at 3 rows, 2 columns:\ncity,ssn\nRome,canary-1\n,canary-2\n"),
+        ("--withhold ssn", "Look at 3 rows, 1 column (withheld: ssn):\ncity\nRome\n"),
+        ("--share schema", "Look at 3 rows; only names and types are shared: city ("),
+    ],
+)
+@pytest.mark.parametrize("tools", ["", "-t tables"])
+def test_a_table_that_a_prompt_names_is_shared_as_the_cell_says(
+    tmp_path: Path, options: str, tools: str, prompt: str
+) -> None:
+    cells = [
+        f"%%toolchat -m m --scheme flat {tools} {options}\nLook at {{df}}",
+        "print(_.requests[0].request.messages[0].text)",
+    ]
+    assert printed(ran(tmp_path, "m = Scripted(['Done.'])", *cells)).startswith(prompt)
+
+
+def test_a_question_about_a_table_obeys_the_cell_without_the_toolset_too(tmp_path: Path) -> None:
+    cells = [
+        "%%toolchat -m m --scheme flat --withhold ssn -i df\nLook.",
+        "asked = _; asked.query('DataFrame#1', 'What is it?')",
+        "print(asked.requests[-1].request.messages[-1].text)",
+    ]
+    text = printed(ran(tmp_path, "m = Scripted(['Done.', ('save', {'result': 'x'})])", *cells))
+    assert "3 rows, 1 column (withheld: ssn):\ncity\nRome" in text
+    assert "canary" not in text
+
+
 def test_a_variable_of_the_name_of_a_toolset_wins(tmp_path: Path) -> None:
     cells = [
         "def count(n: int) -> int:\n    return n\n\ntables = Toolbox(count)",

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import threading
-from typing import Any
+from collections.abc import Callable
+from typing import Any, ClassVar
 
 from jupyter_toolcall import Scripted, Session, Toolbox
 from jupyter_toolcall.jupyter.panel_controller import PanelController
@@ -20,115 +21,108 @@ def double(number: int) -> int:
 
 
 def controller(*tools: Any, model: Any) -> tuple[PanelController, list[Notice]]:
-    """Return what runs a session of fast calls, and what its panel hears."""
-    heard: list[Notice] = []
+    """Return a controller of a session of fast calls, and the notices that its panel gets."""
+    notices: list[Notice] = []
     box = Toolbox(*tools)
     session = Session(box, model, scheme="flat", approve="all", max_turns=CALLS + 2)
-    return PanelController(session.ask("Go."), heard.append), heard
+    return PanelController(session.ask("Go."), notices.append), notices
 
 
-def sent_calls(heard: list[Notice]) -> dict[str, str]:
-    """Return the status of each call that a panel was sent, as it heard last."""
-    rows = [row for each in heard if isinstance(each, Delta | Whole) for row in each.rows.calls]
-    return {row.call: row.status for row in rows}
+def sent_calls(notices: list[Notice]) -> dict[str, str]:
+    """Return the last status of each call that a panel was sent."""
+    updates = [notice for notice in notices if isinstance(notice, Delta | Whole)]
+    return {row.call: row.status for update in updates for row in update.rows.calls}
 
 
-def fast_calls() -> list[tuple[str, dict[str, int]]]:
-    return [("double", {"number": number}) for number in range(CALLS)]
+def event_of_update(
+    drive: PanelController, is_awaited: Callable[[Delta | Whole], bool]
+) -> threading.Event:
+    """Return an event that is set once an awaited update was sent."""
+    event, send = threading.Event(), drive.updates.send
+
+    def send_and_look(notice: Notice) -> None:
+        send(notice)
+        if isinstance(notice, Delta | Whole) and is_awaited(notice):
+            event.set()
+
+    drive.updates.send = send_and_look
+    return event
+
+
+def fast_calls(tool: str) -> list[tuple[str, dict[str, int]]]:
+    return [(tool, {"number": number}) for number in range(CALLS)]
+
+
+def run_with_slow_tool(tool: Callable[..., Any]) -> Session:
+    """Run many calls of a tool, then a tool that waits until the panel shows that it runs."""
+    shown: list[threading.Event] = []
+
+    def slow() -> str:
+        """Wait until the panel shows that this runs."""
+        return "seen" if shown[0].wait(30) else "not seen"
+
+    script = [*fast_calls(tool.__name__), ("slow", {}), "Done."]
+    drive, notices = controller(tool, slow, model=Scripted(script))
+    shown.append(
+        event_of_update(
+            drive,
+            lambda update: (
+                "running" in sent_calls([update]).values() and len(sent_calls(notices)) == CALLS + 1
+            ),
+        )
+    )
+    return asyncio.run(drive.run())
 
 
 def test_a_fast_session_sends_fewer_updates_than_it_has_calls_and_every_call() -> None:
-    drive, heard = controller(double, model=Scripted([*fast_calls(), "Done."]))
+    drive, notices = controller(double, model=Scripted([*fast_calls("double"), "Done."]))
     drive.greet()
     asyncio.run(drive.run())
-    assert len(heard) < CALLS
-    assert len(sent_calls(heard)) == CALLS
-    assert set(sent_calls(heard).values()) == {"succeeded"}
-    numbers = [notice.number for notice in heard if isinstance(notice, Delta)]
+    assert len(notices) < CALLS
+    assert len(sent_calls(notices)) == CALLS
+    assert set(sent_calls(notices).values()) == {"succeeded"}
+    numbers = [notice.number for notice in notices if isinstance(notice, Delta)]
     assert numbers == [*range(1, len(numbers) + 1)]
 
 
 def test_a_tool_that_takes_long_after_many_fast_ones_is_shown_while_it_runs() -> None:
-    shown = threading.Event()
-
-    def slow() -> str:
-        """Wait until the panel shows that this runs."""
-        return "seen" if shown.wait(30) else "not seen"
-
-    drive, heard = controller(double, slow, model=Scripted([*fast_calls(), ("slow", {}), "Done."]))
-    hear = drive.updates.send
-
-    def send(notice: Notice) -> None:
-        hear(notice)
-        if "running" in sent_calls([notice]).values() and len(sent_calls(heard)) == CALLS + 1:
-            shown.set()
-
-    drive.updates.send = send
-    session = asyncio.run(drive.run())
-    assert session.calls[-1].result == "seen"
+    assert run_with_slow_tool(double).calls[-1].result == "seen"
 
 
 def test_a_model_that_takes_long_after_many_fast_replies_is_shown_as_thinking() -> None:
-    shown = threading.Event()
-    script = Scripted([*fast_calls(), "Done."])
+    script = Scripted([*fast_calls("double"), "Done."])
 
     def model(request: Request) -> Reply | None:
         if len(drive.session.calls) == CALLS:
             assert shown.wait(30)
         return script(request)
 
-    drive, heard = controller(double, model=model)
-    hear = drive.updates.send
+    def is_thinking(update: Delta | Whole) -> bool:
+        ended = [*sent_calls(notices).values()].count("succeeded") == CALLS
+        return ended and [row.phase for row in update.rows.session] == ["thinking"]
 
-    def send(notice: Notice) -> None:
-        hear(notice)
-        session = notice.rows.session if isinstance(notice, Delta | Whole) else ()
-        ended = [*sent_calls(heard).values()].count("succeeded") == CALLS
-        if ended and session and session[0].phase == "thinking":
-            shown.set()
-
-    drive.updates.send = send
-    session = asyncio.run(drive.run())
-    assert session.text == "Done."
-
-
-DRAWN_BY = list[threading.Thread]()
+    drive, notices = controller(double, model=model)
+    shown = event_of_update(drive, is_thinking)
+    assert asyncio.run(drive.run()).text == "Done."
 
 
 class Bead:
     """A value that shows itself by code of its own."""
 
-    def __init__(self, number: int) -> None:
-        self.number = number
+    drawn_by: ClassVar[list[threading.Thread]] = []
 
     def _repr_html_(self) -> str:
-        DRAWN_BY.append(threading.current_thread())
-        return f"<b>{self.number}</b>"
+        self.drawn_by.append(threading.current_thread())
+        return "<b>bead</b>"
+
+
+def bead(number: int) -> Bead:
+    """Make a bead."""
+    return Bead()
 
 
 def test_a_value_shows_itself_in_the_main_thread_where_an_update_is_sent_late() -> None:
-    DRAWN_BY.clear()
-    shown = threading.Event()
-
-    def bead(number: int) -> Bead:
-        """Make a bead."""
-        return Bead(number)
-
-    def slow() -> str:
-        """Wait until the panel shows that this runs."""
-        return "seen" if shown.wait(30) else "not seen"
-
-    calls = [("bead", {"number": number}) for number in range(CALLS)]
-    drive, heard = controller(bead, slow, model=Scripted([*calls, ("slow", {}), "Done."]))
-    hear = drive.updates.send
-
-    def send(notice: Notice) -> None:
-        hear(notice)
-        if "running" in sent_calls([notice]).values() and len(sent_calls(heard)) == CALLS + 1:
-            shown.set()
-
-    drive.updates.send = send
-    session = asyncio.run(drive.run())
-    assert session.calls[-1].result == "seen"
-    assert len(DRAWN_BY) >= CALLS
-    assert {*DRAWN_BY} == {threading.main_thread()}
+    Bead.drawn_by.clear()
+    assert run_with_slow_tool(bead).calls[-1].result == "seen"
+    assert len(Bead.drawn_by) >= CALLS
+    assert {*Bead.drawn_by} == {threading.main_thread()}

@@ -340,8 +340,8 @@ def test_no_server_is_one_line(server: StandIn) -> None:
 
 def test_a_server_that_stalls_ends_at_the_timeout(server: StandIn) -> None:
     server.turns.append(replace(RECORDED["one call"], cut=300, hard=True, stalls=True))
-    client = anthropic.Anthropic(api_key=KEY, base_url=server.url, timeout=0.2)
-    with client:
+    read_alone = anthropic.Timeout(60, read=0.2)
+    with anthropic.Anthropic(api_key=KEY, base_url=server.url, timeout=read_alone) as client:
         problem = str(_outcome(Claude(NEWEST, client=client)))
     assert "did not answer in time" in problem
     assert AGAIN in problem

@@ -170,15 +170,20 @@ def test_an_error_event_that_does_not_pass_is_asked_once(server: StandIn) -> Non
     assert len(server.asked) == 1
 
 
-def test_a_wait_for_an_answer_is_not_begun_anew(server: StandIn) -> None:
+def test_a_request_without_an_answer_in_time_is_sent_once(server: StandIn) -> None:
     waits = Waits()
     server.turns += [says("text", cut=0, hard=True, stalls=True), says("here")]
-    with anthropic.Anthropic(api_key=KEY, base_url=server.url, timeout=0.2) as client:
+    with anthropic.Anthropic(api_key=KEY, base_url=server.url, max_retries=0) as client:
         model = Claude(NEWEST, client=client, patience=waits.patience)
+        # Only reading may time out: a connection that takes long is tried again.
+        client.timeout = anthropic.Timeout(60, read=0.2)
         with pytest.raises(ModelError, match="did not answer in time"):
             model(GO)
+        # The server may read a request after its client has gone.
+        assert server.stalled.wait(60)
+        client.timeout = 60
         assert model(GO).text == "here"
-    assert waits.slept == []
+    assert (len(server.asked), waits.slept) == (2, [])
 
 
 def test_an_interrupt_ends_a_wait_at_once(server: StandIn) -> None:

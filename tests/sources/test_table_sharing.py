@@ -6,15 +6,21 @@ import json
 import random
 import subprocess
 import sys
+from collections import deque
+from collections.abc import Iterator
+from dataclasses import dataclass
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
+from pydantic import BaseModel
 
-from jupyter_toolcall import Scripted, Session, Toolbox
+from jupyter_toolcall import Scripted, Session, Tool, Toolbox
 from jupyter_toolcall.core.errors import DefinitionError, UsageError
 from jupyter_toolcall.jupyter.panel_controller import PanelController
 from jupyter_toolcall.models import Request
 from jupyter_toolcall.schemes.messages import Results
+from jupyter_toolcall.tools.tool import Changed
 from jupyter_toolcall.toolsets import tables
 from tests.sources.tables import ENGINES, call, called, failure, table
 
@@ -169,7 +175,7 @@ def test_the_card_and_the_step_say_which_rows_leave_for_the_provider() -> None:
         approve="none",
     )
     session.tell("Go.").run()
-    sentence = "Sends 20 rows of 2 columns to scripted:shop."
+    sentence = "Sends the first 20 rows of 2 columns, without ssn, to scripted:shop."
     assert rows_of(session)[0].downstream == sentence
     session.decide(session.pending[0], "approve").run()
     assert rows_of(session)[0].change == sentence
@@ -178,12 +184,12 @@ def test_the_card_and_the_step_say_which_rows_leave_for_the_provider() -> None:
 @pytest.mark.parametrize(
     ("name", "arguments", "sentence"),
     [
-        ("head", {"rows": 1}, "Sends 1 row of 3 columns to scripted:shop."),
-        ("sample", {}, "Sends 10 rows of 3 columns to scripted:shop."),
+        ("head", {"rows": 1}, "Sends the first row of 3 columns to scripted:shop."),
+        ("sample", {}, "Sends 10 rows chosen at random of 3 columns to scripted:shop."),
         ("value_counts", {"column": "name"}, "Sends at most 20 values of name to scripted:shop."),
         (
             *("describe", {"columns": ["paid"]}),
-            "Sends the range and the quartiles of 1 column to scripted:shop.",
+            "Sends the range and the quartiles of paid to scripted:shop.",
         ),
         ("schema", {}, None),
         ("missing", {}, None),
@@ -197,6 +203,148 @@ def test_only_what_sends_cells_says_so(name: str, arguments: Any, sentence: str 
     session.tell("Go.").run()
     said = rows_of(session)[0].change
     assert said == sentence if sentence else not said.startswith("Sends")
+
+
+def test_a_look_at_a_whole_small_table_says_that_all_rows_leave() -> None:
+    model = Scripted([("tables_sample", {}), "Done."], name="scripted:shop")
+    inputs = {"t": table("pandas", {"name": ["a", "b"]})}
+    session = Session(tables, model, scheme="flat", inputs=inputs, approve="none").tell("Go.")
+    assert rows_of(session)[0].downstream == "Sends all 2 rows of 1 column to scripted:shop."
+
+
+# -- outside the toolset: a question, a prompt, and the results of other tools --------------------
+
+
+@dataclass
+class Report:
+    """A plain record that may hold a table."""
+
+    title: str
+    table: Any
+
+
+class Note(BaseModel):
+    """A pydantic model that may hold a table."""
+
+    table: Any
+
+
+def asked(value: Any, toolbox: Toolbox) -> str:
+    """All that a model is sent in a question about a value."""
+    model = Scripted([("save", {"result": "fine"})])
+    session = Session(toolbox, model, scheme="flat", approve="all")
+    assert session.query(value, "What is it?") == "fine"
+    return "".join(sent(turn.request) for turn in session.requests)
+
+
+HOLDERS: list[Any] = [
+    lambda table: table,
+    lambda table: [table, 1],
+    lambda table: {"deep": [{"table": table}]},
+    lambda table: (Report("t", table),),
+    lambda table: Report("t", table),
+    lambda table: Note(table=table),
+    lambda table: [Note(table=table)],
+    lambda table: deque([table]),
+    lambda table: SimpleNamespace(table=table),
+    lambda table: {table.columns[0] if hasattr(table.columns[0], "lower") else "x": table},
+]
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+@pytest.mark.parametrize("holder", HOLDERS)
+def test_a_question_sends_no_more_of_a_table_than_is_shared(engine: str, holder: Any) -> None:
+    value = holder(table(engine, DATA))
+    assert CANARY not in asked(value, CAREFUL)
+    schema = asked(value, tables.sharing("schema"))
+    assert CANARY not in schema
+    assert "29.0" not in schema
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_a_question_sends_the_shared_rows_of_the_columns_that_are_not_withheld(
+    engine: str,
+) -> None:
+    value = table(engine, DATA)
+    text = asked(value, tables.sharing("sample", ["ssn"]))
+    assert "the first 20 of 30 rows, 2 columns (withheld: ssn):" in text
+    assert "19.0" in text
+    assert "20.0" not in text
+    assert "30 rows, 2 columns (withheld: ssn):" in asked(value, CAREFUL)
+    assert "29.0" in asked(value, CAREFUL)
+    schema = asked(value, tables.sharing("schema", ["ssn"]))
+    assert "30 rows; only names and types are shared: ssn (" in schema
+    assert f"{CANARY}-0" in asked(value, tables)
+
+
+FRAME = table("pandas", DATA)
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        FRAME["ssn"],
+        FRAME.iloc[0],
+        FRAME.T,
+        FRAME.set_index("ssn"),
+        FRAME.set_index("ssn")["paid"],
+        FRAME.set_index(["ssn", "name"]),
+        FRAME.groupby(["ssn"]).sum(),
+        FRAME.set_axis([("ssn", "a"), ("name", "b"), ("paid", "c")], axis=1),
+        table("polars", DATA)["ssn"],
+        table("polars", DATA).lazy(),
+        table("pyarrow", DATA)["ssn"],
+        table("pyarrow", DATA).to_batches()[0],
+    ],
+)
+def test_columns_rows_and_labels_of_a_table_are_withheld_too(value: Any) -> None:
+    assert CANARY not in asked(value, CAREFUL)
+    assert CANARY not in asked(value, tables.sharing("schema"))
+
+
+@pytest.mark.parametrize("toolbox", [CAREFUL, tables.sharing("schema")])
+def test_transform_sends_the_name_of_a_table_and_no_cell(toolbox: Toolbox) -> None:
+    model = Scripted([("save", {"result": "DataFrame#1"})])
+    session = Session(toolbox, model, scheme="flat", approve="all")
+    assert len(session.transform(table("pandas", DATA), "Leave it.")) == 30
+    assert CANARY not in "".join(sent(turn.request) for turn in session.requests)
+
+
+def in_a_cycle() -> list[Any]:
+    """Return a list that holds itself, and a table."""
+    cycle: list[Any] = [table("pandas", DATA)]
+    cycle.append(cycle)
+    return cycle
+
+
+def as_variable() -> Changed:
+    """Return a table beside a session variable."""
+    return Changed(table("pandas", DATA), {"seen": 1})
+
+
+def in_a_namespace() -> dict[str, Any]:
+    """Return a value without JSON that holds a table."""
+    return {"a": [SimpleNamespace(table=table("pandas", DATA))]}
+
+
+def in_an_iterator() -> Iterator[Any]:
+    """Return more tables than are read."""
+    return iter([table("pandas", DATA)] * 1_200)
+
+
+@pytest.mark.parametrize("function", [in_a_cycle, as_variable, in_a_namespace, in_an_iterator])
+@pytest.mark.parametrize("toolbox", [CAREFUL, tables.sharing("schema")])
+def test_no_result_of_another_tool_quotes_the_cells_of_a_table(
+    function: Any, toolbox: Toolbox
+) -> None:
+    schema = {"type": "object", "properties": {}}
+    own = Tool(function.__name__, function.__doc__, schema, function, variables={"seen": 0})
+    model = Scripted([(function.__name__, {}), "Done."])
+    inputs = {"notes": [Note(table=table("pandas", DATA))]}
+    session = Session(Toolbox(toolbox, own), model, scheme="flat", approve="all", inputs=inputs)
+    session.tell("Go.").run()
+    assert session.calls[0].status == "succeeded", session.calls[0].error
+    assert CANARY not in "".join(sent(turn.request) for turn in session.requests)
 
 
 def test_sharing_is_checked_when_it_is_chosen() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import pickle
+import re
 from collections.abc import Callable
 from typing import Any
 
@@ -273,6 +274,27 @@ def test_a_tool_does_what_the_engine_does(engine: str, case: Any) -> None:
 
 
 @pytest.mark.parametrize("engine", ENGINES)
+def test_a_pivot_of_numbers_has_columns_of_numbers_where_a_cell_is_empty(engine: str) -> None:
+    arguments = {"index": ["city"], "on": "fresh", "values": "price", "aggregate": "mean"}
+    wide = call(table(engine), "pivot", **arguments)
+    assert call(wide, "schema")["columns"] == {
+        **{"city": "String", "False": "Float64", "True": "Float64"}
+    }
+    assert isinstance(call(wide, "plot", kind="bar", x="city", y=["False", "True"]), Figure)
+
+
+@pytest.mark.parametrize(
+    ("tool", "arguments"),
+    [
+        ("aggregate", {"by": ["city"]}),
+        ("pivot", {"index": ["city"], "on": "fresh", "values": "count", "aggregate": "sum"}),
+    ],
+)
+def test_groups_of_pandas_are_numbered_from_zero(tool: str, arguments: dict[str, Any]) -> None:
+    assert [*call(table("pandas"), tool, **arguments).index] == [0, 1, 2, 3]
+
+
+@pytest.mark.parametrize("engine", ENGINES)
 @pytest.mark.parametrize("how", ["inner", "left", "full", "semi", "anti"])
 def test_join_does_what_the_engine_does_in_the_order_of_the_rows(engine: str, how: Any) -> None:
     second: Data = {"city": ["Oslo", "Rome", "Kiel"], "size": [1, 3, 2], "price": [1.0, 2.0, 3.0]}
@@ -458,6 +480,19 @@ def test_the_toolset_stands_beside_a_function_in_each_scheme(scheme: str) -> Non
     assert results == ["DataFrame#2", 4]
 
 
+@pytest.mark.parametrize("engine", ENGINES)
+def test_nan_is_missing_in_every_engine(engine: str) -> None:
+    value = table(engine, {"n": [1.0, float("nan"), 3.0], "m": [1, 2, 3]})
+    assert call(value, "missing")["missing"] == {"n": 1}
+    described = call(value, "describe")["columns"]["n"]
+    assert (described["missing"], described["mean"], described["max"]) == (1, 2.0, 3.0)
+    assert [row["n"] for row in rows(call(value, "drop_nulls"))] == [1.0, 3.0]
+    filled = call(value, "fill", columns=["n"], method="mean")
+    assert [row["n"] for row in rows(filled)] == [1.0, 2.0, 3.0]
+    assert [row["m"] for row in rows(call(value, "filter", where="is_null(n)"))] == [2]
+    assert [row["m"] for row in rows(call(value, "filter", where="n != null"))] == [1, 3]
+
+
 def test_an_exported_script_makes_the_same_table_without_a_session(tmp_path: Any) -> None:
     model = Scripted(
         [
@@ -478,6 +513,7 @@ def test_an_exported_script_makes_the_same_table_without_a_session(tmp_path: Any
     script = tmp_path / "clean.py"
     session.export(script)
     variables: dict[str, Any] = {"df": table("pandas")}
-    code = script.read_text().replace("dataframe_1 = ...", "dataframe_1 = df")
+    missing = re.compile(r"(?s)dataframe_1 = _fill_in\(.*?\n?\)$", re.M)
+    code = missing.sub("dataframe_1 = df", script.read_text())
     exec(compile(code, "clean.py", "exec"), variables)
     assert rows(variables["clean"]) == rows(session.outputs["clean"])

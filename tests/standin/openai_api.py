@@ -7,6 +7,7 @@ refuses, accounts prefixes as OpenAI's cache does, and keeps what it was asked.
 from __future__ import annotations
 
 import json
+import threading
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -43,7 +44,7 @@ class StandIn:
     """The server, in memory, or for a `with`, where `url` is its base URL.
 
     `asked` is what it was asked, `key` what it wants as a key, and `counts` whether it takes
-    `stream_options`.
+    `stream_options`. `stalled` is set once a turn stalls.
     """
 
     def __init__(
@@ -54,6 +55,7 @@ class StandIn:
         self.counts = counts
         self.asked: list[Heard] = []
         self.sent: list[bytes] = []
+        self.stalled = threading.Event()
         self._ids = (f"call_{number:04}" for number in count(1))
         self._before = b""
 
@@ -122,6 +124,7 @@ class StandIn:
 
     def _stalled(self, sent: bytes) -> Iterator[bytes]:
         yield sent
+        self.stalled.set()
         self.web.closing.wait(20)
 
     def _check(self, asked: Asked, body: Json) -> None:
@@ -161,9 +164,20 @@ class Scripted(Refused):
 
 @contextmanager
 def a_model(server: StandIn, **options: Any) -> Iterator[OpenAI]:
-    """Give a model that speaks to the server over HTTP, and asks once."""
-    timeout = options.pop("timeout", 20)
-    with openai.OpenAI(api_key=KEY, base_url=server.url, timeout=timeout) as client:
+    """Give a model that speaks to the server over HTTP, and asks once.
+
+    A request times out soon if its turn stalls. Others take as long as a busy machine needs.
+    """
+
+    def limit_reading(request: httpx2.Request) -> None:
+        if server.turns and server.turns[0].stalls:
+            request.extensions["timeout"]["read"] = 0.3
+
+    hooks = {"request": [limit_reading]}
+    with (
+        openai.DefaultHttpx2Client(event_hooks=hooks) as http,
+        openai.OpenAI(api_key=KEY, base_url=server.url, timeout=60, http_client=http) as client,
+    ):
         yield OpenAI(MODEL, **{"patience": Patience(tries=1), "client": client, **options})
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import contextlib
 import io
 import json
@@ -9,6 +10,7 @@ import os
 import random
 import re
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -60,7 +62,11 @@ def notebook() -> dict[str, Any]:
 def lines(tmp_path_factory: pytest.TempPathFactory) -> list[dict[str, Any]]:
     path = tmp_path_factory.mktemp("journal") / "s.jsonl"
     session().save(path)
-    found = [json.loads(line) for line in path.read_text().splitlines()]
+    return journal_rows([json.loads(line) for line in path.read_text().splitlines()])
+
+
+def journal_rows(found: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """The lines of a journal, each with its parent, and without its sum and its seal."""
     above = None
     for line in found:
         if "event" in line:
@@ -183,6 +189,58 @@ def test_a_journal_with_anything_in_any_place_gives_one_line(
         put(made, chance.choice(found), chance.choice(ODD))
         path.write_text(resealed(made), encoding="utf-8")
         obeys(path, capsys)
+
+
+@dataclass
+class Shelf:
+    """A record that holds objects."""
+
+    best: Single
+    others: list[Single]
+
+
+class Single:
+    """An object."""
+
+
+def fill() -> dict[str, Any]:
+    """Return objects at many places."""
+    return {"shelf": Shelf(Single(), [Single()]), "set": {Single()}, "by number": {7: Single()}}
+
+
+HOSTILE_STEPS: tuple[Any, ...] = (
+    *("__class__", "__class__.__init__", "a]; import os #", "shelf", "", "\n", -1, 10**9, True),
+    *(1.5, None, [], {}, ["shelf", "best"], "x" * 70_000),
+)
+
+
+@pytest.mark.parametrize("part", ["paths", "access", "data", "objects", "unnamed", "untracked"])
+def test_a_result_whose_objects_stand_anywhere_gives_one_line_and_no_code_of_the_file(
+    part: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    chance, path, script = random.Random(part), tmp_path / "a.jsonl", tmp_path / "out.py"
+    model = Scripted([("fill", {}), "Done."])
+    held = Session(Toolbox(fill), model, scheme="flat", approve="all").tell("Go.")
+    held.save(path)
+    rows = [json.loads(line) for line in path.read_text().splitlines()]
+    lines = journal_rows(rows)
+    found = [at for at in places(lines) if part in at]
+    assert found or part in ("unnamed", "untracked")
+    for _ in range(12):
+        script.unlink(missing_ok=True)
+        made = json.loads(json.dumps(lines))
+        if found:
+            put(made, chance.choice(found), chance.choice(HOSTILE_STEPS))
+        else:
+            ends = (row["event"] for row in made if "event" in row and "outcome" in row["event"])
+            next(ends)["outcome"][part] = chance.choice(HOSTILE_STEPS)
+        path.write_text(resealed(made), encoding="utf-8")
+        obeys(path, capsys)
+        if script.exists():
+            nodes = [*ast.walk(ast.parse(script.read_text(encoding="utf-8")))]
+            assert not [node for node in nodes if isinstance(node, ast.Import)]
+            names = {node.attr for node in nodes if isinstance(node, ast.Attribute)}
+            assert not [name for name in names if name.startswith("__")]
 
 
 BROKEN: dict[str, Callable[[bytes], bytes]] = {

@@ -151,6 +151,11 @@ def test_a_table_shows_its_head_and_more_of_it_on_demand() -> None:
     assert small.caption == "60 × 9"
 
 
+def test_the_column_with_the_most_empty_cells_is_named_first() -> None:
+    table = pandas.DataFrame({"few": [None, 1, 2], "none": [1, 2, 3], "many": [None, None, 3]})
+    assert preview(table).missing == "many 2, few 1"
+
+
 @pytest.mark.parametrize("library", ["polars", "pyarrow"])
 def test_tables_of_all_libraries_are_shown_alike(library: str) -> None:
     columns = {"n": [1, 2, 3, 4, 5], "of": ["a", None, "c", "d", None], "x": [0.5] * 5}

@@ -73,6 +73,7 @@ export interface Contract {
   PairRow?: PairRow;
   PartRow?: PartRow;
   Preview?: Preview;
+  QuestionRow?: QuestionRow;
   Refused?: Refused;
   Reject?: Reject;
   Replay?: Replay;
@@ -181,7 +182,16 @@ export interface CallRow {
   step: number;
   turn: number;
   status?:
-    'proposed' | 'approved' | 'running' | 'succeeded' | 'failed' | 'rejected' | 'answered' | 'interrupted' | 'unknown';
+    | 'proposed'
+    | 'approved'
+    | 'input required'
+    | 'running'
+    | 'succeeded'
+    | 'failed'
+    | 'rejected'
+    | 'answered'
+    | 'interrupted'
+    | 'unknown';
   branch?: string;
   memory?: boolean;
   edited?: boolean;
@@ -211,6 +221,7 @@ export interface CallRow {
   again?: boolean;
   may_have_run?: boolean;
   recorded?: string;
+  questions?: QuestionRow[];
   downstream?: string;
   bound?: string;
   column?: number;
@@ -234,6 +245,21 @@ export interface Use {
   object: string;
   receiver?: boolean;
   input?: boolean;
+}
+/**
+ * What a running tool asks the person: a form, or a page to open.
+ */
+export interface QuestionRow {
+  key: string;
+  message?: string;
+  form?: {
+    [k: string]: unknown;
+  };
+  values?: {
+    [k: string]: unknown;
+  };
+  url?: string;
+  host?: string;
 }
 /**
  * A cell in which two tables differ.
@@ -758,6 +784,7 @@ export type FullObjectPair = Full<ObjectPairRow>;
 export type FullObject = Full<ObjectRow>;
 export type FullPair = Full<PairRow>;
 export type FullPart = Full<PartRow>;
+export type FullQuestion = Full<QuestionRow>;
 export type FullSession = Full<SessionRow>;
 export type FullTeaching = Full<TeachingRow>;
 export type FullTool = Full<ToolRow>;
@@ -827,6 +854,7 @@ export const DEFAULTS = {
     "again": false,
     "may_have_run": false,
     "recorded": "",
+    "questions": [],
     "downstream": "",
     "bound": "",
     "column": 0,
@@ -991,6 +1019,13 @@ export const DEFAULTS = {
     "more": false,
     "missing": "",
     "large": ""
+  },
+  "QuestionRow": {
+    "message": "",
+    "url": "",
+    "host": "",
+    "form": {},
+    "values": {}
   },
   "Refused": {
     "type": "refused",

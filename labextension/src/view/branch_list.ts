@@ -1,6 +1,6 @@
 /** The list of branches: check out, rename, hide and show a branch. */
 import { hiddenBranches, visibleBranches } from './compare/comparison';
-import { type Child, focusInPlace, h, whenChanged } from './dom';
+import { type Child, consume, focusInPlace, h, whenChanged } from './dom';
 import { button, icon } from './icons';
 import { currentBranch } from './labels';
 import type { FullBranch } from './rows';
@@ -23,7 +23,7 @@ export class BranchList {
   private readonly _hiddenCount = h('span', 'muted');
   private readonly _opener = h(
     'button',
-    { type: 'button', class: 'tc-branch', 'aria-haspopup': 'dialog', 'aria-expanded': 'false', 'aria-controls': this._id },
+    { class: 'tc-branch', 'aria-haspopup': 'dialog', 'aria-expanded': 'false', 'aria-controls': this._id },
     h('span', 'muted', 'Branch'),
     ' ',
     this._name,
@@ -61,8 +61,7 @@ export class BranchList {
       else if (event.key === 'Escape') this._close();
       else if (step && !typing && rows.length) focusInPlace(rows[(at + step + rows.length) % rows.length]);
       else return;
-      event.preventDefault();
-      event.stopPropagation();
+      consume(event);
     });
     this._opener.addEventListener('click', () => this._setListState(this._view.ui.branchList === 'closed' ? 'open' : 'closed'));
     this.element.addEventListener('focusout', event => {
@@ -99,8 +98,7 @@ export class BranchList {
     const go = h(
       'button',
       {
-        type: 'button',
-        class: 'tc-goto',
+          class: 'tc-goto',
         'aria-current': branch.current ? 'true' : undefined,
         disabled: !this._view.live && !branch.current,
         'data-k': `go ${branch.id}`,
@@ -144,7 +142,7 @@ export class BranchList {
       if (said === branch.name || said === '') this._setListState(this._view.ui.branchList);
       else this._acts.send({ type: 'name_branch', branch: branch.id, name: said });
     };
-    const save = h('button', { type: 'submit', class: 'tc-btn', disabled: this._view.ui.commandSent }, 'Save');
+    const save = button('Save', { type: 'submit', disabled: this._view.ui.commandSent });
     const form = h('form', { onsubmit: submit, novalidate: true, class: 'tc-naming' }, field, save);
     return h('li', 'naming', form, wrong ? h('p', { class: 'tc-wrong', role: 'alert' }, wrong) : null);
   }
@@ -165,7 +163,7 @@ export class BranchList {
     return [
       h(
         'button',
-        { type: 'button', class: 'tc-btn ghost small', 'aria-expanded': String(open), 'data-k': 'gone', onclick: () => this._setListState(open ? 'open' : 'hidden') },
+        { class: 'tc-btn ghost small', 'aria-expanded': String(open), 'data-k': 'gone', onclick: () => this._setListState(open ? 'open' : 'hidden') },
         icon('down'),
         `${all.length} hidden`
       ),

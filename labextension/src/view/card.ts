@@ -32,7 +32,9 @@ function printsOf(call: FullCall): Child {
 const code = (text: string): HTMLElement => h('code', {}, oneLine(text, 400));
 
 function title(text: string, look: string, aside: string, description: Child = null): HTMLElement {
-  return h('div', 'tc-title', h('h3', look, text), description, h('span', 'small muted', aside));
+  // A long name breaks after `_`.
+  const parts = text.split(/(?<=_)/).flatMap(part => [part, h('wbr', {})]);
+  return h('div', 'tc-title', h('h3', look, ...parts), description, h('span', 'small muted', aside));
 }
 
 const callPlace = (call: FullCall): string => `call ${call.step}, turn ${call.turn}`;
@@ -116,7 +118,7 @@ function twinFact(view: ViewState, object: FullObject, compare: () => void): Fac
   if (object.branch !== '' || view.model.branches.size < 2) return null;
   const twin = view.objects.find(one => one.name === object.name && one.branch !== '');
   if (!twin) return null;
-  const link = h('button', { type: 'button', class: 'tc-link', onclick: compare }, 'Compare');
+  const link = h('button', { class: 'tc-link', onclick: compare }, 'Compare');
   const caption = twin.preview.caption ? `is ${twin.preview.caption}` : 'exists there too';
   return [
     `In ${clip(oneLine(branchName(view.model, twin.branch), 40), 10)}`,

@@ -1,9 +1,12 @@
 /** Decisions on the chosen call: the buttons under the card, and the forms `Reject` and `Answer`. */
 import type { Approval } from '../generated/contract';
 import { type Child, focusInPlace, h, prose, whenChanged } from './dom';
-import { button, type ButtonProps, icon } from './icons';
+import { writeContext } from './dialogs';
+import { complain, FieldRow, filledArguments, labelledField } from './fields';
+import { button, type ButtonProps, icon, note } from './icons';
 import type { FullCall } from './rows';
-import { isObjectName, literalText, oneLine, trans } from './text';
+import { fieldsOf } from './schema';
+import { isObjectName, literalText, oneLine, textBlock, trans } from './text';
 import { choiceOf, needsDecision, type PanelActions, type ViewState } from './view_state';
 
 export const isDecision = (call: FullCall): boolean => needsDecision(call) && call.branch === '';
@@ -25,18 +28,9 @@ function parsedResult(text: string, returns: string): unknown {
 
 interface Form {
   readonly element: HTMLFormElement;
-  readonly first: HTMLElement;
-  /** What is wrong with the result. */
-  readonly error: HTMLElement;
-}
-
-function labelledField(label: string, hint: string, input: HTMLElement): HTMLElement {
-  return h(
-    'label',
-    'tc-field',
-    h('span', 'tc-label', label, ' ', h('span', 'hint', hint)),
-    input
-  );
+  readonly first?: HTMLElement;
+  /** Shows what is wrong at its field; returns whether there is such a field. */
+  refuse(errors: Readonly<Record<string, string>>): boolean;
 }
 
 function shortForm(kind: 'reject' | 'answer', call: FullCall, returns: string, acts: PanelActions): Form {
@@ -60,7 +54,7 @@ function shortForm(kind: 'reject' | 'answer', call: FullCall, returns: string, a
   const expected = returns ? trans.__('%1: JSON, text, or the name of an object', returns) : trans.__('JSON, text, or the name of an object');
   const fields = kind === 'answer' ? [labelledField(trans.__('Result'), returns === TEXT ? trans.__('a text') : expected, result), error] : [];
   const text = kind === 'answer' ? trans.__('Answer') : trans.__('Reject');
-  const confirm = h('button', { type: 'submit', class: 'tc-btn primary', 'data-k': 'confirm' }, text);
+  const confirm = button(text, { type: 'submit', look: 'primary', key: 'confirm' });
   const row = h('div', 'tc-row', confirm, button(trans.__('Cancel'), { onclick: close }));
   const element = h('form', { class: 'tc-form', onsubmit: submit }, ...fields, labelledField(trans.__('Reason'), optional, reason), row);
   element.addEventListener('keydown', event => {
@@ -68,67 +62,100 @@ function shortForm(kind: 'reject' | 'answer', call: FullCall, returns: string, a
     event.stopPropagation();
     close();
   });
-  return { element, first: kind === 'answer' ? result : reason, error };
+  function refuse(errors: Readonly<Record<string, string>>): boolean {
+    error.textContent = oneLine(errors.result ?? '', 200);
+    return errors.result !== undefined;
+  }
+  return { element, first: kind === 'answer' ? result : reason, refuse };
+}
+
+/** A link that shows the host of the page in bold. */
+function pageLink(url: string, host: string): Child {
+  const at = url.indexOf(host);
+  if (!/^https?:/.test(url)) return null;
+  return h('a', { href: url, target: '_blank', rel: 'noopener' }, url.slice(0, at), h('b', {}, host), url.slice(at + host.length));
+}
+
+/** The form of a call whose tool asks for input. */
+function inputForm(view: ViewState, call: FullCall, acts: PanelActions): Form {
+  const parts = call.questions.map(question => ({
+    ...question,
+    rows: fieldsOf(question.form, question.values).map(field => new FieldRow(field, writeContext(view), () => undefined))
+  }));
+  const refuse = (errors: Readonly<Record<string, string>>): boolean => complain(parts.flatMap(part => part.rows), errors);
+  const common = { call: call.call, bound: call.bound };
+  function submit(event: Event): void {
+    event.preventDefault();
+    const filled = parts.map(part => filledArguments(part.rows));
+    if (refuse(Object.assign({}, ...filled.map(part => part.errors)))) return;
+    acts.send({ type: 'answer', result: Object.fromEntries(parts.map(({ key }, index) => [key, filled[index]?.arguments])), ...common });
+  }
+  const reject = button(trans.__('Reject'), { onclick: () => acts.send({ type: 'reject', ...common }) });
+  reject.title = trans.__('Declines. The tool continues without your input.');
+  const element = h(
+    'form',
+    { class: 'tc-form', onsubmit: submit, novalidate: true },
+    h('div', 'tc-asked', ...parts.flatMap(part => [h('p', {}, textBlock(part.message, 2000)), pageLink(part.url, part.host), ...part.rows.map(row => row.element)])),
+    note(trans.__('What you enter goes to the tool and its server. Never enter passwords or keys.')),
+    h('div', 'tc-row', button(trans.__('Answer'), { type: 'submit', look: 'primary', key: 'confirm' }), reject)
+  );
+  return { element, refuse };
 }
 
 /** The waiting calls with their approval digests. */
 function approvable(view: ViewState): Approval[] {
   const waiting = view.model.session.pending.flatMap(id => view.model.calls.get(id) ?? []);
   return waiting
-    .filter(call => isDecision(call) && call.bound !== '' && !view.model.tools.get(call.tool)?.for_person)
+    .filter(call => isDecision(call) && call.bound !== '' && !call.questions.length && !view.model.tools.get(call.tool)?.for_person)
     .map(({ call, bound }) => ({ call, bound }));
-}
-
-/** The buttons for a call that may have run already. */
-function recordedCallButtons(view: ViewState, call: FullCall, acts: PanelActions): Child[] {
-  const bound = { call: call.call, bound: call.bound };
-  const act = (text: string, title: string, onclick: () => void, look = ''): HTMLElement => {
-    const element = button(trans.__(text), { look, onclick, disabled: view.ui.commandSent, key: text });
-    element.title = trans.__(title);
-    return element;
-  };
-  const form = (kind: 'reject' | 'answer') => (): void => acts.setState({ chosen: choiceOf(call), form: { kind, call: call.id } });
-  const keep = (rest: boolean) => (): void => acts.send({ type: 'keep_result', ...bound, rest });
-  const kept = call.recorded
-    ? [
-        act('Keep the recorded result', 'Continues with the recorded result. The tool does not run.', keep(false), 'primary'),
-        act('Keep all recorded results', 'Also keeps the recorded results of all later calls. No tool runs.', keep(true))
-      ]
-    : [];
-  return [
-    ...kept,
-    act('Run again', 'Runs the tool again. Its effect may happen twice.', () => acts.send({ type: 'approve', ...bound })),
-    act('Answer', 'You give the result. The tool does not run.', form('answer')),
-    act('Reject', 'The model gets your reason. The tool does not run.', form('reject')),
-    act('Begin a new session', 'Sends the prompt to the model again, on a new branch without the recorded events.', () => acts.send({ type: 'begin_new' }))
-  ];
 }
 
 /** The keys of the buttons while the panel has the focus; with Ctrl Alt they work everywhere in JupyterLab. */
 const KEYS: Readonly<Record<string, string>> = { Approve: 'Y', Edit: 'E', Reject: 'R', Answer: 'A' };
 
+type Act = (text: string, onclick: ButtonProps['onclick'], look?: string, title?: string) => HTMLElement;
+
+const actOn = (view: ViewState): Act => (text, onclick, look = '', title = '') => {
+  const element = button(trans.__(text), { look, onclick, disabled: view.ui.commandSent, key: text });
+  const key = KEYS[text];
+  if (key) {
+    // The key is drawn by CSS, and no part of the name.
+    element.dataset.key = key;
+    element.setAttribute('aria-keyshortcuts', key);
+    element.setAttribute('aria-label', trans.__(text));
+  }
+  element.title = title && trans.__(title);
+  return element;
+};
+
+/** The buttons for a call that may have run already. */
+function recordedCallButtons(call: FullCall, acts: PanelActions, act: Act, open: (kind: 'reject' | 'answer') => () => void): Child[] {
+  const bound = { call: call.call, bound: call.bound };
+  const keep = (rest: boolean) => (): void => acts.send({ type: 'keep_result', ...bound, rest });
+  const kept = call.recorded
+    ? [
+        act('Keep the recorded result', keep(false), 'primary', 'Continues with the recorded result. The tool does not run.'),
+        act('Keep all recorded results', keep(true), '', 'Also keeps the recorded results of all later calls. No tool runs.')
+      ]
+    : [];
+  return [
+    ...kept,
+    act('Run again', () => acts.send({ type: 'approve', ...bound }), '', 'Runs the tool again. Its effect may happen twice.'),
+    act('Answer', open('answer'), '', 'You give the result. The tool does not run.'),
+    act('Reject', open('reject'), '', 'The model gets your reason. The tool does not run.'),
+    act('Begin a new session', () => acts.send({ type: 'begin_new' }), '', 'Sends the prompt to the model again, on a new branch without the recorded events.')
+  ];
+}
+
 function decisionButtons(view: ViewState, call: FullCall, acts: PanelActions): Child[] {
   const sent = view.ui.commandSent;
-  const bound = { call: call.call, bound: call.bound };
-  const act = (text: string, onclick: ButtonProps['onclick'], look = ''): HTMLElement => {
-    const element = button(trans.__(text), { look, onclick, disabled: sent, key: text });
-    const key = KEYS[text];
-    if (key) {
-      // The key is drawn by CSS, and no part of the name.
-      element.dataset.key = key;
-      element.setAttribute('aria-keyshortcuts', key);
-      element.setAttribute('aria-label', trans.__(text));
-    }
-    return element;
-  };
+  const act = actOn(view);
   const open = (kind: 'reject' | 'answer') => (): void =>
     acts.setState({ chosen: choiceOf(call), form: { kind, call: call.id } });
   if (view.model.tools.get(call.tool)?.for_person)
     return [act('Answer', open('answer'), 'primary'), act('Reject', open('reject'))];
-  if (call.may_have_run) return recordedCallButtons(view, call, acts);
+  if (call.may_have_run) return recordedCallButtons(call, acts, act, open);
   const again = call.status === 'unknown';
-  const approve = act(again ? 'Run again' : 'Approve', () => acts.send({ type: 'approve', ...bound }), 'primary');
-  if (!again) approve.title = trans.__('Applies to exactly these arguments');
   const calls = approvable(view);
   const all = button(trans.__('Approve all'), {
     look: 'ghost right',
@@ -141,7 +168,7 @@ function decisionButtons(view: ViewState, call: FullCall, acts: PanelActions): C
       ? trans.__('No other call waits')
       : trans.__('Runs the %1 waiting calls with the arguments shown', String(calls.length));
   return [
-    approve,
+    act(again ? 'Run again' : 'Approve', () => acts.send({ type: 'approve', call: call.call, bound: call.bound }), 'primary', again ? '' : 'Applies to exactly these arguments'),
     act('Edit', () => acts.openEditDialog(call)),
     act('Reject', open('reject')),
     act('Answer', open('answer')),
@@ -173,8 +200,6 @@ function afterButtons(view: ViewState, call: FullCall, acts: PanelActions): Chil
   ];
 }
 
-const note = (text: string): HTMLElement => h('p', 'tc-note', icon('info'), h('span', {}, text));
-
 /** A link to the waiting call while the person looks at something else. */
 function waitingElsewhere(view: ViewState, acts: PanelActions): Child {
   const { waitingCall: waiting, personTurn: yours, toGuess: guess } = view;
@@ -200,6 +225,8 @@ export class DecisionPanel {
   readonly element = h('div', 'tc-acts');
   private _view!: ViewState;
   private _form: (Form & { readonly key: string }) | null = null;
+  private _refusal: unknown = null;
+  private _isShownAtField = false;
   private readonly _draw = whenChanged(() => {
     const before = this._form?.key;
     const refused = this._view.model.refusal;
@@ -225,10 +252,10 @@ export class DecisionPanel {
     this._draw(call, next.ui.commandSent, next.ui.form, next.isPast, next.live, next.waitingCall, next.model.refusal, next.model.calls, next.model.session.pending, next.calls.length, next.personTurn !== null, next.toGuess !== null, next.followsNewest);
   }
 
-  private _openForm(call: FullCall, kind: 'reject' | 'answer'): HTMLElement {
+  private _openForm(call: FullCall, kind: 'reject' | 'answer' | 'input'): HTMLElement {
     const key = `${kind} ${call.id} ${call.bound}`;
     const returns = this._view.model.tools.get(call.tool)?.returns ?? '';
-    if (this._form?.key !== key) this._form = { key, ...shortForm(kind, call, returns, this._acts) };
+    if (this._form?.key !== key) this._form = { key, ...(kind === 'input' ? inputForm(this._view, call, this._acts) : shortForm(kind, call, returns, this._acts)) };
     const confirm = this._form.element.querySelector<HTMLButtonElement>('[type=submit]');
     if (confirm) confirm.disabled = this._view.ui.commandSent;
     return this._form.element;
@@ -236,10 +263,10 @@ export class DecisionPanel {
 
   /** Shows at the form's field what is wrong with it; returns whether something is. */
   private _showsAtField(): boolean {
-    const problem = this._view.model.refusal?.fields.result;
-    if (!problem || !this._form) return false;
-    this._form.error.textContent = oneLine(problem, 200);
-    return true;
+    const { refusal } = this._view.model;
+    if (refusal !== this._refusal) this._isShownAtField = !!refusal && !!this._form?.refuse(refusal.fields);
+    this._refusal = refusal;
+    return this._isShownAtField;
   }
 
   private _content(): Child[] {
@@ -253,6 +280,7 @@ export class DecisionPanel {
         note(trans.__('You are looking at an earlier step. To decide, choose Back to now.'))
       ];
     const opened = this._view.ui.form;
+    if (open && call.questions.length) return [this._openForm(call, 'input')];
     if (open && opened?.call === call.id) return [this._openForm(call, opened.kind)];
     this._form = null;
     return [
@@ -292,7 +320,7 @@ function otherCall(call: FullCall, view: ViewState, acts: PanelActions): HTMLEle
     icon('wait'),
     h(
       'button',
-      { type: 'button', class: 'tc-link mono', 'data-k': `beside ${call.id}`, onclick: choose },
+      { class: 'tc-link mono', 'data-k': `beside ${call.id}`, onclick: choose },
       `${call.step} ${oneLine(call.tool, 80)}`
     ),
     h('span', 'what', oneLine(argumentsText(call), 200)),

@@ -1,17 +1,17 @@
 /** The dialogs `Edit call` and `Write call`. */
-import { type Child, focusInPlace, h } from './dom';
-import { complain, type Dialog, dialogFrame, type FieldContext, FieldRow, filledArguments, firstInput, FormError, nextId } from './fields';
-import { button, icon } from './icons';
+import { focusInPlace, h } from './dom';
+import { complain, type Dialog, dialogFrame, type FieldContext, FieldRow, filledArguments, firstInput, FormError, labelledField } from './fields';
+import { button, icon, note } from './icons';
 import type { FullCall, FullTool, FullWrittenCall } from './rows';
-import { fieldsOf, rawOf } from './schema';
+import { fieldsOf, initialRaw, rawOf } from './schema';
 import { clip, literalText, oneLine, summaryOf, trans } from './text';
 import type { PanelActions, ViewState } from './view_state';
 
-function consequenceText(view: ViewState, call: FullCall, rows: readonly FieldRow[]): Child[] {
+function consequenceText(view: ViewState, call: FullCall, rows: readonly FieldRow[]): (Node | string)[] {
   const { arguments: values, errors } = filledArguments(rows);
   const invalid = Object.keys(errors).map(name => oneLine(name, 40));
   if (invalid.length) return [trans.__('To run, give a valid %1.', clip(invalid.join(', '), 160))];
-  const touched = rows.filter(one => one.input.raw() !== rawOf(one.field, one.field.initial));
+  const touched = rows.filter(one => one.input.raw() !== initialRaw(one.field));
   const argumentsText = touched.map(one => `${oneLine(one.field.name, 40)}=${literalText(values[one.field.name], 60)}`).join(', ');
   const object = view.model.objects.get(call.object);
   const callCode = h('code', {}, `${oneLine(call.tool, 80)}(${clip(argumentsText, 160)})`);
@@ -40,21 +40,10 @@ export class EditDialog implements Dialog {
   private readonly _note = h('span');
   private readonly _fields = fieldsOf(this._tool?.parameters ?? {}, this._call.arguments);
   private readonly _rows: FieldRow[] = this._fields.map(field => new FieldRow(field, editContext(this._view, this._call), () => this._showConsequence()));
-  private readonly _reason = h('input', { id: nextId(), class: 'tc-in', type: 'text' });
+  private readonly _reason = h('input', { class: 'tc-in', type: 'text', 'aria-label': trans.__('Reason') });
   private readonly _error = new FormError();
-  private readonly _runButton = h('button', { type: 'submit', class: 'tc-btn primary' }, trans.__('Run with these'));
-  private readonly _reasonField = h(
-    'div',
-    'tc-field',
-    h(
-      'div',
-      {},
-      h('label', { class: 'tc-label', for: this._reason.id }, trans.__('Reason')),
-      ' ',
-      h('span', 'hint', trans.__('optional, sent to the model'))
-    ),
-    this._reason
-  );
+  private readonly _runButton = button(trans.__('Run with these'), { type: 'submit', look: 'primary' });
+  private readonly _reasonField = labelledField(trans.__('Reason'), trans.__('optional, sent to the model'), this._reason);
   private readonly _buttons = h(
     'div',
     'tc-row',
@@ -91,14 +80,12 @@ export class EditDialog implements Dialog {
   }
 
   private _showConsequence(): void {
-    this._note.replaceChildren(
-      ...consequenceText(this._view, this._call, this._rows).filter(child => child !== null && child !== undefined && child !== false)
-    );
+    this._note.replaceChildren(...consequenceText(this._view, this._call, this._rows));
   }
 
   private _reset(): void {
     for (const one of this._rows) {
-      one.input.set(rawOf(one.field, one.field.initial));
+      one.input.set(initialRaw(one.field));
       one.showError('');
       one.refresh();
     }
@@ -127,7 +114,7 @@ export function callText({ tool, arguments: given }: FullWrittenCall): string {
 }
 
 /** All objects can be chosen; there are no earlier arguments. */
-const writeContext = (view: ViewState): FieldContext => ({
+export const writeContext = (view: ViewState): FieldContext => ({
   objects: view.objects,
   step: Infinity,
   marks: false,
@@ -140,7 +127,7 @@ export class CallDialog implements Dialog {
   private readonly _note = h('code');
   private readonly _rows = fieldsOf(this._tool.parameters, {}).map(field => new FieldRow(field, writeContext(this._view), () => this._showConsequence()));
   private readonly _error = new FormError();
-  private readonly _addButton = h('button', { type: 'submit', class: 'tc-btn' }, 'Add call');
+  private readonly _addButton = button('Add call', { type: 'submit' });
   private readonly _sendButton = button('Send', { look: 'primary', onclick: () => this._sendCall(false, true) });
   private readonly _addAnywayButton = button('Add anyway', { look: 'ghost first', onclick: () => this._sendCall(true) });
   private readonly _cancelButton = button('Cancel', { look: 'right', onclick: () => this._close() });
@@ -150,7 +137,7 @@ export class CallDialog implements Dialog {
     { onsubmit: event => this._submit(event), novalidate: true },
     this._summary ? h('p', 'small muted', this._summary) : null,
     ...this._rows.map(one => one.element),
-    this._rows.length ? null : h('p', 'tc-note', icon('info'), h('span', {}, 'This tool takes no arguments.')),
+    this._rows.length ? null : note('This tool takes no arguments.'),
     h('p', 'tc-note', icon('run'), this._note),
     this._error.element,
     h('div', 'tc-row', this._addAnywayButton, this._cancelButton, this._addButton, this._sendButton)

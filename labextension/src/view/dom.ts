@@ -25,13 +25,14 @@ function applyProps(element: Element, props: Props, children: readonly Child[]):
   }
 }
 
-/** An HTML element; `on…` props are listeners, the others attributes. */
+/** An HTML element; `on…` props are listeners, the others attributes. A button submits nothing unless its `type` says so. */
 export function h<K extends keyof HTMLElementTagNameMap>(
   tag: K,
   props: Props = {},
   ...children: Child[]
 ): HTMLElementTagNameMap[K] {
   const element = document.createElement(tag);
+  if (tag === 'button') element.setAttribute('type', tag);
   applyProps(element, props, children);
   return element;
 }
@@ -57,6 +58,16 @@ export const screenReaderText = (text: string): HTMLElement => h('span', 'tc-sr'
 export function prose(text: string): Child[] {
   return text.split('`').map((part, index) => (index % 2 ? h('code', {}, part) : part));
 }
+
+/** The event is handled: nothing else reacts to it. */
+export function consume(event: Event): void {
+  event.preventDefault();
+  event.stopPropagation();
+}
+
+/** The `data-k` of the element inside that has the focus. */
+export const focusedKey = (inside: Element): string | null =>
+  (inside.contains(document.activeElement) && document.activeElement?.getAttribute('data-k')) || null;
 
 interface Keyed<T> {
   readonly key: string;

@@ -83,7 +83,7 @@ export type Show = (object: FullObject) => void;
 function waitingObject(object: FullObject, aside: string, show: Show): Child[] {
   const { missing } = object.preview;
   return [
-    h('button', { type: 'button', class: 'tc-name strong', 'data-k': `about ${object.id}`, onclick: () => show(object), onfocus: () => show(object) }, nameText(object)),
+    h('button', { class: 'tc-name strong', 'data-k': `about ${object.id}`, onclick: () => show(object), onfocus: () => show(object) }, nameText(object)),
     ' ',
     mutedText(oneLine(missing ? `${aside}, empty: ${missing}` : aside, 120)),
     ' ',
@@ -103,7 +103,7 @@ function argumentValue(view: ViewState, call: FullCall, parameter: string, value
   }
   const or = isDecision(call) ? alternatives(view, call, parameter, value) : '';
   const text =
-    typeof value === 'string' && value.length > 120
+    typeof value === 'string' && /.{121}|\n./s.test(value)
       ? h('pre', { class: 'tc-text', tabindex: 0 }, textBlock(value, 4000))
       : h('code', 'strong', literalText(value));
   return [text, filled ? [' ', mutedText(trans.__('filled in'))] : [], or ? [' ', mutedText(or)] : [], originalArgument(call, parameter)].flat();

@@ -2,7 +2,7 @@
 import { type Child, h } from './dom';
 import { button, icon } from './icons';
 import type { FullObject } from './rows';
-import { candidates, type Field, type Filled, own, rawOf, readAll } from './schema';
+import { candidates, type Field, type Filled, initialRaw, isChoice, own, readAll } from './schema';
 import { clip, literalText, oneLine, trans, visibleText } from './text';
 
 interface Input {
@@ -15,10 +15,10 @@ interface Input {
 
 interface InputContext {
   readonly id: string;
-  readonly objects: readonly FullObject[];
-  /** The number of the call: only older objects can be named. */
-  readonly step: number;
-  readonly described: string;
+  /** The id, and where the hint and the error are. */
+  readonly common: Readonly<Record<string, string>>;
+  /** The objects that fit and can be named. */
+  named(fits: (object: FullObject) => boolean): FullObject[];
 }
 
 const MOST_SEGMENTS = 4;
@@ -41,24 +41,20 @@ function caption(object: FullObject): string {
 }
 
 function objectSelect(field: Field, around: InputContext): Input {
-  const objects = candidates(field, around.objects, around.step);
-  const current = rawOf(field, field.initial);
+  const objects = around.named(object => field.options.includes(object.kind));
+  const current = initialRaw(field);
   const known = objects.map(object => [object.name, caption(object)] as const);
   const left = field.initial === undefined ? trans.__('none (the newest is used)') : 'none';
   const none = !field.required ? [['', left] as const] : current ? [] : [['', CHOOSE] as const];
   const lost = current && !objects.some(object => object.name === current) ? [[current, oneLine(current, 80)] as const] : [];
   return plainInput(
-    h(
-      'select',
-      { id: around.id, class: 'tc-in', 'aria-describedby': around.described },
-      ...options([...lost, ...known, ...none])
-    )
+    h('select', { ...around.common, class: 'tc-in' }, ...options([...lost, ...known, ...none]))
   );
 }
 
 function checkboxes(field: Field, around: InputContext): Input {
   const chosen = Array.isArray(field.initial) ? field.initial.map(String) : [];
-  const names = [...new Set([...chosen, ...candidates(field, around.objects, around.step).map(object => object.name)])];
+  const names = [...new Set([...chosen, ...around.named(object => field.options.includes(object.kind)).map(object => object.name)])];
   const boxes = names.map(name => ({ name, box: h('input', { type: 'checkbox' }) }));
   const labels = boxes.map(({ name, box }) => h('label', 'tc-check', box, oneLine(name, 80)));
   const none: Child = labels.length ? null : h('span', 'muted small', trans.__('There are no objects yet.'));
@@ -95,8 +91,12 @@ function segments(around: InputContext, raws: readonly (readonly [string, string
 
 function choiceInput(field: Field, around: InputContext): Input {
   const values = field.nullable && !field.options.includes(null) ? [...field.options, null] : field.options;
-  const known = values.map(value => [JSON.stringify(value), optionText(value)] as const);
-  const current = rawOf(field, field.initial);
+  const named = around.named(object => isChoice(field, object));
+  const known = [
+    ...values.map(value => [JSON.stringify(value), optionText(value)] as const),
+    ...named.map(object => [JSON.stringify(object.name), caption(object)] as const)
+  ];
+  const current = initialRaw(field);
   const extra =
     field.initial === undefined
       ? [['', field.required ? CHOOSE : 'left out'] as const]
@@ -104,16 +104,16 @@ function choiceInput(field: Field, around: InputContext): Input {
         ? []
         : [[current, oneLine(current, 60)] as const];
   const all = [...known, ...extra];
-  const long = all.reduce((sum, [, text]) => sum + text.length + 4, 0) > 52;
+  const long = all.reduce((sum, [, text]) => sum + text.length + 4, 0) > 38;
   if (all.length <= MOST_SEGMENTS && !long) return segments(around, field.required ? all.filter(([raw]) => raw !== '') : all);
   return plainInput(
-    h('select', { id: around.id, class: 'tc-in mono', 'aria-describedby': around.described }, ...options(all))
+    h('select', { ...around.common, class: 'tc-in mono' }, ...options(all))
   );
 }
 
 function flagInput(field: Field, around: InputContext): Input {
-  const box = h('input', { id: around.id, type: 'checkbox', 'aria-describedby': around.described });
-  const untouched = rawOf(field, field.initial);
+  const box = h('input', { ...around.common, type: 'checkbox' });
+  const untouched = initialRaw(field);
   return {
     element: h('span', 'tc-flag', box),
     group: false,
@@ -123,8 +123,8 @@ function flagInput(field: Field, around: InputContext): Input {
 }
 
 function text(field: Field, around: InputContext): Input {
-  const value = rawOf(field, field.initial);
-  const common = { id: around.id, 'aria-describedby': around.described, spellcheck: 'false' };
+  const value = initialRaw(field);
+  const common = { ...around.common, spellcheck: 'false' };
   if (value.length <= 60 && !value.includes('\n')) {
     const left = field.required ? '' : 'left out';
     const placeholder = field.initial === undefined ? left : field.initial === null ? 'none' : '';
@@ -134,7 +134,6 @@ function text(field: Field, around: InputContext): Input {
 }
 
 function inputOfKind(field: Field, around: InputContext): Input {
-  const common = { id: around.id, 'aria-describedby': around.described };
   switch (field.kind) {
     case 'object':
       return objectSelect(field, around);
@@ -143,7 +142,9 @@ function inputOfKind(field: Field, around: InputContext): Input {
     case 'choice':
       return choiceInput(field, around);
     case 'flag':
-      return flagInput(field, around);
+      return around.named(object => object.kind === 'bool').length
+        ? choiceInput({ ...field, options: [true, false], typeName: 'bool' }, around)
+        : flagInput(field, around);
     case 'number':
     case 'text':
       return text(field, around);
@@ -151,9 +152,9 @@ function inputOfKind(field: Field, around: InputContext): Input {
     case 'json':
       return plainInput(
         h('textarea', {
-          ...common,
+          ...around.common,
           class: 'tc-in mono',
-          rows: Math.min(8, rawOf(field, field.initial).split('\n').length + 1),
+          rows: Math.min(8, initialRaw(field).split('\n').length + 1),
           placeholder: field.kind === 'texts' ? trans.__('one per line') : '',
           spellcheck: 'false'
         })
@@ -164,12 +165,22 @@ function inputOfKind(field: Field, around: InputContext): Input {
 /** The input of a field, holding its value. */
 function inputFor(field: Field, around: InputContext): Input {
   const input = inputOfKind(field, around);
-  input.set(rawOf(field, field.initial));
+  input.set(initialRaw(field));
   return input;
 }
 
 /** The text with its invisible characters escaped; empty if it has none. */
 const invisibleCharacters = (raw: string): string => (visibleText(raw) === raw.replace(/\r\n/g, '\n') ? '' : oneLine(raw, 120));
+
+/** An input in its label, with a hint; its accessible name is its own `aria-label`. */
+export function labelledField(label: string, hint: string, input: HTMLElement): HTMLElement {
+  return h(
+    'label',
+    'tc-field',
+    h('span', '', h('span', 'tc-label', label), ' ', h('span', 'hint', hint)),
+    input
+  );
+}
 
 let ids = 0;
 
@@ -188,7 +199,12 @@ export interface FieldContext {
 /** A field with its label, hint and error. */
 export class FieldRow {
   private readonly _id = nextId();
-  readonly input = inputFor(this.field, { ...this._context, id: this._id, described: `${this._id}-h ${this._id}-e` });
+  private readonly _described = `${this._id}-h ${this._id}-e`;
+  readonly input = inputFor(this.field, {
+    id: this._id,
+    common: { id: this._id, 'aria-describedby': this._described },
+    named: fits => candidates(fits, this._context.objects, this._context.step)
+  });
   private readonly _hint = h('span', { class: 'hint', id: `${this._id}-h` });
   private readonly _error = h('span', { class: 'tc-wrong', id: `${this._id}-e` });
   private readonly _changedTag = h('span', 'tc-tag', icon('edited'), 'changed');
@@ -198,13 +214,12 @@ export class FieldRow {
     : h('label', { class: 'tc-label', for: this._id }, this._name);
   private readonly _line = h('div', 'tc-row tc-line', this.input.element);
   readonly element = h('div', 'tc-field', h('div', {}, this._label, ' ', this._hint), this._line, this._error);
-  private readonly _initialRaw = rawOf(this.field, this.field.initial);
 
   constructor(readonly field: Field, private readonly _context: FieldContext, private readonly _changed: () => void) {
     if (this.input.group) {
-      this.input.element.setAttribute('role', this.field.kind === 'choice' ? 'radiogroup' : 'group');
-      this.input.element.setAttribute('aria-labelledby', `${this._id}-l`);
-      this.input.element.setAttribute('aria-describedby', `${this._id}-h ${this._id}-e`);
+      const role = this.field.kind === 'objects' ? 'group' : 'radiogroup';
+      const group = { role, 'aria-labelledby': `${this._id}-l`, 'aria-describedby': this._described };
+      for (const [name, value] of Object.entries(group)) this.input.element.setAttribute(name, value);
     }
     this.input.element.addEventListener('input', () => {
       this.showError('');
@@ -216,7 +231,7 @@ export class FieldRow {
 
   refresh(): void {
     const raw = this.input.raw();
-    if (!this._context.marks || raw === this._initialRaw) this._changedTag.remove();
+    if (!this._context.marks || raw === initialRaw(this.field)) this._changedTag.remove();
     else this._line.append(this._changedTag);
     const veiled = this.field.kind === 'text' ? invisibleCharacters(raw) : '';
     this._hint.textContent = veiled
@@ -239,8 +254,7 @@ export const filledArguments = (rows: readonly FieldRow[]): Filled =>
     new Map(rows.map(one => [one.field.name, one.input.raw()]))
   );
 
-const FOCUSABLE =
-  'button:not([disabled]):not([hidden]),input:not([disabled]),select:not([disabled]),textarea:not([disabled])';
+const FOCUSABLE = ':is(button:not([hidden]),input,select,textarea):not([disabled])';
 
 export const firstInput = (rows: readonly FieldRow[]): HTMLElement | null =>
   rows[0]?.element.querySelector<HTMLElement>(FOCUSABLE) ?? null;
@@ -248,9 +262,9 @@ export const firstInput = (rows: readonly FieldRow[]): HTMLElement | null =>
 /** Shows the errors at their fields and focuses the first; returns whether there is one. */
 export function complain(rows: readonly FieldRow[], errors: Readonly<Record<string, string>>): boolean {
   for (const one of rows) one.showError(own(errors, one.field.name) ?? '');
-  const first = rows.find(one => own(errors, one.field.name));
-  first?.element.querySelector<HTMLElement>(FOCUSABLE)?.focus();
-  return first !== undefined;
+  const wrong = rows.filter(one => own(errors, one.field.name));
+  firstInput(wrong)?.focus();
+  return wrong.length > 0;
 }
 
 /** The error of a whole form. */

@@ -18,16 +18,6 @@ const PHASE_ICONS: Readonly<Record<FullSession['phase'], IconName>> = {
   failed: 'failed'
 };
 
-const PHASE_TEXTS: Readonly<Record<FullSession['phase'], string>> = {
-  ready: 'Ready',
-  thinking: 'The model is thinking',
-  waiting: 'Waiting for you',
-  running: 'Running',
-  finished: 'Finished',
-  stopped: 'Stopped',
-  failed: 'Failed'
-};
-
 const SAVED = 'Saved copy. Run the cell to continue.';
 const UNCHECKED = 'Saved copy, not verified on this computer. Run the cell to continue.';
 
@@ -35,16 +25,10 @@ const ENDED_PHASES: readonly FullSession['phase'][] = ['finished', 'failed'];
 const STEPPABLE_PHASES: readonly FullSession['phase'][] = ['ready', 'stopped', 'failed'];
 const STOPPABLE_PHASES: readonly FullSession['phase'][] = ['thinking', 'running', 'waiting'];
 
-/** The text of the phase: the kernel's own, or the translated default. */
-function phaseText({ says, phase }: FullSession): string {
-  const plain = Object.hasOwn(PHASE_TEXTS, phase) ? PHASE_TEXTS[phase] : '';
-  return (says && says !== plain) || !plain ? says : trans.__(plain);
-}
-
 /** The status text, and after the end what failed. */
 function statusText({ session }: Model, live = true): string {
   if (!live && STOPPABLE_PHASES.includes(session.phase)) return trans.__('Not finished');
-  return [phaseText(session), ...session.ending].join(' · ');
+  return [trans.__(session.says || session.phase), ...session.ending].join(' · ');
 }
 
 /** Whether a step can be taken: not while the session waits for a decision or a reply. */

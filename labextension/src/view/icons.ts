@@ -57,6 +57,7 @@ export interface ButtonProps {
   readonly look?: string;
   readonly key?: string;
   readonly disabled?: boolean;
+  readonly type?: 'submit';
   /** The accessible name, if it differs from the text. */
   readonly title?: string;
   readonly onclick?: (event: MouseEvent) => void;
@@ -66,7 +67,7 @@ export interface ButtonProps {
 export function button(text: string, props: ButtonProps): HTMLButtonElement {
   const children: Child[] = [props.icon ? icon(props.icon) : null, props.label ? null : text];
   const attributes = {
-    type: 'button',
+    type: props.type,
     class: `tc-btn ${props.look ?? ''}`.trim(),
     'aria-label': props.label ?? props.title,
     title: props.label ?? props.title,
@@ -76,3 +77,6 @@ export function button(text: string, props: ButtonProps): HTMLButtonElement {
   };
   return h('button', attributes, ...children);
 }
+
+/** A line of information. */
+export const note = (text: string): HTMLElement => h('p', 'tc-note', icon('info'), h('span', {}, text));

@@ -55,6 +55,7 @@ interface CallLabel {
 
 const CALL_LABELS: Readonly<Record<Status, CallLabel>> = {
   proposed: { icon: 'wait', word: 'waits for you', look: 'e-pending' },
+  'input required': { icon: 'wait', word: 'asks you', look: 'e-pending' },
   approved: { icon: 'run', word: 'approved', look: 'e-pending' },
   running: { icon: 'run', word: 'running', look: 'e-running' },
   succeeded: { icon: 'done', word: 'done', look: '' },

@@ -1,5 +1,5 @@
 /** A button that opens a menu. */
-import { focusInPlace, h } from './dom';
+import { consume, focusInPlace, h } from './dom';
 
 export interface MenuEntry {
   readonly text: string;
@@ -49,7 +49,7 @@ export class Menu {
       act();
     };
     const hint = key ? h('kbd', { 'aria-hidden': 'true' }, key) : null;
-    const attributes = { type: 'button', role: 'menuitem', tabindex: -1, 'aria-keyshortcuts': key, onclick };
+    const attributes = { role: 'menuitem', tabindex: -1, 'aria-keyshortcuts': key, onclick };
     return h('button', attributes, h('span', {}, text), hint);
   }
 
@@ -61,7 +61,6 @@ export class Menu {
     if (next !== undefined) focusInPlace(items.at(next % items.length));
     else if (event.key === 'Escape') this._closeAndFocus();
     else return;
-    event.preventDefault();
-    event.stopPropagation();
+    consume(event);
   }
 }

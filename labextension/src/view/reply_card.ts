@@ -1,6 +1,7 @@
 /** The card of a person who plays the model: the request, and the form for the reply. */
 import { callText } from './dialogs';
 import { type Child, focusInPlace, h, keyedChildren, whenChanged } from './dom';
+import { labelledField } from './fields';
 import { button, icon } from './icons';
 import type { Model } from './model';
 import type { FullPersonTurn, FullToldResult, FullTool, FullWrittenCall } from './rows';
@@ -33,13 +34,8 @@ export class ReplyCard {
   private readonly _requestParts = new RequestParts(tool => this._acts.openCallDialog(tool, this._replyText.value));
   private readonly _calls = h('ol', { class: 'tc-calls', 'aria-label': 'Your calls' });
   private readonly _replyText = h('textarea', { class: 'tc-in', rows: 2, 'aria-label': 'Your words', 'data-k': 'words' });
-  private readonly _field = h(
-    'label',
-    'tc-field',
-    h('span', 'tc-label', 'Your words ', h('span', 'hint', 'optional beside a call')),
-    this._replyText
-  );
-  private readonly _send = h('button', { type: 'submit', class: 'tc-btn primary', 'data-k': 'send' }, 'Send');
+  private readonly _field = labelledField('Your words', 'optional beside a call', this._replyText);
+  private readonly _send = button('Send', { type: 'submit', look: 'primary', key: 'send' });
   private readonly _consequence = h('span', 'small muted');
   private readonly _form = h('form', { class: 'tc-form', onsubmit: event => this._submit(event) }, this._calls, this._field, h('div', 'tc-row', this._send, this._consequence));
   private readonly _parts = [this._title, this._hint, ...this._requestParts.elements, this._form];
@@ -125,7 +121,7 @@ interface ToolItem {
 function toolItem({ tool, live }: ToolItem, choose: (tool: FullTool) => void): HTMLElement {
   const name = oneLine(tool.id, 120);
   const label = live
-    ? h('button', { type: 'button', class: 'tool', 'data-k': `tool ${tool.id}`, onclick: () => choose(tool) }, name)
+    ? h('button', { class: 'tool', 'data-k': `tool ${tool.id}`, onclick: () => choose(tool) }, name)
     : h('code', 'tool', name);
   const about = h('span', 'about', textBlock(tool.description.trim(), 20_000));
   return h('li', { class: live ? 'tc-tool live' : 'tc-tool' }, label, about);

@@ -75,7 +75,7 @@ export function withDefaults<T extends object>(row: UnknownRow, standard: T): T 
 
 /** The values of closed choices. */
 const STATUSES: readonly FullCall['status'][] = [
-  'proposed', 'approved', 'running', 'succeeded', 'failed', 'rejected', 'answered', 'interrupted', 'unknown'
+  'proposed', 'approved', 'input required', 'running', 'succeeded', 'failed', 'rejected', 'answered', 'interrupted', 'unknown'
 ];
 const ROLES: readonly FullObject['role'][] = ['input', 'made', 'pending', 'output'];
 const PHASES: readonly FullSession['phase'][] = ['ready', 'thinking', 'waiting', 'running', 'finished', 'stopped', 'failed'];
@@ -140,6 +140,7 @@ export const fullCall = (row: UnknownRow): FullCall =>
     asked: isRecord(row.asked) ? ownKeys(row.asked) : null,
     filled: texts(row.filled),
     notes: texts(row.notes),
+    questions: records(row.questions).map(one => withDefaults(one, { key: '', ...DEFAULTS.QuestionRow })),
     warning: isRecord(row.warning) ? withDefaults(row.warning, { kind: '', text: '', action: '' }) : null,
     uses: records(row.uses).map(fullUse)
   }) as FullCall;

@@ -18,6 +18,8 @@ export interface Field {
   readonly integer: boolean;
   /** The values to choose from: of an enum, or the kinds of the objects. */
   readonly options: readonly unknown[];
+  /** The name of the type, such as that of an enum. */
+  readonly typeName: unknown;
   readonly initial: unknown;
 }
 
@@ -92,21 +94,22 @@ const isLong = (value: unknown): boolean =>
   Array.isArray(value) && value.some(one => typeof one !== 'string' || one.trim() !== one || one === '' || one.includes('\n'));
 
 function kindFor(schema: Schema, root: Schema, value: unknown): Pick<Field, 'kind' | 'options'> {
+  const of = (kind: Kind, options: readonly unknown[] = []): Pick<Field, 'kind' | 'options'> => ({ kind, options });
   const fits = (type: string): boolean => value === undefined || value === null || typeof value === type;
   const values = choices(schema, root);
-  if (values.length) return { kind: 'choice', options: values };
+  if (values.length) return of('choice', values);
   const kinds = kindsOf(schema);
-  if (kinds.length && fits('string')) return { kind: 'object', options: kinds };
-  if (schema.type === 'boolean' && fits('boolean')) return { kind: 'flag', options: [] };
+  if (kinds.length && fits('string')) return of('object', kinds);
+  if (schema.type === 'boolean' && fits('boolean')) return of('flag');
   if ((schema.type === 'integer' || schema.type === 'number') && (fits('number') || isName(value)))
-    return { kind: 'number', options: [] };
-  if (schema.type === 'string' && fits('string')) return { kind: 'text', options: [] };
+    return of('number');
+  if (schema.type === 'string' && fits('string')) return of('text');
   const item = isRecord(schema.items) ? plain(schema.items, root).schema : {};
   const items = kindsOf(item);
   const listed = value === undefined || (Array.isArray(value) && value.every(one => typeof one === 'string'));
-  if (items.length && listed) return { kind: 'objects', options: items };
+  if (items.length && listed) return of('objects', items);
   const lines = item.type === 'string' && !choices(item, root).length && listed && !isLong(value);
-  return { kind: lines ? 'texts' : 'json', options: [] };
+  return of(lines ? 'texts' : 'json');
 }
 
 /** One field per argument: those of the schema in order, then others of the call. */
@@ -123,7 +126,8 @@ export function fieldsOf(parameters: Schema, values: Readonly<Record<string, unk
       description,
       required: required.includes(name),
       nullable,
-      integer: schema.type === 'integer'
+      integer: schema.type === 'integer',
+      typeName: schema.title
     };
     return { ...common, ...kindFor(schema, parameters, initial), initial };
   });
@@ -136,6 +140,9 @@ export function rawOf(field: Field, value: unknown): string {
   if (field.kind === 'texts' && Array.isArray(value)) return value.join('\n');
   return JSON.stringify(value, null, field.kind === 'json' ? 2 : undefined);
 }
+
+/** The text in a field that nobody has changed. */
+export const initialRaw = (field: Field): string => rawOf(field, field.initial);
 
 type Read = { readonly value: unknown } | { readonly omit: true } | { readonly error: string };
 
@@ -169,7 +176,7 @@ function texts(raw: string): Read {
 
 /** The value that a field holds. */
 export function read(field: Field, raw: string): Read {
-  if (raw === rawOf(field, field.initial))
+  if (raw === initialRaw(field))
     return field.initial === undefined ? { omit: true } : { value: field.initial };
   if (raw.trim() === '' && (field.kind !== 'text' || field.nullable)) return empty(field);
   if (field.kind === 'text' || field.kind === 'object') return { value: raw };
@@ -195,12 +202,20 @@ export function readAll(fields: readonly Field[], raws: ReadonlyMap<string, stri
   return { arguments: Object.fromEntries(values), errors: Object.fromEntries(errors) };
 }
 
-/** The objects that a field can name, newest first; the one it names now is always there. */
-export function candidates(field: Field, objects: readonly FullObject[], before: number): FullObject[] {
+/** Whether an object is plain data that stands for a value of a choice: of its enum, or one that reads the same. */
+export const isChoice = (field: Field, object: FullObject): boolean =>
+  object.kind === field.typeName || field.options.map(String).includes(object.preview.caption);
+
+/** The objects that fit and are older than a call, newest first. */
+export function candidates(
+  fits: (object: FullObject) => boolean,
+  objects: readonly FullObject[],
+  before: number
+): FullObject[] {
   const fit = objects.filter(
     object =>
       object.branch === '' &&
-      field.options.includes(object.kind) &&
+      fits(object) &&
       (object.role === 'input' || (object.role === 'made' && object.step < before))
   );
   const number = (object: FullObject): number => Number(object.name.split('#')[1] ?? 0);

@@ -36,7 +36,7 @@ function stepElement(item: StepItem, open: (call: FullCall) => void): HTMLElemen
     icon(stepIcon(call)),
     h(
       'button',
-      { type: 'button', class: 'tool', 'data-k': `step ${call.id}` },
+      { class: 'tool', 'data-k': `step ${call.id}` },
       oneLine(call.tool, 120)
     ),
     h('span', 'what', spokenStatus(call) ? screenReaderText(spokenStatus(call)) : null, ...stepText(item)),
@@ -150,7 +150,6 @@ function breakpointButton(tool: FullTool, stops: boolean, view: ViewState, acts:
   return h(
     'button',
     {
-      type: 'button',
       class: 'tc-stopat',
       'aria-pressed': String(stops),
       'aria-label': `Breakpoint on ${oneLine(tool.id, 120)}`,

@@ -1,5 +1,5 @@
 /** The tabs. */
-import { focusInPlace, h } from './dom';
+import { consume, focusInPlace, h } from './dom';
 import { trans } from './text';
 import { type PanelActions, type Tab, TABS, type ViewState } from './view_state';
 
@@ -44,7 +44,7 @@ export class TabBar {
   private _buttonOf(tab: Tab, index: number): HTMLButtonElement {
     const tabId = `${this._id}-${index}`;
     const onclick = (): void => this._acts.setState({ tab });
-    return h('button', { type: 'button', role: 'tab', id: tabId, 'aria-controls': `${tabId}-p`, onclick }, trans.__(tab));
+    return h('button', { role: 'tab', id: tabId, 'aria-controls': `${tabId}-p`, onclick }, trans.__(tab));
   }
 
   private _moveByKey(event: KeyboardEvent): void {
@@ -53,7 +53,6 @@ export class TabBar {
     if (!tab || !tabButton) return;
     this._acts.setState({ tab });
     focusInPlace(tabButton);
-    event.preventDefault();
-    event.stopPropagation();
+    consume(event);
   }
 }

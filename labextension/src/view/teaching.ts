@@ -30,7 +30,7 @@ export class GuessCard {
   private readonly _description = h('p', 'small muted');
   private readonly _fields = h('div', 'tc-fields');
   private readonly _error = new FormError();
-  private readonly _checkButton = h('button', { type: 'submit', class: 'tc-btn primary', 'data-k': 'check guess' }, 'Check my guess');
+  private readonly _checkButton = button('Check my guess', { type: 'submit', look: 'primary', key: 'check guess' });
   private readonly _showButton = button('Show the call', { look: 'ghost', key: 'show', onclick: () => this._acts.send({ type: 'skip_guess', rest: false }) });
   private readonly _skipButton = button('Skip the rest', { look: 'ghost right', key: 'rest', onclick: () => this._acts.send({ type: 'skip_guess', rest: true }) });
   private readonly _form = h(

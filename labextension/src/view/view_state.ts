@@ -97,7 +97,7 @@ export interface PanelActions {
 
 const NO_CHOICE: Choice = { call: '', object: '' };
 
-export const needsDecision = (call: FullCall): boolean => call.status === 'proposed' || call.status === 'unknown';
+export const needsDecision = ({ status }: FullCall): boolean => ['proposed', 'input required', 'unknown'].includes(status);
 
 function isInOrder(calls: readonly FullCall[]): boolean {
   let before = 0;

@@ -1,5 +1,5 @@
 /** The tab Compare: two branches side by side, with a header and a summary for each. */
-import { type Child, focusInPlace, h, screenReaderText, whenChanged } from '../dom';
+import { type Child, focusedKey, focusInPlace, h, screenReaderText, whenChanged } from '../dom';
 import { button } from '../icons';
 import type { Model } from '../model';
 import { formatDuration, formatNumber, oneLine, plural } from '../text';
@@ -133,7 +133,7 @@ export class CompareTab {
 
   /** Replaces the content and restores the keyboard focus. */
   private _replaceContent(): void {
-    const key = this.element.contains(document.activeElement) ? document.activeElement?.getAttribute('data-k') : null;
+    const key = focusedKey(this.element);
     this.element.replaceChildren(...this._content());
     if (key) focusInPlace([...this.element.querySelectorAll<HTMLElement>('[data-k]')].find(one => one.dataset.k === key));
   }

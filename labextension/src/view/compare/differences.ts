@@ -143,7 +143,7 @@ export function objectElement(pair: ObjectPair, where: SideName, chosen: boolean
   const caption = h('span', 'muted small', oneLine(object.preview.caption || object.kind, 80));
   const mini = h(
     'button',
-    { type: 'button', class: 'tc-mini', 'aria-pressed': String(chosen), 'data-k': `${where} object ${object.id}`, onclick: () => choose(object) },
+    { class: 'tc-mini', 'aria-pressed': String(chosen), 'data-k': `${where} object ${object.id}`, onclick: () => choose(object) },
     thumb(glyph(object.preview), true),
     h('span', 'strong', oneLine(object.name, 80)),
     caption

@@ -121,7 +121,6 @@ function pairCell(pair: CallPair, where: SideName, { view, acts }: CompareContex
   const title = h(
     'button',
     {
-      type: 'button',
       class: 'tc-call',
       'aria-pressed': String(chosen.call === call.id),
       'data-k': `${where} ${call.id}`,

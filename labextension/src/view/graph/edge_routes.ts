@@ -190,7 +190,7 @@ const NAME_BREAK = /(?<=[_.\-:])|(?<=[a-z0-9])(?=[A-Z])/;
 /** Width of a character of the code font. */
 const CODE_LETTER = 6.33;
 
-/** A tool's name on at most two lines; where it is too long, without the type of an argument. */
+/** A tool's name on at most two lines; where it is too long, without the type of an argument. A word is cut, never broken. */
 export function toolLines(tool: string, kinds: readonly string[], width: number): readonly string[] {
   const signs = Math.floor(width / CODE_LETTER);
   if (tool.length <= signs) return [tool];
@@ -200,6 +200,6 @@ export function toolLines(tool: string, kinds: readonly string[], width: number)
   const parts = name.split(NAME_BREAK);
   let first = '';
   while (parts[0] !== undefined && first.length + parts[0].length <= signs) first += parts.shift() ?? '';
-  first ||= name.slice(0, signs);
-  return [first, clip(name.slice(first.length), signs)];
+  first ||= clip(parts.shift() ?? '', signs);
+  return [first, clip(parts.join(''), signs)].filter(Boolean);
 }

@@ -1,6 +1,6 @@
 /** The graph: canvas, toolbar, search, overview and keyboard navigation. */
 import type { MenuEntry } from '../menu';
-import { focusInPlace, h, isField, s } from '../dom';
+import { consume, focusInPlace, h, isField, s } from '../dom';
 import { finished } from '../incremental';
 import { drawsInSlices } from '../model';
 import { icon } from '../icons';
@@ -328,8 +328,7 @@ export class Graph {
     else if (event.key === 'Enter' || event.key === ' ') this._chooseSpot(spot);
     else if (isArrow(event.key)) this._focusSpot(arrowTarget(this._view, this._layout, spot, event.key));
     else return;
-    event.preventDefault();
-    event.stopPropagation();
+    consume(event);
   }
 
   // -- drawing -------------------------------------------------------------------------------

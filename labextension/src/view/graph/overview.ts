@@ -1,5 +1,5 @@
 /** The overview: a small map of the graph, with a frame around the part that is in sight. */
-import { h, s, whenChanged } from '../dom';
+import { consume, h, s, whenChanged } from '../dom';
 import { formatNumber, plural } from '../text';
 import type { ViewState } from '../view_state';
 import { LANE, WIDE } from './edge_routes';
@@ -179,7 +179,6 @@ export class Overview {
     if (end) this._go(end.x, end.y);
     else if (dx || dy) this._moveTo((left + right) / 2 + dx * (right - left), (top + bottom) / 2 + dy * (bottom - top));
     else return;
-    event.preventDefault();
-    event.stopPropagation();
+    consume(event);
   }
 }

@@ -1,5 +1,5 @@
 /** The search bar of the graph, and what was found. */
-import { focusInPlace, h, whenChanged } from '../dom';
+import { consume, focusedKey, focusInPlace, h, whenChanged } from '../dom';
 import { button, icon } from '../icons';
 import { finished } from '../incremental';
 import type { FullCall } from '../rows';
@@ -62,7 +62,7 @@ class SearchBar {
   private _query = NO_QUERY;
   private _counts: ReadonlyMap<CallKind, number> = new Map();
   private readonly _drawChips = whenChanged(() => {
-    const held = this._chips.contains(document.activeElement) ? document.activeElement?.getAttribute('data-k') : null;
+    const held = focusedKey(this._chips);
     this._chips.replaceChildren(...CALL_KINDS.flatMap(kind => (this._counts.has(kind) || this._query.kind === kind ? [this._chip(kind, this._counts.get(kind) ?? 0)] : [])));
     this._chips.hidden = this._chips.childElementCount === 0;
     if (held) focusInPlace(this._chips.querySelector<HTMLElement>(`[data-k="${held}"]`));
@@ -76,8 +76,7 @@ class SearchBar {
         if (this.field.value === '' && this._query.kind === null) this._actions.close();
         else this._actions.look(NO_QUERY);
       } else return;
-      event.preventDefault();
-      event.stopPropagation();
+      consume(event);
     });
   }
 
@@ -95,7 +94,7 @@ class SearchBar {
     const act = (): void => this._actions.look({ ...this._query, kind: pressed ? null : kind });
     return h(
       'button',
-      { type: 'button', class: `tc-chip ${kind}`, 'data-k': kind, 'aria-pressed': String(pressed), onclick: act },
+      { class: `tc-chip ${kind}`, 'data-k': kind, 'aria-pressed': String(pressed), onclick: act },
       icon(KIND_ICONS[kind]),
       `${formatNumber(number)} ${kind}`
     );

@@ -1,7 +1,7 @@
 /** The tab Messages: the list of requests, and the chosen request with its reply. */
 import { askAgainButton } from '../decisions';
 import { type Child, focusInPlace, h, scrollIntoList, whenChanged } from '../dom';
-import { button, icon } from '../icons';
+import { button, note } from '../icons';
 import { shownPart } from '../steps';
 import type { FullMessage, FullTurn } from '../rows';
 import { formatNumber, oneLine, plural, textBlock, trans } from '../text';
@@ -100,7 +100,7 @@ export class MessagesTab {
 
   private _turnEntry(turn: number, calls: string, chosen: boolean, took: number): HTMLElement {
     const shownTurn = (): void => this._acts.setState({ shownTurn: turn });
-    const name = h('button', { type: 'button', class: 'turn', 'data-k': `turn ${turn}`, onclick: shownTurn }, `Turn ${turn}`);
+    const name = h('button', { class: 'turn', 'data-k': `turn ${turn}`, onclick: shownTurn }, `Turn ${turn}`);
     const size = took ? h('span', 'muted small', formatNumber(took)) : null;
     return h('li', { 'aria-current': chosen ? 'true' : undefined }, name, size, h('span', 'mono', calls));
   }
@@ -200,8 +200,7 @@ const STALE = 'May be stale: the model wrote this before the results changed.';
 /** The warning above a stale reply, with the button that asks again. */
 function staleWarning(view: ViewState, turn: Turn, acts: PanelActions): Child[] {
   if (!turn.reply.some(message => message.stale)) return [];
-  const note = h('p', 'tc-note', icon('info'), h('span', {}, STALE));
-  return [h('div', 'tc-row tc-warned', note, askAgainButton(view, turn.turn, true, acts))];
+  return [h('div', 'tc-row tc-warned', note(STALE), askAgainButton(view, turn.turn, true, acts))];
 }
 
 /** A heading with an aside. */

@@ -1,0 +1,186 @@
+"""Rounds of input: what a running tool asks the person, the person's response, and how the call
+goes on. They are recorded in the journal, so an open round survives a restart of the kernel.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
+
+from ..core.call_record import CallRecord
+from ..core.digests import digest
+from ..core.errors import CallError, DefinitionError, NotYourTurn, UsageError
+from ..core.events import Data, Decided, Decision, Failed, InputNeeded, Outcome, to_json
+from ..core.input_round import InputRound
+from ..tools.arguments import plain_arguments
+from ..tools.running_tool import InputRequest, InputRequired, InputResponse
+from .session_values import PreparedCall, Resumption
+
+if TYPE_CHECKING:
+    from .cursor import Cursor
+
+MOST_ROUNDS = 10
+"""Rounds of input of one call: a tool that asks for more fails."""
+
+
+# -- what the tool asks -----------------------------------------------------------------------
+
+
+def input_outcome(required: InputRequired, ready: PreparedCall) -> Outcome:
+    """Return the outcome of a run whose tool asks for input; a failure where it can't be asked."""
+    name = ready.tool.name
+    if ready.tool.resume is None:
+        return Failed(f"{name} asks for input, and has no `resume` that takes it")
+    rounds = ready.resumption.rounds if ready.resumption is not None else 0
+    if rounds >= MOST_ROUNDS:
+        return Failed(f"{name} asked for input {MOST_ROUNDS} times, and asks again")
+    try:
+        requests = {key: _request_json(request) for key, request in required.requests.items()}
+        asked = plain_arguments({"requests": requests, "state": required.state})
+        for request in requests.values():
+            _demand_form(request)
+    except (CallError, DefinitionError, UsageError, AttributeError, TypeError) as error:
+        return Failed(f"{name} asks for input in a form that cannot be shown: {error}")
+    if not requests:
+        return Failed(f"{name} asks for input, and has no question")
+    return InputNeeded(asked["requests"], asked["state"])
+
+
+def _request_json(request: InputRequest) -> dict[str, Any]:
+    data: dict[str, Any] = {"message": str(request.message)}
+    data |= {"schema": dict(request.schema)} if request.schema else {}
+    return data | ({"url": str(request.url)} if request.url else {})
+
+
+def _demand_form(request: Mapping[str, Any]) -> None:
+    """Raise where a request is neither a form nor the address of a page."""
+    _form_checker(request)
+    if not (url := request.get("url", "")):
+        return
+    parts = urlsplit(url)
+    # What the person sees of a link is where it leads.
+    is_plain = url.isascii() and url.isprintable() and "@" not in parts.netloc
+    if parts.scheme not in ("http", "https") or not parts.hostname or not is_plain:
+        raise UsageError(f"{url!r:.80} is no plain address that begins with https:// or http://")
+
+
+# -- the person's response --------------------------------------------------------------------
+
+
+def waits_for_input(call: CallRecord) -> bool:
+    """Return whether a call is at a round of input, with or without a response."""
+    return call.open_round is not None and call.status != "unknown"
+
+
+def questions_text(call: CallRecord) -> str:
+    """Return what the tool of a call asks, with the names of the fields, on a line each."""
+    assert call.open_round is not None
+    lines = []
+    for request in call.open_round.asked.requests.values():
+        names = ", ".join(request.get("schema", {}).get("properties", {}))
+        lines.append(" ".join(filter(None, (request["message"], request.get("url"), names))))
+    return "\n".join(lines)
+
+
+def round_digest(call: CallRecord) -> str:
+    """Return the digest of the open round as it is shown, to which a response is bound."""
+    assert call.open_round is not None
+    asked = to_json(call.open_round.asked)
+    return digest("round", call.id, call.approval_digest, len(call.rounds), asked)
+
+
+def response_event(
+    cursor: Cursor, call: CallRecord, decision: Decision, result: Any, reason: str
+) -> Decided:
+    """Return a person's response to the open round of a call.
+
+    `result` has the fields of the form; with several questions, or by choice, those of each by its
+    key. Raises CallError for fields that do not fit, NotYourTurn where there is a response.
+    """
+    if decision == "approve":
+        raise NotYourTurn(
+            f"{call.tool} asks you for input, and was approved: answer with the fields of its "
+            "form, or reject"
+        )
+    if may_resume(cursor, call):
+        raise NotYourTurn(f"you responded to call {call.id} already: run() goes on with it")
+    assert call.open_round is not None
+    content = _checked(call.open_round, call.tool, result) if decision == "answer" else None
+    response = None if content is None else Data(content)
+    bound = round_digest(call)
+    return Decided(call.id, decision, bound, None, response, reason, round=len(call.rounds))
+
+
+def _checked(open_round: InputRound, tool: str, result: Any) -> dict[str, Any]:
+    """Return the fields of each question. Raises CallError, which says which one does not fit."""
+    requests = open_round.asked.requests
+    fields = plain_arguments({} if result is None else result)
+    by_key = fields.keys() <= requests.keys() and all(map(_is_mapping, fields.values()))
+    if len(requests) == 1 and not (fields and by_key):
+        fields = dict.fromkeys(requests, fields)
+    return {
+        key: _form_checker(request, tool)(plain_arguments(fields.get(key, {})))
+        for key, request in requests.items()
+    }
+
+
+def _is_mapping(value: Any) -> bool:
+    return isinstance(value, Mapping)
+
+
+def _form_checker(request: Mapping[str, Any], title: str = "input") -> Any:
+    """Return what checks the fields of a form; they are none where the request is a page.
+
+    Raises DefinitionError where the form is no JSON Schema.
+    """
+    schemas = import_module("..sources.definition_schema", __package__)
+    form = {"type": "object", "properties": {}, **request.get("schema", {})}
+    form.setdefault("additionalProperties", False)
+    return schemas.ArgumentChecker(title, schemas.read_schema(form, title))
+
+
+# -- how the call goes on -----------------------------------------------------------------------
+
+
+def may_resume(cursor: Cursor, call: CallRecord) -> bool:
+    """Return whether a call goes on with a response: this person's, which was not used yet."""
+    last = call.open_round
+    if last is None or last.response is None or not (last.verified and call.verified):
+        return False
+    if not last.is_response_verified:
+        return False
+    is_unused = cursor.context.consumed_approvals.is_unused(cursor.head, call.id)
+    return call.id in cursor.reapproved or is_unused
+
+
+def resumed(cursor: Cursor, call: CallRecord, ready: PreparedCall) -> PreparedCall:
+    """Return a prepared call that goes on with the response to its open round.
+
+    Raises CallError where what was approved has changed since, MissingSecret where a variable of
+    the environment is not set.
+    """
+    last = call.open_round
+    assert last is not None
+    assert last.response is not None
+    if ready.tool.resume is None or ready.approval_digest != call.approval_digest:
+        raise CallError(f"{call.tool} changed after it asked for input, so it cannot go on")
+    reveal = cursor.context.secrets.reveal
+    content = reveal(last.content, last.response.secrets)
+    action = "accept" if last.response.decision == "answer" else "decline"
+    responses = {
+        key: InputResponse(action, content.get(key, {}))  # type: ignore[arg-type]
+        for key in last.asked.requests
+    }
+    state = reveal(last.asked.state, last.keys)
+    return replace(ready, resumption=Resumption(state, responses, len(call.rounds)))
+
+
+def same_round(call: CallRecord, recorded: CallRecord, number: int) -> bool:
+    """Return whether a call asks for the input to which a recorded response responds."""
+    now, then = call.open_round, recorded.open_round
+    if now is None or then is None or call.status == "unknown":
+        return False
+    return len(call.rounds) == number and now.asked == then.asked

@@ -1,0 +1,120 @@
+"""Recorded results of tools that run at a server: a verification takes them, and runs nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import replace
+from typing import Any
+
+from ..core.errors import CallError
+from ..core.events import (
+    Data,
+    Decided,
+    Event,
+    Failed,
+    Finished,
+    InputNeeded,
+    Interrupted,
+    Made,
+    Many,
+    Outcome,
+    Replied,
+    Started,
+    Unknown,
+)
+from ..core.json_data import at_path, replaced_at
+from ..tools.running_tool import InputRequest, InputRequired, OutcomeUnknown
+from ..tools.tool import Tool
+from ..tools.toolbox import Toolbox
+
+Value = Callable[[Made, Any, Tool], Any]
+"""From a recorded object, the record in which it stands and the tool that made it to its value.
+Raises ToolcallError where that is not at hand."""
+
+
+class RecordedResults:
+    """The outcomes of calls as they are recorded, each taken once, in their order.
+
+    Arguments:
+        events: of a branch, or of several.
+        value: returns the values of recorded objects.
+    """
+
+    def __init__(self, events: Iterable[Event], value: Value) -> None:
+        self._value = value
+        self._outcomes: dict[str, list[Outcome]] = {}
+        for tool, outcome in _outcomes(events):
+            self._outcomes.setdefault(tool, []).append(outcome)
+
+    def next(self, tool: Tool) -> Any:
+        """Return the next recorded result of a tool, or raise what its run raised.
+
+        Raises CallError where nothing more of it is recorded.
+        """
+        outcomes, name = self._outcomes.get(tool.name), tool.name
+        if not outcomes:
+            raise CallError(f"{name} did not run: verifying takes recorded results of its server")
+        match outcomes.pop(0):
+            case Data(data):
+                return data
+            case Made() as made:
+                return self._value(made, None, tool)
+            case Many() as many:
+                return self._with_objects(many, tool)
+            case Failed(message):
+                raise CallError(message)
+            case InputNeeded(requests, state):
+                raise InputRequired({key: _request(data) for key, data in requests.items()}, state)
+            case Unknown(reason):
+                raise OutcomeUnknown(reason)
+            case Interrupted():
+                raise KeyboardInterrupt
+
+    def _with_objects(self, many: Many, tool: Tool) -> Any:
+        objects = [made for made in many.objects if not made.changed]
+        if not many.paths:
+            return [self._value(made, None, tool) for made in objects]
+        data = many.data
+        for path, made in zip(many.paths, objects, strict=False):
+            steps = tuple(map(str, path))
+            value = self._value(made, at_path(many.data, steps[:-1]), tool)
+            data = replaced_at(data, steps, value)
+        return data
+
+
+def _outcomes(events: Iterable[Event]) -> Iterator[tuple[str, Outcome]]:
+    """Yield the outcomes of runs, each with its tool."""
+    tools: dict[str, str] = {}
+    for event in events:
+        match event:
+            case Replied(calls=calls):
+                tools.update((call.id, call.tool) for call in calls)
+            case Finished(call_id, outcome, by="session") if call_id in tools:
+                yield tools[call_id], outcome
+            case Started() | Decided():
+                continue
+
+
+def _request(data: Mapping[str, Any]) -> InputRequest:
+    return InputRequest(data["message"], data.get("schema", {}), data.get("url", ""))
+
+
+def server_tools(toolbox: Toolbox) -> dict[str, Tool]:
+    """Return the tools that run at a server, by name."""
+    return {tool.name: tool for tool in toolbox if tool.server}
+
+
+def with_recorded_results(toolbox: Toolbox, results: RecordedResults) -> Toolbox:
+    """Return a toolbox whose tools of servers take recorded results, and run nothing."""
+
+    def recorded(tool: Tool) -> Tool:
+        def run(**values: Any) -> Any:
+            return results.next(tool)
+
+        def resume(state: Any, responses: Any, values: Any) -> Any:
+            return results.next(tool)
+
+        return replace(tool, function=run, resume=resume)
+
+    tools = {name: recorded(tool) for name, tool in server_tools(toolbox).items()}
+    return toolbox.with_tools(tools) if tools else toolbox

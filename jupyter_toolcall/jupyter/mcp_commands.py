@@ -1,0 +1,150 @@
+"""`%toolchat mcp` and `%toolchat prompt`: the MCP servers of a notebook, and their prompts."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from ..core.errors import UsageError
+from ..core.text import LINES, nearest, printable
+from ..sources.mcp_connection import connection, connections
+from ..sources.mcp_servers import ServerAddress, address_of_named, allow, named_servers
+
+HELP = """\
+  mcp                        the MCP servers that -t mcp:NAME can use
+  mcp allow NAME             allow a server that a file names to be used on this computer
+  mcp stop NAME              end the connection to a server, and its program
+  prompt                     the prompts of the MCP servers that are connected
+  prompt NAME [KEY=VALUE]    write a prompt into the next cell (SERVER:NAME where two have it)
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class NextCell:
+    """What is written into the next cell."""
+
+    text: str
+
+
+def carry_out(
+    command: str, words: list[str], folder: Path, settings: Mapping[str, Any]
+) -> str | NextCell:
+    """Carry out `mcp` or `prompt`; return what is printed, or written into the next cell.
+
+    Raises UsageError.
+    """
+    servers = settings.get("mcp_servers") or {}
+    match command, words:
+        case "mcp", []:
+            return "\n".join(_lines(folder, servers)) or _NONE
+        case "mcp", ["allow", name]:
+            return _allowed(name, folder, servers)
+        case "mcp", ["stop", name]:
+            return _stopped(name)
+        case "prompt", []:
+            return "\n".join(_prompt_lines()) or "no prompts: no connected MCP server has any"
+        case "prompt", [name, *arguments]:
+            return NextCell(_prompt_cell(name, arguments))
+    raise UsageError(f"%toolchat {command} {' '.join(words)}: this is written as\n{HELP}")
+
+
+_NONE = "no MCP server has a name here; .mcp.json beside the notebook can name one"
+
+
+def _lines(folder: Path, servers: Mapping[str, Any]) -> Iterator[str]:
+    connected = {link.address.name for link in connections() if link.is_open}
+    for name, named in named_servers(folder, servers).items():
+        state = "connected" if name in connected else "not started"
+        yield f"{name}: {state}, of {named.file or '%config ToolChat.mcp_servers'}"
+    for link in connections():
+        if link.is_open and link.address.name not in named_servers(folder, servers):
+            yield f"{link.address.name}: connected, {link.address.shown}"
+
+
+def _allowed(name: str, folder: Path, servers: Mapping[str, Any]) -> str:
+    address = address_of_named(name, folder, servers, lambda question: True)
+    allow(address)
+    return f"-t mcp:{name} may use {address.shown} on this computer"
+
+
+def _stopped(name: str) -> str:
+    for link in connections():
+        if link.address.name == name:
+            link.close()
+            return f"the MCP server {name} is not connected any more"
+    names = [link.address.name for link in connections()]
+    raise UsageError(f"no MCP server {name!r} is connected.{nearest(name, names)}")
+
+
+# -- prompts ------------------------------------------------------------------------------------
+
+
+def _prompts() -> Iterator[tuple[ServerAddress, Mapping[str, Any]]]:
+    for link in connections():
+        if link.is_open:
+            yield from ((link.address, prompt) for prompt in link.prompts())
+
+
+def _prompt_lines() -> Iterator[str]:
+    for address, prompt in _prompts():
+        arguments = [
+            each["name"] if each.get("required") else f"[{each['name']}]"
+            for each in prompt.get("arguments", [])
+        ]
+        line = " ".join([f"{address.name}:{prompt['name']}", *arguments])
+        about = str(prompt.get("description", "")).splitlines()
+        yield f"{line}  {about[0]}" if about else line
+
+
+def _prompt_cell(name: str, words: list[str]) -> str:
+    """Return a cell with the text of a prompt."""
+    listed = list(_prompts())
+    names = [
+        (str(prompt["name"]), f"{address.name}:{prompt['name']}") for address, prompt in listed
+    ]
+    fitting = [each for each, both in zip(listed, names, strict=True) if name in both]
+    if len(fitting) != 1:
+        several = "several servers have" if fitting else "no connected MCP server has"
+        known = ", ".join(whole for _, whole in names) or "none"
+        raise UsageError(f"{several} the prompt {name!r}; there are: {known}")
+    address, prompt = fitting[0]
+    arguments = _arguments(words)
+    _demand_arguments(prompt, arguments)
+    messages = connection(address).prompt(str(prompt["name"]), arguments)
+    texts = [_text(message) for message in messages if message.get("role") == "user"]
+    # A character that nobody sees would be sent to the model with the cell.
+    text = printable("\n\n".join(filter(None, texts)), LINES)
+    return f"%%toolchat -t mcp:{address.name}\n{text}"
+
+
+def _demand_arguments(prompt: Mapping[str, Any], arguments: Mapping[str, str]) -> None:
+    """Raise UsageError for arguments that a prompt does not have, or misses."""
+    has = {argument["name"]: argument.get("required") for argument in prompt.get("arguments", [])}
+    wrong = [f"it has no {name}.{nearest(name, has)}" for name in arguments if name not in has]
+    missing = [
+        f"it needs {name}" for name, needed in has.items() if needed and name not in arguments
+    ]
+    if wrong or missing:
+        raise UsageError(f"the prompt {prompt['name']}: {', '.join((*wrong, *missing))}")
+
+
+def _arguments(words: list[str]) -> dict[str, str]:
+    pairs = [word.partition("=") for word in words]
+    for key, equals, _ in pairs:
+        if not equals:
+            raise UsageError(f"{key!r} is no argument of a prompt; write NAME=VALUE")
+    return {key: value for key, _, value in pairs}
+
+
+def _text(message: Mapping[str, Any]) -> str:
+    content = message.get("content", {})
+    match content:
+        case {"type": "text", "text": str(text)}:
+            return text
+        case {"type": "resource", "resource": {"text": str(text)}}:
+            return text
+        case {"type": "resource_link", "uri": str(uri)}:
+            return uri
+    return ""

@@ -1,0 +1,477 @@
+"""Connections to MCP servers (https://modelcontextprotocol.io, revision 2026-07-28 and those of
+2025).
+
+Each connection is entered and left by one task of a loop of its own; calls are tasks beside it.
+The methods of `Connection` block, and an interrupt cancels the request at the server.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import contextvars
+import dataclasses
+import itertools
+import queue
+import time
+import warnings
+from collections.abc import Awaitable, Callable, Coroutine, Mapping
+from dataclasses import dataclass, field
+from typing import Any, TypeVar
+
+from ..core.errors import CallError, DefinitionError, UsageError
+from ..tools.running_tool import InputRequest, InputResponse, OutcomeUnknown, report_progress
+from . import mcp_sdk
+from .mcp_loop import LoopThread
+from .mcp_result_checks import DeclaredOutputs, demand_size, too_large
+from .mcp_sdk import Json, Server, plain
+from .mcp_servers import ServerAddress
+from .mcp_sign_in import SECONDS as SIGN_IN_SECONDS
+
+T = TypeVar("T")
+CONNECT_SECONDS = 120.0
+"""A program may be downloaded first."""
+LIST_SECONDS = 60.0
+LISTING_SECONDS = 30.0
+"""A tool of a list that is older is looked up before it is called: a call may wait for a person,
+and not every server says that its tools have changed."""
+MAX_PAGES, MAX_ITEMS = 100, 5_000
+MAX_ROUNDS = 10
+"""Rounds in which a server asks for nothing but to be called again."""
+
+
+@dataclass(frozen=True, slots=True)
+class Listing:
+    """The tools that a server lists, as JSON, and what it says of itself."""
+
+    tools: tuple[Json, ...]
+    instructions: str = ""
+    protocol: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """A call needs input of the person: `state` leads back to the call."""
+
+    requests: Mapping[str, InputRequest]
+    state: Json
+
+
+@dataclass
+class _RunningCall:
+    """A call under way, and the questions that a server of 2025 asks meanwhile."""
+
+    tool: str
+    arguments: Mapping[str, Any]
+    task: asyncio.Task[Any]
+    questions: asyncio.Queue[tuple[Any, asyncio.Future[Any]]] = field(default_factory=asyncio.Queue)
+    rounds: int = 0
+
+
+class Connection:
+    """A connection to one server, opened when it is first needed and again after it was lost."""
+
+    def __init__(self, address: ServerAddress) -> None:
+        self.address = address
+        self._listed_at = 0.0
+        """When the tools were listed; 0 where the server said that they have changed since."""
+        self._server = Server(address, self._show_link)
+        self._thread = LoopThread.current()
+        self._client: Any = None
+        self._owner: asyncio.Task[None] | None = None
+        self._closed = asyncio.Event()
+        """Set where the connection ends, and where it is to end."""
+        self._lock = asyncio.Lock()
+        self._starts = 0
+        self._deadline: asyncio.Timeout | None = None
+        self._notices: queue.SimpleQueue[str] = queue.SimpleQueue()
+        self._running: list[_RunningCall] = []
+        self._asked: dict[str, tuple[_RunningCall, asyncio.Future[Any]]] = {}
+        self._numbers = itertools.count(1)
+        self._outputs = DeclaredOutputs()
+        self._thread.at_end.append(self.close)
+
+    @property
+    def is_open(self) -> bool:
+        """Whether it is connected now."""
+        return self._client is not None and not self._closed.is_set()
+
+    @property
+    def listing_is_old(self) -> bool:
+        """Whether the tools may have changed since they were listed."""
+        return time.monotonic() - self._listed_at > LISTING_SECONDS
+
+    @listing_is_old.setter
+    def listing_is_old(self, is_old: bool) -> None:
+        self._listed_at = 0.0 if is_old else time.monotonic()
+
+    # -- requests, from any thread ---------------------------------------------------------
+
+    def list_tools(self) -> Listing:
+        """Return the tools of the server.
+
+        Raises DefinitionError where it cannot be reached, or its list does not end.
+        """
+        try:
+            listing = self._run(self._list_tools())
+        except (CallError, UsageError) as error:
+            raise DefinitionError(f"MCP server {self.address.name}: {error}") from None
+        if self._server.left_out:
+            names = ", ".join(self._server.left_out[:10])
+            message = (
+                f"MCP server {self.address.name}: {names} left out, since it is no tool of MCP"
+            )
+            warnings.warn(message, stacklevel=2)
+        return listing
+
+    def call(self, tool: str, arguments: Mapping[str, Any]) -> Json | Question:
+        """Return the result of a tool (a `CallToolResult` as JSON), or a question to the person.
+
+        Raises CallError where nothing ran, OutcomeUnknown where that cannot be known.
+        """
+        return self._run(self._call(tool, arguments))
+
+    def answer(
+        self,
+        tool: str,
+        arguments: Mapping[str, Any],
+        state: Mapping[str, Any],
+        responses: Mapping[str, InputResponse],
+    ) -> Json | Question:
+        """Continue a call with the person's responses. Raises what `call` raises."""
+        return self._run(self._answer(tool, arguments, state, responses))
+
+    def read(self, uri: str) -> list[Json]:
+        """Return the contents of a resource. Raises CallError."""
+        return self._run(self._read(uri))
+
+    def prompts(self) -> list[Json]:
+        """Return the prompts that the server lists. Raises CallError."""
+        return self._run(self._prompts())
+
+    def prompt(self, name: str, arguments: Mapping[str, str]) -> list[Json]:
+        """Return the messages of a prompt. Raises CallError."""
+        return self._run(self._prompt(name, arguments))
+
+    def close(self) -> None:
+        """End the connection, and the program that was started for it."""
+        with contextlib.suppress(Exception):
+            self._run(self._close())
+
+    def _run(self, task: Coroutine[Any, Any, T]) -> T:
+        return self._thread.run(task, self._notices)
+
+    # -- the owner of the connection -------------------------------------------------------
+
+    async def _connected(self) -> Any:
+        """Return the SDK's client, connected. Raises CallError where that fails."""
+        async with self._lock:
+            if self._client is None or self._closed.is_set():
+                await self._connect()
+                self._starts += 1
+                if self._starts > 1:
+                    again = "was started again" if self.address.command else "is connected again"
+                    self._notices.put(
+                        f"The MCP server {self.address.name} had stopped, and {again}."
+                    )
+            return self._client
+
+    async def _connect(self) -> None:
+        ready: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        self._closed, self._server.last_response.status = asyncio.Event(), 0
+        owner = self._owner = asyncio.create_task(self._own(ready, self._closed))
+        try:
+            async with asyncio.timeout(CONNECT_SECONDS) as self._deadline:
+                await asyncio.shield(ready)
+        except TimeoutError:
+            owner.cancel()
+            raise CallError(f"it gave no answer within {CONNECT_SECONDS:g} seconds") from None
+        except asyncio.CancelledError:
+            owner.cancel()
+            raise
+        except UsageError as error:
+            raise CallError(str(error)) from None
+        except Exception as error:
+            raise CallError(self._connect_error(error)) from None
+
+    async def _own(self, ready: asyncio.Future[None], closed: asyncio.Event) -> None:
+        """Enter the connection, and leave it when it is closed."""
+        try:
+            async with mcp_sdk.new_client(
+                self._server, closed, self._elicit, self._note_message
+            ) as client:
+                self._client = client
+                ready.set_result(None)
+                follower = asyncio.create_task(self._follow_changes(client))
+                try:
+                    await closed.wait()
+                finally:
+                    follower.cancel()
+        except BaseException as error:
+            closed.set()
+            if not ready.done():
+                ready.set_exception(_cause(error))
+
+    async def _follow_changes(self, client: Any) -> None:
+        """Note when the server says that its list of tools has changed (2026-07-28)."""
+        tools = client.server_capabilities.tools
+        if client.protocol_version < "2026" or tools is None or not tools.list_changed:
+            return
+        # Where the server ends the subscription, the next cell lists the tools again.
+        with contextlib.suppress(Exception):
+            async with client.listen(tools_list_changed=True) as changes:
+                async for _ in changes:
+                    self.listing_is_old = True
+
+    async def _note_message(self, message: Any) -> None:
+        """Note when the server says that its list of tools has changed (2025)."""
+        if type(message).__name__ == "ToolListChangedNotification":
+            self.listing_is_old = True
+
+    def _show_link(self, url: str) -> None:
+        self._notices.put(f"Sign in to the MCP server {self.address.name}: {url}")
+        if self._deadline is not None:
+            self._deadline.reschedule(self._thread.loop.time() + SIGN_IN_SECONDS)
+
+    async def _close(self) -> None:
+        self._closed.set()
+        if self._owner is not None:
+            await asyncio.wait({self._owner}, timeout=8)
+
+    # -- requests that change nothing ------------------------------------------------------
+
+    async def _list_tools(self) -> Listing:
+        client = await self._connected()
+        self.listing_is_old = False
+        self._server.left_out.clear()
+        tools = await self._pages(client.list_tools, "tools")
+        self._outputs = DeclaredOutputs(tools)
+        return Listing(tuple(tools), client.instructions or "", client.protocol_version)
+
+    async def _pages(self, request: Callable[..., Awaitable[Any]], kind: str) -> list[Json]:
+        """Return the items of all pages of a list."""
+        items: list[Json] = []
+        cursor = None
+        for _ in range(MAX_PAGES):
+            page = await self._in_time(request(cursor=cursor))
+            items += [plain(item) for item in getattr(page, kind)]
+            if page.next_cursor is None:
+                return items
+            if page.next_cursor == cursor or len(items) > MAX_ITEMS:
+                break
+            cursor = page.next_cursor
+        raise CallError(f"its list of {kind} does not end: {len(items):,} so far")
+
+    async def _read(self, uri: str) -> list[Json]:
+        client = await self._connected()
+        result = await self._in_time(client.read_resource(uri))
+        contents = [plain(item) for item in result.contents]
+        demand_size(contents, f"the resource {uri:.200}")
+        return contents
+
+    async def _prompts(self) -> list[Json]:
+        client = await self._connected()
+        if client.server_capabilities.prompts is None:
+            return []
+        return await self._pages(client.list_prompts, "prompts")
+
+    async def _prompt(self, name: str, arguments: Mapping[str, str]) -> list[Json]:
+        client = await self._connected()
+        result = await self._in_time(client.get_prompt(name, dict(arguments)))
+        return [plain(message) for message in result.messages]
+
+    async def _in_time(self, request: Awaitable[T]) -> T:
+        """Return the result of a request that changes nothing. Raises CallError."""
+        try:
+            async with asyncio.timeout(LIST_SECONDS):
+                return await request
+        except TimeoutError:
+            raise CallError(f"it gave no answer within {LIST_SECONDS:g} seconds") from None
+        except Exception as error:
+            if self._server.last_response.is_too_large:
+                raise CallError(too_large("its answer")) from None
+            raise CallError(mcp_sdk.error_text(_cause(error))) from None
+
+    # -- calls -----------------------------------------------------------------------------
+
+    async def _call(
+        self,
+        tool: str,
+        arguments: Mapping[str, Any],
+        responses: Mapping[str, Any] | None = None,
+        state: str | None = None,
+        rounds: int = 0,
+    ) -> Json | Question:
+        client = await self._connected()
+        context = contextvars.copy_context()
+
+        async def report(progress: float, total: float | None, message: str | None) -> None:
+            # The SDK calls this in a context of its own, that of its reading task.
+            context.run(report_progress, _progress_text(progress, total, message))
+
+        request = mcp_sdk.call_tool(client.session, tool, arguments, report, responses, state)
+        task = asyncio.create_task(request)
+        running = _RunningCall(tool, arguments, task, rounds=rounds)
+        self._running.append(running)
+        return await self._settled(running)
+
+    async def _answer(
+        self,
+        tool: str,
+        arguments: Mapping[str, Any],
+        state: Mapping[str, Any],
+        responses: Mapping[str, InputResponse],
+    ) -> Json | Question:
+        results = {key: mcp_sdk.elicit_result(response) for key, response in responses.items()}
+        if "asked" not in state:
+            again = results if "state" in state else None
+            return await self._call(tool, arguments, again, state.get("state"))
+        running, future = self._asked.pop(str(state["asked"]), (None, None))
+        if running is None or future is None or running.task.done():
+            name = self.address.name
+            raise OutcomeUnknown(f"the MCP server {name} waited for this input, and is gone since")
+        future.set_result(next(iter(results.values())))
+        return await self._settled(running)
+
+    async def _settled(self, running: _RunningCall) -> Json | Question:
+        """Return the result of a call, or the next question of a server of 2025."""
+        question = asyncio.create_task(running.questions.get())
+        try:
+            await asyncio.wait({running.task, question}, return_when=asyncio.FIRST_COMPLETED)
+        except asyncio.CancelledError:
+            running.task.cancel()
+            self._running.remove(running)
+            raise
+        finally:
+            if not question.done():
+                question.cancel()
+        if running.task.done():
+            self._running.remove(running)
+            return await self._result(running)
+        parameters, future = question.result()
+        number = str(next(self._numbers))
+        self._asked[number] = running, future
+        return Question({"input": mcp_sdk.input_request(parameters)}, {"asked": number})
+
+    async def _result(self, running: _RunningCall) -> Json | Question:
+        tool, arguments = running.tool, running.arguments
+        try:
+            result = running.task.result()
+        except asyncio.CancelledError:
+            raise OutcomeUnknown(self._lost_text("")) from None
+        except Exception as error:
+            return self._failed(_cause(error), tool)
+        if not hasattr(result, "input_requests"):
+            data = plain(result)
+            demand_size(data, f"{tool} ran, and its result")
+            self._outputs.demand(tool, data)
+            return data
+        requests = mcp_sdk.input_requests(result, tool)
+        if requests:
+            return Question(requests, {"state": result.request_state})
+        if running.rounds == MAX_ROUNDS:
+            raise CallError(f"{tool} asks to be called again and again")
+        await asyncio.sleep(0.05 * 2 ** min(running.rounds, 3))
+        return await self._call(tool, arguments, None, result.request_state, running.rounds + 1)
+
+    async def _elicit(self, context: Any, parameters: Any) -> Any:
+        """Answer a server of 2025 that asks the person, for the call that runs."""
+        if not self._running:
+            return mcp_sdk.elicit_result(InputResponse("cancel"))
+        future: asyncio.Future[Any] = asyncio.get_running_loop().create_future()
+        await self._running[-1].questions.put((parameters, future))
+        return await future
+
+    # -- errors ----------------------------------------------------------------------------
+
+    def _failed(self, error: Exception, tool: str) -> Question:
+        """Raise what a failed call means, or return the pages that the person has to open."""
+        text = mcp_sdk.error_text(error)
+        match mcp_sdk.error_kind(error, self._server.last_response):
+            case "page":
+                return Question(mcp_sdk.pages(error), {})
+            case "no result":
+                raise CallError(f"{tool} ran, and {text}")
+            case "too large":
+                raise CallError(too_large(f"{tool} ran, and its result"))
+            case "not sent":
+                self._closed.set()
+                raise CallError(self._connect_error(error))
+            case "lost":
+                self._closed.set()
+                raise OutcomeUnknown(self._lost_text(text))
+        raise CallError(text)
+
+    def _lost_text(self, text: str) -> str:
+        why = "" if text in ("", "Connection closed") else f" ({text})"
+        return f"the connection to the MCP server {self.address.name} was lost while it ran{why}"
+
+    def _connect_error(self, error: Exception) -> str:
+        """Return why a server cannot be reached, and what to do."""
+        address, cause = self.address, _cause(error)
+        if isinstance(cause, FileNotFoundError) and address.command:
+            return f"there is no program {address.command[0]!r}; install it, or give its whole path"
+        status = self._server.last_response.status
+        if status in (401, 403):
+            reason = mcp_sdk.error_text(cause) if mcp_sdk.is_sign_in_error(cause) else status
+            return (
+                f"{address.shown} refuses the request ({reason}); give a token: "
+                '{"url": ..., "headers": {"Authorization": "Bearer ${NAME}"}}'
+            )
+        if address.command:
+            last = self._server.last_line or mcp_sdk.error_text(cause)
+            return f"`{address.shown}` did not start as an MCP server: {last}"
+        return f"{address.shown} cannot be reached: {mcp_sdk.error_text(cause)}"
+
+
+def _progress_text(progress: float, total: float | None, message: str | None) -> str:
+    done = f"{progress:g} of {total:g}" if total else f"{progress:g}"
+    return f"{done}: {message}" if message else done
+
+
+def _cause(error: BaseException) -> Exception:
+    """Return the first error in a group of errors."""
+    while isinstance(error, BaseExceptionGroup):
+        error = error.exceptions[0]
+    return error if isinstance(error, Exception) else RuntimeError(type(error).__name__)
+
+
+_CONNECTIONS: dict[str, Connection] = {}
+"""The connections of this process, by the identity of the server."""
+
+
+def connection(address: ServerAddress) -> Connection:
+    """Return the connection of this process to a server. No two have one name."""
+    known = _CONNECTIONS.get(address.identity)
+    if known is None or known._thread is not LoopThread.current():
+        known = _CONNECTIONS[address.identity] = Connection(_with_own_name(address))
+    return known
+
+
+def _with_own_name(address: ServerAddress) -> ServerAddress:
+    """Return an address with a name that no other connection has.
+
+    A person's name is kept: what had it before is closed, such as a server whose entry changed.
+    """
+    names = {link.address.name: link for link in _CONNECTIONS.values()}
+    if address.is_named and address.name in names:
+        before = names[address.name]
+        before.close()
+        del _CONNECTIONS[before.address.identity]
+        return address
+    numbered = (f"{address.name}_{number}" for number in itertools.count(2))
+    name = next(name for name in itertools.chain([address.name], numbered) if name not in names)
+    return dataclasses.replace(address, name=name)
+
+
+def connections() -> list[Connection]:
+    """Return the connections of this process."""
+    return list(_CONNECTIONS.values())
+
+
+def connection_by_name(name: str) -> Connection:
+    """Return the connection to a server of a name. Raises CallError where there is none."""
+    for link in _CONNECTIONS.values():
+        if link.address.name == name:
+            return link
+    raise CallError(f"the MCP server {name} is not connected in this kernel")

@@ -1,0 +1,86 @@
+"""The event loop of all MCP connections, in a thread of its own, so that they survive cells."""
+
+from __future__ import annotations
+
+import asyncio
+import atexit
+import contextlib
+import os
+import queue
+import threading
+from collections.abc import Callable, Coroutine
+from concurrent.futures import Future
+from concurrent.futures import TimeoutError as NotDone
+from typing import Any, TypeVar
+
+from ..core.interrupts import Hold, interruptible
+from ..tools.running_tool import report_progress
+
+T = TypeVar("T")
+TICK = 0.05
+"""Seconds until an interrupt is noticed, and a notice printed, while a request is under way."""
+
+
+class LoopThread:
+    """An event loop, and the thread that runs it until the process ends."""
+
+    _current: LoopThread | None = None
+
+    def __init__(self) -> None:
+        self.loop = asyncio.new_event_loop()
+        self.at_end: list[Callable[[], None]] = []
+        """What is called, the last one first, before the process ends."""
+        threading.Thread(target=self.loop.run_forever, name="toolcall-mcp", daemon=True).start()
+
+    @classmethod
+    def current(cls) -> LoopThread:
+        """Return the loop of this process; it is started when it is first needed."""
+        if cls._current is None:
+            cls._current = cls()
+            atexit.register(cls._current.close)
+        return cls._current
+
+    @classmethod
+    def forget(cls) -> None:
+        """Start with a new loop: a forked child has no threads."""
+        cls._current = None
+
+    def close(self) -> None:
+        """Call what is to be called before the process ends."""
+        while self.at_end:
+            self.at_end.pop()()
+
+    def run(self, task: Coroutine[Any, Any, T], notices: queue.SimpleQueue[str]) -> T:
+        """Return the result of a task, and print notices meanwhile; an interrupt cancels it."""
+        # An interrupt must not come between starting the task and being able to cancel it.
+        with Hold():
+            future = asyncio.run_coroutine_threadsafe(task, self.loop)
+            try:
+                return interruptible(_wait, future, notices)
+            except KeyboardInterrupt:
+                future.cancel()
+                raise
+
+
+def _wait(future: Future[T], notices: queue.SimpleQueue[str]) -> T:
+    while True:
+        try:
+            return future.result(TICK)
+        except NotDone:
+            # The task itself may raise a TimeoutError.
+            if future.done():
+                raise
+        finally:
+            with contextlib.suppress(queue.Empty):
+                while True:
+                    _show(notices.get_nowait())
+
+
+def _show(notice: str) -> None:
+    # What a tool prints is shown when the call has ended, and a link to sign in is needed before.
+    report_progress(notice)
+    print(notice)  # noqa: T201
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=LoopThread.forget)

@@ -1,0 +1,205 @@
+"""Results of MCP tools as values: JSON, texts, resources, images and audio."""
+
+from __future__ import annotations
+
+import base64
+import html
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from ..core.errors import CallError
+from ..tools.value_text import StandsForText
+from .mcp_connection import connection_by_name
+
+Json = Mapping[str, Any]
+TOLD = 4_000
+"""Characters of a text that came with a result which a model reads at once."""
+_READ: dict[tuple[str, str], tuple[Json, ...]] = {}
+"""The contents of linked resources that were read, by server and URI: an object never changes."""
+
+
+@dataclass(frozen=True)
+class McpResource(StandsForText):
+    """A resource of an MCP server: its contents, or a link that is read when they are needed.
+
+    Its text stands for it wherever a tool takes a text.
+    """
+
+    uri: str
+    name: str = ""
+    description: str = ""
+    mime_type: str = ""
+    contents: tuple[Json, ...] | None = None
+    """What came with the result; None for a link."""
+    server: str = field(default="", repr=False)
+    """The name of the server that a link is read from."""
+
+    def read(self) -> tuple[Json, ...]:
+        """Return the contents as the server sends them; a link is read once.
+
+        Raises CallError where the server is not connected, or has no such resource.
+        """
+        if self.contents is not None:
+            return self.contents
+        key = self.server, self.uri
+        if key not in _READ:
+            try:
+                _READ[key] = tuple(connection_by_name(self.server).read(self.uri))
+            except CallError as error:
+                raise CallError(f"{self.uri} cannot be read: {error}") from None
+        return _READ[key]
+
+    def text(self) -> str:
+        """Return the text of the contents; of bytes their base64. Raises CallError."""
+        return "\n".join(str(part.get("text", part.get("blob", ""))) for part in self.read())
+
+    def text_shown(self) -> str:
+        """Return what says which text this is, without reading it."""
+        return f"text of {self.uri}"
+
+    def looked_at(self) -> Any:
+        """Return what is shown of it on demand: its contents."""
+        parts = self.read()
+        images = [part for part in parts if str(part.get("mimeType", "")).startswith("image/")]
+        if len(parts) == 1 and images and "blob" in images[0]:
+            return McpImage(images[0]["mimeType"], images[0]["blob"])
+        return self.text()
+
+    def __str__(self) -> str:
+        return self.name or self.uri
+
+
+@dataclass(frozen=True, repr=False)
+class McpImage:
+    """An image that a tool returned; `data` is base64."""
+
+    mime_type: str
+    data: str
+
+    def _repr_mimebundle_(self, **options: Any) -> dict[str, Any]:
+        return {self.mime_type: self.data} if self.mime_type in _SHOWN_IMAGES else {}
+
+    def __repr__(self) -> str:
+        return f"{self.mime_type}, {_size(self.data)}"
+
+
+_SHOWN_IMAGES = ("image/png", "image/jpeg")
+
+
+@dataclass(frozen=True, repr=False)
+class McpAudio:
+    """A sound that a tool returned; `data` is base64."""
+
+    mime_type: str
+    data: str
+
+    def _repr_html_(self) -> str:
+        source = f"data:{self.mime_type};base64,{self.data}"
+        return f'<audio controls src="{html.escape(source)}"></audio>'
+
+    def __repr__(self) -> str:
+        return f"{self.mime_type}, {_size(self.data)}"
+
+
+TYPES = (McpResource, McpImage, McpAudio)
+
+
+def _size(data: str) -> str:
+    return f"{len(data) * 3 // 4:,} bytes"
+
+
+def result_value(result: Json, tool: str, server: str) -> Any:
+    """Return a `CallToolResult` as a value.
+
+    Structured content is data. Without it a text is a text; several blocks are a list. Images,
+    sounds and resources are objects; beside a resource stands what it is, and the beginning of a
+    text that came with it.
+
+    Raises:
+        CallError: for a result that says that the tool failed.
+    """
+    blocks: Sequence[Json] = result.get("content", [])
+    if result.get("isError"):
+        raise CallError(_texts(blocks) or f"{tool} failed, and does not say why")
+    objects = [_block(block, server) for block in blocks if block.get("type") != "text"]
+    if "structuredContent" in result:
+        data = _unwrapped(result["structuredContent"], blocks)
+        return {"result": data, "content": objects} if objects else data
+    values = [_block(block, server) for block in blocks]
+    return values[0] if len(values) == 1 else values or None
+
+
+def _unwrapped(data: Any, blocks: Sequence[Json]) -> Any:
+    """Return what a server wraps as `{"result": ...}`, since a result had to be an object until
+    2025: the text beside it has the value alone."""
+    wrapped = isinstance(data, dict) and [*data] == ["result"]
+    return data["result"] if wrapped and '"result"' not in _texts(blocks) else data
+
+
+def _texts(blocks: Iterable[Json]) -> str:
+    return "\n".join(str(block["text"]) for block in blocks if block.get("type") == "text")
+
+
+def _block(block: Json, server: str) -> Any:
+    """Return a block of content as a value."""
+    match block:
+        case {"type": "text", "text": str(text)}:
+            return text
+        case {"type": "image", "mimeType": str(mime), "data": str(data)} if _is_base64(data):
+            return McpImage(mime, data)
+        case {"type": "audio", "mimeType": str(mime), "data": str(data)} if _is_base64(data):
+            return McpAudio(mime, data)
+        case {"type": "resource_link", "uri": str(uri)}:
+            return _described(_resource(block, uri, None, server))
+        case {"type": "resource", "resource": {"uri": str(uri)} as resource}:
+            return _described(_resource(resource, uri, (resource,), server))
+    return dict(block)
+
+
+def _described(resource: McpResource) -> dict[str, Any]:
+    """Return a resource, and what a model reads of it."""
+    described: dict[str, Any] = {"resource": resource, "uri": resource.uri}
+    described |= {
+        key: text
+        for key in ("name", "description", "mime_type")
+        if (text := getattr(resource, key))
+    }
+    parts = resource.contents or ()
+    if text := "\n".join(str(part["text"]) for part in parts if "text" in part):
+        described["text"] = (
+            text if len(text) <= TOLD else f"{text[:TOLD]}… ({len(text):,} characters)"
+        )
+    return described
+
+
+def _resource(part: Json, uri: str, contents: tuple[Json, ...] | None, server: str) -> McpResource:
+    name = str(part.get("title") or part.get("name") or "")
+    description, mime_type = str(part.get("description", "")), str(part.get("mimeType", ""))
+    return McpResource(uri, name, description, mime_type, contents, server)
+
+
+RESOURCE = McpResource.__name__
+
+
+def restored_resource(record: Any, server: str) -> McpResource | None:
+    """Return a resource from what a model read of it; None where that is not all of it."""
+    match record:
+        case {"uri": str(uri), **more}:
+            text = more.get("text")
+            if isinstance(text, str) and len(text) > TOLD:
+                return None
+            mime_type = str(more.get("mime_type", ""))
+            content = {"uri": uri, "mimeType": mime_type, "text": text}
+            contents = None if text is None else ({k: v for k, v in content.items() if v},)
+            name, description = str(more.get("name", "")), str(more.get("description", ""))
+            return McpResource(uri, name, description, mime_type, contents, server)
+    return None
+
+
+def _is_base64(data: str) -> bool:
+    try:
+        base64.b64decode(data, validate=True)
+    except ValueError:
+        return False
+    return True

@@ -1,0 +1,387 @@
+"""What is taken from the MCP SDK: clients of servers, and their messages as plain data.
+
+The SDK is imported here alone, when the first server is used.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import functools
+import logging
+import os
+import re
+import sys
+import tempfile
+from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Mapping
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from dataclasses import dataclass, field
+from importlib.metadata import version
+from typing import IO, TYPE_CHECKING, Any, Literal
+
+from ..core.errors import CallError, UsageError
+from ..core.text import printable
+from ..tools.running_tool import InputRequest, InputResponse
+from .http_client import LastResponse, server_client, without_half_characters
+from .mcp_servers import ServerAddress, filled
+from .mcp_sign_in import SignInPage
+
+if TYPE_CHECKING:
+    from mcp import Client
+    from mcp.client.auth import OAuthClientProvider
+
+NAME = "jupyter-toolcall"
+Json = dict[str, Any]
+MAX_BYTES = 5_000_000
+"""Of one result."""
+
+
+@dataclass
+class Server:
+    """A server's address, and what is kept of it from one connection to the next."""
+
+    address: ServerAddress
+    show_link: Callable[[str], None]
+    """Shows the link at which a person signs in."""
+    last_response: LastResponse = field(default_factory=LastResponse)
+    tokens: _Tokens = field(default_factory=lambda: _Tokens())
+    left_out: list[str] = field(default_factory=list)
+    """The names of what it listed as tools, and what is none."""
+    last_line: str = ""
+    """The last line that the program wrote on its standard error, once it has ended."""
+
+
+Elicit = Any
+"""Answers a server of 2025 that asks the person: (context, parameters) -> `ElicitResult`."""
+NoteMessage = Any
+"""Takes what a server of 2025 notifies: (message) -> None."""
+
+
+def new_client(
+    server: Server, closed: asyncio.Event, elicit: Elicit, note_message: NoteMessage
+) -> AbstractAsyncContextManager[Client]:
+    """Return a client of a server; `closed` is set where the server ends the connection.
+
+    Raises UsageError where the SDK is not installed.
+    """
+    demand_sdk()
+    import mcp
+    import mcp_types
+
+    # What the SDK logs would be printed in the notebook; what matters is raised.
+    logging.getLogger("mcp").addHandler(logging.NullHandler())
+    address = server.address
+    to: Any = address.in_memory
+    if address.command:
+        to = _watched(_program(server), server, closed)
+    elif address.url:
+        to = _watched(_http(server), server, closed)
+    return mcp.Client(
+        to,
+        elicitation_callback=elicit,
+        message_handler=note_message,
+        client_info=mcp_types.Implementation(name=NAME, version=version(NAME)),
+        cache=None,
+    )
+
+
+def demand_sdk() -> None:
+    """Raise UsageError where the SDK is not installed."""
+    try:
+        import mcp  # noqa: F401
+    except ImportError:
+        raise UsageError("MCP servers need more: pip install 'jupyter-toolcall[mcp]'") from None
+
+
+@asynccontextmanager
+async def _program(server: Server) -> AsyncIterator[Any]:
+    import mcp
+    from mcp.client.stdio import stdio_client
+
+    address, server.last_line = server.address, ""
+    command, *args = address.command
+    # As in Jupyter's kernel specifications, this is the Python that runs the kernel.
+    command = sys.executable if command in ("python", "python3") else command
+    parameters = mcp.StdioServerParameters(
+        command=command, args=args, env=filled(address.env, address.name), cwd=address.folder
+    )
+    with tempfile.TemporaryFile("w+", encoding="utf-8", errors="replace") as stderr:
+        try:
+            async with stdio_client(parameters, errlog=stderr) as streams:
+                yield streams
+        finally:
+            server.last_line = _last_line(stderr)
+
+
+def _last_line(file: IO[str]) -> str:
+    size = file.seek(0, os.SEEK_END)
+    file.seek(max(size - 4_000, 0))
+    lines = [line.strip() for line in file.read().splitlines()]
+    return printable(next((line for line in reversed(lines) if line), ""))[:200]
+
+
+@asynccontextmanager
+async def _http(server: Server) -> AsyncIterator[Any]:
+    from mcp.client.streamable_http import streamable_http_client
+
+    address = server.address
+    headers = filled(address.headers, address.name)
+    signs_in = "authorization" not in {key.lower() for key in headers}
+    auth = _sign_in(server) if signs_in else None
+    client = server_client(address.url, headers, auth, MAX_BYTES, server.last_response)
+    async with client:
+        connected = streamable_http_client(
+            address.url, http_client=client, max_sse_event_size=MAX_BYTES
+        )
+        async with connected as streams:
+            yield streams
+
+
+def _sign_in(server: Server) -> OAuthClientProvider:
+    """Return what signs in by OAuth where the server asks for it."""
+    from mcp.client.auth import AuthorizationCodeResult, OAuthClientProvider
+    from mcp.shared.auth import OAuthClientMetadata
+
+    page = SignInPage()
+
+    async def show_link(url: str) -> None:
+        server.show_link(url)
+
+    async def code() -> AuthorizationCodeResult:
+        parameters = await page.answer()
+        return AuthorizationCodeResult(
+            code=parameters["code"], state=parameters.get("state"), iss=parameters.get("iss")
+        )
+
+    metadata = OAuthClientMetadata(
+        redirect_uris=[page.url],
+        client_name=NAME,
+        token_endpoint_auth_method="none",
+    )
+    return OAuthClientProvider(server.address.url, metadata, server.tokens, show_link, code)
+
+
+class _Tokens:
+    """The tokens of a sign-in, which stay in the memory of this process (`TokenStorage`)."""
+
+    def __init__(self) -> None:
+        self._tokens: Any = None
+        self._client: Any = None
+
+    async def get_tokens(self) -> Any:
+        return self._tokens
+
+    async def set_tokens(self, tokens: Any) -> None:
+        self._tokens = tokens
+
+    async def get_client_info(self) -> Any:
+        return self._client
+
+    async def set_client_info(self, client_info: Any) -> None:
+        self._client = client_info
+
+
+@asynccontextmanager
+async def _watched(transport: Any, server: Server, closed: asyncio.Event) -> AsyncIterator[Any]:
+    """Enter a transport; `closed` is set when nothing more can be read of it."""
+    async with transport as (read, write):
+        yield _Watched(read, server, closed), write
+
+
+class _Watched:
+    """A stream that notes its end, and keeps bad tools from hiding good ones."""
+
+    def __init__(self, stream: Any, server: Server, closed: asyncio.Event) -> None:
+        self._stream, self._server, self._closed = stream, server, closed
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._stream, name)
+
+    def __aiter__(self) -> _Watched:
+        return self
+
+    async def __anext__(self) -> Any:
+        try:
+            item = await self._stream.__anext__()
+        except BaseException:
+            self._closed.set()
+            raise
+        if isinstance(item, ValueError):
+            item = _unread_message(item)
+        # The SDK refuses a whole list for one tool in it that is none.
+        result = getattr(getattr(item, "message", None), "result", None)
+        if isinstance(result, dict) and isinstance(result.get("tools"), list):
+            result["tools"] = [tool for tool in result["tools"] if self._is_tool(tool, result)]
+        return item
+
+    def _is_tool(self, item: Any, result: Json) -> bool:
+        from mcp_types import methods
+        from pydantic import ValidationError
+
+        version = "2026-07-28" if "resultType" in result else "2025-11-25"
+        schema = item.get("inputSchema") if isinstance(item, dict) else None
+        if isinstance(schema, dict):
+            schema.setdefault("type", "object")
+        try:
+            methods.validate_server_result("tools/list", version, {**result, "tools": [item]})
+        except ValidationError:
+            name = item.get("name", "") if isinstance(item, dict) else item
+            self._server.left_out.append(printable(f"{name!r:.60}"))
+            return False
+        return True
+
+    async def __aenter__(self) -> _Watched:
+        await self._stream.__aenter__()
+        return self
+
+    async def __aexit__(self, *raised: Any) -> Any:
+        return await self._stream.__aexit__(*raised)
+
+
+_ID = re.compile(r'"id"\s*:\s*(\d+)')
+
+
+def _unread_message(error: Any) -> Any:
+    """Return the message of a line that the SDK cannot read, or that its request failed; the error
+    where the line has no id, such as a line of a log.
+
+    Without this, whoever waits for the line would wait for ever.
+    """
+    import mcp_types
+    from mcp.shared.message import SessionMessage
+
+    line = str(getattr(error, "errors", list)()[0].get("input", ""))
+    reader: Any = mcp_types.jsonrpc_message_adapter
+    with contextlib.suppress(ValueError):
+        whole = without_half_characters(line.encode("utf-8", "replace"))
+        return SessionMessage(reader.validate_json(whole, by_name=False))
+    match = _ID.search(line[:200]) or _ID.search(line[-100:])
+    if match is None:
+        return error
+    unread = mcp_types.ErrorData(code=mcp_types.PARSE_ERROR, message="")
+    return SessionMessage(mcp_types.JSONRPCError(jsonrpc="2.0", id=int(match[1]), error=unread))
+
+
+# -- messages, as plain data --------------------------------------------------------------------
+
+
+def plain(item: Any) -> Json:
+    """Return a message of the SDK as JSON, with the names of the specification."""
+    data: Json = item.model_dump(mode="json", by_alias=True, exclude_none=True)
+    return data
+
+
+def call_tool(
+    session: Any,
+    tool: str,
+    arguments: Mapping[str, Any],
+    report: Callable[[float, float | None, str | None], Awaitable[None]],
+    responses: Mapping[str, Any] | None,
+    state: str | None,
+) -> Coroutine[Any, Any, Any]:
+    """Return a request that calls a tool; its result is a `CallToolResult` or an
+    `InputRequiredResult`.
+
+    The SDK's own `call_tool` matches the result with regular expressions of the server in the
+    event loop, and one that takes for ever would stop all connections, and interrupts.
+    """
+    import mcp_types
+
+    parameters = mcp_types.CallToolRequestParams(
+        name=tool, arguments=dict(arguments), input_responses=responses, request_state=state
+    )
+    request = mcp_types.CallToolRequest(params=parameters)
+    answer: Coroutine[Any, Any, Any] = session.send_request(
+        request, _result_reader(), progress_callback=report
+    )
+    return answer
+
+
+@functools.cache
+def _result_reader() -> Any:
+    import mcp_types
+    from pydantic import TypeAdapter
+
+    return TypeAdapter(mcp_types.CallToolResult | mcp_types.InputRequiredResult)
+
+
+def input_request(parameters: Any) -> InputRequest:
+    """Return what a server asks the person (`ElicitRequest`)."""
+    if parameters.mode == "url":
+        return InputRequest(parameters.message, {}, parameters.url)
+    return InputRequest(parameters.message, dict(parameters.requested_schema))
+
+
+def input_requests(result: Any, tool: str) -> dict[str, InputRequest]:
+    """Return what a server asks the person (`InputRequiredResult`). Raises CallError for what
+    is no question to the person."""
+    requests = {}
+    for key, item in (result.input_requests or {}).items():
+        if item.method != "elicitation/create":
+            raise CallError(f"{tool} asks for {item.method}, which is not supported")
+        requests[key] = input_request(item.params)
+    return requests
+
+
+def elicit_result(response: InputResponse) -> Any:
+    """Return a person's response as a message."""
+    import mcp_types
+
+    content = dict(response.content) if response.action == "accept" and response.content else None
+    return mcp_types.ElicitResult(action=response.action, content=content)
+
+
+Kind = Literal["not sent", "lost", "page", "too large", "no result", "failed"]
+_REFUSED = (301, 302, 303, 307, 308, 401, 403)
+
+
+def error_kind(error: Exception, last: LastResponse) -> Kind:
+    """Return what an error of a call means.
+
+    "not sent": nothing ran. "lost": whether it ran is not known. "page": the person has to open
+    a page first, and nothing ran. "too large", "no result": it ran, and what the server answered
+    is too large, or is no result. "failed": the server says that it failed.
+    """
+    import mcp_types
+    from mcp.shared.exceptions import MCPError
+
+    if type(error).__name__ in ("ConnectError", "ConnectTimeout") or last.status in _REFUSED:
+        return "not sent"
+    if last.is_too_large:
+        return "too large"
+    if not isinstance(error, MCPError):
+        return "no result" if type(error).__name__ == "ValidationError" else "lost"
+    if error.code == mcp_types.URL_ELICITATION_REQUIRED:
+        return "page"
+    if error.code == mcp_types.HEADER_MISMATCH or error.message == "Session terminated":
+        return "not sent"
+    unread = error.code in (mcp_types.CONNECTION_CLOSED, mcp_types.PARSE_ERROR)
+    no_message = error.code == mcp_types.INVALID_REQUEST and 0 < last.status < 300
+    return "lost" if unread or no_message or last.status >= 500 else "failed"
+
+
+def is_sign_in_error(error: Exception) -> bool:
+    """Return whether a server asks for a token, and signing in to get one failed."""
+    from mcp.shared.exceptions import MCPError
+
+    return not isinstance(error, MCPError)
+
+
+def error_text(error: Exception) -> str:
+    """Return what an error says, in one line."""
+    import mcp_types
+
+    # What pydantic says is for the server's authors.
+    unread = getattr(error, "code", None) == mcp_types.PARSE_ERROR
+    if unread or type(error).__name__ == "ValidationError":
+        return "its answer does not follow the protocol"
+    return printable(" ".join(str(error).split()))[:300] or type(error).__name__
+
+
+def pages(error: Any) -> dict[str, InputRequest]:
+    """Return the pages that an error asks the person to open."""
+    listed = (error.data or {}).get("elicitations", [])
+    return {
+        str(number): InputRequest(str(page.get("message", "")), {}, str(page.get("url", "")))
+        for number, page in enumerate(listed)
+    }

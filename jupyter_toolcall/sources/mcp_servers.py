@@ -1,0 +1,282 @@
+"""Addresses of MCP servers: a URL, a command line, or a name in the configuration.
+
+`.mcp.json` and `pyproject.toml` beside the notebook may come from somebody else, so a person is
+asked before a server that they name is first used.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shlex
+import tomllib
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+from ..core.digests import digest
+from ..core.errors import UsageError
+from ..core.text import nearest
+from ..storage.journal_file import journals_folder
+
+_VARIABLE = re.compile(r"\$\{(\w+)(?::-([^}]*))?\}")
+_RUNNERS = (
+    "npx",
+    "uvx",
+    "node",
+    "python",
+    "python3",
+    "docker",
+    "run",
+    "exec",
+    "bunx",
+    "pipx",
+    "uv",
+)
+"""The words of a command line that start a server, and do not name it."""
+
+
+@dataclass(frozen=True, slots=True)
+class ServerAddress:
+    """Where an MCP server is: at a URL, or a program to start, or an object of this process."""
+
+    name: str
+    """What messages call it, and what prefixes its tools where names collide."""
+    url: str = ""
+    headers: Mapping[str, str] = field(default_factory=dict)
+    """`${NAME}` in a value is filled in from the environment when it is sent."""
+    command: tuple[str, ...] = ()
+    env: Mapping[str, str] = field(default_factory=dict)
+    folder: str = ""
+    """The folder that the program starts in."""
+    in_memory: Any = field(default=None, compare=False)
+    """A server object of the SDK."""
+    is_named: bool = False
+    """Whether a person gave it its name: another server of that name takes its place."""
+
+    @property
+    def shown(self) -> str:
+        """What a person reads: the URL without a query, or the command line."""
+        if self.command:
+            return shlex.join(self.command)
+        parts = urlsplit(self.url)
+        return f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}{parts.path}" if self.url else ""
+
+    @property
+    def identity(self) -> str:
+        """The digest of all that decides what is started or connected to."""
+        held = f"{id(self.in_memory)}" if self.in_memory is not None else ""
+        env, headers = dict(self.env), dict(self.headers)
+        return digest("mcp", self.url, [*self.command], self.folder, env, headers, held)
+
+
+def server_address(server: Any, folder: Path | None = None, name: str = "") -> ServerAddress:
+    """Return the address that a URL, a command line, a mapping or a server object stands for.
+
+    Arguments:
+        server: `"https://host/mcp"`, `"npx -y package folder"`, a mapping such as an entry of
+            `.mcp.json` (`{"command": ..., "args": [...], "env": {...}}` or
+            `{"url": ..., "headers": {...}}`), or an `MCPServer` of the SDK.
+        folder: where a program starts; the current folder if it is left out.
+        name: what the server is called; without one it is made from the address.
+
+    Raises:
+        UsageError: for anything else, and for a command line with an open quote.
+    """
+    address = _address(server, str(folder or Path.cwd()), name)
+    return replace(address, is_named=bool(name))
+
+
+def _address(server: Any, start: str, name: str) -> ServerAddress:
+    match server:
+        case str() if server.strip().lower().startswith(("http://", "https://")):
+            return _at_url(server.strip(), {}, name)
+        case str() if server.strip():
+            try:
+                words = tuple(shlex.split(server, posix=os.name != "nt"))
+            except ValueError as error:
+                raise UsageError(f"{server!r:.80} is no command line: {error}") from None
+            return ServerAddress(name or _command_name(words), command=words, folder=start)
+        case {"url": str(url), **more}:
+            return _at_url(url, _texts(more.get("headers", {}), "headers"), name)
+        case {"command": str(command), **more} if command:
+            words = (command, *_words(more.get("args", [])))
+            env = _texts(more.get("env", {}), "env")
+            at = str(Path(start, str(more.get("cwd", ""))))
+            return ServerAddress(name or _command_name(words), "", {}, words, env, at)
+        case object() if hasattr(server, "streamable_http_app") or hasattr(server, "lifespan"):
+            title = name or re.sub(r"\W+", "_", str(getattr(server, "name", ""))) or "server"
+            return ServerAddress(title, in_memory=server)
+    raise UsageError(
+        f"{server!r:.60} is no MCP server: give a URL, a command line, a mapping with `url` or "
+        "`command`, or an MCPServer"
+    )
+
+
+def _at_url(url: str, headers: Mapping[str, str], name: str) -> ServerAddress:
+    parts = urlsplit(url)
+    if parts.scheme not in ("http", "https") or not parts.hostname or parts.username:
+        raise UsageError(
+            "the URL of an MCP server begins with https:// and a host, and holds no password; "
+            "write a token as a header: Authorization: Bearer ${NAME}"
+        )
+    words = [word for word in parts.hostname.split(".") if word not in ("www", "mcp", "api")]
+    title = (
+        "local" if parts.hostname in ("localhost", "127.0.0.1", "::1") else (words or ["server"])[0]
+    )
+    return ServerAddress(name or re.sub(r"\W+", "_", title), url, headers)
+
+
+def _command_name(words: tuple[str, ...]) -> str:
+    """Return the last part of the package or program that a command line starts."""
+    named = [word for word in words if not word.startswith("-") and Path(word).stem not in _RUNNERS]
+    stem = Path((named or [words[0]])[0].partition("@latest")[0]).name.removesuffix(".py")
+    short = re.sub(r"^(mcp-server-|server-|mcp-)|(-mcp|-server)+$", "", stem.removesuffix(".exe"))
+    return re.sub(r"\W+", "_", short) or "server"
+
+
+def _texts(data: Any, where: str) -> dict[str, str]:
+    if not isinstance(data, Mapping) or not all(isinstance(v, str) for v in data.values()):
+        raise UsageError(f"`{where}` of an MCP server is a mapping of texts")
+    return {str(key): value for key, value in data.items()}
+
+
+def _words(data: Any) -> tuple[str, ...]:
+    if not isinstance(data, list) or not all(isinstance(word, str) for word in data):
+        raise UsageError("`args` of an MCP server is a list of texts")
+    return tuple(data)
+
+
+def filled(texts: Mapping[str, str], server: str) -> dict[str, str]:
+    """Return texts with the variables of the environment that they name as `${NAME}`.
+
+    Raises UsageError for one that is not set and has no default (`${NAME:-default}`).
+    """
+
+    def value(match: re.Match[str]) -> str:
+        held = os.environ.get(match[1], match[2])
+        if held is None:
+            raise UsageError(
+                f"the MCP server {server} needs the environment variable {match[1]}, which is not "
+                "set; set it and run the cell again"
+            )
+        return held
+
+    return {key: _VARIABLE.sub(value, text) for key, text in texts.items()}
+
+
+# -- servers with a name ------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class NamedServer:
+    """A server of the configuration, and the file that names it ("" for a setting)."""
+
+    entry: Any
+    file: str = ""
+
+
+def named_servers(folder: Path, settings: Mapping[str, Any]) -> dict[str, NamedServer]:
+    """Return the servers that can be used as `-t mcp:NAME`.
+
+    Arguments:
+        folder: the notebook's. `.mcp.json` and `pyproject.toml` (`[tool.jupyter-toolcall.mcp]`)
+            are read there.
+        settings: `%config ToolChat.mcp_servers`; these come first.
+
+    Raises:
+        UsageError: for a file that cannot be read.
+    """
+    servers = {name: NamedServer(entry) for name, entry in settings.items()}
+    for name, entry, file in (*_of_pyproject(folder), *_of_mcp_json(folder)):
+        servers.setdefault(name, NamedServer(entry, file))
+    return servers
+
+
+def _of_mcp_json(folder: Path) -> Iterator[tuple[str, Any, str]]:
+    data = _read(folder / ".mcp.json", json.loads)
+    for name, entry in _mapping(data, "mcpServers").items():
+        yield name, entry, ".mcp.json"
+
+
+def _of_pyproject(folder: Path) -> Iterator[tuple[str, Any, str]]:
+    data = _read(folder / "pyproject.toml", tomllib.loads)
+    own = _mapping(_mapping(data, "tool"), "jupyter-toolcall")
+    for name, entry in _mapping(own, "mcp").items():
+        yield name, entry, "pyproject.toml"
+
+
+def _mapping(data: Any, key: str) -> Mapping[str, Any]:
+    inner = data.get(key) if isinstance(data, Mapping) else None
+    return inner if isinstance(inner, Mapping) else {}
+
+
+def _read(path: Path, parse: Callable[[str], Any]) -> Any:
+    try:
+        return parse(path.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        return {}
+    except (OSError, ValueError) as error:
+        raise UsageError(f"{path.name} beside the notebook cannot be read: {error}") from None
+
+
+Confirm = Callable[[str], bool]
+"""Asks a person a question that is answered with yes or no."""
+
+
+def address_of_named(
+    name: str, folder: Path, settings: Mapping[str, Any], confirm: Confirm
+) -> ServerAddress:
+    """Return the address of a server of the configuration, where the person lets it be used.
+
+    Raises UsageError for an unknown name, and where the person says no.
+    """
+    servers = named_servers(folder, settings)
+    if name not in servers:
+        known = ", ".join(servers) or "none"
+        raise UsageError(
+            f"-t mcp:{name}: no MCP server of that name in .mcp.json, pyproject.toml or "
+            f"%config ToolChat.mcp_servers; there are: {known}.{nearest(name, servers)}"
+        )
+    named = servers[name]
+    try:
+        address = server_address(named.entry, folder, name)
+    except UsageError as error:
+        raise UsageError(f"-t mcp:{name}: {error}") from None
+    if named.file and not is_allowed(address):
+        action = "starts this program" if address.command else "connects to"
+        if not confirm(f"mcp:{name} of {named.file} {action}: {address.shown}. Allow it? [y/N] "):
+            raise UsageError(
+                f"-t mcp:{name} was not allowed to start. %toolchat mcp allow {name} allows "
+                f"{address.shown} on this computer"
+            )
+        allow(address)
+    return address
+
+
+def _allowed_file() -> Path:
+    return journals_folder() / "mcp-servers.json"
+
+
+def is_allowed(address: ServerAddress) -> bool:
+    """Return whether the person has allowed exactly this server on this computer."""
+    return address.identity in _read_allowed()
+
+
+def allow(address: ServerAddress) -> None:
+    """Allow a server on this computer, until its entry changes."""
+    path = _allowed_file()
+    path.parent.mkdir(parents=True, exist_ok=True)
+    allowed = {**_read_allowed(), address.identity: address.shown}
+    path.write_text(json.dumps(allowed, indent=1), encoding="utf-8")
+
+
+def _read_allowed() -> dict[str, str]:
+    try:
+        data = json.loads(_allowed_file().read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return {}
+    return data if isinstance(data, dict) else {}

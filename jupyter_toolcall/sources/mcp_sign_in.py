@@ -1,0 +1,84 @@
+"""Signing in to an MCP server: the page of the browser that comes back with a code.
+
+A small HTTP server on this computer, open only while somebody signs in, takes the one request of
+the browser.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import socket
+from collections.abc import Mapping
+from urllib.parse import parse_qs, urlsplit
+
+from ..core.errors import UsageError
+
+PATH = "/signed-in"
+SECONDS = 300.0
+"""How long a person has for signing in."""
+_PAGE = "<!doctype html><meta charset=utf-8><title>{0}</title><p style='font:1rem sans-serif'>{0}"
+
+
+class SignInPage:
+    """The page that the browser comes back to.
+
+    Its address is chosen at once, since a server has to be told before anybody signs in.
+    """
+
+    def __init__(self) -> None:
+        with socket.socket() as probe:
+            probe.bind(("127.0.0.1", 0))
+            self.port: int = probe.getsockname()[1]
+
+    @property
+    def url(self) -> str:
+        return f"http://127.0.0.1:{self.port}{PATH}"
+
+    async def answer(self) -> Mapping[str, str]:
+        """Return the parameters that the browser comes back with.
+
+        Raises UsageError where nobody signs in in time, or the sign-in was refused.
+        """
+        loop = asyncio.get_running_loop()
+        came: asyncio.Future[Mapping[str, str]] = loop.create_future()
+
+        async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+            try:
+                line = await asyncio.wait_for(reader.readline(), 10)
+                parameters = _parameters(line.decode("latin-1"))
+                signed_in = parameters is not None
+                text = "Signed in. You can close this page." if signed_in else "Nothing is here."
+                body = _PAGE.format(text).encode()
+                status = "200 OK" if signed_in else "404 Not Found"
+                head = f"HTTP/1.1 {status}\r\ncontent-type: text/html\r\nconnection: close\r\n"
+                writer.write(f"{head}content-length: {len(body)}\r\n\r\n".encode() + body)
+                await writer.drain()
+                if parameters is not None and not came.done():
+                    came.set_result(parameters)
+            finally:
+                writer.close()
+
+        server = await asyncio.start_server(serve, "127.0.0.1", self.port)
+        try:
+            parameters = await asyncio.wait_for(came, SECONDS)
+        except TimeoutError:
+            raise UsageError(f"nobody signed in within {SECONDS / 60:g} minutes") from None
+        finally:
+            server.close()
+        if "code" not in parameters:
+            why = parameters.get("error_description") or parameters.get(
+                "error", "no code came back"
+            )
+            raise UsageError(f"the sign-in was refused: {why:.200}")
+        return parameters
+
+
+def _parameters(line: str) -> Mapping[str, str] | None:
+    """Return the parameters of the request line that ends a sign-in; None for any other one."""
+    words = line.split()
+    if len(words) < 2 or words[0] != "GET":
+        return None
+    parts = urlsplit(words[1])
+    if parts.path != PATH:
+        return None
+    return {name: values[0] for name, values in parse_qs(parts.query).items()}

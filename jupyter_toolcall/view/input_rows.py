@@ -1,0 +1,102 @@
+"""What a person sees of a call's rounds of input: the open questions, and the answers."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+from urllib.parse import urlsplit
+
+from ..core.call_record import CallRecord
+from ..core.digests import readable_json
+from ..core.input_round import InputRound
+from ..engine.cursor import Cursor
+from ..engine.input_rounds import may_resume, round_digest, waits_for_input
+from ..tools.value_copies import cut
+from .contract_rows import CallRow, QuestionRow
+
+LINE, LONG = 160, 2_000
+"""Characters of a question and its answer in a step, and of a question in the form."""
+FORM = "The tool asks you for input before it goes on."
+PAGE = "The tool asks you to open a page. Choose Answer when you are done there."
+FORMATS = {"email": "an email address", "uri": "a web address", "date": "a date: 2026-01-31"}
+"""The formats of a text, for the hint at its field."""
+
+
+def with_rounds(row: CallRow, call: CallRecord, cursor: Cursor) -> CallRow:
+    """Return the row of a call with what its tool asked the person, and the answers."""
+    if not call.rounds:
+        return row
+    lines = tuple(_line(each) for each in call.rounds)
+    answered = tuple(line for line, each in zip(lines, call.rounds, strict=True) if each.response)
+    row = replace(row, notes=(*row.notes, *answered), change=row.change or _joined(lines))
+    if row.status == "running" or row.branch or not waits_for_input(call):
+        return row
+    if may_resume(cursor, call):
+        return row
+    questions = question_rows(call.rounds[-1])
+    return replace(
+        row,
+        status="input required",
+        questions=questions,
+        bound=round_digest(call),
+        why=PAGE if any(question.url for question in questions) else FORM,
+        downstream="",
+        again=False,
+        may_have_run=False,
+        recorded="",
+    )
+
+
+def question_rows(open_round: InputRound) -> tuple[QuestionRow, ...]:
+    """Return the questions of a round, each with its form."""
+    return tuple(_question(key, each) for key, each in open_round.asked.requests.items())
+
+
+def _question(key: str, request: Mapping[str, Any]) -> QuestionRow:
+    schema = dict(request.get("schema", {}))
+    fields = schema.get("properties", {})
+    url = str(request.get("url", ""))
+    return QuestionRow(
+        key,
+        cut(str(request.get("message", "")), LONG),
+        {**schema, "properties": {name: _with_hint(part) for name, part in fields.items()}},
+        {name: part["default"] for name, part in fields.items() if "default" in part},
+        url,
+        urlsplit(url).netloc,
+    )
+
+
+def _with_hint(part: Any) -> Any:
+    """Return the schema of a field whose description says its title and its format too."""
+    if not isinstance(part, Mapping):
+        return part
+    hints = (part.get("title"), part.get("description"), FORMATS.get(str(part.get("format"))))
+    return {**part, "description": "; ".join(str(hint) for hint in hints if hint)}
+
+
+def _joined(lines: tuple[str, ...]) -> str:
+    """Return the rounds of a call in one line, from the last ones as many as fit."""
+    joined = " · ".join(lines)
+    return joined if len(joined) <= LINE else lines[-1]
+
+
+def _line(each: InputRound) -> str:
+    """Return a round in one line: what the tool asked, and the answer."""
+    questions = " ".join(
+        str(request.get("message", "")) for request in each.asked.requests.values()
+    )
+    return cut(" ".join(f"{questions} {_answer(each)}".split()), LINE)
+
+
+def _answer(each: InputRound) -> str:
+    if each.response is None:
+        return ""
+    if each.response.decision == "reject":
+        return "You declined."
+    fields = {name: value for content in each.content.values() for name, value in content.items()}
+    said = ", ".join(
+        f"{name} {value if isinstance(value, str) else readable_json(value)}"
+        for name, value in fields.items()
+    )
+    return f"You: {said or 'done'}"

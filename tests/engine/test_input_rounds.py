@@ -1,0 +1,447 @@
+"""A tool asks the person for input: the call waits, goes on with the response, and runs no part
+of itself twice."""
+
+from __future__ import annotations
+
+import asyncio
+import contextvars
+import json
+import threading
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from jupyter_toolcall import Scripted, Session, Tool, Toolbox, tool
+from jupyter_toolcall.core.errors import CallError, NotYourTurn
+from jupyter_toolcall.core.events import Decided, Finished, InputNeeded, Started
+from jupyter_toolcall.core.journal import Journal
+from jupyter_toolcall.core.secrets import MissingSecret
+from jupyter_toolcall.engine.input_rounds import MOST_ROUNDS
+from jupyter_toolcall.jupyter.panel_controller import PanelController
+from jupyter_toolcall.storage.journal_file import journals_folder
+from jupyter_toolcall.storage.signatures import signer
+from jupyter_toolcall.tools.running_tool import (
+    InputRequest,
+    InputRequired,
+    InputResponse,
+    OutcomeUnknown,
+    report_progress,
+)
+from jupyter_toolcall.view.view_rows import all_rows
+
+WHO = {
+    "type": "object",
+    "properties": {
+        "name": {"type": "string", "minLength": 1},
+        "guests": {"type": "integer", "default": 2, "minimum": 1},
+    },
+    "required": ["name"],
+}
+SURE = {"type": "object", "properties": {"sure": {"type": "boolean"}}, "required": ["sure"]}
+
+
+class Restaurant:
+    """A tool that asks twice, and what of it ran."""
+
+    def __init__(self) -> None:
+        self.ran: list[str] = []
+        self.responses: list[InputResponse] = []
+
+    def ask(self, day: str) -> str:
+        self.ran.append(f"ask {day}")
+        raise InputRequired({"who": InputRequest("Who books?", WHO)}, {"asked": 1})
+
+    def resume(
+        self, state: Any, responses: Mapping[str, InputResponse], arguments: Mapping[str, Any]
+    ) -> str:
+        response = responses["who"]
+        self.ran.append(f"resume {state['asked']} {response.action}")
+        self.responses.append(response)
+        if response.action == "decline":
+            return "not booked"
+        if state["asked"] == 1:
+            name = response.content["name"]
+            raise InputRequired({"who": InputRequest("Sure?", SURE)}, {"asked": 2, "name": name})
+        return f"{arguments['day']} for {state['name']}"
+
+    def session(self, journal: Journal | None = None, approve: str = "all") -> Session:
+        parameters = {
+            "type": "object",
+            "properties": {"day": {"type": "string"}},
+            "required": ["day"],
+        }
+        book = Tool("book", "Book a table.", parameters, self.ask, resume=self.resume)
+        model = Scripted([("book", {"day": "Monday"}), "Done."])
+        return Session(Toolbox(book), model, scheme="flat", approve=approve, journal=journal)
+
+    def asked(self, approve: str = "all") -> Session:
+        session = self.session(approve=approve).tell("Book.")
+        return session if approve == "all" else session.decide("call_1").run()
+
+    def restarted(self, session: Session, own: bool = True) -> Session:
+        """Return the session as another kernel reads it, on this machine or on another."""
+        seal = signer(journals_folder())
+        text = session.journal.dumps(seal if own else None)
+        return self.session(Journal.loads(text, seal)).checkout(session.head)
+
+
+def waiting(session: Session) -> list[tuple[str, str]]:
+    return [(call.id, call.status) for call in session.pending]
+
+
+@pytest.fixture
+def restaurant() -> Restaurant:
+    return Restaurant()
+
+
+@pytest.mark.parametrize("approve", ["all", "ask"])
+def test_a_call_asks_in_rounds_and_the_model_is_told_one_result(
+    restaurant: Restaurant, approve: str
+) -> None:
+    session = restaurant.asked(approve)
+    assert waiting(session) == [("call_1", "input required")]
+    session.decide("call_1", "answer", result={"name": "Ada"}).run()
+    assert waiting(session) == [("call_1", "input required")]
+    session.decide("call_1", "answer", result={"sure": True}).run()
+    assert session.calls[0].result == "Monday for Ada"
+    assert restaurant.ran == ["ask Monday", "resume 1 accept", "resume 2 accept"]
+    results = [m for m in session.requests[-1].request.messages if hasattr(m, "results")]
+    assert [json.loads(r.content) for m in results for r in m.results] == [
+        {"result": "Monday for Ada"}
+    ]
+
+
+def test_a_round_that_is_rejected_is_declined_and_the_tool_goes_on(restaurant: Restaurant) -> None:
+    session = restaurant.asked().decide("call_1", "reject", reason="later").run()
+    assert session.calls[0].result == "not booked"
+    assert restaurant.ran == ["ask Monday", "resume 1 decline"]
+
+
+@pytest.mark.parametrize(
+    ("fields", "wrong"),
+    [
+        ({}, {"name": "is missing"}),
+        ({"name": "Ada", "guests": 0}, {"guests": "0 is less than the minimum of 1"}),
+        (
+            {"name": "Ada", "table": 1},
+            {"table": "there is no such argument; there are: name, guests."},
+        ),
+        ("Ada", {}),
+    ],
+)
+def test_an_answer_that_does_not_fit_the_form_is_refused_at_its_field(
+    restaurant: Restaurant, fields: Any, wrong: dict[str, str]
+) -> None:
+    session = restaurant.asked()
+    count = len(session.journal)
+    with pytest.raises(CallError) as refused:
+        session.decide("call_1", "answer", result=fields)
+    assert refused.value.fields == wrong
+    assert (len(session.journal), restaurant.ran) == (count, ["ask Monday"])
+
+
+def test_a_late_a_double_and_a_forged_response_are_refused_with_a_reason(
+    restaurant: Restaurant,
+) -> None:
+    session = restaurant.asked()
+    first = all_rows(session.cursor, "").calls[0].bound
+    with pytest.raises(NotYourTurn, match="has changed since it was shown"):
+        session.decide("call_1", "answer", result={"name": "Ada"}, bound="0" * 32)
+    with pytest.raises(NotYourTurn, match="asks you for input"):
+        session.decide("call_1", "approve")
+    session.decide("call_1", "answer", result={"name": "Ada"}, bound=first)
+    with pytest.raises(NotYourTurn, match="responded to call call_1 already"):
+        session.decide("call_1", "answer", result={"name": "Bo"})
+    session.run()
+    with pytest.raises(NotYourTurn, match="has changed since it was shown"):
+        session.decide("call_1", "answer", result={"sure": True}, bound=first)
+    forged = Decided("call_1", "answer", round=1)
+    with pytest.raises(NotYourTurn, match="round 1"):
+        session.journal.append(session.head, forged)
+    session.decide("call_1", "answer", result={"sure": True}).run()
+    with pytest.raises(NotYourTurn, match="succeeded already"):
+        session.decide("call_1", "answer", result={"sure": True})
+    assert len(restaurant.ran) == 3
+
+
+def test_an_open_round_survives_a_restart_and_is_answered_there(restaurant: Restaurant) -> None:
+    session = restaurant.asked()
+    again = restaurant.restarted(session).replay().run()
+    assert (again.head, waiting(again)) == (session.head, [("call_1", "input required")])
+    again.decide("call_1", "answer", result={"name": "Ada"})
+    # The kernel dies before the tool goes on: the next one goes on with the response.
+    last = restaurant.restarted(again).run()
+    assert waiting(last) == [("call_1", "input required")]
+    assert restaurant.ran == ["ask Monday", "resume 1 accept"]
+
+
+def test_a_kernel_that_dies_while_the_tool_goes_on_leaves_an_unknown_outcome(
+    restaurant: Restaurant,
+) -> None:
+    session = restaurant.asked().decide("call_1", "answer", result={"name": "Ada"})
+    session.cursor.write(Started("call_1"))
+    again = restaurant.restarted(session).run()
+    assert waiting(again) == [("call_1", "unknown")]
+    assert restaurant.ran == ["ask Monday"]
+    # It starts over from its first round.
+    again.decide("call_1", "approve").run()
+    assert waiting(again) == [("call_1", "input required")]
+    assert restaurant.ran == ["ask Monday", "ask Monday"]
+
+
+def test_a_response_is_good_for_one_start_on_whatever_branch(restaurant: Restaurant) -> None:
+    session = restaurant.asked().decide("call_1", "answer", result={"name": "Ada"})
+    fork = session.fork()
+    session.run()
+    assert waiting(fork.run()) == [("call_1", "approved")]
+    assert restaurant.ran == ["ask Monday", "resume 1 accept"]
+    fork.decide("call_1", "answer", result={"name": "Bo"}).run()
+    assert restaurant.ran[2:] == ["resume 1 accept"]
+
+
+def test_an_edit_starts_over_from_the_first_round(restaurant: Restaurant) -> None:
+    session = restaurant.asked().decide("call_1", "answer", result={"name": "Ada"}).run()
+    session.decide("call_1", "edit", arguments={"day": "Tuesday"}).run()
+    assert waiting(session) == [("call_1", "input required")]
+    assert len(session.pending[0].rounds) == 1
+    session.decide("call_1", "answer", result={"name": "Bo"}).run()
+    session.decide("call_1", "answer", result={"sure": True}).run()
+    edited = session.edit("call_1", day="Friday").run()
+    assert restaurant.ran[-1] == "ask Friday"
+    assert waiting(edited) == [("call_1", "input required")]
+
+
+def test_nothing_runs_by_the_rounds_that_another_machine_recorded(restaurant: Restaurant) -> None:
+    session = restaurant.asked().decide("call_1", "answer", result={"name": "Ada"})
+    theirs = restaurant.restarted(session, own=False)
+    assert waiting(theirs.run()) == [("call_1", "approved")]
+    assert waiting(restaurant.restarted(session, own=False).replay().run()) == [
+        ("call_1", "proposed")
+    ]
+    assert restaurant.ran == ["ask Monday"]
+
+
+def test_a_tool_may_ask_ten_times_and_not_more() -> None:
+    def resume(state: int, responses: object, arguments: object) -> str:
+        raise InputRequired({"more": InputRequest("More?")}, state + 1)
+
+    @tool(resume=resume)
+    def ask() -> str:
+        """Ask."""
+        raise InputRequired({"more": InputRequest("More?")}, 1)
+
+    model = Scripted([("ask", {}), "Done."])
+    session = Session(Toolbox(ask), model, scheme="flat", approve="all").tell("Go.")
+    for _ in range(MOST_ROUNDS):
+        session.decide("call_1", "answer").run()
+    assert session.calls[0].error == "ask asked for input 10 times, and asks again"
+
+
+@pytest.mark.parametrize(
+    ("request_", "reason"),
+    [
+        (InputRequest("Go.", url="javascript:alert(1)"), "no plain address"),
+        (InputRequest("Go.", url="https://good.example@bad.example/"), "no plain address"),
+        (InputRequest("Go.", schema={"type": "object", "properties": 3}), "cannot be shown"),
+        (InputRequest("Go.", schema={"properties": {"x": object()}}), "cannot be shown"),
+    ],
+)
+def test_a_question_that_cannot_be_shown_fails_the_call(
+    request_: InputRequest, reason: str
+) -> None:
+    @tool(resume=lambda *going_on: "done")
+    def ask() -> str:
+        """Ask."""
+        raise InputRequired({"more": request_})
+
+    model = Scripted([("ask", {}), "Done."])
+    session = Session(Toolbox(ask), model, scheme="flat", approve="all").tell("Go.")
+    assert reason in session.calls[0].error
+
+
+def test_a_tool_that_asks_and_cannot_go_on_fails() -> None:
+    def ask() -> str:
+        """Ask."""
+        raise InputRequired({"more": InputRequest("More?")})
+
+    model = Scripted([("ask", {}), "Done."])
+    session = Session(Toolbox(ask), model, scheme="flat", approve="all").tell("Go.")
+    assert session.calls[0].error == "ask asks for input, and has no `resume` that takes it"
+
+
+def test_a_secret_in_a_response_reaches_the_tool_and_not_the_journal(
+    restaurant: Restaurant, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("SHOP_TOKEN", "tok-9f8e7d6c5b4a3210")
+    session = restaurant.asked()
+    session.decide("call_1", "answer", result={"name": "tok-9f8e7d6c5b4a3210"})
+    monkeypatch.delenv("SHOP_TOKEN")
+    with pytest.raises(MissingSecret, match="SHOP_TOKEN"):
+        session.run()
+    monkeypatch.setenv("SHOP_TOKEN", "tok-9f8e7d6c5b4a3210")
+    session.run()
+    assert restaurant.responses[0].content["name"] == "tok-9f8e7d6c5b4a3210"
+    rows = repr(all_rows(session.cursor, ""))
+    assert "tok-9f8e" not in session.journal.dumps()
+    assert "tok-9f8e" not in rows
+
+
+def test_a_session_with_rounds_is_replayed_verified_and_exported(
+    restaurant: Restaurant, tmp_path: Path
+) -> None:
+    session = restaurant.asked().decide("call_1", "answer", result={"name": "Ada"}).run()
+    session.decide("call_1", "answer", result={"sure": True}).run()
+    count, ran = len(session.journal), len(restaurant.ran)
+    assert session.replay().run().head == session.head
+    assert session.replay(fresh=True).run().head == session.head
+    assert session.verify()
+    assert (len(session.journal), len(restaurant.ran)) == (count, ran)
+    script = session.export(tmp_path / "book.py").read_text()
+    assert 'result_1 = "Monday for Ada"' in script
+    namespace: dict[str, Any] = {}
+    exec(script, namespace)
+    assert namespace["result_1"] == "Monday for Ada"
+    for ending in ("html", "json", "svg", "ipynb"):
+        assert session.export(tmp_path / f"book.{ending}").read_text()
+
+
+def test_the_rows_of_a_call_have_its_questions_and_then_its_answers(restaurant: Restaurant) -> None:
+    session = restaurant.asked()
+    row = all_rows(session.cursor, "").calls[0]
+    assert (row.status, row.change) == ("input required", "Who books?")
+    [question] = row.questions
+    assert (question.message, dict(question.values)) == ("Who books?", {"guests": 2})
+    session.decide("call_1", "answer", result={"name": "Ada"}).run()
+    session.decide("call_1", "reject").run()
+    row = all_rows(session.cursor, "").calls[0]
+    assert row.questions == ()
+    assert row.notes == ("Who books? You: name Ada", "Sure? You declined.")
+
+
+def test_a_panel_answers_by_question_and_is_refused_at_the_field(restaurant: Restaurant) -> None:
+    sent: list[Any] = []
+    controller = PanelController(restaurant.asked(), sent.append)
+    bound = all_rows(controller.session.cursor, "").calls[0].bound
+    answer = {"type": "answer", "call": "call_1", "bound": bound}
+    controller.receive({**answer, "result": {"who": {"guests": 3}}})
+    controller.apply_commands()
+    assert sent[-1].fields == {"name": "is missing"}
+    controller.receive({**answer, "result": {"who": {"name": "Ada", "guests": 3}}})
+    assert controller.apply_commands()
+    controller.run_to_pause()
+    assert restaurant.responses[0].content == {"name": "Ada", "guests": 3}
+
+
+def test_the_program_that_runs_calls_itself_answers_and_goes_on(restaurant: Restaurant) -> None:
+    session = restaurant.session(approve="none").ask("Book.").step()
+    assert session.call_tool("call_1").status == "input required"
+    with pytest.raises(NotYourTurn, match="asks for input"):
+        session.call_tool("call_1")
+    session.decide("call_1", "answer", result={"name": "Ada"})
+    assert session.call_tool("call_1").status == "input required"
+
+
+# -- an unknown outcome, and progress -------------------------------------------------------------
+
+
+def losing(idempotent: bool, ran: list[int]) -> Session:
+    @tool(idempotent=idempotent)
+    def pay(amount: int) -> str:
+        """Pay."""
+        ran.append(amount)
+        raise OutcomeUnknown("the server stopped while the call ran")
+
+    model = Scripted([("pay", {"amount": 3}), "Done."])
+    return Session(Toolbox(pay), model, scheme="flat", approve="all").tell("Pay.")
+
+
+def test_a_tool_that_does_not_know_its_outcome_says_why_and_does_not_run_again() -> None:
+    ran: list[int] = []
+    session = losing(False, ran)
+    assert waiting(session) == [("call_1", "unknown")]
+    assert waiting(session.run()) == [("call_1", "unknown")]
+    warning = all_rows(session.cursor, "").calls[0].warning
+    assert warning is not None
+    assert "the server stopped while the call ran" in warning.text
+    count = len(session.journal)
+    assert session.replay().run().head == session.head
+    assert (len(session.journal), ran) == (count, [3])
+    session.decide("call_1", "reject", reason="I look myself.").run()
+    told = str(session.requests[-1].request.messages[-1])
+    assert "the server stopped while the call ran" in told
+    assert "I look myself." in told
+
+
+def test_an_idempotent_tool_runs_again_once_by_itself() -> None:
+    ran: list[int] = []
+    session = losing(True, ran)
+    assert (waiting(session), ran) == ([("call_1", "unknown")], [3, 3])
+    session.run()
+    session.decide("call_1").run()
+    assert (waiting(session), ran) == ([("call_1", "unknown")], [3, 3, 3])
+
+
+def test_progress_is_published_while_the_tool_runs_and_not_recorded(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("SHOP_TOKEN", "tok-9f8e7d6c5b4a3210")
+
+    def copy() -> str:
+        """Copy."""
+        report_progress("1 of 2: tok-9f8e7d6c5b4a3210")
+        report_progress("2 of 2" + "!" * 500)
+        return "copied"
+
+    sent: list[Any] = []
+    model = Scripted([("copy", {}), "Done."])
+    session = Session(Toolbox(copy), model, scheme="flat", approve="all").ask("Go.")
+    controller = PanelController(session, sent.append)
+    controller.run_to_pause()
+    says = [row.says for notice in sent for row in notice.rows.session]
+    assert "Running: 1 of 2: {secret:SHOP_TOKEN}" in says
+    steps = [row.change for notice in sent for row in notice.rows.calls]
+    assert "1 of 2: {secret:SHOP_TOKEN}" in steps
+    assert max(map(len, steps)) <= 200
+    assert says[-1] == "Finished"
+    assert "2 of 2" not in session.journal.dumps()
+    assert "2 of 2" not in repr(controller.whole())
+    report_progress("nothing runs")
+
+
+def test_progress_is_shown_from_tasks_and_threads_until_the_call_ends() -> None:
+    late: list[contextvars.Context] = []
+
+    async def copy() -> str:
+        """Copy."""
+
+        async def part(number: int) -> None:
+            report_progress(f"part {number}")
+
+        late.append(contextvars.copy_context())
+        await asyncio.gather(part(1), part(2))
+        thread = threading.Thread(target=late[0].run, args=(report_progress, "part 3"))
+        thread.start()
+        thread.join()
+        return "copied"
+
+    sent: list[Any] = []
+    model = Scripted([("copy", {}), "Done."])
+    session = Session(Toolbox(copy), model, scheme="flat", approve="all").ask("Go.")
+    controller = PanelController(session, sent.append)
+    controller.run_to_pause()
+    says = [row.says for notice in sent for row in notice.rows.session]
+    assert [text for text in says if "part" in text] == [f"Running: part {n}" for n in (1, 2, 3)]
+    late[0].run(report_progress, "too late")
+    assert sent[-1].rows.session[0].says == "Finished"
+
+
+def test_the_journal_keeps_six_kinds_of_events(restaurant: Restaurant) -> None:
+    session = restaurant.asked().decide("call_1", "answer", result={"name": "Ada"}).run()
+    path = session.journal.path(session.head)
+    assert [type(entry.event).__name__ for entry in path[3:]] == [
+        *("Started", "Finished", "Decided", "Started", "Finished"),
+    ]
+    rounds = [entry.event.outcome for entry in path if isinstance(entry.event, Finished)]
+    assert all(isinstance(outcome, InputNeeded) for outcome in rounds)
