@@ -196,6 +196,7 @@ def terminal_update(shown: int) -> str:
     """Return as JSON what a terminal shows: the calls that wait, and what came after `shown`
     calls had their results; and why decisions were refused."""
     decisions = import_module("..engine.decisions", __package__)
+    rounds = import_module("..engine.input_rounds", __package__)
     call_line = import_module(".client_view", __package__).call_line
     session = NotebookHost(current_notebook(), _serving().name).controller().session
     cursor, hide = session.cursor, session.cursor.context.hide
@@ -205,6 +206,7 @@ def terminal_update(shown: int) -> str:
             "tool": call.tool,
             "arguments": hide(dict(call.arguments)),
             "by": call.asked_call.by or "the model",
+            "asks": rounds.questions_text(call) if rounds.waits_for_input(call) else "",
             "bound": decisions.current_approval_digest(
                 cursor, session.state.call(call.id), session.state
             ),

@@ -23,6 +23,7 @@ from ..storage.notebook_files import NotExecuted, cell_sources, read_notebook
 
 POLL = 0.3
 """Seconds between two looks at the session."""
+INPUT = "a[n]swer with its fields as JSON, [r]eject? "
 CHOICES = "[a]pprove, [e]dit as JSON, a[n]swer as JSON, [r]eject? "
 _HERE = f"__import__('importlib').import_module({f'{__package__}.serve_command'!r})"
 
@@ -150,7 +151,10 @@ class Terminal:
     def _decide(self, call: Mapping[str, Any]) -> None:
         arguments = json.dumps(call["arguments"], indent=2, ensure_ascii=False)
         print_text(printable(f"\n{call['by']} asks for {call['tool']}\n{arguments}", LINES))
-        command = self._command(self.ask(CHOICES).strip().lower()[:1])
+        if call["asks"]:
+            print_text(printable(f"{call['tool']} asks you: {call['asks']}", LINES))
+        choice = self.ask(INPUT if call["asks"] else CHOICES).strip().lower()[:1]
+        command = self._command(choice)
         if command is None:
             return
         command |= {"call": call["call"], "bound": call["bound"]}

@@ -22,6 +22,7 @@ from ..core.state_fold import state_at
 from ..engine.client_calls import client_must_wait, record_client_call
 from ..engine.cursor import Cursor
 from ..engine.decisions import waiting_calls
+from ..engine.input_rounds import waits_for_input
 from ..engine.person_model import is_person_turn
 from ..schemes.scheme import LONGEST_RESULT, completed, result_data, result_text
 from ..session.session import Session
@@ -34,6 +35,7 @@ wait for the person for hours."""
 MOST_KEPT = 1_000
 """Calls that are kept beside the session."""
 WAITS_FOR_PERSON = "waits for the person's decision"
+WAITS_FOR_INPUT = "waits for the person's input, which the tool asks for"
 T = TypeVar("T")
 
 Stage = Literal["queued", "asked", "withdrawn"]
@@ -223,8 +225,11 @@ class ServedSession:
             elif record.outcome is not None:
                 self._asked.remove(call)
                 _settle(call, call_result(session, record))
+            elif call.id in waiting:
+                asks = waits_for_input(record)
+                call.waits_for = WAITS_FOR_INPUT if asks else WAITS_FOR_PERSON
             else:
-                call.waits_for = WAITS_FOR_PERSON if call.id in waiting else "waits in the session"
+                call.waits_for = "waits in the session"
 
     def result_now(self, session: Session, call_id: str) -> CallResult | None:
         """Return the result of a call as it stands, whoever asked for it; None where it has none
@@ -282,7 +287,7 @@ def _decision_note(cursor: Cursor, record: CallRecord) -> str:
         return "The person interrupted this call while it ran; what it had done is not known."
     if record.edited and (changes := _changes(cursor, record)):
         return f"The person changed {', '.join(changes)}.{reason}"
-    return ""
+    return "The tool asked the person for input." if record.rounds else ""
 
 
 def _who_decided(cursor: Cursor, record: CallRecord) -> str:

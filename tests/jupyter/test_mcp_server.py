@@ -16,13 +16,14 @@ from mcp.client import Client
 from mcp.client.streamable_http import streamable_http_client
 from mcp.shared.exceptions import MCPError
 
-from jupyter_toolcall import Scripted, Session, Toolbox, tool
+from jupyter_toolcall import Scripted, Session, Tool, Toolbox, tool
 from jupyter_toolcall.core.errors import ToolcallError
 from jupyter_toolcall.jupyter.mcp_server import HttpServer, McpSession
 from jupyter_toolcall.jupyter.panel_controller import PanelController
 from jupyter_toolcall.jupyter.served_session import ServedSession
 from jupyter_toolcall.models.named import Person
 from jupyter_toolcall.sources.table_sharing import Sharing
+from jupyter_toolcall.tools.running_tool import InputRequest, InputRequired
 
 T = TypeVar("T")
 
@@ -352,6 +353,33 @@ def test_an_answer_of_the_person_is_the_result() -> None:
             result = data(await asked)
             assert result["result"] == 7
             assert result["note"] == "The person gave this result; the tool did not run."
+
+    run(test())
+
+
+def test_a_tool_that_asks_for_input_asks_the_person_and_not_the_client() -> None:
+    form = {"type": "object", "properties": {"guests": {"type": "integer"}}}
+
+    def ask(day: str) -> str:
+        raise InputRequired({"who": InputRequest("How many?", form)}, {"day": day})
+
+    def resume(state: Any, responses: Any, arguments: Any) -> str:
+        return f"{state['day']}, {responses['who'].content['guests']} guests"
+
+    async def test() -> None:
+        day = {"type": "object", "properties": {"day": {"type": "string"}}, "required": ["day"]}
+        book = Tool("book", "Book a table.", day, ask, resume=resume)
+        async with served(finished(book, approve="all")) as (host, server):
+            async with client(server) as agent:
+                asked = asyncio.create_task(agent.call_tool("book", {"day": "Monday"}))
+                call = await host.waiting()
+                known = server.session.served.calls[call.id]
+                await until(lambda: "input" in known.waits_for)
+                host.panel.session.decide(call, "answer", result={"guests": 4})
+                host.panel.receive({"type": "run"})
+                result = data(await asked)
+            assert result["result"] == "Monday, 4 guests"
+            assert result["note"] == "The tool asked the person for input."
 
     run(test())
 
