@@ -96,8 +96,8 @@ class ClientCall:
 
 @dataclass
 class ServedSession:
-    """The calls of clients in one session. Methods that end in `_soon` may be called in any thread;
-    all others run in the main loop."""
+    """The calls of clients in one session. `status_text`, and methods that end in `_soon`, may be
+    called in any thread; all others run in the main loop."""
 
     host: SessionHost
     loop: asyncio.AbstractEventLoop
@@ -138,6 +138,13 @@ class ServedSession:
 
         self.loop.call_soon_threadsafe(run)
         return answer
+
+    def status_text(self, call: ClientCall) -> str:
+        """Return why a call has no result yet, or how far its tool says that it is."""
+        cursor = self.host.controller().session.cursor
+        if cursor.running == call.id and (progress := cursor.progress):
+            return f"runs: {cursor.context.hide(progress)}"
+        return call.waits_for or "waits for its turn"
 
     # -- in the main loop -------------------------------------------------------------------
 

@@ -26,6 +26,7 @@ SET_UP = """%load_ext jupyter_toolcall
 import asyncio, time
 from pathlib import Path
 from jupyter_toolcall import Scripted, tool
+from jupyter_toolcall.tools.running_tool import report_progress
 model = Scripted(["Ready.", "Again."])
 
 class Jar:
@@ -39,6 +40,7 @@ def fill(grams: int) -> Jar:
 @tool(read_only=True)
 def nap(seconds: float) -> str:
     "Sleep."
+    report_progress("3 of 10")
     Path("napping").touch()
     time.sleep(seconds)
     return "awake"
@@ -168,11 +170,21 @@ def test_a_call_runs_in_the_kernel_and_its_object_is_in_the_session(
     asyncio.run(test())
 
 
-def test_the_interrupt_of_the_kernel_ends_the_call_of_a_client(kernel: Kernel, lines: str) -> None:
+def test_a_client_hears_how_far_a_tool_is_and_the_interrupt_of_the_kernel_ends_its_call(
+    kernel: Kernel, lines: str
+) -> None:
     async def test() -> None:
         async with connected(lines) as client:
-            call = asyncio.create_task(client.call_tool("nap", {"seconds": 600}))
+            told: asyncio.Queue[str] = asyncio.Queue()
+
+            async def progress(done: float, total: float | None, message: str | None) -> None:
+                told.put_nowait(message or "")
+
+            nap = client.call_tool("nap", {"seconds": 600}, progress_callback=progress)
+            call = asyncio.create_task(nap)
             await exists(kernel.folder / "napping")
+            while not (await told.get()).endswith("runs: 3 of 10"):
+                pass
             kernel.manager.interrupt_kernel()
             result = (await call).structured_content
             assert result["status"] == "interrupted"
