@@ -253,9 +253,9 @@ class McpSession:
         name, _, digest = uri.removeprefix(OBJECTS).partition("/")
         if not uri.startswith(OBJECTS):
             raise UsageError(f"there is no resource {uri!r:.100}")
-        made = client_view.object_named(session, unquote(name))
+        obj = client_view.object_named(session, unquote(name))
         # On another branch the same name may stand for another object.
-        if digest and digest != made.digest[: len(digest)]:
+        if digest and digest != obj.digest[: len(digest)]:
             raise UsageError(f"that {unquote(name)} is on a branch that the person has left")
         return client_view.object_content(session, unquote(name)), bool(digest)
 

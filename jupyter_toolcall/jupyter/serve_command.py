@@ -165,8 +165,8 @@ def _options(words: list[str]) -> tuple[int, bool]:
             return int(text), False
         case ["--port", *_]:
             raise UsageError("--port takes a number, such as --port 8765")
-    known = ("--port", "--stop")
-    raise UsageError(f"serve takes --port N, or --stop.{nearest(words[0], known)}")
+    options = ("--port", "--stop")
+    raise UsageError(f"serve takes --port N, or --stop.{nearest(words[0], options)}")
 
 
 def current_notebook() -> Notebook:

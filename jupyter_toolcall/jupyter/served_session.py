@@ -152,7 +152,7 @@ class ServedSession:
         self.calls[call.id] = call
         if len(self.calls) > MOST_KEPT:
             # What is recorded is found in the session.
-            ended = (each for each, known in self.calls.items() if known.result.done())
+            ended = (old.id for old in self.calls.values() if old.result.done())
             self.calls.pop(next(ended, ""), None)
         self._queue.append(call)
         self._hand_over()

@@ -175,15 +175,15 @@ def test_a_client_hears_how_far_a_tool_is_and_the_interrupt_of_the_kernel_ends_i
 ) -> None:
     async def test() -> None:
         async with connected(lines) as client:
-            told: asyncio.Queue[str] = asyncio.Queue()
+            messages: asyncio.Queue[str] = asyncio.Queue()
 
             async def progress(done: float, total: float | None, message: str | None) -> None:
-                told.put_nowait(message or "")
+                messages.put_nowait(message or "")
 
             nap = client.call_tool("nap", {"seconds": 600}, progress_callback=progress)
             call = asyncio.create_task(nap)
             await exists(kernel.folder / "napping")
-            while not (await told.get()).endswith("runs: 3 of 10"):
+            while not (await messages.get()).endswith("runs: 3 of 10"):
                 pass
             kernel.manager.interrupt_kernel()
             result = (await call).structured_content
@@ -200,14 +200,14 @@ def test_calls_wait_while_a_cell_runs_that_awaits(kernel: Kernel, lines: str) ->
             source = "Path('awaits').touch()\nawait asyncio.Event().wait()"
             cell = asyncio.create_task(asyncio.to_thread(kernel.run, source))
             await exists(kernel.folder / "awaits")
-            told: asyncio.Queue[str] = asyncio.Queue()
+            messages: asyncio.Queue[str] = asyncio.Queue()
 
             async def progress(done: float, total: float | None, message: str | None) -> None:
-                told.put_nowait(message or "")
+                messages.put_nowait(message or "")
 
             call = client.call_tool("weigh", {"jar": "Jar#1"}, progress_callback=progress)
             asked = asyncio.create_task(call)
-            while "a cell runs" not in await told.get():
+            while "a cell runs" not in await messages.get():
                 pass
             assert not asked.done()
             kernel.manager.interrupt_kernel()
@@ -225,7 +225,7 @@ def test_tools_are_listed_while_a_cell_runs_that_blocks_the_kernel(
         cell = asyncio.create_task(asyncio.to_thread(kernel.run, source))
         await exists(kernel.folder / "sleeps")
         async with connected(lines) as client:
-            tools = [each.name for each in (await client.list_tools()).tools]
+            tools = [tool.name for tool in (await client.list_tools()).tools]
             assert tools[-3:] == ["fill", "nap", "weigh"]
         assert not cell.done()
         kernel.manager.interrupt_kernel()
@@ -298,8 +298,8 @@ def test_after_a_restart_the_cell_repeats_the_calls_of_clients_and_their_results
         async def later(lines: str) -> Any:
             async with connected(lines) as client:
                 arguments = {"call_id": result["call_id"]}
-                found = await client.call_tool("wait_for_decision", arguments)
-                return found.structured_content
+                again = await client.call_tool("wait_for_decision", arguments)
+                return again.structured_content
 
         assert asyncio.run(later(kernel.run("%toolchat serve"))) == result
 
@@ -323,8 +323,8 @@ def test_without_the_extra_the_error_says_what_to_install() -> None:
 
 
 def write(path: Path, *cells: str) -> Path:
-    made = [nbformat.v4.new_code_cell(cell) for cell in cells]
-    nbformat.write(nbformat.v4.new_notebook(cells=made), path)
+    code = [nbformat.v4.new_code_cell(cell) for cell in cells]
+    nbformat.write(nbformat.v4.new_notebook(cells=code), path)
     return path
 
 
