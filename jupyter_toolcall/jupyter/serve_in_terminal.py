@@ -43,7 +43,8 @@ def serve_notebook(path: Path, port: int, session: str, ask: Callable[[str], str
     with _kernel(path) as kernel:
         with progress_bar(len(sources), path.name, "cell") as progress:
             for source in sources:
-                kernel.run_cell(source)
+                if printed := kernel.run_cell(source):
+                    print_text(printable(printed, LINES))
                 progress.update()
         options = [*(["-n", session] if session else []), *(["--port", str(port)] if port else [])]
         kernel.run_cell(" ".join(["%toolchat", "serve", *options]))
