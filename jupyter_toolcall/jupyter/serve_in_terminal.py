@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from ..core.errors import Unfinished
-from ..core.text import LINES, print_text, printable, progress_bar
+from ..core.text import print_text, printable, progress_bar
 from ..storage.notebook_files import NotExecuted, cell_sources, read_notebook
 
 POLL = 0.3
@@ -44,7 +44,7 @@ def serve_notebook(path: Path, port: int, session: str, ask: Callable[[str], str
         with progress_bar(len(sources), path.name, "cell") as progress:
             for source in sources:
                 if printed := kernel.run_cell(source):
-                    print_text(printable(printed, LINES))
+                    print_text(printed)
                 progress.update()
         options = [*(["-n", session] if session else []), *(["--port", str(port)] if port else [])]
         kernel.run_cell(" ".join(["%toolchat", "serve", *options]))
@@ -151,9 +151,9 @@ class Terminal:
 
     def _decide(self, call: Mapping[str, Any]) -> None:
         arguments = json.dumps(call["arguments"], indent=2, ensure_ascii=False)
-        print_text(printable(f"\n{call['by']} asks for {call['tool']}\n{arguments}", LINES))
+        print_text(f"\n{call['by']} asks for {call['tool']}\n{arguments}")
         if call["asks"]:
-            print_text(printable(f"{call['tool']} asks you: {call['asks']}", LINES))
+            print_text(f"{call['tool']} asks you: {call['asks']}")
         choice = self.ask(INPUT if call["asks"] else CHOICES).strip().lower()[:1]
         command = self._command(choice)
         if command is None:
