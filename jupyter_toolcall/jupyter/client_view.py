@@ -105,12 +105,12 @@ def described(session: Session, name: str) -> dict[str, Any]:
         tool = tools[name]
         data = {**tool.definition(), "read_only": tool.read_only, "idempotent": tool.idempotent}
         return _hidden(session, data | {"returns": tool.result, "asks_person": tool.for_person})
-    made = object_named(session, name, tools)
+    obj = object_named(session, name, tools)
     return _hidden(
         session,
         {
             "name": name,
-            "type": made.kind,
+            "type": obj.kind,
             "description": object_text(name, session.state, session.toolbox),
             "made_from": list(session.deps(name)),
             "used_by": list(session.users(name)),
@@ -120,11 +120,11 @@ def described(session: Session, name: str) -> dict[str, Any]:
 
 def object_named(session: Session, name: str, others: Iterable[str] = ()) -> Made:
     """Return an object. Raises UsageError, which names the nearest object or one of `others`."""
-    made = session.state.objects.get(name)
-    if made is None:
-        known = [*session.state.names, *others]
-        raise UsageError(f"there is nothing named {name!r:.80} here.{nearest(name, known)}")
-    return made
+    obj = session.state.objects.get(name)
+    if obj is None:
+        names = [*session.state.names, *others]
+        raise UsageError(f"there is nothing named {name!r:.80} here.{nearest(name, names)}")
+    return obj
 
 
 def _hidden(session: Session, data: dict[str, Any]) -> dict[str, Any]:
@@ -140,10 +140,10 @@ def object_content(session: Session, name: str) -> Content:
 
     Raises UsageError for an unknown name, Absent where its value is not in this kernel.
     """
-    made, context = object_named(session, name), session.cursor.context
-    if made.producer.input and is_named_secret(made.producer.input):
-        return Content("text/plain", f"not shown: {made.producer.input} is the name of a secret")
-    value = context.values.value(made)
+    obj, context = object_named(session, name), session.cursor.context
+    if obj.producer.input and is_named_secret(obj.producer.input):
+        return Content("text/plain", f"not shown: {obj.producer.input} is the name of a secret")
+    value = context.values.value(obj)
     if has_cells(value):
         return Content("text/plain", context.content_text(value))
     if _restricted(context.sharing) and not _is_data(value):

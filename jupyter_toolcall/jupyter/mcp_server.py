@@ -18,6 +18,7 @@ import time
 from collections.abc import Awaitable, Callable, Iterator, Mapping
 from concurrent.futures import Future
 from dataclasses import dataclass, field
+from importlib.metadata import version
 from typing import Any, TypeVar
 from urllib.parse import quote, unquote
 
@@ -111,6 +112,7 @@ class McpSession:
         return Server(
             "jupyter-toolcall",
             title="Jupyter session",
+            version=version("jupyter-toolcall"),
             instructions=INSTRUCTIONS,
             on_list_tools=self._list_tools,
             on_call_tool=self._call_tool,
@@ -190,7 +192,7 @@ class McpSession:
         reports = "progress_token" in (ctx.meta or {})
 
         def message() -> str:
-            return f"{call.tool} (call_id {call.id}) {call.waits_for or 'waits for its turn'}"
+            return f"{call.tool} (call_id {call.id}) {self.served.status_text(call)}"
 
         result = await _awaited(ctx, call.result, message, None if reports else self.patience)
         if result is not None:
@@ -251,9 +253,9 @@ class McpSession:
         name, _, digest = uri.removeprefix(OBJECTS).partition("/")
         if not uri.startswith(OBJECTS):
             raise UsageError(f"there is no resource {uri!r:.100}")
-        made = client_view.object_named(session, unquote(name))
+        obj = client_view.object_named(session, unquote(name))
         # On another branch the same name may stand for another object.
-        if digest and digest != made.digest[: len(digest)]:
+        if digest and digest != obj.digest[: len(digest)]:
             raise UsageError(f"that {unquote(name)} is on a branch that the person has left")
         return client_view.object_content(session, unquote(name)), bool(digest)
 

@@ -38,9 +38,13 @@ Claude Code:
 VS Code, in .vscode/mcp.json:
   {vscode}
 Other clients:
-  {others}
+  {others}"""
+ENDS = """\
 {policy} %toolchat serve --stop ends it, and so does the end of the kernel: the token is not valid \
 after that."""
+
+YOU_APPROVE = "You approve the calls of other agents in the panel, as those of the model."
+RUNS_ALL = "Calls of other agents run without asking you (--approve all)."
 
 
 def register_serving() -> None:
@@ -102,7 +106,9 @@ class Serving(NotebookExtension):
             raise UsageError(
                 f"it is served on port {self.server.port}; %toolchat serve --stop ends that"
             )
-        print_text(self._lines())
+        runs_all = self.cells.options_of(self.name).approve == "all"
+        policy = RUNS_ALL if runs_all else YOU_APPROVE
+        print_text(f"{self.lines()}\n{ENDS.format(policy=policy)}")
 
     def complete_subcommand(self, command: str) -> list[str]:
         """Return the options of `serve`."""
@@ -134,20 +140,17 @@ class Serving(NotebookExtension):
             server.stop()
         return server is not None
 
-    def _lines(self) -> str:
+    def lines(self) -> str:
+        """Return how clients connect, while a session is served."""
         assert self.server is not None
         url, token = self.server.url, self.server.token
         entry = {"type": "http", "url": url, "headers": {"Authorization": f"Bearer {token}"}}
-        runs_all = self.cells.options_of(self.name).approve == "all"
         return LINES.format(
             session=f" {self.name!r}" if self.name else "",
             url=url,
             token=token,
             vscode=json.dumps({"servers": {"toolcall": entry}}),
             others=json.dumps({"mcpServers": {"toolcall": entry}}),
-            policy="Calls of other agents run without asking you (--approve all)."
-            if runs_all
-            else "You approve the calls of other agents in the panel, as those of the model.",
         )
 
 
@@ -162,8 +165,8 @@ def _options(words: list[str]) -> tuple[int, bool]:
             return int(text), False
         case ["--port", *_]:
             raise UsageError("--port takes a number, such as --port 8765")
-    known = ("--port", "--stop")
-    raise UsageError(f"serve takes --port N, or --stop.{nearest(words[0], known)}")
+    options = ("--port", "--stop")
+    raise UsageError(f"serve takes --port N, or --stop.{nearest(words[0], options)}")
 
 
 def current_notebook() -> Notebook:
@@ -184,10 +187,16 @@ def _serving() -> Serving:
 _refusals: list[str] = []
 
 
+def terminal_lines() -> str:
+    """Return how clients connect."""
+    return _serving().lines()
+
+
 def terminal_update(shown: int) -> str:
     """Return as JSON what a terminal shows: the calls that wait, and what came after `shown`
     calls had their results; and why decisions were refused."""
     decisions = import_module("..engine.decisions", __package__)
+    rounds = import_module("..engine.input_rounds", __package__)
     call_line = import_module(".client_view", __package__).call_line
     session = NotebookHost(current_notebook(), _serving().name).controller().session
     cursor, hide = session.cursor, session.cursor.context.hide
@@ -197,6 +206,7 @@ def terminal_update(shown: int) -> str:
             "tool": call.tool,
             "arguments": hide(dict(call.arguments)),
             "by": call.asked_call.by or "the model",
+            "asks": rounds.questions_text(call) if rounds.waits_for_input(call) else "",
             "bound": decisions.current_approval_digest(
                 cursor, session.state.call(call.id), session.state
             ),

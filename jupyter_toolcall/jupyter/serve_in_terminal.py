@@ -9,6 +9,7 @@ from __future__ import annotations
 import ast
 import json
 import os
+import subprocess
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
@@ -17,11 +18,12 @@ from pathlib import Path
 from typing import Any
 
 from ..core.errors import Unfinished
-from ..core.text import LINES, print_text, printable, progress_bar
+from ..core.text import print_text, printable, progress_bar
 from ..storage.notebook_files import NotExecuted, cell_sources, read_notebook
 
 POLL = 0.3
 """Seconds between two looks at the session."""
+INPUT = "a[n]swer with its fields as JSON, [r]eject? "
 CHOICES = "[a]pprove, [e]dit as JSON, a[n]swer as JSON, [r]eject? "
 _HERE = f"__import__('importlib').import_module({f'{__package__}.serve_command'!r})"
 
@@ -41,11 +43,13 @@ def serve_notebook(path: Path, port: int, session: str, ask: Callable[[str], str
     with _kernel(path) as kernel:
         with progress_bar(len(sources), path.name, "cell") as progress:
             for source in sources:
-                kernel.run_cell(source)
+                if printed := kernel.run_cell(source):
+                    print_text(printed)
                 progress.update()
         options = [*(["-n", session] if session else []), *(["--port", str(port)] if port else [])]
-        print_text(kernel.run_cell(" ".join(["%toolchat", "serve", *options])))
-        print_text("Ctrl-C ends the server and the kernel.")
+        kernel.run_cell(" ".join(["%toolchat", "serve", *options]))
+        print_text(kernel.value(f"{_HERE}.terminal_lines()"))
+        print_text("You decide here on the calls that wait. Ctrl-C ends the server and the kernel.")
         Terminal(kernel, ask).run()
 
 
@@ -95,7 +99,9 @@ def _kernel(path: Path) -> Iterator[Kernel]:
     # By this the kernel's notebook, and so its journals, are the same as in a Jupyter server.
     environment = {**os.environ, "JPY_SESSION_NAME": str(path.resolve())}
     try:
-        manager.start_kernel(cwd=str(path.resolve().parent), env=environment)
+        # What the kernel process logs is not for the person who decides here.
+        folder, log = str(path.resolve().parent), subprocess.DEVNULL
+        manager.start_kernel(cwd=folder, env=environment, stderr=log)
     except NoSuchKernel:
         raise NotExecuted(path, f"this computer has no kernel {name!r:.80}") from None
     client = manager.client()
@@ -145,8 +151,11 @@ class Terminal:
 
     def _decide(self, call: Mapping[str, Any]) -> None:
         arguments = json.dumps(call["arguments"], indent=2, ensure_ascii=False)
-        print_text(printable(f"\n{call['by']} asks for {call['tool']}\n{arguments}", LINES))
-        command = self._command(self.ask(CHOICES).strip().lower()[:1])
+        print_text(f"\n{call['by']} asks for {call['tool']}\n{arguments}")
+        if call["asks"]:
+            print_text(f"{call['tool']} asks you: {call['asks']}")
+        choice = self.ask(INPUT if call["asks"] else CHOICES).strip().lower()[:1]
+        command = self._command(choice)
         if command is None:
             return
         command |= {"call": call["call"], "bound": call["bound"]}

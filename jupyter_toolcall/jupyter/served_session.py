@@ -22,17 +22,20 @@ from ..core.state_fold import state_at
 from ..engine.client_calls import client_must_wait, record_client_call
 from ..engine.cursor import Cursor
 from ..engine.decisions import waiting_calls
+from ..engine.input_rounds import waits_for_input
 from ..engine.person_model import is_person_turn
 from ..schemes.scheme import LONGEST_RESULT, completed, result_data, result_text
 from ..session.session import Session
 from ..tools.value_copies import short_texts
 from .panel_controller import TICK, PanelController
 
-LOOK = 0.1
-"""Seconds between two looks at calls that wait for a decision."""
+QUICK, LOOK = 0.002, 0.1
+"""Seconds between two looks at the calls, the first and the last: most calls end at once, and some
+wait for the person for hours."""
 MOST_KEPT = 1_000
 """Calls that are kept beside the session."""
 WAITS_FOR_PERSON = "waits for the person's decision"
+WAITS_FOR_INPUT = "waits for the person's input, which the tool asks for"
 T = TypeVar("T")
 
 Stage = Literal["queued", "asked", "withdrawn"]
@@ -93,8 +96,8 @@ class ClientCall:
 
 @dataclass
 class ServedSession:
-    """The calls of clients in one session. Methods that end in `_soon` may be called in any thread;
-    all others run in the main loop."""
+    """The calls of clients in one session. `status_text`, and methods that end in `_soon`, may be
+    called in any thread; all others run in the main loop."""
 
     host: SessionHost
     loop: asyncio.AbstractEventLoop
@@ -104,6 +107,8 @@ class ServedSession:
     _asked: list[ClientCall] = field(default_factory=list)
     """The calls that are recorded, and whose result nobody was told yet."""
     _worker: asyncio.Task[None] | None = None
+    _pause: float = QUICK
+    """Seconds to the next look at the calls."""
 
     # -- from any thread --------------------------------------------------------------------
 
@@ -123,11 +128,23 @@ class ServedSession:
             if answer.set_running_or_notify_cancel():
                 try:
                     answer.set_result(read(self.host.refresh()))
-                except Exception as error:
+                except ToolcallError as error:
+                    error.args = self._hide(error.args)
                     answer.set_exception(error)
+                except Exception as error:
+                    # A value's own code may raise anything, and quote anything.
+                    name = type(error).__name__
+                    answer.set_exception(UsageError(f"it cannot be read: {name} was raised"))
 
         self.loop.call_soon_threadsafe(run)
         return answer
+
+    def status_text(self, call: ClientCall) -> str:
+        """Return why a call has no result yet, or how far its tool says that it is."""
+        cursor = self.host.controller().session.cursor
+        if cursor.running == call.id and (progress := cursor.progress):
+            return f"runs: {cursor.context.hide(progress)}"
+        return call.waits_for or "waits for its turn"
 
     # -- in the main loop -------------------------------------------------------------------
 
@@ -135,10 +152,11 @@ class ServedSession:
         self.calls[call.id] = call
         if len(self.calls) > MOST_KEPT:
             # What is recorded is found in the session.
-            ended = (each for each, known in self.calls.items() if known.result.done())
+            ended = (old.id for old in self.calls.values() if old.result.done())
             self.calls.pop(next(ended, ""), None)
         self._queue.append(call)
         self._hand_over()
+        self._pause = QUICK
         if self._worker is None or self._worker.done():
             self._worker = self.loop.create_task(self._work())
 
@@ -151,7 +169,8 @@ class ServedSession:
     async def _work(self) -> None:
         """Hand calls over, and their results back, for as long as there are any."""
         while self._queue or self._asked:
-            await asyncio.sleep(TICK if self._queue else LOOK)
+            await asyncio.sleep(self._pause)
+            self._pause = min(1.5 * self._pause, TICK if self._queue else LOOK)
             self._hand_back()
             self._hand_over()
 
@@ -171,11 +190,14 @@ class ServedSession:
             return
         except ToolcallError as error:
             call = self._queue.pop(0)
-            _settle(call, CallResult(call.id, "failed", {"error": str(error)}))
+            _settle(call, CallResult(call.id, "failed", {"error": self._hide(str(error))}))
             return
         self._queue.remove(call)
         self._asked.append(call)
         call.stage, call.waits_for = "asked", "runs"
+
+    def _hide(self, data: Any) -> Any:
+        return self.host.controller().session.cursor.context.hide(data)
 
     def _must_wait(self) -> str:
         """Return what a client's call has to wait for; "" where it can be recorded now."""
@@ -210,8 +232,11 @@ class ServedSession:
             elif record.outcome is not None:
                 self._asked.remove(call)
                 _settle(call, call_result(session, record))
+            elif call.id in waiting:
+                asks = waits_for_input(record)
+                call.waits_for = WAITS_FOR_INPUT if asks else WAITS_FOR_PERSON
             else:
-                call.waits_for = WAITS_FOR_PERSON if call.id in waiting else "waits in the session"
+                call.waits_for = "waits in the session"
 
     def result_now(self, session: Session, call_id: str) -> CallResult | None:
         """Return the result of a call as it stands, whoever asked for it; None where it has none
@@ -269,7 +294,7 @@ def _decision_note(cursor: Cursor, record: CallRecord) -> str:
         return "The person interrupted this call while it ran; what it had done is not known."
     if record.edited and (changes := _changes(cursor, record)):
         return f"The person changed {', '.join(changes)}.{reason}"
-    return ""
+    return "The tool asked the person for input." if record.rounds else ""
 
 
 def _who_decided(cursor: Cursor, record: CallRecord) -> str:

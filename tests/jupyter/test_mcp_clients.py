@@ -24,11 +24,12 @@ const transport = new StreamableHTTPClientTransport(new URL(url), { requestInit:
 const client = new Client({ name: 'typescript', version: '1' });
 await client.connect(transport);
 const { tools } = await client.listTools();
-const told = [];
-const result = await client.callTool(JSON.parse(call), { onprogress: p => told.push(p.message) });
+const messages = [];
+const options = { onprogress: report => messages.push(report.message) };
+const result = await client.callTool(JSON.parse(call), options);
 const link = result.content.find(part => part.type === 'resource_link');
 const read = await client.readResource({ uri: link.uri });
-const data = { tools: tools.map(each => each.name), told, read: read.contents[0].text };
+const data = { tools: tools.map(tool => tool.name), messages, read: read.contents[0].text };
 console.log(JSON.stringify({ ...data, result: result.structuredContent }));
 await client.close();
 """
@@ -87,7 +88,7 @@ def test_the_inspector_lists_calls_and_reads_and_not_without_the_token(folder: P
         async with served(finished(approve="all")) as (host, server):
             token = server.token
             _, listed = await inspect(folder, server, token, "--method", "tools/list")
-            assert [each["name"] for each in listed["tools"]][-3:] == ["cut", "count", "fail"]
+            assert [tool["name"] for tool in listed["tools"]][-3:] == ["cut", "count", "fail"]
             call = ("--method", "tools/call", "--tool-name", "count", "--tool-arg", "loaf=Loaf#1")
             _, called = await inspect(folder, server, token, *call)
             assert called["structuredContent"]["result"] == 0

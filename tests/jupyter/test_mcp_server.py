@@ -11,18 +11,20 @@ from typing import Any, TypeVar
 
 import httpx2
 import mcp_types as types
+import pandas
 import pytest
 from mcp.client import Client
 from mcp.client.streamable_http import streamable_http_client
 from mcp.shared.exceptions import MCPError
 
-from jupyter_toolcall import Scripted, Session, Toolbox, tool
+from jupyter_toolcall import Scripted, Session, Tool, Toolbox, tool
 from jupyter_toolcall.core.errors import ToolcallError
 from jupyter_toolcall.jupyter.mcp_server import HttpServer, McpSession
 from jupyter_toolcall.jupyter.panel_controller import PanelController
 from jupyter_toolcall.jupyter.served_session import ServedSession
 from jupyter_toolcall.models.named import Person
 from jupyter_toolcall.sources.table_sharing import Sharing
+from jupyter_toolcall.tools.running_tool import InputRequest, InputRequired
 
 T = TypeVar("T")
 
@@ -273,7 +275,7 @@ def test_outputs_are_saved_by_a_client() -> None:
         session = finished(approve="all", outputs={"toast": Loaf})
         async with served(session) as (host, server), client(server) as agent:
             await agent.call_tool("cut", CUT)
-            assert "save" in [each.name for each in (await agent.list_tools()).tools]
+            assert "save" in [listed.name for listed in (await agent.list_tools()).tools]
             await agent.call_tool("save", {"toast": "Loaf#2"})
             assert host.panel.session.outputs == {"toast": Loaf(20, 3)}
 
@@ -286,16 +288,16 @@ def test_outputs_are_saved_by_a_client() -> None:
 def test_a_call_waits_for_the_person_and_the_client_is_told_meanwhile() -> None:
     async def test() -> None:
         async with served(finished()) as (host, server), client(server) as agent:
-            told: list[str] = []
+            messages: list[str] = []
 
             async def progress(done: float, total: float | None, message: str | None) -> None:
-                told.append(message or "")
+                messages.append(message or "")
 
             asked = asyncio.create_task(agent.call_tool("cut", CUT, progress_callback=progress))
             call = await host.waiting()
-            await until(lambda: told)
-            assert call.id in told[0]
-            assert "cut" in told[0]
+            await until(lambda: messages)
+            assert call.id in messages[0]
+            assert "cut" in messages[0]
             assert host.notices[-1].rows.session[0].phase == "waiting"
             await host.decide("approve")
             assert data(await asked)["result"] == "Loaf#2"
@@ -356,6 +358,33 @@ def test_an_answer_of_the_person_is_the_result() -> None:
     run(test())
 
 
+def test_a_tool_that_asks_for_input_asks_the_person_and_not_the_client() -> None:
+    form = {"type": "object", "properties": {"guests": {"type": "integer"}}}
+
+    def ask(day: str) -> str:
+        raise InputRequired({"who": InputRequest("How many?", form)}, {"day": day})
+
+    def resume(state: Any, responses: Any, arguments: Any) -> str:
+        return f"{state['day']}, {responses['who'].content['guests']} guests"
+
+    async def test() -> None:
+        day = {"type": "object", "properties": {"day": {"type": "string"}}, "required": ["day"]}
+        book = Tool("book", "Book a table.", day, ask, resume=resume)
+        async with served(finished(book, approve="all")) as (host, server):
+            async with client(server) as agent:
+                asked = asyncio.create_task(agent.call_tool("book", {"day": "Monday"}))
+                call = await host.waiting()
+                submitted = server.session.served.calls[call.id]
+                await until(lambda: "input" in submitted.waits_for)
+                host.panel.session.decide(call, "answer", result={"guests": 4})
+                host.panel.receive({"type": "run"})
+                result = data(await asked)
+            assert result["result"] == "Monday, 4 guests"
+            assert result["note"] == "The tool asked the person for input."
+
+    run(test())
+
+
 def test_a_client_that_gave_up_gets_its_result_by_the_calls_id() -> None:
     async def test() -> None:
         async with served(finished()) as (host, server), client(server) as agent:
@@ -363,7 +392,7 @@ def test_a_client_that_gave_up_gets_its_result_by_the_calls_id() -> None:
             call = await host.waiting()
             asked.cancel()
             listed = data(await agent.call_tool("list_tools_and_objects", {}))
-            assert [each["call_id"] for each in listed["waiting"]] == [call.id]
+            assert [call["call_id"] for call in listed["waiting"]] == [call.id]
             wait = agent.call_tool("wait_for_decision", {"call_id": call.id})
             waited = asyncio.create_task(wait)
             await host.decide("approve")
@@ -413,8 +442,8 @@ def test_two_clients_and_the_person_at_once_each_get_their_own_results() -> None
             calls = (a.call_tool("cut", {"loaf": "Loaf#1", "thickness": n}) for a, n in asked)
             results = await asyncio.gather(*calls)
             session = host.panel.session
-            made = [session[data(result)["result"]].thickness for result in results]
-            assert made == [n for _, n in asked]
+            sizes = [session[data(result)["result"]].thickness for result in results]
+            assert sizes == [n for _, n in asked]
             by = {call.id: call.asked_call.by for call in session.calls}
             names = [by[data(result)["call_id"]] for result in results]
             assert names == ["mcp:one", "mcp:two"] * 10
@@ -447,14 +476,14 @@ def test_calls_wait_while_a_cell_runs() -> None:
     async def test() -> None:
         async with served(finished(approve="all")) as (host, server), client(server) as agent:
             host.cell = True
-            told: list[str] = []
+            messages: list[str] = []
 
             async def progress(done: float, total: float | None, message: str | None) -> None:
-                told.append(message or "")
+                messages.append(message or "")
 
             asked = asyncio.create_task(agent.call_tool("cut", CUT, progress_callback=progress))
-            await until(lambda: told)
-            assert "a cell runs" in told[0]
+            await until(lambda: messages)
+            assert "a cell runs" in messages[0]
             assert host.panel.session.calls == ()
             host.cell = False
             assert data(await asked)["result"] == "Loaf#2"
@@ -522,8 +551,8 @@ def test_a_call_on_a_branch_that_the_person_left_is_told_so_and_others_go_on() -
             left = host.panel.session.head
             host.panel.receive({"type": "checkout", "branch": before})
             await until(lambda: host.panel.session.head == before)
-            known = server.session.served.calls[call.id]
-            await until(lambda: "branch that the person has left" in known.waits_for)
+            submitted = server.session.served.calls[call.id]
+            await until(lambda: "branch that the person has left" in submitted.waits_for)
             assert data(await agent.call_tool("count", {"loaf": "Loaf#1"}))["result"] == 0
             host.panel.receive({"type": "checkout", "branch": left})
             await until(lambda: host.panel.session.head == left)
@@ -540,7 +569,7 @@ def test_a_call_on_a_branch_that_the_person_left_is_told_so_and_others_go_on() -
 def test_few_tools_are_offered_by_themselves_with_schema_and_hints() -> None:
     async def test() -> None:
         async with served(finished()) as (_, server), client(server) as agent:
-            tools = {each.name: each for each in (await agent.list_tools()).tools}
+            tools = {listed.name: listed for listed in (await agent.list_tools()).tools}
             fixed = ("list_tools_and_objects", "describe", "call_tool", "read_object")
             assert [*tools] == [*fixed, "wait_for_decision", "cut", "count", "fail"]
             assert tools["cut"].input_schema["required"] == ["loaf", "thickness"]
@@ -579,8 +608,8 @@ def test_tools_and_objects_are_described_by_name() -> None:
             await agent.call_tool("cut", CUT)
             described = data(await agent.call_tool("describe", {"name": "cut"}))
             assert described["parameters"]["required"] == ["loaf", "thickness"]
-            made = data(await agent.call_tool("describe", {"name": "Loaf#2"}))
-            assert made["made_from"] == ["Loaf#1"]
+            loaf = data(await agent.call_tool("describe", {"name": "Loaf#2"}))
+            assert loaf["made_from"] == ["Loaf#1"]
             wrong = data(await agent.call_tool("describe", {"name": "Laof#2"}))
             assert "Did you mean Loaf#2?" in wrong["error"]
 
@@ -604,7 +633,7 @@ def test_objects_the_graph_and_the_session_are_resources() -> None:
     async def test() -> None:
         async with served(finished(approve="all")) as (_, server), client(server) as agent:
             result = await agent.call_tool("cut", CUT)
-            listed = {str(each.uri) for each in (await agent.list_resources()).resources}
+            listed = {str(resource.uri) for resource in (await agent.list_resources()).resources}
             assert result.content[1].uri in listed
             loaf = await agent.read_resource(result.content[1].uri)
             assert json.loads(loaf.contents[0].text) == {"slices": 20, "thickness": 3}
@@ -648,7 +677,6 @@ def test_a_link_to_an_object_of_another_branch_gives_no_other_object() -> None:
 def test_of_a_table_a_client_is_sent_what_is_shared(
     share: Sharing, seen: list[str], unseen: list[str]
 ) -> None:
-    pandas = pytest.importorskip("pandas")
     frame = pandas.DataFrame({"city": ["Oslo"] * 30, "row": [f"row{n}" for n in range(30)]})
     frame = frame.astype(object)
 

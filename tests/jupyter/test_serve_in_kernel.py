@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import os
 import re
 import signal
 import subprocess
@@ -23,7 +24,9 @@ from mcp.client.streamable_http import streamable_http_client
 
 SET_UP = """%load_ext jupyter_toolcall
 import asyncio, time
+from pathlib import Path
 from jupyter_toolcall import Scripted, tool
+from jupyter_toolcall.tools.running_tool import report_progress
 model = Scripted(["Ready.", "Again."])
 
 class Jar:
@@ -37,6 +40,8 @@ def fill(grams: int) -> Jar:
 @tool(read_only=True)
 def nap(seconds: float) -> str:
     "Sleep."
+    report_progress("3 of 10")
+    Path("napping").touch()
     time.sleep(seconds)
     return "awake"
 
@@ -57,8 +62,8 @@ EXECUTABLE = str(Path(sys.executable).parent / "jupyter-toolcall")
 class Kernel:
     """A kernel, as a front end without panels uses it."""
 
-    def __init__(self, manager: KernelManager, client: BlockingKernelClient) -> None:
-        self.manager, self.client = manager, client
+    def __init__(self, manager: KernelManager, client: BlockingKernelClient, folder: Path) -> None:
+        self.manager, self.client, self.folder = manager, client, folder
         self.saved: Any = None
         """What the cell of the session keeps in the notebook."""
 
@@ -75,17 +80,25 @@ class Kernel:
         return "".join(texts) + str(reply["content"].get("evalue", ""))
 
 
-@pytest.fixture(scope="module")
-def kernel(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Kernel]:
+@contextlib.contextmanager
+def started(folder: Path, **environment: str) -> Iterator[Kernel]:
     manager = KernelManager()
-    manager.start_kernel(cwd=str(tmp_path_factory.mktemp("notebook")), stderr=subprocess.DEVNULL)
+    manager.start_kernel(
+        cwd=str(folder), env={**os.environ, **environment}, stderr=subprocess.DEVNULL
+    )
     client = manager.client()
     client.start_channels()
     client.wait_for_ready(timeout=60)
-    yield Kernel(manager, client)
+    yield Kernel(manager, client, folder)
     client.stop_channels()
     manager.shutdown_kernel(now=True)
     manager.cleanup_resources()
+
+
+@pytest.fixture(scope="module")
+def kernel(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Kernel]:
+    with started(tmp_path_factory.mktemp("notebook")) as kernel:
+        yield kernel
 
 
 @pytest.fixture
@@ -112,6 +125,12 @@ async def connected(lines: str) -> AsyncIterator[Any]:
 
 async def status(kernel: Kernel) -> str:
     return await asyncio.to_thread(kernel.run, "%toolchat status")
+
+
+async def exists(path: Path) -> None:
+    """Return once the kernel has written a file."""
+    while not path.exists():
+        await asyncio.sleep(0.01)
 
 
 def test_serving_twice_prints_the_same_lines_and_after_the_end_another_token(
@@ -151,19 +170,21 @@ def test_a_call_runs_in_the_kernel_and_its_object_is_in_the_session(
     asyncio.run(test())
 
 
-def test_the_interrupt_of_the_kernel_ends_the_call_of_a_client(kernel: Kernel, lines: str) -> None:
+def test_a_client_hears_how_far_a_tool_is_and_the_interrupt_of_the_kernel_ends_its_call(
+    kernel: Kernel, lines: str
+) -> None:
     async def test() -> None:
         async with connected(lines) as client:
-            told = asyncio.Event()
+            messages: asyncio.Queue[str] = asyncio.Queue()
 
             async def progress(done: float, total: float | None, message: str | None) -> None:
-                told.set()
+                messages.put_nowait(message or "")
 
-            arguments = {"seconds": 600}
-            call = asyncio.create_task(
-                client.call_tool("nap", arguments, progress_callback=progress)
-            )
-            await told.wait()
+            nap = client.call_tool("nap", {"seconds": 600}, progress_callback=progress)
+            call = asyncio.create_task(nap)
+            await exists(kernel.folder / "napping")
+            while not (await messages.get()).endswith("runs: 3 of 10"):
+                pass
             kernel.manager.interrupt_kernel()
             result = (await call).structured_content
             assert result["status"] == "interrupted"
@@ -176,16 +197,17 @@ def test_the_interrupt_of_the_kernel_ends_the_call_of_a_client(kernel: Kernel, l
 def test_calls_wait_while_a_cell_runs_that_awaits(kernel: Kernel, lines: str) -> None:
     async def test() -> None:
         async with connected(lines) as client:
-            awaits = asyncio.to_thread(kernel.run, "await asyncio.Event().wait()")
-            cell = asyncio.create_task(awaits)
-            told: asyncio.Queue[str] = asyncio.Queue()
+            source = "Path('awaits').touch()\nawait asyncio.Event().wait()"
+            cell = asyncio.create_task(asyncio.to_thread(kernel.run, source))
+            await exists(kernel.folder / "awaits")
+            messages: asyncio.Queue[str] = asyncio.Queue()
 
             async def progress(done: float, total: float | None, message: str | None) -> None:
-                told.put_nowait(message or "")
+                messages.put_nowait(message or "")
 
             call = client.call_tool("weigh", {"jar": "Jar#1"}, progress_callback=progress)
             asked = asyncio.create_task(call)
-            while "a cell runs" not in await told.get():
+            while "a cell runs" not in await messages.get():
                 pass
             assert not asked.done()
             kernel.manager.interrupt_kernel()
@@ -199,9 +221,11 @@ def test_tools_are_listed_while_a_cell_runs_that_blocks_the_kernel(
     kernel: Kernel, lines: str
 ) -> None:
     async def test() -> None:
-        cell = asyncio.create_task(asyncio.to_thread(kernel.run, "print('runs')\ntime.sleep(600)"))
+        source = "Path('sleeps').touch()\ntime.sleep(600)"
+        cell = asyncio.create_task(asyncio.to_thread(kernel.run, source))
+        await exists(kernel.folder / "sleeps")
         async with connected(lines) as client:
-            tools = [each.name for each in (await client.list_tools()).tools]
+            tools = [tool.name for tool in (await client.list_tools()).tools]
             assert tools[-3:] == ["fill", "nap", "weigh"]
         assert not cell.done()
         kernel.manager.interrupt_kernel()
@@ -249,6 +273,37 @@ def test_a_notebook_with_the_calls_of_a_client_is_verified(kernel: Kernel, tmp_p
     assert re.match(r"same +\S+jars.ipynb: 1 session, 1 call", done.stdout)
 
 
+def test_after_a_restart_the_cell_repeats_the_calls_of_clients_and_their_results_are_found(
+    tmp_path: Path,
+) -> None:
+    with started(tmp_path, JPY_SESSION_NAME=str(tmp_path / "jars.ipynb")) as kernel:
+        kernel.run(SET_UP)
+        kernel.run(OPEN)
+
+        async def first(lines: str) -> Any:
+            async with connected(lines) as client:
+                call = asyncio.create_task(client.call_tool("fill", {"grams": 300}))
+                while "waits: mcp_" not in await status(kernel):
+                    pass
+                await asyncio.to_thread(kernel.run, "%toolchat approve")
+                return (await call).structured_content
+
+        result = asyncio.run(first(kernel.run("%toolchat serve")))
+        kernel.manager.restart_kernel(now=True)
+        kernel.client.wait_for_ready(timeout=60)
+        kernel.run(SET_UP)
+        kernel.run(OPEN)
+        assert "1 fill(grams 300) → Jar#2" in kernel.run("%toolchat status")
+
+        async def later(lines: str) -> Any:
+            async with connected(lines) as client:
+                arguments = {"call_id": result["call_id"]}
+                again = await client.call_tool("wait_for_decision", arguments)
+                return again.structured_content
+
+        assert asyncio.run(later(kernel.run("%toolchat serve"))) == result
+
+
 def test_without_the_extra_the_error_says_what_to_install() -> None:
     code = (
         "import asyncio, sys\n"
@@ -268,8 +323,8 @@ def test_without_the_extra_the_error_says_what_to_install() -> None:
 
 
 def write(path: Path, *cells: str) -> Path:
-    made = [nbformat.v4.new_code_cell(cell) for cell in cells]
-    nbformat.write(nbformat.v4.new_notebook(cells=made), path)
+    code = [nbformat.v4.new_code_cell(cell) for cell in cells]
+    nbformat.write(nbformat.v4.new_notebook(cells=code), path)
     return path
 
 
