@@ -177,7 +177,7 @@ export function labelledField(label: string, hint: string, input: HTMLElement): 
   return h(
     'label',
     'tc-field',
-    h('span', 'tc-label', label, ' ', h('span', 'hint', hint)),
+    h('span', '', h('span', 'tc-label', label), ' ', h('span', 'hint', hint)),
     input
   );
 }
