@@ -20,6 +20,7 @@ from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
 from ..core.errors import CallError, DefinitionError, UsageError
+from ..core.text import visible_text
 from ..tools.running_tool import InputRequest, InputResponse, OutcomeUnknown, report_progress
 from . import mcp_sdk
 from .mcp_loop import LoopThread
@@ -430,7 +431,7 @@ class Connection:
 
 def _progress_text(progress: float, total: float | None, message: str | None) -> str:
     done = f"{progress:g} of {total:g}" if total else f"{progress:g}"
-    return f"{done}: {message}" if message else done
+    return visible_text(f"{done}: {message}") if message else done
 
 
 def _cause(error: BaseException) -> Exception:
