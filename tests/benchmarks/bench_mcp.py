@@ -1,7 +1,8 @@
 """What a call of an MCP tool costs beside the SDK's own `call_tool`, on the same server.
 
 `python tests/benchmarks/bench_mcp.py` prints a table; the goal is at most 1.3. The calls take
-turns in one run, since machines differ: one by the SDK, one by `Connection.call`, one in a session.
+turns in one run, since machines differ: by the SDK, by `Connection.call`, in a session, and in a
+session whose tools ask no server.
 """
 
 from __future__ import annotations
@@ -13,13 +14,14 @@ import tempfile
 import threading
 import time
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from statistics import median
 from typing import Any
 
 import mcp
 
-from jupyter_toolcall import Scripted, Session, from_mcp
+from jupyter_toolcall import Scripted, Session, Toolbox, from_mcp
 from jupyter_toolcall.sources.mcp_connection import connection
 from jupyter_toolcall.sources.mcp_servers import server_address
 from tests.standin.mcp_server import command_line, serving
@@ -75,14 +77,17 @@ def measure(name: str, target: Any, address: str) -> None:
 
     script = [*[("add", ARGUMENTS)] * CALLS, "Done."]
 
-    def in_session() -> Callable[[], object]:
+    def in_session(box: Toolbox) -> Callable[[], object]:
         # The tools are listed when a session begins.
-        return Session(tools, Scripted(script), scheme="flat", approve="all").ask("Go.").run
+        return Session(box, Scripted(script), scheme="flat", approve="all").ask("Go.").run
+
+    alone = [replace(tool, function=lambda arguments: 3) for tool in tools]
 
     ways: dict[str, Callable[[], Callable[[], object]]] = {
         "SDK": lambda: lambda: sdk.run(in_the_loop()),
         "Connection.call": lambda: by_connection,
-        "Session": in_session,
+        "Session": lambda: in_session(tools),
+        "Session alone": lambda: in_session(Toolbox(*alone)),
     }
     times: dict[str, list[float]] = {way: [] for way in ways}
     for _ in range(ROUNDS):
