@@ -9,9 +9,6 @@ import signal
 import sys
 import threading
 import time
-import urllib.error
-import urllib.parse
-import urllib.request
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -24,7 +21,7 @@ from jupyter_toolcall import Scripted, Session, from_mcp
 from jupyter_toolcall.core.errors import DefinitionError, ToolcallError
 from jupyter_toolcall.sources import mcp_connection
 from jupyter_toolcall.sources.mcp_connection import connections
-from tests.standin import hostile_mcp, mcp_server
+from tests.standin import hostile_mcp
 from tests.standin.hostile_mcp import ODD_TOOLS, TEXT_OF_ORDERS, Behaviour, text
 from tests.standin.web import Answer, Asked, Web
 
@@ -394,87 +391,6 @@ def test_a_server_that_is_none_or_leads_elsewhere_is_one_clear_line(
     assert error in refused
     assert "secret page" not in refused
     assert "t0ken" not in refused
-
-
-@pytest.mark.parametrize(
-    "leads_to", ["http://127.0.0.1:{port}", "https://127.0.0.1:{port}", "https://169.254.169.254"]
-)
-def test_a_sign_in_service_at_a_private_address_is_not_asked(leads_to: str) -> None:
-    """The typed server may be on this machine; what it names may not."""
-    with Web() as inner:
-        service = leads_to.format(port=inner.port)
-
-        def route(asked: Asked) -> Answer:
-            if ".well-known/oauth-protected-resource" in asked.path:
-                body = {"resource": f"{web.url}/mcp", "authorization_servers": [service]}
-                return Answer(
-                    json.dumps(body).encode(), headers={"content-type": "application/json"}
-                )
-            return Answer(status=401)
-
-        with Web(route) as web:
-            refused = refusal(f"{web.url}/mcp")
-        assert not inner.asked
-    assert "was not typed by a person" in refused
-
-
-@pytest.mark.parametrize(
-    ("query", "error"),
-    [
-        ("error=access_denied", "the sign-in was refused: access_denied"),
-        ("error=x&error_description=Call%20me%E2%80%AE%0Anow", "Call me\\u202e now"),
-        ("code=stolen&state=forged", "State parameter mismatch"),
-        ("nothing=1", "the sign-in was refused: no code came back"),
-    ],
-)
-def test_a_sign_in_that_is_refused_or_forged_is_one_clear_line(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str], query: str, error: str
-) -> None:
-    printed: list[str] = []
-
-    def browser() -> None:
-        until = time.monotonic() + 20
-        while "redirect_uri" not in "".join(printed) and time.monotonic() < until:
-            printed.append(capsys.readouterr().out)
-        (page,) = re.findall(r"redirect_uri=([^&\s]+)", "".join(printed))
-        urllib.request.urlopen(f"{urllib.parse.unquote(page)}?{query}", timeout=20).close()
-
-    with mcp_server.serving(tmp_path / "log", access="oauth") as served:
-        thread = threading.Thread(target=browser)
-        thread.start()
-        refused = refusal(served.url)
-        thread.join()
-    assert error in refused
-
-
-def test_the_page_of_a_sign_in_answers_nothing_else_and_ends_with_it(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    statuses: list[Any] = []
-    printed: list[str] = []
-
-    def browser() -> None:
-        until = time.monotonic() + 20
-        while "redirect_uri" not in "".join(printed) and time.monotonic() < until:
-            printed.append(capsys.readouterr().out)
-        (page,) = re.findall(r"redirect_uri=([^&\s]+)", "".join(printed))
-        url = urllib.parse.unquote(page)
-        for other in (url.replace("signed-in", ""), url.replace("signed-in", "../etc/passwd")):
-            with pytest.raises(urllib.error.HTTPError) as caught:
-                urllib.request.urlopen(other, timeout=20)
-            statuses.append(caught.value.code)
-            caught.value.close()
-        urllib.request.urlopen(f"{url}?error=enough", timeout=20).close()
-        statuses.append(url)
-
-    with mcp_server.serving(tmp_path / "log", access="oauth") as served:
-        thread = threading.Thread(target=browser)
-        thread.start()
-        refusal(served.url)
-        thread.join()
-    assert statuses[:2] == [404, 404]
-    with pytest.raises(urllib.error.URLError):
-        urllib.request.urlopen(statuses[2], timeout=20)
 
 
 def test_a_program_that_writes_without_a_newline_is_ended_by_an_interrupt() -> None:
