@@ -28,7 +28,11 @@ Note = Callable[[Mapping[str, Any]], None]
 
 def with_tracing(hooks: tuple[SessionHooks, ...], hide: Hide) -> tuple[SessionHooks, ...]:
     """Return the hooks of a session, with spans where this process uses OpenTelemetry."""
-    if "opentelemetry.trace" not in sys.modules or any(isinstance(h, Tracing) for h in hooks):
+    api = sys.modules.get("opentelemetry.trace")
+    if api is None or any(isinstance(h, Tracing) for h in hooks):
+        return hooks
+    # Libraries import the API, the MCP SDK for one, where nobody collects spans.
+    if isinstance(api.get_tracer_provider(), api.ProxyTracerProvider):
         return hooks
     return (*hooks, Tracing(hide))
 

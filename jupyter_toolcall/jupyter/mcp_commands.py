@@ -66,7 +66,7 @@ def _lines(folder: Path, servers: Mapping[str, Any]) -> Iterator[str]:
 def _allowed(name: str, folder: Path, servers: Mapping[str, Any]) -> str:
     address = address_of_named(name, folder, servers, lambda question: True)
     allow(address)
-    return f"-t mcp:{name} may use {address.shown} on this computer"
+    return f"-t mcp:{name} may use this on this computer: {address.shown_in_full}"
 
 
 def _stopped(name: str) -> str:

@@ -20,6 +20,7 @@ from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
 from ..core.errors import CallError, DefinitionError, UsageError
+from ..core.text import visible_text
 from ..tools.running_tool import InputRequest, InputResponse, OutcomeUnknown, report_progress
 from . import mcp_sdk
 from .mcp_loop import LoopThread
@@ -64,8 +65,10 @@ class _RunningCall:
     tool: str
     arguments: Mapping[str, Any]
     task: asyncio.Task[Any]
-    questions: asyncio.Queue[tuple[Any, asyncio.Future[Any]]] = field(default_factory=asyncio.Queue)
     rounds: int = 0
+    questions: list[tuple[Any, asyncio.Future[Any]]] = field(default_factory=list)
+    asked: asyncio.Future[None] | None = None
+    """Is done where there is a question."""
 
 
 class Connection:
@@ -335,20 +338,19 @@ class Connection:
 
     async def _settled(self, running: _RunningCall) -> Json | Question:
         """Return the result of a call, or the next question of a server of 2025."""
-        question = asyncio.create_task(running.questions.get())
-        try:
-            await asyncio.wait({running.task, question}, return_when=asyncio.FIRST_COMPLETED)
-        except asyncio.CancelledError:
-            running.task.cancel()
-            self._running.remove(running)
-            raise
-        finally:
-            if not question.done():
-                question.cancel()
+        if not running.questions:
+            running.asked = asyncio.get_running_loop().create_future()
+            try:
+                news = {running.task, running.asked}
+                await asyncio.wait(news, return_when=asyncio.FIRST_COMPLETED)
+            except asyncio.CancelledError:
+                running.task.cancel()
+                self._running.remove(running)
+                raise
         if running.task.done():
             self._running.remove(running)
             return await self._result(running)
-        parameters, future = question.result()
+        parameters, future = running.questions.pop(0)
         number = str(next(self._numbers))
         self._asked[number] = running, future
         return Question({"input": mcp_sdk.input_request(parameters)}, {"asked": number})
@@ -379,7 +381,10 @@ class Connection:
         if not self._running:
             return mcp_sdk.elicit_result(InputResponse("cancel"))
         future: asyncio.Future[Any] = asyncio.get_running_loop().create_future()
-        await self._running[-1].questions.put((parameters, future))
+        running = self._running[-1]
+        running.questions.append((parameters, future))
+        if running.asked is not None and not running.asked.done():
+            running.asked.set_result(None)
         return await future
 
     # -- errors ----------------------------------------------------------------------------
@@ -426,7 +431,7 @@ class Connection:
 
 def _progress_text(progress: float, total: float | None, message: str | None) -> str:
     done = f"{progress:g} of {total:g}" if total else f"{progress:g}"
-    return f"{done}: {message}" if message else done
+    return visible_text(f"{done}: {message}") if message else done
 
 
 def _cause(error: BaseException) -> Exception:

@@ -51,8 +51,9 @@ class McpResource(StandsForText):
         return _READ[key]
 
     def text(self) -> str:
-        """Return the text of the contents; of bytes their base64. Raises CallError."""
-        return "\n".join(str(part.get("text", part.get("blob", ""))) for part in self.read())
+        """Return the text of the contents; of bytes that are no text their base64. Raises
+        CallError."""
+        return "\n".join(map(_part_text, self.read()))
 
     def text_shown(self) -> str:
         """Return what says which text this is, without reading it."""
@@ -195,6 +196,13 @@ def restored_resource(record: Any, server: str) -> McpResource | None:
             name, description = str(more.get("name", "")), str(more.get("description", ""))
             return McpResource(uri, name, description, mime_type, contents, server)
     return None
+
+
+def _part_text(part: Json) -> str:
+    blob = str(part.get("blob", ""))
+    if blob and str(part.get("mimeType", "")).startswith("text/") and _is_base64(blob):
+        return base64.b64decode(blob).decode("utf-8", "replace")
+    return str(part.get("text", blob))
 
 
 def _is_base64(data: str) -> bool:

@@ -19,7 +19,7 @@ from urllib.parse import urlsplit
 
 from ..core.digests import digest
 from ..core.errors import UsageError
-from ..core.text import nearest
+from ..core.text import nearest, printable
 from ..storage.journal_file import journals_folder
 
 _VARIABLE = re.compile(r"\$\{(\w+)(?::-([^}]*))?\}")
@@ -61,9 +61,20 @@ class ServerAddress:
     def shown(self) -> str:
         """What a person reads: the URL without a query, or the command line."""
         if self.command:
-            return shlex.join(self.command)
+            return printable(shlex.join(self.command))
         parts = urlsplit(self.url)
-        return f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}{parts.path}" if self.url else ""
+        url = f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}{parts.path}"
+        return printable(url) if self.url else ""
+
+    @property
+    def shown_in_full(self) -> str:
+        """What a person reads who allows it: also what of the environment it changes and gets."""
+        texts = (*self.env.values(), *self.headers.values())
+        gets = dict.fromkeys(match[1] for text in texts for match in _VARIABLE.finditer(text))
+        parts = [self.shown]
+        parts += [f"with {', '.join(self.env)} set"] if self.env else []
+        parts += [f"which gets your {', '.join(gets)}"] if gets else []
+        return printable(", ".join(parts))
 
     @property
     def identity(self) -> str:
@@ -248,7 +259,8 @@ def address_of_named(
         raise UsageError(f"-t mcp:{name}: {error}") from None
     if named.file and not is_allowed(address):
         action = "starts this program" if address.command else "connects to"
-        if not confirm(f"mcp:{name} of {named.file} {action}: {address.shown}. Allow it? [y/N] "):
+        question = f"mcp:{name} of {named.file} {action}: {address.shown_in_full}. Allow it? [y/N] "
+        if not confirm(question):
             raise UsageError(
                 f"-t mcp:{name} was not allowed to start. %toolchat mcp allow {name} allows "
                 f"{address.shown} on this computer"

@@ -12,6 +12,7 @@ from collections.abc import Mapping
 from urllib.parse import parse_qs, urlsplit
 
 from ..core.errors import UsageError
+from ..core.text import visible_text
 
 PATH = "/signed-in"
 SECONDS = 300.0
@@ -69,7 +70,7 @@ class SignInPage:
             why = parameters.get("error_description") or parameters.get(
                 "error", "no code came back"
             )
-            raise UsageError(f"the sign-in was refused: {why:.200}")
+            raise UsageError(f"the sign-in was refused: {visible_text(' '.join(why.split()))}")
         return parameters
 
 

@@ -11,7 +11,6 @@ import sys
 import textwrap
 import threading
 import time
-import urllib.request
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from dataclasses import dataclass
@@ -28,7 +27,7 @@ from jupyter_toolcall.sources.mcp_connection import connections
 from jupyter_toolcall.tools.running_tool import showing_progress
 from jupyter_toolcall.view.previews import LARGE, preview
 from jupyter_toolcall.view.view_rows import all_rows
-from tests.standin.mcp_server import PNG, TOKEN, Pantry, command_line, serving
+from tests.standin.mcp_server import PNG, Pantry, command_line, serving
 
 
 @dataclass
@@ -409,103 +408,7 @@ def test_without_the_server_its_tools_are_those_that_were_listed_last(tmp_path: 
     assert "cannot be reached" in str(session.calls[0].error)
 
 
-# -- tokens ---------------------------------------------------------------------------
-
-
-def with_token(url: str) -> dict[str, Any]:
-    return {"url": url, "headers": {"Authorization": "Bearer ${PANTRY_TOKEN}"}}
-
-
-def test_a_token_of_the_environment_is_sent_and_is_never_in_the_journal(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("PANTRY_TOKEN", TOKEN)
-    with serving(tmp_path / "log", access="bearer") as served:
-        tools = from_mcp(with_token(served.url))
-        session = play(tools, ("add", {"a": 1, "b": 1}), ("burn", {}))
-        assert [call.status for call in session.calls] == ["succeeded", "failed"]
-        assert TOKEN not in session.journal.dumps() + repr(tools.sources) + str(session)
-        data = Path(os.environ["JUPYTER_TOOLCALL_DATA"])
-        files = [path for path in data.rglob("*") if path.is_file()]
-        assert files
-        assert not [path for path in files if TOKEN.encode() in path.read_bytes()]
-        close_connections()
-
-
-@pytest.mark.parametrize("token", ["", "wrong-token-1"])
-def test_a_token_that_is_not_set_or_wrong_is_one_clear_line(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, token: str
-) -> None:
-    monkeypatch.delenv("PANTRY_TOKEN", raising=False)
-    if token:
-        monkeypatch.setenv("PANTRY_TOKEN", token)
-    with serving(tmp_path / "log", access="bearer") as served:
-        with pytest.raises(DefinitionError) as caught:
-            from_mcp(with_token(served.url))
-        close_connections()
-    text = str(caught.value)
-    expected = "refuses the request (401)" if token else "PANTRY_TOKEN, which is not set"
-    assert expected in text
-    assert "\n" not in text
-    assert "wrong-token-1" not in text
-
-
-def test_a_person_signs_in_at_a_link_and_the_tokens_stay_in_memory(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    pages: list[bytes] = []
-
-    def browser() -> None:
-        wait_until(lambda: "Sign in to the MCP server" in printed(capsys))
-        (link,) = re.findall(r"http\S+authorize\S+", PRINTED[0])
-        with urllib.request.urlopen(link, timeout=20) as page:
-            pages.append(page.read())
-
-    PRINTED[0] = ""
-    with serving(tmp_path / "log", access="oauth") as served:
-        thread = threading.Thread(target=browser)
-        thread.start()
-        tools = from_mcp(served.url)
-        thread.join()
-        session = play(tools, ("add", {"a": 1, "b": 1}))
-        assert session.calls[0].result == 2
-        assert b"Signed in. You can close this page." in pages[0]
-        assert served.provider is not None
-        (token,) = served.provider.tokens
-        data = Path(os.environ["JUPYTER_TOOLCALL_DATA"])
-        assert token not in session.journal.dumps()
-        assert not [
-            path
-            for path in data.rglob("*")
-            if path.is_file() and token.encode() in path.read_bytes()
-        ]
-        close_connections()
-
-
-PRINTED = [""]
-
-
-def printed(capsys: pytest.CaptureFixture[str]) -> str:
-    PRINTED[0] += capsys.readouterr().out
-    return PRINTED[0]
-
-
-def test_an_interrupt_ends_a_sign_in_at_once(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    PRINTED[0] = ""
-
-    def interrupt() -> None:
-        wait_until(lambda: "Sign in to the MCP server" in printed(capsys))
-        signal.raise_signal(signal.SIGINT)
-
-    with serving(tmp_path / "log", access="oauth") as served:
-        thread = threading.Thread(target=interrupt)
-        thread.start()
-        with pytest.raises(KeyboardInterrupt):
-            from_mcp(served.url)
-        thread.join()
-        close_connections()
+# -- addresses ------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(

@@ -393,28 +393,6 @@ def test_a_server_that_is_none_or_leads_elsewhere_is_one_clear_line(
     assert "t0ken" not in refused
 
 
-@pytest.mark.parametrize(
-    "leads_to", ["http://127.0.0.1:{port}", "https://127.0.0.1:{port}", "https://169.254.169.254"]
-)
-def test_a_sign_in_service_at_a_private_address_is_not_asked(leads_to: str) -> None:
-    """The typed server may be on this machine; what it names may not."""
-    with Web() as inner:
-        service = leads_to.format(port=inner.port)
-
-        def route(asked: Asked) -> Answer:
-            if ".well-known/oauth-protected-resource" in asked.path:
-                body = {"resource": f"{web.url}/mcp", "authorization_servers": [service]}
-                return Answer(
-                    json.dumps(body).encode(), headers={"content-type": "application/json"}
-                )
-            return Answer(status=401)
-
-        with Web(route) as web:
-            refused = refusal(f"{web.url}/mcp")
-        assert not inner.asked
-    assert "was not typed by a person" in refused
-
-
 def test_a_program_that_writes_without_a_newline_is_ended_by_an_interrupt() -> None:
     code = "import sys\nwhile True: sys.stdout.write('x' * 1000); sys.stdin.readable()"
     began = time.monotonic()

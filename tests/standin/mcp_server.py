@@ -290,7 +290,10 @@ def serving(log: Path, *, legacy: bool = False, access: str = "") -> Iterator[Se
     A `legacy` one speaks the protocols of 2025 alone; `access` is "bearer" or "oauth" where it asks
     for a token.
     """
-    listener = socket.create_server(("127.0.0.1", 0))
+    # Only of a socket that names its protocol asyncio sends small packets at once.
+    listener = socket.socket(socket.AF_INET, socket.SOCK_STREAM, socket.IPPROTO_TCP)
+    listener.bind(("127.0.0.1", 0))
+    listener.listen()
     url = f"http://127.0.0.1:{listener.getsockname()[1]}"
     provider = SignIn() if access == "oauth" else None
     options: dict[str, Any] = {}

@@ -1,0 +1,170 @@
+"""Servers of the MCP project, from npm: files and `everything`."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from jupyter_toolcall import Scripted, Session, Toolbox, from_mcp
+from jupyter_toolcall.sources.mcp_connection import connections
+from jupyter_toolcall.tools.running_tool import showing_progress
+
+pytestmark = pytest.mark.long
+SCOPE = "@modelcontextprotocol"
+VENV_NODE = Path(__file__).parents[2] / ".venv" / "node"
+
+
+@pytest.fixture(scope="module")
+def packages(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """Install the servers once; yield the folder of their programs."""
+    npm = shutil.which("npm", path=str(VENV_NODE)) or shutil.which("npm")
+    if npm is None:
+        pytest.skip("npm is not on the PATH")
+    folder = tmp_path_factory.mktemp("npm")
+    names = [f"{SCOPE}/server-filesystem", f"{SCOPE}/server-everything"]
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("PATH", str(Path(npm).parent), prepend=":")
+        done = subprocess.run(
+            [npm, "install", "--no-audit", "--no-fund", "--prefix", str(folder), *names],
+            capture_output=True,
+            text=True,
+        )
+        if done.returncode:
+            pytest.skip(f"npm cannot be reached: {done.stderr[-300:]}")
+        yield folder / "node_modules" / ".bin"
+        for link in connections():
+            link.close()
+
+
+def play(tools: Any, *calls: Any, scheme: str = "flat", **options: Any) -> Session:
+    model = Scripted([*calls, "Done."])
+    return Session(tools, model, scheme=scheme, **{"approve": "all", **options}).tell("Go.")
+
+
+# -- files ----------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("allowed")
+    (folder / "plums.txt").write_text("three plums\nfour pears\n")
+    return folder.resolve()
+
+
+@pytest.fixture(scope="module")
+def files(packages: Path, folder: Path) -> Toolbox:
+    return from_mcp(f"{packages / 'mcp-server-filesystem'} {folder}")
+
+
+def test_files_are_listed_and_read(files: Toolbox, folder: Path) -> None:
+    calls = [
+        ("list_directory", {"path": str(folder)}),
+        ("read_text_file", {"path": str(folder / "plums.txt")}),
+    ]
+    session = play(files, *calls)
+    assert [call.status for call in session.calls] == ["succeeded", "succeeded"]
+    assert "plums.txt" in str(session.calls[0].result)
+    assert session.calls[1].result == {"content": "three plums\nfour pears\n"}
+
+
+def test_a_file_is_written_once_a_person_approved(files: Toolbox, folder: Path) -> None:
+    path = folder / "new.txt"
+    session = play(files, ("write_file", {"path": str(path), "content": "new"}), approve="ask")
+    assert [call.tool for call in session.pending] == ["write_file"]
+    assert not path.exists()
+    session.decide(session.pending[0]).run()
+    assert path.read_text() == "new"
+
+
+def test_reading_runs_unasked_where_hints_are_trusted(packages: Path, folder: Path) -> None:
+    command = f"{packages / 'mcp-server-filesystem'} {folder}"
+    tools = from_mcp(command, trust_hints=True)
+    calls = [
+        ("list_directory", {"path": str(folder)}),
+        ("create_directory", {"path": str(folder / "d")}),
+    ]
+    session = play(tools, *calls, approve="ask")
+    assert session.calls[0].status == "succeeded"
+    assert [call.tool for call in session.pending] == ["create_directory"]
+
+
+@pytest.mark.parametrize("path", ["/etc/passwd", "{folder}/../secret", "~/.ssh/id_rsa"])
+def test_what_is_outside_of_the_allowed_folder_is_refused(
+    files: Toolbox, folder: Path, path: str
+) -> None:
+    session = play(files, ("read_text_file", {"path": path.format(folder=folder)}))
+    assert session.calls[0].status == "failed"
+    assert "denied" in str(session.calls[0].error)
+
+
+def test_an_image_file_is_an_object_that_is_shown(files: Toolbox, folder: Path) -> None:
+    from tests.standin.mcp_server import PNG
+
+    (folder / "dot.png").write_bytes(PNG)
+    session = play(files, ("read_media_file", {"path": str(folder / "dot.png")}))
+    assert session.objects == ("McpImage#1",)
+    assert "image/png" in session["McpImage#1"]._repr_mimebundle_()
+
+
+# -- everything -----------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def everything(packages: Path) -> Toolbox:
+    return from_mcp(f"{packages / 'mcp-server-everything'}")
+
+
+def test_everything_is_listed_and_called_in_every_scheme(everything: Toolbox) -> None:
+    for scheme in ("flat", "select", "current", "native"):
+        calls: list[Any] = [("echo", {"message": "hi"}), ("get-sum", {"a": 2, "b": 3})]
+        if scheme == "select":
+            calls = [("selectTools", {"tools": ["echo", "get-sum"]}), *calls]
+        session = play(everything, *calls, scheme=scheme)
+        assert [call.status for call in session.calls] == ["succeeded"] * len(calls)
+        assert "5" in str(session.calls[-1].result)
+
+
+def test_structured_content_images_and_resources_become_values_and_objects(
+    everything: Toolbox,
+) -> None:
+    calls = [
+        ("get-structured-content", {"location": "New York"}),
+        ("get-tiny-image", {}),
+        ("get-resource-links", {"count": 2}),
+        ("get-resource-reference", {"resourceType": "Text", "resourceId": 1}),
+    ]
+    session = play(everything, *calls)
+    assert [call.status for call in session.calls] == ["succeeded"] * 4
+    assert {"temperature", "conditions", "humidity"} <= session.calls[0].result.keys()
+    assert "McpImage#1" in session.objects
+    links = [session[name] for name in session.objects if name.startswith("McpResource")]
+    assert len(links) == 3
+    # Each second one is bytes.
+    assert [link.text()[:9] for link in links] == ["Resource "] * 3
+
+
+def test_the_progress_of_a_long_call_is_reported(everything: Toolbox) -> None:
+    shown: list[str] = []
+    (long,) = [tool for tool in everything if "long-running" in tool.name]
+    with showing_progress(shown.append):
+        long.function(arguments={"duration": 1, "steps": 4})
+    assert shown[-1].startswith("4 of 4")
+
+
+def test_prompts_are_listed_and_filled_in(everything: Toolbox) -> None:
+    assert everything.names
+    (link,) = [each for each in connections() if each.is_open and "everything" in each.address.name]
+    names = [prompt["name"] for prompt in link.prompts()]
+    assert "args-prompt" in names
+    messages = link.prompt("args-prompt", {"city": "Bern"})
+    assert "Bern" in messages[0]["content"]["text"]
+
+
+def test_an_argument_that_does_not_fit_never_reaches_the_server(everything: Toolbox) -> None:
+    session = play(everything, ("get-sum", {"a": "two", "b": 3}))
+    assert session.calls[0].status == "failed"
