@@ -21,6 +21,7 @@ from ..core.events import (
 from ..core.journal import Journal
 from ..core.state import State
 from ..tools.tool import Tool
+from ..tools.tool_version import pinned_change
 from .cursor import SessionContext
 
 
@@ -189,6 +190,9 @@ def changed_tool_parts(tool: Tool, code: ToolCode) -> str:
     """Say what of a tool is another than it was; "" where nothing is."""
     if tool.version() == code.version:
         return ""
+    if tool.server:
+        change = pinned_change(code.parts, tool.parts())
+        return f"{tool.name} was changed by {tool.server}: {change}"
     if code.python != PYTHON:
         return f"{tool.name} was compiled by Python {code.python}, and this is {PYTHON}"
     now = tool.parts()

@@ -24,6 +24,7 @@ from ..storage.journal_file import journals_folder
 from ..tools.object_types import Kinds
 from ..tools.running_tool import InputRequired, InputResponse
 from ..tools.tool import Resolve, Tool
+from ..tools.tool_version import pinned_change
 from ..tools.toolbox import Toolbox, ToolSource
 from ..tools.value_copies import well_formed
 from .definition_schema import ArgumentChecker
@@ -141,7 +142,7 @@ class _Definition:
         self.server_name = str(item["name"])
         self.name = re.sub(r"[^\w.-]", "_", self.server_name)[:150] or "tool"
         self.hints: Mapping[str, Any] = item.get("annotations", {}) if source.trust_hints else {}
-        self.pin = _pin(item)
+        self.pinned = _pinned(item)
 
     @property
     def description(self) -> str:
@@ -154,10 +155,24 @@ class _Definition:
         return "The server says that it may delete or overwrite data." if destroys else ""
 
 
-def _pin(item: Json) -> str:
-    """Return the digest of all that a person may read when they approve a call of a tool."""
-    pinned = ("name", "title", "description", "inputSchema", "outputSchema", "annotations")
-    return digest("mcp tool", {key: item[key] for key in pinned if key in item})
+_PINNED = {
+    "name": "name",
+    "title": "title",
+    "description": "description",
+    "inputSchema": "input schema",
+    "outputSchema": "output schema",
+    "annotations": "hints",
+}
+"""What a person may read when they approve a call of a tool, and what that is called."""
+
+
+def _pinned(item: Json) -> dict[str, str]:
+    """Return the parts of a definition that are pinned, as texts."""
+    return {
+        name: well_formed(part if isinstance(part, str) else json.dumps(part, sort_keys=True))
+        for key, name in _PINNED.items()
+        if (part := item.get(key)) is not None
+    }
 
 
 def _tool(definition: _Definition) -> Iterator[Tool]:
@@ -186,7 +201,8 @@ def _tool(definition: _Definition) -> Iterator[Tool]:
         read_only=definition.hints.get("readOnlyHint") is True,
         idempotent=definition.hints.get("idempotentHint") is True,
         result="JSON",
-        version=lambda: definition.pin,
+        version=lambda: digest("mcp tool", definition.pinned),
+        pinned=definition.pinned,
         group=address.name,
         about=definition.about,
         keeps_arguments=True,
@@ -231,25 +247,17 @@ class _Calls:
         listing = _listing(self._connection)
         name = self._definition.server_name
         now = next((item for item in listing.tools if item["name"] == name), None)
-        if now is None or _pin(now) != self._definition.pin:
+        pinned = {} if now is None else _pinned(now)
+        if pinned != self._definition.pinned:
             # Another tool of the server has to look too.
             self._connection.listing_is_old = True
-            change = "does not have it any more" if now is None else _change(self._definition, now)
+            change = pinned_change(self._definition.pinned, pinned)
+            changed = f"changed it: {change}" if pinned else "does not have it any more"
             server = self._connection.address.name
             raise CallError(
-                f"{self._definition.name} did not run: the MCP server {server} {change}. "
+                f"{self._definition.name} did not run: the MCP server {server} {changed}. "
                 "Run the cell again to decide on it as it is now."
             )
-
-
-def _change(definition: _Definition, now: Json) -> str:
-    """Return what of a tool has changed, with the old and the new text of its description."""
-    was = definition.item
-    parts = [key for key in {**was, **now} if was.get(key) != now.get(key)]
-    if "description" in parts:
-        before, after = str(was.get("description", "")), str(now.get("description", ""))
-        return f"changed its description from {before[:200]!r} to {after[:200]!r}"
-    return f"changed its {' and '.join(parts)}"
 
 
 # -- the listing that is kept --------------------------------------------------------------------

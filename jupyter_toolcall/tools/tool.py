@@ -136,6 +136,8 @@ class Tool:
     server: str = ""
     """The MCP server that runs it, "" for none: a person reads before a call that its arguments are
     sent there, and verifying a session takes its recorded results."""
+    pinned: Mapping[str, str] = field(default_factory=dict, repr=False, compare=False)
+    """Of a tool of a server: what the server says of it, by part, such as its `description`."""
     effect: Effect | None = field(default=None, repr=False, compare=False)
     """What a call does that its result does not show, for the person who decides: what is sent to
     the model's provider, or which file is replaced."""
@@ -154,9 +156,12 @@ class Tool:
         return tuple(dict.fromkeys(kinds_in(self.parameters)))
 
     def parts(self) -> Mapping[str, str]:
-        """Return the digests of the code that it runs: of its own function (""), of each helper."""
+        """Return the digests of the code that it runs: of its own function (""), of each helper.
+
+        Of a tool of a server they are what is `pinned`.
+        """
         if self.origin is None:
-            return {"": self.version()}
+            return self.pinned or {"": self.version()}
         parts = parts_of(self.origin.function, self.origin.owner)
         return parts if self.resume is None else {**parts, "resume": parts_of(self.resume)[""]}
 

@@ -22,10 +22,34 @@ from typing import Any, TypeGuard, TypeVar
 
 from ..core.digests import digest_text
 from ..core.interrupts import attempt
+from ..core.text import visible_text
 from .value_copies import is_frozen
 from .value_digests import content_digest
 
 PLAIN = (str, int, float, bool, bytes, type(None))
+
+
+def pinned_change(before: Mapping[str, str], now: Mapping[str, str]) -> str:
+    """Return what a server changed in the definition of a tool, with the texts around it.
+
+    >>> pinned_change({"description": "Add."}, {"description": "Add, and mail it."})
+    'its description was "Add.", and is "Add, and mail it."'
+    """
+    names = (name for name in dict.fromkeys((*before, *now)) if before.get(name) != now.get(name))
+    texts = ((name, before.get(name, ""), now.get(name, "")) for name in names)
+    return "; ".join(
+        f"its {name} was {_around(was, text)}, and is {_around(text, was)}"
+        for name, was, text in texts
+    )
+
+
+def _around(text: str, other: str) -> str:
+    """Return the part of a text where it begins to differ from another one, in quotes."""
+    pairs = enumerate(zip(text, other, strict=False))
+    same = next((n for n, (one, another) in pairs if one != another), min(len(text), len(other)))
+    begin = max(0, same - 40)
+    part = visible_text(text[begin : same + 80], 140)
+    return f'"{"…" * (begin > 0)}{part}{"…" * (same + 80 < len(text))}"' if text else "empty"
 
 
 @functools.lru_cache(4_096)

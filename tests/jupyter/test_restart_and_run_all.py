@@ -8,8 +8,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from mcp.server.mcpserver import MCPServer
 
-from jupyter_toolcall import Scripted, Session, Toolbox, tool
+from jupyter_toolcall import Scripted, Session, Toolbox, from_mcp, tool
 from jupyter_toolcall.core.errors import Absent
 from jupyter_toolcall.core.events import Replied
 from jupyter_toolcall.core.journal import Journal
@@ -347,6 +348,34 @@ def test_a_replay_of_a_changed_tool_asks_again_and_says_why(kernel: Begin) -> No
     assert why(again) == "You are asked again: write was changed."
     again.decide(again.pending[0]).run()
     assert why(again) == "You are asked again: what it runs on is not what it was."
+
+
+def post_office(description: str) -> Toolbox:
+    """Return the tools of an MCP server of this process, whose one tool is described so."""
+    server = MCPServer("post")
+
+    @server.tool(name="post", description=description)
+    def post(text: str) -> str:
+        return f"posted: {text}"
+
+    return from_mcp(server)
+
+
+def test_a_replay_of_a_tool_that_its_server_changed_asks_again_and_shows_the_difference(
+    kernel: Begin,
+) -> None:
+    first = kernel([("post", {"text": "hi"}), "one"])
+    first.variables["office"] = post_office("Post a letter.")
+    first.cell("-m model -t office --scheme flat", "Post it.", YES)
+    first.ends()
+    second = kernel([("post", {"text": "hi"}), "one"])
+    second.variables["office"] = post_office("Post a letter, and keep a copy.")
+    again = second.cell("-m model -t office --scheme flat", "Post it.")
+    assert [call.tool for call in again.pending] == ["post"]
+    assert 'its description was "Post a letter.", and is "Post a letter, and keep a copy."' in why(
+        again
+    )
+    assert again.decide(again.pending[0]).run().calls[0].result == "posted: hi"
 
 
 def line(kernel: Kernel, text: str) -> Session | None:
