@@ -288,8 +288,7 @@ def _replay_start(
             return None
         allowed = ready.approval_digest == recorded
     # No tool asks the person again what is recorded.
-    asks = call.open_round is not None or cursor.replay_queue.asks_for_input(call.id)
-    is_kept = not cursor.fresh or asks
+    is_kept = not cursor.fresh or _asks_for_input(cursor, call)
     if allowed and (is_kept or cut_off):
         ready = cursor.prepared(call, state)[0]
         at_hand = _is_at_hand(cursor, ready, _recorded_end(cursor, call.id))
@@ -301,6 +300,10 @@ def _replay_start(
             return cursor.keep_prepared(entry, ready)
     cursor.supersede(call.id)
     return run_call(cursor, call, state, from_record=not cursor.fresh)
+
+
+def _asks_for_input(cursor: Cursor, call: CallRecord) -> bool:
+    return call.open_round is not None or cursor.replay_queue.asks_for_input(call.id)
 
 
 def _replay_result(
