@@ -76,7 +76,7 @@ class McpImage:
     """An image that a tool returned; `data` is base64."""
 
     mime_type: str
-    data: str
+    data: str = field(repr=False)
 
     def _repr_mimebundle_(self, **options: Any) -> dict[str, Any]:
         return {self.mime_type: self.data} if self.mime_type in _SHOWN_IMAGES else {}
@@ -93,7 +93,7 @@ class McpAudio:
     """A sound that a tool returned; `data` is base64."""
 
     mime_type: str
-    data: str
+    data: str = field(repr=False)
 
     def _repr_html_(self) -> str:
         source = f"data:{self.mime_type};base64,{self.data}"

@@ -8,9 +8,9 @@ import { oneLine, textBlock } from './text';
 import type { PanelActions, ViewState } from './view_state';
 
 const POLICY =
-  "default-src 'none'; style-src 'unsafe-inline'; img-src data:; form-action 'none'; base-uri 'none'; frame-src 'none'";
+  "default-src 'none'; style-src 'unsafe-inline'; img-src data:; media-src data:; form-action 'none'; base-uri 'none'; frame-src 'none'";
 
-/** The document of a preview frame; it loads nothing but inline images. */
+/** The document of a preview frame; it loads nothing but inline images and sounds. */
 function framePage(html: string, ink: string, ground: string): string {
   const look = `html{color:${ink};background:${ground};font:13px/20px system-ui,sans-serif}body{margin:8px 12px;overflow-wrap:anywhere}table{border-collapse:collapse;font-size:12px}:is(th,td){padding:2px 8px;text-align:right}img,svg{max-width:100%}`;
   return `<!doctype html><meta charset="utf-8"><meta http-equiv="Content-Security-Policy" content="${POLICY}"><style>${look}</style><body>${cleanMarkup(html)}`;

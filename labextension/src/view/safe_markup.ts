@@ -6,7 +6,7 @@
  */
 /** Elements that are removed with their content. */
 const REMOVED_ELEMENTS = new Set(
-  'script iframe frame frameset object embed applet template noscript link meta base head title form input button select textarea option video audio source track canvas dialog portal foreignobject set animate animatetransform animatemotion'.split(
+  'script iframe frame frameset object embed applet template noscript link meta base head title form input button select textarea option video source track canvas dialog portal foreignobject set animate animatetransform animatemotion'.split(
     ' '
   )
 );
@@ -15,7 +15,7 @@ const REMOVED_ELEMENTS = new Set(
 const ALLOWED_ELEMENTS = new Set(
   (
     'html body div span p br hr pre code kbd samp var b strong i em u s small sub sup mark del ins q blockquote cite abbr time ' +
-    'h1 h2 h3 h4 h5 h6 ul ol li dl dt dd table caption colgroup col thead tbody tfoot tr th td figure figcaption img details summary ' +
+    'h1 h2 h3 h4 h5 h6 ul ol li dl dt dd table caption colgroup col thead tbody tfoot tr th td figure figcaption img audio details summary ' +
     'section article header footer main aside nav center font style label math mrow mi mo mn msup msub mfrac msqrt mtext mtable mtr mtd ' +
     'svg g path rect circle ellipse line polyline polygon text tspan defs use symbol clippath lineargradient radialgradient stop marker'
   ).split(' ')
@@ -33,7 +33,10 @@ const LOADING_STYLE = /url\s*\(\s*(?!['"]?(#|data:image\/(?!svg)))|@import|image
 const isUnsafeStyle = (css: string): boolean => css.includes('\\') || LOADING_STYLE.test(css);
 
 function isSafeAddress(element: Element, name: string, value: string): boolean {
-  if (name === 'src') return element.localName === 'img' && IMAGE_DATA.test(value) && (!SVG_DATA.test(value) || safeImage(value) !== '');
+  if (name === 'src') {
+    if (element.localName === 'audio') return value.startsWith('data:audio/');
+    return element.localName === 'img' && IMAGE_DATA.test(value) && (!SVG_DATA.test(value) || safeImage(value) !== '');
+  }
   return (name === 'href' || name === 'xlink:href') && element.localName === 'use' && value.startsWith('#');
 }
 
