@@ -369,7 +369,7 @@ def carry_out(
     if command not in _COMMANDS:
         known = subcommands()
         raise UsageError(
-            f"no subcommand {command!r}; there are {', '.join(known)}.{nearest(command, known)}"
+            f"no subcommand {command!r}.{nearest(command, known)} There are {', '.join(known)}"
         )
     session = cells.with_current_tools(cells.current(name or ""), variables or {})
     return _COMMANDS[command](session, more)

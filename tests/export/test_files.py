@@ -24,7 +24,7 @@ from tests.export.worlds import plain, run
 
 ROOT = Path(__file__).parent.parent.parent
 NOTEBOOKS = sorted((ROOT / "notebooks").glob("*.ipynb"))
-NO_PYTHON = ("06_definitions", "08_graphql")
+NO_PYTHON = ("06_definitions", "08_graphql", "12_mcp")
 
 
 def tool_names(line: str) -> tuple[str, ...]:
