@@ -8,6 +8,7 @@ from __future__ import annotations
 import argparse
 import re
 from collections.abc import Iterable
+from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
@@ -113,10 +114,23 @@ def _option_values(option: str, fragment: str) -> list[str]:
             generic = ("list[", "dict[str, ", "tuple[", "set[")
             return [f"{fragment[:at]}{kind}" for kind in (*classes, *SCALARS, *generic)]
         case "tools":
-            return [*_variables(), *NAMES, *_options()]
+            return [*_variables(), *NAMES, *_mcp_names(cells.folder), *_options()]
         case "inputs" | "system" | "outputs":
             return [*_variables(), *_options()]
     return [*_options()]
+
+
+def _mcp_names(folder: Path) -> list[str]:
+    """Return the MCP servers that have a name here, none where a file of them cannot be read."""
+    from ..core.errors import UsageError
+    from ..sources.mcp_servers import named_servers
+    from .magics import settings_of
+
+    try:
+        servers = named_servers(folder, settings_of(get_ipython()).mcp_servers)
+    except UsageError:
+        return []
+    return [f"mcp:{name}" for name in servers]
 
 
 def _subcommand_words(line: str) -> Iterable[str]:

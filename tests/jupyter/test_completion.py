@@ -93,3 +93,9 @@ def test_without_the_extension_the_kernel_is_as_it_was(kernel: BlockingKernelCli
     assert "Weigh a potato." in help_at(kernel, "weigh(1)", "weigh")
     kernel.execute_interactive("%load_ext jupyter_toolcall", timeout=60)
     assert help_at(kernel, CELL, "--approve") != ""
+
+
+def test_the_mcp_servers_that_have_a_name_are_offered(kernel: BlockingKernelClient) -> None:
+    setting = '%config ToolChat.mcp_servers = {"docs": "https://example.org/mcp"}'
+    kernel.execute_interactive(setting, timeout=60)
+    assert completions(kernel, "%%toolchat -t mcp:d") == ["mcp:docs"]
