@@ -10,7 +10,7 @@ from typing import Any
 from ..core.errors import UsageError
 from ..core.text import LINES, nearest, printable
 from ..sources.mcp_connection import connection, connections
-from ..sources.mcp_servers import ServerAddress, address_of_named, allow, named_servers
+from ..sources.mcp_servers import ServerAddress, allow, confirmed_address, named_servers
 
 HELP = """\
   mcp                        the MCP servers that -t mcp:NAME can use
@@ -60,13 +60,13 @@ def _lines(folder: Path, servers: Mapping[str, Any]) -> Iterator[str]:
         yield f"{name}: {state}, of {named.file or '%config ToolChat.mcp_servers'}"
     for link in connections():
         if link.is_open and link.address.name not in named_servers(folder, servers):
-            yield f"{link.address.name}: connected, {link.address.shown}"
+            yield f"{link.address.name}: connected, {link.address.display_text}"
 
 
 def _allowed(name: str, folder: Path, servers: Mapping[str, Any]) -> str:
-    address = address_of_named(name, folder, servers, lambda question: True)
+    address = confirmed_address(name, folder, servers, lambda question: True)
     allow(address)
-    return f"-t mcp:{name} may use this on this computer: {address.shown_in_full}"
+    return f"-t mcp:{name} may use this on this computer: {address.consent_text}"
 
 
 def _stopped(name: str) -> str:

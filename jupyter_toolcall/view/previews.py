@@ -49,8 +49,8 @@ def preview(value: Any, shows: Shows = reprs, room: Room = SMALL) -> Preview:
     """Return a picture of a value; `shows` tells what it says of itself."""
     if room is LARGE and isinstance(value, StandsForText):
         # A resource is read when somebody looks at it, and says why where it cannot be.
-        looked_at, failed = attempt(value.looked_at)
-        value = value if failed else looked_at
+        contents, failed = attempt(value.preview_value)
+        value = value if failed else contents
     # A value's own methods may raise anything; a picture is never worth a failed step.
     drawn = attempt(_preview, value, shows, room)[0] or Preview(text=describe(value, room.text))
     large = attempt(_large, value)[0] or ""
