@@ -9,7 +9,7 @@ from typing import Any
 
 from ..core.errors import UsageError
 from ..core.text import LINES, nearest, printable
-from ..sources.mcp_connection import connection, connections
+from ..sources.mcp_connection import connection_to, connections
 from ..sources.mcp_servers import ServerAddress, allow, confirmed_address, named_servers
 
 HELP = """\
@@ -54,13 +54,13 @@ _NONE = "no MCP server has a name yet; name one in .mcp.json beside the notebook
 
 
 def _server_lines(folder: Path, servers: Mapping[str, Any]) -> Iterator[str]:
-    connected = {link.address.name for link in connections() if link.is_open}
+    connected = {connection.address.name for connection in connections() if connection.is_open}
     for name, named in named_servers(folder, servers).items():
         state = "connected" if name in connected else "not started"
         yield f"{name}: {state}, of {named.file or '%config ToolChat.mcp_servers'}"
-    for link in connections():
-        if link.is_open and link.address.name not in named_servers(folder, servers):
-            yield f"{link.address.name}: connected, {link.address.display_text}"
+    for connection in connections():
+        if connection.is_open and connection.address.name not in named_servers(folder, servers):
+            yield f"{connection.address.name}: connected, {connection.address.display_text}"
 
 
 def _allow(name: str, folder: Path, servers: Mapping[str, Any]) -> str:
@@ -70,11 +70,11 @@ def _allow(name: str, folder: Path, servers: Mapping[str, Any]) -> str:
 
 
 def _stop(name: str) -> str:
-    for link in connections():
-        if link.address.name == name:
-            link.close()
+    for connection in connections():
+        if connection.address.name == name:
+            connection.close()
             return f"the MCP server {name} is not connected any more"
-    names = [link.address.name for link in connections()]
+    names = [connection.address.name for connection in connections()]
     raise UsageError(f"no MCP server {name!r} is connected.{nearest(name, names)}")
 
 
@@ -82,9 +82,9 @@ def _stop(name: str) -> str:
 
 
 def _prompts() -> Iterator[tuple[ServerAddress, Mapping[str, Any]]]:
-    for link in connections():
-        if link.is_open:
-            yield from ((link.address, prompt) for prompt in link.prompts())
+    for connection in connections():
+        if connection.is_open:
+            yield from ((connection.address, prompt) for prompt in connection.prompts())
 
 
 def _prompt_lines() -> Iterator[str]:
@@ -112,7 +112,7 @@ def _prompt_cell(name: str, words: list[str]) -> str:
     address, prompt = matches[0]
     arguments = _arguments(words)
     _demand_arguments(prompt, arguments)
-    messages = connection(address).prompt(str(prompt["name"]), arguments)
+    messages = connection_to(address).prompt(str(prompt["name"]), arguments)
     texts = [_text(message) for message in messages if message.get("role") == "user"]
     # An invisible character in the cell would reach the model without the person noticing.
     text = printable("\n\n".join(filter(None, texts)), LINES)

@@ -449,7 +449,7 @@ _CONNECTIONS: dict[str, Connection] = {}
 """The connections of this process, by the identity of the server."""
 
 
-def connection(address: ServerAddress) -> Connection:
+def connection_to(address: ServerAddress) -> Connection:
     """Return the connection of this process to a server; each has a name of its own."""
     existing = _CONNECTIONS.get(address.identity)
     # In a forked child the loop of the parent does not run.
@@ -464,7 +464,7 @@ def _with_unique_name(address: ServerAddress) -> ServerAddress:
     A name that a person chose stays. A connection that had it, such as one to a server whose entry
     has changed, is closed; any other name gets a number.
     """
-    names = {link.address.name: link for link in _CONNECTIONS.values()}
+    names = {connection.address.name: connection for connection in _CONNECTIONS.values()}
     if address.is_named and address.name in names:
         replaced = names[address.name]
         replaced.close()
@@ -482,7 +482,7 @@ def connections() -> list[Connection]:
 
 def connection_by_name(name: str) -> Connection:
     """Return the connection to a server of a name. Raises CallError where there is none."""
-    for link in _CONNECTIONS.values():
-        if link.address.name == name:
-            return link
+    for connection in _CONNECTIONS.values():
+        if connection.address.name == name:
+            return connection
     raise CallError(f"the MCP server {name} is not connected in this kernel")

@@ -28,7 +28,7 @@ from ..tools.tool_version import pinned_change
 from ..tools.toolbox import Toolbox, ToolSource
 from ..tools.value_copies import well_formed
 from .definition_schema import ArgumentChecker
-from .mcp_connection import Connection, Listing, Question, connection
+from .mcp_connection import Connection, Listing, Question, connection_to
 from .mcp_results import TYPES, result_value
 from .mcp_sdk import Json
 from .mcp_servers import ServerAddress, server_address
@@ -106,10 +106,10 @@ class McpTools(ToolSource):
 
     def tools(self, kinds: Kinds) -> Iterator[Tool]:
         """Yield the tools. Raises DefinitionError where the server cannot be reached."""
-        link = connection(self.address)
+        connection = connection_to(self.address)
         # The connection numbers the name if another server has it.
-        self.address, self.prefix = link.address, link.address.name
-        listing = _listing(link)
+        self.address, self.prefix = connection.address, connection.address.name
+        listing = _listing(connection)
         names = [str(item.get("name", "")) for item in listing.tools]
         for glob in (*self.include, *self.exclude):
             if not any(fnmatchcase(name, glob) for name in names):
@@ -187,7 +187,7 @@ def _tool(definition: _Definition) -> Iterator[Tool]:
         reason = printable(" ".join(message.split()))[:200]
         _warn_left_out(definition, f"its input schema is not valid ({reason})")
         return
-    calls = _Calls(definition, connection(address))
+    calls = _Calls(definition, connection_to(address))
 
     def check(arguments: Mapping[str, Any], resolve: Resolve) -> dict[str, Any]:
         return {"arguments": checker(arguments)}
@@ -222,8 +222,8 @@ def _warn_left_out(definition: _Definition, reason: str) -> None:
 class _Calls:
     """The calls of one tool."""
 
-    def __init__(self, definition: _Definition, link: Connection) -> None:
-        self._definition, self._connection = definition, link
+    def __init__(self, definition: _Definition, connection: Connection) -> None:
+        self._definition, self._connection = definition, connection
 
     def run(self, arguments: Mapping[str, Any]) -> Any:
         """Call the tool. Raises CallError, OutcomeUnknown and InputRequired."""
@@ -265,15 +265,15 @@ class _Calls:
 # -- the saved listing ----------------------------------------------------------------------------
 
 
-def _listing(link: Connection) -> Listing:
+def _listing(connection: Connection) -> Listing:
     """Return the tools of a server, or the saved listing where it cannot be reached.
 
     The saved listing lets a recorded session replay without its server. Raises DefinitionError
     where there is none.
     """
-    path = _listing_file(link.address)
+    path = _listing_file(connection.address)
     try:
-        listing = link.list_tools()
+        listing = connection.list_tools()
     except DefinitionError as error:
         saved = _saved_listing(path)
         if saved is None:
