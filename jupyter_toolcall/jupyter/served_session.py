@@ -19,6 +19,7 @@ from ..core.digests import readable_json
 from ..core.errors import CallError, NotYourTurn, ToolcallError, UsageError
 from ..core.events import Decided
 from ..core.state_fold import state_at
+from ..core.text import shortened_text
 from ..engine.client_calls import client_must_wait, record_client_call
 from ..engine.cursor import Cursor
 from ..engine.decisions import waiting_calls
@@ -326,5 +327,4 @@ def _changes(cursor: Cursor, record: CallRecord) -> list[str]:
 
 
 def _value(value: Any) -> str:
-    text = readable_json(value)
-    return text if len(text) <= 200 else f"{text[:199]}…"
+    return shortened_text(readable_json(value), 200)
