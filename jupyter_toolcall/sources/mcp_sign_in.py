@@ -72,7 +72,7 @@ class SignInPage:
             server.close()
         if "code" not in parameters:
             reason = parameters.get("error_description") or parameters.get(
-                "error", "no code received back"
+                "error", "no code came back"
             )
             raise UsageError(f"the sign-in was refused: {visible_text(' '.join(reason.split()))}")
         return parameters
