@@ -19,6 +19,7 @@ from urllib.parse import urlsplit
 
 from ..core.digests import digest
 from ..core.errors import UsageError
+from ..core.secrets import is_named_secret
 from ..core.text import nearest, printable
 from ..storage.journal_file import journals_folder
 
@@ -52,6 +53,8 @@ class ServerAddress:
     env: Mapping[str, str] = field(default_factory=dict)
     folder: str = ""
     """The folder that the program starts in."""
+    subfolder: str = ""
+    """That folder as the entry names it; "" where it names none."""
     in_memory: Any = field(default=None, compare=False)
     """A server object of the SDK."""
     is_named: bool = False
@@ -68,11 +71,14 @@ class ServerAddress:
 
     @property
     def shown_in_full(self) -> str:
-        """What a person reads who allows it: also what of the environment it changes and gets."""
+        """What a person reads who allows it: also where it starts, and what of the environment it
+        changes and gets. A folder or a variable can decide which program a command starts."""
         texts = (*self.env.values(), *self.headers.values())
         gets = dict.fromkeys(match[1] for text in texts for match in _VARIABLE.finditer(text))
+        changes = [_setting(name, value) for name, value in self.env.items()]
         parts = [self.shown]
-        parts += [f"with {', '.join(self.env)} set"] if self.env else []
+        parts += [f"in the folder {shlex.quote(self.subfolder)}"] if self.subfolder else []
+        parts += [f"with {' '.join(changes)} set"] if changes else []
         parts += [f"which gets your {', '.join(gets)}"] if gets else []
         return printable(", ".join(parts))
 
@@ -82,6 +88,13 @@ class ServerAddress:
         held = f"{id(self.in_memory)}" if self.in_memory is not None else ""
         env, headers = dict(self.env), dict(self.headers)
         return digest("mcp", self.url, [*self.command], self.folder, env, headers, held)
+
+
+def _setting(name: str, value: str) -> str:
+    """Return a variable and its value; only the name where the value may be a secret."""
+    if is_named_secret(name):
+        return name
+    return f"{name}={shlex.quote(value)}"
 
 
 def server_address(server: Any, folder: Path | None = None, name: str = "") -> ServerAddress:
@@ -116,8 +129,9 @@ def _address(server: Any, start: str, name: str) -> ServerAddress:
         case {"command": str(command), **more} if command:
             words = (command, *_words(more.get("args", [])))
             env = _texts(more.get("env", {}), "env")
-            at = str(Path(start, str(more.get("cwd", ""))))
-            return ServerAddress(name or _command_name(words), "", {}, words, env, at)
+            cwd = str(more.get("cwd", ""))
+            at = str(Path(start, cwd))
+            return ServerAddress(name or _command_name(words), "", {}, words, env, at, cwd)
         case object() if hasattr(server, "streamable_http_app") or hasattr(server, "lifespan"):
             title = name or re.sub(r"\W+", "_", str(getattr(server, "name", ""))) or "server"
             return ServerAddress(title, in_memory=server)
@@ -263,7 +277,7 @@ def address_of_named(
         if not confirm(question):
             raise UsageError(
                 f"-t mcp:{name} was not allowed to start. %toolchat mcp allow {name} allows "
-                f"{address.shown} on this computer"
+                f"{address.shown_in_full} on this computer"
             )
         allow(address)
     return address
