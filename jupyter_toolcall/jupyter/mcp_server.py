@@ -10,6 +10,7 @@ from __future__ import annotations
 import asyncio
 import hmac
 import json
+import logging
 import re
 import secrets
 import socket
@@ -475,6 +476,8 @@ class HttpServer:
             reason = getattr(error, "strerror", None) or error
             raise UsageError(f"port {self.port} cannot be used: {reason}") from None
         self.port = listener.getsockname()[1]
+        # What the SDK logs, such as a client that leaves while it sends, is none of the notebook's.
+        logging.getLogger("mcp").addHandler(logging.NullHandler())
         app = self.session.server().streamable_http_app(host="127.0.0.1")
         self._uvicorn = server = _Uvicorn(Guarded(app, self.token, self.port))
         self._thread = threading.Thread(
