@@ -270,7 +270,9 @@ async def _awaited(
     """Return the result of a future of the main loop, and report progress until then; None where
     it has none after `limit` seconds."""
     waited, began = asyncio.wrap_future(future), time.monotonic()
-    # Where the client gives up, `future` stays: its call goes on in the session.
+    # Where the client gives up, `future` stays: its call goes on in the session, and nobody reads
+    # its error, which asyncio would print.
+    waited.add_done_callback(lambda done: done.cancelled() or done.exception())
     pause = 0.2
     while not (await asyncio.wait({waited}, timeout=pause))[0]:
         elapsed, pause = time.monotonic() - began, PROGRESS
