@@ -10,6 +10,7 @@ from __future__ import annotations
 import asyncio
 import hmac
 import json
+import logging
 import re
 import secrets
 import socket
@@ -273,7 +274,9 @@ async def _with_progress(
     """Return the result of a future of the main loop, and report progress until then; None where
     it has none after `limit` seconds."""
     waited, began = asyncio.wrap_future(future), time.monotonic()
-    # If the client gives up, `future` stays: its call continues in the session.
+    # If the client gives up, `future` stays: its call continues in the session, and nobody reads
+    # its error, which asyncio would print.
+    waited.add_done_callback(lambda done: done.cancelled() or done.exception())
     pause = 0.2
     while not (await asyncio.wait({waited}, timeout=pause))[0]:
         elapsed, pause = time.monotonic() - began, PROGRESS_SECONDS
@@ -479,6 +482,8 @@ class HttpServer:
             reason = getattr(error, "strerror", None) or error
             raise UsageError(f"port {self.port} cannot be used: {reason}") from None
         self.port = listener.getsockname()[1]
+        # What the SDK logs, such as a client that leaves while it sends, is none of the notebook's.
+        logging.getLogger("mcp").addHandler(logging.NullHandler())
         app = self.session.server().streamable_http_app(host="127.0.0.1")
         self._uvicorn = server = _Uvicorn(TokenGuard(app, self.token, self.port))
         self._thread = threading.Thread(

@@ -28,7 +28,7 @@ from ..engine.person_model import is_person_turn
 from ..schemes.scheme import LONGEST_RESULT, completed, result_data, result_text
 from ..session.session import Session
 from ..tools.value_copies import short_texts
-from .panel_controller import TICK, PanelController
+from .panel_controller import TICK, PanelController, interrupts
 
 QUICK, LOOK = 0.002, 0.1
 """Seconds between two looks at the calls, the first and the last: most calls end at once, and some
@@ -89,6 +89,8 @@ class ClientCall:
     by: str
     id: str = field(default_factory=lambda: f"mcp_{secrets.token_hex(4)}")
     """Its id in the session too, by which its result is found in the journal."""
+    is_given_up: bool = False
+    """Whether its client does not wait for it any more."""
     stage: Stage = "queued"
     waits_for: str = ""
     """Why it has no result yet, as the client reads it."""
@@ -119,6 +121,8 @@ class ServedSession:
 
     def withdraw_soon(self, call: ClientCall) -> None:
         """Withdraw a call whose client gave up, if it is not recorded yet."""
+        # A kernel that was blocked meanwhile gets the call and this at once.
+        call.is_given_up = True
         self.loop.call_soon_threadsafe(self._withdraw, call)
 
     def read_soon(self, read: Callable[[Session], T]) -> Future[T]:
@@ -128,7 +132,12 @@ class ServedSession:
         def run() -> None:
             if answer.set_running_or_notify_cancel():
                 try:
-                    answer.set_result(read(self.host.refresh()))
+                    # A value's own code, or a server that is asked for it, may take for ever.
+                    with interrupts():
+                        value = read(self.host.refresh())
+                    answer.set_result(value)
+                except KeyboardInterrupt:
+                    answer.set_exception(UsageError("the person interrupted this"))
                 except ToolcallError as error:
                     error.args = self._hide(error.args)
                     answer.set_exception(error)
@@ -156,6 +165,8 @@ class ServedSession:
             ended = (old.id for old in self.calls.values() if old.result.done())
             self.calls.pop(next(ended, ""), None)
         self._queue.append(call)
+        if call.is_given_up:
+            self._withdraw(call)
         self._record_next()
         self._pause = QUICK
         if self._worker is None or self._worker.done():

@@ -19,6 +19,7 @@ from urllib.parse import urlsplit
 
 from ..core.digests import digest
 from ..core.errors import UsageError
+from ..core.secrets import is_named_secret
 from ..core.text import nearest, printable
 from ..storage.journal_file import journals_folder
 
@@ -52,6 +53,8 @@ class ServerAddress:
     env: Mapping[str, str] = field(default_factory=dict)
     folder: str = ""
     """The folder that the program starts in."""
+    subfolder: str = ""
+    """That folder as the entry names it; "" where it names none."""
     in_memory: Any = field(default=None, compare=False)
     """A server object of the SDK."""
     is_named: bool = False
@@ -68,11 +71,14 @@ class ServerAddress:
 
     @property
     def consent_text(self) -> str:
-        """What a person reads before they allow it: with the variables that it sets and gets."""
+        """What a person reads before they allow it: also the folder in which it starts, and the
+        variables that it sets and gets. These can decide which program a command starts."""
         texts = (*self.env.values(), *self.headers.values())
         variables = dict.fromkeys(match[1] for text in texts for match in _VARIABLE.finditer(text))
+        settings = [_setting(name, value) for name, value in self.env.items()]
         parts = [self.display_text]
-        parts += [f"with {', '.join(self.env)} set"] if self.env else []
+        parts += [f"in the folder {shlex.quote(self.subfolder)}"] if self.subfolder else []
+        parts += [f"with {' '.join(settings)} set"] if settings else []
         parts += [f"which gets your {', '.join(variables)}"] if variables else []
         return printable(", ".join(parts))
 
@@ -82,6 +88,13 @@ class ServerAddress:
         object_id = f"{id(self.in_memory)}" if self.in_memory is not None else ""
         env, headers = dict(self.env), dict(self.headers)
         return digest("mcp", self.url, [*self.command], self.folder, env, headers, object_id)
+
+
+def _setting(name: str, value: str) -> str:
+    """Return a variable and its value; only the name where the value may be a secret."""
+    if is_named_secret(name):
+        return name
+    return f"{name}={shlex.quote(value)}"
 
 
 def server_address(server: Any, folder: Path | None = None, name: str = "") -> ServerAddress:
@@ -116,8 +129,9 @@ def _address(server: Any, start: str, name: str) -> ServerAddress:
         case {"command": str(command), **entry} if command:
             words = (command, *_words(entry.get("args", [])))
             env = _texts(entry.get("env", {}), "env")
-            folder = str(Path(start, str(entry.get("cwd", ""))))
-            return ServerAddress(name or _command_name(words), "", {}, words, env, folder)
+            cwd = str(entry.get("cwd", ""))
+            folder = str(Path(start, cwd))
+            return ServerAddress(name or _command_name(words), "", {}, words, env, folder, cwd)
         case object() if hasattr(server, "streamable_http_app") or hasattr(server, "lifespan"):
             title = name or re.sub(r"\W+", "_", str(getattr(server, "name", ""))) or "server"
             return ServerAddress(title, in_memory=server)
@@ -272,7 +286,7 @@ def confirmed_address(
         if not confirm(question):
             raise UsageError(
                 f"-t mcp:{name} was not allowed to start. %toolchat mcp allow {name} allows "
-                f"{address.display_text} on this computer"
+                f"{address.consent_text} on this computer"
             )
         allow(address)
     return address

@@ -60,6 +60,9 @@ class SignInPage:
                 await writer.drain()
                 if parameters is not None and not received.done():
                     received.set_result(parameters)
+            # Anything on this computer may connect; what is no request is not answered.
+            except (OSError, ValueError, TimeoutError):
+                pass
             finally:
                 writer.close()
 
