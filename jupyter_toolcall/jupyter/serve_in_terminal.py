@@ -10,6 +10,7 @@ import ast
 import json
 import os
 import subprocess
+import sys
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
@@ -26,6 +27,12 @@ POLL = 0.3
 INPUT = "a[n]swer with its fields as JSON, [r]eject? "
 CHOICES = "[a]pprove, [e]dit as JSON, a[n]swer as JSON, [r]eject? "
 _SERVE_MODULE = f"__import__('importlib').import_module({f'{__package__}.serve_command'!r})"
+
+
+def print_now(text: object) -> None:
+    """Print a text at once, also where a program reads what this one prints."""
+    print_text(text)
+    sys.stdout.flush()
 
 
 def serve_notebook(path: Path, port: int, session: str, ask: Callable[[str], str] = input) -> None:
@@ -45,12 +52,12 @@ def serve_notebook(path: Path, port: int, session: str, ask: Callable[[str], str
         with progress_bar(len(sources), path.name, "cell") as progress:
             for source in sources:
                 if printed := kernel.run_cell(source):
-                    print_text(printed)
+                    print_now(printed)
                 progress.update()
         options = [*(["-n", session] if session else []), *(["--port", str(port)] if port else [])]
         kernel.run_cell(" ".join(["%toolchat", "serve", *options]))
-        print_text(kernel.value(f"{_SERVE_MODULE}.terminal_lines()"))
-        print_text("You decide here on the calls that wait. Ctrl-C ends the server and the kernel.")
+        print_now(kernel.value(f"{_SERVE_MODULE}.terminal_lines()"))
+        print_now("You decide here on the calls that wait. Ctrl-C ends the server and the kernel.")
         Terminal(kernel, ask).run()
 
 
@@ -139,7 +146,7 @@ class Terminal:
         """Show new results, and ask about the first call that waits; return whether one waited."""
         update = json.loads(self.kernel.value(f"{_SERVE_MODULE}.terminal_update({self.shown})"))
         for line in (*update["refused"], *update["ended"]):
-            print_text(printable(str(line)))
+            print_now(printable(str(line)))
         self.shown += len(update["ended"])
         if not update["waiting"] or not self.attended:
             return False
@@ -147,14 +154,14 @@ class Terminal:
             self._decide(update["waiting"][0])
         except EOFError:
             self.attended = False
-            print_text("Nobody answers in this terminal: calls that need a person wait.")
+            print_now("Nobody answers in this terminal: calls that need a person wait.")
         return True
 
     def _decide(self, call: Mapping[str, Any]) -> None:
         arguments = json.dumps(call["arguments"], indent=2, ensure_ascii=False)
-        print_text(f"\n{call['by']} asks for {call['tool']}\n{arguments}")
+        print_now(f"\n{call['by']} asks for {call['tool']}\n{arguments}")
         if call["asks"]:
-            print_text(f"{call['tool']} asks you: {call['asks']}")
+            print_now(f"{call['tool']} asks you: {call['asks']}")
         choice = self.ask(INPUT if call["asks"] else CHOICES).strip().lower()[:1]
         command = self._command(choice)
         if command is None:
@@ -176,9 +183,9 @@ class Terminal:
                 changed = _json(self.ask("All arguments as JSON: "), None)
                 if isinstance(changed, dict):
                     return {"type": "edit", "arguments": changed, "reason": ""}
-                print_text('arguments are a JSON object, such as {"shape": "SLICES"}')
+                print_now('arguments are a JSON object, such as {"shape": "SLICES"}')
             case _:
-                print_text("please answer a, e, n or r")
+                print_now("please answer a, e, n or r")
         return None
 
 
