@@ -102,13 +102,17 @@ class McpTools(ToolSource):
     ) -> None:
         self.address, self.include, self.exclude = address, include, exclude
         self.trust_hints = trust_hints
-        self.prefix = re.sub(r"[^\w.-]", "_", address.name)[:40]
+
+    @property
+    def prefix(self) -> str:
+        """The server's name, as a part of a tool's name."""
+        return re.sub(r"[^\w.-]", "_", self.address.name)[:40]
 
     def tools(self, kinds: Kinds) -> Iterator[Tool]:
         """Yield the tools. Raises DefinitionError where the server cannot be reached."""
         connection = connection_to(self.address)
         # The connection numbers the name if another server has it.
-        self.address, self.prefix = connection.address, connection.address.name
+        self.address = connection.address
         listing = _listing(connection)
         names = [str(item.get("name", "")) for item in listing.tools]
         for glob in (*self.include, *self.exclude):
@@ -143,6 +147,7 @@ class _Definition:
         self.name = re.sub(r"[^\w.-]", "_", self.server_name)[:150] or "tool"
         self.hints: Mapping[str, Any] = item.get("annotations", {}) if source.trust_hints else {}
         self.pinned = _pinned(item)
+        self.version = digest("mcp tool", self.pinned)
 
     @property
     def description(self) -> str:
@@ -202,7 +207,7 @@ def _tool(definition: _Definition) -> Iterator[Tool]:
         read_only=definition.hints.get("readOnlyHint") is True,
         idempotent=definition.hints.get("idempotentHint") is True,
         result="JSON",
-        version=lambda: digest("mcp tool", definition.pinned),
+        version=lambda: definition.version,
         pinned=definition.pinned,
         group=address.name,
         about=definition.about,

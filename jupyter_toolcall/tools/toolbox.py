@@ -27,9 +27,11 @@ _NAME = re.compile(r"[\w.-]{1,200}")
 class ToolSource(ABC):
     """A source that makes its tools for the types of object that a toolbox knows."""
 
-    prefix = ""
-    """What stands before the name of a tool where another source has a tool of that name; "" where
-    names do not change."""
+    @property
+    def prefix(self) -> str:
+        """What stands before the name of a tool where another source has a tool of that name; ""
+        where names do not change."""
+        return ""
 
     @abstractmethod
     def tools(self, kinds: Kinds) -> Iterable[Tool]:

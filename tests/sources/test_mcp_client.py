@@ -24,6 +24,7 @@ from jupyter_toolcall import Scripted, Session, Toolbox, from_mcp
 from jupyter_toolcall.core.errors import DefinitionError, UsageError
 from jupyter_toolcall.schemes import SCHEMES
 from jupyter_toolcall.sources.mcp_connection import connections
+from jupyter_toolcall.sources.mcp_servers import server_address
 from jupyter_toolcall.tools.running_tool import showing_progress
 from jupyter_toolcall.view.previews import LARGE, preview
 from jupyter_toolcall.view.view_rows import all_rows
@@ -340,6 +341,12 @@ def test_tools_of_one_name_get_the_name_of_their_server_in_front() -> None:
     assert tools.names == ("inn_cook", "eat", "bar_cook")
     session = play(tools, ("bar_cook", {}), ("inn_cook", {}))
     assert [call.result for call in session.calls] == ["bar", "inn"]
+
+
+def test_a_server_whose_name_is_no_part_of_a_tools_name_is_in_front_in_another_spelling() -> None:
+    inn = server_address(in_memory("inn", cook="x"), name="the inn")
+    tools = Toolbox(from_mcp(inn), from_mcp(in_memory("tavern", cook="y")))
+    assert tools.names == ("the_inn_cook", "tavern_cook")
 
 
 def test_only_the_tools_that_the_globs_name_are_offered(server: Server) -> None:
