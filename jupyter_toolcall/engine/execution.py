@@ -35,7 +35,7 @@ from ..tools.object_references import Path, fits_in, replace_names
 from ..tools.object_types import kind_name
 from ..tools.running_tool import InputRequired, OutcomeUnknown
 from ..tools.tool import Tool
-from ..tools.tool_task import Prints, ToolTask
+from ..tools.tool_task import NotRun, Prints, ToolTask
 from ..tools.toolbox import Toolbox
 from ..tools.value_copies import private, well_formed
 from .argument_copies import NO_CHANGES, ArgumentCopies, InPlaceChanges
@@ -139,6 +139,10 @@ def run_tool(
     except OutcomeUnknown as unknown:
         outcome = Unknown(well_formed((attempt(message_text, unknown)[0] or "")[:4_000]))
         interrupted = isinstance(unknown, StillRunning)
+    except NotRun as error:
+        # Of a call that is repeated, an earlier run is as unknown as before.
+        repeats = state.call(ready.call_id).status == "unknown"
+        outcome = Unknown(f"it was to run again: {error}") if repeats else Failed(str(error))
     # A tool may raise anything, SystemExit too: all of it is reported, none of it ends the session.
     except BaseException as error:
         outcome = Failed(error_text(error))

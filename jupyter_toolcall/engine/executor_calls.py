@@ -10,11 +10,10 @@ from concurrent.futures import BrokenExecutor, CancelledError, Executor, Future,
 from dataclasses import replace
 from typing import Any
 
-from ..core.errors import CallError
 from ..core.interrupts import Hold, interruptible
 from ..tools.invoke import TICK, error_text
 from ..tools.running_tool import OutcomeUnknown
-from ..tools.tool_task import NotSent, SentEnd, TaskEnd, ToolTask, run_task
+from ..tools.tool_task import NotRun, SentEnd, TaskEnd, ToolTask, run_task
 
 
 class StillRunning(OutcomeUnknown):
@@ -27,7 +26,7 @@ def run_on_executor(executor: Executor, task: ToolTask, repeatable: bool) -> Tas
     `repeatable` says whether the call may run again after an interrupt.
 
     Raises:
-        CallError: nothing ran, since the executor takes no call or the call has no pickle.
+        NotRun: the executor takes no call or the call has no pickle.
         OutcomeUnknown: the worker was lost. StillRunning: it runs after an interrupt.
         KeyboardInterrupt: the call was interrupted before it began, or may run again.
     """
@@ -55,7 +54,7 @@ def _submit(executor: Executor, task: ToolTask) -> Future[Any]:
     except RuntimeError as error:
         # Of the standard library's pools this is how a closed one answers.
         reason = f"the executor takes no calls ({error})"
-    raise CallError(f"nothing ran: {reason}; give the session a new one with executor=")
+    raise NotRun(f"not run: {reason}; give the session a new one with executor=")
 
 
 def _wait(future: Future[Any]) -> None:
@@ -68,11 +67,11 @@ def _end_of(future: Future[Any], task: ToolTask) -> TaskEnd:
     """Return how a task ended, from a future that is done."""
     try:
         end = future.result()
-    except NotSent:
+    except NotRun:
         raise
     except CancelledError:
-        raise CallError(
-            "nothing ran: the executor was closed before the call began; give the session a new "
+        raise NotRun(
+            "not run: the executor was closed before the call began; give the session a new "
             "one with executor="
         ) from None
     except BrokenExecutor:

@@ -6,6 +6,7 @@ Any `concurrent.futures.Executor` will do; two have names, `threads` and `proces
 from __future__ import annotations
 
 import concurrent.futures
+import os
 import signal
 from collections.abc import Callable, Iterable, Mapping
 from concurrent.futures import BrokenExecutor, Executor, Future
@@ -32,6 +33,10 @@ class KernelPool(Executor):
             self._pool = self._create()
             return self._pool.submit(function, *args, **named)
 
+    def forget(self) -> None:
+        """Start over: a forked child has none of the threads that serve its parent's pool."""
+        self._pool = None
+
     def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:
         if self._pool is not None:
             self._pool.shutdown(wait, cancel_futures=cancel_futures)
@@ -47,10 +52,15 @@ def _ignore_interrupts() -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)
 
 
-_POOLS: Mapping[str, Executor] = {
+_POOLS: Mapping[str, KernelPool] = {
     "threads": KernelPool(concurrent.futures.ThreadPoolExecutor),
     "processes": KernelPool(_processes),
 }
+
+
+if hasattr(os, "register_at_fork"):
+    for _pool in _POOLS.values():
+        os.register_at_fork(after_in_child=_pool.forget)
 
 
 def is_executor(value: object) -> bool:

@@ -25,8 +25,8 @@ PRINTS = 4_000
 """Characters of a tool's prints that are kept."""
 
 
-class NotSent(CallError):
-    """A call cannot be pickled for its worker, so nothing ran."""
+class NotRun(CallError):
+    """A call never reached its tool: its executor or its worker does not take it."""
 
 
 class Prints(io.TextIOBase):
@@ -90,7 +90,7 @@ class ToolTask:
         return SentTask, (self.tool, self._pickled())
 
     def _pickled(self) -> bytes:
-        """Return the pickled call. Raises NotSent, which names what has no pickle."""
+        """Return the pickled call. Raises NotRun, which names what has no pickle."""
         iterators = {
             cls: name
             for cls, name in self.kinds.items()
@@ -101,7 +101,7 @@ class ToolTask:
         pickled, raised = attempt(pickle.dumps, call, pickle.HIGHEST_PROTOCOL)
         if pickled is not None:
             return pickled
-        raise NotSent(f"nothing ran: {self._unpicklable_part() or f'{self.tool}: {raised}'}")
+        raise NotRun(f"not run: {self._unpicklable_part() or f'{self.tool}: {raised}'}")
 
     def _unpicklable_part(self) -> str:
         """Return which part of the call has no pickle, and what to do."""
@@ -140,7 +140,8 @@ class TaskEnd:
     objects: Sequence[Any] = ()
     """The objects among the arguments, after the run."""
     error: BaseException | None = None
-    """What the tool raised: InputRequired, OutcomeUnknown, KeyboardInterrupt, else a CallError."""
+    """What the tool raised: InputRequired, OutcomeUnknown, KeyboardInterrupt, else a CallError; or
+    NotRun."""
     prints: str = ""
     """What it printed in another process."""
     interrupted: bool = False
@@ -194,11 +195,11 @@ def run_task(task: ToolTask | SentTask) -> TaskEnd:
         function, first, arguments, kinds, objects = pickle.loads(task.pickled)
     except BaseException as error:
         text = (
-            f"nothing ran: the worker cannot unpickle the call of {task.tool} "
+            f"not run: the worker cannot unpickle the call of {task.tool} "
             f"({error_text(error)}); define the tool, and what it takes, in a module that the "
             "worker imports"
         )
-        return TaskEnd(task.tool, error=CallError(text))
+        return TaskEnd(task.tool, error=NotRun(text))
     printed = Prints()
     streams = sys.stdout, sys.stderr
     sys.stdout = sys.stderr = printed
