@@ -257,11 +257,19 @@ def execute_call(
     if kept is None:
         kept, interrupted = (UNKEPT,), True
     meta: dict[str, Any] = {"ms": duration, "prints": ran.prints}
-    meta |= {"notes": [*ran.changes.notes, *kept]}
+    meta |= {"notes": [*_repeat_notes(ready, state), *ran.changes.notes, *kept]}
     meta |= {"lost": [*ran.changes.lost], "untracked": [*ran.changes.untracked]}
     meta |= {"unclear": [*ran.changes.unclear]}
     meta = {key: value for key, value in meta.items() if value or key == "ms"}
     return Execution(ran.outcome, meta, interrupted)
+
+
+def _repeat_notes(ready: PreparedCall, state: State) -> tuple[str, ...]:
+    """Return the note on a call that runs again unasked, since its outcome was unknown."""
+    call = state.call(ready.call_id)
+    if call.status != "unknown":
+        return ()
+    return (f"ran again: {call.unknown_reason or 'nothing said how it ended before'}",)
 
 
 def _store_new_result(

@@ -307,6 +307,7 @@ def load_session(
     scheme: str | Scheme | None,
     inputs: Mapping[str, Described],
     approve: Approve,
+    executor: Executor | str | None = None,
 ) -> Cursor:
     """Return a cursor at the newest entry of a file.
 
@@ -329,4 +330,5 @@ def load_session(
         where=str(path),
     )
     context.values.value_store = value_store()
+    context.executor = _executor(executor, context.toolbox)
     return resume_replay(context, journal.leaves()[-1])

@@ -456,6 +456,7 @@ class Session:
         scheme: str | Scheme | None = None,
         inputs: Mapping[str, Described] | None = None,
         approve: Approve = "ask",
+        executor: Executor | str | None = None,
     ) -> Session:
         """Return the session that was saved, at its newest entry.
 
@@ -463,7 +464,9 @@ class Session:
         A scheme of your own is to be given again. Raises BrokenJournal where the file does
         not fit its own digests, UsageError where it has another scheme.
         """
-        return Session.here(load_session(path, toolbox, model, scheme, inputs or {}, approve), "")
+        described = inputs or {}
+        cursor = load_session(path, toolbox, model, scheme, described, approve, executor)
+        return Session.here(cursor, "")
 
     def shown(self) -> Session:
         """Return this session as one that is on show: displaying it shows nothing more."""
