@@ -6,7 +6,8 @@ a call whose worker is lost is unknown, and recovery runs an idempotent one once
 
 from __future__ import annotations
 
-from concurrent.futures import BrokenExecutor, CancelledError, Executor, Future, wait
+from concurrent.futures import BrokenExecutor, CancelledError, Executor, Future
+from contextlib import suppress
 from dataclasses import replace
 from typing import Any
 
@@ -43,7 +44,8 @@ def run_on_executor(executor: Executor, task: ToolTask, repeatable: bool) -> Tas
                 text = "you stopped waiting for it, and it may still run on its executor"
                 raise StillRunning(text) from None
             interrupted = True
-        return replace(_end_of(future, task), interrupted=interrupted)
+        end = _end_of(future, task)
+        return replace(end, interrupted=True) if interrupted else end
 
 
 def _submit(executor: Executor, task: ToolTask) -> Future[Any]:
@@ -60,7 +62,8 @@ def _submit(executor: Executor, task: ToolTask) -> Future[Any]:
 def _wait(future: Future[Any]) -> None:
     # On Windows a wait without a timeout cannot be interrupted.
     while not future.done():
-        wait([future], timeout=TICK)
+        with suppress(TimeoutError, CancelledError):
+            future.exception(timeout=TICK)
 
 
 def _end_of(future: Future[Any], task: ToolTask) -> TaskEnd:

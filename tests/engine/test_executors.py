@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import os
 import pickle
+import random
 import signal
 import threading
+from collections import Counter
 from collections.abc import Callable, Iterator
 from concurrent.futures import (
     BrokenExecutor,
@@ -24,7 +26,7 @@ from hypothesis import strategies as st
 
 from jupyter_toolcall import Scripted, Session, Tool, Toolbox, tool
 from jupyter_toolcall.core.errors import UsageError
-from jupyter_toolcall.core.events import Started
+from jupyter_toolcall.core.events import Finished, Started, Unknown
 from jupyter_toolcall.core.journal import Journal
 from jupyter_toolcall.jupyter.cells import Cells
 from jupyter_toolcall.jupyter.options import parse_options
@@ -54,7 +56,7 @@ class Bag:
         return self
 
 
-class Counter:
+class Tally:
     """A stateful instance."""
 
     def __init__(self) -> None:
@@ -198,9 +200,9 @@ def test_an_object_that_a_worker_changes_is_kept_as_a_new_one(make: Any) -> None
 
 @pytest.mark.parametrize("make", [ThreadPoolExecutor, ProcessPoolExecutor])
 def test_an_instance_keeps_the_state_that_a_worker_gives_it(make: Any) -> None:
-    calls = [("Counter_up", {"steps": [1, 2]}), ("Counter_up", {"steps": [4]})]
+    calls = [("Tally_up", {"steps": [1, 2]}), ("Tally_up", {"steps": [4]})]
     with make(1) as pool:
-        done = session(Counter(), executor=pool, calls=calls)
+        done = session(Tally(), executor=pool, calls=calls)
     assert [call.result for call in done.calls] == [3, 7]
 
 
@@ -561,3 +563,59 @@ def test_a_thread_reports_the_progress_of_its_call() -> None:
     with ThreadPoolExecutor(1) as pool, showing_progress(shown.append):
         session(copy, executor=pool, calls=[("copy", {})])
     assert shown == ["half"]
+
+
+# -- workers that are killed at any moment ------------------------------------------------------
+
+
+def _doomed(path: str, call: int, lives: float) -> int:
+    # The alarm ends the process: in this call, while its result is sent, or in a later call.
+    signal.setitimer(signal.ITIMER_REAL, lives)
+    with open(path, "a") as file:
+        file.write(f"{call}\n")
+    return 10 * call
+
+
+@tool(executor=True)
+def doomed(path: str, call: int, lives: float) -> int:
+    """Have an effect, in a process that does not live long."""
+    return _doomed(path, call, lives)
+
+
+@tool(executor=True, idempotent=True)
+def doomed_or_again(path: str, call: int, lives: float) -> int:
+    """Have an effect that may come twice, in a process that does not live long."""
+    return _doomed(path, call, lives)
+
+
+@pytest.mark.long
+def test_of_two_hundred_killed_workers_none_has_an_effect_twice_or_loses_a_result(
+    tmp_path: Path,
+) -> None:
+    path, drawn = tmp_path / "effects", random.Random(19)
+    calls = [
+        (
+            drawn.choice(["doomed", "doomed_or_again"]),
+            {"path": str(path), "call": number, "lives": drawn.uniform(1e-6, 6e-4)},
+        )
+        for number in range(300)
+    ]
+    done = Session(
+        Toolbox(doomed, doomed_or_again),
+        Scripted([calls, "Done."]),
+        scheme="flat",
+        approve="all",
+        executor="processes",
+    ).ask("Go.")
+    while done.text != "Done.":
+        for call in done.run().pending:
+            done.decide(call, "reject", reason="I look myself.")
+    effects = Counter(map(int, path.read_text().split()))
+    for number, call in enumerate(done.calls):
+        again = call.tool == "doomed_or_again"
+        assert effects[number] <= (2 if again else 1)
+        assert call.status in ("succeeded", "rejected")
+        if call.status == "succeeded":
+            assert (call.result, effects[number] >= 1) == (10 * number, True)
+    outcomes = [e.event.outcome for e in done.journal if isinstance(e.event, Finished)]
+    assert sum(isinstance(outcome, Unknown) for outcome in outcomes) >= 200
