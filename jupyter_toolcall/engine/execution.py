@@ -126,26 +126,13 @@ def run_tool(
     """
     printed, tool = Prints(), ready.tool
     copies = ArgumentCopies(state, values, tool.read_only, tool.keeps_arguments)
-    outcome: Outcome
-    interrupted = False
     try:
-        outcome, interrupted = _run(ready, copies, values, executor, printed)
-    except KeyboardInterrupt:
-        outcome, interrupted = Interrupted(), True
+        outcome, interrupted = _run(ready, state, copies, values, executor, printed)
     except Absent:
         raise
-    except InputRequired as required:
-        outcome = input_outcome(required, ready)
-    except OutcomeUnknown as unknown:
-        outcome = Unknown(well_formed((attempt(message_text, unknown)[0] or "")[:4_000]))
-        interrupted = isinstance(unknown, StillRunning)
-    except NotRun as error:
-        # Of a call that is repeated, an earlier run is as unknown as before.
-        repeats = state.call(ready.call_id).status == "unknown"
-        outcome = Unknown(f"it was to run again: {error}") if repeats else Failed(str(error))
-    # A tool may raise anything, SystemExit too: all of it is reported, none of it ends the session.
     except BaseException as error:
-        outcome = Failed(error_text(error))
+        outcome = _outcome_of(error, ready, state)
+        interrupted = issubclass(type(error), (KeyboardInterrupt, StillRunning))
     made = None if isinstance(outcome, WITHOUT_RESULT) else outcome
     try:
         # What a value's own class raises says nothing of the inputs.
@@ -155,8 +142,30 @@ def run_tool(
     return ToolRun(outcome, printed.text(), interrupted, changes or NO_CHANGES)
 
 
+def _outcome_of(error: BaseException, ready: PreparedCall, state: State) -> Outcome:
+    """Return the outcome of a call that raised an error, or that an executor did not run."""
+    # An `except` asks the class alone; `isinstance` would ask the exception for its `__class__`.
+    try:
+        raise error
+    except KeyboardInterrupt:
+        return Interrupted()
+    except InputRequired as required:
+        return input_outcome(required, ready)
+    except OutcomeUnknown as unknown:
+        return Unknown(well_formed((attempt(message_text, unknown)[0] or "")[:4_000]))
+    except NotRun as not_run:
+        # Of a call that is repeated, an earlier run is as unknown as before.
+        if state.call(ready.call_id).status == "unknown":
+            return Unknown(f"it was to run again: {not_run}")
+        return Failed(str(not_run))
+    # A tool may raise anything, SystemExit too: all of it is reported, none of it ends the session.
+    except BaseException:
+        return Failed(error_text(error))
+
+
 def _run(
     ready: PreparedCall,
+    state: State,
     copies: ArgumentCopies,
     values: SessionValues,
     executor: Executor | None,
@@ -188,7 +197,8 @@ def _run(
         printed.write(end.prints)
         copies.take_back(end.objects)
         if end.error is not None:
-            raise end.error
+            stopped = end.interrupted or isinstance(end.error, KeyboardInterrupt)
+            return _outcome_of(end.error, ready, state), stopped
         result, interrupted = end.result, end.interrupted
         subject = end.first if subject and ready.resumption is None else subject
     outcome = read_result(result, ready, copies, values)

@@ -502,6 +502,17 @@ def test_how_a_call_ends_depends_on_whether_it_began_and_may_be_repeated(
     assert (done.calls[0].status, len(RAN)) == (status, ran)
 
 
+def test_an_interrupt_that_comes_as_a_call_fails_stops_the_session() -> None:
+    model = Scripted([[("fail", {}), ("process", {})], "Done."])
+    executor = Driven(["stopped as it ended"])
+    done = Session(
+        Toolbox(fail, process), model, scheme="flat", approve="all", executor=executor
+    ).ask("Go.")
+    with pytest.raises(KeyboardInterrupt):
+        done.run()
+    assert [call.status for call in done.calls] == ["failed", "proposed"]
+
+
 def test_an_interrupt_ends_the_wait_for_a_thread_and_the_session_goes_on() -> None:
     release = threading.Event()
 
