@@ -82,7 +82,7 @@ def process() -> int:
     return os.getpid()
 
 
-def here() -> int:
+def in_kernel() -> int:
     """Return the process that it runs in."""
     return os.getpid()
 
@@ -164,13 +164,13 @@ def session(*tools: Any, executor: Any, calls: Any, **more: Any) -> Session:
 
 def test_marked_tools_run_in_a_worker_and_the_others_in_the_kernel() -> None:
     with ProcessPoolExecutor(1) as pool:
-        done = session(process, here, executor=pool, calls=[("process", {}), ("here", {})])
+        done = session(process, in_kernel, executor=pool, calls=[("process", {}), ("in_kernel", {})])
     worker, kernel = (call.result for call in done.calls)
     assert worker != os.getpid()
     assert kernel == os.getpid()
 
 
-def test_a_tool_without_a_session_s_executor_runs_in_the_kernel() -> None:
+def test_a_marked_tool_runs_in_the_kernel_where_its_session_has_no_executor() -> None:
     assert session(process, executor=None, calls=[("process", {})]).calls[0].result == os.getpid()
 
 
@@ -303,12 +303,12 @@ def test_what_is_no_executor_is_refused_with_what_to_write(value: Any, text: str
     with pytest.raises(UsageError, match=text):
         Session(Toolbox(process), None, executor=value)
     with pytest.raises(UsageError):
-        tool(executor=value)(here)
+        tool(executor=value)(in_kernel)
 
 
 def test_an_executor_on_which_no_tool_runs_is_refused() -> None:
     with pytest.raises(UsageError, match=r"mark those that do with @tool\(executor=True\)"):
-        Session(Toolbox(here), None, executor="threads")
+        Session(Toolbox(in_kernel), None, executor="threads")
 
 
 def test_a_killed_worker_leaves_the_outcome_unknown_and_one_effect(tmp_path: Path) -> None:
