@@ -164,7 +164,8 @@ def session(*tools: Any, executor: Any, calls: Any, **more: Any) -> Session:
 
 def test_marked_tools_run_in_a_worker_and_the_others_in_the_kernel() -> None:
     with ProcessPoolExecutor(1) as pool:
-        done = session(process, in_kernel, executor=pool, calls=[("process", {}), ("in_kernel", {})])
+        calls: Any = [("process", {}), ("in_kernel", {})]
+        done = session(process, in_kernel, executor=pool, calls=calls)
     worker, kernel = (call.result for call in done.calls)
     assert worker != os.getpid()
     assert kernel == os.getpid()
