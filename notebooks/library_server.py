@@ -39,7 +39,7 @@ def search_books(word: str) -> list[Book]:
 
 
 @server.resource("library://books/{number}", mime_type="text/plain")
-def text_of(number: int) -> str:
+def book_text(number: int) -> str:
     return BOOKS[number][1]
 
 

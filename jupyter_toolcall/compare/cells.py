@@ -7,6 +7,7 @@ import math
 from collections.abc import Iterable
 from typing import Any
 
+from ..core.text import shortened_text
 from ..tools.value_copies import describe
 from .differences import Cell
 
@@ -39,7 +40,7 @@ def cell(
 def cell_text(value: Any) -> str:
     """Return what is shown of a cell, a label or a name of a column."""
     text = value if type(value) is str else _date_text(value) or describe(_plain(value), LONG + 1)
-    return text if len(text) <= LONG else f"{text[: LONG - 1]}…"
+    return shortened_text(text, LONG)
 
 
 def _date_text(value: Any) -> str:

@@ -15,6 +15,7 @@ from itertools import islice
 from typing import Any
 
 from ..core.interrupts import attempt
+from ..core.text import shortened_text
 from ..tools.value_copies import describe
 from . import tables
 from .arrays import arrays
@@ -192,7 +193,7 @@ def shown(value: Any) -> str:
     if type(value) not in (str, bool, type(None)):
         return describe(value, LONG)
     text = json.dumps(value, ensure_ascii=False)
-    return text if len(text) <= LONG else f"{text[: LONG - 1]}…"
+    return shortened_text(text, LONG)
 
 
 # -- texts, line by line ------------------------------------------------------------------------

@@ -11,22 +11,22 @@ from .events import Data, Decided, InputNeeded
 
 @dataclass(frozen=True, slots=True)
 class InputRound:
-    """What a call's tool asked the person at one point, as it stands at an entry."""
+    """What a call's tool asked the person once, and the response, as of an entry of the journal."""
 
     asked: InputNeeded
     verified: bool = True
-    """Whether this machine recorded it, and nothing went on elsewhere: the tool goes on with the
-    state of no other."""
+    """Whether this machine recorded it, and no other machine continued it. The tool resumes with no
+    other state."""
     keys: tuple[str, ...] = ()
-    """The keys of the markers in that state that stand for secrets."""
+    """The keys of those markers in `asked.state` that stand for secrets."""
     response: Decided | None = None
     is_response_verified: bool = True
     resumed: bool = False
-    """Whether the tool has gone on with the response."""
+    """Whether the tool has continued with the response."""
 
     @property
     def status(self) -> Literal["approved", "input required", "unknown"]:
-        """The status of its call, while the tool has not gone on."""
+        """The status of its call until the tool continues."""
         if not self.verified:
             return "unknown"
         return "input required" if self.response is None else "approved"

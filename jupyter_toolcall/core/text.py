@@ -30,8 +30,12 @@ def print_text(text: object, file: TextIO | None = None) -> None:
 
 def visible_text(text: str, limit: int = 200) -> str:
     """Return a text in which nothing is hidden: controls and bidi marks are escapes."""
-    safe = printable(text)
-    return safe if len(safe) <= limit else f"{safe[: limit - 1]}…"
+    return shortened_text(printable(text), limit)
+
+
+def shortened_text(text: str, limit: int) -> str:
+    """Return a text of at most `limit` characters, with `…` at the end of one that was cut."""
+    return text if len(text) <= limit else f"{text[: limit - 1]}…"
 
 
 def nearest(name: str, known: Iterable[str]) -> str:

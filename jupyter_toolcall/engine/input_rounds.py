@@ -1,5 +1,5 @@
 """Rounds of input: what a running tool asks the person, the person's response, and how the call
-goes on. They are recorded in the journal, so an open round survives a restart of the kernel.
+continues. They are recorded in the journal, so an open round survives a restart of the kernel.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ MOST_ROUNDS = 10
 
 
 def input_outcome(required: InputRequired, ready: PreparedCall) -> Outcome:
-    """Return the outcome of a run whose tool asks for input; a failure where it can't be asked."""
+    """Return the outcome of a run whose tool asks for input: a failure for an invalid question."""
     name = ready.tool.name
     if ready.tool.resume is None:
         return Failed(f"{name} asks for input, and has no `resume` that takes it")
@@ -56,12 +56,12 @@ def _request_json(request: InputRequest) -> dict[str, Any]:
 
 
 def _demand_form(request: Mapping[str, Any]) -> None:
-    """Raise where a request is neither a form nor the address of a page."""
+    """Raise UsageError or DefinitionError for a request that is no valid form or page."""
     _form_checker(request)
     if not (url := request.get("url", "")):
         return
     parts = urlsplit(url)
-    # What the person sees of a link is where it leads.
+    # The host that the person reads in the address must be the one that the link opens.
     is_plain = url.isascii() and url.isprintable() and "@" not in parts.netloc
     if parts.scheme not in ("http", "https") or not parts.hostname or not is_plain:
         raise UsageError(f"{url!r:.80} is no plain address that begins with https:// or http://")
@@ -97,8 +97,10 @@ def response_event(
 ) -> Decided:
     """Return a person's response to the open round of a call.
 
-    `result` has the fields of the form; with several questions, or by choice, those of each by its
-    key. Raises CallError for fields that do not fit, NotYourTurn where there is a response.
+    `result` has the fields of the form. For several questions it has their fields by the key of
+    each question; for a single one it may have them so.
+
+    Raises CallError for fields that do not fit, NotYourTurn where there is a response already.
     """
     if decision == "approve":
         raise NotYourTurn(
@@ -108,16 +110,17 @@ def response_event(
     if may_resume(cursor, call):
         raise NotYourTurn(f"you responded to call {call.id} already: run() goes on with it")
     assert call.open_round is not None
-    content = _checked(call.open_round, call.tool, result) if decision == "answer" else None
+    content = _checked_fields(call.open_round, call.tool, result) if decision == "answer" else None
     response = None if content is None else Data(content)
     bound = round_digest(call)
     return Decided(call.id, decision, bound, None, response, reason, round=len(call.rounds))
 
 
-def _checked(open_round: InputRound, tool: str, result: Any) -> dict[str, Any]:
-    """Return the fields of each question. Raises CallError, which says which one does not fit."""
+def _checked_fields(open_round: InputRound, tool: str, result: Any) -> dict[str, Any]:
+    """Return the fields by question. Raises CallError, which names a field that does not fit."""
     requests = open_round.asked.requests
     fields = plain_arguments({} if result is None else result)
+    # For one question, fields that are no mappings by its key are taken as those of its form.
     by_key = fields.keys() <= requests.keys() and all(map(_is_mapping, fields.values()))
     if len(requests) == 1 and not (fields and by_key):
         fields = dict.fromkeys(requests, fields)
@@ -132,7 +135,7 @@ def _is_mapping(value: Any) -> bool:
 
 
 def _form_checker(request: Mapping[str, Any], title: str = "input") -> Any:
-    """Return what checks the fields of a form; they are none where the request is a page.
+    """Return the checker of a form's fields; a page has no fields.
 
     Raises DefinitionError where the form is no JSON Schema.
     """
@@ -142,11 +145,11 @@ def _form_checker(request: Mapping[str, Any], title: str = "input") -> Any:
     return schemas.ArgumentChecker(title, schemas.read_schema(form, title))
 
 
-# -- how the call goes on -----------------------------------------------------------------------
+# -- how the call continues ----------------------------------------------------------------------
 
 
 def may_resume(cursor: Cursor, call: CallRecord) -> bool:
-    """Return whether a call goes on with a response: this person's, which was not used yet."""
+    """Return whether a call can continue: with a response of this person that is not consumed."""
     last = call.open_round
     if last is None or last.response is None or not (last.verified and call.verified):
         return False
@@ -156,8 +159,8 @@ def may_resume(cursor: Cursor, call: CallRecord) -> bool:
     return call.id in cursor.reapproved or is_unused
 
 
-def resumed(cursor: Cursor, call: CallRecord, ready: PreparedCall) -> PreparedCall:
-    """Return a prepared call that goes on with the response to its open round.
+def with_response(cursor: Cursor, call: CallRecord, ready: PreparedCall) -> PreparedCall:
+    """Return a prepared call that continues with the response to its open round.
 
     Raises CallError where what was approved has changed since, MissingSecret where a variable of
     the environment is not set.
@@ -166,7 +169,7 @@ def resumed(cursor: Cursor, call: CallRecord, ready: PreparedCall) -> PreparedCa
     assert last is not None
     assert last.response is not None
     if ready.tool.resume is None or ready.approval_digest != call.approval_digest:
-        raise CallError(f"{call.tool} changed after it asked for input, so it cannot go on")
+        raise CallError(f"{call.tool} changed after it asked for input, so it cannot continue")
     reveal = cursor.context.secrets.reveal
     content = reveal(last.content, last.response.secrets)
     action = "accept" if last.response.decision == "answer" else "decline"
@@ -178,8 +181,8 @@ def resumed(cursor: Cursor, call: CallRecord, ready: PreparedCall) -> PreparedCa
     return replace(ready, resumption=Resumption(state, responses, len(call.rounds)))
 
 
-def same_round(call: CallRecord, recorded: CallRecord, number: int) -> bool:
-    """Return whether a call asks for the input to which a recorded response responds."""
+def is_same_round(call: CallRecord, recorded: CallRecord, number: int) -> bool:
+    """Return whether a call is at round `number` and asks what the recorded call asked there."""
     now, then = call.open_round, recorded.open_round
     if now is None or then is None or call.status == "unknown":
         return False

@@ -1,4 +1,6 @@
-"""Recorded results of tools that run at a server: a verification takes them, and runs nothing."""
+"""Recorded results of tools that run at a server: a verification uses them, and does not call the
+server.
+"""
 
 from __future__ import annotations
 
@@ -9,7 +11,6 @@ from typing import Any
 from ..core.errors import CallError
 from ..core.events import (
     Data,
-    Decided,
     Event,
     Failed,
     Finished,
@@ -19,7 +20,6 @@ from ..core.events import (
     Many,
     Outcome,
     Replied,
-    Started,
     Unknown,
 )
 from ..core.json_data import at_path, replaced_at
@@ -28,12 +28,12 @@ from ..tools.tool import Tool
 from ..tools.toolbox import Toolbox
 
 Value = Callable[[Made, Any, Tool], Any]
-"""From a recorded object, the record in which it stands and the tool that made it to its value.
-Raises ToolcallError where that is not at hand."""
+"""Returns the value of a recorded object, from the object, the record that it is in, and the tool
+that made it. Raises ToolcallError where there is no value."""
 
 
 class RecordedResults:
-    """The outcomes of calls as they are recorded, each taken once, in their order.
+    """The recorded outcomes of calls: each is used once, in the order of the journal.
 
     Arguments:
         events: of a branch, or of several.
@@ -49,7 +49,7 @@ class RecordedResults:
     def next(self, tool: Tool) -> Any:
         """Return the next recorded result of a tool, or raise what its run raised.
 
-        Raises CallError where nothing more of it is recorded.
+        Raises CallError where no other result of it is recorded.
         """
         outcomes, name = self._outcomes.get(tool.name), tool.name
         if not outcomes:
@@ -91,8 +91,6 @@ def _outcomes(events: Iterable[Event]) -> Iterator[tuple[str, Outcome]]:
                 tools.update((call.id, call.tool) for call in calls)
             case Finished(call_id, outcome, by="session") if call_id in tools:
                 yield tools[call_id], outcome
-            case Started() | Decided():
-                continue
 
 
 def _request(data: Mapping[str, Any]) -> InputRequest:
@@ -105,9 +103,9 @@ def server_tools(toolbox: Toolbox) -> dict[str, Tool]:
 
 
 def with_recorded_results(toolbox: Toolbox, results: RecordedResults) -> Toolbox:
-    """Return a toolbox whose tools of servers take recorded results, and run nothing."""
+    """Return a toolbox in which tools of servers return recorded results, and call no server."""
 
-    def recorded(tool: Tool) -> Tool:
+    def replaying(tool: Tool) -> Tool:
         def run(**values: Any) -> Any:
             return results.next(tool)
 
@@ -116,5 +114,5 @@ def with_recorded_results(toolbox: Toolbox, results: RecordedResults) -> Toolbox
 
         return replace(tool, function=run, resume=resume)
 
-    tools = {name: recorded(tool) for name, tool in server_tools(toolbox).items()}
+    tools = {name: replaying(tool) for name, tool in server_tools(toolbox).items()}
     return toolbox.with_tools(tools) if tools else toolbox

@@ -28,7 +28,7 @@ from ..core.recorded_calls import replayed_meta
 from ..core.state import State, step_of
 from ..core.state_fold import decided_on, state_at
 from .cursor import Cursor
-from .input_rounds import same_round
+from .input_rounds import is_same_round
 from .outdated import changed_tool_parts, recorded_tool_code, tool_code_note
 from .replay_queue import (
     ReplayQueue,
@@ -217,7 +217,7 @@ def _replay_response(
 ) -> Entry | None:
     """Repeat a person's response to a round of input, where the call asks for the same."""
     call, recorded_call = state.calls[event.call_id], recorded_state.calls[event.call_id]
-    if not same_round(call, recorded_call, event.round):
+    if not is_same_round(call, recorded_call, event.round):
         cursor.supersede(call.id)
         return execute_step(cursor, step_of(call), state)
     cursor.replay_queue.position += 1

@@ -153,7 +153,7 @@ def new_object(
     while not content and name in values.by_digest:
         attempt_number += 1
         name = digest("made", ready.approval_digest, ready.call_id, index, attempt_number)
-    made = Made(kind, name, content, shown=value.text_shown() if _is_text(value) else "")
+    made = Made(kind, name, content, shown=value.text_label() if _is_text(value) else "")
     values.store(made, value, ready.tool.keeps_arguments)
     return made
 

@@ -34,7 +34,7 @@ from ..tools.tool import Tool
 from .call_effects import call_effect
 from .cursor import Cursor
 from .execution import Execution, execute_call, milliseconds
-from .input_rounds import may_resume, resumed
+from .input_rounds import may_resume, with_response
 from .outdated import tool_code_note
 from .session_values import PreparedCall
 
@@ -193,7 +193,7 @@ def resume_call(cursor: Cursor, call: CallRecord, state: State) -> Entry | None:
     if not may_resume(cursor, call):
         return None
     try:
-        ready = resumed(cursor, call, cursor.prepared(call, state)[0])
+        ready = with_response(cursor, call, cursor.prepared(call, state)[0])
     except CallError as error:
         return cursor.write(Finished(call.id, Failed(str(error))))
     demand_secrets(ready)

@@ -1,7 +1,8 @@
-"""What a client of the served session reads: its tools and objects, the graph, all of it as text.
+"""What a client of the served session reads: its tools and objects, the graph, and the session as
+text.
 
-Nothing is returned before secrets are hidden in it. Of tables a client is sent what
-a model would be sent: `--share` and `--withhold` decide.
+Secrets are hidden in all of it. Of tables a client gets what a model would get: `--share` and
+`--withhold` decide.
 """
 
 from __future__ import annotations
@@ -31,7 +32,7 @@ from ..view.contract_rows import Preview
 from ..view.previews import LARGE, preview
 
 MOST_LISTED = 100
-"""Tools, and objects, that one list has."""
+"""Tools, and objects, in one list."""
 LINE = 200
 """Characters of a description in a list."""
 
@@ -47,7 +48,7 @@ class Content:
 
 def tools_of(session: Session) -> tuple[Tool, ...]:
     """Return the tools that a client may call: those of the session, and `save` where outputs are
-    asked for. Tools of the scheme serve the session's own model alone."""
+    asked for. The scheme's own tools are only for the session's model."""
     return (*session.toolbox, *save_tools(session.state, session.toolbox))
 
 
@@ -69,20 +70,20 @@ def overview(session: Session, query: str = "") -> dict[str, Any]:
         for name in reversed(state.names)
     )
     data: dict[str, Any] = {"session": session.name, "status": idle_phase(session.cursor)[1]}
-    data |= _listed("tools", tools, query) | _listed("objects", objects, query)
+    data |= _list_part("tools", tools, query) | _list_part("objects", objects, query)
     data["waiting"] = [
         {"call_id": call.id, "tool": call.tool, "asked_by": call.asked_call.by or "the model"}
         for call in waiting_calls(session.cursor)
     ]
-    return _hidden(session, data)
+    return _hide_secrets(session, data)
 
 
 def _first_line(tool: Tool) -> str:
     return next(iter(tool.description.splitlines()), "")[:LINE]
 
 
-def _listed(name: str, rows: Iterable[dict[str, Any]], query: str) -> dict[str, Any]:
-    """Return the rows that have a text, under a name, and how many there are besides."""
+def _list_part(name: str, rows: Iterable[dict[str, Any]], query: str) -> dict[str, Any]:
+    """Return under `name` the first rows with the text `query`, and the number of further ones."""
     word = query.lower()
     fitting = [row for row in rows if word in f"{row['name']} {row['description']}".lower()]
     more = len(fitting) - MOST_LISTED
@@ -90,12 +91,12 @@ def _listed(name: str, rows: Iterable[dict[str, Any]], query: str) -> dict[str, 
 
 
 def object_line(session: Session, name: str) -> str:
-    """Return what is known of an object in a line: the call that made it, or its description."""
+    """Return an object in a line: the call that made it, or its description."""
     text = object_text(name, session.state, session.toolbox)[:LINE]
     return str(session.cursor.context.hide(text))
 
 
-def described(session: Session, name: str) -> dict[str, Any]:
+def description(session: Session, name: str) -> dict[str, Any]:
     """Return a tool with its schema, or an object with what it was made from, by name.
 
     Raises UsageError, which names the nearest, for any other name.
@@ -104,9 +105,11 @@ def described(session: Session, name: str) -> dict[str, Any]:
     if name in tools:
         tool = tools[name]
         data = {**tool.definition(), "read_only": tool.read_only, "idempotent": tool.idempotent}
-        return _hidden(session, data | {"returns": tool.result, "asks_person": tool.for_person})
+        return _hide_secrets(
+            session, data | {"returns": tool.result, "asks_person": tool.for_person}
+        )
     obj = object_named(session, name, tools)
-    return _hidden(
+    return _hide_secrets(
         session,
         {
             "name": name,
@@ -123,11 +126,13 @@ def object_named(session: Session, name: str, others: Iterable[str] = ()) -> Mad
     obj = session.state.objects.get(name)
     if obj is None:
         names = [*session.state.names, *others]
-        raise UsageError(f"there is nothing named {name!r:.80} here.{nearest(name, names)}")
+        raise UsageError(
+            f"there is nothing named {name!r:.80} in this session.{nearest(name, names)}"
+        )
     return obj
 
 
-def _hidden(session: Session, data: dict[str, Any]) -> dict[str, Any]:
+def _hide_secrets(session: Session, data: dict[str, Any]) -> dict[str, Any]:
     shown: dict[str, Any] = session.cursor.context.hide(data)
     return shown
 
@@ -146,20 +151,21 @@ def object_content(session: Session, name: str) -> Content:
     value = context.values.value(obj)
     if has_cells(value):
         return Content("text/plain", context.content_text(value))
-    if _restricted(context.sharing) and not _is_data(value):
+    if _limits_sharing(context.sharing) and not _is_data(value):
         return Content(
             "text/plain",
             f"a {type(value).__name__}; its content is not shown, since it may hold values of "
             "tables that this session does not share",
         )
-    drawn = preview(value, context.value_reprs, LARGE)
-    head, _, image = drawn.image.partition(";base64,")
+    picture = preview(value, context.value_reprs, LARGE)
+    head, _, image = picture.image.partition(";base64,")
     if image and head.startswith("data:image/"):
         return Content(head.removeprefix("data:"), image=image)
     return Content("text/plain", context.content_text(value))
 
 
-def _restricted(sharing: Sharing) -> bool:
+def _limits_sharing(sharing: Sharing) -> bool:
+    """Return whether parts of tables must not leave, which a picture or an array could show."""
     return sharing.share == "schema" or bool(sharing.withhold)
 
 
@@ -177,12 +183,11 @@ def _is_data(value: Any) -> bool:
 
 
 def graph_picture(session: Session) -> Content:
-    """Return the lineage of the objects as SVG; without what the tiles show of tables that are
-    not shared."""
-    # What exports is imported when it is used first.
+    """Return the lineage of the objects as SVG, without previews where sharing is limited."""
+    # The exporters are imported when the first client asks.
     export = import_module("..export", __package__)
     branch = export.exported_session(session.cursor, session.name)
-    if _restricted(session.cursor.context.sharing):
+    if _limits_sharing(session.cursor.context.sharing):
         objects = tuple(replace(row, preview=Preview()) for row in branch.rows.objects)
         branch = replace(branch, rows=replace(branch.rows, objects=objects))
     return Content("image/svg+xml", str(export.text(branch, "svg")))

@@ -9,8 +9,8 @@ from typing import Any
 
 from ..core.errors import UsageError
 from ..core.text import LINES, nearest, printable
-from ..sources.mcp_connection import connection, connections
-from ..sources.mcp_servers import ServerAddress, address_of_named, allow, named_servers
+from ..sources.mcp_connection import connection_to, connections
+from ..sources.mcp_servers import ServerAddress, allow, confirmed_address, named_servers
 
 HELP = """\
   mcp                        the MCP servers that -t mcp:NAME can use
@@ -38,11 +38,11 @@ def carry_out(
     servers = settings.get("mcp_servers") or {}
     match command, words:
         case "mcp", []:
-            return "\n".join(_lines(folder, servers)) or _NONE
+            return "\n".join(_server_lines(folder, servers)) or _NONE
         case "mcp", ["allow", name]:
-            return _allowed(name, folder, servers)
+            return _allow(name, folder, servers)
         case "mcp", ["stop", name]:
-            return _stopped(name)
+            return _stop(name)
         case "prompt", []:
             return "\n".join(_prompt_lines()) or "no prompts: no connected MCP server has any"
         case "prompt", [name, *arguments]:
@@ -50,31 +50,31 @@ def carry_out(
     raise UsageError(f"%toolchat {command} {' '.join(words)}: this is written as\n{HELP}")
 
 
-_NONE = "no MCP server has a name here; .mcp.json beside the notebook can name one"
+_NONE = "no MCP server has a name yet; name one in .mcp.json beside the notebook"
 
 
-def _lines(folder: Path, servers: Mapping[str, Any]) -> Iterator[str]:
-    connected = {link.address.name for link in connections() if link.is_open}
+def _server_lines(folder: Path, servers: Mapping[str, Any]) -> Iterator[str]:
+    connected = {connection.address.name for connection in connections() if connection.is_open}
     for name, named in named_servers(folder, servers).items():
         state = "connected" if name in connected else "not started"
         yield f"{name}: {state}, of {named.file or '%config ToolChat.mcp_servers'}"
-    for link in connections():
-        if link.is_open and link.address.name not in named_servers(folder, servers):
-            yield f"{link.address.name}: connected, {link.address.shown}"
+    for connection in connections():
+        if connection.is_open and connection.address.name not in named_servers(folder, servers):
+            yield f"{connection.address.name}: connected, {connection.address.display_text}"
 
 
-def _allowed(name: str, folder: Path, servers: Mapping[str, Any]) -> str:
-    address = address_of_named(name, folder, servers, lambda question: True)
+def _allow(name: str, folder: Path, servers: Mapping[str, Any]) -> str:
+    address = confirmed_address(name, folder, servers, lambda question: True)
     allow(address)
-    return f"-t mcp:{name} may use this on this computer: {address.shown_in_full}"
+    return f"-t mcp:{name} may use this on this computer: {address.consent_text}"
 
 
-def _stopped(name: str) -> str:
-    for link in connections():
-        if link.address.name == name:
-            link.close()
+def _stop(name: str) -> str:
+    for connection in connections():
+        if connection.address.name == name:
+            connection.close()
             return f"the MCP server {name} is not connected any more"
-    names = [link.address.name for link in connections()]
+    names = [connection.address.name for connection in connections()]
     raise UsageError(f"no MCP server {name!r} is connected.{nearest(name, names)}")
 
 
@@ -82,16 +82,16 @@ def _stopped(name: str) -> str:
 
 
 def _prompts() -> Iterator[tuple[ServerAddress, Mapping[str, Any]]]:
-    for link in connections():
-        if link.is_open:
-            yield from ((link.address, prompt) for prompt in link.prompts())
+    for connection in connections():
+        if connection.is_open:
+            yield from ((connection.address, prompt) for prompt in connection.prompts())
 
 
 def _prompt_lines() -> Iterator[str]:
     for address, prompt in _prompts():
         arguments = [
-            each["name"] if each.get("required") else f"[{each['name']}]"
-            for each in prompt.get("arguments", [])
+            argument["name"] if argument.get("required") else f"[{argument['name']}]"
+            for argument in prompt.get("arguments", [])
         ]
         line = " ".join([f"{address.name}:{prompt['name']}", *arguments])
         about = str(prompt.get("description", "")).splitlines()
@@ -104,23 +104,23 @@ def _prompt_cell(name: str, words: list[str]) -> str:
     names = [
         (str(prompt["name"]), f"{address.name}:{prompt['name']}") for address, prompt in listed
     ]
-    fitting = [each for each, both in zip(listed, names, strict=True) if name in both]
-    if len(fitting) != 1:
-        several = "several servers have" if fitting else "no connected MCP server has"
-        known = ", ".join(whole for _, whole in names) or "none"
-        raise UsageError(f"{several} the prompt {name!r}; there are: {known}")
-    address, prompt = fitting[0]
+    matches = [item for item, both in zip(listed, names, strict=True) if name in both]
+    if len(matches) != 1:
+        several = "several servers have" if matches else "no connected MCP server has"
+        available = ", ".join(whole for _, whole in names) or "none"
+        raise UsageError(f"{several} the prompt {name!r}; there are: {available}")
+    address, prompt = matches[0]
     arguments = _arguments(words)
     _demand_arguments(prompt, arguments)
-    messages = connection(address).prompt(str(prompt["name"]), arguments)
+    messages = connection_to(address).prompt(str(prompt["name"]), arguments)
     texts = [_text(message) for message in messages if message.get("role") == "user"]
-    # A character that nobody sees would be sent to the model with the cell.
+    # An invisible character in the cell would reach the model without the person noticing.
     text = printable("\n\n".join(filter(None, texts)), LINES)
     return f"%%toolchat -t mcp:{address.name}\n{text}"
 
 
 def _demand_arguments(prompt: Mapping[str, Any], arguments: Mapping[str, str]) -> None:
-    """Raise UsageError for arguments that a prompt does not have, or misses."""
+    """Raise UsageError for unknown arguments of a prompt, and for missing required ones."""
     has = {argument["name"]: argument.get("required") for argument in prompt.get("arguments", [])}
     wrong = [f"it has no {name}.{nearest(name, has)}" for name in arguments if name not in has]
     missing = [

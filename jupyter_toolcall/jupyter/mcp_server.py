@@ -1,8 +1,8 @@
 """The served session as an MCP server: tools and resources, over HTTP on this computer alone.
 
-The server has a thread and a loop of its own; what concerns the session is submitted to the
-kernel's main loop (`served_session`). It keeps no state of clients: handles are names of objects
-and ids of calls. Every request needs the token, and comes from no web page.
+The server has a thread and a loop of its own, and submits everything that concerns the session to
+the kernel's main loop (`served_session`). It keeps no state of clients: they refer to objects by
+name and to calls by id. It refuses requests without the token, and those of web pages.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ from __future__ import annotations
 import asyncio
 import hmac
 import json
+import logging
 import re
 import secrets
 import socket
@@ -37,15 +38,15 @@ from . import client_view
 from .client_view import Content
 from .served_session import CallResult, ClientCall, ServedSession
 
-FEW = 20
-"""So many tools of a session are offered by themselves; more are called by `call_tool`."""
-PROGRESS = 3.0
+MOST_OFFERED = 20
+"""A session with at most so many tools offers them directly; with more, by `call_tool` alone."""
+PROGRESS_SECONDS = 3.0
 """Seconds between two progress notifications."""
-PATIENCE = 50.0
-"""Seconds after which a client that asked for no progress gets the id of its call, not its result:
-clients give up after a minute."""
-LISTING = 2.0
-"""Seconds that a list of tools waits for the main loop; then the tools are those of before."""
+RESULT_SECONDS = 50.0
+"""Seconds after which a client that asked for no progress gets the id of its call in place of the
+result: such clients give up after a minute."""
+LISTING_SECONDS = 2.0
+"""Seconds that a list of tools waits for the main loop; after that the previous list is sent."""
 FOREVER_MS = 24 * 60 * 60 * 1000
 """How long a client may keep an object that never changes."""
 OBJECTS = "toolcall://objects/"
@@ -104,8 +105,8 @@ class McpSession:
     served: ServedSession
     known_tools: tuple[Tool, ...] = ()
     """The session's tools, as last listed."""
-    patience: float = PATIENCE
-    """Seconds that a client waits that asked for no progress."""
+    patience: float = RESULT_SECONDS
+    """Seconds after which a client that asked for no progress gets the id of its call."""
 
     def server(self) -> Server[Any]:
         """Return the MCP server."""
@@ -127,14 +128,16 @@ class McpSession:
     async def _list_tools(self, ctx: Context, params: Any) -> types.ListToolsResult:
         listed = asyncio.wrap_future(self.served.read_soon(client_view.tools_of))
         # A cell that runs for an hour must not keep a client from connecting.
-        if (await asyncio.wait({listed}, timeout=LISTING))[0] and listed.exception() is None:
+        if (await asyncio.wait({listed}, timeout=LISTING_SECONDS))[
+            0
+        ] and listed.exception() is None:
             self.known_tools = listed.result()
         fixed = [_fixed_tool(name, *about) for name, about in _FIXED.items()]
         return types.ListToolsResult(tools=[*fixed, *map(_own_tool, self._offered())])
 
     def _offered(self) -> Iterator[Tool]:
-        """Yield the session's tools that are offered by themselves."""
-        for tool in self.known_tools if len(self.known_tools) <= FEW else ():
+        """Yield the session's tools that are offered directly, beside `call_tool`."""
+        for tool in self.known_tools if len(self.known_tools) <= MOST_OFFERED else ():
             if tool.name not in _FIXED and _TOOL_NAME.fullmatch(tool.name):
                 yield tool
 
@@ -147,7 +150,7 @@ class McpSession:
                 return await self._call_fixed(ctx, params.name, arguments)
             return await self._call(ctx, params.name, arguments)
         except ToolcallError as error:
-            return _error(str(error))
+            return _error_result(str(error))
 
     async def _call_fixed(
         self, ctx: Context, name: str, arguments: dict[str, Any]
@@ -156,12 +159,14 @@ class McpSession:
         match name:
             case "list_tools_and_objects":
                 query = arguments.get("query", "")
-                return _data(await self._read(ctx, lambda s: client_view.overview(s, query)))
+                return _data_result(await self._read(ctx, lambda s: client_view.overview(s, query)))
             case "describe":
-                described, links = await self._read(ctx, lambda s: _described(s, arguments["name"]))
-                return _data(described, links)
+                described, links = await self._read(
+                    ctx, lambda s: _description(s, arguments["name"])
+                )
+                return _data_result(described, links)
             case "read_object":
-                return _content(
+                return _content_result(
                     *await self._read(ctx, lambda s: self._object(s, arguments["name"]))
                 )
             case "wait_for_decision":
@@ -187,14 +192,14 @@ class McpSession:
         return await self._call_result(ctx, result)
 
     async def _result(self, ctx: Context, call: ClientCall) -> CallResult:
-        """Return the result of a call; or, for a client that asked for no progress, after some
-        time that it waits."""
+        """Return the result of a call; a client that asked for no progress gets after some time
+        that the call still waits."""
         reports = "progress_token" in (ctx.meta or {})
 
         def message() -> str:
             return f"{call.tool} (call_id {call.id}) {self.served.status_text(call)}"
 
-        result = await _awaited(ctx, call.result, message, None if reports else self.patience)
+        result = await _with_progress(ctx, call.result, message, None if reports else self.patience)
         if result is not None:
             return result
         text = "Not decided yet: wait_for_decision with this call_id returns the result."
@@ -203,14 +208,14 @@ class McpSession:
     async def _call_result(self, ctx: Context, result: CallResult) -> types.CallToolResult:
         data = result.as_data()
         if not result.objects:
-            return _data(data, error=result.is_error)
+            return _data_result(data, error=result.is_error)
         links = await self._read(ctx, lambda s: _links(s, result.objects))
-        return _data({**data, "objects": list(result.objects)}, links, error=result.is_error)
+        return _data_result({**data, "objects": list(result.objects)}, links, error=result.is_error)
 
     async def _read(self, ctx: Context, read: Callable[[Session], T]) -> T:
         """Return what a function reads of the session, once the main loop gets to it."""
         answer = self.served.read_soon(read)
-        value = await _awaited(
+        value = await _with_progress(
             ctx, answer, lambda: "waits for its turn: a cell runs", self.patience
         )
         if value is None and not answer.done():
@@ -263,16 +268,18 @@ class McpSession:
         return client_view.object_content(session, name), _links(session, (name,))
 
 
-async def _awaited(
+async def _with_progress(
     ctx: Context, future: Future[T], message: Callable[[], str], limit: float | None
 ) -> T | None:
     """Return the result of a future of the main loop, and report progress until then; None where
     it has none after `limit` seconds."""
     waited, began = asyncio.wrap_future(future), time.monotonic()
-    # Where the client gives up, `future` stays: its call goes on in the session.
+    # If the client gives up, `future` stays: its call continues in the session, and nobody reads
+    # its error, which asyncio would print.
+    waited.add_done_callback(lambda done: done.cancelled() or done.exception())
     pause = 0.2
     while not (await asyncio.wait({waited}, timeout=pause))[0]:
-        elapsed, pause = time.monotonic() - began, PROGRESS
+        elapsed, pause = time.monotonic() - began, PROGRESS_SECONDS
         if limit is not None and elapsed > limit:
             return None
         await ctx.session.report_progress(round(elapsed, 1), None, message())
@@ -300,7 +307,7 @@ def _check_arguments(name: str, arguments: Mapping[str, Any]) -> None:
             raise UsageError(f"{name}: {key} must be a JSON {properties[key]['type']}")
 
 
-# -- what MCP's types say ----------------------------------------------------------------------
+# -- messages of MCP ---------------------------------------------------------------------------
 
 
 def _fixed_tool(name: str, description: str, schema: dict[str, Any]) -> types.Tool:
@@ -315,11 +322,11 @@ def _own_tool(tool: Tool) -> types.Tool:
     return types.Tool(name=tool.name, description=text, input_schema=schema, annotations=hints)
 
 
-def _error(message: str) -> types.CallToolResult:
-    return _data({"error": message}, error=True)
+def _error_result(message: str) -> types.CallToolResult:
+    return _data_result({"error": message}, error=True)
 
 
-def _data(
+def _data_result(
     data: dict[str, Any], links: list[types.ResourceLink] | None = None, *, error: bool = False
 ) -> types.CallToolResult:
     """Return data as a result: as text, as structured content, and with links to objects."""
@@ -327,7 +334,7 @@ def _data(
     return types.CallToolResult(content=content, structured_content=data, is_error=error)
 
 
-def _content(content: Content, links: list[types.ResourceLink]) -> types.CallToolResult:
+def _content_result(content: Content, links: list[types.ResourceLink]) -> types.CallToolResult:
     part: Any = (
         types.ImageContent(data=content.image, mime_type=content.mime_type)
         if content.image
@@ -345,24 +352,24 @@ def _resource_part(
     return types.TextResourceContents(uri=uri, mime_type=content.mime_type, text=content.text)
 
 
-def _described(session: Session, name: str) -> tuple[dict[str, Any], list[types.ResourceLink]]:
-    return client_view.described(session, name), _links(session, (name,))
+def _description(session: Session, name: str) -> tuple[dict[str, Any], list[types.ResourceLink]]:
+    return client_view.description(session, name), _links(session, (name,))
 
 
 def _links(session: Session, names: tuple[str, ...]) -> list[types.ResourceLink]:
     """Return links to those of the names that are objects."""
     objects = session.state.objects
-    return [types.ResourceLink(**_about(session, name)) for name in names if name in objects]
+    return [types.ResourceLink(**_link_fields(session, name)) for name in names if name in objects]
 
 
-def _about(session: Session, name: str) -> dict[str, Any]:
-    """Return what a link to an object says: its name, its address and how it was made."""
+def _link_fields(session: Session, name: str) -> dict[str, Any]:
+    """Return the fields of a link to an object: its name, its address and how it was made."""
     text = client_view.object_line(session, name)
     return {"name": name, "uri": _uri(session, name), **({"description": text} if text else {})}
 
 
 def _uri(session: Session, name: str) -> str:
-    """Return the address of an object: its name, and what tells it from those of other branches."""
+    """Return the address of an object: its name, and its digest, which differs between branches."""
     return f"{OBJECTS}{quote(name, safe='')}/{session.state.objects[name].digest[:16]}"
 
 
@@ -377,7 +384,7 @@ def _resources(session: Session) -> list[types.Resource]:
             mime_type="image/svg+xml",
             description="How the objects were made from each other.",
         ),
-        *(types.Resource(**_about(session, name)) for name in names),
+        *(types.Resource(**_link_fields(session, name)) for name in names),
     ]
 
 
@@ -388,8 +395,8 @@ App = Callable[[Any, Any, Any], Awaitable[None]]
 
 
 @dataclass(frozen=True)
-class Guarded:
-    """Passes on only requests with the token, to this computer's name, and from no web page."""
+class TokenGuard:
+    """Passes on only requests with the token, to a name of this computer, and from no web page."""
 
     app: App
     token: str
@@ -412,14 +419,14 @@ class Guarded:
             return 403, "requests of web pages of another origin are refused"
         scheme, _, token = _header(scope, b"authorization").partition(" ")
         # The comparison takes the same time wherever the first difference is.
-        same = hmac.compare_digest(token.strip().encode(), self.token.encode())
-        if scheme.lower() != "bearer" or not same:
+        is_valid = hmac.compare_digest(token.strip().encode(), self.token.encode())
+        if scheme.lower() != "bearer" or not is_valid:
             return 401, "the header Authorization: Bearer TOKEN is missing or wrong"
         return None
 
 
 def _header(scope: Scope, name: bytes) -> str:
-    """Return a header that stands once; "" without one, and for several."""
+    """Return a header's value; "" without one, and a value that nothing accepts for several."""
     values = [value for key, value in scope["headers"] if key.lower() == name]
     return values[0].decode("latin-1") if len(values) == 1 else "\n" * len(values)
 
@@ -433,7 +440,7 @@ async def _refuse(send: Any, status: int, reason: str) -> None:
 
 
 class _Uvicorn(uvicorn.Server):
-    """A server that says when it listens."""
+    """A server with an event for when it listens."""
 
     def __init__(self, app: App) -> None:
         settings: dict[str, Any] = {"log_config": None, "log_level": "critical", "ws": "none"}
@@ -475,8 +482,10 @@ class HttpServer:
             reason = getattr(error, "strerror", None) or error
             raise UsageError(f"port {self.port} cannot be used: {reason}") from None
         self.port = listener.getsockname()[1]
+        # What the SDK logs, such as a client that leaves while it sends, is none of the notebook's.
+        logging.getLogger("mcp").addHandler(logging.NullHandler())
         app = self.session.server().streamable_http_app(host="127.0.0.1")
-        self._uvicorn = server = _Uvicorn(Guarded(app, self.token, self.port))
+        self._uvicorn = server = _Uvicorn(TokenGuard(app, self.token, self.port))
         self._thread = threading.Thread(
             target=lambda: server.run(sockets=[listener]), name="toolchat serve", daemon=True
         )

@@ -351,7 +351,7 @@ def _tool_source(name: str, variables: Variables, folder: Path, options: Options
 def _mcp_tools(name: str, folder: Path, servers: Mapping[str, Any]) -> Toolbox:
     """Return the tools of an MCP server by its name; the person is asked before the first use."""
     addresses = import_module("..sources.mcp_servers", __package__)
-    address = addresses.address_of_named(name, folder, servers, _confirm)
+    address = addresses.confirmed_address(name, folder, servers, _confirm)
     toolbox: Toolbox = import_module("..sources.mcp_tools", __package__).from_mcp(address)
     return toolbox
 

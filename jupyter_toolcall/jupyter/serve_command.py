@@ -1,6 +1,6 @@
 """`%toolchat serve`: gives this notebook's session to other agents, as an MCP server.
 
-`%load_ext` reads this: it imports nothing heavy. The server is imported when it is first asked for.
+`%load_ext` imports this module, so it imports nothing heavy: the server is imported at its start.
 """
 
 from __future__ import annotations
@@ -193,8 +193,8 @@ def terminal_lines() -> str:
 
 
 def terminal_update(shown: int) -> str:
-    """Return as JSON what a terminal shows: the calls that wait, and what came after `shown`
-    calls had their results; and why decisions were refused."""
+    """Return as JSON what a terminal shows: the calls that wait, the results after the first
+    `shown` ones, and why decisions were refused."""
     decisions = import_module("..engine.decisions", __package__)
     rounds = import_module("..engine.input_rounds", __package__)
     call_line = import_module(".client_view", __package__).call_line
@@ -220,7 +220,7 @@ def terminal_update(shown: int) -> str:
 
 
 def terminal_decision(command: str) -> None:
-    """Apply a decision of the terminal, a panel's command as JSON."""
+    """Apply a decision of the terminal: a command as the panel sends it, as JSON."""
     controller = NotebookHost(current_notebook(), _serving().name).controller()
     controller.send = lambda notice: _refusals.append(str(asdict(notice).get("reason", "")))
     controller.receive(json.loads(command))

@@ -10,6 +10,7 @@ import ast
 import json
 import os
 import subprocess
+import sys
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
@@ -22,34 +23,41 @@ from ..core.text import print_text, printable, progress_bar
 from ..storage.notebook_files import NotExecuted, cell_sources, read_notebook
 
 POLL = 0.3
-"""Seconds between two looks at the session."""
+"""Seconds between two requests to the kernel."""
 INPUT = "a[n]swer with its fields as JSON, [r]eject? "
 CHOICES = "[a]pprove, [e]dit as JSON, a[n]swer as JSON, [r]eject? "
-_HERE = f"__import__('importlib').import_module({f'{__package__}.serve_command'!r})"
+_SERVE_MODULE = f"__import__('importlib').import_module({f'{__package__}.serve_command'!r})"
+
+
+def print_now(text: object) -> None:
+    """Print a text at once, also where a program reads what this one prints."""
+    print_text(text)
+    sys.stdout.flush()
 
 
 def serve_notebook(path: Path, port: int, session: str, ask: Callable[[str], str] = input) -> None:
     """Serve a notebook's session until the person ends it by Ctrl-C.
 
-    Args:
-        path: The notebook.
-        port: The port; 0 for any free one.
-        session: The name of the session; "" for the one that ran last.
-        ask: Asks the person for a line. Raises EOFError where nobody is there.
+    Arguments:
+        path: the notebook.
+        port: the port; 0 for any free one.
+        session: the name of the session; "" for the one that ran last.
+        ask: asks the person for a line; raises EOFError where nobody can answer.
 
-    Raises NotExecuted where a cell fails, or the session cannot be served.
+    Raises:
+        NotExecuted: where a cell fails, or the session cannot be served.
     """
     sources = [source for source in cell_sources(path) if source]
     with _kernel(path) as kernel:
         with progress_bar(len(sources), path.name, "cell") as progress:
             for source in sources:
                 if printed := kernel.run_cell(source):
-                    print_text(printed)
+                    print_now(printed)
                 progress.update()
         options = [*(["-n", session] if session else []), *(["--port", str(port)] if port else [])]
         kernel.run_cell(" ".join(["%toolchat", "serve", *options]))
-        print_text(kernel.value(f"{_HERE}.terminal_lines()"))
-        print_text("You decide here on the calls that wait. Ctrl-C ends the server and the kernel.")
+        print_now(kernel.value(f"{_SERVE_MODULE}.terminal_lines()"))
+        print_now("You decide here on the calls that wait. Ctrl-C ends the server and the kernel.")
         Terminal(kernel, ask).run()
 
 
@@ -78,7 +86,7 @@ class Kernel:
         return "".join(printed).rstrip()
 
     def value(self, expression: str) -> Any:
-        """Return the value of an expression, a literal."""
+        """Return the value of an expression, a literal. Raises NotExecuted."""
         reply = self.client.execute_interactive(
             "", silent=True, user_expressions={"value": expression}, allow_stdin=False
         )
@@ -96,10 +104,10 @@ def _kernel(path: Path) -> Iterator[Kernel]:
 
     name = read_notebook(path).metadata.get("kernelspec", {}).get("name", "python3")
     manager = KernelManager(kernel_name=name)
-    # By this the kernel's notebook, and so its journals, are the same as in a Jupyter server.
+    # This makes the kernel's notebook, and so its journals, the same as in a Jupyter server.
     environment = {**os.environ, "JPY_SESSION_NAME": str(path.resolve())}
     try:
-        # What the kernel process logs is not for the person who decides here.
+        # The log of the kernel process would be printed between the questions.
         folder, log = str(path.resolve().parent), subprocess.DEVNULL
         manager.start_kernel(cwd=folder, env=environment, stderr=log)
     except NoSuchKernel:
@@ -124,21 +132,21 @@ class Terminal:
     kernel: Kernel
     ask: Callable[[str], str]
     shown: int = 0
-    """The calls whose results were shown."""
+    """The number of calls whose results were shown."""
     attended: bool = True
     """Whether somebody answers in the terminal."""
 
     def run(self) -> None:
-        """Show and ask until the person stops it. Raises KeyboardInterrupt."""
+        """Show calls and ask about them until the person interrupts. Raises KeyboardInterrupt."""
         while True:
             if not self.step():
                 time.sleep(POLL)
 
     def step(self) -> bool:
-        """Show what is new, and ask about the first call that waits; return whether one did."""
-        update = json.loads(self.kernel.value(f"{_HERE}.terminal_update({self.shown})"))
+        """Show new results, and ask about the first call that waits; return whether one waited."""
+        update = json.loads(self.kernel.value(f"{_SERVE_MODULE}.terminal_update({self.shown})"))
         for line in (*update["refused"], *update["ended"]):
-            print_text(printable(str(line)))
+            print_now(printable(str(line)))
         self.shown += len(update["ended"])
         if not update["waiting"] or not self.attended:
             return False
@@ -146,23 +154,23 @@ class Terminal:
             self._decide(update["waiting"][0])
         except EOFError:
             self.attended = False
-            print_text("Nobody answers here: calls that need a person wait.")
+            print_now("Nobody answers in this terminal: calls that need a person wait.")
         return True
 
     def _decide(self, call: Mapping[str, Any]) -> None:
         arguments = json.dumps(call["arguments"], indent=2, ensure_ascii=False)
-        print_text(f"\n{call['by']} asks for {call['tool']}\n{arguments}")
+        print_now(f"\n{call['by']} asks for {call['tool']}\n{arguments}")
         if call["asks"]:
-            print_text(f"{call['tool']} asks you: {call['asks']}")
+            print_now(f"{call['tool']} asks you: {call['asks']}")
         choice = self.ask(INPUT if call["asks"] else CHOICES).strip().lower()[:1]
         command = self._command(choice)
         if command is None:
             return
         command |= {"call": call["call"], "bound": call["bound"]}
-        self.kernel.value(f"{_HERE}.terminal_decision({json.dumps(command)!r})")
+        self.kernel.value(f"{_SERVE_MODULE}.terminal_decision({json.dumps(command)!r})")
 
     def _command(self, choice: str) -> dict[str, Any] | None:
-        """Return the command of a choice; None, with the reason printed, for none."""
+        """Return the command of a choice; for no valid one print the reason, and return None."""
         match choice:
             case "a":
                 return {"type": "approve"}
@@ -175,14 +183,14 @@ class Terminal:
                 changed = _json(self.ask("All arguments as JSON: "), None)
                 if isinstance(changed, dict):
                     return {"type": "edit", "arguments": changed, "reason": ""}
-                print_text('arguments are a JSON object, such as {"shape": "SLICES"}')
+                print_now('arguments are a JSON object, such as {"shape": "SLICES"}')
             case _:
-                print_text("please answer a, e, n or r")
+                print_now("please answer a, e, n or r")
         return None
 
 
-def _json(text: str, otherwise: Any) -> Any:
+def _json(text: str, default: Any) -> Any:
     try:
         return json.loads(text)
     except ValueError:
-        return otherwise
+        return default

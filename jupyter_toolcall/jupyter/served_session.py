@@ -1,7 +1,7 @@
 """A session that clients call: their calls wait in a queue, and run in the kernel's main loop.
 
 A server receives calls in its own thread; sessions, models and tools belong to the kernel's main
-thread. So a server only submits: here, in the main loop, a call is recorded as a reply in the
+thread. So a server only submits: in the main loop, this module records a call as a reply in the
 model's place, and the session runs it as any other call, with the same policy, panel and journal.
 """
 
@@ -19,6 +19,7 @@ from ..core.digests import readable_json
 from ..core.errors import CallError, NotYourTurn, ToolcallError, UsageError
 from ..core.events import Decided
 from ..core.state_fold import state_at
+from ..core.text import shortened_text
 from ..engine.client_calls import client_must_wait, record_client_call
 from ..engine.cursor import Cursor
 from ..engine.decisions import waiting_calls
@@ -27,19 +28,19 @@ from ..engine.person_model import is_person_turn
 from ..schemes.scheme import LONGEST_RESULT, completed, result_data, result_text
 from ..session.session import Session
 from ..tools.value_copies import short_texts
-from .panel_controller import TICK, PanelController
+from .panel_controller import TICK, PanelController, interrupts
 
 QUICK, LOOK = 0.002, 0.1
 """Seconds between two looks at the calls, the first and the last: most calls end at once, and some
 wait for the person for hours."""
 MOST_KEPT = 1_000
-"""Calls that are kept beside the session."""
+"""Calls of clients in memory."""
 WAITS_FOR_PERSON = "waits for the person's decision"
 WAITS_FOR_INPUT = "waits for the person's input, which the tool asks for"
 T = TypeVar("T")
 
-Stage = Literal["queued", "asked", "withdrawn"]
-"""Where a client's call is: in the queue, in the session, or taken back before it was recorded."""
+Stage = Literal["queued", "recorded", "withdrawn"]
+"""Whether a client's call is in the queue, recorded in the session, or withdrawn before that."""
 
 
 class SessionHost(Protocol):
@@ -57,17 +58,17 @@ class SessionHost(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class CallResult:
-    """What a client is told of its call."""
+    """The result of a call, or its state, as a client receives it."""
 
     call_id: str
     status: str
     """A call's status, or where it waits: "queued", "waiting", "withdrawn", "elsewhere"."""
     data: Mapping[str, Any] = field(default_factory=dict)
-    """The result, or the error, as the session's own model would be told."""
+    """The result or the error, as the session's own model would receive it."""
     note: str = ""
     """What the person decided, in a sentence."""
     objects: tuple[str, ...] = ()
-    """The names of the objects that it came to."""
+    """The names of the objects in the result, and of those that the call changed."""
 
     @property
     def is_error(self) -> bool:
@@ -87,10 +88,12 @@ class ClientCall:
     arguments: Mapping[str, Any]
     by: str
     id: str = field(default_factory=lambda: f"mcp_{secrets.token_hex(4)}")
-    """Its id in the session, too: so its result is found by it in the journal."""
+    """Its id in the session too, by which its result is found in the journal."""
+    is_given_up: bool = False
+    """Whether its client does not wait for it any more."""
     stage: Stage = "queued"
     waits_for: str = ""
-    """Why it has no result yet, as the client is told."""
+    """Why it has no result yet, as the client reads it."""
     result: Future[CallResult] = field(default_factory=Future)
 
 
@@ -104,8 +107,8 @@ class ServedSession:
     calls: dict[str, ClientCall] = field(default_factory=dict)
     """The calls of all clients, by id."""
     _queue: list[ClientCall] = field(default_factory=list)
-    _asked: list[ClientCall] = field(default_factory=list)
-    """The calls that are recorded, and whose result nobody was told yet."""
+    _recorded: list[ClientCall] = field(default_factory=list)
+    """The recorded calls whose results no client has received yet."""
     _worker: asyncio.Task[None] | None = None
     _pause: float = QUICK
     """Seconds to the next look at the calls."""
@@ -117,7 +120,9 @@ class ServedSession:
         self.loop.call_soon_threadsafe(self._submit, call)
 
     def withdraw_soon(self, call: ClientCall) -> None:
-        """Take a call back whose client gave up, if it is not recorded yet."""
+        """Withdraw a call whose client gave up, if it is not recorded yet."""
+        # A kernel that was blocked meanwhile gets the call and this at once.
+        call.is_given_up = True
         self.loop.call_soon_threadsafe(self._withdraw, call)
 
     def read_soon(self, read: Callable[[Session], T]) -> Future[T]:
@@ -127,7 +132,12 @@ class ServedSession:
         def run() -> None:
             if answer.set_running_or_notify_cancel():
                 try:
-                    answer.set_result(read(self.host.refresh()))
+                    # A value's own code, or a server that is asked for it, may take for ever.
+                    with interrupts():
+                        value = read(self.host.refresh())
+                    answer.set_result(value)
+                except KeyboardInterrupt:
+                    answer.set_exception(UsageError("the person interrupted this"))
                 except ToolcallError as error:
                     error.args = self._hide(error.args)
                     answer.set_exception(error)
@@ -140,7 +150,7 @@ class ServedSession:
         return answer
 
     def status_text(self, call: ClientCall) -> str:
-        """Return why a call has no result yet, or how far its tool says that it is."""
+        """Return why a call has no result yet, or the progress that its tool reports."""
         cursor = self.host.controller().session.cursor
         if cursor.running == call.id and (progress := cursor.progress):
             return f"runs: {cursor.context.hide(progress)}"
@@ -151,11 +161,13 @@ class ServedSession:
     def _submit(self, call: ClientCall) -> None:
         self.calls[call.id] = call
         if len(self.calls) > MOST_KEPT:
-            # What is recorded is found in the session.
+            # The results of recorded calls are found in the session.
             ended = (old.id for old in self.calls.values() if old.result.done())
             self.calls.pop(next(ended, ""), None)
         self._queue.append(call)
-        self._hand_over()
+        if call.is_given_up:
+            self._withdraw(call)
+        self._record_next()
         self._pause = QUICK
         if self._worker is None or self._worker.done():
             self._worker = self.loop.create_task(self._work())
@@ -164,18 +176,18 @@ class ServedSession:
         if call.stage == "queued" and call in self._queue:
             self._queue.remove(call)
             call.stage = "withdrawn"
-            _settle(call, _withdrawn(call.id))
+            _set_result(call, _withdrawn_result(call.id))
 
     async def _work(self) -> None:
-        """Hand calls over, and their results back, for as long as there are any."""
-        while self._queue or self._asked:
+        """Record queued calls and return results, as long as there are any."""
+        while self._queue or self._recorded:
             await asyncio.sleep(self._pause)
             self._pause = min(1.5 * self._pause, TICK if self._queue else LOOK)
-            self._hand_back()
-            self._hand_over()
+            self._return_results()
+            self._record_next()
 
-    def _hand_over(self) -> None:
-        """Record the first call of the queue, where the session is free, and let it run."""
+    def _record_next(self) -> None:
+        """Record the first call of the queue if the session is free, and let it run."""
         if not self._queue:
             return
         try:
@@ -190,11 +202,11 @@ class ServedSession:
             return
         except ToolcallError as error:
             call = self._queue.pop(0)
-            _settle(call, CallResult(call.id, "failed", {"error": self._hide(str(error))}))
+            _set_result(call, CallResult(call.id, "failed", {"error": self._hide(str(error))}))
             return
         self._queue.remove(call)
-        self._asked.append(call)
-        call.stage, call.waits_for = "asked", "runs"
+        self._recorded.append(call)
+        call.stage, call.waits_for = "recorded", "runs"
 
     def _hide(self, data: Any) -> Any:
         return self.host.controller().session.cursor.context.hide(data)
@@ -216,22 +228,22 @@ class ServedSession:
             controller.session = self.host.refresh()
         cursor = controller.session.cursor
         record_client_call(cursor, call.id, call.tool, call.arguments, call.by)
-        # As a click on Run: in a waiting cell, or else as a task of the main loop.
+        # As a click on Run: it runs in the cell that waits, or else as a task of the main loop.
         controller.receive({"type": "step" if controller.stepping else "run"})
 
-    def _hand_back(self) -> None:
-        """Give each client the result of its call, where it has one by now."""
-        if not self._asked:
+    def _return_results(self) -> None:
+        """Give clients the results of their calls that have one now."""
+        if not self._recorded:
             return
         session = self.host.controller().session
         waiting = {call.id for call in waiting_calls(session.cursor)}
-        for call in list(self._asked):
+        for call in list(self._recorded):
             record = session.state.calls.get(call.id)
             if record is None:
                 call.waits_for = "waits on a branch that the person has left"
             elif record.outcome is not None:
-                self._asked.remove(call)
-                _settle(call, call_result(session, record))
+                self._recorded.remove(call)
+                _set_result(call, call_result(session, record))
             elif call.id in waiting:
                 asks = waits_for_input(record)
                 call.waits_for = WAITS_FOR_INPUT if asks else WAITS_FOR_PERSON
@@ -257,21 +269,21 @@ class ServedSession:
             self._withdraw(call)
 
 
-def _settle(call: ClientCall, result: CallResult) -> None:
+def _set_result(call: ClientCall, result: CallResult) -> None:
     if not call.result.done():
         call.result.set_result(result)
 
 
-def _withdrawn(call_id: str) -> CallResult:
+def _withdrawn_result(call_id: str) -> CallResult:
     text = "The client gave this call up while it waited for its turn; nothing of it ran."
     return CallResult(call_id, "withdrawn", {"error": text})
 
 
-# -- what a client is told -------------------------------------------------------------------------
+# -- what a client receives ------------------------------------------------------------------------
 
 
 def call_result(session: Session, record: CallRecord) -> CallResult:
-    """Return what a client is told of a call that has its outcome."""
+    """Return the result of a call that has its outcome, with a note about the decision."""
     cursor = session.cursor
     data, _ = result_data(record)
     data.pop("note", None)
@@ -284,7 +296,7 @@ def call_result(session: Session, record: CallRecord) -> CallResult:
 
 
 def _decision_note(cursor: Cursor, record: CallRecord) -> str:
-    """Return what was decided otherwise than the client asked, in a sentence; "" for nothing."""
+    """Return in a sentence how a decision differs from what the client asked; "" if it does not."""
     reason = f" Reason: {record.reason}" if record.reason else ""
     if record.status == "rejected":
         return f"{_who_decided(cursor, record)} rejected this call; the tool did not run.{reason}"
@@ -306,10 +318,10 @@ def _who_decided(cursor: Cursor, record: CallRecord) -> str:
 
 
 def _changes(cursor: Cursor, record: CallRecord) -> list[str]:
-    """Return what the person changed in the arguments, an argument each."""
+    """Return what the person changed, one text for each argument."""
     tool, asked = cursor.tool_named(record.tool), dict(record.proposed)
     if tool is not None:
-        # What is filled in for the client is no change of the person's.
+        # Arguments that the scheme fills in are no change of the person's.
         then = state_at(cursor.context.journal, record.asked_call.entry)
         try:
             asked = completed(cursor.context.scheme, CallRecord(record.asked_call), tool, then)
@@ -326,5 +338,4 @@ def _changes(cursor: Cursor, record: CallRecord) -> list[str]:
 
 
 def _value(value: Any) -> str:
-    text = readable_json(value)
-    return text if len(text) <= 200 else f"{text[:199]}…"
+    return shortened_text(readable_json(value), 200)

@@ -21,7 +21,7 @@ from ..core.digests import readable_json
 from ..core.errors import CallError
 from ..core.events import Data, Failed, Interrupted, Made, Many
 from ..core.state import NAME, State
-from ..core.text import nearest
+from ..core.text import nearest, shortened_text
 from ..tools.object_references import kinds_of
 from ..tools.object_types import receiver_types
 from ..tools.tool import Tool
@@ -342,7 +342,7 @@ def _recipe(call: CallRecord, tool: Tool | None) -> str:
 
 def _value(value: Any) -> str:
     text = value if isinstance(value, str) and NAME.fullmatch(value) else readable_json(value)
-    return text if len(text) <= 40 else f"{text[:39]}…"
+    return shortened_text(text, 40)
 
 
 def new_kinds(call: CallRecord, state: State) -> list[str]:

@@ -6,6 +6,7 @@ import json
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from math import isfinite
 from typing import Any
+from urllib.parse import unquote
 
 from jsonschema_rs import Draft202012Validator, ValidationError
 
@@ -21,6 +22,8 @@ _NAMING = ("properties", "$defs", "patternProperties")
 _KEYWORDS = ("anyOf", "oneOf", "allOf", "$ref", "required", "additionalProperties")
 _MAX_PASSES = 8
 """Levels of lists and objects that are read from JSON texts inside JSON texts."""
+_MOST_CHECKS = 100_000
+"""Schemas that check one value, which takes some milliseconds."""
 
 
 def read_schema(parameters: Any, where: str) -> dict[str, Any]:
@@ -39,6 +42,8 @@ def read_schema(parameters: Any, where: str) -> dict[str, Any]:
         path, message = _mistake(error, schema)
         at = ".".join((where, *(path[1:] if is_bare and path[:1] == ["properties"] else path)))
         raise DefinitionError(f"{at}: {' '.join(message.split())[:200]}") from None
+    except ValueError as error:
+        raise DefinitionError(f"{where}: {error}") from None
     if schema.get("type", "object") != "object":
         raise DefinitionError(f"{where}.type: {schema['type']!r:.60}; arguments are an object")
     return schema
@@ -60,9 +65,89 @@ def _is_schema(parameters: Schema) -> bool:
 
 
 def schema_validator(schema: Schema) -> Draft202012Validator:
-    """Return what checks values. Raises ValidationError for what is no schema."""
+    """Return what checks values.
+
+    Raises ValidationError for what is no schema, ValueError for one whose check would not end.
+    """
     plain = json.loads(json.dumps(schema))
+    _InPlace(plain).demand_few()
     return Draft202012Validator(plain, retriever=_refuse_to_fetch)
+
+
+class _InPlace:
+    """Counts the schemas that check one value, through references.
+
+    Twenty definitions that each refer to the next one twice are a million checks. The validator
+    makes them without a look at interrupts, so a schema from outside could stop the kernel.
+    """
+
+    def __init__(self, root: Any) -> None:
+        self._schemas = [part for part in _parts(root) if isinstance(part, dict)]
+        self._roots = [part for part in self._schemas if part is root or "$id" in part]
+        self._counts: dict[int, int] = {}
+
+    def demand_few(self) -> None:
+        """Raise ValueError where one value would be checked by too many schemas."""
+        try:
+            most = max(map(self._count, self._schemas), default=0)
+        except RecursionError:
+            raise ValueError("its references lead too deep") from None
+        if most > _MOST_CHECKS:
+            raise ValueError(f"a value would be checked by more than {_MOST_CHECKS:,} schemas")
+
+    def _count(self, schema: Any) -> int:
+        if not isinstance(schema, dict):
+            return 1
+        if id(schema) not in self._counts:
+            # A reference that leads back to its own schema adds no check.
+            self._counts[id(schema)] = 0
+            self._counts[id(schema)] = 1 + sum(map(self._count, self._children(schema)))
+        return self._counts[id(schema)]
+
+    def _children(self, schema: dict[str, Any]) -> Iterator[Any]:
+        """Yield the schemas that check the same value as this one."""
+        for word, part in schema.items():
+            if word in ("$ref", "$dynamicRef") and isinstance(part, str):
+                yield from self._targets(part)
+            elif word in ("allOf", "anyOf", "oneOf") and isinstance(part, list):
+                yield from part
+            elif word in ("dependentSchemas", "dependencies") and isinstance(part, dict):
+                yield from part.values()
+            elif word in ("not", "if", "then", "else"):
+                yield part
+
+    def _targets(self, ref: str) -> Iterator[Any]:
+        """Yield all schemas that a reference may lead to; with `$id` these can be several."""
+        address, _, fragment = ref.partition("#")
+        if fragment and not fragment.startswith("/"):
+            anchors = ("$anchor", "$dynamicAnchor")
+            yield from (s for s in self._schemas if fragment in map(s.get, anchors))
+            return
+        last = address.rpartition("/")[2]
+        for root in self._roots:
+            if not address or str(root.get("$id", "")).rstrip("#").rpartition("/")[2] == last:
+                yield from _at_pointer(root, unquote(fragment))
+
+
+def _at_pointer(root: Any, pointer: str) -> Iterator[Any]:
+    """Yield what a JSON pointer leads to, if anything."""
+    part = root
+    for step in pointer.split("/")[1:]:
+        key = step.replace("~1", "/").replace("~0", "~")
+        if isinstance(part, list) and key.isdecimal() and int(key) < len(part):
+            part = part[int(key)]
+        elif isinstance(part, dict) and key in part:
+            part = part[key]
+        else:
+            return
+    yield part
+
+
+def _parts(data: Any) -> Iterator[Any]:
+    yield data
+    inner = data.values() if isinstance(data, dict) else data if isinstance(data, list) else ()
+    for part in inner:
+        yield from _parts(part)
 
 
 def _refuse_to_fetch(address: str) -> Any:

@@ -22,7 +22,7 @@ from weakref import WeakKeyDictionary
 from ..core.digests import digest_text, encode
 from ..core.errors import CallError, DefinitionError
 from ..core.secrets import HIDDEN, LEAST
-from ..core.text import printable
+from ..core.text import printable, shortened_text
 from .graphql_schema_readers import Send
 from .http_client import RequestLimits
 from .http_client import send as send_request
@@ -183,7 +183,7 @@ def _shown(step: Step) -> str:
     texts: list[str] = []
     for name, value in step.arguments:
         text = written(value, _short_path, lambda variable: variable.text)
-        text = text if len(text) <= MAX_ARGUMENT else f"{text[: MAX_ARGUMENT - 1]}…"
+        text = shortened_text(text, MAX_ARGUMENT)
         texts.append(f"{name}: {text}" if texts else text)
     index = "".join(f"[{at}]" for at in step.item)
     return _short_name(step) + (f"({', '.join(texts)})" if texts else "") + index
@@ -348,7 +348,7 @@ def _errors(errors: list[Any]) -> Iterator[str]:
 
 def _line(text: str, limit: int) -> str:
     line = " ".join(text.split())
-    return line if len(line) <= limit else f"{line[: limit - 1]}…"
+    return shortened_text(line, limit)
 
 
 # -- objects --------------------------------------------------------------------------

@@ -11,7 +11,7 @@ import math
 from typing import Any
 
 from ..core.errors import CallError
-from ..core.text import printable
+from ..core.text import printable, shortened_text
 from .graphql_schema import BUILT_IN, LEAVES, Ref, Schema, Type
 
 LONGEST = 60
@@ -90,4 +90,4 @@ def _fits(declared: Type, data: Any) -> bool:
 
 def _shown(data: Any) -> str:
     text = printable(json.dumps(data, ensure_ascii=False))
-    return text if len(text) <= LONGEST else f"{text[: LONGEST - 1]}…"
+    return shortened_text(text, LONGEST)

@@ -24,26 +24,26 @@ from ..core.text import visible_text
 from ..tools.running_tool import InputRequest, InputResponse, OutcomeUnknown, report_progress
 from . import mcp_sdk
 from .mcp_loop import LoopThread
-from .mcp_result_checks import DeclaredOutputs, demand_size, too_large
+from .mcp_result_checks import DeclaredOutputs, demand_size, too_large_text
 from .mcp_sdk import Json, Server, plain
 from .mcp_servers import ServerAddress
-from .mcp_sign_in import SECONDS as SIGN_IN_SECONDS
+from .mcp_sign_in import SIGN_IN_SECONDS
 
 T = TypeVar("T")
 CONNECT_SECONDS = 120.0
 """A program may be downloaded first."""
 LIST_SECONDS = 60.0
 LISTING_SECONDS = 30.0
-"""A tool of a list that is older is looked up before it is called: a call may wait for a person,
-and not every server says that its tools have changed."""
+"""How old a list may be before its tools are listed again ahead of a call: a call may have waited
+for a person, and not every server announces that its tools have changed."""
 MAX_PAGES, MAX_ITEMS = 100, 5_000
 MAX_ROUNDS = 10
-"""Rounds in which a server asks for nothing but to be called again."""
+"""How often a server may ask to be called again without a question to the person."""
 
 
 @dataclass(frozen=True, slots=True)
 class Listing:
-    """The tools that a server lists, as JSON, and what it says of itself."""
+    """The tools that a server lists, as JSON, and its own instructions for the model."""
 
     tools: tuple[Json, ...]
     instructions: str = ""
@@ -52,7 +52,7 @@ class Listing:
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """A call needs input of the person: `state` leads back to the call."""
+    """A call needs input of the person; `state` is what `Connection.answer` continues it with."""
 
     requests: Mapping[str, InputRequest]
     state: Json
@@ -67,8 +67,8 @@ class _RunningCall:
     task: asyncio.Task[Any]
     rounds: int = 0
     questions: list[tuple[Any, asyncio.Future[Any]]] = field(default_factory=list)
-    asked: asyncio.Future[None] | None = None
-    """Is done where there is a question."""
+    question_arrived: asyncio.Future[None] | None = None
+    """Done as soon as there is a question; None while nobody waits for one."""
 
 
 class Connection:
@@ -83,16 +83,16 @@ class Connection:
         self._client: Any = None
         self._owner: asyncio.Task[None] | None = None
         self._closed = asyncio.Event()
-        """Set where the connection ends, and where it is to end."""
+        """Set when the connection has ended, and to end it."""
         self._lock = asyncio.Lock()
         self._starts = 0
         self._deadline: asyncio.Timeout | None = None
         self._notices: queue.SimpleQueue[str] = queue.SimpleQueue()
         self._running: list[_RunningCall] = []
-        self._asked: dict[str, tuple[_RunningCall, asyncio.Future[Any]]] = {}
+        self._open_questions: dict[str, tuple[_RunningCall, asyncio.Future[Any]]] = {}
         self._numbers = itertools.count(1)
         self._outputs = DeclaredOutputs()
-        self._thread.at_end.append(self.close)
+        self._thread.exit_callbacks.append(self.close)
 
     @property
     def is_open(self) -> bool:
@@ -121,9 +121,7 @@ class Connection:
             raise DefinitionError(f"MCP server {self.address.name}: {error}") from None
         if self._server.left_out:
             names = ", ".join(self._server.left_out[:10])
-            message = (
-                f"MCP server {self.address.name}: {names} left out, since it is no tool of MCP"
-            )
+            message = f"MCP server {self.address.name}: left out, not valid as MCP tools: {names}"
             warnings.warn(message, stacklevel=2)
         return listing
 
@@ -173,16 +171,16 @@ class Connection:
                 await self._connect()
                 self._starts += 1
                 if self._starts > 1:
-                    again = "was started again" if self.address.command else "is connected again"
+                    state = "was started again" if self.address.command else "is connected again"
                     self._notices.put(
-                        f"The MCP server {self.address.name} had stopped, and {again}."
+                        f"The MCP server {self.address.name} had stopped, and {state}."
                     )
             return self._client
 
     async def _connect(self) -> None:
         ready: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         self._closed, self._server.last_response.status = asyncio.Event(), 0
-        owner = self._owner = asyncio.create_task(self._own(ready, self._closed))
+        owner = self._owner = asyncio.create_task(self._keep_open(ready, self._closed))
         try:
             async with asyncio.timeout(CONNECT_SECONDS) as self._deadline:
                 await asyncio.shield(ready)
@@ -197,8 +195,9 @@ class Connection:
         except Exception as error:
             raise CallError(self._connect_error(error)) from None
 
-    async def _own(self, ready: asyncio.Future[None], closed: asyncio.Event) -> None:
+    async def _keep_open(self, ready: asyncio.Future[None], closed: asyncio.Event) -> None:
         """Enter the connection, and leave it when it is closed."""
+        # The SDK's task groups must be left by the task that entered them, so one task does both.
         try:
             async with mcp_sdk.new_client(
                 self._server, closed, self._elicit, self._note_message
@@ -292,7 +291,7 @@ class Connection:
             raise CallError(f"it gave no answer within {LIST_SECONDS:g} seconds") from None
         except Exception as error:
             if self._server.last_response.is_too_large:
-                raise CallError(too_large("its answer")) from None
+                raise CallError(too_large_text("its answer")) from None
             raise CallError(mcp_sdk.error_text(_cause(error))) from None
 
     # -- calls -----------------------------------------------------------------------------
@@ -316,7 +315,7 @@ class Connection:
         task = asyncio.create_task(request)
         running = _RunningCall(tool, arguments, task, rounds=rounds)
         self._running.append(running)
-        return await self._settled(running)
+        return await self._result_or_question(running)
 
     async def _answer(
         self,
@@ -327,22 +326,24 @@ class Connection:
     ) -> Json | Question:
         results = {key: mcp_sdk.elicit_result(response) for key, response in responses.items()}
         if "asked" not in state:
-            again = results if "state" in state else None
-            return await self._call(tool, arguments, again, state.get("state"))
-        running, future = self._asked.pop(str(state["asked"]), (None, None))
+            # A server of 2026-07-28 is called again with the responses; one that only wanted a
+            # page to be opened gave no state, and is called as the first time.
+            input_responses = results if "state" in state else None
+            return await self._call(tool, arguments, input_responses, state.get("state"))
+        running, future = self._open_questions.pop(str(state["asked"]), (None, None))
         if running is None or future is None or running.task.done():
             name = self.address.name
-            raise OutcomeUnknown(f"the MCP server {name} waited for this input, and is gone since")
+            raise OutcomeUnknown(f"the MCP server {name} stopped while it waited for this input")
         future.set_result(next(iter(results.values())))
-        return await self._settled(running)
+        return await self._result_or_question(running)
 
-    async def _settled(self, running: _RunningCall) -> Json | Question:
+    async def _result_or_question(self, running: _RunningCall) -> Json | Question:
         """Return the result of a call, or the next question of a server of 2025."""
         if not running.questions:
-            running.asked = asyncio.get_running_loop().create_future()
+            running.question_arrived = asyncio.get_running_loop().create_future()
             try:
-                news = {running.task, running.asked}
-                await asyncio.wait(news, return_when=asyncio.FIRST_COMPLETED)
+                first = {running.task, running.question_arrived}
+                await asyncio.wait(first, return_when=asyncio.FIRST_COMPLETED)
             except asyncio.CancelledError:
                 running.task.cancel()
                 self._running.remove(running)
@@ -352,7 +353,7 @@ class Connection:
             return await self._result(running)
         parameters, future = running.questions.pop(0)
         number = str(next(self._numbers))
-        self._asked[number] = running, future
+        self._open_questions[number] = running, future
         return Question({"input": mcp_sdk.input_request(parameters)}, {"asked": number})
 
     async def _result(self, running: _RunningCall) -> Json | Question:
@@ -362,7 +363,7 @@ class Connection:
         except asyncio.CancelledError:
             raise OutcomeUnknown(self._lost_text("")) from None
         except Exception as error:
-            return self._failed(_cause(error), tool)
+            return self._raise_or_open_pages(_cause(error), tool)
         if not hasattr(result, "input_requests"):
             data = plain(result)
             demand_size(data, f"{tool} ran, and its result")
@@ -372,33 +373,36 @@ class Connection:
         if requests:
             return Question(requests, {"state": result.request_state})
         if running.rounds == MAX_ROUNDS:
-            raise CallError(f"{tool} asks to be called again and again")
+            raise CallError(
+                f"{tool} asked to be called again {MAX_ROUNDS} times, and gave no result"
+            )
         await asyncio.sleep(0.05 * 2 ** min(running.rounds, 3))
         return await self._call(tool, arguments, None, result.request_state, running.rounds + 1)
 
     async def _elicit(self, context: Any, parameters: Any) -> Any:
-        """Answer a server of 2025 that asks the person, for the call that runs."""
+        """Return the person's response to a question of a server of 2025."""
         if not self._running:
             return mcp_sdk.elicit_result(InputResponse("cancel"))
         future: asyncio.Future[Any] = asyncio.get_running_loop().create_future()
+        # The question does not name its call: it is taken to belong to the latest one.
         running = self._running[-1]
         running.questions.append((parameters, future))
-        if running.asked is not None and not running.asked.done():
-            running.asked.set_result(None)
+        if running.question_arrived is not None and not running.question_arrived.done():
+            running.question_arrived.set_result(None)
         return await future
 
     # -- errors ----------------------------------------------------------------------------
 
-    def _failed(self, error: Exception, tool: str) -> Question:
+    def _raise_or_open_pages(self, error: Exception, tool: str) -> Question:
         """Raise what a failed call means, or return the pages that the person has to open."""
         text = mcp_sdk.error_text(error)
         match mcp_sdk.error_kind(error, self._server.last_response):
             case "page":
-                return Question(mcp_sdk.pages(error), {})
+                return Question(mcp_sdk.pages_to_open(error), {})
             case "no result":
                 raise CallError(f"{tool} ran, and {text}")
             case "too large":
-                raise CallError(too_large(f"{tool} ran, and its result"))
+                raise CallError(too_large_text(f"{tool} ran, and its result"))
             case "not sent":
                 self._closed.set()
                 raise CallError(self._connect_error(error))
@@ -420,13 +424,13 @@ class Connection:
         if status in (401, 403):
             reason = mcp_sdk.error_text(cause) if mcp_sdk.is_sign_in_error(cause) else status
             return (
-                f"{address.shown} refuses the request ({reason}); give a token: "
+                f"{address.display_text} refuses the request ({reason}); give a token: "
                 '{"url": ..., "headers": {"Authorization": "Bearer ${NAME}"}}'
             )
         if address.command:
             last = self._server.last_line or mcp_sdk.error_text(cause)
-            return f"`{address.shown}` did not start as an MCP server: {last}"
-        return f"{address.shown} cannot be reached: {mcp_sdk.error_text(cause)}"
+            return f"`{address.display_text}` did not start as an MCP server: {last}"
+        return f"{address.display_text} cannot be reached: {mcp_sdk.error_text(cause)}"
 
 
 def _progress_text(progress: float, total: float | None, message: str | None) -> str:
@@ -445,24 +449,26 @@ _CONNECTIONS: dict[str, Connection] = {}
 """The connections of this process, by the identity of the server."""
 
 
-def connection(address: ServerAddress) -> Connection:
-    """Return the connection of this process to a server. No two have one name."""
-    known = _CONNECTIONS.get(address.identity)
-    if known is None or known._thread is not LoopThread.current():
-        known = _CONNECTIONS[address.identity] = Connection(_with_own_name(address))
-    return known
+def connection_to(address: ServerAddress) -> Connection:
+    """Return the connection of this process to a server; each has a name of its own."""
+    existing = _CONNECTIONS.get(address.identity)
+    # In a forked child the loop of the parent does not run.
+    if existing is None or existing._thread is not LoopThread.current():
+        existing = _CONNECTIONS[address.identity] = Connection(_with_unique_name(address))
+    return existing
 
 
-def _with_own_name(address: ServerAddress) -> ServerAddress:
+def _with_unique_name(address: ServerAddress) -> ServerAddress:
     """Return an address with a name that no other connection has.
 
-    A person's name is kept: what had it before is closed, such as a server whose entry changed.
+    A name that a person chose stays. A connection that had it, such as one to a server whose entry
+    has changed, is closed; any other name gets a number.
     """
-    names = {link.address.name: link for link in _CONNECTIONS.values()}
+    names = {connection.address.name: connection for connection in _CONNECTIONS.values()}
     if address.is_named and address.name in names:
-        before = names[address.name]
-        before.close()
-        del _CONNECTIONS[before.address.identity]
+        replaced = names[address.name]
+        replaced.close()
+        del _CONNECTIONS[replaced.address.identity]
         return address
     numbered = (f"{address.name}_{number}" for number in itertools.count(2))
     name = next(name for name in itertools.chain([address.name], numbered) if name not in names)
@@ -476,7 +482,7 @@ def connections() -> list[Connection]:
 
 def connection_by_name(name: str) -> Connection:
     """Return the connection to a server of a name. Raises CallError where there is none."""
-    for link in _CONNECTIONS.values():
-        if link.address.name == name:
-            return link
+    for connection in _CONNECTIONS.values():
+        if connection.address.name == name:
+            return connection
     raise CallError(f"the MCP server {name} is not connected in this kernel")

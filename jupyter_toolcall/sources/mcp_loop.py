@@ -28,8 +28,8 @@ class LoopThread:
 
     def __init__(self) -> None:
         self.loop = asyncio.new_event_loop()
-        self.at_end: list[Callable[[], None]] = []
-        """What is called, the last one first, before the process ends."""
+        self.exit_callbacks: list[Callable[[], None]] = []
+        """Called before the process ends, the last one first."""
         threading.Thread(target=self.loop.run_forever, name="toolcall-mcp", daemon=True).start()
 
     @classmethod
@@ -46,13 +46,13 @@ class LoopThread:
         cls._current = None
 
     def close(self) -> None:
-        """Call what is to be called before the process ends."""
-        while self.at_end:
-            self.at_end.pop()()
+        """Call the exit callbacks."""
+        while self.exit_callbacks:
+            self.exit_callbacks.pop()()
 
     def run(self, task: Coroutine[Any, Any, T], notices: queue.SimpleQueue[str]) -> T:
         """Return the result of a task, and print notices meanwhile; an interrupt cancels it."""
-        # An interrupt must not come between starting the task and being able to cancel it.
+        # An interrupt between the start of the task and the `try` would leave the task running.
         with Hold():
             future = asyncio.run_coroutine_threadsafe(task, self.loop)
             try:
@@ -77,7 +77,7 @@ def _wait(future: Future[T], notices: queue.SimpleQueue[str]) -> T:
 
 
 def _show(notice: str) -> None:
-    # What a tool prints is shown when the call has ended, and a link to sign in is needed before.
+    # A tool's output is shown after its call, and a person needs the link to sign in during it.
     report_progress(notice)
     print(notice)  # noqa: T201
 

@@ -1,4 +1,4 @@
-"""Checks of a result of an MCP server: its size, and that it fits the schema that is declared."""
+"""Checks of a result of an MCP server: its size, and that it fits the tool's output schema."""
 
 from __future__ import annotations
 
@@ -15,16 +15,16 @@ from .mcp_sdk import MAX_BYTES, Json
 def demand_size(data: Any, what: str) -> None:
     """Raise CallError for data that are too large."""
     if _size(data) > MAX_BYTES:
-        raise CallError(too_large(what))
+        raise CallError(too_large_text(what))
 
 
-def too_large(what: str) -> str:
-    """Return what is wrong with a result that is too large, and what to do."""
+def too_large_text(what: str) -> str:
+    """Return the error text for a result that is too large, with what to do."""
     return f"{what} has more than {MAX_BYTES:,} characters; ask for less"
 
 
 def _size(data: Any) -> int:
-    """Return about how many characters of JSON data have."""
+    """Return the number of characters in JSON data, without punctuation."""
     if isinstance(data, dict):
         return sum(len(key) + _size(value) for key, value in data.items())
     return sum(map(_size, data)) if isinstance(data, list) else len(str(data))
@@ -38,19 +38,23 @@ class DeclaredOutputs:
         self._validators: dict[str, Any] = {}
 
     def demand(self, tool: str, result: Mapping[str, Any]) -> None:
-        """Raise CallError for a result that does not fit; a schema that is none is not used."""
+        """Raise CallError for a result that does not fit its tool's schema.
+
+        A tool without a schema, or with an invalid one, has no check.
+        """
         schema = self._schemas.get(tool)
         if schema is None or result.get("isError"):
             return
         if "structuredContent" not in result:
             raise CallError(f"{tool} ran, and its result has no structured content")
+        # An invalid schema raises ValueError.
         with contextlib.suppress(ValueError):
             if tool not in self._validators:
                 self._validators[tool] = schema_validator(schema)
             content = result["structuredContent"]
             for error in self._validators[tool].iter_errors(content):
-                at = ".".join(map(str, error.instance_path)) or "result"
+                path = ".".join(map(str, error.instance_path)) or "result"
                 raise CallError(
-                    f"{tool} ran, and its result is not what it declares: {at}: "
+                    f"{tool} ran, and its result is not what it declares: {path}: "
                     f"{printable(error.message)[:200]}"
                 )

@@ -9,13 +9,14 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from ..core.errors import CallError
+from ..tools.value_copies import cut
 from ..tools.value_text import StandsForText
 from .mcp_connection import connection_by_name
 
 Json = Mapping[str, Any]
-TOLD = 4_000
-"""Characters of a text that came with a result which a model reads at once."""
-_READ: dict[tuple[str, str], tuple[Json, ...]] = {}
+MODEL_TEXT = 4_000
+"""Characters that a model reads at once of a text inside a result."""
+_READ_CONTENTS: dict[tuple[str, str], tuple[Json, ...]] = {}
 """The contents of linked resources that were read, by server and URI: an object never changes."""
 
 
@@ -31,7 +32,7 @@ class McpResource(StandsForText):
     description: str = ""
     mime_type: str = ""
     contents: tuple[Json, ...] | None = None
-    """What came with the result; None for a link."""
+    """The contents in the result; None for a link."""
     server: str = field(default="", repr=False)
     """The name of the server that a link is read from."""
 
@@ -43,24 +44,23 @@ class McpResource(StandsForText):
         if self.contents is not None:
             return self.contents
         key = self.server, self.uri
-        if key not in _READ:
+        if key not in _READ_CONTENTS:
             try:
-                _READ[key] = tuple(connection_by_name(self.server).read(self.uri))
+                _READ_CONTENTS[key] = tuple(connection_by_name(self.server).read(self.uri))
             except CallError as error:
                 raise CallError(f"{self.uri} cannot be read: {error}") from None
-        return _READ[key]
+        return _READ_CONTENTS[key]
 
     def text(self) -> str:
-        """Return the text of the contents; of bytes that are no text their base64. Raises
-        CallError."""
+        """Return the text of the contents; binary contents are base64. Raises CallError."""
         return "\n".join(map(_part_text, self.read()))
 
-    def text_shown(self) -> str:
-        """Return what says which text this is, without reading it."""
+    def text_label(self) -> str:
+        """Return a short label for the text, without reading it."""
         return f"text of {self.uri}"
 
-    def looked_at(self) -> Any:
-        """Return what is shown of it on demand: its contents."""
+    def preview_value(self) -> Any:
+        """Return what a preview shows: the contents, as an image or a text."""
         parts = self.read()
         images = [part for part in parts if str(part.get("mimeType", "")).startswith("image/")]
         if len(parts) == 1 and images and "blob" in images[0]:
@@ -82,7 +82,7 @@ class McpImage:
         return {self.mime_type: self.data} if self.mime_type in _SHOWN_IMAGES else {}
 
     def __repr__(self) -> str:
-        return f"{self.mime_type}, {_size(self.data)}"
+        return f"{self.mime_type}, {_byte_count(self.data)}"
 
 
 _SHOWN_IMAGES = ("image/png", "image/jpeg")
@@ -100,22 +100,22 @@ class McpAudio:
         return f'<audio controls src="{html.escape(source)}"></audio>'
 
     def __repr__(self) -> str:
-        return f"{self.mime_type}, {_size(self.data)}"
+        return f"{self.mime_type}, {_byte_count(self.data)}"
 
 
 TYPES = (McpResource, McpImage, McpAudio)
 
 
-def _size(data: str) -> str:
+def _byte_count(data: str) -> str:
     return f"{len(data) * 3 // 4:,} bytes"
 
 
 def result_value(result: Json, tool: str, server: str) -> Any:
     """Return a `CallToolResult` as a value.
 
-    Structured content is data. Without it a text is a text; several blocks are a list. Images,
-    sounds and resources are objects; beside a resource stands what it is, and the beginning of a
-    text that came with it.
+    Structured content is data. Without it, one block is its value and several blocks are a list.
+    Images, sounds and resources are objects; a resource is in a record with its description and
+    the beginning of its text.
 
     Raises:
         CallError: for a result that says that the tool failed.
@@ -125,15 +125,18 @@ def result_value(result: Json, tool: str, server: str) -> Any:
         raise CallError(_texts(blocks) or f"{tool} failed, and does not say why")
     objects = [_block(block, server) for block in blocks if block.get("type") != "text"]
     if "structuredContent" in result:
-        data = _unwrapped(result["structuredContent"], blocks)
+        data = _unwrap_result(result["structuredContent"], blocks)
         return {"result": data, "content": objects} if objects else data
     values = [_block(block, server) for block in blocks]
     return values[0] if len(values) == 1 else values or None
 
 
-def _unwrapped(data: Any, blocks: Sequence[Json]) -> Any:
-    """Return what a server wraps as `{"result": ...}`, since a result had to be an object until
-    2025: the text beside it has the value alone."""
+def _unwrap_result(data: Any, blocks: Sequence[Json]) -> Any:
+    """Return the value inside `{"result": ...}`.
+
+    Until 2025 structured content had to be an object, so SDKs wrap other values in one. The text
+    beside it has the value alone, which tells a wrapper from a record with a field `result`.
+    """
     wrapped = isinstance(data, dict) and [*data] == ["result"]
     return data["result"] if wrapped and '"result"' not in _texts(blocks) else data
 
@@ -152,26 +155,24 @@ def _block(block: Json, server: str) -> Any:
         case {"type": "audio", "mimeType": str(mime), "data": str(data)} if _is_base64(data):
             return McpAudio(mime, data)
         case {"type": "resource_link", "uri": str(uri)}:
-            return _described(_resource(block, uri, None, server))
+            return _resource_record(_resource(block, uri, None, server))
         case {"type": "resource", "resource": {"uri": str(uri)} as resource}:
-            return _described(_resource(resource, uri, (resource,), server))
+            return _resource_record(_resource(resource, uri, (resource,), server))
     return dict(block)
 
 
-def _described(resource: McpResource) -> dict[str, Any]:
-    """Return a resource, and what a model reads of it."""
-    described: dict[str, Any] = {"resource": resource, "uri": resource.uri}
-    described |= {
+def _resource_record(resource: McpResource) -> dict[str, Any]:
+    """Return a record with a resource, its description and the beginning of its text."""
+    record: dict[str, Any] = {"resource": resource, "uri": resource.uri}
+    record |= {
         key: text
         for key in ("name", "description", "mime_type")
         if (text := getattr(resource, key))
     }
     parts = resource.contents or ()
     if text := "\n".join(str(part["text"]) for part in parts if "text" in part):
-        described["text"] = (
-            text if len(text) <= TOLD else f"{text[:TOLD]}… ({len(text):,} characters)"
-        )
-    return described
+        record["text"] = cut(text, MODEL_TEXT)
+    return record
 
 
 def _resource(part: Json, uri: str, contents: tuple[Json, ...] | None, server: str) -> McpResource:
@@ -184,16 +185,19 @@ RESOURCE = McpResource.__name__
 
 
 def restored_resource(record: Any, server: str) -> McpResource | None:
-    """Return a resource from what a model read of it; None where that is not all of it."""
+    """Return the resource that a recorded result describes.
+
+    None where the record is no resource, or has only the beginning of its text.
+    """
     match record:
-        case {"uri": str(uri), **more}:
-            text = more.get("text")
-            if isinstance(text, str) and len(text) > TOLD:
+        case {"uri": str(uri), **fields}:
+            text = fields.get("text")
+            if isinstance(text, str) and len(text) > MODEL_TEXT:
                 return None
-            mime_type = str(more.get("mime_type", ""))
+            mime_type = str(fields.get("mime_type", ""))
             content = {"uri": uri, "mimeType": mime_type, "text": text}
             contents = None if text is None else ({k: v for k, v in content.items() if v},)
-            name, description = str(more.get("name", "")), str(more.get("description", ""))
+            name, description = str(fields.get("name", "")), str(fields.get("description", ""))
             return McpResource(uri, name, description, mime_type, contents, server)
     return None
 

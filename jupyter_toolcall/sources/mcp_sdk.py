@@ -1,6 +1,6 @@
-"""What is taken from the MCP SDK: clients of servers, and their messages as plain data.
+"""The client of the MCP SDK: connections to servers, and their messages as plain data.
 
-The SDK is imported here alone, when the first server is used.
+The SDK is imported when the first server is used, so functions import it.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from ..core.errors import CallError, UsageError
 from ..core.text import printable
 from ..tools.running_tool import InputRequest, InputResponse
 from .http_client import LastResponse, server_client, without_half_characters
-from .mcp_servers import ServerAddress, filled
+from .mcp_servers import ServerAddress, fill_variables
 from .mcp_sign_in import SignInPage
 
 if TYPE_CHECKING:
@@ -33,12 +33,12 @@ if TYPE_CHECKING:
 NAME = "jupyter-toolcall"
 Json = dict[str, Any]
 MAX_BYTES = 5_000_000
-"""Of one result."""
+"""The limit of one result: bytes over HTTP, and characters as JSON."""
 
 
 @dataclass
 class Server:
-    """A server's address, and what is kept of it from one connection to the next."""
+    """A server's address, and its state that outlives a single connection."""
 
     address: ServerAddress
     show_link: Callable[[str], None]
@@ -46,9 +46,9 @@ class Server:
     last_response: LastResponse = field(default_factory=LastResponse)
     tokens: _Tokens = field(default_factory=lambda: _Tokens())
     left_out: list[str] = field(default_factory=list)
-    """The names of what it listed as tools, and what is none."""
+    """The names of listed tools that are not valid as tools."""
     last_line: str = ""
-    """The last line that the program wrote on its standard error, once it has ended."""
+    """The last line of the program's standard error; set when the program has ended."""
 
 
 Elicit = Any
@@ -71,13 +71,13 @@ def new_client(
     # What the SDK logs would be printed in the notebook; what matters is raised.
     logging.getLogger("mcp").addHandler(logging.NullHandler())
     address = server.address
-    to: Any = address.in_memory
+    target: Any = address.in_memory
     if address.command:
-        to = _watched(_program(server), server, closed)
+        target = _watch_transport(_program(server), server, closed)
     elif address.url:
-        to = _watched(_http(server), server, closed)
+        target = _watch_transport(_http(server), server, closed)
     return mcp.Client(
-        to,
+        target,
         elicitation_callback=elicit,
         message_handler=note_message,
         client_info=mcp_types.Implementation(name=NAME, version=version(NAME)),
@@ -90,7 +90,8 @@ def demand_sdk() -> None:
     try:
         import mcp  # noqa: F401
     except ImportError:
-        raise UsageError("MCP servers need more: pip install 'jupyter-toolcall[mcp]'") from None
+        message = "MCP servers need the package mcp: pip install 'jupyter-toolcall[mcp]'"
+        raise UsageError(message) from None
 
 
 @asynccontextmanager
@@ -103,7 +104,10 @@ async def _program(server: Server) -> AsyncIterator[Any]:
     # As in Jupyter's kernel specifications, this is the Python that runs the kernel.
     command = sys.executable if command in ("python", "python3") else command
     parameters = mcp.StdioServerParameters(
-        command=command, args=args, env=filled(address.env, address.name), cwd=address.folder
+        command=command,
+        args=args,
+        env=fill_variables(address.env, address.name),
+        cwd=address.folder,
     )
     with tempfile.TemporaryFile("w+", encoding="utf-8", errors="replace") as stderr:
         try:
@@ -125,20 +129,20 @@ async def _http(server: Server) -> AsyncIterator[Any]:
     from mcp.client.streamable_http import streamable_http_client
 
     address = server.address
-    headers = filled(address.headers, address.name)
+    headers = fill_variables(address.headers, address.name)
     signs_in = "authorization" not in {key.lower() for key in headers}
     auth = _sign_in(server) if signs_in else None
     client = server_client(address.url, headers, auth, MAX_BYTES, server.last_response)
     async with client:
-        connected = streamable_http_client(
+        transport = streamable_http_client(
             address.url, http_client=client, max_sse_event_size=MAX_BYTES
         )
-        async with connected as streams:
+        async with transport as streams:
             yield streams
 
 
 def _sign_in(server: Server) -> OAuthClientProvider:
-    """Return what signs in by OAuth where the server asks for it."""
+    """Return the SDK's OAuth sign-in, which is used only if the server asks for it."""
     from mcp.client.auth import AuthorizationCodeResult, OAuthClientProvider
     from mcp.shared.auth import OAuthClientMetadata
 
@@ -182,14 +186,16 @@ class _Tokens:
 
 
 @asynccontextmanager
-async def _watched(transport: Any, server: Server, closed: asyncio.Event) -> AsyncIterator[Any]:
-    """Enter a transport; `closed` is set when nothing more can be read of it."""
+async def _watch_transport(
+    transport: Any, server: Server, closed: asyncio.Event
+) -> AsyncIterator[Any]:
+    """Enter a transport; `closed` is set when its stream has ended."""
     async with transport as (read, write):
-        yield _Watched(read, server, closed), write
+        yield _WatchedStream(read, server, closed), write
 
 
-class _Watched:
-    """A stream that notes its end, and keeps bad tools from hiding good ones."""
+class _WatchedStream:
+    """A stream that notes its end, and removes invalid tools from lists: the valid ones stay."""
 
     def __init__(self, stream: Any, server: Server, closed: asyncio.Event) -> None:
         self._stream, self._server, self._closed = stream, server, closed
@@ -197,7 +203,7 @@ class _Watched:
     def __getattr__(self, name: str) -> Any:
         return getattr(self._stream, name)
 
-    def __aiter__(self) -> _Watched:
+    def __aiter__(self) -> _WatchedStream:
         return self
 
     async def __anext__(self) -> Any:
@@ -208,7 +214,7 @@ class _Watched:
             raise
         if isinstance(item, ValueError):
             item = _unread_message(item)
-        # The SDK refuses a whole list for one tool in it that is none.
+        # The SDK refuses a whole list if one tool in it is invalid.
         result = getattr(getattr(item, "message", None), "result", None)
         if isinstance(result, dict) and isinstance(result.get("tools"), list):
             result["tools"] = [tool for tool in result["tools"] if self._is_tool(tool, result)]
@@ -230,7 +236,7 @@ class _Watched:
             return False
         return True
 
-    async def __aenter__(self) -> _Watched:
+    async def __aenter__(self) -> _WatchedStream:
         await self._stream.__aenter__()
         return self
 
@@ -242,10 +248,11 @@ _ID = re.compile(r'"id"\s*:\s*(\d+)')
 
 
 def _unread_message(error: Any) -> Any:
-    """Return the message of a line that the SDK cannot read, or that its request failed; the error
-    where the line has no id, such as a line of a log.
+    """Return a message for a line that the SDK cannot read.
 
-    Without this, whoever waits for the line would wait for ever.
+    It is the message of the line where half characters are all that is wrong with it, and else an
+    error for the request with the id in the line; without it that request would wait for ever. A
+    line without an id, such as one of a log, stays the SDK's error.
     """
     import mcp_types
     from mcp.shared.message import SessionMessage
@@ -253,8 +260,8 @@ def _unread_message(error: Any) -> Any:
     line = str(getattr(error, "errors", list)()[0].get("input", ""))
     reader: Any = mcp_types.jsonrpc_message_adapter
     with contextlib.suppress(ValueError):
-        whole = without_half_characters(line.encode("utf-8", "replace"))
-        return SessionMessage(reader.validate_json(whole, by_name=False))
+        repaired = without_half_characters(line.encode("utf-8", "replace"))
+        return SessionMessage(reader.validate_json(repaired, by_name=False))
     match = _ID.search(line[:200]) or _ID.search(line[-100:])
     if match is None:
         return error
@@ -283,7 +290,7 @@ def call_tool(
     `InputRequiredResult`.
 
     The SDK's own `call_tool` matches the result with regular expressions of the server in the
-    event loop, and one that takes for ever would stop all connections, and interrupts.
+    event loop: one that never ends would stop all connections, and interrupts.
     """
     import mcp_types
 
@@ -306,15 +313,17 @@ def _result_reader() -> Any:
 
 
 def input_request(parameters: Any) -> InputRequest:
-    """Return what a server asks the person (`ElicitRequest`)."""
+    """Return the question of a server to the person (`ElicitRequest`)."""
     if parameters.mode == "url":
         return InputRequest(parameters.message, {}, parameters.url)
     return InputRequest(parameters.message, dict(parameters.requested_schema))
 
 
 def input_requests(result: Any, tool: str) -> dict[str, InputRequest]:
-    """Return what a server asks the person (`InputRequiredResult`). Raises CallError for what
-    is no question to the person."""
+    """Return the questions of a server to the person, by their keys (`InputRequiredResult`).
+
+    Raises CallError for a request that is no question to the person, such as sampling.
+    """
     requests = {}
     for key, item in (result.input_requests or {}).items():
         if item.method != "elicitation/create":
@@ -355,9 +364,9 @@ def error_kind(error: Exception, last: LastResponse) -> Kind:
         return "page"
     if error.code == mcp_types.HEADER_MISMATCH or error.message == "Session terminated":
         return "not sent"
-    unread = error.code in (mcp_types.CONNECTION_CLOSED, mcp_types.PARSE_ERROR)
-    no_message = error.code == mcp_types.INVALID_REQUEST and 0 < last.status < 300
-    return "lost" if unread or no_message or last.status >= 500 else "failed"
+    is_lost = error.code in (mcp_types.CONNECTION_CLOSED, mcp_types.PARSE_ERROR)
+    is_no_message = error.code == mcp_types.INVALID_REQUEST and 0 < last.status < 300
+    return "lost" if is_lost or is_no_message or last.status >= 500 else "failed"
 
 
 def is_sign_in_error(error: Exception) -> bool:
@@ -368,20 +377,20 @@ def is_sign_in_error(error: Exception) -> bool:
 
 
 def error_text(error: Exception) -> str:
-    """Return what an error says, in one line."""
+    """Return the text of an error in one line."""
     import mcp_types
 
-    # What pydantic says is for the server's authors.
-    unread = getattr(error, "code", None) == mcp_types.PARSE_ERROR
-    if unread or type(error).__name__ == "ValidationError":
+    # The details of pydantic are for the authors of the server.
+    is_unread = getattr(error, "code", None) == mcp_types.PARSE_ERROR
+    if is_unread or type(error).__name__ == "ValidationError":
         return "its answer does not follow the protocol"
     return printable(" ".join(str(error).split()))[:300] or type(error).__name__
 
 
-def pages(error: Any) -> dict[str, InputRequest]:
-    """Return the pages that an error asks the person to open."""
-    listed = (error.data or {}).get("elicitations", [])
+def pages_to_open(error: Any) -> dict[str, InputRequest]:
+    """Return the pages_to_open that an error asks the person to open."""
+    elicitations = (error.data or {}).get("elicitations", [])
     return {
         str(number): InputRequest(str(page.get("message", "")), {}, str(page.get("url", "")))
-        for number, page in enumerate(listed)
+        for number, page in enumerate(elicitations)
     }

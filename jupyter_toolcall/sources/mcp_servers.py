@@ -19,6 +19,7 @@ from urllib.parse import urlsplit
 
 from ..core.digests import digest
 from ..core.errors import UsageError
+from ..core.secrets import is_named_secret
 from ..core.text import nearest, printable
 from ..storage.journal_file import journals_folder
 
@@ -44,7 +45,7 @@ class ServerAddress:
     """Where an MCP server is: at a URL, or a program to start, or an object of this process."""
 
     name: str
-    """What messages call it, and what prefixes its tools where names collide."""
+    """Its name in messages, and the prefix of its tools where names collide."""
     url: str = ""
     headers: Mapping[str, str] = field(default_factory=dict)
     """`${NAME}` in a value is filled in from the environment when it is sent."""
@@ -52,14 +53,16 @@ class ServerAddress:
     env: Mapping[str, str] = field(default_factory=dict)
     folder: str = ""
     """The folder that the program starts in."""
+    subfolder: str = ""
+    """That folder as the entry names it; "" where it names none."""
     in_memory: Any = field(default=None, compare=False)
     """A server object of the SDK."""
     is_named: bool = False
-    """Whether a person gave it its name: another server of that name takes its place."""
+    """Whether a person chose the name: a new server with that name then replaces this one."""
 
     @property
-    def shown(self) -> str:
-        """What a person reads: the URL without a query, or the command line."""
+    def display_text(self) -> str:
+        """The URL without a query, or the command line, as a person reads it."""
         if self.command:
             return printable(shlex.join(self.command))
         parts = urlsplit(self.url)
@@ -67,21 +70,31 @@ class ServerAddress:
         return printable(url) if self.url else ""
 
     @property
-    def shown_in_full(self) -> str:
-        """What a person reads who allows it: also what of the environment it changes and gets."""
+    def consent_text(self) -> str:
+        """What a person reads before they allow it: also the folder in which it starts, and the
+        variables that it sets and gets. These can decide which program a command starts."""
         texts = (*self.env.values(), *self.headers.values())
-        gets = dict.fromkeys(match[1] for text in texts for match in _VARIABLE.finditer(text))
-        parts = [self.shown]
-        parts += [f"with {', '.join(self.env)} set"] if self.env else []
-        parts += [f"which gets your {', '.join(gets)}"] if gets else []
+        variables = dict.fromkeys(match[1] for text in texts for match in _VARIABLE.finditer(text))
+        settings = [_setting(name, value) for name, value in self.env.items()]
+        parts = [self.display_text]
+        parts += [f"in the folder {shlex.quote(self.subfolder)}"] if self.subfolder else []
+        parts += [f"with {' '.join(settings)} set"] if settings else []
+        parts += [f"which gets your {', '.join(variables)}"] if variables else []
         return printable(", ".join(parts))
 
     @property
     def identity(self) -> str:
-        """The digest of all that decides what is started or connected to."""
-        held = f"{id(self.in_memory)}" if self.in_memory is not None else ""
+        """The digest of everything that decides which server it is."""
+        object_id = f"{id(self.in_memory)}" if self.in_memory is not None else ""
         env, headers = dict(self.env), dict(self.headers)
-        return digest("mcp", self.url, [*self.command], self.folder, env, headers, held)
+        return digest("mcp", self.url, [*self.command], self.folder, env, headers, object_id)
+
+
+def _setting(name: str, value: str) -> str:
+    """Return a variable and its value; only the name where the value may be a secret."""
+    if is_named_secret(name):
+        return name
+    return f"{name}={shlex.quote(value)}"
 
 
 def server_address(server: Any, folder: Path | None = None, name: str = "") -> ServerAddress:
@@ -92,7 +105,7 @@ def server_address(server: Any, folder: Path | None = None, name: str = "") -> S
             `.mcp.json` (`{"command": ..., "args": [...], "env": {...}}` or
             `{"url": ..., "headers": {...}}`), or an `MCPServer` of the SDK.
         folder: where a program starts; the current folder if it is left out.
-        name: what the server is called; without one it is made from the address.
+        name: the name of the server; by default it is made from the address.
 
     Raises:
         UsageError: for anything else, and for a command line with an open quote.
@@ -111,13 +124,14 @@ def _address(server: Any, start: str, name: str) -> ServerAddress:
             except ValueError as error:
                 raise UsageError(f"{server!r:.80} is no command line: {error}") from None
             return ServerAddress(name or _command_name(words), command=words, folder=start)
-        case {"url": str(url), **more}:
-            return _at_url(url, _texts(more.get("headers", {}), "headers"), name)
-        case {"command": str(command), **more} if command:
-            words = (command, *_words(more.get("args", [])))
-            env = _texts(more.get("env", {}), "env")
-            at = str(Path(start, str(more.get("cwd", ""))))
-            return ServerAddress(name or _command_name(words), "", {}, words, env, at)
+        case {"url": str(url), **entry}:
+            return _at_url(url, _texts(entry.get("headers", {}), "headers"), name)
+        case {"command": str(command), **entry} if command:
+            words = (command, *_words(entry.get("args", [])))
+            env = _texts(entry.get("env", {}), "env")
+            cwd = str(entry.get("cwd", ""))
+            folder = str(Path(start, cwd))
+            return ServerAddress(name or _command_name(words), "", {}, words, env, folder, cwd)
         case object() if hasattr(server, "streamable_http_app") or hasattr(server, "lifespan"):
             title = name or re.sub(r"\W+", "_", str(getattr(server, "name", ""))) or "server"
             return ServerAddress(title, in_memory=server)
@@ -143,38 +157,40 @@ def _at_url(url: str, headers: Mapping[str, str], name: str) -> ServerAddress:
 
 def _command_name(words: tuple[str, ...]) -> str:
     """Return the last part of the package or program that a command line starts."""
-    named = [word for word in words if not word.startswith("-") and Path(word).stem not in _RUNNERS]
-    stem = Path((named or [words[0]])[0].partition("@latest")[0]).name.removesuffix(".py")
+    candidates = [
+        word for word in words if not word.startswith("-") and Path(word).stem not in _RUNNERS
+    ]
+    stem = Path((candidates or [words[0]])[0].partition("@latest")[0]).name.removesuffix(".py")
     short = re.sub(r"^(mcp-server-|server-|mcp-)|(-mcp|-server)+$", "", stem.removesuffix(".exe"))
     return re.sub(r"\W+", "_", short) or "server"
 
 
 def _texts(data: Any, where: str) -> dict[str, str]:
     if not isinstance(data, Mapping) or not all(isinstance(v, str) for v in data.values()):
-        raise UsageError(f"`{where}` of an MCP server is a mapping of texts")
+        raise UsageError(f"`{where}` of an MCP server must map names to texts")
     return {str(key): value for key, value in data.items()}
 
 
 def _words(data: Any) -> tuple[str, ...]:
     if not isinstance(data, list) or not all(isinstance(word, str) for word in data):
-        raise UsageError("`args` of an MCP server is a list of texts")
+        raise UsageError("`args` of an MCP server must be a list of texts")
     return tuple(data)
 
 
-def filled(texts: Mapping[str, str], server: str) -> dict[str, str]:
-    """Return texts with the variables of the environment that they name as `${NAME}`.
+def fill_variables(texts: Mapping[str, str], server: str) -> dict[str, str]:
+    """Return texts in which `${NAME}` is replaced by that variable of the environment.
 
     Raises UsageError for one that is not set and has no default (`${NAME:-default}`).
     """
 
     def value(match: re.Match[str]) -> str:
-        held = os.environ.get(match[1], match[2])
-        if held is None:
+        text = os.environ.get(match[1], match[2])
+        if text is None:
             raise UsageError(
                 f"the MCP server {server} needs the environment variable {match[1]}, which is not "
                 "set; set it and run the cell again"
             )
-        return held
+        return text
 
     return {key: _VARIABLE.sub(value, text) for key, text in texts.items()}
 
@@ -202,21 +218,21 @@ def named_servers(folder: Path, settings: Mapping[str, Any]) -> dict[str, NamedS
         UsageError: for a file that cannot be read.
     """
     servers = {name: NamedServer(entry) for name, entry in settings.items()}
-    for name, entry, file in (*_of_pyproject(folder), *_of_mcp_json(folder)):
+    for name, entry, file in (*_pyproject_entries(folder), *_mcp_json_entries(folder)):
         servers.setdefault(name, NamedServer(entry, file))
     return servers
 
 
-def _of_mcp_json(folder: Path) -> Iterator[tuple[str, Any, str]]:
+def _mcp_json_entries(folder: Path) -> Iterator[tuple[str, Any, str]]:
     data = _read(folder / ".mcp.json", json.loads)
     for name, entry in _mapping(data, "mcpServers").items():
         yield name, entry, ".mcp.json"
 
 
-def _of_pyproject(folder: Path) -> Iterator[tuple[str, Any, str]]:
+def _pyproject_entries(folder: Path) -> Iterator[tuple[str, Any, str]]:
     data = _read(folder / "pyproject.toml", tomllib.loads)
-    own = _mapping(_mapping(data, "tool"), "jupyter-toolcall")
-    for name, entry in _mapping(own, "mcp").items():
+    settings = _mapping(_mapping(data, "tool"), "jupyter-toolcall")
+    for name, entry in _mapping(settings, "mcp").items():
         yield name, entry, "pyproject.toml"
 
 
@@ -238,19 +254,26 @@ Confirm = Callable[[str], bool]
 """Asks a person a question that is answered with yes or no."""
 
 
-def address_of_named(
+def confirmed_address(
     name: str, folder: Path, settings: Mapping[str, Any], confirm: Confirm
 ) -> ServerAddress:
-    """Return the address of a server of the configuration, where the person lets it be used.
+    """Return the address of a server of the configuration, once the person has allowed it.
 
-    Raises UsageError for an unknown name, and where the person says no.
+    Arguments:
+        name: the server's name in the configuration.
+        folder: the notebook's, as for `named_servers`.
+        settings: `%config ToolChat.mcp_servers`; a server of these needs no confirmation.
+        confirm: asks the person before a server that a file names is first used.
+
+    Raises:
+        UsageError: for an unknown name or a wrong entry, and where the person says no.
     """
     servers = named_servers(folder, settings)
     if name not in servers:
-        known = ", ".join(servers) or "none"
+        names = ", ".join(servers) or "none"
         raise UsageError(
             f"-t mcp:{name}: no MCP server of that name in .mcp.json, pyproject.toml or "
-            f"%config ToolChat.mcp_servers; there are: {known}.{nearest(name, servers)}"
+            f"%config ToolChat.mcp_servers; there are: {names}.{nearest(name, servers)}"
         )
     named = servers[name]
     try:
@@ -259,11 +282,11 @@ def address_of_named(
         raise UsageError(f"-t mcp:{name}: {error}") from None
     if named.file and not is_allowed(address):
         action = "starts this program" if address.command else "connects to"
-        question = f"mcp:{name} of {named.file} {action}: {address.shown_in_full}. Allow it? [y/N] "
+        question = f"mcp:{name} of {named.file} {action}: {address.consent_text}. Allow it? [y/N] "
         if not confirm(question):
             raise UsageError(
                 f"-t mcp:{name} was not allowed to start. %toolchat mcp allow {name} allows "
-                f"{address.shown} on this computer"
+                f"{address.consent_text} on this computer"
             )
         allow(address)
     return address
@@ -282,7 +305,7 @@ def allow(address: ServerAddress) -> None:
     """Allow a server on this computer, until its entry changes."""
     path = _allowed_file()
     path.parent.mkdir(parents=True, exist_ok=True)
-    allowed = {**_read_allowed(), address.identity: address.shown}
+    allowed = {**_read_allowed(), address.identity: address.display_text}
     path.write_text(json.dumps(allowed, indent=1), encoding="utf-8")
 
 

@@ -1,7 +1,6 @@
-"""Signing in to an MCP server: the page of the browser that comes back with a code.
+"""Sign-in to an MCP server: the page to which the sign-in service redirects the browser.
 
-A small HTTP server on this computer, open only while somebody signs in, takes the one request of
-the browser.
+A small HTTP server on this computer receives that one request; it runs only during a sign-in.
 """
 
 from __future__ import annotations
@@ -15,15 +14,15 @@ from ..core.errors import UsageError
 from ..core.text import visible_text
 
 PATH = "/signed-in"
-SECONDS = 300.0
-"""How long a person has for signing in."""
+SIGN_IN_SECONDS = 300.0
+"""How long a person has to sign in."""
 _PAGE = "<!doctype html><meta charset=utf-8><title>{0}</title><p style='font:1rem sans-serif'>{0}"
 
 
 class SignInPage:
-    """The page that the browser comes back to.
+    """The page to which the browser is redirected with a code.
 
-    Its address is chosen at once, since a server has to be told before anybody signs in.
+    Its port is chosen at once, since the sign-in service must know the address beforehand.
     """
 
     def __init__(self) -> None:
@@ -33,44 +32,52 @@ class SignInPage:
 
     @property
     def url(self) -> str:
+        """The address of the page."""
         return f"http://127.0.0.1:{self.port}{PATH}"
 
     async def answer(self) -> Mapping[str, str]:
-        """Return the parameters that the browser comes back with.
+        """Wait for the browser, and return the parameters of its request: `code`, and others.
 
         Raises UsageError where nobody signs in in time, or the sign-in was refused.
         """
         loop = asyncio.get_running_loop()
-        came: asyncio.Future[Mapping[str, str]] = loop.create_future()
+        received: asyncio.Future[Mapping[str, str]] = loop.create_future()
 
         async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
             try:
                 line = await asyncio.wait_for(reader.readline(), 10)
                 parameters = _parameters(line.decode("latin-1"))
                 signed_in = parameters is not None
-                text = "Signed in. You can close this page." if signed_in else "Nothing is here."
+                text = (
+                    "Signed in. You can close this page."
+                    if signed_in
+                    else "There is no page at this address."
+                )
                 body = _PAGE.format(text).encode()
                 status = "200 OK" if signed_in else "404 Not Found"
                 head = f"HTTP/1.1 {status}\r\ncontent-type: text/html\r\nconnection: close\r\n"
                 writer.write(f"{head}content-length: {len(body)}\r\n\r\n".encode() + body)
                 await writer.drain()
-                if parameters is not None and not came.done():
-                    came.set_result(parameters)
+                if parameters is not None and not received.done():
+                    received.set_result(parameters)
+            # Anything on this computer may connect; what is no request is not answered.
+            except (OSError, ValueError, TimeoutError):
+                pass
             finally:
                 writer.close()
 
         server = await asyncio.start_server(serve, "127.0.0.1", self.port)
         try:
-            parameters = await asyncio.wait_for(came, SECONDS)
+            parameters = await asyncio.wait_for(received, SIGN_IN_SECONDS)
         except TimeoutError:
-            raise UsageError(f"nobody signed in within {SECONDS / 60:g} minutes") from None
+            raise UsageError(f"nobody signed in within {SIGN_IN_SECONDS / 60:g} minutes") from None
         finally:
             server.close()
         if "code" not in parameters:
-            why = parameters.get("error_description") or parameters.get(
+            reason = parameters.get("error_description") or parameters.get(
                 "error", "no code came back"
             )
-            raise UsageError(f"the sign-in was refused: {visible_text(' '.join(why.split()))}")
+            raise UsageError(f"the sign-in was refused: {visible_text(' '.join(reason.split()))}")
         return parameters
 
 

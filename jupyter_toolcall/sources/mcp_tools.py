@@ -1,8 +1,8 @@
 """Tools of MCP servers: `from_mcp` (https://modelcontextprotocol.io).
 
-Name, description and schemas of a tool are part of its version, so the journal pins them: a tool
-that its server has changed is asked about again. What a server says of a tool is a hint, and counts
-only where the person trusts it.
+Name, description and schemas of a tool are part of its version, so the journal pins them: the
+person is asked again about a tool that its server has changed. A tool's annotations are hints of
+the server, and count only where the person trusts it.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from ..tools.tool_version import pinned_change
 from ..tools.toolbox import Toolbox, ToolSource
 from ..tools.value_copies import well_formed
 from .definition_schema import ArgumentChecker
-from .mcp_connection import Connection, Listing, Question, connection
+from .mcp_connection import Connection, Listing, Question, connection_to
 from .mcp_results import TYPES, result_value
 from .mcp_sdk import Json
 from .mcp_servers import ServerAddress, server_address
@@ -91,7 +91,7 @@ class McpToolbox(Toolbox):
 
 
 class McpTools(ToolSource):
-    """The tools of one server, listed again for each session."""
+    """The source of a server's tools, which lists them again for each session."""
 
     def __init__(
         self,
@@ -106,10 +106,10 @@ class McpTools(ToolSource):
 
     def tools(self, kinds: Kinds) -> Iterator[Tool]:
         """Yield the tools. Raises DefinitionError where the server cannot be reached."""
-        link = connection(self.address)
-        # Where another server has its name, this one is numbered.
-        self.address, self.prefix = link.address, link.address.name
-        listing = _listing(link)
+        connection = connection_to(self.address)
+        # The connection numbers the name if another server has it.
+        self.address, self.prefix = connection.address, connection.address.name
+        listing = _listing(connection)
         names = [str(item.get("name", "")) for item in listing.tools]
         for glob in (*self.include, *self.exclude):
             if not any(fnmatchcase(name, glob) for name in names):
@@ -117,19 +117,19 @@ class McpTools(ToolSource):
                 raise DefinitionError(
                     f"MCP server {self.address.name}: no tool fits {glob!r}.{near}"
                 )
-        about = next(iter(listing.instructions.splitlines()), "") or self.address.shown
-        names_of_tools: set[str] = set()
+        about = next(iter(listing.instructions.splitlines()), "") or self.address.display_text
+        used_names: set[str] = set()
         for item in listing.tools:
-            if not self._takes(str(item["name"])):
+            if not self._is_included(str(item["name"])):
                 continue
             definition = _Definition(self, item, about)
-            if definition.name in names_of_tools:
+            if definition.name in used_names:
                 _warn_left_out(definition, "another tool has that name")
                 continue
-            names_of_tools.add(definition.name)
+            used_names.add(definition.name)
             yield from _tool(definition)
 
-    def _takes(self, name: str) -> bool:
+    def _is_included(self, name: str) -> bool:
         included = not self.include or any(fnmatchcase(name, glob) for glob in self.include)
         return included and not any(fnmatchcase(name, glob) for glob in self.exclude)
 
@@ -149,7 +149,7 @@ class _Definition:
         return well_formed(str(self.item.get("description") or self.item.get("title") or ""))
 
     def effect(self, arguments: Mapping[str, Any], model: str) -> str:
-        """Return what the server says that a call destroys; "" where it says nothing."""
+        """Return a warning where the server's hints say that a call destroys data, else ""."""
         hints: Mapping[str, Any] = self.item.get("annotations", {})
         destroys = hints.get("destructiveHint") is True and hints.get("readOnlyHint") is not True
         return "The server says that it may delete or overwrite data." if destroys else ""
@@ -163,7 +163,8 @@ _PINNED = {
     "outputSchema": "output schema",
     "annotations": "hints",
 }
-"""What a person may read when they approve a call of a tool, and what that is called."""
+"""The parts of a definition that are pinned, and their names in texts: what a person may read
+before they approve a call."""
 
 
 def _pinned(item: Json) -> dict[str, str]:
@@ -176,7 +177,7 @@ def _pinned(item: Json) -> dict[str, str]:
 
 
 def _tool(definition: _Definition) -> Iterator[Tool]:
-    """Yield the tool of a definition; nothing, and a warning, where its schema is none."""
+    """Yield the tool of a definition; with an invalid schema, warn and yield nothing."""
     address, item = definition.source.address, definition.item
     schema = {**NO_ARGUMENTS, **item.get("inputSchema", {})}
     try:
@@ -184,9 +185,9 @@ def _tool(definition: _Definition) -> Iterator[Tool]:
     except (ValidationError, ValueError, RecursionError) as error:
         message = str(getattr(error, "message", error)).partition(" and retrieving it failed")[0]
         reason = printable(" ".join(message.split()))[:200]
-        _warn_left_out(definition, f"its schema is none ({reason})")
+        _warn_left_out(definition, f"its input schema is not valid ({reason})")
         return
-    calls = _Calls(definition, connection(address))
+    calls = _Calls(definition, connection_to(address))
 
     def check(arguments: Mapping[str, Any], resolve: Resolve) -> dict[str, Any]:
         return {"arguments": checker(arguments)}
@@ -206,7 +207,8 @@ def _tool(definition: _Definition) -> Iterator[Tool]:
         group=address.name,
         about=definition.about,
         keeps_arguments=True,
-        server=f"the MCP server {address.name}" + (f" ({address.shown})" if address.shown else ""),
+        server=f"the MCP server {address.name}"
+        + (f" ({address.display_text})" if address.display_text else ""),
         effect=definition.effect,
     )
 
@@ -220,8 +222,8 @@ def _warn_left_out(definition: _Definition, reason: str) -> None:
 class _Calls:
     """The calls of one tool."""
 
-    def __init__(self, definition: _Definition, link: Connection) -> None:
-        self._definition, self._connection = definition, link
+    def __init__(self, definition: _Definition, connection: Connection) -> None:
+        self._definition, self._connection = definition, connection
 
     def run(self, arguments: Mapping[str, Any]) -> Any:
         """Call the tool. Raises CallError, OutcomeUnknown and InputRequired."""
@@ -246,10 +248,10 @@ class _Calls:
             return
         listing = _listing(self._connection)
         name = self._definition.server_name
-        now = next((item for item in listing.tools if item["name"] == name), None)
-        pinned = {} if now is None else _pinned(now)
+        item = next((item for item in listing.tools if item["name"] == name), None)
+        pinned = {} if item is None else _pinned(item)
         if pinned != self._definition.pinned:
-            # Another tool of the server has to look too.
+            # Other tools of the server must be compared with a new list too.
             self._connection.listing_is_old = True
             change = pinned_change(self._definition.pinned, pinned)
             changed = f"changed it: {change}" if pinned else "does not have it any more"
@@ -260,28 +262,28 @@ class _Calls:
             )
 
 
-# -- the listing that is kept --------------------------------------------------------------------
+# -- the saved listing ----------------------------------------------------------------------------
 
 
-def _listing(link: Connection) -> Listing:
-    """Return the tools of a server; where it cannot be reached, as they were listed last.
+def _listing(connection: Connection) -> Listing:
+    """Return the tools of a server, or the saved listing where it cannot be reached.
 
-    So a recorded session replays without its server. Raises DefinitionError where there is no
-    such listing.
+    The saved listing lets a recorded session replay without its server. Raises DefinitionError
+    where there is none.
     """
-    path = _listing_file(link.address)
+    path = _listing_file(connection.address)
     try:
-        listing = link.list_tools()
+        listing = connection.list_tools()
     except DefinitionError as error:
-        kept = _kept_listing(path)
-        if kept is None:
+        saved = _saved_listing(path)
+        if saved is None:
             raise
         warnings.warn(f"{error} Its tools are those of the last time.", stacklevel=2)
-        return kept
+        return saved
     if path is not None:
         path.parent.mkdir(parents=True, exist_ok=True)
-        kept_text = json.dumps({"tools": listing.tools, "instructions": listing.instructions})
-        path.write_text(kept_text, encoding="utf-8")
+        saved_text = json.dumps({"tools": listing.tools, "instructions": listing.instructions})
+        path.write_text(saved_text, encoding="utf-8")
     return listing
 
 
@@ -291,7 +293,7 @@ def _listing_file(address: ServerAddress) -> Path | None:
     return journals_folder() / "mcp" / f"{address.identity}.json"
 
 
-def _kept_listing(path: Path | None) -> Listing | None:
+def _saved_listing(path: Path | None) -> Listing | None:
     try:
         data = json.loads(path.read_text(encoding="utf-8")) if path is not None else None
         return data and Listing(tuple(data["tools"]), str(data["instructions"]))

@@ -1,5 +1,5 @@
-"""What a tool's function says while it runs: it needs a person's input, its outcome is unknown,
-or how far it is.
+"""What a tool's function reports while it runs: that it needs a person's input, that its outcome
+is unknown, or its progress.
 """
 
 from __future__ import annotations
@@ -17,16 +17,16 @@ class InputRequest:
 
     message: str
     schema: Mapping[str, Any] = field(default_factory=dict)
-    """The JSON Schema of the form: an object of texts, numbers, truths and choices."""
+    """The JSON Schema of the form: an object of texts, numbers, booleans and choices."""
     url: str = ""
-    """The page to open, which begins with https:// or http://; the person says when it is done."""
+    """The address of the page, with https:// or http://; the person answers when they are done."""
 
 
 @dataclass(frozen=True, slots=True)
 class InputResponse:
-    """The person's response: `content` has the fields of the form, where it was accepted.
+    """The person's response: with "accept", `content` has the fields of the form.
 
-    A person who rejects the question declines it; "cancel" is for a program's own use.
+    A person who rejects the question declines it; "cancel" is only for programs.
     """
 
     action: Literal["accept", "decline", "cancel"]
@@ -34,21 +34,21 @@ class InputResponse:
 
 
 class InputRequired(Exception):
-    """Raised by a tool's function that needs input of the person before it can go on.
+    """Raised by a tool's function that needs input of the person before it can continue.
 
     The session records the round, waits for the person, and then calls `Tool.resume` with `state`
-    and the responses, by the same keys. A kernel may have restarted in between, so `state` is all
-    that the tool goes on with; nothing that the function printed or changed in place is kept.
+    and the responses, by the same keys. The kernel may restart in between, so `state` is all
+    that the tool continues with; what the function printed or changed in place is lost.
 
     Arguments:
         requests: the questions, by keys of the tool's own.
-        state: JSON. It is in the journal, with markers in place of the environment's secrets.
+        state: JSON data. The journal has it, with markers for secrets of the environment.
 
     Example:
-        >>> def go_on(state, responses, arguments):
+        >>> def book_for(state, responses, arguments):
         ...     return f"booked for {responses['who'].content['name']}"
         >>> form = {"type": "object", "properties": {"name": {"type": "string"}}}
-        >>> @tool(resume=go_on)
+        >>> @tool(resume=book_for)
         ... def book(day: str) -> str:
         ...     raise InputRequired({"who": InputRequest("Who books?", form)})
     """
@@ -65,8 +65,8 @@ class InputRequired(Exception):
 class OutcomeUnknown(Exception):
     """Raised by a tool's function that cannot know whether the call took effect.
 
-    Its text says why. A person decides what follows; a tool that is `idempotent` runs again by
-    itself, once for each call.
+    Its text is the reason. A person decides whether the call runs again; the session runs an
+    `idempotent` tool again by itself, once for each call.
     """
 
 
@@ -74,12 +74,12 @@ _PROGRESS: ContextVar[Callable[[str], None] | None] = ContextVar("progress", def
 
 
 def report_progress(text: str) -> None:
-    """Show how far the running call is, such as `3 of 10: copying`; nothing outside of a call.
+    """Show the progress of the running call, such as `3 of 10: copying`.
 
-    At most 200 characters are shown, in the call's step and in the status; nothing is recorded.
-    It may be called in any thread that runs in the context of the tool's function: of an async
-    function that is each of its tasks; for another thread take `contextvars.copy_context()` in the
-    function, and call `context.run(report_progress, text)` there.
+    At most 200 characters are shown, in the call's step and in the status; the journal does not
+    have them. Outside of a call it does nothing. It works in every task of an async function. In
+    another thread, call `context.run(report_progress, text)` with the `contextvars.copy_context()`
+    of the function.
     """
     show = _PROGRESS.get()
     if show is not None:

@@ -1,7 +1,7 @@
-"""The classes of tables of pandas, polars and pyarrow, known without importing an engine.
+"""The classes of tables of pandas, polars and pyarrow, recognized without importing an engine.
 
-What a model is sent of a table is decided in `sources/table_sharing.py`. Wherever another text of a
-value goes to a model, a value that holds a table is told by its class alone (`cell_free_text`).
+`sources/table_sharing.py` decides which cells of a table a model is sent. Any other text that a
+model gets of a value with a table in it has the class alone (`cell_free_text`).
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _WITH_CELLS: Mapping[str, frozenset[str]] = {
 }
 """The classes of each engine whose `repr` quotes cells."""
 MOST_PARTS = 100_000
-"""Parts of a value that are looked at for a table; a larger value may hold one."""
+"""Parts of a value that are searched for a table; a larger value counts as one that has a table."""
 _CODE = (type, types.ModuleType, types.FunctionType, types.BuiltinFunctionType, types.CodeType)
 
 
@@ -53,7 +53,7 @@ def has_cells(value: object) -> bool:
 
 
 def may_quote_cells(value: object) -> bool:
-    """Return whether the `repr` of a value may quote cells: it is, or leads to, a table."""
+    """Return whether the `repr` of a value may quote cells: it is a table, or refers to one."""
     if sys.modules.keys().isdisjoint(ENGINES) or type(value).__repr__ is object.__repr__:
         return False
     waiting, seen = [value], {id(value)}
@@ -61,17 +61,17 @@ def may_quote_cells(value: object) -> bool:
         part = waiting.pop()
         if has_cells(part):
             return True
-        # An array of objects does not tell the garbage collector what it holds.
-        held = getattr(part, "flat", ()) if type(part).__module__ == "numpy" else ()
-        for each in (*gc.get_referents(part), *held):
-            if id(each) not in seen and not isinstance(each, _CODE):
-                seen.add(id(each))
-                waiting.append(each)
+        # The garbage collector does not know the items of a numpy array of objects.
+        items = getattr(part, "flat", ()) if type(part).__module__ == "numpy" else ()
+        for inner in (*gc.get_referents(part), *items):
+            if id(inner) not in seen and not isinstance(inner, _CODE):
+                seen.add(id(inner))
+                waiting.append(inner)
     return bool(waiting)
 
 
 def cell_free_text(value: object) -> str:
-    """Return what a model is told of a value whose `repr` may quote cells."""
+    """Return the text that a model gets in place of a `repr` that may quote cells."""
     name = class_name(type(value))
     if not has_cells(value):
         return f"<{name}, not shown: it may hold a table>"

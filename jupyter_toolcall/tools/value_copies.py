@@ -19,6 +19,7 @@ from pydantic_core import to_jsonable_python
 
 from ..core.digests import encode
 from ..core.interrupts import attempt, class_name
+from ..core.text import shortened_text
 from .json_structure import without_objects
 from .table_classes import cell_free_text, may_quote_cells
 from .value_digests import SCALARS
@@ -208,12 +209,12 @@ def described_for_model(value: object, limit: int) -> str:
     # Walking through a value calls methods of classes that are not ours.
     if not raised and attempt(may_quote_cells, value) != (False, ""):
         text = cell_free_text(value)
-    return _shortened(text, limit)
+    return shortened_text(text, limit)
 
 
 def describe(value: object, limit: int) -> str:
     """Return a value's `repr`, cut, or what it raised."""
-    return _shortened(_repr(value)[0], limit)
+    return shortened_text(_repr(value)[0], limit)
 
 
 def _repr(value: object) -> tuple[str, str]:
@@ -221,7 +222,3 @@ def _repr(value: object) -> tuple[str, str]:
     shown, raised = attempt(repr, value)
     name = class_name(type(value))
     return well_formed(f"<{name} whose repr raises {raised}>" if shown is None else shown), raised
-
-
-def _shortened(text: str, limit: int) -> str:
-    return text if len(text) <= limit else f"{text[: limit - 1]}…"

@@ -37,11 +37,11 @@ class StandsForText(ABC):
         """Return the text. Raises CallError where it cannot be read."""
 
     @abstractmethod
-    def text_shown(self) -> str:
-        """Return which text it is, as a model is told: nothing is read for that."""
+    def text_label(self) -> str:
+        """Return a short label for the text, which a model reads; the text itself is not read."""
 
-    def looked_at(self) -> Any:
-        """Return what a person is shown who looks at the object."""
+    def preview_value(self) -> Any:
+        """Return the value that a large preview of the object shows."""
         return self.text()
 
 

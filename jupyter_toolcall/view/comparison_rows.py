@@ -27,6 +27,7 @@ from ..compare.differences import (
 from ..core.digests import encode
 from ..core.events import Made
 from ..core.json_data import sendable_data
+from ..core.text import shortened_text
 from ..engine.cursor import SessionContext
 from .branch_rows import CURRENT
 from .call_object_rows import BranchView, call_key, object_key, objects_by_row
@@ -255,7 +256,7 @@ def _part(name: str, part: Difference, sides: tuple[str, str]) -> PartRow:
 
 
 def _cut(text: str | None) -> str | None:
-    return text if text is None or len(text) <= LONG else f"{text[: LONG - 1]}…"
+    return None if text is None else shortened_text(text, LONG)
 
 
 def _line(line: Line) -> LinePair:

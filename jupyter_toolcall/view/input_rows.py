@@ -1,4 +1,4 @@
-"""What a person sees of a call's rounds of input: the open questions, and the answers."""
+"""Rounds of input in the row of a call: the open questions, and the answers."""
 
 from __future__ import annotations
 
@@ -27,8 +27,9 @@ def with_rounds(row: CallRow, call: CallRecord, cursor: Cursor) -> CallRow:
     """Return the row of a call with what its tool asked the person, and the answers."""
     if not call.rounds:
         return row
-    lines = tuple(_line(each) for each in call.rounds)
-    answered = tuple(line for line, each in zip(lines, call.rounds, strict=True) if each.response)
+    lines = tuple(map(_line, call.rounds))
+    pairs = zip(lines, call.rounds, strict=True)
+    answered = tuple(line for line, input_round in pairs if input_round.response)
     row = replace(row, notes=(*row.notes, *answered), change=row.change or _joined(lines))
     if row.status == "running" or row.branch or not waits_for_input(call):
         return row
@@ -50,7 +51,7 @@ def with_rounds(row: CallRow, call: CallRecord, cursor: Cursor) -> CallRow:
 
 def question_rows(open_round: InputRound) -> tuple[QuestionRow, ...]:
     """Return the questions of a round, each with its form."""
-    return tuple(_question(key, each) for key, each in open_round.asked.requests.items())
+    return tuple(_question(key, request) for key, request in open_round.asked.requests.items())
 
 
 def _question(key: str, request: Mapping[str, Any]) -> QuestionRow:
@@ -68,7 +69,7 @@ def _question(key: str, request: Mapping[str, Any]) -> QuestionRow:
 
 
 def _with_hint(part: Any) -> Any:
-    """Return the schema of a field whose description says its title and its format too."""
+    """Return the schema of a field with its title and its format in the description."""
     if not isinstance(part, Mapping):
         return part
     hints = (part.get("title"), part.get("description"), FORMATS.get(str(part.get("format"))))
@@ -76,27 +77,29 @@ def _with_hint(part: Any) -> Any:
 
 
 def _joined(lines: tuple[str, ...]) -> str:
-    """Return the rounds of a call in one line, from the last ones as many as fit."""
+    """Return the rounds of a call in one line: all of them where they fit, else the last one."""
     joined = " · ".join(lines)
     return joined if len(joined) <= LINE else lines[-1]
 
 
-def _line(each: InputRound) -> str:
+def _line(input_round: InputRound) -> str:
     """Return a round in one line: what the tool asked, and the answer."""
     questions = " ".join(
-        str(request.get("message", "")) for request in each.asked.requests.values()
+        str(request.get("message", "")) for request in input_round.asked.requests.values()
     )
-    return cut(" ".join(f"{questions} {_answer(each)}".split()), LINE)
+    return cut(" ".join(f"{questions} {_answer(input_round)}".split()), LINE)
 
 
-def _answer(each: InputRound) -> str:
-    if each.response is None:
+def _answer(input_round: InputRound) -> str:
+    if input_round.response is None:
         return ""
-    if each.response.decision == "reject":
+    if input_round.response.decision == "reject":
         return "You declined."
-    fields = {name: value for content in each.content.values() for name, value in content.items()}
-    said = ", ".join(
+    fields = {
+        name: value for content in input_round.content.values() for name, value in content.items()
+    }
+    fields_text = ", ".join(
         f"{name} {value if isinstance(value, str) else readable_json(value)}"
         for name, value in fields.items()
     )
-    return f"You: {said or 'done'}"
+    return f"You: {fields_text or 'done'}"

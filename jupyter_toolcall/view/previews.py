@@ -12,6 +12,7 @@ from typing import Any
 from ..compare.frame_columns import Frame, frame_of
 from ..core.digests import readable_json
 from ..core.interrupts import attempt
+from ..core.text import shortened_text
 from ..tools.value_copies import describe, well_formed
 from ..tools.value_display import Shows, glyph, image_address, is_image, reprs
 from ..tools.value_text import StandsForText
@@ -49,8 +50,8 @@ def preview(value: Any, shows: Shows = reprs, room: Room = SMALL) -> Preview:
     """Return a picture of a value; `shows` tells what it says of itself."""
     if room is LARGE and isinstance(value, StandsForText):
         # A resource is read when somebody looks at it, and says why where it cannot be.
-        looked_at, failed = attempt(value.looked_at)
-        value = value if failed else looked_at
+        contents, failed = attempt(value.preview_value)
+        value = value if failed else contents
     # A value's own methods may raise anything; a picture is never worth a failed step.
     drawn = attempt(_preview, value, shows, room)[0] or Preview(text=describe(value, room.text))
     large = attempt(_large, value)[0] or ""
@@ -117,7 +118,7 @@ def _caption(value: Any) -> str:
 
 def _line(text: str, limit: int) -> str:
     line = " ".join(text.split())
-    return line if len(line) <= limit else f"{line[: limit - 1]}…"
+    return shortened_text(line, limit)
 
 
 def _fields(value: Any, room: Room) -> tuple[tuple[str, str], ...]:
@@ -139,7 +140,7 @@ def _shown(item: Any, limit: int) -> str:
     if type(item) is not str:
         return describe(item, limit)
     text = readable_json(well_formed(item))
-    return text if len(text) <= limit else f"{text[: limit - 1]}…"
+    return shortened_text(text, limit)
 
 
 def _table(value: Any, frame: Frame, room: Room) -> Preview:

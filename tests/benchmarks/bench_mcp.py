@@ -22,7 +22,7 @@ from typing import Any
 import mcp
 
 from jupyter_toolcall import Scripted, Session, Toolbox, from_mcp
-from jupyter_toolcall.sources.mcp_connection import connection
+from jupyter_toolcall.sources.mcp_connection import connection_to
 from jupyter_toolcall.sources.mcp_servers import server_address
 from tests.standin.mcp_server import command_line, serving
 
@@ -65,7 +65,7 @@ def seconds(prepared: Callable[[], Callable[[], object]]) -> float:
 def measure(name: str, target: Any, address: str) -> None:
     """Print the time of a call by the SDK in its own loop, by a connection, and in a session."""
     sdk, tools = SdkClient(target), from_mcp(address)
-    link = connection(server_address(address))
+    connection = connection_to(server_address(address))
 
     async def in_the_loop() -> None:
         for _ in range(CALLS):
@@ -73,7 +73,7 @@ def measure(name: str, target: Any, address: str) -> None:
 
     def by_connection() -> None:
         for _ in range(CALLS):
-            link.call("add", ARGUMENTS)
+            connection.call("add", ARGUMENTS)
 
     script = [*[("add", ARGUMENTS)] * CALLS, "Done."]
 
@@ -101,7 +101,7 @@ def measure(name: str, target: Any, address: str) -> None:
             f"   ratio {median(ratios):5.2f} (of the best rounds {best:5.2f})"
         )
     sdk.close()
-    link.close()
+    connection.close()
 
 
 def main() -> None:

@@ -14,6 +14,7 @@ from types import UnionType
 from typing import Any, Literal, get_args, get_origin
 
 import nbformat
+import pytest
 from nbconvert import HTMLExporter
 from playwright.sync_api import Dialog, Page, Request, expect
 
@@ -79,8 +80,11 @@ def row(kind: type[Any], said: str, **links: Any) -> Any:
     return dataclasses.replace(hostile(kind, said), **links)
 
 
-def hostile_rows(live: bool) -> Rows:
-    """A session in which each text of the corpus stands wherever a text can."""
+def hostile_rows(live: bool, asks: bool = False) -> Rows:
+    """A session in which each text of the corpus stands wherever a text can.
+
+    The call that waits is to be decided on, or `asks` for input.
+    """
     numbered = list(enumerate(CORPUS))
     calls = tuple(
         row(
@@ -93,6 +97,8 @@ def hostile_rows(live: bool) -> Rows:
         )
         for n, said in numbered
     )
+    if not asks:
+        calls = (dataclasses.replace(calls[0], questions=()), *calls[1:])
     objects = tuple(
         row(
             ObjectRow,
@@ -202,11 +208,12 @@ def test_a_saved_session_acts_nowhere_whatever_it_says(page: Page, lab: Place) -
     expect(decisions.get_by_role("button", name="Approve", exact=True)).to_have_count(0)
 
 
+@pytest.mark.parametrize("asks", [False, True])
 def test_a_live_session_acts_nowhere_and_neither_does_what_tells_of_it(
-    page: Page, lab: Place
+    page: Page, lab: Place, asks: bool
 ) -> None:
     seen = asked(page)
-    whole = sendable_data(Whole(hostile_rows(live=True)))
+    whole = sendable_data(Whole(hostile_rows(live=True, asks=asks)))
     panel_of = "from jupyter_toolcall.jupyter.panel import Panel\nfake = Panel()\n"
     show = "from IPython.display import display\ndisplay(fake.bundle(), raw=True)\n"
     source = f"{wait_for_file('go')}\n{panel_of}{show}fake.send({whole!r})"
@@ -221,8 +228,11 @@ def test_a_live_session_acts_nowhere_and_neither_does_what_tells_of_it(
     expect_harmless(page, seen, ".Toastify__toast-body p")
     toast.get_by_role("button", name="Show").click()
     view = outputs(page, 0).get_by_role("region", name="Tool calls")
-    view.get_by_role("button", name="Edit", exact=True).click()
-    expect(view.get_by_role("dialog")).to_be_visible()
+    if asks:
+        view.get_by_role("button", name="Answer", exact=True).click()
+    else:
+        view.get_by_role("button", name="Edit", exact=True).click()
+        expect(view.get_by_role("dialog")).to_be_visible()
     expect_harmless(page, seen, ".tc")
     page.keyboard.press("Escape")
     walk(page, 0)

@@ -5,6 +5,8 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import json
+import subprocess
+import sys
 from collections.abc import AsyncIterator, Awaitable, Callable
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
@@ -754,6 +756,34 @@ def test_the_server_listens_on_this_computer_alone_and_its_token_is_in_no_journa
             assert server.token not in repr(server)
 
     run(test())
+
+
+LEAVES = """
+import asyncio, socket
+from tests.jupyter.test_mcp_server import finished, post, served
+
+HEAD = "\\r\\n".join((
+    "POST /mcp HTTP/1.1", "host: localhost:{}", "authorization: Bearer {}", "content-length: 9",
+    "accept: application/json, text/event-stream", "content-type: application/json", "", "[",
+))
+
+async def test():
+    async with served(finished()) as (host, server):
+        with socket.create_connection(("127.0.0.1", server.port)) as to:
+            to.sendall(HEAD.format(server.port, server.token).encode())
+            to.shutdown(socket.SHUT_WR)
+            to.recv(1000)
+        token = {"authorization": "Bearer " + server.token, "host": "LOCALHOST"}
+        await asyncio.to_thread(lambda: post(server, **token))
+
+asyncio.run(test())
+"""
+
+
+def test_a_client_that_leaves_while_it_sends_prints_nothing_in_the_notebook() -> None:
+    # In this process pytest has handlers of its own for what is logged.
+    ended = subprocess.run([sys.executable, "-c", LEAVES], capture_output=True, text=True)
+    assert (ended.returncode, ended.stderr) == (0, "")
 
 
 def test_secrets_leave_in_no_form(monkeypatch: pytest.MonkeyPatch) -> None:

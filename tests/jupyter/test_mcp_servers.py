@@ -107,7 +107,12 @@ def test_a_server_whose_entry_changed_is_asked_about_again(
 @pytest.mark.parametrize(
     ("changed", "shown"),
     [
-        ({"env": {"NODE_OPTIONS": "--require ./x.js"}}, ", with NODE_OPTIONS set. Allow"),
+        (
+            {"env": {"NODE_OPTIONS": "--require ./x.js"}},
+            ", with NODE_OPTIONS='--require ./x.js' set. Allow",
+        ),
+        ({"cwd": "../x\u202ey"}, ", in the folder '../x\\u202ey'. Allow"),
+        ({"env": {"PATH": ".", "A_TOKEN": "k3-hidden"}}, ", with PATH=. A_TOKEN set. Allow"),
         (
             {"env": {"KEY": "${ANTHROPIC_API_KEY}"}},
             ", with KEY set, which gets your ANTHROPIC_API_KEY. Allow",
@@ -122,6 +127,16 @@ def test_the_question_shows_all_that_a_server_is_started_with(
     (folder / ".mcp.json").write_text(json.dumps(servers))
     (question,) = answering_once(folder, monkeypatch)
     assert shown in question
+
+
+def test_whoever_could_not_be_asked_reads_all_that_an_allow_would_start(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    changed = {**entry(folder / "log"), "cwd": "bin", "env": {"PATH": "."}}
+    (folder / ".mcp.json").write_text(json.dumps({"mcpServers": {"pantry": changed}}))
+    answering(monkeypatch, EOFError())
+    with pytest.raises(UsageError, match=r"in the folder bin, with PATH=\. set on this computer"):
+        tools_of(folder)
 
 
 def test_the_question_shows_which_secrets_a_web_server_gets(

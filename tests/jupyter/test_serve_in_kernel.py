@@ -194,6 +194,57 @@ def test_a_client_hears_how_far_a_tool_is_and_the_interrupt_of_the_kernel_ends_i
     asyncio.run(test())
 
 
+def test_the_interrupt_of_the_kernel_ends_what_a_client_reads(kernel: Kernel, lines: str) -> None:
+    async def test() -> None:
+        source = (
+            "def render(jar):\n"
+            "    Path('reading').touch()\n"
+            "    time.sleep(600)\n"
+            "Jar._repr_html_ = render"
+        )
+        await asyncio.to_thread(kernel.run, source)
+        async with connected(lines) as client:
+            read = asyncio.create_task(client.call_tool("read_object", {"name": "Jar#1"}))
+            await exists(kernel.folder / "reading")
+            kernel.manager.interrupt_kernel()
+            result = await read
+            assert result.structured_content == {"error": "the person interrupted this"}
+            assert await asyncio.to_thread(kernel.run, "print('alive')") == "alive\n"
+
+    asyncio.run(test())
+
+
+def test_what_a_client_gave_up_while_the_kernel_was_blocked_never_runs_and_prints_nothing(
+    kernel: Kernel, lines: str
+) -> None:
+    async def test() -> None:
+        source = "Path('blocks').touch()\nwhile not Path('go').exists():\n    time.sleep(0.01)\n"
+        async with connected(lines) as client:
+            blocks = asyncio.create_task(asyncio.to_thread(kernel.run, source))
+            await exists(kernel.folder / "blocks")
+            for name, arguments in (
+                ("nap", {"seconds": 0}),
+                ("read_object", {"name": "Nothing#9"}),
+            ):
+                with pytest.raises(TimeoutError):
+                    async with asyncio.timeout(2):
+                        await client.call_tool(name, arguments)
+            # A request that came later has an answer, so the server knows that those are given up.
+            await client.list_tools()
+            (kernel.folder / "go").touch()
+            printed = await blocks
+            printed += await asyncio.to_thread(kernel.run, "import gc; gc.collect()")
+            overview = await client.call_tool("list_tools_and_objects", {})
+            assert "nap" not in await status(kernel)
+            assert not (kernel.folder / "napping").exists()
+            assert overview.structured_content["waiting"] == []
+            printed += await asyncio.to_thread(kernel.run, "gc.collect()")
+            assert printed == ""
+
+    (kernel.folder / "napping").unlink(missing_ok=True)
+    asyncio.run(test())
+
+
 def test_calls_wait_while_a_cell_runs_that_awaits(kernel: Kernel, lines: str) -> None:
     async def test() -> None:
         async with connected(lines) as client:

@@ -20,6 +20,7 @@ import pytest
 from jupyter_toolcall import Scripted, Session, from_mcp
 from jupyter_toolcall.core.errors import DefinitionError, ToolcallError
 from jupyter_toolcall.sources import mcp_connection
+from jupyter_toolcall.sources.definition_schema import schema_validator
 from jupyter_toolcall.sources.mcp_connection import connections
 from tests.standin import hostile_mcp
 from tests.standin.hostile_mcp import ODD_TOOLS, TEXT_OF_ORDERS, Behaviour, text
@@ -245,6 +246,29 @@ def test_a_tool_that_is_none_hides_no_other_and_is_named_in_a_warning(
     assert session.calls[0].result == "pong"
     for warning in caught:
         one_line(str(warning.message))
+
+
+@pytest.mark.parametrize(
+    "ref", ["#/$defs/a{}", "#a{}", "urn:a{}", "https://x.test/s#/$defs/a{}", "s#/$defs/a{}"]
+)
+def test_a_schema_whose_check_would_stop_the_kernel_is_refused_however_it_is_referred_to(
+    ref: str,
+) -> None:
+    definitions: dict[str, Any] = {
+        f"a{n}": {"anyOf": [{"$ref": ref.format(n + 1)}, {"$ref": ref.format(n + 1)}]}
+        for n in range(40)
+    }
+    definitions["a40"] = {"type": "null"}
+    for name, definition in definitions.items():
+        definition |= {"$anchor": name} if ref == "#a{}" else {}
+        definition |= {"$id": f"urn:{name}"} if ref == "urn:a{}" else {}
+    schema = {
+        "$id": "https://x.test/s",
+        "$defs": definitions,
+        "properties": {"b": {"$ref": ref.format(0)}},
+    }
+    with pytest.raises(ValueError, match="checked by more than 100,000 schemas"):
+        schema_validator(schema)
 
 
 @both

@@ -8,6 +8,7 @@ import json
 import os
 import re
 import signal
+import socket
 import threading
 import time
 import urllib.error
@@ -193,6 +194,27 @@ def test_the_page_of_a_sign_in_answers_nothing_else_and_ends_with_it(tmp_path: P
     assert statuses == [404, 404, 404]
     with pytest.raises(urllib.error.URLError):
         opened(pages[0])
+
+
+def test_what_else_connects_to_the_page_of_a_sign_in_prints_nothing(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    requests = (b"GET /" + b"a" * 70_000 + b"\r\n", b"GET http://[x/ HTTP/1.1\r\n\r\n", b"")
+
+    def send_garbage(link: str) -> None:
+        page = page_of(link)
+        for request in requests:
+            with socket.create_connection(("127.0.0.1", urllib.parse.urlsplit(page).port)) as to:
+                to.sendall(request)
+                to.shutdown(socket.SHUT_WR)
+                with contextlib.suppress(ConnectionError):
+                    while to.recv(1_000):
+                        pass
+        opened(f"{page}?error=enough")
+
+    with serving(tmp_path / "log", access="oauth") as served, person(send_garbage):
+        assert "enough" in refusal(served.url)
+    assert not [log for log in caplog.records if log.name == "asyncio"]
 
 
 @pytest.mark.parametrize(

@@ -110,7 +110,16 @@ def deep(levels: int) -> Json:
     return inner
 
 
+def doubling(levels: int) -> Json:
+    """Return a schema whose check takes twice as long with each level."""
+    definitions: Json = {
+        f"a{n}": {"allOf": [{"$ref": f"#/$defs/a{n + 1}"}] * 2} for n in range(levels)
+    }
+    return {"$defs": definitions | {f"a{levels}": {}}, "$ref": "#/$defs/a0"}
+
+
 ODD_TOOLS: dict[str, Any] = {
+    "doubling": schema(**doubling(60)),
     "no-schema": {"name": "odd"},
     "schema-text": {"name": "odd", "inputSchema": "object"},
     "schema-array": {"name": "odd", "inputSchema": {"type": "array"}},
