@@ -42,6 +42,8 @@ class ArgumentCopy:
     copy: Any
     promised: bool = False
     """Whether the tool promises to change nothing, so that it gets the value itself."""
+    sent: bool = False
+    """Whether the copy came back from another process, in which its identity is another one."""
 
     def __post_init__(self) -> None:
         if self.promised:
@@ -62,7 +64,7 @@ class ArgumentCopy:
         if self.promised or is_frozen(self.copy):
             return False
         if not self._content:
-            return self._changed_identity()
+            return None if self.sent else self._changed_identity()
         content = content_digest(self.copy)
         if self._content == content:
             return False
@@ -118,6 +120,13 @@ class ArgumentCopies:
             copied = ArgumentCopy(name, made, value, copy, self.promised)
             self._copies[id(value)] = self._by_copy[id(copied.copy)] = copied
         return self._copies[id(value)].copy
+
+    def take_back(self, objects: Sequence[Any]) -> None:
+        """Put what a worker returns in the place of the copies; of none, nothing came back."""
+        for copied, value in zip(self if objects else (), objects, strict=False):
+            copied.sent = value is not copied.copy
+            copied.copy = value
+        self._by_copy = {id(copied.copy): copied for copied in self}
 
     @property
     def unclear(self) -> list[ArgumentCopy]:

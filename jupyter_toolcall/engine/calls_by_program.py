@@ -13,11 +13,11 @@ from ..core.errors import CallError, NotYourTurn, UsageError
 from ..core.events import Data, Failed, Finished, Outcome, Uses
 from ..schemes.messages import Reply
 from ..schemes.scheme import completed
+from ..tools.invoke import error_text
 from ..tools.object_references import fits_in, references
 from ..tools.tool import Changed
 from .cursor import Cursor
 from .decisions import answer_outcome
-from .execution import error_text
 from .input_rounds import may_resume, waits_for_input
 from .tool_results import variables_as_data
 from .turn import request_reply, run_now

@@ -7,6 +7,7 @@ from __future__ import annotations
 import contextlib
 import time
 from collections.abc import Callable, Mapping
+from concurrent.futures import Executor
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -346,6 +347,8 @@ class SessionContext:
     """Gets why a model is asked again, and when, where the model has no `on_wait` of its own."""
     sharing: Sharing = field(default_factory=Sharing)
     """What a model is sent of a table wherever a text holds one."""
+    executor: Executor | None = None
+    """Where the tools run that are marked for an executor; None: in the kernel."""
     fold_conversation: Callable[[SentConversation, Entry], SentConversation] = field(init=False)
     consumed_approvals: ConsumedApprovals = field(init=False)
 
@@ -361,6 +364,10 @@ class SessionContext:
     def content_text(self, value: Any) -> str:
         """Return what a model is sent of a value's content: of tables no more than is shared."""
         return content_text(value, self.hide, lambda table: table_text(table, self.sharing))
+
+    def executor_of(self, tool: Tool) -> Executor | None:
+        """Return where a tool runs; None for the kernel's main thread."""
+        return self.executor if tool.executor is True else tool.executor or None
 
     def policy_answer(self, ready: PreparedCall) -> Answer:
         """Return the policy's decision on a call, and its reason. A breakpoint comes first."""

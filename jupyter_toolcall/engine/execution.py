@@ -6,9 +6,9 @@ new object, besides the result; where a call fails it is dropped.
 
 from __future__ import annotations
 
-import io
 import sys
-from collections.abc import AsyncIterator, Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
+from concurrent.futures import Executor
 from dataclasses import dataclass
 from typing import Any
 
@@ -25,19 +25,21 @@ from ..core.events import (
     Producer,
     Unknown,
 )
-from ..core.interrupts import attempt, class_name, interruptible
+from ..core.interrupts import attempt, interruptible
 from ..core.recorded_calls import recorded_call
 from ..core.secrets import MissingSecret
 from ..core.state import State
 from ..core.state_fold import state_at
-from ..tools.invoke import invoke, iterator_items
+from ..tools.invoke import error_text, message_text
 from ..tools.object_references import Path, fits_in, replace_names
-from ..tools.object_types import kind_name, registered_kind
+from ..tools.object_types import kind_name
 from ..tools.running_tool import InputRequired, OutcomeUnknown
 from ..tools.tool import Tool
+from ..tools.tool_task import NotRun, Prints, ToolTask
 from ..tools.toolbox import Toolbox
 from ..tools.value_copies import private, well_formed
 from .argument_copies import NO_CHANGES, ArgumentCopies, InPlaceChanges
+from .executor_calls import StillRunning, run_on_executor
 from .input_rounds import input_outcome
 from .session_values import (
     PreparedCall,
@@ -47,9 +49,6 @@ from .session_values import (
     result_digests,
 )
 from .tool_results import read_result
-
-PRINTS = 4_000
-"""Characters of a tool's prints that are kept."""
 
 
 def prepare_call(
@@ -118,32 +117,22 @@ class ToolRun:
     changes: InPlaceChanges = NO_CHANGES
 
 
-Invoke = Callable[[Callable[..., Any], tuple[Any, ...], Mapping[str, Any]], Any]
-"""Calls a tool's function: async functions are dealt with there."""
-
-
-def run_tool(ready: PreparedCall, state: State, values: SessionValues, invoke: Invoke) -> ToolRun:
-    """Run a tool and return its outcome. What a tool raises is an outcome too.
+def run_tool(
+    ready: PreparedCall, state: State, values: SessionValues, executor: Executor | None = None
+) -> ToolRun:
+    """Run a tool, here or on an executor, and return its outcome. What it raises is one too.
 
     Raises Absent where a value of ours is not at hand: that is no fault of the tool's.
     """
-    printed, tool = _Capped(), ready.tool
+    printed, tool = Prints(), ready.tool
     copies = ArgumentCopies(state, values, tool.read_only, tool.keeps_arguments)
-    outcome: Outcome
     try:
-        outcome = _run(ready, copies, values, invoke, printed)
-    except KeyboardInterrupt:
-        outcome = Interrupted()
+        outcome, interrupted = _run(ready, state, copies, values, executor, printed)
     except Absent:
         raise
-    except InputRequired as required:
-        outcome = input_outcome(required, ready)
-    except OutcomeUnknown as unknown:
-        outcome = Unknown(well_formed((attempt(_text, unknown)[0] or "")[:4_000]))
-    # A tool may raise anything, SystemExit too: all of it is reported, none of it ends the session.
     except BaseException as error:
-        outcome = Failed(error_text(error))
-    interrupted = isinstance(outcome, Interrupted)
+        outcome = _outcome_of(error, ready, state)
+        interrupted = issubclass(type(error), (KeyboardInterrupt, StillRunning))
     made = None if isinstance(outcome, WITHOUT_RESULT) else outcome
     try:
         # What a value's own class raises says nothing of the inputs.
@@ -153,14 +142,36 @@ def run_tool(ready: PreparedCall, state: State, values: SessionValues, invoke: I
     return ToolRun(outcome, printed.text(), interrupted, changes or NO_CHANGES)
 
 
+def _outcome_of(error: BaseException, ready: PreparedCall, state: State) -> Outcome:
+    """Return the outcome of a call that raised an error, or that an executor did not run."""
+    # An `except` asks the class alone; `isinstance` would ask the exception for its `__class__`.
+    try:
+        raise error
+    except KeyboardInterrupt:
+        return Interrupted()
+    except InputRequired as required:
+        return input_outcome(required, ready)
+    except OutcomeUnknown as unknown:
+        return Unknown(well_formed((attempt(message_text, unknown)[0] or "")[:4_000]))
+    except NotRun as not_run:
+        # Of a call that is repeated, an earlier run is as unknown as before.
+        if state.call(ready.call_id).status == "unknown":
+            return Unknown(f"it was to run again: {not_run}")
+        return Failed(str(not_run))
+    # A tool may raise anything, SystemExit too: all of it is reported, none of it ends the session.
+    except BaseException:
+        return Failed(error_text(error))
+
+
 def _run(
     ready: PreparedCall,
+    state: State,
     copies: ArgumentCopies,
     values: SessionValues,
-    invoke: Invoke,
-    printed: _Capped,
-) -> Outcome:
-    """Return the outcome of a call.
+    executor: Executor | None,
+    printed: Prints,
+) -> tuple[Outcome, bool]:
+    """Return the outcome of a call, and whether an interrupt came as it ended.
 
     Tools get private copies, so that nothing that has a name ever changes.
     """
@@ -169,18 +180,31 @@ def _run(
     # The code of others is interrupted at once, ours is not: a tool that ended has its outcome.
     arguments = interruptible(_values, ready, copies)
     subject = _subject(ready, values)
+    task = _task(ready, subject, arguments, copies, values)
+    interrupted = False
     streams = {name: vars(sys).get(name) for name in ("stdout", "stderr")}
     # One call of C code sets both streams, and no interrupt comes between the tool's end and the
     # call that sets them back, whatever the tool has done to them.
     try:
         vars(sys).update(stdout=printed, stderr=printed)
-        result = interruptible(_invoked, ready, subject, arguments, invoke, values)
+        if executor is None:
+            result = interruptible(task.result)
+        else:
+            end = run_on_executor(executor, task, ready.tool.repeatable)
     finally:
         sys.__dict__.update(streams)
+    if executor is not None:
+        printed.write(end.prints)
+        copies.take_back(end.objects)
+        if end.error is not None:
+            stopped = end.interrupted or isinstance(end.error, KeyboardInterrupt)
+            return _outcome_of(end.error, ready, state), stopped
+        result, interrupted = end.result, end.interrupted
+        subject = end.first if subject and ready.resumption is None else subject
     outcome = read_result(result, ready, copies, values)
     if subject:
         values.by_digest[instance_version(ready.call_id, ready.approval_digest)] = subject[0]
-    return outcome
+    return outcome, interrupted
 
 
 def _values(ready: PreparedCall, copies: ArgumentCopies) -> dict[str, Any]:
@@ -191,45 +215,19 @@ def _values(ready: PreparedCall, copies: ArgumentCopies) -> dict[str, Any]:
     return {**values, "variables": dict(inputs.variables)} if ready.tool.reads else values
 
 
-def _invoked(
+def _task(
     ready: PreparedCall,
     subject: tuple[Any, ...],
     arguments: Mapping[str, Any],
-    invoke: Invoke,
+    copies: ArgumentCopies,
     values: SessionValues,
-) -> Any:
-    """Return what a tool returns; the items of an iterator are read where its code may run.
-
-    A tool may hold a session of its own: what is absent there is the tool's failure.
-    """
-    try:
-        if (resumption := ready.resumption) is not None and ready.tool.resume is not None:
-            responses = resumption.state, resumption.responses, arguments
-            result = invoke(ready.tool.resume, responses, {})
-        else:
-            result = invoke(ready.tool.function, subject, arguments)
-        cls = type(result)
-        is_iterator = issubclass(cls, (Iterator, AsyncIterator))
-        if is_iterator and registered_kind(cls, values.kinds) is None:
-            return iterator_items(result)
-        return result
-    except Absent as error:
-        raise CallError(f"Absent: {error}") from error
-
-
-def error_text(error: BaseException) -> str:
-    """Return the text of an error for the model."""
-    # `isinstance` would ask the exception for its `__class__`.
-    if issubclass(type(error), CallError):
-        return str(error)
-    text, failed = attempt(_text, error)
-    text = "(its message cannot be read)" if failed else text
-    return well_formed(f"{class_name(type(error))}: {text}"[:4_000])
-
-
-def _text(error: BaseException) -> str:
-    """Return an exception's message, also where its `__str__` returns a text of another class."""
-    return str.__str__(str(error))
+) -> ToolTask:
+    """Return what runs: the tool's function, or how it goes on after a round of input."""
+    tool, objects = ready.tool, [copied.copy for copied in copies]
+    if (resumption := ready.resumption) is not None and tool.resume is not None:
+        responses = resumption.state, resumption.responses, arguments
+        return ToolTask(tool.name, tool.resume, responses, {}, values.kinds, objects)
+    return ToolTask(tool.name, tool.function, subject, arguments, values.kinds, objects)
 
 
 def _subject(ready: PreparedCall, values: SessionValues) -> tuple[Any, ...]:
@@ -237,31 +235,6 @@ def _subject(ready: PreparedCall, values: SessionValues) -> tuple[Any, ...]:
     if not ready.tool.instance:
         return ()
     return (private(values.by_digest[ready.instance_digest])[0],)
-
-
-class _Capped(io.TextIOBase):
-    """Keeps the beginning of what is printed. A tool may close it: what follows is kept too."""
-
-    def __init__(self) -> None:
-        self._parts: list[str] = []
-        self._room = PRINTS
-
-    def writable(self) -> bool:
-        return True
-
-    def write(self, text: str) -> int:
-        # Also of a class of its own, whose methods may raise, it becomes a plain text.
-        text = str.__str__(text)
-        if self._room > 0:
-            self._parts.append(text if len(text) <= self._room else f"{text[: self._room]}…\n")
-            self._room -= len(text)
-        return len(text)
-
-    def close(self) -> None:
-        """Stay open, since the tool's own prints may follow."""
-
-    def text(self) -> str:
-        return well_formed("".join(self._parts))
 
 
 EXPENSIVE = 200.0
@@ -279,22 +252,34 @@ class Execution:
 
 
 def execute_call(
-    ready: PreparedCall, state: State, values: SessionValues, clock: Callable[[], float]
+    ready: PreparedCall,
+    state: State,
+    values: SessionValues,
+    clock: Callable[[], float],
+    executor: Executor | None = None,
 ) -> Execution:
     """Run a call, store its results, and return its execution. Raises what `run_tool` raises."""
     began = clock()
-    ran = run_tool(ready, state, values, invoke)
+    ran = run_tool(ready, state, values, executor)
     duration = milliseconds(began, clock())
     # Before it is written down that there is a result, the result is kept.
     kept, interrupted = _store_new_result(ready, ran.outcome, values, duration), ran.interrupted
     if kept is None:
         kept, interrupted = (UNKEPT,), True
     meta: dict[str, Any] = {"ms": duration, "prints": ran.prints}
-    meta |= {"notes": [*ran.changes.notes, *kept]}
+    meta |= {"notes": [*_repeat_notes(ready, state), *ran.changes.notes, *kept]}
     meta |= {"lost": [*ran.changes.lost], "untracked": [*ran.changes.untracked]}
     meta |= {"unclear": [*ran.changes.unclear]}
     meta = {key: value for key, value in meta.items() if value or key == "ms"}
     return Execution(ran.outcome, meta, interrupted)
+
+
+def _repeat_notes(ready: PreparedCall, state: State) -> tuple[str, ...]:
+    """Return the note on a call that runs again unasked, since its outcome was unknown."""
+    call = state.call(ready.call_id)
+    if call.status != "unknown":
+        return ()
+    return (f"ran again: {call.unknown_reason or 'nothing said how it ended before'}",)
 
 
 def _store_new_result(

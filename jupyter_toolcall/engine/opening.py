@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from concurrent.futures import Executor
 from pathlib import Path
 from typing import Any, get_origin
 
@@ -30,6 +31,7 @@ from ..tools.answer_types import (
     type_from_text,
     type_text,
 )
+from ..tools.executors import executor_named
 from ..tools.object_references import kinds_of
 from ..tools.object_types import kind_name
 from ..tools.toolbox import Toolbox
@@ -61,6 +63,7 @@ def open_session(
     breaks: tuple[str, ...] = (),
     max_turns: int | None = None,
     sharing: Sharing = NOT_CHOSEN,
+    executor: Executor | str | None = None,
 ) -> tuple[SessionContext, Opened]:
     """Return what a session's branches share, and the session's first event.
 
@@ -89,8 +92,22 @@ def open_session(
         max_turns=max_turns,
         current_inputs=dict(opened.inputs),
         sharing=sharing_of(box, sharing),
+        executor=_executor(executor, box),
     )
     return context, _without_secrets(opened, context)
+
+
+def _executor(executor: Executor | str | None, toolbox: Toolbox) -> Executor | None:
+    """Return the executor of a session. Raises UsageError where no tool would run there."""
+    if executor is None:
+        return None
+    chosen = executor_named(executor, "executor")
+    if not any(tool.executor is True for tool in toolbox):
+        raise UsageError(
+            "executor: no tool of this session runs on it; mark those that do with "
+            "@tool(executor=True)"
+        )
+    return chosen
 
 
 def _without_secrets(opened: Opened, context: SessionContext) -> Opened:
@@ -290,6 +307,7 @@ def load_session(
     scheme: str | Scheme | None,
     inputs: Mapping[str, Described],
     approve: Approve,
+    executor: Executor | str | None = None,
 ) -> Cursor:
     """Return a cursor at the newest entry of a file.
 
@@ -312,4 +330,5 @@ def load_session(
         where=str(path),
     )
     context.values.value_store = value_store()
+    context.executor = _executor(executor, context.toolbox)
     return resume_replay(context, journal.leaves()[-1])

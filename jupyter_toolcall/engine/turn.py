@@ -226,7 +226,8 @@ def execute(cursor: Cursor, ready: PreparedCall, state: State) -> Entry:
     try:
         try:
             with _hooked([hook.around_execution(ready) for hook in context.hooks]) as note:
-                ran = execute_call(ready, state, context.values, context.clock)
+                executor = context.executor_of(ready.tool)
+                ran = execute_call(ready, state, context.values, context.clock, executor)
                 note(ran.outcome)
         except KeyboardInterrupt:
             # A second one came while the end of the tool was read: what it did is not known.

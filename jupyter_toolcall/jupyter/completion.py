@@ -95,6 +95,7 @@ def _option_values(option: str, fragment: str) -> list[str]:
     from ..schemes import SCHEMES, is_scheme
     from ..schemes.save_tool import SCALARS
     from ..sources.toolsets import NAMES
+    from ..tools import executors
 
     cells, variables = _cells(), get_ipython().user_ns
     match option:
@@ -105,6 +106,11 @@ def _option_values(option: str, fragment: str) -> list[str]:
             return [*recordings(cells.folder), *(name for each in added for name in each)]
         case "scheme":
             return [*SCHEMES, *(name for name, value in variables.items() if is_scheme(value))]
+        case "executor":
+            return [
+                *executors.NAMES,
+                *(n for n, v in variables.items() if executors.is_executor(v)),
+            ]
         case "session":
             return [name for name in cells.sessions if name]
         case "outputs" if ":" in fragment:

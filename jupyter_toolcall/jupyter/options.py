@@ -9,6 +9,7 @@ import argparse
 import os
 import shlex
 from collections.abc import Mapping
+from concurrent.futures import Executor
 from dataclasses import dataclass, field, fields, replace
 from importlib import import_module
 from pathlib import Path
@@ -32,6 +33,7 @@ from ..schemes.scheme import Scheme
 from ..sources import toolsets
 from ..sources.table_sharing import Share, check_sharing
 from ..tools.answer_types import type_from_text
+from ..tools.executors import NAMES, executor_named, is_executor
 from ..tools.toolbox import Toolbox
 from .extensions import FLAGS, REPLAY_SOURCES, replayed_model
 
@@ -62,6 +64,8 @@ class Options:
     step: bool = False
     wait: bool = True
     max_turns: int = 50
+    executor: str = ""
+    """Where the tools run that are marked for an executor: a variable, or a name."""
     record: str = ""
     """The file in which the model's turns are recorded."""
     replay: str = ""
@@ -137,6 +141,7 @@ _OPTIONS: Mapping[str, Mapping[str, Any]] = {
     "--wait": {**_ON, "default": True},
     "--no-wait": {**_OFF, "dest": "wait", "default": True},
     "--max-turns": {"metavar": "N", "type": int, "default": 50},
+    "--executor": {"metavar": "NAME"},
     "--record": {"metavar": "FILE"},
     "--replay": {"metavar": "FILE|NOTEBOOK"},
 }
@@ -161,6 +166,7 @@ _HELP: Mapping[str, str] = {
     "--wait": "the cell waits for you (default)",
     "--no-wait": "the cell ends at a pause; the panel continues",
     "--max-turns": "stop after so many replies (default 50)",
+    "--executor": "where tools with @tool(executor=True) run: threads, processes, or a variable",
     "--record": "record each request and its reply, a line a turn",
     "--replay": "replay what was recorded there",
 }
@@ -232,7 +238,8 @@ def _check(parsed: argparse.Namespace) -> None:
 
 SET_UP = frozenset(
     {"model", "tools", "inputs", "outputs", "scheme", "native"}
-    | {"system", "approve", "share", "withhold", "breaks", "max_turns", "record", "replay"}
+    | {"system", "approve", "share", "withhold", "breaks", "max_turns", "executor"}
+    | {"record", "replay"}
 )
 """The options that set a session up; the others are about a cell alone."""
 
@@ -303,9 +310,18 @@ def context_for_cell(
         journal=journal,
         breaks=options.breaks,
         max_turns=options.max_turns,
+        executor=_executor(options.executor, variables),
         sharing=check_sharing(options.share, options.withhold),
     )
     return context, replace(opened, model=model_name(context.model))
+
+
+def _executor(name: str, variables: Variables) -> Executor | None:
+    """Return the executor that a variable holds, or the one of that name. Raises UsageError."""
+    if not name:
+        return None
+    held = [key for key, value in variables.items() if is_executor(value)]
+    return executor_named(variables.get(name, name), "--executor", (*NAMES, *held))
 
 
 def _variable(name: str, variables: Variables, option: str) -> Any:

@@ -7,6 +7,7 @@ returns, and the session stays as it is until somebody does.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from concurrent.futures import Executor
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -63,6 +64,8 @@ class Session:
         name: How the session is called where it is shown.
         max_turns: After how many replies to one prompt the session stops; None for no limit.
         breaks: Globs of tools whose calls wait in any case.
+        executor: Where the tools run that are marked `@tool(executor=True)`: a
+            `concurrent.futures.Executor`, "threads" or "processes". None: in the kernel.
 
     Raises:
         UsageError: A name, a type or an option is wrong.
@@ -98,6 +101,7 @@ class Session:
         name: str | None = None,
         max_turns: int | None = None,
         breaks: tuple[str, ...] = (),
+        executor: Executor | str | None = None,
     ) -> None:
         context, opened = open_session(
             toolbox,
@@ -111,6 +115,7 @@ class Session:
             journal=Journal() if journal is None else journal,
             breaks=breaks,
             max_turns=max_turns,
+            executor=executor,
         )
         self.name = name or ""
         self.cursor = Cursor(context, context.journal.append(None, opened).id)
@@ -451,6 +456,7 @@ class Session:
         scheme: str | Scheme | None = None,
         inputs: Mapping[str, Described] | None = None,
         approve: Approve = "ask",
+        executor: Executor | str | None = None,
     ) -> Session:
         """Return the session that was saved, at its newest entry.
 
@@ -458,7 +464,9 @@ class Session:
         A scheme of your own is to be given again. Raises BrokenJournal where the file does
         not fit its own digests, UsageError where it has another scheme.
         """
-        return Session.here(load_session(path, toolbox, model, scheme, inputs or {}, approve), "")
+        described = inputs or {}
+        cursor = load_session(path, toolbox, model, scheme, described, approve, executor)
+        return Session.here(cursor, "")
 
     def shown(self) -> Session:
         """Return this session as one that is on show: displaying it shows nothing more."""

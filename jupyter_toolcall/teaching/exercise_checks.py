@@ -17,9 +17,9 @@ from typing import Any, TypeVar
 from ..core.call_record import CallRecord
 from ..core.errors import Absent, CallError, UsageError
 from ..core.text import LINES, nearest, printable
-from ..engine.execution import error_text
 from ..models.scripted import Scripted
 from ..session.session import Session
+from ..tools.invoke import error_text
 from ..tools.tool import Tool
 from ..tools.toolbox import Toolbox
 from ..tools.value_copies import private

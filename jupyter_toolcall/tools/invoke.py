@@ -19,9 +19,9 @@ from types import AsyncGeneratorType, GeneratorType
 from typing import Any
 
 from ..core.errors import CallError
-from ..core.interrupts import Hold, class_name, interruptible
+from ..core.interrupts import Hold, attempt, class_name, interruptible
 from .json_structure import IteratorItems
-from .value_copies import described_for_model
+from .value_copies import described_for_model, well_formed
 
 TICK = 0.05
 """Seconds until an interrupt of the main thread is noticed while an async tool runs."""
@@ -33,6 +33,21 @@ def invoke(function: Callable[..., Any], first: tuple[Any, ...], values: Mapping
     """Return what a function returns, awaited if it is async. Raises what the function raises."""
     result = function(*first, **values)
     return _await(result) if _is_awaitable(result) else result
+
+
+def error_text(error: BaseException) -> str:
+    """Return the text of an error for the model."""
+    # `isinstance` would ask the exception for its `__class__`.
+    if issubclass(type(error), CallError):
+        return str(error)
+    text, failed = attempt(message_text, error)
+    text = "(its message cannot be read)" if failed else text
+    return well_formed(f"{class_name(type(error))}: {text}"[:4_000])
+
+
+def message_text(error: BaseException) -> str:
+    """Return an exception's message, also where its `__str__` returns a text of another class."""
+    return str.__str__(str(error))
 
 
 SHORT_ITERATOR = 1_000

@@ -67,6 +67,7 @@ def from_function(
         read_only=options.read_only,
         idempotent=options.idempotent,
         resume=options.resume,
+        executor=options.executor,
         returns=returned_type(annotations, kinds),
         result=_returned_text(bare),
         check_answer=_answer_check(annotations.get("return"), _returned_text(bare), title, kinds),
@@ -248,12 +249,23 @@ def _by_keywords(
     (named,) = names.get(Parameter.VAR_KEYWORD, [""])
     first = names.get(Parameter.POSITIONAL_ONLY, []) + (ordinary if many else [])
 
-    def call(*receiver: Any, **values: Any) -> Any:
-        more, keywords = values.pop(many, []), values.pop(named, {})
-        positional = [values.pop(name) for name in first if name in values]
-        return function(*receiver, *positional, *more, **values, **keywords)
+    # A function in a function has no pickle for a worker process.
+    return functools.partial(_call_by_position, function, tuple(first), many, named)
 
-    return call
+
+def _call_by_position(
+    function: Callable[..., Any],
+    first: tuple[str, ...],
+    many: str,
+    named: str,
+    /,
+    *receiver: Any,
+    **values: Any,
+) -> Any:
+    """Call a function with these of its parameters by position, `*many` and `**named` spread."""
+    more, keywords = values.pop(many, []), values.pop(named, {})
+    positional = [values.pop(name) for name in first if name in values]
+    return function(*receiver, *positional, *more, **values, **keywords)
 
 
 # -- the methods of a class ----------------------------------------------------------------
@@ -361,5 +373,9 @@ def _with_receiver(tool: Tool, cls: type, kinds: Kinds) -> Tool:
         kind=kind,
         receiver=kind,
         check=check,
-        function=lambda **values: method(values.pop(kind), **values),
+        function=functools.partial(_call_method, method, kind),
     )
+
+
+def _call_method(method: Callable[..., Any], receiver: str, /, **values: Any) -> Any:
+    return method(values.pop(receiver), **values)

@@ -58,6 +58,9 @@ class InputRequired(Exception):
         self.requests = requests
         self.state = state
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), (self.requests, self.state)
+
 
 class OutcomeUnknown(Exception):
     """Raised by a tool's function that cannot know whether the call took effect.

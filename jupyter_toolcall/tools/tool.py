@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from concurrent.futures import Executor
 from dataclasses import dataclass, field
 from typing import Any, TypeVar, overload
 
+from .executors import executor_named
 from .object_references import kinds_in
 from .running_tool import InputResponse
 from .tool_version import parts_of
@@ -141,6 +143,9 @@ class Tool:
     effect: Effect | None = field(default=None, repr=False, compare=False)
     """What a call does that its result does not show, for the person who decides: what is sent to
     the model's provider, or which file is replaced."""
+    executor: Executor | bool = field(default=False, repr=False, compare=False)
+    """Where it runs: True on the session's executor if it has one, False in the kernel's main
+    thread, or on an executor of its own."""
     resume: Resume | None = field(default=None, repr=False, compare=False)
     """How a call goes on once the person responded to what `function` asked for by raising
     InputRequired."""
@@ -183,6 +188,7 @@ class ToolOptions:
     name: str | None = None
     description: str | None = None
     resume: Resume | None = None
+    executor: Executor | bool = False
 
 
 _OPTIONS = "__toolcall__"
@@ -201,6 +207,7 @@ def tool(
     name: str | None = None,
     description: str | None = None,
     resume: Resume | None = None,
+    executor: Executor | str | bool = False,
 ) -> Callable[[F], F]: ...
 def tool(
     function: Callable[..., Any] | None = None,
@@ -210,6 +217,7 @@ def tool(
     name: str | None = None,
     description: str | None = None,
     resume: Resume | None = None,
+    executor: Executor | str | bool = False,
 ) -> Any:
     """Say how a function or a method is used as a tool: `@tool` or `@tool(read_only=True)`.
 
@@ -221,6 +229,8 @@ def tool(
         description: what the model reads; without it, the docstring.
         resume: how a call goes on once the person responded to what the function asked for; see
             `InputRequired`.
+        executor: where it runs: True on the session's executor, if it has one; a
+            `concurrent.futures.Executor`, "threads" or "processes"; False in the kernel.
 
     Returns:
         The function itself, which is called as before.
@@ -236,8 +246,11 @@ def tool(
         True
     """
 
+    runs_on = executor if isinstance(executor, bool) else executor_named(executor, "executor")
+    options = ToolOptions(read_only, idempotent, name, description, resume, runs_on)
+
     def mark(marked: Callable[..., Any]) -> Callable[..., Any]:
-        setattr(marked, _OPTIONS, ToolOptions(read_only, idempotent, name, description, resume))
+        setattr(marked, _OPTIONS, options)
         return marked
 
     return mark if function is None else mark(function)

@@ -1,0 +1,85 @@
+"""A call on an executor: submitted, waited for, cancelled where it has not begun.
+
+What is submitted twice could have its effect twice, so nothing here submits again: the outcome of
+a call whose worker is lost is unknown, and recovery runs an idempotent one once more.
+"""
+
+from __future__ import annotations
+
+from concurrent.futures import BrokenExecutor, CancelledError, Executor, Future
+from contextlib import suppress
+from dataclasses import replace
+from typing import Any
+
+from ..core.interrupts import Hold, interruptible
+from ..tools.invoke import TICK, error_text
+from ..tools.running_tool import OutcomeUnknown
+from ..tools.tool_task import NotRun, SentEnd, TaskEnd, ToolTask, run_task
+
+
+class StillRunning(OutcomeUnknown):
+    """The kernel was interrupted while a worker runs a call that must not run twice."""
+
+
+def run_on_executor(executor: Executor, task: ToolTask, repeatable: bool) -> TaskEnd:
+    """Run a task on an executor, wait for it, and return how it ended.
+
+    `repeatable` says whether the call may run again after an interrupt.
+
+    Raises:
+        NotRun: the executor takes no call or the call has no pickle.
+        OutcomeUnknown: the worker was lost. StillRunning: it runs after an interrupt.
+        KeyboardInterrupt: the call was interrupted before it began, or may run again.
+    """
+    interrupted = False
+    # An interrupt must not come between submitting the task and being able to cancel it.
+    with Hold():
+        future = _submit(executor, task)
+        try:
+            interruptible(_wait, future)
+        except KeyboardInterrupt:
+            if future.cancel() or (repeatable and not future.done()):
+                raise
+            if not future.done():
+                text = "you stopped waiting for it, and it may still run on its executor"
+                raise StillRunning(text) from None
+            interrupted = True
+        end = _end_of(future, task)
+        return replace(end, interrupted=True) if interrupted else end
+
+
+def _submit(executor: Executor, task: ToolTask) -> Future[Any]:
+    try:
+        return executor.submit(run_task, task)
+    except BrokenExecutor:
+        reason = "the executor is broken, since one of its workers was killed"
+    except RuntimeError as error:
+        # Of the standard library's pools this is how a closed one answers.
+        reason = f"the executor takes no calls ({error})"
+    raise NotRun(f"not run: {reason}; give the session a new one with executor=")
+
+
+def _wait(future: Future[Any]) -> None:
+    # On Windows a wait without a timeout cannot be interrupted.
+    while not future.done():
+        with suppress(TimeoutError, CancelledError):
+            future.exception(timeout=TICK)
+
+
+def _end_of(future: Future[Any], task: ToolTask) -> TaskEnd:
+    """Return how a task ended, from a future that is done."""
+    try:
+        end = future.result()
+    except NotRun:
+        raise
+    except CancelledError:
+        raise NotRun(
+            "not run: the executor was closed before the call began; give the session a new "
+            "one with executor="
+        ) from None
+    except BrokenExecutor:
+        raise OutcomeUnknown(f"the worker that ran {task.tool} was killed") from None
+    except BaseException as error:
+        # A task raises nothing, so this comes from the executor, and the tool may have run.
+        raise OutcomeUnknown(f"its executor lost the call: {error_text(error)}") from None
+    return end.load() if isinstance(end, SentEnd) else end

@@ -1,0 +1,227 @@
+"""One run of a tool's function, as data: what an executor's worker gets, and what it returns.
+
+A worker may be a thread, which gets and returns the values themselves, or another process. For
+that one, what cannot be pickled becomes an error that names it, on the side where it arises.
+"""
+
+from __future__ import annotations
+
+import io
+import pickle
+import sys
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
+from contextvars import Context, copy_context
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from ..core.errors import Absent, CallError
+from ..core.interrupts import attempt, class_name
+from .invoke import error_text, invoke, iterator_items
+from .object_types import Kinds, registered_kind
+from .running_tool import InputRequired, OutcomeUnknown
+from .value_copies import well_formed
+
+PRINTS = 4_000
+"""Characters of a tool's prints that are kept."""
+
+
+class NotRun(CallError):
+    """A call never reached its tool: its executor or its worker does not take it."""
+
+
+class Prints(io.TextIOBase):
+    """Keeps the beginning of what is printed. A tool may close it: what follows is kept too."""
+
+    def __init__(self) -> None:
+        self._parts: list[str] = []
+        self._room = PRINTS
+
+    def writable(self) -> bool:
+        return True
+
+    def write(self, text: str) -> int:
+        # Also of a class of its own, whose methods may raise, it becomes a plain text.
+        text = str.__str__(text)
+        if self._room > 0:
+            self._parts.append(text if len(text) <= self._room else f"{text[: self._room]}…\n")
+            self._room -= len(text)
+        return len(text)
+
+    def close(self) -> None:
+        """Stay open, since the tool's own prints may follow."""
+
+    def text(self) -> str:
+        return well_formed("".join(self._parts))
+
+
+@dataclass(frozen=True, slots=True)
+class ToolTask:
+    """A function and what it is called with."""
+
+    tool: str
+    """The tool's name."""
+    function: Callable[..., Any]
+    first: tuple[Any, ...]
+    """The arguments by position, such as the instance that a method works on."""
+    arguments: Mapping[str, Any]
+    kinds: Kinds
+    """The types of object that the session knows: an iterator of such a type is an object."""
+    objects: Sequence[Any] = ()
+    """The objects among the arguments. They come back with the result: a tool may change them."""
+    context: Context = field(default_factory=copy_context)
+    """Where a thread runs it, so that it may report its progress."""
+
+    def result(self) -> Any:
+        """Return what the function returns; the items of an iterator are read where its code runs.
+
+        A tool may hold a session of its own: what is absent there is the tool's failure.
+        """
+        try:
+            result = invoke(self.function, self.first, self.arguments)
+            cls = type(result)
+            is_iterator = issubclass(cls, (Iterator, AsyncIterator))
+            if is_iterator and registered_kind(cls, self.kinds) is None:
+                return iterator_items(result)
+            return result
+        except Absent as error:
+            raise CallError(f"Absent: {error}") from error
+
+    def __reduce__(self) -> tuple[type[SentTask], tuple[str, bytes]]:
+        return SentTask, (self.tool, self._pickled())
+
+    def _pickled(self) -> bytes:
+        """Return the pickled call. Raises NotRun, which names what has no pickle."""
+        iterators = {
+            cls: name
+            for cls, name in self.kinds.items()
+            if issubclass(cls, (Iterator, AsyncIterator))
+        }
+        # One pickle of all: the objects are the same ones as among the arguments.
+        call = self.function, self.first, self.arguments, iterators, self.objects
+        pickled, raised = attempt(pickle.dumps, call, pickle.HIGHEST_PROTOCOL)
+        if pickled is not None:
+            return pickled
+        raise NotRun(f"not run: {self._unpicklable_part() or f'{self.tool}: {raised}'}")
+
+    def _unpicklable_part(self) -> str:
+        """Return which part of the call has no pickle, and what to do."""
+        if attempt(pickle.dumps, self.function)[0] is None:
+            return (
+                f"the tool {self.tool} cannot be pickled for a worker process; define its function "
+                "at the top level of a module or cell, or run it without an executor"
+            )
+        instances = [("its instance", value) for value in self.first]
+        for name, value in [*instances, *self.arguments.items()]:
+            if attempt(pickle.dumps, value)[0] is None:
+                kind = class_name(type(value))
+                return (
+                    f"{self.tool}: {name}, a {kind}, cannot be pickled for a worker process; "
+                    "run the tool on threads, or without an executor"
+                )
+        return ""
+
+
+@dataclass(frozen=True, slots=True)
+class SentTask:
+    """A task that was sent to another process, which unpickles it only when it runs it."""
+
+    tool: str
+    pickled: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class TaskEnd:
+    """How a task ended in a worker."""
+
+    tool: str
+    result: Any = None
+    first: tuple[Any, ...] = ()
+    """The arguments by position, after the run."""
+    objects: Sequence[Any] = ()
+    """The objects among the arguments, after the run."""
+    error: BaseException | None = None
+    """What the tool raised: InputRequired, OutcomeUnknown, KeyboardInterrupt, else a CallError; or
+    NotRun."""
+    prints: str = ""
+    """What it printed in another process."""
+    interrupted: bool = False
+    """Whether the kernel was interrupted just as the task ended."""
+
+    def __reduce__(self) -> tuple[type[SentEnd], tuple[str, bytes, str]]:
+        ended = self.result, self.first, self.objects, self.error
+        pickled, raised = attempt(pickle.dumps, ended, pickle.HIGHEST_PROTOCOL)
+        if pickled is None:
+            # The tool ran: this is no failure, after which a model would repeat the call.
+            lost = self.error or CallError(_unpicklable_result(self.result, raised))
+            error = None if self.error is None else CallError(error_text(lost))
+            text = None if self.error is not None else str(lost)
+            pickled = pickle.dumps((text, (), (), error))
+        return SentEnd, (self.tool, pickled, self.prints)
+
+
+def _unpicklable_result(result: Any, raised: str) -> str:
+    """Return the text that stands for a result which has no pickle."""
+    if attempt(pickle.dumps, result)[0] is None:
+        what = f"a {class_name(type(result))}, which cannot be pickled ({raised})"
+    else:
+        what = f"a result; an argument that it changed cannot be pickled ({raised})"
+    return f"{what}, so it stayed in the worker process. Run the tool on threads, or return data."
+
+
+@dataclass(frozen=True, slots=True)
+class SentEnd:
+    """The end of a task that came from another process, which the kernel unpickles."""
+
+    tool: str
+    pickled: bytes
+    prints: str
+
+    def load(self) -> TaskEnd:
+        """Return the end; a text stands for a result that this process cannot unpickle."""
+        ended, raised = attempt(pickle.loads, self.pickled)
+        if ended is None:
+            text = f"a result that the worker sent and the kernel cannot unpickle ({raised})"
+            return TaskEnd(self.tool, text, prints=self.prints)
+        result, first, objects, error = ended
+        return TaskEnd(self.tool, result, first, objects, error, self.prints)
+
+
+def run_task(task: ToolTask | SentTask) -> TaskEnd:
+    """Run a task in a worker. Everything that the tool raises is in the end that it returns."""
+    if isinstance(task, ToolTask):
+        # The kernel holds the streams of its own process while it waits.
+        return task.context.run(_end_of, task)
+    try:
+        function, first, arguments, kinds, objects = pickle.loads(task.pickled)
+    except BaseException as error:
+        text = (
+            f"not run: the worker cannot unpickle the call of {task.tool} "
+            f"({error_text(error)}); define the tool, and what it takes, in a module that the "
+            "worker imports"
+        )
+        return TaskEnd(task.tool, error=NotRun(text))
+    printed = Prints()
+    streams = sys.stdout, sys.stderr
+    sys.stdout = sys.stderr = printed
+    try:
+        end = _end_of(ToolTask(task.tool, function, first, arguments, kinds, objects))
+    finally:
+        sys.stdout, sys.stderr = streams
+    return replace(end, prints=printed.text())
+
+
+def _end_of(task: ToolTask) -> TaskEnd:
+    result: Any = None
+    error: BaseException | None = None
+    try:
+        result = task.result()
+    except InputRequired as required:
+        error = required
+    except KeyboardInterrupt:
+        error = KeyboardInterrupt()
+    except OutcomeUnknown as unknown:
+        error = OutcomeUnknown(attempt(str, unknown)[0] or "")
+    # Whatever else a tool raises, also SystemExit, is the call's failure and not the worker's.
+    except BaseException as raised:
+        error = CallError(error_text(raised))
+    return TaskEnd(task.tool, result, task.first, task.objects, error)

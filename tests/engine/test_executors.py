@@ -1,0 +1,633 @@
+"""Calls that run on an executor: threads, processes that are killed, and one that a test drives."""
+
+from __future__ import annotations
+
+import os
+import pickle
+import random
+import signal
+import threading
+from collections import Counter
+from collections.abc import Callable, Iterator
+from concurrent.futures import (
+    BrokenExecutor,
+    Executor,
+    Future,
+    ProcessPoolExecutor,
+    ThreadPoolExecutor,
+)
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from jupyter_toolcall import Scripted, Session, Tool, Toolbox, tool
+from jupyter_toolcall.core.errors import UsageError
+from jupyter_toolcall.core.events import Finished, Started, Unknown
+from jupyter_toolcall.core.journal import Journal
+from jupyter_toolcall.jupyter.cells import Cells
+from jupyter_toolcall.jupyter.options import parse_options
+from jupyter_toolcall.tools.running_tool import (
+    InputRequest,
+    InputRequired,
+    report_progress,
+    showing_progress,
+)
+
+
+class Bag:
+    """What holds numbers, and changes."""
+
+    def __init__(self) -> None:
+        self.numbers: list[int] = []
+
+    @tool(executor=True)
+    def put(self, number: int) -> None:
+        """Put a number into it."""
+        print("put", number)
+        self.numbers.append(number)
+
+    @tool(executor=True)
+    def same(self) -> Bag:
+        """Return this one."""
+        return self
+
+
+class Tally:
+    """A stateful instance."""
+
+    def __init__(self) -> None:
+        self.count = 0
+
+    @tool(executor=True)
+    def up(self, *steps: int) -> int:
+        """Count up."""
+        self.count += sum(steps)
+        return self.count
+
+
+class Locked:
+    """What has no pickle."""
+
+    def __init__(self) -> None:
+        self.lock = threading.Lock()
+
+
+@tool(executor=True)
+def process() -> int:
+    """Return the process that it runs in."""
+    return os.getpid()
+
+
+def in_kernel() -> int:
+    """Return the process that it runs in."""
+    return os.getpid()
+
+
+@tool(executor=True)
+async def thread() -> str:
+    """Return the thread that it runs in, from an async function."""
+    return threading.current_thread().name
+
+
+@tool(executor=True)
+def lock() -> Locked:
+    """Make what cannot be pickled."""
+    return Locked()
+
+
+@tool(executor=True)
+def unlock(locked: Locked) -> str:
+    """Take what cannot be pickled."""
+    return "unlocked"
+
+
+@tool(executor=True)
+def numbers() -> Iterator[int]:
+    """Return an iterator."""
+    yield from range(3)
+
+
+@tool(executor=True)
+def fail() -> int:
+    """Raise an exception that cannot be pickled."""
+    error = ValueError("no")
+    error.lock = threading.Lock()  # type: ignore[attr-defined]
+    raise error
+
+
+def _book(state: Any, responses: Any, arguments: Any) -> str:
+    return f"{state} for {responses['who'].content['name']}, by {os.getpid()}"
+
+
+FORM = {"type": "object", "properties": {"name": {"type": "string"}}, "required": ["name"]}
+
+
+@tool(executor=True, resume=_book)
+def book(day: str) -> str:
+    """Ask who books."""
+    raise InputRequired({"who": InputRequest("Who?", FORM)}, day)
+
+
+def _die(path: str) -> str:
+    with open(path, "a") as file:
+        file.write("ran\n")
+    os.kill(os.getpid(), signal.SIGKILL)
+    return "survived"
+
+
+@tool(executor=True)
+def die(path: str) -> str:
+    """Have an effect, and lose the worker."""
+    return _die(path)
+
+
+@tool(executor=True, idempotent=True)
+def die_or_not(path: str) -> str:
+    """Have an effect, and lose the worker at the first one."""
+    return "twice" if Path(path).exists() and Path(path).write_text("ran\nran\n") else _die(path)
+
+
+def session(*tools: Any, executor: Any, calls: Any, **more: Any) -> Session:
+    """Return a session in which these calls ran, each one in a turn of its own."""
+    options: dict[str, Any] = {"scheme": "flat", "approve": "all", **more}
+    return Session(Toolbox(*tools), Scripted([*calls, "Done."]), executor=executor, **options).tell(
+        "Go."
+    )
+
+
+# -- where a tool runs ------------------------------------------------------------------------
+
+
+def test_marked_tools_run_in_a_worker_and_the_others_in_the_kernel() -> None:
+    with ProcessPoolExecutor(1) as pool:
+        calls: Any = [("process", {}), ("in_kernel", {})]
+        done = session(process, in_kernel, executor=pool, calls=calls)
+    worker, kernel = (call.result for call in done.calls)
+    assert worker != os.getpid()
+    assert kernel == os.getpid()
+
+
+def test_a_marked_tool_runs_in_the_kernel_where_its_session_has_no_executor() -> None:
+    assert session(process, executor=None, calls=[("process", {})]).calls[0].result == os.getpid()
+
+
+def test_a_tool_may_have_an_executor_of_its_own() -> None:
+    with ThreadPoolExecutor(1, "mine") as pool:
+        own = tool(executor=pool)(lambda: threading.current_thread().name)
+        own.__name__ = "own"
+        assert session(own, executor=None, calls=[("own", {})]).calls[0].result == "mine_0"
+
+
+@pytest.mark.parametrize("name", ["threads", "processes"])
+def test_two_executors_have_names(name: str) -> None:
+    done = session(process, executor=name, calls=[("process", {})])
+    assert (done.calls[0].result == os.getpid()) == (name == "threads")
+
+
+@pytest.mark.parametrize("make", [ThreadPoolExecutor, ProcessPoolExecutor])
+def test_an_object_that_a_worker_changes_is_kept_as_a_new_one(make: Any) -> None:
+    calls = [("Bag_put", {"number": 1}), ("Bag_same", {}), ("Bag_put", {"number": 2})]
+    with make(1) as pool:
+        done = session(Bag, executor=pool, calls=calls, inputs={"bag": Bag()})
+    assert [call.object for call in done.calls] == ["Bag#2", "Bag#2", "Bag#3"]
+    assert [done[name].numbers for name in ("Bag#1", "Bag#2", "Bag#3")] == [[], [1], [1, 2]]
+    prints = [entry.meta["prints"] for entry in done.journal if "prints" in entry.meta]
+    assert prints == ["put 1\n", "put 2\n"]
+
+
+@pytest.mark.parametrize("make", [ThreadPoolExecutor, ProcessPoolExecutor])
+def test_an_instance_keeps_the_state_that_a_worker_gives_it(make: Any) -> None:
+    calls = [("Tally_up", {"steps": [1, 2]}), ("Tally_up", {"steps": [4]})]
+    with make(1) as pool:
+        done = session(Tally(), executor=pool, calls=calls)
+    assert [call.result for call in done.calls] == [3, 7]
+
+
+@pytest.mark.parametrize("make", [ThreadPoolExecutor, ProcessPoolExecutor])
+def test_iterators_async_tools_and_failures_are_as_in_the_kernel(make: Any) -> None:
+    calls: Any = [("numbers", {}), ("thread", {}), ("fail", {})]
+    with make(1) as pool:
+        done = session(numbers, thread, fail, executor=pool, calls=calls)
+    assert done.calls[0].result == [0, 1, 2]
+    assert done.calls[1].result == "toolcall-async"
+    assert (done.calls[2].status, done.calls[2].error) == ("failed", "ValueError: no")
+
+
+@pytest.mark.parametrize("make", [ThreadPoolExecutor, ProcessPoolExecutor])
+def test_a_tool_asks_for_input_from_a_worker_and_goes_on_in_one(make: Any) -> None:
+    with make(1) as pool:
+        done = session(book, executor=pool, calls=[("book", {"day": "Monday"})])
+        done.decide("call_1", "answer", result={"name": "Ada"}).run()
+    result = done.calls[0].result
+    assert result.startswith("Monday for Ada, by ")
+    assert (result == f"Monday for Ada, by {os.getpid()}") == (make is ThreadPoolExecutor)
+
+
+# -- what cannot be sent ----------------------------------------------------------------------
+
+
+def test_threads_take_what_cannot_be_pickled() -> None:
+    with ThreadPoolExecutor(1) as pool:
+        inner = tool(executor=True)(lambda: "inside")
+        inner.__name__ = "inner"
+        done = session(inner, lock, executor=pool, calls=[("inner", {}), ("lock", {})])
+    assert [call.status for call in done.calls] == ["succeeded", "succeeded"]
+
+
+def test_a_tool_that_cannot_be_pickled_does_not_run_and_is_named() -> None:
+    inner = tool(executor=True)(lambda: "inside")
+    inner.__name__ = "inner"
+    with ProcessPoolExecutor(1) as pool:
+        done = session(inner, process, executor=pool, calls=[("inner", {}), ("process", {})])
+    assert done.calls[0].error == (
+        "not run: the tool inner cannot be pickled for a worker process; define its function at "
+        "the top level of a module or cell, or run it without an executor"
+    )
+    assert done.calls[1].status == "succeeded"
+
+
+def test_an_argument_that_cannot_be_pickled_is_named() -> None:
+    calls = [("unlock", {"locked": "Locked#1"})]
+    with ProcessPoolExecutor(1) as pool:
+        done = session(unlock, executor=pool, calls=calls, inputs={"locked": Locked()})
+    assert done.calls[0].error == (
+        "not run: unlock: locked, a Locked, cannot be pickled for a worker process; run the tool "
+        "on threads, or without an executor"
+    )
+
+
+def test_a_result_that_cannot_be_pickled_is_a_text_and_no_failure() -> None:
+    with ProcessPoolExecutor(1) as pool:
+        done = session(lock, executor=pool, calls=[("lock", {})])
+    assert done.calls[0].status == "succeeded"
+    assert done.calls[0].result == (
+        "a Locked, which cannot be pickled (TypeError), so it stayed in the worker process. "
+        "Run the tool on threads, or return data."
+    )
+
+
+# -- executors that are none, closed, or lose a worker -----------------------------------------
+
+
+def test_a_closed_executor_runs_nothing_and_says_so() -> None:
+    pool = ThreadPoolExecutor(1)
+    pool.shutdown()
+    done = session(process, executor=pool, calls=[("process", {})])
+    assert done.calls[0].error == (
+        "not run: the executor takes no calls (cannot schedule new futures after shutdown); "
+        "give the session a new one with executor="
+    )
+
+
+class Client:
+    """A client of a cluster, which is no executor itself."""
+
+    def get_executor(self) -> None: ...
+
+    def __repr__(self) -> str:
+        return "<Client>"
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        ("thread", r"^executor: no executor 'thread'; give threads or processes\..*threads"),
+        (3, r"^executor: 3 is no executor; give a concurrent\.futures\.Executor, 'threads' or"),
+        (Client(), r"^executor: <Client> is no executor; write NAME\.get_executor\(\), 'threads'"),
+    ],
+)
+def test_what_is_no_executor_is_refused_with_what_to_write(value: Any, text: str) -> None:
+    with pytest.raises(UsageError, match=text):
+        Session(Toolbox(process), None, executor=value)
+    with pytest.raises(UsageError):
+        tool(executor=value)(in_kernel)
+
+
+def test_an_executor_on_which_no_tool_runs_is_refused() -> None:
+    with pytest.raises(UsageError, match=r"mark those that do with @tool\(executor=True\)"):
+        Session(Toolbox(in_kernel), None, executor="threads")
+
+
+def test_a_killed_worker_leaves_the_outcome_unknown_and_one_effect(tmp_path: Path) -> None:
+    path = tmp_path / "effect"
+    with ProcessPoolExecutor(1) as pool:
+        done = session(die, executor=pool, calls=[("die", {"path": str(path)})])
+        assert [call.status for call in done.run().pending] == ["unknown"]
+    done.decide("call_1", "reject", reason="I look myself.").run()
+    assert path.read_text() == "ran\n"
+    assert "the worker that ran die was killed" in str(done.requests[-1].request.messages[-1])
+
+
+def test_a_killed_worker_of_an_idempotent_tool_is_replaced_and_the_call_is_repeated_once(
+    tmp_path: Path,
+) -> None:
+    path = tmp_path / "effect"
+    calls = [("die_or_not", {"path": str(path)})]
+    done = session(die_or_not, executor="processes", calls=calls)
+    assert (done.calls[0].status, done.calls[0].result) == ("succeeded", "twice")
+    starts = [entry for entry in done.journal if isinstance(entry.event, Started)]
+    assert len(starts) == 2
+    notes = [note for entry in done.journal for note in entry.meta.get("notes", ())]
+    assert notes == ["ran again: the worker that ran die_or_not was killed"]
+    assert path.read_text() == "ran\nran\n"
+
+
+def test_a_pool_that_stays_broken_leaves_a_repeated_call_unknown(tmp_path: Path) -> None:
+    path = tmp_path / "effect"
+    with ProcessPoolExecutor(1) as pool:
+        done = session(die_or_not, executor=pool, calls=[("die_or_not", {"path": str(path)})])
+    assert [call.status for call in done.pending] == ["unknown"]
+    assert path.read_text() == "ran\n"
+
+
+# -- the line of a cell -------------------------------------------------------------------------
+
+
+def cell(line: str, **variables: Any) -> Session:
+    """Return the session that a cell's line opens."""
+    options = parse_options(f"-m m -t process --scheme flat --approve all {line}")
+    model = Scripted([("process", {}), "Done."])
+    return Cells().session(options, {"process": process, "m": model, **variables})
+
+
+@pytest.mark.parametrize("name", ["threads", "processes", "pool"])
+def test_a_line_names_an_executor(name: str) -> None:
+    with ProcessPoolExecutor(1) as pool:
+        done = cell(f"--executor {name}", pool=pool).tell("Go.")
+    assert (done.calls[0].result == os.getpid()) == (name == "threads")
+
+
+def test_a_line_that_names_no_executor_names_the_nearest() -> None:
+    with pytest.raises(UsageError, match=r"^--executor: no executor 'poo'; .*pool"):
+        cell("--executor poo", pool=ThreadPoolExecutor(1))
+    with pytest.raises(UsageError, match=r"^--executor: 3 is no executor"):
+        cell("--executor number", number=3)
+
+
+# -- interrupts ---------------------------------------------------------------------------------
+
+
+@dataclass
+class Driven(Executor):
+    """An executor of which each submission ends as the next of its `ends` says."""
+
+    ends: list[str]
+    disk: list[str] = field(default_factory=list)
+    unrecorded: list[str] = field(default_factory=list)
+    """The submissions before which no start of the call was on disk."""
+
+    def submit(self, function: Callable[..., Any], /, *args: Any, **named: Any) -> Future[Any]:
+        end, future = self.ends.pop(0) if self.ends else "ended", Future[Any]()
+        if not (self.disk and '"started"' in self.disk[-1]):
+            self.unrecorded.append(end)
+        match end:
+            case "closed":
+                raise RuntimeError("cannot schedule new futures after shutdown")
+            case "broken":
+                raise BrokenExecutor
+            case "lost before it began":
+                future.set_exception(BrokenExecutor())
+            case "dropped":
+                future.cancel()
+                future.set_running_or_notify_cancel()
+            case "stopped before it began":
+                signal.raise_signal(signal.SIGINT)
+            case _:
+                future.set_running_or_notify_cancel()
+                sent = pickle.loads(pickle.dumps((function, args, named)))
+                ended = pickle.loads(pickle.dumps(sent[0](*sent[1], **sent[2])))
+                if end == "lost":
+                    future.set_exception(BrokenExecutor())
+                elif end != "stopped":
+                    future.set_result(ended)
+                if end in ("stopped", "stopped as it ended"):
+                    signal.raise_signal(signal.SIGINT)
+        return future
+
+
+ENDS = (
+    *("ended", "closed", "broken", "lost before it began", "lost", "dropped"),
+    *("stopped before it began", "stopped", "stopped as it ended"),
+)
+RAN: list[int] = []
+
+
+def note(call: int) -> str:
+    """Have an effect."""
+    RAN.append(call)
+    return f"did {call}"
+
+
+KINDS = ("plain", "reading", "repeatable")
+SCHEMA = {"type": "object", "properties": {"call": {"type": "integer"}}, "required": ["call"]}
+PLAIN = Tool("plain", "", SCHEMA, note, executor=True)
+BOX = Toolbox(
+    PLAIN,
+    replace(PLAIN, name="reading", read_only=True),
+    replace(PLAIN, name="repeatable", idempotent=True),
+)
+
+
+def driven(kinds: list[str], ends: list[str]) -> tuple[Session, Driven]:
+    """Return a session whose calls ended like this, in which a person rejects what is unknown."""
+    RAN.clear()
+    executor = Driven([*ends])
+    calls = [(kind, {"call": number}) for number, kind in enumerate(kinds, 1)]
+    model = Scripted([calls, "Done."])
+    journal = Journal(lambda line, when: executor.disk.append(line))
+    done = Session(
+        BOX, model, scheme="flat", approve="all", journal=journal, executor=executor
+    ).ask("Go.")
+    while done.text != "Done.":
+        try:
+            done.run()
+        except KeyboardInterrupt:
+            continue
+        for call in done.pending:
+            assert call.status == "unknown"
+            done.decide(call, "reject", reason="I look myself.")
+    return done, executor
+
+
+@settings(max_examples=200)
+@given(
+    st.lists(st.sampled_from(KINDS), min_size=1, max_size=4),
+    st.lists(st.sampled_from(ENDS), max_size=8),
+)
+def test_a_call_has_its_effect_once_and_one_result_however_its_executor_ends(
+    kinds: list[str], ends: list[str]
+) -> None:
+    done, executor = driven(kinds, ends)
+    assert executor.unrecorded == []
+    assert [call.tool for call in done.calls] == kinds
+    for number, call in enumerate(done.calls, 1):
+        times = RAN.count(number)
+        assert times <= (2 if call.tool == "repeatable" else 1)
+        match call.status:
+            case "succeeded":
+                assert times >= 1
+                assert call.result == f"did {number}"
+            case "failed":
+                assert times == 0
+                assert call.error.startswith("not run: ")
+            case "interrupted":
+                assert times == 0 or call.tool != "plain"
+            case status:
+                assert status == "rejected"
+    ran, head, count = [*RAN], done.head, len(done.journal)
+    assert done.replay().run().head == head
+    assert (RAN, len(done.journal)) == (ran, count)
+
+
+@pytest.mark.parametrize(
+    ("end", "kind", "status", "ran"),
+    [
+        ("stopped before it began", "plain", "interrupted", 0),
+        ("stopped", "plain", "rejected", 1),
+        ("stopped", "reading", "interrupted", 1),
+        ("stopped as it ended", "plain", "succeeded", 1),
+        ("lost before it began", "plain", "rejected", 0),
+        ("lost", "repeatable", "succeeded", 2),
+        ("dropped", "plain", "failed", 0),
+        ("broken", "plain", "failed", 0),
+    ],
+)
+def test_how_a_call_ends_depends_on_whether_it_began_and_may_be_repeated(
+    end: str, kind: str, status: str, ran: int
+) -> None:
+    done, _ = driven([kind], [end])
+    assert (done.calls[0].status, len(RAN)) == (status, ran)
+
+
+def test_an_interrupt_that_comes_as_a_call_fails_stops_the_session() -> None:
+    model = Scripted([[("fail", {}), ("process", {})], "Done."])
+    executor = Driven(["stopped as it ended"])
+    done = Session(
+        Toolbox(fail, process), model, scheme="flat", approve="all", executor=executor
+    ).ask("Go.")
+    with pytest.raises(KeyboardInterrupt):
+        done.run()
+    assert [call.status for call in done.calls] == ["failed", "proposed"]
+
+
+def test_an_interrupt_ends_the_wait_for_a_thread_and_the_session_goes_on() -> None:
+    release = threading.Event()
+
+    @tool(executor=True)
+    def wait() -> str:
+        """Wait until the test is over."""
+        signal.raise_signal(signal.SIGINT)
+        release.wait()
+        return "late"
+
+    model = Scripted([[("wait", {}), ("process", {})], "Done."])
+    with ThreadPoolExecutor(2) as pool:
+        done = Session(
+            Toolbox(wait, process), model, scheme="flat", approve="all", executor=pool
+        ).ask("Go.")
+        with pytest.raises(KeyboardInterrupt):
+            done.run()
+        assert [call.status for call in done.calls] == ["unknown", "proposed"]
+        release.set()
+        done.decide(done.pending[0], "answer", result="late").run()
+    assert [call.status for call in done.calls] == ["answered", "succeeded"]
+
+
+class Stopped(ThreadPoolExecutor):
+    """A pool of which the person interrupts the kernel as soon as a call is submitted."""
+
+    def submit(self, function: Any, /, *args: Any, **named: Any) -> Future[Any]:
+        future = super().submit(function, *args, **named)
+        signal.raise_signal(signal.SIGINT)
+        return future
+
+
+def test_a_call_that_waits_for_a_free_thread_is_cancelled_by_an_interrupt() -> None:
+    release, ran = threading.Event(), list[str]()
+
+    @tool(executor=True)
+    def send() -> None:
+        """Have an effect."""
+        ran.append("send")
+
+    model = Scripted([("send", {}), "Done."])
+    with Stopped(1) as pool:
+        ThreadPoolExecutor.submit(pool, release.wait)
+        done = Session(Toolbox(send), model, scheme="flat", approve="all", executor=pool).ask("Go.")
+        with pytest.raises(KeyboardInterrupt):
+            done.run()
+        release.set()
+    assert (done.calls[0].status, ran) == ("interrupted", [])
+
+
+def test_a_thread_reports_the_progress_of_its_call() -> None:
+    shown: list[str] = []
+
+    @tool(executor=True)
+    def copy() -> None:
+        """Copy."""
+        report_progress("half")
+
+    with ThreadPoolExecutor(1) as pool, showing_progress(shown.append):
+        session(copy, executor=pool, calls=[("copy", {})])
+    assert shown == ["half"]
+
+
+# -- workers that are killed at any moment ------------------------------------------------------
+
+
+def _doomed(path: str, call: int, lives: float) -> int:
+    # The alarm ends the process: in this call, while its result is sent, or in a later call.
+    signal.setitimer(signal.ITIMER_REAL, lives)
+    with open(path, "a") as file:
+        file.write(f"{call}\n")
+    return 10 * call
+
+
+@tool(executor=True)
+def doomed(path: str, call: int, lives: float) -> int:
+    """Have an effect, in a process that does not live long."""
+    return _doomed(path, call, lives)
+
+
+@tool(executor=True, idempotent=True)
+def doomed_or_again(path: str, call: int, lives: float) -> int:
+    """Have an effect that may come twice, in a process that does not live long."""
+    return _doomed(path, call, lives)
+
+
+@pytest.mark.long
+def test_of_two_hundred_killed_workers_none_has_an_effect_twice_or_loses_a_result(
+    tmp_path: Path,
+) -> None:
+    path, drawn = tmp_path / "effects", random.Random(19)
+    calls = [
+        (
+            drawn.choice(["doomed", "doomed_or_again"]),
+            {"path": str(path), "call": number, "lives": drawn.uniform(1e-6, 6e-4)},
+        )
+        for number in range(300)
+    ]
+    done = Session(
+        Toolbox(doomed, doomed_or_again),
+        Scripted([calls, "Done."]),
+        scheme="flat",
+        approve="all",
+        executor="processes",
+    ).ask("Go.")
+    while done.text != "Done.":
+        for call in done.run().pending:
+            done.decide(call, "reject", reason="I look myself.")
+    effects = Counter(map(int, path.read_text().split()))
+    for number, call in enumerate(done.calls):
+        again = call.tool == "doomed_or_again"
+        assert effects[number] <= (2 if again else 1)
+        assert call.status in ("succeeded", "rejected")
+        if call.status == "succeeded":
+            assert (call.result, effects[number] >= 1) == (10 * number, True)
+    outcomes = [e.event.outcome for e in done.journal if isinstance(e.event, Finished)]
+    assert sum(isinstance(outcome, Unknown) for outcome in outcomes) >= 200
