@@ -14,7 +14,7 @@ from typing import Any
 
 from ..core.call_record import CallRecord
 from ..core.digests import digest
-from ..core.errors import Absent, CallError
+from ..core.errors import Absent, CallError, NotRun
 from ..core.events import (
     WITHOUT_RESULT,
     Decided,
@@ -35,7 +35,7 @@ from ..tools.object_references import Path, fits_in, replace_names
 from ..tools.object_types import kind_name
 from ..tools.running_tool import InputRequired, OutcomeUnknown
 from ..tools.tool import Tool
-from ..tools.tool_task import NotRun, Prints, ToolTask
+from ..tools.tool_task import Prints, ToolTask
 from ..tools.toolbox import Toolbox
 from ..tools.value_copies import private, well_formed
 from .argument_copies import NO_CHANGES, ArgumentCopies, InPlaceChanges

@@ -11,10 +11,11 @@ from contextlib import suppress
 from dataclasses import replace
 from typing import Any
 
+from ..core.errors import NotRun
 from ..core.interrupts import Hold, interruptible
 from ..tools.invoke import TICK, error_text
 from ..tools.running_tool import OutcomeUnknown
-from ..tools.tool_task import NotRun, SentEnd, TaskEnd, ToolTask, run_task
+from ..tools.tool_task import SentEnd, TaskEnd, ToolTask, run_task
 
 
 class StillRunning(OutcomeUnknown):
@@ -51,8 +52,11 @@ def run_on_executor(executor: Executor, task: ToolTask, repeatable: bool) -> Tas
 def _submit(executor: Executor, task: ToolTask) -> Future[Any]:
     try:
         return executor.submit(run_task, task)
-    except BrokenExecutor:
-        reason = "the executor is broken, since one of its workers was killed"
+    except BrokenExecutor as error:
+        text = str(error) or "one of its workers was killed"
+        reason = f"the executor is broken ({text})"
+    except ConnectionError as error:
+        raise NotRun(f"not run: {error}") from None
     except RuntimeError as error:
         # Of the standard library's pools this is how a closed one answers.
         reason = f"the executor takes no calls ({error})"
@@ -70,7 +74,7 @@ def _end_of(future: Future[Any], task: ToolTask) -> TaskEnd:
     """Return how a task ended, from a future that is done."""
     try:
         end = future.result()
-    except NotRun:
+    except (NotRun, OutcomeUnknown):
         raise
     except CancelledError:
         raise NotRun(

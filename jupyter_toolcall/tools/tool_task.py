@@ -6,15 +6,16 @@ that one, what cannot be pickled becomes an error that names it, on the side whe
 
 from __future__ import annotations
 
+import functools
 import io
 import pickle
 import sys
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
 from contextvars import Context, copy_context
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, cast
 
-from ..core.errors import Absent, CallError
+from ..core.errors import Absent, CallError, NotRun
 from ..core.interrupts import attempt, class_name
 from .invoke import error_text, invoke, iterator_items
 from .object_types import Kinds, registered_kind
@@ -25,8 +26,21 @@ PRINTS = 4_000
 """Characters of a tool's prints that are kept."""
 
 
-class NotRun(CallError):
-    """A call never reached its tool: its executor or its worker does not take it."""
+@functools.cache
+def _pickler() -> Callable[..., bytes]:
+    """Return cloudpickle's function if it is installed: it comes with Dask.
+
+    It sends the functions and classes of cells themselves, and not by their names.
+    """
+    try:
+        from cloudpickle import dumps
+    except ImportError:
+        return pickle.dumps
+    return cast(Callable[..., bytes], dumps)
+
+
+def _dumps(value: Any) -> bytes:
+    return _pickler()(value, pickle.HIGHEST_PROTOCOL)
 
 
 class Prints(io.TextIOBase):
@@ -89,6 +103,10 @@ class ToolTask:
     def __reduce__(self) -> tuple[type[SentTask], tuple[str, bytes]]:
         return SentTask, (self.tool, self._pickled())
 
+    def sent(self) -> SentTask:
+        """Return the task as another process gets it. Raises NotRun where it has no pickle."""
+        return SentTask(self.tool, self._pickled())
+
     def _pickled(self) -> bytes:
         """Return the pickled call. Raises NotRun, which names what has no pickle."""
         iterators = {
@@ -98,21 +116,21 @@ class ToolTask:
         }
         # One pickle of all: the objects are the same ones as among the arguments.
         call = self.function, self.first, self.arguments, iterators, self.objects
-        pickled, raised = attempt(pickle.dumps, call, pickle.HIGHEST_PROTOCOL)
+        pickled, raised = attempt(_dumps, call)
         if pickled is not None:
             return pickled
         raise NotRun(f"not run: {self._unpicklable_part() or f'{self.tool}: {raised}'}")
 
     def _unpicklable_part(self) -> str:
         """Return which part of the call has no pickle, and what to do."""
-        if attempt(pickle.dumps, self.function)[0] is None:
+        if attempt(_dumps, self.function)[0] is None:
             return (
                 f"the tool {self.tool} cannot be pickled for a worker process; define its function "
                 "at the top level of a module or cell, or run it without an executor"
             )
         instances = [("its instance", value) for value in self.first]
         for name, value in [*instances, *self.arguments.items()]:
-            if attempt(pickle.dumps, value)[0] is None:
+            if attempt(_dumps, value)[0] is None:
                 kind = class_name(type(value))
                 return (
                     f"{self.tool}: {name}, a {kind}, cannot be pickled for a worker process; "
@@ -146,22 +164,29 @@ class TaskEnd:
     """What it printed in another process."""
     interrupted: bool = False
     """Whether the kernel was interrupted just as the task ended."""
+    worker: str = ""
+    """The worker of a cluster that ran it, such as `tcp://127.0.0.1:40123 (dask)`."""
 
     def __reduce__(self) -> tuple[type[SentEnd], tuple[str, bytes, str]]:
+        sent = self.sent()
+        return SentEnd, (sent.tool, sent.pickled, sent.prints)
+
+    def sent(self) -> SentEnd:
+        """Return the end as another process gets it."""
         ended = self.result, self.first, self.objects, self.error
-        pickled, raised = attempt(pickle.dumps, ended, pickle.HIGHEST_PROTOCOL)
+        pickled, raised = attempt(_dumps, ended)
         if pickled is None:
             # The tool ran: this is no failure, after which a model would repeat the call.
             lost = self.error or CallError(_unpicklable_result(self.result, raised))
             error = None if self.error is None else CallError(error_text(lost))
             text = None if self.error is not None else str(lost)
             pickled = pickle.dumps((text, (), (), error))
-        return SentEnd, (self.tool, pickled, self.prints)
+        return SentEnd(self.tool, pickled, self.prints)
 
 
 def _unpicklable_result(result: Any, raised: str) -> str:
     """Return the text that stands for a result which has no pickle."""
-    if attempt(pickle.dumps, result)[0] is None:
+    if attempt(_dumps, result)[0] is None:
         what = f"a {class_name(type(result))}, which cannot be pickled ({raised})"
     else:
         what = f"a result; an argument that it changed cannot be pickled ({raised})"
@@ -175,15 +200,17 @@ class SentEnd:
     tool: str
     pickled: bytes
     prints: str
+    worker: str = ""
 
     def load(self) -> TaskEnd:
         """Return the end; a text stands for a result that this process cannot unpickle."""
         ended, raised = attempt(pickle.loads, self.pickled)
         if ended is None:
             text = f"a result that the worker sent and the kernel cannot unpickle ({raised})"
-            return TaskEnd(self.tool, text, prints=self.prints)
+            return TaskEnd(self.tool, text, prints=self.prints, worker=self.worker)
         result, first, objects, error = ended
-        return TaskEnd(self.tool, result, first, objects, error, self.prints)
+        end = TaskEnd(self.tool, result, first, objects, error, self.prints)
+        return replace(end, worker=self.worker)
 
 
 def run_task(task: ToolTask | SentTask) -> TaskEnd:
