@@ -13,6 +13,7 @@ from typing import Any
 
 from ..core.errors import NotRun
 from ..core.interrupts import Hold, interruptible
+from ..tools.executors import worker_of
 from ..tools.invoke import TICK, error_text
 from ..tools.running_tool import OutcomeUnknown
 from ..tools.tool_task import SentEnd, TaskEnd, ToolTask, run_task
@@ -42,7 +43,8 @@ def run_on_executor(executor: Executor, task: ToolTask, repeatable: bool) -> Tas
             if future.cancel() or (repeatable and not future.done()):
                 raise
             if not future.done():
-                text = "you stopped waiting for it, and it may still run on its executor"
+                at = worker_of(future) or "its executor"
+                text = f"you stopped waiting for it, and it may still run on {at}"
                 raise StillRunning(text) from None
             interrupted = True
         end = _end_of(future, task)
@@ -86,4 +88,6 @@ def _end_of(future: Future[Any], task: ToolTask) -> TaskEnd:
     except BaseException as error:
         # A task raises nothing, so this comes from the executor, and the tool may have run.
         raise OutcomeUnknown(f"its executor lost the call: {error_text(error)}") from None
-    return end.load() if isinstance(end, SentEnd) else end
+    ended: TaskEnd = end.load() if isinstance(end, SentEnd) else end
+    worker = worker_of(future)
+    return replace(ended, worker=worker) if worker else ended

@@ -17,7 +17,7 @@ from collections import deque
 from collections.abc import Callable, Mapping
 from concurrent.futures import BrokenExecutor, Executor, Future, InvalidStateError
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 from urllib.parse import urlsplit
 from uuid import uuid4
@@ -180,8 +180,8 @@ class DaskExecutor(Executor):
         if result.end is None:
             call.lose()
         else:
-            call.worker = call.worker or result.worker
-            call.end(replace(result.end, worker=f"{result.worker} (dask)"))
+            call.worker = result.worker
+            call.end(result.end)
 
     async def _fail(self, call: DaskCall, reason: str) -> None:
         """Fail a call that did not end by itself, as not run if it never began."""
@@ -206,7 +206,7 @@ class DaskExecutor(Executor):
 
     def _note_lost_worker(self, event: tuple[float, Mapping[str, Any]]) -> Any:
         """End the calls that ran on a worker which is lost. Those that wait go to another one."""
-        message = event[1]
+        message: Any = event[1]
         if isinstance(message, Mapping) and message.get("action") == "remove-worker":
             for name in (*message["processing-tasks"], *message["lost-computed-tasks"]):
                 if name in self._calls and self._calls[name][0].worker == message["worker"]:

@@ -16,7 +16,7 @@ from typing import Any
 
 from ..core.errors import UsageError
 from ..core.text import nearest
-from .dask_executor import check_installed, dask_at, dask_executor, local_dask
+from .dask_executor import DaskCall, check_installed, dask_at, dask_executor, local_dask
 
 NAMES = ("threads", "processes", "dask")
 AT = "dask:"
@@ -133,6 +133,14 @@ def _executor(value: Any) -> Executor | None:
         executor = getattr(view, "executor", view)
         return EngineExecutor(executor) if isinstance(executor, Executor) else None
     return value if isinstance(value, Executor) else None
+
+
+def worker_of(future: Future[Any]) -> str:
+    """Return the worker of a cluster that runs or ran a call; "" where it is not known."""
+    if isinstance(future, DaskCall):
+        return f"{future.worker} (dask)" if future.worker else ""
+    engine = getattr(future, "engine_id", None)
+    return "" if engine is None else f"engine {engine} (ipyparallel)"
 
 
 class EngineExecutor(Executor):
