@@ -66,6 +66,8 @@ class Session:
         breaks: Globs of tools whose calls wait in any case.
         executor: Where the tools run that are marked `@tool(executor=True)`: a
             `concurrent.futures.Executor`, "threads" or "processes". None: in the kernel.
+        jobs: How many read-only calls of one reply run together, where none of them takes the
+            result of another. 1: one after the other.
 
     Raises:
         UsageError: A name, a type or an option is wrong.
@@ -102,6 +104,7 @@ class Session:
         max_turns: int | None = None,
         breaks: tuple[str, ...] = (),
         executor: Executor | str | None = None,
+        jobs: int = 1,
     ) -> None:
         context, opened = open_session(
             toolbox,
@@ -116,6 +119,7 @@ class Session:
             breaks=breaks,
             max_turns=max_turns,
             executor=executor,
+            jobs=jobs,
         )
         self.name = name or ""
         self.cursor = Cursor(context, context.journal.append(None, opened).id)
@@ -457,6 +461,7 @@ class Session:
         inputs: Mapping[str, Described] | None = None,
         approve: Approve = "ask",
         executor: Executor | str | None = None,
+        jobs: int = 1,
     ) -> Session:
         """Return the session that was saved, at its newest entry.
 
@@ -465,7 +470,7 @@ class Session:
         not fit its own digests, UsageError where it has another scheme.
         """
         described = inputs or {}
-        cursor = load_session(path, toolbox, model, scheme, described, approve, executor)
+        cursor = load_session(path, toolbox, model, scheme, described, approve, executor, jobs)
         return Session.here(cursor, "")
 
     def shown(self) -> Session:
