@@ -11,7 +11,7 @@ import { PanelView } from './view';
 import { h } from './view/dom';
 import { applyNotice, EMPTY_MODEL } from './view/model';
 import { isRecord } from './view/rows';
-import { textBlock, trans } from './view/text';
+import { t, textBlock } from './view/text';
 
 export const SESSION_TYPE = 'application/vnd.jupyter-toolcall.session+json';
 /** In version 1 the rows of a notebook were objects; now each is a JSON text. */
@@ -92,7 +92,7 @@ export class SavedView extends Widget implements IRenderMime.IRenderer {
   private _showResult(rows: Rows): void {
     const { text, says } = applyNotice(EMPTY_MODEL, { type: 'whole', rows, live: false, version: VERSION }).session;
     const show = (): void => this.showData(this._data);
-    const more = h('button', { type: 'button', class: 'jtc-way', onclick: show }, trans.__('Show the session'));
+    const more = h('button', { type: 'button', class: 'jtc-way', onclick: show }, t('Show the session'));
     this.node.append(h('p', 'jtc-answer', textBlock(text || says)), more);
   }
 
