@@ -60,7 +60,7 @@ export class Overview {
   private readonly _marks = s('g');
   private readonly _frameRect = s('rect', { class: 'frame', rx: 2 });
   private readonly _svg = s('svg', { class: 'g', 'aria-hidden': 'true' }, this._marks, this._frameRect);
-  readonly element = h('div', { class: 'tc-overview', role: 'slider', tabindex: 0, label: 'Overview', 'aria-valuemin': 0 }, this._svg);
+  readonly element = h('div', { class: 'tc-overview', role: 'slider', tabindex: 0, label: t('Overview'), 'aria-valuemin': 0 }, this._svg);
   private _shown!: Shown;
   /** Pixels of the map for each pixel of the graph, the corner of the graph, and the size of the map. */
   private _scale = { x: 0, y: 0, left: 0, top: 0, width: 0, height: 0 };
