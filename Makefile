@@ -29,6 +29,7 @@ help:
 	@echo "make faults  many thousand faults: kills, lost power, full disks, damage, races"
 	@echo "make realmodel  installs a small model (500 MB), and runs the kitchen on it"
 	@echo "make build  the wheel and the sdist, in dist/"
+	@echo "make animation  records the README's pictures from JupyterLab, into docs/"
 	@echo "make clean  remove all that was built or installed here"
 
 $(BIN)/python:
@@ -110,6 +111,10 @@ faults: $(VENV)/.dev
 build: $(VENV)/.dev
 	rm -rf dist
 	$(BIN)/python -m build
+
+.PHONY: animation
+animation: $(VENV)/.dev chromium
+	$(BIN)/python -m docs.record_animation
 
 clean:
 	rm -rf $(VENV) build dist labextension/lib labextension/node_modules labextension/*.tsbuildinfo
