@@ -88,7 +88,6 @@ def test_every_extra_that_it_names_exists() -> None:
     named = set(re.findall(r"\[([a-z]+)\]'", README))
     assert {"lab", "local", "openai", "tables"} <= named
     assert named <= set(project["optional-dependencies"])
-    assert f"jupyter_toolcall-{project['version']}-py3-none-any.whl" in README
 
 
 def test_every_link_and_picture_leads_to_a_file() -> None:
