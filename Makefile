@@ -28,6 +28,7 @@ help:
 	@echo "make bench-peers  other systems on the same work, each in its own environment"
 	@echo "make faults  many thousand faults: kills, lost power, full disks, damage, races"
 	@echo "make realmodel  installs a small model (500 MB), and runs the kitchen on it"
+	@echo "make docs   the documentation as a site, in build/docs; make docs-links also checks its links"
 	@echo "make build  the wheel and the sdist, in dist/"
 	@echo "make clean  remove all that was built or installed here"
 
@@ -43,6 +44,10 @@ $(VENV)/.lab: $(SOURCES) | $(BIN)/python
 $(VENV)/.dev: $(SOURCES) | $(BIN)/python
 	$(BIN)/python -m pip install --quiet --editable '.[demo,dev]'
 	@touch $@ $(VENV)/.lab
+
+$(VENV)/.docs: $(SOURCES) | $(BIN)/python
+	$(BIN)/python -m pip install --quiet --editable '.[demo,docs]'
+	@touch $@
 
 $(VENV)/node: $(VENV)/.dev
 	@rm -rf $@
@@ -82,7 +87,7 @@ test-py: $(VENV)/.dev labextension/node_modules/.package-lock.json chromium
 	$(BIN)/python -m pytest -n 2 --dist loadfile -m "e2e and not long"
 
 .PHONY: test-long
-test-long: $(VENV)/.dev labextension/node_modules/.package-lock.json chromium
+test-long: $(VENV)/.dev $(VENV)/.docs labextension/node_modules/.package-lock.json chromium
 	$(BIN)/python -m pytest -n auto --maxprocesses 4 --dist loadfile -m "long and not e2e"
 	$(BIN)/python -m pytest -n 2 --dist loadfile -m "e2e and long"
 
@@ -106,6 +111,17 @@ bench-peers: $(VENV)/.dev
 
 faults: $(VENV)/.dev
 	$(BIN)/python -m tests.faults large
+
+# A link or a reference that leads nowhere is an error.
+SPHINX := $(BIN)/python -m sphinx --fail-on-warning --keep-going --nitpicky -d build/doctrees docs
+
+.PHONY: docs docs-links
+docs: $(VENV)/.docs
+	$(SPHINX) build/docs
+
+# It asks the servers of all links, and so needs the internet.
+docs-links: $(VENV)/.docs
+	$(SPHINX) -b linkcheck build/docs-links
 
 build: $(VENV)/.dev
 	rm -rf dist

@@ -19,14 +19,23 @@ extensions = [
     "sphinx.ext.autodoc",
     "sphinx.ext.napoleon",
     "sphinx_copybutton",
+    "api_docstrings",
     "lessons",
     "generated_reference",
     "toolchat_lexer",
 ]
 exclude_patterns = ["_ext"]
 nitpicky = True
-# Types of the standard library and of other packages have no page in this site.
-nitpick_ignore_regex = [("py:.*", r"(?!jupyter_toolcall\.).*")]
+# Signatures name types of other packages, and our own ones below the public API: these have no page.
+INTERNAL = (
+    *(r"compare\..*", r"core\.(call_record|events|input_round|journal|state)\..*"),
+    *(r"engine\.person_model\..*", r"export\..*", r"models\.(local_wire|prices)\..*"),
+    *(r"sources\.table_sharing\..*", r"tools\.tool\.F"),
+)
+nitpick_ignore_regex = [
+    ("py:.*", r"(?!jupyter_toolcall\.).*"),
+    *(("py:.*", rf"jupyter_toolcall\.{each}") for each in INTERNAL),
+]
 
 myst_enable_extensions = ["colon_fence", "deflist"]
 myst_heading_anchors = 3
@@ -35,6 +44,7 @@ nb_execution_mode = "off"
 nb_merge_streams = True
 nb_ipywidgets_js: dict[str, dict[str, str]] = {}
 
+toc_object_entries_show_parents = "hide"
 autodoc_member_order = "bysource"
 autodoc_typehints = "signature"
 autodoc_typehints_format = "short"
@@ -46,11 +56,7 @@ napoleon_use_rtype = False
 
 html_theme = "furo"
 html_title = "jupyter-toolcall"
-html_static_path = [
-    "_static",
-    "../jupyter_toolcall/static/page.js",
-    "../jupyter_toolcall/static/widget.css",
-]
+html_static_path = ["_static", "../jupyter_toolcall/static/page.js"]
 html_css_files = ["site.css"]
 html_show_sourcelink = False
 html_show_sphinx = False

@@ -8,6 +8,7 @@ from __future__ import annotations
 import argparse
 import re
 from collections.abc import Callable, Iterable, Mapping
+from dataclasses import fields, is_dataclass
 from typing import Any
 
 from jupyter_toolcall import cli
@@ -16,10 +17,14 @@ from jupyter_toolcall.jupyter.magics import ToolChat
 from jupyter_toolcall.jupyter.options import parser
 from jupyter_toolcall.jupyter.serve_command import register_serving
 from jupyter_toolcall.jupyter.subcommands import subcommands_help
+from jupyter_toolcall.models.named import PROVIDERS
 from jupyter_toolcall.teaching.registration import PREDICT, register_teaching
+from jupyter_toolcall.view import contract_rows
 
 _PLACE = re.compile(r"^<!-- generated: (\w+) -->$", re.MULTILINE)
 _ENTRY = re.compile(r"^  (\S.*?)(?:\s{2,}(\S.*))?$")
+_CODE = re.compile(r"(?<![\w`%|'-])(--?[a-z][\w-]*|%%?[a-z]\w*(?: [a-z]+)?|@tool\([^)]*\)|\w+\.\w+ = \w+)")
+"""What stands for code in a help text: an option, a magic, a decorator."""
 _CONTINUED = re.compile(r"^ {20,}(\S.*)$")
 
 
@@ -39,7 +44,7 @@ def subcommands() -> str:
             rows[-1][1] += f" {continued[1]}"
         elif entry := _ENTRY.match(line):
             rows.append([f"`%toolchat {entry[1]}`", entry[2] or ""])
-    return _table(("subcommand", "what it does"), rows)
+    return _table(("subcommand", "what it does"), [[name, _with_code(what)] for name, what in rows])
 
 
 def settings() -> str:
@@ -59,6 +64,36 @@ def formats() -> str:
         for each in FORMATS.values()
     ]
     return _table(("format", "endings", "what it is"), rows)
+
+
+def rows() -> str:
+    """Return a table of its fields for each type of row in a saved session."""
+    from sphinx.pycode import ModuleAnalyzer
+
+    notes = ModuleAnalyzer.for_module(contract_rows.__name__).find_attr_docs()
+    types = [each for each in vars(contract_rows).values() if is_dataclass(each)]
+    own = [each for each in types if each.__module__ == contract_rows.__name__]
+    return "\n\n".join(_row_type(each, notes) for each in own)
+
+
+def _row_type(row: Any, notes: Mapping[tuple[str, str], list[str]]) -> str:
+    cells = [
+        [f"`{each.name}`", f"`{each.type}`", " ".join(notes.get((row.__name__, each.name), ()))]
+        for each in fields(row)
+    ]
+    about = " ".join((row.__doc__ or "").split())
+    return f"### {row.__name__}\n\n{about}\n\n{_table(('field', 'type', 'meaning'), cells)}"
+
+
+def providers() -> str:
+    """Return where models come from as a table."""
+    rows = []
+    for name, each in PROVIDERS.items():
+        needs = [f"`pip install 'jupyter-toolcall[{each.extra}]'`"] if each.extra else []
+        needs += [" or ".join(f"`{key}`" for key in each.keys)] if each.keys else []
+        written = f"`{name}:{each.word}`" if each.word else f"`{name}`"
+        rows.append([written, each.what, ", ".join(needs) or "nothing"])
+    return _table(("name", "what it is", "what it needs"), rows)
 
 
 def commands() -> str:
@@ -95,10 +130,15 @@ def _option_rows(
 
 def _help(action: argparse.Action) -> str:
     """Return the help of an argument as argparse prints it, with its default."""
-    text = (action.help or "").replace("%%", "%")
+    text = _with_code((action.help or "").replace("%%", "%"))
     shown = action.default if isinstance(action.default, (str, int)) else ""
     has_default = shown not in ("", None, False, True, argparse.SUPPRESS) and "default" not in text
     return f"{text} (default: `{shown}`)" if has_default else text
+
+
+def _with_code(text: str) -> str:
+    """Return a help text with what is code marked as such."""
+    return _CODE.sub(r"`\1`", text)
 
 
 def _table(heads: Iterable[str], rows: Iterable[Iterable[str]]) -> str:
@@ -111,7 +151,7 @@ def _table(heads: Iterable[str], rows: Iterable[Iterable[str]]) -> str:
 
 
 PARTS: Mapping[str, Callable[[], str]] = {
-    each.__name__: each for each in (options, subcommands, settings, formats, commands)
+    each.__name__: each for each in (options, subcommands, settings, formats, rows, providers, commands)
 }
 
 

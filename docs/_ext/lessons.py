@@ -12,11 +12,11 @@ from typing import Any
 
 import nbformat
 
-from jupyter_toolcall.export.html_page import session_element
+from jupyter_toolcall.export.html_page import STATIC, session_element
 from jupyter_toolcall.storage.notebook_files import MIME
 
 FOLDER = Path(__file__).parents[2] / "notebooks"
-PAGES = Path(__file__).parents[1] / "tutorials"
+DOCS = Path(__file__).parents[1]
 _TO_LESSON = re.compile(r"\]\((?:\.\./)+notebooks/(\w+\.ipynb)(#[^)]*)?\)")
 """A link from a page of docs/ to a lesson, as it leads there on a code host."""
 
@@ -52,13 +52,18 @@ def _panel(data: Any) -> str:
 
 
 def copy_lessons(app: Any, config: Any) -> None:
-    """Write the lessons into the source folder, where git ignores them."""
+    """Write the lessons, and the panel's style, into the source folder, where git ignores them."""
     for path in sorted(FOLDER.glob("*.ipynb")):
-        text = nbformat.writes(lesson_page(path)) + "\n"
-        page = PAGES / path.name
-        # A page that has not changed is not built again.
-        if not page.is_file() or page.read_text(encoding="utf-8") != text:
-            page.write_text(text, encoding="utf-8")
+        _write(DOCS / "tutorials" / path.name, nbformat.writes(lesson_page(path)) + "\n")
+    # The theme sets lists and tables by long selectors; inside the id the panel's own rules win.
+    style = (STATIC / "widget.css").read_text(encoding="utf-8")
+    _write(DOCS / "_static" / "panel.css", f"#furo-main-content {{ {style} }}\n")
+
+
+def _write(path: Path, text: str) -> None:
+    """Write a file if it changes: a page that has not changed is not built again."""
+    if not path.is_file() or path.read_text(encoding="utf-8") != text:
+        path.write_text(text, encoding="utf-8")
 
 
 def link_to_lesson_pages(app: Any, docname: str, source: list[str]) -> None:
@@ -72,7 +77,7 @@ def link_to_lesson_pages(app: Any, docname: str, source: list[str]) -> None:
 def load_panel(app: Any, pagename: str, template: str, context: Any, doctree: Any) -> None:
     """Load the panel's script and style in the pages of lessons."""
     if pagename.startswith("tutorials/"):
-        app.add_css_file("widget.css")
+        app.add_css_file("panel.css")
         app.add_js_file("page.js", loading_method="defer")
 
 
