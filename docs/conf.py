@@ -26,7 +26,7 @@ extensions = [
 ]
 exclude_patterns = ["_ext"]
 nitpicky = True
-# Signatures name types of other packages, and our own ones below the public API: these have no page.
+# Signatures name types of other packages, and internal ones of this package: these have no page.
 INTERNAL = (
     *(r"compare\..*", r"core\.(call_record|events|input_round|journal|state)\..*"),
     *(r"engine\.person_model\..*", r"export\..*", r"models\.(local_wire|prices)\..*"),
@@ -58,6 +58,7 @@ html_theme = "furo"
 html_title = "jupyter-toolcall"
 html_static_path = ["_static", "../jupyter_toolcall/static/page.js"]
 html_css_files = ["site.css"]
+html_js_files = ["site.js"]
 html_show_sourcelink = False
 html_show_sphinx = False
 html_theme_options = {

@@ -1,4 +1,4 @@
-"""Makes the docstrings of the code readable for Sphinx: in them, names stand in single backquotes."""
+"""Makes docstrings readable for Sphinx: in them, names stand in single backquotes."""
 
 from __future__ import annotations
 

@@ -23,7 +23,9 @@ from jupyter_toolcall.view import contract_rows
 
 _PLACE = re.compile(r"^<!-- generated: (\w+) -->$", re.MULTILINE)
 _ENTRY = re.compile(r"^  (\S.*?)(?:\s{2,}(\S.*))?$")
-_CODE = re.compile(r"(?<![\w`%|'-])(--?[a-z][\w-]*|%%?[a-z]\w*(?: [a-z]+)?|@tool\([^)]*\)|\w+\.\w+ = \w+)")
+_CODE = re.compile(
+    r"(?<![\w`%|'-])(--?[a-z][\w-]*|%%?[a-z]\w*(?: [a-z]+)?|@tool\([^)]*\)|\w+\.\w+ = \w+)"
+)
 """What stands for code in a help text: an option, a magic, a decorator."""
 _CONTINUED = re.compile(r"^ {20,}(\S.*)$")
 
@@ -111,9 +113,7 @@ def _command(name: str, command: argparse.ArgumentParser) -> str:
     return f"## {name}\n\n{what[:1].upper()}{what[1:]}.\n\n```text\n{usage}\n```\n\n{table}"
 
 
-def _option_rows(
-    command: argparse.ArgumentParser, skipped: Iterable[str] = ()
-) -> list[list[str]]:
+def _option_rows(command: argparse.ArgumentParser, skipped: Iterable[str] = ()) -> list[list[str]]:
     """Return a row for each argument: how it is written, and its help."""
     rows = []
     for action in command._actions:
@@ -151,7 +151,8 @@ def _table(heads: Iterable[str], rows: Iterable[Iterable[str]]) -> str:
 
 
 PARTS: Mapping[str, Callable[[], str]] = {
-    each.__name__: each for each in (options, subcommands, settings, formats, rows, providers, commands)
+    part.__name__: part
+    for part in (options, subcommands, settings, formats, rows, providers, commands)
 }
 
 

@@ -69,9 +69,7 @@ def _write(path: Path, text: str) -> None:
 def link_to_lesson_pages(app: Any, docname: str, source: list[str]) -> None:
     """Let links to notebooks/ lead to the lesson's page in the site."""
     up = "../" * docname.count("/")
-    source[0] = _TO_LESSON.sub(
-        lambda link: f"]({up}tutorials/{link[1]}{link[2] or ''})", source[0]
-    )
+    source[0] = _TO_LESSON.sub(lambda link: f"]({up}tutorials/{link[1]}{link[2] or ''})", source[0])
 
 
 def load_panel(app: Any, pagename: str, template: str, context: Any, doctree: Any) -> None:
