@@ -7,14 +7,14 @@ new object, besides the result; where a call fails it is dropped.
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import Executor
 from dataclasses import dataclass
 from typing import Any
 
 from ..core.call_record import CallRecord
 from ..core.digests import digest
-from ..core.errors import Absent, CallError
+from ..core.errors import Absent, CallError, NotRun
 from ..core.events import (
     WITHOUT_RESULT,
     Decided,
@@ -35,7 +35,7 @@ from ..tools.object_references import Path, fits_in, replace_names
 from ..tools.object_types import kind_name
 from ..tools.running_tool import InputRequired, OutcomeUnknown
 from ..tools.tool import Tool
-from ..tools.tool_task import NotRun, Prints, ToolTask
+from ..tools.tool_task import Prints, ToolTask
 from ..tools.toolbox import Toolbox
 from ..tools.value_copies import private, well_formed
 from .argument_copies import NO_CHANGES, ArgumentCopies, InPlaceChanges
@@ -115,6 +115,8 @@ class ToolRun:
     prints: str = ""
     interrupted: bool = False
     changes: InPlaceChanges = NO_CHANGES
+    worker: str = ""
+    """The worker of a cluster that ran it."""
 
 
 def run_tool(
@@ -124,10 +126,10 @@ def run_tool(
 
     Raises Absent where a value of ours is not at hand: that is no fault of the tool's.
     """
-    printed, tool = Prints(), ready.tool
+    printed, tool, worker = Prints(), ready.tool, ""
     copies = ArgumentCopies(state, values, tool.read_only, tool.keeps_arguments)
     try:
-        outcome, interrupted = _run(ready, state, copies, values, executor, printed)
+        outcome, interrupted, worker = _run(ready, state, copies, values, executor, printed)
     except Absent:
         raise
     except BaseException as error:
@@ -139,7 +141,7 @@ def run_tool(
         changes = attempt(copies.changes, made)[0] if copies else None
     except KeyboardInterrupt:
         changes, interrupted = None, True
-    return ToolRun(outcome, printed.text(), interrupted, changes or NO_CHANGES)
+    return ToolRun(outcome, printed.text(), interrupted, changes or NO_CHANGES, worker)
 
 
 def _outcome_of(error: BaseException, ready: PreparedCall, state: State) -> Outcome:
@@ -170,8 +172,8 @@ def _run(
     values: SessionValues,
     executor: Executor | None,
     printed: Prints,
-) -> tuple[Outcome, bool]:
-    """Return the outcome of a call, and whether an interrupt came as it ended.
+) -> tuple[Outcome, bool, str]:
+    """Return the outcome of a call, whether an interrupt came as it ended, and its worker.
 
     Tools get private copies, so that nothing that has a name ever changes.
     """
@@ -181,7 +183,7 @@ def _run(
     arguments = interruptible(_values, ready, copies)
     subject = _subject(ready, values)
     task = _task(ready, subject, arguments, copies, values)
-    interrupted = False
+    interrupted, worker = False, ""
     streams = {name: vars(sys).get(name) for name in ("stdout", "stderr")}
     # One call of C code sets both streams, and no interrupt comes between the tool's end and the
     # call that sets them back, whatever the tool has done to them.
@@ -198,13 +200,13 @@ def _run(
         copies.take_back(end.objects)
         if end.error is not None:
             stopped = end.interrupted or isinstance(end.error, KeyboardInterrupt)
-            return _outcome_of(end.error, ready, state), stopped
-        result, interrupted = end.result, end.interrupted
+            return _outcome_of(end.error, ready, state), stopped, end.worker
+        result, interrupted, worker = end.result, end.interrupted, end.worker
         subject = end.first if subject and ready.resumption is None else subject
     outcome = read_result(result, ready, copies, values)
     if subject:
         values.by_digest[instance_version(ready.call_id, ready.approval_digest)] = subject[0]
-    return outcome, interrupted
+    return outcome, interrupted, worker
 
 
 def _values(ready: PreparedCall, copies: ArgumentCopies) -> dict[str, Any]:
@@ -226,8 +228,8 @@ def _task(
     tool, objects = ready.tool, [copied.copy for copied in copies]
     if (resumption := ready.resumption) is not None and tool.resume is not None:
         responses = resumption.state, resumption.responses, arguments
-        return ToolTask(tool.name, tool.resume, responses, {}, values.kinds, objects)
-    return ToolTask(tool.name, tool.function, subject, arguments, values.kinds, objects)
+        return ToolTask(tool, tool.resume, responses, {}, values.kinds, objects)
+    return ToolTask(tool, tool.function, subject, arguments, values.kinds, objects)
 
 
 def _subject(ready: PreparedCall, values: SessionValues) -> tuple[Any, ...]:
@@ -267,19 +269,20 @@ def execute_call(
     if kept is None:
         kept, interrupted = (UNKEPT,), True
     meta: dict[str, Any] = {"ms": duration, "prints": ran.prints}
-    meta |= {"notes": [*_repeat_notes(ready, state), *ran.changes.notes, *kept]}
+    meta |= {"notes": [*_run_notes(ready, state, ran.worker), *ran.changes.notes, *kept]}
     meta |= {"lost": [*ran.changes.lost], "untracked": [*ran.changes.untracked]}
     meta |= {"unclear": [*ran.changes.unclear]}
     meta = {key: value for key, value in meta.items() if value or key == "ms"}
     return Execution(ran.outcome, meta, interrupted)
 
 
-def _repeat_notes(ready: PreparedCall, state: State) -> tuple[str, ...]:
-    """Return the note on a call that runs again unasked, since its outcome was unknown."""
+def _run_notes(ready: PreparedCall, state: State, worker: str) -> Iterator[str]:
+    """Yield where a call ran, and why it ran again unasked, if its outcome was unknown."""
     call = state.call(ready.call_id)
-    if call.status != "unknown":
-        return ()
-    return (f"ran again: {call.unknown_reason or 'nothing said how it ended before'}",)
+    if call.status == "unknown":
+        yield f"ran again: {call.unknown_reason or 'nothing said how it ended before'}"
+    if worker:
+        yield f"ran on {worker}"
 
 
 def _store_new_result(

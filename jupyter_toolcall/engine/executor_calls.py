@@ -11,10 +11,12 @@ from contextlib import suppress
 from dataclasses import replace
 from typing import Any
 
+from ..core.errors import NotRun
 from ..core.interrupts import Hold, interruptible
+from ..tools.executors import worker_of
 from ..tools.invoke import TICK, error_text
 from ..tools.running_tool import OutcomeUnknown
-from ..tools.tool_task import NotRun, SentEnd, TaskEnd, ToolTask, run_task
+from ..tools.tool_task import SentEnd, TaskEnd, ToolTask, run_task
 
 
 class StillRunning(OutcomeUnknown):
@@ -41,7 +43,8 @@ def run_on_executor(executor: Executor, task: ToolTask, repeatable: bool) -> Tas
             if future.cancel() or (repeatable and not future.done()):
                 raise
             if not future.done():
-                text = "you stopped waiting for it, and it may still run on its executor"
+                at = worker_of(future) or "its executor"
+                text = f"you stopped waiting for it, and it may still run on {at}"
                 raise StillRunning(text) from None
             interrupted = True
         end = _end_of(future, task)
@@ -51,8 +54,11 @@ def run_on_executor(executor: Executor, task: ToolTask, repeatable: bool) -> Tas
 def _submit(executor: Executor, task: ToolTask) -> Future[Any]:
     try:
         return executor.submit(run_task, task)
-    except BrokenExecutor:
-        reason = "the executor is broken, since one of its workers was killed"
+    except BrokenExecutor as error:
+        text = str(error) or "one of its workers was killed"
+        reason = f"the executor is broken ({text})"
+    except ConnectionError as error:
+        raise NotRun(f"not run: {error}") from None
     except RuntimeError as error:
         # Of the standard library's pools this is how a closed one answers.
         reason = f"the executor takes no calls ({error})"
@@ -70,7 +76,7 @@ def _end_of(future: Future[Any], task: ToolTask) -> TaskEnd:
     """Return how a task ended, from a future that is done."""
     try:
         end = future.result()
-    except NotRun:
+    except (NotRun, OutcomeUnknown):
         raise
     except CancelledError:
         raise NotRun(
@@ -82,4 +88,6 @@ def _end_of(future: Future[Any], task: ToolTask) -> TaskEnd:
     except BaseException as error:
         # A task raises nothing, so this comes from the executor, and the tool may have run.
         raise OutcomeUnknown(f"its executor lost the call: {error_text(error)}") from None
-    return end.load() if isinstance(end, SentEnd) else end
+    ended: TaskEnd = end.load() if isinstance(end, SentEnd) else end
+    worker = worker_of(future)
+    return replace(ended, worker=worker) if worker else ended

@@ -32,7 +32,7 @@ def call_warning(
 def _warnings(call: CallRecord, end: CallEnd | None, state: State) -> Iterator[CallWarning]:
     """Yield the warnings at a call, the worst first."""
     if call.status == "unknown":
-        said = f"The tool cannot say whether the call took effect: {call.unknown_reason}."
+        said = f"It is not known whether the call took effect: {call.unknown_reason}."
         killed = "The tool started, and nothing says how it ended: the kernel stopped while it ran."
         yield CallWarning(
             "outcome unknown",
