@@ -20,7 +20,13 @@ from jupyter_toolcall.jupyter.subcommands import carry_out
 from jupyter_toolcall.kitchen import Fries, Oven, Plate, Potato, Sink
 from jupyter_toolcall.models.recorded import Recording
 from jupyter_toolcall.teaching import guesses
-from jupyter_toolcall.teaching.exercise_checks import CheckContext, Page, Verdict, check_exercise
+from jupyter_toolcall.teaching.exercise_checks import (
+    CheckContext,
+    CheckResult,
+    Page,
+    Verdict,
+    check_exercise,
+)
 from jupyter_toolcall.teaching.exercise_file import Exercise, SeededError, read_exercise
 from jupyter_toolcall.teaching.guesses import Points
 from jupyter_toolcall.teaching.magic_commands import Teaching
@@ -534,6 +540,24 @@ def test_checking_again_asks_for_a_hint_and_the_first_check_gives_none(kernel: K
         "Hint 2 of 2: Look at each call.",
         "There are no more hints.",
     ]
+
+
+def test_a_check_returns_points_and_a_message_and_the_message_gives_no_hint(kernel: Kernel) -> None:
+    kernel.variables["m"] = Scripted([*SCRIPT[:2], "no"])
+    kernel.run(f"-m m {OPEN}")
+    before = kernel.page("check", "fries")
+    kernel.page("check", "fries")  # From the second time on, a hint stands below.
+    assert isinstance(before, CheckResult)
+    assert (before.points, before.of, before.passed) == (0, 1, False)
+    assert before.message.startswith("Not done yet: 0 of 1 checks hold. ✗ The fries are in sticks")
+    again = kernel.page("check", "fries")
+    assert isinstance(again, CheckResult)
+    assert again.message == before.message
+    kernel.run(f"--replay exercises/fries.jsonl {OPEN}")
+    after = kernel.page("check", "fries")
+    assert isinstance(after, CheckResult)
+    assert (after.points, after.of, after.passed) == (1, 1, True)
+    assert after.message == "Passed: 1 of 1 checks hold."
 
 
 def test_a_check_without_any_hint_says_so(kernel: Kernel) -> None:
