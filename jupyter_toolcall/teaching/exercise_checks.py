@@ -245,10 +245,7 @@ class Page:
 
 @dataclass(frozen=True, slots=True)
 class CheckResult(Page):
-    """What `%toolchat check` returns: a page for the learner, points and a message for a grader.
-
-    A cell assigns it with `result = %toolchat check fries`.
-    """
+    """How an exercise stands: a page for the learner, points and a message for a grader."""
 
     points: int = 0
     """The checks that hold, in the order of the file, up to the first one that does not."""

@@ -782,6 +782,30 @@ def test_a_guessed_score_is_what_is_checked(tmp_path: Path) -> None:
     assert "Passed" in kernel.said("check", "it")
 
 
+def test_a_test_cell_of_a_grader_gets_points_and_a_message(kernel: Kernel) -> None:
+    manager, client = start_new_kernel(cwd=str(kernel.cells.folder))
+    setup = f"%load_ext jupyter_toolcall\n{IMPORTS}\nfrom jupyter_toolcall.teaching import check"
+    cell = f"%%toolchat -m scripted:kitchen {OPEN}\nFries, please."
+    asked = {"points": "check('fries').points", "message": "check('fries').message"}
+
+    def checked(code: str) -> list[str]:
+        reply = client.execute_interactive(
+            code, user_expressions=asked, timeout=60, allow_stdin=False
+        )
+        assert reply["content"]["status"] == "ok"
+        results = reply["content"]["user_expressions"].values()
+        return [result["data"]["text/plain"] for result in results]
+
+    try:
+        points, message = checked(setup)
+        assert points == "0"
+        assert message.startswith("'Not done yet: 0 of 1 checks hold. ✗ The fries are in sticks")
+        assert checked(cell) == ["1", "'Passed: 1 of 1 checks hold.'"]
+    finally:
+        client.stop_channels()
+        manager.shutdown_kernel(now=True)
+
+
 def test_exercises_and_the_tools_of_a_guess_complete_with_tab(kernel: Kernel) -> None:
     manager, client = start_new_kernel(cwd=str(kernel.cells.folder))
     setup = f"%load_ext jupyter_toolcall\n{IMPORTS}"
