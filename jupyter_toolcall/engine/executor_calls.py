@@ -17,6 +17,7 @@ from ..tools.executors import worker_of
 from ..tools.invoke import TICK, error_text
 from ..tools.running_tool import OutcomeUnknown
 from ..tools.tool_task import SentEnd, TaskEnd, ToolTask, run_task
+from ..tools.worker_code import missing_package
 
 
 class StillRunning(OutcomeUnknown):
@@ -88,6 +89,8 @@ def end_of(future: Future[Any], task: ToolTask) -> TaskEnd:
         raise OutcomeUnknown(f"the worker that ran {task.tool} was killed") from None
     except BaseException as error:
         # A task raises nothing, so this comes from the executor, and the tool may have run.
+        if missing := missing_package(error):
+            raise NotRun(f"not run: {missing}") from None
         raise OutcomeUnknown(f"its executor lost the call: {error_text(error)}") from None
     ended: TaskEnd = end.load() if isinstance(end, SentEnd) else end
     worker = worker_of(future)
