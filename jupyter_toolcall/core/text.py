@@ -1,5 +1,5 @@
 """Text from outside, printed safely: control and bidirectional characters are escaped. And a
-progress bar, shown only on a terminal.
+progress bar, shown on a terminal and in a notebook.
 """
 
 from __future__ import annotations
@@ -51,9 +51,14 @@ def nearest_name(name: str, known: Iterable[str]) -> str:
     return close[0] if close else ""
 
 
-def progress_bar(total: int, label: str, unit: str) -> Any:
-    """Return a bar that `update()` moves on; a context that takes it away again."""
-    # Importing it takes longer than the extension has.
-    from tqdm import tqdm
+def progress_bar(total: int, label: str, unit: str, leave: bool = True) -> Any:
+    """Return a bar that `update()` moves on, in a terminal or a notebook; a context that ends it.
 
-    return tqdm(total=total, desc=printable(label), unit=unit, disable=None)
+    Without `leave` nothing of it stays.
+    """
+    # Importing it takes longer than the extension has.
+    from tqdm.auto import tqdm
+
+    # A notebook's bar is a widget, and its kernel has no terminal.
+    disable = False if "notebook" in str(tqdm.__mro__[1].__module__) else None
+    return tqdm(total=total, desc=printable(label), unit=unit, leave=leave, disable=disable)
