@@ -57,8 +57,9 @@ def progress_bar(total: int, label: str, unit: str, leave: bool = True) -> Any:
     Without `leave` nothing of it stays.
     """
     # Importing it takes longer than the extension has.
-    from tqdm.auto import tqdm
+    from tqdm import tqdm
 
-    # A notebook's bar is a widget, and its kernel has no terminal.
-    disable = False if "notebook" in str(tqdm.__mro__[1].__module__) else None
-    return tqdm(total=total, desc=printable(label), unit=unit, leave=leave, disable=disable)
+    # A kernel's output is no terminal. A bar of text leaves nothing there, a widget would.
+    in_kernel = type(sys.stdout).__module__.startswith("ipykernel")
+    shown = {"disable": False, "file": sys.stdout, "ncols": 80} if in_kernel else {"disable": None}
+    return tqdm(total=total, desc=printable(label), unit=unit, leave=leave, **shown)

@@ -19,8 +19,8 @@ PROMPT = 48
 COLUMNS = ("", "prompt", "status", "calls", "turns", "tokens", "note")
 STYLE = (
     "<style>.toolcall-map td,.toolcall-map th{text-align:left!important;vertical-align:top;"
-    "white-space:pre-wrap;overflow-wrap:anywhere}.toolcall-map .n{text-align:right!important}"
-    "</style>"
+    "white-space:normal}.toolcall-map .n{text-align:right!important;white-space:nowrap}"
+    ".toolcall-map td{overflow-wrap:break-word;max-width:40em}</style>"
 )
 
 

@@ -265,8 +265,12 @@ def begin(session: Session) -> None:
     cursor = session.cursor
     cursor.refresh()
     made = cursor.state.objects.values()
-    if not all(cursor.context.values.has_value(each.digest, each.content) for each in made):
-        session.cursor = replay_cursor(cursor, None)
+    if all(cursor.context.values.has_value(each.digest, each.content) for each in made):
+        return
+    session.cursor = cursor = replay_cursor(cursor, None)
+    while cursor.replay_queue.next(cursor.state.open) is not None:
+        if advance(cursor) is None:
+            break
 
 
 def end(session: Session) -> SessionSummary:

@@ -12,12 +12,13 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Executor
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, overload
 
 from ..core.call_record import CallRecord
 from ..core.digests import digest
-from ..core.errors import UsageError
+from ..core.errors import Stopped, UsageError
 from ..core.events import Decision
 from ..core.journal import Journal
 from ..core.text import nearest, progress_bar
@@ -48,6 +49,19 @@ from .sessions_together import SessionsTogether
 JOBS = 4
 """How many sessions run at once in the kernel where nobody says how many."""
 STOPPED = "Stopped. What is done is kept: run() continues, and so does the same map."
+
+
+@dataclass(frozen=True, slots=True)
+class HeldSession:
+    """A session that somebody in this kernel has open."""
+
+    sessions: SessionMap
+    current: Callable[[], Session]
+    release: Callable[[], object]
+
+
+_HELD: dict[Path, HeldSession] = {}
+"""The sessions that are open in this kernel beyond a call, by their journals."""
 
 
 class MappedSession:
@@ -119,7 +133,6 @@ class MappedSession:
         if self.status != "waiting":
             return ()
         with self._map.opened(self.index) as session:
-            begin(session)
             return session.pending
 
     def decide(
@@ -136,7 +149,6 @@ class MappedSession:
         As `Session.decide`. Raises NotYourTurn where no call waits.
         """
         with self._map.opened(self.index) as session:
-            begin(session)
             waiting = call if call is not None else next(iter(session.pending), "")
             session.decide(waiting, decision, arguments=arguments, result=result, reason=reason)
             self._map.report(self.index, summary(session, "interrupted"))
@@ -145,7 +157,6 @@ class MappedSession:
     def approve_all(self) -> MappedSession:
         """Approve all calls of this session that wait; `run` continues."""
         with self._map.opened(self.index) as session:
-            begin(session)
             cursor = session.cursor
             shown = {
                 call.id: current_approval_digest(cursor, call, session.state)
@@ -189,7 +200,6 @@ class SessionMap(Sequence[MappedSession]):
         self.executor, self.jobs = executor, jobs
         self.note = ""
         self.on_change: list[Callable[[int], object]] = []
-        self._held: dict[int, Callable[[], Session]] = {}
 
     def __len__(self) -> int:
         return len(self.prompts)
@@ -260,8 +270,9 @@ class SessionMap(Sequence[MappedSession]):
         if not due:
             return ""
         options = self.setup.options
-        free = [prompt for prompt in due if prompt.index not in self._held]
-        if self.executor is not None and free == list(due):
+        if self.executor is not None:
+            for prompt in due:
+                self._release(prompt)
             window = self.jobs or 2 * (workers_of(self.executor) or WINDOW // 2)
             try:
                 return Workers(self.executor, window, self.setup).run(due, report)
@@ -288,39 +299,50 @@ class SessionMap(Sequence[MappedSession]):
         due: Sequence[MappedPrompt],
         report: Callable[[MappedPrompt, SessionSummary], None],
     ) -> None:
-        @contextmanager
-        def opened(prompt: MappedPrompt) -> Iterator[Session]:
-            with self.opened(prompt.index, setup) as session:
-                begin(session)
-                yield session
-
         def on_end(
             prompt: MappedPrompt, session: Session | None, error: BaseException | None
         ) -> None:
-            report(prompt, _summary_at_end(session, error))
+            report(prompt, summary_at_end(session, error))
 
-        SessionsTogether(opened, on_end, self.jobs or JOBS).run(due)
+        together = SessionsTogether[MappedPrompt](
+            lambda prompt: self.opened(prompt.index, setup), on_end, self.jobs or JOBS
+        )
+        together.run(due)
 
     @contextmanager
     def opened(self, index: int, setup: SessionSetup | None = None) -> Iterator[Session]:
         """Open a session that this kernel writes, for as long as the context lasts.
 
-        One that a panel has open is that one.
+        One that a panel of this map has open is that one; a panel of another map closes.
         """
-        if index in self._held:
-            yield self._held[index]()
+        prompt = self.prompts[index]
+        held = _HELD.get(prompt.path(self.setup.folder))
+        if held is not None and held.sessions is self:
+            yield held.current()
             return
-        with written_session(setup or self.setup, self.prompts[index]) as session:
+        self._release(prompt)
+        with written_session(setup or self.setup, prompt) as session:
+            begin(session)
             yield session
 
     @contextmanager
-    def held(self, index: int, current: Callable[[], Session]) -> Iterator[None]:
-        """Use an open session, which `current` returns, wherever this map needs it."""
-        self._held[index] = current
+    def held(
+        self, index: int, current: Callable[[], Session], release: Callable[[], object]
+    ) -> Iterator[None]:
+        """Use an open session, which `current` returns, wherever this map needs it.
+
+        `release` closes it, since somebody else in this kernel opens the same journal.
+        """
+        path = self.prompts[index].path(self.setup.folder)
+        _HELD[path] = HeldSession(self, current, release)
         try:
             yield
         finally:
-            del self._held[index]
+            del _HELD[path]
+
+    def _release(self, prompt: MappedPrompt) -> None:
+        if (held := _HELD.get(prompt.path(self.setup.folder))) is not None:
+            held.release()
 
     def report(self, index: int, row: SessionSummary) -> None:
         """Keep a session's new summary."""
@@ -335,13 +357,13 @@ class SessionMap(Sequence[MappedSession]):
         return map_html(self)
 
 
-def _summary_at_end(session: Session | None, error: BaseException | None) -> SessionSummary:
+def summary_at_end(session: Session | None, error: BaseException | None) -> SessionSummary:
     """Return the summary of a session that paused, ended, or raised an error."""
     if session is None:
         return SessionSummary("failed", error=error_line(error) if error else "")
     if error is None:
         return end(session)
-    if isinstance(error, KeyboardInterrupt):
+    if isinstance(error, KeyboardInterrupt | Stopped):
         return summary(session, "interrupted")
     return summary(session, "failed", session.cursor.context.hide(error_line(error)))
 
