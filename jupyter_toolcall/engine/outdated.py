@@ -7,7 +7,6 @@ they only explain later what has changed.
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -22,7 +21,7 @@ from ..core.interface_text import t
 from ..core.journal import Journal
 from ..core.state import State
 from ..tools.tool import Tool
-from ..tools.tool_version import pinned_change
+from ..tools.tool_version import PYTHON, pinned_change
 from .cursor import SessionContext
 
 
@@ -154,10 +153,6 @@ def _by_what_it_ran_on(started: Started, state: State, known: Reasons) -> Iterat
     for variable, setter in started.setters.items():
         if setter in known.calls:
             yield t("%1 was set by %2, which is outdated", variable, setter)
-
-
-PYTHON = ".".join(map(str, sys.version_info[:2]))
-"""Compiled code, and so the version of a tool, is another one in each of these."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,13 +14,10 @@ from tests.e2e.kitchen import LOAD, fries_cell
 from tests.e2e.rig import (
     QUIET,
     Place,
-    cell,
     open_notebook,
     outputs,
     run_all,
-    run_command,
     screenshot,
-    wait_idle,
     write_settings,
 )
 
