@@ -167,7 +167,7 @@ def run_call(
             from_journal = from_record or recovery.is_answered_by_record(cursor, call, ready)
             return start_call(cursor, call, ready, state, by_policy=True, from_record=from_journal)
         case "reject":
-            return cursor.write(Decided(call.id, "reject", reason=why), by="policy")
+            return cursor.write(Decided(call.id, "reject", reason=str(why)), by="policy")
     return None
 
 
