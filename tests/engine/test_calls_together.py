@@ -229,7 +229,7 @@ def test_every_call_has_one_result_wherever_the_kernel_is_killed(
 
 
 def together(*tools: Any, calls: Calls, jobs: int = 4, **more: Any) -> tuple[Session, DrawnOrder]:
-    """Return a session whose one reply asks for these calls; the call that began last ends first."""
+    """Return a session whose one reply asks for these calls; the last one that began ends first."""
     pool = DrawnOrder(lambda count: count - 1)
     session = Session(
         Toolbox(*tools),
@@ -507,7 +507,7 @@ def test_the_panel_shows_all_that_run_and_the_progress_of_each() -> None:
 
 
 def test_an_object_that_waits_for_another_call_is_shown_with_its_name() -> None:
-    session, pool = together(Potato, grow, calls=[("grow", {"weight": n}) for n in (1, 2, 3)])
+    session, _ = together(Potato, grow, calls=[("grow", {"weight": n}) for n in (1, 2, 3)])
     rows = PanelController(session, lambda notice: None).whole()
     assert [row.name for row in rows.objects] == ["Potato#1", "Potato#2", "Potato#3"]
     tools = [row.text for row in rows.messages if row.role == "tool"]
