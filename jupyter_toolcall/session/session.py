@@ -7,7 +7,6 @@ returns, and the session stays as it is until somebody does.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from concurrent.futures import Executor
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -35,6 +34,7 @@ from ..engine.decisions import decision_event
 from ..engine.opening import Described, load_session, open_session, save_session
 from ..schemes.messages import Model, Reply
 from ..schemes.scheme import Scheme
+from ..tools.executors import AnyExecutor
 from ..tools.toolbox import Toolbox
 from ..view.message_rows import Exchange, exchanges
 from ..view.saved_output import mime_bundle
@@ -65,7 +65,8 @@ class Session:
         max_turns: After how many replies to one prompt the session stops; None for no limit.
         breaks: Globs of tools whose calls wait in any case.
         executor: Where the tools run that are marked `@tool(executor=True)`: a
-            `concurrent.futures.Executor`, "threads" or "processes". None: in the kernel.
+            `concurrent.futures.Executor`, a client of Dask or ipyparallel, "threads",
+            "processes", "dask" or "dask:ADDRESS". None: in the kernel.
 
     Raises:
         UsageError: A name, a type or an option is wrong.
@@ -101,7 +102,7 @@ class Session:
         name: str | None = None,
         max_turns: int | None = None,
         breaks: tuple[str, ...] = (),
-        executor: Executor | str | None = None,
+        executor: AnyExecutor | None = None,
     ) -> None:
         context, opened = open_session(
             toolbox,
@@ -456,7 +457,7 @@ class Session:
         scheme: str | Scheme | None = None,
         inputs: Mapping[str, Described] | None = None,
         approve: Approve = "ask",
-        executor: Executor | str | None = None,
+        executor: AnyExecutor | None = None,
     ) -> Session:
         """Return the session that was saved, at its newest entry.
 
