@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import asyncio
 import importlib.util
+import inspect
 import pickle
 import socket
 from collections import deque
@@ -206,7 +207,7 @@ class DaskExecutor(Executor):
             call = self._calls[event[1]["call"]][0]
             call.worker = call.worker or event[1]["worker"]
 
-    def _note_lost_worker(self, event: tuple[float, Mapping[str, Any]]) -> Any:
+    async def _note_lost_worker(self, event: tuple[float, Mapping[str, Any]]) -> None:
         """End the calls that ran on a worker which is lost. Those that wait go to another one."""
         message: Any = event[1]
         if isinstance(message, Mapping) and message.get("action") == "remove-worker":
@@ -214,8 +215,10 @@ class DaskExecutor(Executor):
                 if name in self._calls and self._calls[name][0].worker == message["worker"]:
                     call, submitted = self._calls[name]
                     call.lose()
-                    submitted.cancel()
-        return self._other(event) if self._other is not None else None
+                    await submitted.cancel()
+        others = self._other(event) if self._other is not None else None
+        if inspect.isawaitable(others):
+            await others
 
     def claim(self, call: DaskCall) -> bool:
         """Claim a call in the kernel, so that it never begins; return False where it has begun."""
