@@ -293,7 +293,10 @@ def test_a_pool_that_broke_leaves_sessions_that_another_one_continues(own_folder
     assert "Create a new one" in sessions.note
     assert sessions.counts.get("finished", 0) < len(PROMPTS)
     with ProcessPoolExecutor(2) as new:
-        assert dict(paid(executor=new).counts) == {"finished": len(PROMPTS)}
+        counts = paid(executor=new).counts
+    # A pool that loses a process ends its other one too, which may run a call.
+    assert sum(counts.values()) == counts["finished"] + counts.get("waiting", 0) == len(PROMPTS)
+    assert counts.get("waiting", 0) <= 1
     assert set(Counter(lines("effects")).values()) == {1}
 
 
