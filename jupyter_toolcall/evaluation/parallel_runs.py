@@ -14,6 +14,7 @@ from typing import Any, Protocol, TypeVar
 
 from ..core.errors import UsageError
 from ..core.interrupts import attempt
+from ..session.map_executor import ONE_SESSION
 from ..session.mapped_session import error_line
 from ..session.session import Session
 from ..session.sessions_together import SessionsTogether
@@ -90,6 +91,12 @@ def demand_pickles(parts: Mapping[str, Any]) -> None:
             )
 
 
+def run_alone(function: Callable[..., Any], *arguments: Any) -> Any:
+    """Run a function in a worker, whose other threads run no session meanwhile."""
+    with ONE_SESSION:
+        return function(*arguments)
+
+
 def runs_on_workers(
     executor: Executor,
     function: Callable[..., Any],
@@ -112,7 +119,7 @@ def runs_on_workers(
                     more = False
                     break
                 try:
-                    futures[executor.submit(function, *each)] = each
+                    futures[executor.submit(run_alone, function, *each)] = each
                 except (BrokenExecutor, RuntimeError) as error:
                     yield each, lost(each, f"the executor takes no runs: {error_line(error)}")
             for future in wait(futures, TICK, FIRST_COMPLETED).done if futures else ():

@@ -14,10 +14,12 @@ import os
 import pickle
 import secrets
 import socket
+import threading
 from collections.abc import Callable, Iterable, Mapping
 from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, Executor, Future, wait
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -26,6 +28,7 @@ from ..core.interrupts import Hold, attempt, interruptible
 from ..storage.file_system import DISK, append
 from ..storage.journal_file import journals_folder
 from ..storage.signatures import signer
+from ..tools.executors import function_executor
 from ..tools.toolbox import Toolbox
 from .mapped_session import (
     JournalFolder,
@@ -44,6 +47,8 @@ WINDOW = 64
 """Sessions that are submitted at once where nobody says how many."""
 TICK = 0.2
 PARTS = ("toolbox", "model")
+ONE_SESSION = threading.Lock()
+"""Held by the session that runs: tools may print, and a worker of a cluster may have threads."""
 VERSION = str(importlib.import_module("jupyter_toolcall").__version__)
 
 
@@ -108,7 +113,8 @@ def run_sent(sent: SentSetup, prompt: MappedPrompt) -> SessionSummary:
         setup = _received(sent)
     except Exception as error:
         return SessionSummary("failed", error=error_line(error))
-    return continue_session(setup, prompt, sent.stop_path.exists)
+    with ONE_SESSION:
+        return continue_session(setup, prompt, sent.stop_path.exists)
 
 
 @functools.lru_cache(maxsize=2)
@@ -160,6 +166,11 @@ class Workers:
     window: int
     setup: SessionSetup
 
+    @cached_property
+    def submits(self) -> Executor:
+        """What takes functions for the executor's workers."""
+        return function_executor(self.executor)
+
     def run(
         self,
         prompts: Iterable[MappedPrompt],
@@ -199,7 +210,7 @@ class Workers:
         seal = signer(journals_folder())
         sealed = seal(sent.digest) if seal is not None else ""
         try:
-            future = self.executor.submit(probe, sent, sealed)
+            future = self.submits.submit(probe, sent, sealed)
         except (BrokenExecutor, RuntimeError) as error:
             raise UsageError(f"executor: it takes no work ({error}); create a new one") from None
         try:
@@ -263,7 +274,7 @@ class _Submitted:
     def _submit(self, prompt: MappedPrompt) -> bool:
         """Submit a session; return whether the executor takes more."""
         try:
-            future = self.workers.executor.submit(run_sent, self.sent, prompt)
+            future = self.workers.submits.submit(run_sent, self.sent, prompt)
         except (BrokenExecutor, RuntimeError) as error:
             self.refusal = (
                 f"The executor takes no more sessions ({error_line(error)}). Create a new one, "
