@@ -16,11 +16,12 @@ import secrets
 import socket
 import threading
 from collections.abc import Callable, Iterable, Mapping
-from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, Executor, Future, wait
+from concurrent.futures import BrokenExecutor, Executor, Future, wait
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
+from queue import Empty, SimpleQueue
 from typing import Any
 
 from ..core.errors import UsageError
@@ -251,6 +252,8 @@ class _Submitted:
     ) -> None:
         self.workers, self.sent, self.report = workers, sent, report
         self.futures: dict[Future[SessionSummary], MappedPrompt] = {}
+        # Waiting for the futures themselves would look at all of them each time.
+        self.ended: SimpleQueue[Future[SessionSummary]] = SimpleQueue()
         self.lost: dict[int, int] = {}
         self.refusal = ""
 
@@ -263,9 +266,8 @@ class _Submitted:
                     prompt = next(prompts, None)
                     more = prompt is not None and self._submit(prompt)
                 if self.futures:
-                    waited = interruptible(wait, self.futures, TICK, FIRST_COMPLETED)
-                    for future in waited.done:
-                        more = self._ended(future) and more
+                    with suppress(Empty):
+                        more = self._take(interruptible(self.ended.get, True, TICK)) and more
         except KeyboardInterrupt:
             self._stop()
             raise
@@ -282,9 +284,10 @@ class _Submitted:
             )
             return False
         self.futures[future] = prompt
+        future.add_done_callback(self.ended.put)
         return True
 
-    def _ended(self, future: Future[SessionSummary]) -> bool:
+    def _take(self, future: Future[SessionSummary]) -> bool:
         """Report a session that ended; one whose worker was lost is submitted again."""
         prompt = self.futures.pop(future)
         try:
