@@ -48,6 +48,8 @@ def test_every_command_has_a_section_with_all_of_its_arguments() -> None:
         written = [name for action in command._actions for name in action.option_strings]
         assert [each for each in written if f"`{each}`" not in sections[name]] == ["-h", "--help"]
 
+    assert not re.search(r"^\| .* \|  ?\|$", commands(), re.MULTILINE)
+
 
 def test_every_public_name_is_in_the_python_api() -> None:
     page = (DOCS / "reference" / "python-api.md").read_text()
