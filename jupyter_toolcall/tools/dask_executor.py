@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import asyncio
 import importlib.util
+import pickle
 import socket
 from collections import deque
 from collections.abc import Callable, Mapping
@@ -25,6 +26,7 @@ from uuid import uuid4
 from ..core.errors import NotRun, UsageError
 from .invoke import error_text
 from .running_tool import OutcomeUnknown
+from .worker_code import missing_package
 
 TIMEOUT = 10
 """Seconds that a scheduler has to answer."""
@@ -146,11 +148,11 @@ class DaskExecutor(Executor):
         (task,) = args
         if self._client.status != "running":
             raise BrokenExecutor("its Dask client is closed, or has lost its scheduler")
-        sent, name = task.sent(), f"{task.tool}-{uuid4().hex}"
+        name = f"{task.tool}-{uuid4().hex}"
         call = DaskCall(name, task.tool, self)
-        submitted = self._client.submit(
-            run_claimed, function, sent, name, self._topic, key=name, **self._options
-        )
+        sent = pickle.dumps(_Claimed(function, task.sent(), name, self._topic))
+        # A worker that cannot unpickle its task dies. So the task is to unpickle the call.
+        submitted = self._client.submit(pickle.loads, sent, key=name, **self._options)
         self._calls[name] = call, submitted
         self._client.loop.add_callback(self._follow, call, submitted)
         return call
@@ -169,7 +171,7 @@ class DaskExecutor(Executor):
             elif submitted.status == "cancelled":
                 await self._fail(call, "its task was cancelled, or its scheduler is lost")
             else:
-                await self._fail(call, _reason(result[1]))
+                await self._fail(call, missing_package(result[1]) or error_text(result[1]))
         except Exception as error:
             call.lose(f"Dask lost the call: {error_text(error)}")
         finally:
@@ -229,16 +231,6 @@ class DaskExecutor(Executor):
         return unbegun
 
 
-def _reason(error: BaseException) -> str:
-    """Return why a task ended without a result: a task that begins always has one."""
-    if isinstance(error, ImportError) and __name__.partition(".")[0] in str(error):
-        return (
-            f"a worker cannot import jupyter-toolcall ({error}); install the version that the "
-            "kernel has on all workers"
-        )
-    return error_text(error)
-
-
 # -- what runs in a worker -----------------------------------------------------------------------
 
 
@@ -248,6 +240,19 @@ class ClaimedEnd:
 
     worker: str
     end: Any
+
+
+@dataclass(frozen=True, slots=True)
+class _Claimed:
+    """A call that runs where it is unpickled, and becomes its ClaimedEnd."""
+
+    function: Callable[[Any], Any]
+    task: Any
+    call: str
+    topic: str
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return run_claimed, (self.function, self.task, self.call, self.topic)
 
 
 async def claimed(scheduler: Any, call: str, by: str) -> bool:

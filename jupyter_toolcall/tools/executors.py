@@ -9,6 +9,7 @@ from __future__ import annotations
 import concurrent.futures
 import os
 import signal
+import threading
 from collections.abc import Callable, Iterable
 from concurrent.futures import BrokenExecutor, Executor, Future
 from functools import partial
@@ -50,6 +51,28 @@ class KernelPool(Executor):
         if self._pool is not None:
             self._pool.shutdown(wait, cancel_futures=cancel_futures)
         self._pool = None
+
+
+class CallThreads(Executor):
+    """Runs each call in a thread of its own.
+
+    A call that goes on after an interrupt takes no other one's thread, and does not keep the
+    process from ending.
+    """
+
+    def submit(self, function: Callable[..., Any], /, *args: Any, **named: Any) -> Future[Any]:
+        future: Future[Any] = Future()
+
+        def run() -> None:
+            if not future.set_running_or_notify_cancel():
+                return
+            try:
+                future.set_result(function(*args, **named))
+            except BaseException as error:
+                future.set_exception(error)
+
+        threading.Thread(target=run, name="toolcall-call", daemon=True).start()
+        return future
 
 
 def _processes() -> Executor:

@@ -87,6 +87,19 @@ def sent_code(tool: Tool) -> tuple[str, bytes]:
     return key, _SENT_CODE[key]
 
 
+def missing_package(error: BaseException) -> str:
+    """Return what to do where a worker cannot import this package, so that nothing ran."""
+    package, text = __name__.partition(".")[0], str(error)
+    # An engine of ipyparallel sends its error as a text.
+    is_import = isinstance(error, ImportError) or "ModuleNotFoundError" in text
+    if package not in text or not is_import:
+        return ""
+    return (
+        f"a worker cannot import jupyter-toolcall ({text.splitlines()[0]:.120}); install the "
+        "version that the kernel has on all workers"
+    )
+
+
 def check_code(version: str, code: bytes) -> None:
     """Raise NotRun where this worker has another version of a tool than the kernel."""
     if not code or version in _CHECKED:
