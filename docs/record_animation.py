@@ -4,7 +4,7 @@ The notebook holds the two cells of the README. A person, drawn as a mouse point
 first call, approves the second, and the graph grows. The files are:
 
 - `panel.webp`: the animation, light
-- `panel-dark.png`: the second call waits, dark
+- `panel-dark.png`: the form in which the first call is edited, dark
 - `decision.png`, `decision-dark.png`: the card of a call that waits, beside the form `Edit call`
 """
 
@@ -192,13 +192,6 @@ def edited_form(page: Page) -> Locator:
     return form
 
 
-def second_decision(page: Page) -> Image.Image:
-    """Return a picture of the page when the first call is edited and the second one waits."""
-    press(edited_form(page), "Run with these")
-    wait_for_decision(page, "stars")
-    return screenshot(page)
-
-
 def card_and_form(page: Page) -> Image.Image:
     """Return a picture of the card of a waiting call, beside the form that `Edit` opens."""
     page.set_viewport_size({"width": CARD_WIDTH, "height": 1000})
@@ -231,7 +224,8 @@ def main(folder: Path) -> None:
         with notebook(browser, server) as page:
             record_session(page).save(folder / "panel.webp")
         with notebook(browser, server, dark=True) as page:
-            second_decision(page).save(folder / "panel-dark.png", optimize=True)
+            edited_form(page)
+            screenshot(page).save(folder / "panel-dark.png", optimize=True)
         for name, dark in (("decision", False), ("decision-dark", True)):
             with notebook(browser, server, dark) as page:
                 card_and_form(page).save(folder / f"{name}.png", optimize=True)

@@ -55,7 +55,11 @@ def __dir__() -> list[str]:
 
 
 def load_ipython_extension(shell: Any) -> None:
-    """Register `%%toolchat`, `%toolchat` and their completion, and what extensions add to them."""
+    """Register `%%toolchat`, `%toolchat` and their completion: `%load_ext jupyter_toolcall`.
+
+    Args:
+        shell: The IPython shell that loads the extension.
+    """
     import_module(".jupyter.serve_command", __name__).register_serving()
     import_module(".teaching.registration", __name__).register_teaching()
     import_module(".jupyter.magics", __name__).load(shell)

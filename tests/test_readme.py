@@ -10,7 +10,6 @@ import nbformat
 import pytest
 from PIL import Image
 
-import jupyter_toolcall
 from jupyter_toolcall.jupyter.options import parser
 from jupyter_toolcall.models.named import PROVIDERS
 from jupyter_toolcall.schemes import SCHEMES
@@ -89,7 +88,6 @@ def test_every_extra_that_it_names_exists() -> None:
     named = set(re.findall(r"\[([a-z]+)\]'", README))
     assert {"lab", "local", "openai", "tables"} <= named
     assert named <= set(project["optional-dependencies"])
-    assert f"jupyter_toolcall-{jupyter_toolcall.__version__}-py3-none-any.whl" in README
 
 
 def test_every_link_and_picture_leads_to_a_file() -> None:

@@ -149,7 +149,9 @@ class ToolChat(Configurable):
     share = Unicode("sample", help="What is sent of a table.").tag(config=True)
     withhold = List(Unicode(), help="Columns whose values are never sent.").tag(config=True)
     mcp_servers = Dict(help="MCP servers by name, as in .mcp.json.").tag(config=True)
+    language = Unicode("", help="The panel's language outside JupyterLab: de.").tag(config=True)
     max_turns = Int(50, help="Replies of the model before a run stops.").tag(config=True)
+    jobs = Int(1, help="Read-only calls of one reply that run together.").tag(config=True)
 
     def settings(self) -> dict[str, Any]:
         """Return the settings by name."""

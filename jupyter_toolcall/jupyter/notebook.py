@@ -33,7 +33,7 @@ from .input_line import demand_no_person, repeat_decisions, run_by_input, split
 from .magics import ToolChat, apply_project_settings, project_settings, settings_of
 from .mcp_commands import NextCell
 from .options import Options, help_text, model_name, parse_options
-from .panel import Panel
+from .panel import Panel, catalogue
 from .panel_controller import TICK, PanelController
 from .subcommands import carry_out
 
@@ -121,7 +121,8 @@ class Notebook:
 
     def _controller(self, session: Session, with_panel: bool) -> PanelController:
         """Return what runs a session; where there is to be a panel, it is displayed."""
-        context, panel = session.cursor.context, Panel() if with_panel else None
+        context = session.cursor.context
+        panel = Panel(texts=catalogue(self.settings.language)) if with_panel else None
         model = context.model
         name = str(getattr(model, "name", None) or model_name(model))
         controller = PanelController(session, panel.show if panel else _send_nowhere, name)

@@ -2,17 +2,41 @@
 
 from __future__ import annotations
 
+import json
+from collections.abc import Mapping
+from functools import cache
 from pathlib import Path
 from typing import Any
 
 import anywidget
+import traitlets
 
+from ..core.errors import UsageError
 from ..view.contract import VERSION, Notice
 from ..view.saved_output import LIVE
 from ..view.view_rows import UpdateEncoder
 from .panel_controller import PanelController
 
 STATIC = Path(__file__).parent.parent / "static"
+LOCALE = Path(__file__).parent.parent / "locale"
+
+
+@cache
+def catalogue(language: str) -> Mapping[str, Any]:
+    """Return the texts of the interface in a language, such as `de` or `de_AT`; {} for English.
+
+    Raises UsageError for a language that there is not.
+    """
+    name = language.replace("-", "_")
+    names = sorted(path.name for path in LOCALE.iterdir() if path.is_dir())
+    if name.partition("_")[0] in ("", "en"):
+        return {}
+    same = [each for each in names if each.partition("_")[0] == name.partition("_")[0]]
+    if not same:
+        raise UsageError(f"ToolChat.language is {language!r}; there are en, {', '.join(names)}")
+    path = LOCALE / (name if name in same else same[0]) / "LC_MESSAGES" / "jupyter_toolcall.json"
+    texts: Mapping[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+    return texts
 
 
 class Panel(anywidget.AnyWidget):
@@ -20,6 +44,8 @@ class Panel(anywidget.AnyWidget):
 
     _esm = STATIC / "widget.js"
     _css = STATIC / "widget.css"
+    texts = traitlets.Dict().tag(sync=True)
+    """The catalogue of another language than English; JupyterLab has its own setting."""
 
     def __init__(self, **settings: Any) -> None:
         super().__init__(**settings)
