@@ -40,8 +40,11 @@ toc_object_entries_show_parents = "hide"
 autodoc_member_order = "bysource"
 autodoc_typehints = "signature"
 autodoc_typehints_format = "short"
+# Dashes and ellipses; quotation marks stay as they are written.
+smartquotes_action = "De"
 python_use_unqualified_type_names = True
-python_maximum_signature_line_length = 80
+python_maximum_signature_line_length = 88
+python_trailing_comma_in_multi_line_signatures = False
 napoleon_google_docstring = True
 napoleon_numpy_docstring = False
 napoleon_use_rtype = False
@@ -60,4 +63,4 @@ html_theme_options = {
     "dark_css_variables": {"color-brand-primary": "#64b5f6", "color-brand-content": "#64b5f6"},
 }
 copybutton_exclude = ".linenos, .gp"
-linkcheck_ignore = [r"http://(127\.0\.0\.1|localhost).*", r"https://(api\.)?example\.org.*"]
+linkcheck_ignore = [r"https?://(127\.0\.0\.1|localhost|(api\.)?example\.org).*", r"https?://$"]

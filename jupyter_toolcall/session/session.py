@@ -6,7 +6,7 @@ returns, and the session stays as it is until somebody does.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Mapping
 from concurrent.futures import Executor
 from importlib import import_module
 from pathlib import Path
@@ -43,6 +43,7 @@ from .compared_branches import came_out, diff
 
 if TYPE_CHECKING:
     from ..export.provenance import Explanation
+    from .session_map import SessionMap
 
 
 class Session:
@@ -134,6 +135,44 @@ class Session:
     def at(self, cursor: Cursor) -> Session:
         """Return the session of another cursor of the same journal."""
         return Session.here(cursor, self.name)
+
+    @classmethod
+    def map(
+        cls,
+        prompts: Iterable[str],
+        toolbox: Toolbox | Callable[[], Toolbox],
+        model: Any = None,
+        *,
+        executor: Executor | str | None = None,
+        jobs: int | None = None,
+        name: str = "",
+        folder: str | Path | None = None,
+        **options: Any,
+    ) -> SessionMap:
+        """Run one separate session for each prompt, and return them with a table.
+
+        Each has a journal of its own on disk. The same map again, after a kill too, continues
+        each session from its journal: no reply that was received is requested again.
+
+        Args:
+            prompts: what each session is asked.
+            toolbox: the tools, or a function without parameters that returns them.
+            model: as for `Session`, or a function without parameters that returns one.
+            executor: where whole sessions run, if its workers share your data directory;
+                else the tools that are marked `@tool(executor=True)` run there.
+            jobs: how many sessions run at once. None: 4 in the kernel, where their requests
+                overlap, and twice the workers of an executor.
+            name: what the map continues by. Without it the arguments are the name.
+            folder: where the journals are, instead of your data directory.
+            options: the other arguments of `Session`, the same for all.
+
+        Raises UsageError. What goes wrong in a session is in its row; an interrupt stops, and
+        what is done by then is returned.
+        """
+        maps = import_module(".session_map", __package__)
+        where = {"name": name, "folder": folder, "executor": executor, "jobs": jobs}
+        sessions: SessionMap = maps.session_map(prompts, toolbox, model, options, **where)
+        return sessions.run()
 
     # -- prompts and decisions -----------------------------------------------------------
 
