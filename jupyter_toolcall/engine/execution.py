@@ -7,14 +7,14 @@ new object, besides the result; where a call fails it is dropped.
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import Executor
 from dataclasses import dataclass
 from typing import Any
 
 from ..core.call_record import CallRecord
 from ..core.digests import digest
-from ..core.errors import Absent, CallError
+from ..core.errors import Absent, CallError, NotRun
 from ..core.events import (
     WITHOUT_RESULT,
     Decided,
@@ -35,7 +35,7 @@ from ..tools.object_references import Path, fits_in, replace_names
 from ..tools.object_types import kind_name
 from ..tools.running_tool import InputRequired, OutcomeUnknown
 from ..tools.tool import Tool
-from ..tools.tool_task import NotRun, Prints, ToolTask
+from ..tools.tool_task import Prints, TaskEnd, ToolTask
 from ..tools.toolbox import Toolbox
 from ..tools.value_copies import private, well_formed
 from .argument_copies import NO_CHANGES, ArgumentCopies, InPlaceChanges
@@ -115,6 +115,74 @@ class ToolRun:
     prints: str = ""
     interrupted: bool = False
     changes: InPlaceChanges = NO_CHANGES
+    worker: str = ""
+    """The worker of a cluster that ran it."""
+
+
+class ToolExecution:
+    """One run of a tool: its private copies of objects, what it prints, and how it ends.
+
+    Tools get private copies, so that nothing that has a name ever changes.
+    """
+
+    def __init__(
+        self,
+        ready: PreparedCall,
+        state: State,
+        values: SessionValues,
+        are_names_open: bool = False,
+    ) -> None:
+        self.ready, self.state, self.values = ready, state, values
+        self.printed = Prints()
+        self.worker = ""
+        promises = ready.tool.read_only, ready.tool.keeps_arguments
+        self._copies = ArgumentCopies(state, values, *promises, are_names_open)
+        self._subject: tuple[Any, ...] = ()
+
+    def task(self) -> ToolTask:
+        """Return what runs, on new copies. Raises Absent, and what the code of a value raises."""
+        ready = self.ready
+        if ready.missing is not None:
+            raise ready.missing
+        # The code of others is interrupted at once, ours is not: a tool that ended has its outcome.
+        arguments = interruptible(_values, ready, self._copies)
+        self._subject = _subject(ready, self.values)
+        return _task(ready, self._subject, arguments, self._copies, self.values)
+
+    def outcome(self, result: Any) -> Outcome:
+        """Return the outcome of what the function returned."""
+        outcome = read_result(result, self.ready, self._copies, self.values)
+        if self._subject:
+            version = instance_version(self.ready.call_id, self.ready.approval_digest)
+            self.values.by_digest[version] = self._subject[0]
+        return outcome
+
+    def outcome_of_end(self, end: TaskEnd) -> Outcome:
+        """Return the outcome of a task that ran in a worker."""
+        self.printed.write(end.prints)
+        self.worker = end.worker
+        self._copies.take_back(end.objects)
+        if end.error is not None:
+            return self.outcome_of_error(end.error)
+        if self._subject and self.ready.resumption is None:
+            self._subject = end.first
+        return self.outcome(end.result)
+
+    def outcome_of_error(self, error: BaseException) -> Outcome:
+        """Return the outcome of a call that raised an error, or that an executor did not run."""
+        return _outcome_of(error, self.ready, self.state)
+
+    def ended(self, outcome: Outcome, interrupted: bool) -> ToolRun:
+        """Return the run, with what the tool changed in place."""
+        made = None if isinstance(outcome, WITHOUT_RESULT) else outcome
+        copies = self._copies
+        try:
+            # What a value's own class raises says nothing of the inputs.
+            changes = attempt(copies.changes, made)[0] if copies else None
+        except KeyboardInterrupt:
+            changes, interrupted = None, True
+        changes = changes or NO_CHANGES
+        return ToolRun(outcome, self.printed.text(), interrupted, changes, self.worker)
 
 
 def run_tool(
@@ -124,22 +192,15 @@ def run_tool(
 
     Raises Absent where a value of ours is not at hand: that is no fault of the tool's.
     """
-    printed, tool = Prints(), ready.tool
-    copies = ArgumentCopies(state, values, tool.read_only, tool.keeps_arguments)
+    execution = ToolExecution(ready, state, values)
     try:
-        outcome, interrupted = _run(ready, state, copies, values, executor, printed)
+        outcome, interrupted = _run(execution, executor)
     except Absent:
         raise
     except BaseException as error:
-        outcome = _outcome_of(error, ready, state)
+        outcome = execution.outcome_of_error(error)
         interrupted = issubclass(type(error), (KeyboardInterrupt, StillRunning))
-    made = None if isinstance(outcome, WITHOUT_RESULT) else outcome
-    try:
-        # What a value's own class raises says nothing of the inputs.
-        changes = attempt(copies.changes, made)[0] if copies else None
-    except KeyboardInterrupt:
-        changes, interrupted = None, True
-    return ToolRun(outcome, printed.text(), interrupted, changes or NO_CHANGES)
+    return execution.ended(outcome, interrupted)
 
 
 def _outcome_of(error: BaseException, ready: PreparedCall, state: State) -> Outcome:
@@ -163,25 +224,9 @@ def _outcome_of(error: BaseException, ready: PreparedCall, state: State) -> Outc
         return Failed(error_text(error))
 
 
-def _run(
-    ready: PreparedCall,
-    state: State,
-    copies: ArgumentCopies,
-    values: SessionValues,
-    executor: Executor | None,
-    printed: Prints,
-) -> tuple[Outcome, bool]:
-    """Return the outcome of a call, and whether an interrupt came as it ended.
-
-    Tools get private copies, so that nothing that has a name ever changes.
-    """
-    if ready.missing is not None:
-        raise ready.missing
-    # The code of others is interrupted at once, ours is not: a tool that ended has its outcome.
-    arguments = interruptible(_values, ready, copies)
-    subject = _subject(ready, values)
-    task = _task(ready, subject, arguments, copies, values)
-    interrupted = False
+def _run(execution: ToolExecution, executor: Executor | None) -> tuple[Outcome, bool]:
+    """Return the outcome of a call, and whether an interrupt came as it ended."""
+    task, printed = execution.task(), execution.printed
     streams = {name: vars(sys).get(name) for name in ("stdout", "stderr")}
     # One call of C code sets both streams, and no interrupt comes between the tool's end and the
     # call that sets them back, whatever the tool has done to them.
@@ -190,21 +235,13 @@ def _run(
         if executor is None:
             result = interruptible(task.result)
         else:
-            end = run_on_executor(executor, task, ready.tool.repeatable)
+            end = run_on_executor(executor, task, execution.ready.tool.repeatable)
     finally:
         sys.__dict__.update(streams)
-    if executor is not None:
-        printed.write(end.prints)
-        copies.take_back(end.objects)
-        if end.error is not None:
-            stopped = end.interrupted or isinstance(end.error, KeyboardInterrupt)
-            return _outcome_of(end.error, ready, state), stopped
-        result, interrupted = end.result, end.interrupted
-        subject = end.first if subject and ready.resumption is None else subject
-    outcome = read_result(result, ready, copies, values)
-    if subject:
-        values.by_digest[instance_version(ready.call_id, ready.approval_digest)] = subject[0]
-    return outcome, interrupted
+    if executor is None:
+        return execution.outcome(result), False
+    stopped = end.interrupted or isinstance(end.error, KeyboardInterrupt)
+    return execution.outcome_of_end(end), stopped
 
 
 def _values(ready: PreparedCall, copies: ArgumentCopies) -> dict[str, Any]:
@@ -226,8 +263,8 @@ def _task(
     tool, objects = ready.tool, [copied.copy for copied in copies]
     if (resumption := ready.resumption) is not None and tool.resume is not None:
         responses = resumption.state, resumption.responses, arguments
-        return ToolTask(tool.name, tool.resume, responses, {}, values.kinds, objects)
-    return ToolTask(tool.name, tool.function, subject, arguments, values.kinds, objects)
+        return ToolTask(tool, tool.resume, responses, {}, values.kinds, objects)
+    return ToolTask(tool, tool.function, subject, arguments, values.kinds, objects)
 
 
 def _subject(ready: PreparedCall, values: SessionValues) -> tuple[Any, ...]:
@@ -261,25 +298,32 @@ def execute_call(
     """Run a call, store its results, and return its execution. Raises what `run_tool` raises."""
     began = clock()
     ran = run_tool(ready, state, values, executor)
-    duration = milliseconds(began, clock())
+    return stored_execution(ready, state, values, ran, milliseconds(began, clock()))
+
+
+def stored_execution(
+    ready: PreparedCall, state: State, values: SessionValues, ran: ToolRun, duration: float
+) -> Execution:
+    """Store the results of a run that took `duration` milliseconds, and return its execution."""
     # Before it is written down that there is a result, the result is kept.
     kept, interrupted = _store_new_result(ready, ran.outcome, values, duration), ran.interrupted
     if kept is None:
         kept, interrupted = (UNKEPT,), True
     meta: dict[str, Any] = {"ms": duration, "prints": ran.prints}
-    meta |= {"notes": [*_repeat_notes(ready, state), *ran.changes.notes, *kept]}
+    meta |= {"notes": [*_run_notes(ready, state, ran.worker), *ran.changes.notes, *kept]}
     meta |= {"lost": [*ran.changes.lost], "untracked": [*ran.changes.untracked]}
     meta |= {"unclear": [*ran.changes.unclear]}
     meta = {key: value for key, value in meta.items() if value or key == "ms"}
     return Execution(ran.outcome, meta, interrupted)
 
 
-def _repeat_notes(ready: PreparedCall, state: State) -> tuple[str, ...]:
-    """Return the note on a call that runs again unasked, since its outcome was unknown."""
+def _run_notes(ready: PreparedCall, state: State, worker: str) -> Iterator[str]:
+    """Yield where a call ran, and why it ran again unasked, if its outcome was unknown."""
     call = state.call(ready.call_id)
-    if call.status != "unknown":
-        return ()
-    return (f"ran again: {call.unknown_reason or 'nothing said how it ended before'}",)
+    if call.status == "unknown":
+        yield f"ran again: {call.unknown_reason or 'nothing said how it ended before'}"
+    if worker:
+        yield f"ran on {worker}"
 
 
 def _store_new_result(

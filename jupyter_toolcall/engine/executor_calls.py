@@ -11,10 +11,13 @@ from contextlib import suppress
 from dataclasses import replace
 from typing import Any
 
+from ..core.errors import NotRun
 from ..core.interrupts import Hold, interruptible
+from ..tools.executors import worker_of
 from ..tools.invoke import TICK, error_text
 from ..tools.running_tool import OutcomeUnknown
-from ..tools.tool_task import NotRun, SentEnd, TaskEnd, ToolTask, run_task
+from ..tools.tool_task import SentEnd, TaskEnd, ToolTask, run_task
+from ..tools.worker_code import missing_package
 
 
 class StillRunning(OutcomeUnknown):
@@ -34,25 +37,30 @@ def run_on_executor(executor: Executor, task: ToolTask, repeatable: bool) -> Tas
     interrupted = False
     # An interrupt must not come between submitting the task and being able to cancel it.
     with Hold():
-        future = _submit(executor, task)
+        future = submit(executor, task)
         try:
             interruptible(_wait, future)
         except KeyboardInterrupt:
             if future.cancel() or (repeatable and not future.done()):
                 raise
             if not future.done():
-                text = "you stopped waiting for it, and it may still run on its executor"
+                at = worker_of(future) or "its executor"
+                text = f"you stopped waiting for it, and it may still run on {at}"
                 raise StillRunning(text) from None
             interrupted = True
-        end = _end_of(future, task)
+        end = end_of(future, task)
         return replace(end, interrupted=True) if interrupted else end
 
 
-def _submit(executor: Executor, task: ToolTask) -> Future[Any]:
+def submit(executor: Executor, task: ToolTask) -> Future[Any]:
+    """Submit a task. Raises NotRun where the executor takes no call."""
     try:
         return executor.submit(run_task, task)
-    except BrokenExecutor:
-        reason = "the executor is broken, since one of its workers was killed"
+    except BrokenExecutor as error:
+        text = str(error) or "one of its workers was killed"
+        reason = f"the executor is broken ({text})"
+    except ConnectionError as error:
+        raise NotRun(f"not run: {error}") from None
     except RuntimeError as error:
         # Of the standard library's pools this is how a closed one answers.
         reason = f"the executor takes no calls ({error})"
@@ -66,11 +74,11 @@ def _wait(future: Future[Any]) -> None:
             future.exception(timeout=TICK)
 
 
-def _end_of(future: Future[Any], task: ToolTask) -> TaskEnd:
-    """Return how a task ended, from a future that is done."""
+def end_of(future: Future[Any], task: ToolTask) -> TaskEnd:
+    """Return how a task ended, from a future that is done. Raises NotRun and OutcomeUnknown."""
     try:
         end = future.result()
-    except NotRun:
+    except (NotRun, OutcomeUnknown):
         raise
     except CancelledError:
         raise NotRun(
@@ -81,5 +89,9 @@ def _end_of(future: Future[Any], task: ToolTask) -> TaskEnd:
         raise OutcomeUnknown(f"the worker that ran {task.tool} was killed") from None
     except BaseException as error:
         # A task raises nothing, so this comes from the executor, and the tool may have run.
+        if missing := missing_package(error):
+            raise NotRun(f"not run: {missing}") from None
         raise OutcomeUnknown(f"its executor lost the call: {error_text(error)}") from None
-    return end.load() if isinstance(end, SentEnd) else end
+    ended: TaskEnd = end.load() if isinstance(end, SentEnd) else end
+    worker = worker_of(future)
+    return replace(ended, worker=worker) if worker else ended

@@ -74,6 +74,11 @@ class SessionHooks:
         outcome."""
         return nullcontext(_ignore)
 
+    def while_running(self) -> AbstractContextManager[object]:
+        """Return a context that is open in the main thread while tools run, and the session does
+        not change. Where several run together, it is opened again after each of them ends."""
+        return nullcontext()
+
 
 def _ignore(result: object) -> None:
     """Take a result, and do nothing."""

@@ -7,7 +7,6 @@ they only explain later what has changed.
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -21,7 +20,7 @@ from ..core.events import (
 from ..core.journal import Journal
 from ..core.state import State
 from ..tools.tool import Tool
-from ..tools.tool_version import pinned_change
+from ..tools.tool_version import PYTHON, pinned_change
 from .cursor import SessionContext
 
 
@@ -153,10 +152,6 @@ def _by_what_it_ran_on(started: Started, state: State, known: Reasons) -> Iterat
     for variable, setter in started.setters.items():
         if setter in known.calls:
             yield f"{variable} was set by {setter}, which is outdated"
-
-
-PYTHON = ".".join(map(str, sys.version_info[:2]))
-"""Compiled code, and so the version of a tool, is another one in each of these."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -129,6 +129,8 @@ class SessionValues:
     """The types of lists and records that are asked for, by their texts."""
     by_digest: dict[str, Any] = field(default_factory=dict)
     notes: dict[str, str] = field(default_factory=dict)
+    uncopied: set[str] = field(default_factory=set)
+    """The values that cannot be copied, by digest: all calls get the same one."""
     previews: dict[str, Any] = field(default_factory=dict)
     """Pictures of the values, kept by those who draw them."""
     differences: dict[tuple[str, str], Any] = field(default_factory=dict)
@@ -151,6 +153,8 @@ class SessionValues:
         ):
             theirs.update(mine)
         self.by_digest, self.notes, self.previews = other.by_digest, other.notes, other.previews
+        other.uncopied |= self.uncopied
+        self.uncopied = other.uncopied
 
     def add_input(self, name: str, value: Any, description: str = "", shown: str = "") -> Made:
         """Store an input, and return its object; its digest is that of its content.
@@ -197,6 +201,8 @@ class SessionValues:
         """Store a private copy of an object's value: its maker may still change it, unless `kept`
         says that it does not."""
         self.by_digest[made.digest], copied = (value, True) if kept else private(value)
+        if not copied:
+            self.uncopied.add(made.digest)
         notes = ["" if made.content else UNTOLD]
         notes += ["" if copied else "can't be copied: passed as it is"]
         self.notes[made.digest] = "; ".join(part for part in notes if part)

@@ -13,6 +13,7 @@ import threading
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any, Literal
 
 from pydantic import TypeAdapter, ValidationError
@@ -56,11 +57,11 @@ decision; what a hook waits for; a click on Step; a reply of the person who play
 
 @dataclass(frozen=True)
 class PublishesExecution(SessionHooks):
-    """Publishes that a call runs, before its tool does, and lets late updates be sent meanwhile."""
+    """Publishes that calls run, before their tools do, and lets late updates be sent meanwhile."""
 
-    publish: Callable[[Phase], None]
+    publish_running: Callable[[], None]
     rate: UpdateRate
-    show_progress: Callable[[str], None]
+    show_progress: Callable[[str, str], None]
 
     @contextlib.contextmanager
     def around_request(self, model: str) -> Iterator[Callable[[Reply | None], None]]:
@@ -69,10 +70,15 @@ class PublishesExecution(SessionHooks):
 
     @contextlib.contextmanager
     def around_execution(self, call: PreparedCall) -> Iterator[Callable[[Outcome], None]]:
-        self.publish("running")
-        showing = showing_progress(self.show_progress)
-        with self.rate.steady(), showing, super().around_execution(call) as note:
+        showing = showing_progress(partial(self.show_progress, call.call_id))
+        with showing, super().around_execution(call) as note:
             yield note
+
+    @contextlib.contextmanager
+    def while_running(self) -> Iterator[None]:
+        self.publish_running()
+        with self.rate.steady():
+            yield
 
 
 @dataclass
@@ -204,7 +210,7 @@ class PanelController:
                 case _ if publish or self.stepping:
                     self.publish("running")
             context = cursor.context
-            publishes = PublishesExecution(self.publish, self.rate, self._progress_of(cursor))
+            publishes = self._publishes_execution(cursor)
             context.hooks = (*context.hooks, publishes)
             try:
                 if advance(cursor) is not None:
@@ -425,18 +431,25 @@ class PanelController:
             self._publish_late()
             self.updates.wait_for_model(reason)
 
-    def _progress_of(self, cursor: Cursor) -> Callable[[str], None]:
-        """Return what shows how far the next call of a cursor is, from any thread while it runs."""
+    def _publishes_execution(self, cursor: Cursor) -> PublishesExecution:
+        """Return the hook that publishes which calls of a cursor run, and how far each is."""
 
-        def show(text: str) -> None:
+        def publish(progress: str = "") -> None:
+            count = len(cursor.running)
+            says = f"Running {count} calls" if count > 1 else f"Running: {progress}"
+            self.publish("running", says if count > 1 or progress else "")
+
+        def show(call_id: str, text: str) -> None:
             line = " ".join(cursor.context.hide(str(text)).split())
             with self.rate.lock:
                 # A thread of the tool may speak after the call has ended.
-                if cursor.running:
-                    cursor.progress = line[:PROGRESS]
-                    self.publish("running", f"Running: {cursor.progress}")
+                if (running := cursor.running.get(call_id)) is not None:
+                    running.progress = line[:PROGRESS]
+                    # While the end of another call is recorded, the next update shows it.
+                    if self.rate.is_steady:
+                        publish(running.progress)
 
-        return show
+        return PublishesExecution(publish, self.rate, show)
 
     def _publish_late(self) -> None:
         """Send the update that was put off, if one was."""

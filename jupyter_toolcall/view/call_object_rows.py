@@ -269,7 +269,7 @@ def call_view(
 ) -> CallView:
     """Return what is known of a call; `end` is how it ended, None where it is open."""
     cursor, state, ready, absent = branch_view.cursor, branch_view.state, None, ""
-    if call.outcome is None and not branch_view.branch:
+    if call.outcome is None and call.arrived is None and not branch_view.branch:
         try:
             ready = cursor.prepared(call, state)[0]
         except Absent as error:
@@ -306,12 +306,12 @@ def call_row(branch_view: BranchView, call_view: CallView, layout: Layout) -> Ca
         step=call.step,
         turn=call.turn,
         by=call.asked_call.by if call.asked_call.by_client else "",
-        status="running" if call_id == cursor.running else call.status,
+        status="running" if call_id in cursor.running else call.status,
         branch=branch_view.branch,
         memory=end is not None and end.cached,
         edited=call.edited,
         stale=call.asked_call.stale,
-        change=cursor.progress if call_id == cursor.running else "",
+        change=_progress(cursor, call_id),
         outdated=branch_view.outdated.calls.get(call_id, ""),
         notes=end.notes if end else (),
         warning=call_warning(call, end, branch_view.state, cursor.running),
@@ -335,6 +335,15 @@ def call_row(branch_view: BranchView, call_view: CallView, layout: Layout) -> Ca
     return with_rounds(
         _with_change(_with_outcome(row, call), branch_view, call_view, receiver), call, cursor
     )
+
+
+def _progress(cursor: Cursor, call_id: str) -> str:
+    """Return how long a call has run that runs beside others, and how far it is."""
+    running = cursor.running.get(call_id)
+    if running is None:
+        return ""
+    seconds = int(cursor.context.clock() - running.began) if running.began else 0
+    return " · ".join(filter(None, (f"{seconds} s" if seconds else "", running.progress)))
 
 
 def _digest_to_decide_on(call_view: CallView, branch_view: BranchView) -> str:

@@ -3,7 +3,7 @@ do about it."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Container, Iterator, Sequence
 
 from ..core.call_record import SAVE, CallRecord
 from ..core.recorded_calls import CallEnd
@@ -14,14 +14,14 @@ REPAIRED = ("succeeded", "answered")
 
 
 def call_warning(
-    call: CallRecord, end: CallEnd | None, state: State, running: str
+    call: CallRecord, end: CallEnd | None, state: State, running: Container[str]
 ) -> CallWarning | None:
-    """Return the warning at a call; None at the `running` one, and where there is none.
+    """Return the warning at a call; None at one that is `running`, and where there is none.
 
     Of several, the first one names the kind, and the texts of all stand one after the other.
     """
     warnings = [*_warnings(call, end, state)]
-    if not warnings or call.id == running:
+    if not warnings or call.id in running:
         return None
     text = " ".join(warning.text for warning in warnings)
     return CallWarning(
@@ -32,7 +32,7 @@ def call_warning(
 def _warnings(call: CallRecord, end: CallEnd | None, state: State) -> Iterator[CallWarning]:
     """Yield the warnings at a call, the worst first."""
     if call.status == "unknown":
-        said = f"The tool cannot say whether the call took effect: {call.unknown_reason}."
+        said = f"It is not known whether the call took effect: {call.unknown_reason}."
         killed = "The tool started, and nothing says how it ended: the kernel stopped while it ran."
         yield CallWarning(
             "outcome unknown",
