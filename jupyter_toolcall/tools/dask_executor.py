@@ -49,7 +49,10 @@ def local_dask() -> DaskExecutor:
 
     # A front end interrupts the kernel's whole process group. A worker would die of it.
     ignore = "import signal\nsignal.signal(signal.SIGINT, signal.SIG_IGN)\n"
-    cluster = LocalCluster(threads_per_worker=1, dashboard_address=None, preload=[ignore])
+    # Below the cell stands what the session did, and not that a worker is started again.
+    cluster = LocalCluster(
+        threads_per_worker=1, dashboard_address=":0", silence_logs="ERROR", preload=[ignore]
+    )
     return DaskExecutor(_client(cluster))
 
 
@@ -105,7 +108,11 @@ class DaskCall(Future[Any]):
         """Cancel the call unless a worker has begun it; return whether it never will."""
         if self.done():
             return self.cancelled()
-        return self._executor.claim(self) and super().cancel()
+        # It is done before its task is cancelled: the kernel claims a call once.
+        cancelled = self._executor.claim(self) and super().cancel()
+        if cancelled:
+            self._executor.drop(self)
+        return cancelled
 
     def end(self, end: Any) -> None:
         """Set its result, if nothing has ended it before."""
@@ -234,9 +241,12 @@ class DaskExecutor(Executor):
         # A scheduler that does not answer says nothing.
         except Exception:
             return False
-        if unbegun and call.name in self._calls:
-            self._calls[call.name][1].cancel()
         return unbegun
+
+    def drop(self, call: DaskCall) -> None:
+        """Cancel the task of a call that the kernel has claimed."""
+        if call.name in self._calls:
+            self._calls[call.name][1].cancel()
 
 
 # -- what runs in a worker -----------------------------------------------------------------------
