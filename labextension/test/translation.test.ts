@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { Rows } from '../src/generated/contract';
+import type { Rows, TeachingRow } from '../src/generated/contract';
 import { setLanguage } from '../src/view/text';
 import { page, whole, type Page } from './page';
 
@@ -164,7 +164,7 @@ test('every text of the cards in which a person replies, guesses and solves an e
     const guess = { id: 'g', turn: 2, says: 'S', guess: { tool: 'A', arguments: { N: 1 } }, came: { tool: 'A', arguments: {} }, step: 2, calls: 2, marks: [{ name: 'N', right: false }], tool: true, right: 1, of: 2 };
     const others = [{ ...guess, id: 'g2', tool: false }, { ...guess, id: 'g3', guess: null }, { ...guess, id: 'g4', came: { tool: '', arguments: {} }, tool: false }];
     const task = { title: 'T', says: 'S' };
-    const teaching = { id: 'teaching', turn: yours, score: 'S', guesses: [...others, guess], task } as const;
+    const teaching = { id: 'teaching' as const, turn: yours, score: 'S', guesses: [...others, guess], task } satisfies TeachingRow;
     const other = await page();
     other.view.update(whole({ ...ROWS, session: [{ phase: 'waiting', says: 'S' }], extensions: [teaching] }));
     assert.deepEqual(untranslated(other), []);
