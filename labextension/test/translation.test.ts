@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Rows, TeachingRow } from '../src/generated/contract';
 import { setLanguage } from '../src/view/text';
-import { page, whole, type Page } from './page';
+import { delta, page, whole, type Page } from './page';
 
 /** Every text of the interface in guillemets, the last one cut off where there is no room; the texts of a session below have no small letters. */
 const MARKED = /«[^«»]*(»|…)/g;
@@ -176,6 +176,8 @@ test('a text of the kernel is translated with its values, also those that are te
   withMarks(async () => {
     const it = await page();
     const says = ['Running: %1', [['%1 cell', '%1 cells'], 1200]];
-    it.view.update(whole({ session: [{ phase: 'running', says }] } as unknown as Rows));
+    it.view.update(whole({ session: [{ phase: 'ready', says }] } as unknown as Rows));
     assert.equal(it.one('[role=status]').textContent, '«Running: «1,200 cells»»');
+    it.view.update(delta(1, { session: [{ id: 'session', says: ['', ['saved'], ', ', '%1'] }] }));
+    assert.equal(it.one('[role=status]').textContent, '«saved», %1');
   }));
