@@ -243,7 +243,7 @@ class MessageRow:
     turn: int
     """The request in which it was new (1, 2, …); a reply belongs to its own request."""
     role: MessageRole
-    text: str = ""
+    text: Text = ""
     step: int = 0
     """The number of the call that it is about, 0 where it is about none."""
     size: int = 0

@@ -475,7 +475,7 @@ export interface MessageRow {
   id: string;
   turn: number;
   role: 'system' | 'tools' | 'user' | 'session' | 'assistant' | 'call' | 'tool';
-  text?: string;
+  text?: string | unknown[];
   step?: number;
   size?: number;
   stale?: boolean;
