@@ -16,6 +16,7 @@ from .events import (
     Data,
     Decided,
     Failed,
+    Finished,
     Interrupted,
     Made,
     Many,
@@ -179,6 +180,9 @@ class CallRecord:
     """Whether it was started again unasked after its outcome was unknown."""
     running: bool = False
     """Whether its tool runs right now."""
+    arrived: Finished | None = None
+    """Its recorded end, which counts once the calls before it in its reply have theirs; until then
+    it has no `outcome`. None for any other call."""
     runs_with: Mapping[str, Any] | None = None
     """The arguments with which it would run, where it waits and that was looked at."""
 
@@ -321,7 +325,7 @@ class CallRecord:
             return "rejected"
         if decision == "answer":
             return "answered"
-        match self.outcome:
+        match self.outcome or (self.arrived and self.arrived.outcome):
             case None if self.started is not None:
                 return "unknown" if (last := self.open_round) is None else last.status
             case None:
@@ -468,7 +472,7 @@ class CallRecord:
 _PUBLIC = ("id", "tool", "arguments", "status", "result", "error", "object")
 _RECORDED = (
     *("asked_call", "decided", "started", "outcome", "objects"),
-    *("verified", "code", "missing_decided", "rounds", "unknown_reason"),
+    *("verified", "code", "missing_decided", "rounds", "unknown_reason", "arrived"),
 )
 _public = attrgetter(*_PUBLIC)
 

@@ -281,6 +281,9 @@ class Started:
     """For each session variable that it reads, the id of the call that set it last, "" for none."""
     approval_digest: str = ""
     """The digest of exactly what runs where the policy approved it; "" where a person did."""
+    together: bool = False
+    """Whether it runs while calls before it in its reply run: its objects are numbered after
+    theirs, whichever call ends first."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -32,6 +32,11 @@ class State:
     order: Trail[str] = field(default_factory=Trail)
     open: tuple[str, ...] = ()
     """The ids of the calls that have no outcome, in call order."""
+    arrived: tuple[str, ...] = ()
+    """The ids of the calls whose recorded outcome waits for that of a call before them."""
+    ended: tuple[str, ...] = ()
+    """The ids of the calls that got their outcome by the last entry that ended a call: several
+    where an outcome waited for that entry, none where its own outcome waits."""
     latest: tuple[str, ...] = ()
     """The ids of the calls of the last reply."""
     last: Asked | Replied | None = None

@@ -47,20 +47,54 @@ from .older_versions import OLDER
 from .state import START, State
 
 
-def settle(state: State, call: CallRecord, outcome: Outcome) -> State:
-    """Return the state in which a call came to its outcome."""
-    outcome = _with_producers(call.id, outcome)
+def settle(state: State, call: CallRecord, end: Finished) -> State:
+    """Return the state in which a call came to its outcome, and those that waited for it.
+
+    Calls that run together end in any order. Their objects are numbered in call order, as if they
+    had run one after the other, so an outcome with an object waits for the calls before it.
+    """
+    started = call.started
+    if started is not None and started.together and _waits_for_others(state, call, end.outcome):
+        calls = state.calls.insert(call.id, replace(call, arrived=end))
+        ids = sorted((*state.arrived, call.id), key=state.latest.index)
+        left = _without(state.open, call.id)
+        return state.changed(calls=calls, open=left, arrived=tuple(ids), ended=())
+    state = _settle_one(state, call, end, (call.id,))
+    while state.arrived and not _follows_open_call(state, state.arrived[0]):
+        call = state.calls[state.arrived[0]]
+        assert call.arrived is not None
+        state = state.changed(arrived=state.arrived[1:])
+        state = _settle_one(state, call, call.arrived, (*state.ended, call.id))
+    return state
+
+
+def _waits_for_others(state: State, call: CallRecord, outcome: Outcome) -> bool:
+    counts = bool(objects_of(outcome)) or (isinstance(outcome, Data) and bool(outcome.variables))
+    return counts and _follows_open_call(state, call.id)
+
+
+def _follows_open_call(state: State, call_id: str) -> bool:
+    """Return whether a call before this one in its reply has no outcome."""
+    before = state.latest.index(call_id)
+    return bool(state.open) and state.latest.index(state.open[0]) < before
+
+
+def _settle_one(state: State, call: CallRecord, end: Finished, ended: tuple[str, ...]) -> State:
+    outcome = _with_producers(call.id, end.outcome)
     made = objects_of(outcome)
     for each in made:
         state = introduce(state, each)
     call = call.with_outcome(outcome, tuple(map(state.name_of, made)))
     changes = (
-        _changes_of_result(state, call, outcome) if call.status in ("succeeded", "answered") else {}
+        _changes_of_result(state, call, outcome, end.secrets)
+        if call.status in ("succeeded", "answered")
+        else {}
     )
     return state.changed(
         calls=state.calls.insert(call.id, call),
         open=_without(state.open, call.id),
         settled=state.settled + 1,
+        ended=ended,
         **changes,
     )
 
@@ -73,8 +107,10 @@ def _without(open_calls: tuple[str, ...], call_id: str) -> tuple[str, ...]:
     return open_calls[:at] + open_calls[at + 1 :]
 
 
-def _changes_of_result(state: State, call: CallRecord, outcome: Outcome) -> dict[str, Any]:
-    """Return what a result changes beside its call."""
+def _changes_of_result(
+    state: State, call: CallRecord, outcome: Outcome, keys: tuple[str, ...]
+) -> dict[str, Any]:
+    """Return what a result changes beside its call; `keys` are those of the markers in it."""
     before = state.succeeded.get(call.tool) or Trail()
     changes: dict[str, Any] = {
         "succeeded": state.succeeded.insert(call.tool, before.add(call.id)),
@@ -87,6 +123,8 @@ def _changes_of_result(state: State, call: CallRecord, outcome: Outcome) -> dict
     if isinstance(outcome, Data) and outcome.variables:
         changes["variables"] = state.variables.update(outcome.variables)
         changes["setters"] = state.setters.update(dict.fromkeys(outcome.variables, call.id))
+        if keys or state.marked:
+            changes["marked"] = state.marked.update(dict.fromkeys(outcome.variables, keys))
     return changes
 
 
@@ -177,19 +215,12 @@ def evolve(state: State, entry: Entry) -> State:
         case Finished(call_id, Unknown(reason)):
             call = _expect(state, call_id, "unknown")
             return _put(state, replace(call, unknown_reason=reason))
-        case Finished(call_id, outcome, uses=uses):
+        case Finished(call_id, _, uses=uses) as end:
             call = _expect(state, call_id, "proposed", "approved", "unknown")
             if uses:
                 call = call.with_start(Started(call_id, None, uses), call.verified, call.code)
-            keys = entry.event.secrets if entry.verified else ()
-            return _with_variables(settle(state, call, outcome), outcome, keys)
-
-
-def _with_variables(state: State, outcome: Outcome, keys: tuple[str, ...]) -> State:
-    """Keep of the variables that were set which markers in them stand for values."""
-    if not isinstance(outcome, Data) or not (keys or state.marked):
-        return state
-    return state.changed(marked=state.marked.update(dict.fromkeys(outcome.variables, keys)))
+            end = end if entry.verified or not end.secrets else replace(end, secrets=())
+            return settle(state, call, end)
 
 
 _MAY_START: Mapping[bool, tuple[RecordedStatus, ...]] = {
@@ -350,9 +381,9 @@ def _decide(state: State, decided: Decided, verified: bool) -> State:
     call = decided_on(call, decided, state, verified)
     match decided:
         case Decided(decision="reject", reason=reason):
-            return settle(state, call, Failed(reason))
+            return settle(state, call, Finished(call.id, Failed(reason)))
         case Decided(decision="answer", result=result):
-            return settle(state, call, result or Data(None))
+            return settle(state, call, Finished(call.id, result or Data(None)))
     return _put(state, call)
 
 

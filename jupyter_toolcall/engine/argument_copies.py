@@ -98,6 +98,8 @@ class ArgumentCopies:
     """Whether the tool is read-only."""
     promised: bool = False
     """Whether the tool promises to change no argument, and gets the values themselves."""
+    are_names_open: bool = False
+    """Whether calls before it run, which may make objects of the same types."""
     kept: dict[int, int] = field(default_factory=dict)
     """The index among the outcome's objects of each changed copy, by the copy's identity."""
 
@@ -151,7 +153,9 @@ class ArgumentCopies:
 
     def changes(self, outcome: Outcome | None) -> InPlaceChanges:
         """Return what the tool changed in place; `outcome` is None where it failed."""
-        names = [*_names(objects_of(outcome), self.state)]
+        made = objects_of(outcome)
+        kinds = [f"a new {each.kind}" for each in made]
+        names = kinds if self.are_names_open else [*_names(made, self.state)]
         notes, lost = list[str](), list[str]()
         for copied in self:
             name, index = copied.name, self.kept.get(id(copied.copy))

@@ -38,7 +38,8 @@ def call_tool(cursor: Cursor, call_id: str) -> CallRecord:
     """
     call = _unanswered(cursor, call_id)
     if cursor.running:
-        raise NotYourTurn(f"call {cursor.running} is running; one call runs at a time")
+        names = ", ".join(cursor.running)
+        raise NotYourTurn(f"call {names} is running; one call runs at a time")
     tool = cursor.tool_named(call.tool)
     if tool is not None and tool.for_person:
         raise UsageError(
@@ -114,13 +115,13 @@ def _named(cursor: Cursor, call: CallRecord) -> Uses:
 def _unanswered(cursor: Cursor, call_id: str) -> CallRecord:
     state = cursor.state
     call = state.calls.get(call_id)
-    if call is not None and call_id in state.open and call_id != cursor.running:
+    if call is not None and call_id in state.open and call_id not in cursor.running:
         if waits_for_input(call) and not may_resume(cursor, call):
             raise NotYourTurn(
                 f"{call.tool} asks for input: decide({call_id!r}, 'answer', result=...) first"
             )
         return call
-    status = "running" if call_id == cursor.running else call.status if call is not None else ""
+    status = "running" if call_id in cursor.running else call.status if call is not None else ""
     status_text = (
         f"call {call_id} is {status} already" if status else f"there is no call {call_id!r}"
     )

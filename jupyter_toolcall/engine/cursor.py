@@ -15,6 +15,7 @@ from ..core.branch_names import DEFAULTS, is_same_json
 from ..core.call_record import CallRecord
 from ..core.errors import Absent, CallError, UsageError
 from ..core.events import Decided, Event, Made
+from ..core.interface_text import t
 from ..core.journal import Journal
 from ..core.journal_entries import Entry
 from ..core.recorded_calls import ConsumedApprovals
@@ -41,6 +42,16 @@ from .tracing import with_tracing
 
 
 @dataclass
+class RunningCall:
+    """What is known of a call while it runs, and is not recorded."""
+
+    began: float = 0.0
+    """When it began, by the session's clock; 0 for a call that runs alone."""
+    progress: str = ""
+    """How far it is, as its tool says."""
+
+
+@dataclass
 class Cursor:
     """A position in a journal. The engine moves it forward, one entry at a time."""
 
@@ -50,13 +61,13 @@ class Cursor:
     """The recorded entries that are replayed next."""
     fresh: bool = False
     """Whether a replay runs every call again."""
-    running: str = ""
-    """The id of the call that runs right now."""
-    progress: str = ""
-    """How far that call is, as its tool says; it is not recorded."""
+    running: dict[str, RunningCall] = field(default_factory=dict)
+    """The calls that run right now, by id; several where they run together."""
     reapproved: set[str] = field(default_factory=set)
     """Calls that somebody approved again here, after the same approval was consumed. Such a
     decision adds no entry, and holds until the call starts."""
+    started_again: set[str] = field(default_factory=set)
+    """Calls that ran beside others, and that a replay has started and not run yet."""
     latest_reply: str = ""
     """The entry of the last reply that the model gave here. Its calls are new, even if an equal
     reply is recorded with results."""
@@ -280,7 +291,7 @@ class Cursor:
 
     def with_running(self, call: CallRecord) -> CallRecord:
         """Return a call, marked as running if its tool runs right now."""
-        return replace(call, running=True) if call.id == self.running else call
+        return replace(call, running=True) if call.id in self.running else call
 
     def arguments_to_run(self, call: CallRecord) -> Mapping[str, Any]:
         """Return the arguments that an open call would run with, or else was asked for with."""
@@ -349,6 +360,8 @@ class SessionContext:
     """What a model is sent of a table wherever a text holds one."""
     executor: Executor | None = None
     """Where the tools run that are marked for an executor; None: in the kernel."""
+    jobs: int = 1
+    """How many read-only calls of one reply run together."""
     fold_conversation: Callable[[SentConversation, Entry], SentConversation] = field(init=False)
     consumed_approvals: ConsumedApprovals = field(init=False)
 
@@ -372,7 +385,7 @@ class SessionContext:
     def policy_answer(self, ready: PreparedCall) -> Answer:
         """Return the policy's decision on a call, and its reason. A breakpoint comes first."""
         if ready.tool.name in self.breakpoints:
-            return "ask", "You set a breakpoint on this tool."
+            return "ask", t("You set a breakpoint on this tool.")
         return self.policy(ready.tool, ready.judged_arguments)
 
     def set_breakpoint(self, tool: str, on: bool = True) -> None:

@@ -88,7 +88,7 @@ def demand_decision_word(decision: str) -> None:
 
 def _waiting(cursor: Cursor, call_id: str, state: State) -> CallRecord:
     call = state.call(call_id)
-    if call.id == cursor.running:
+    if call.id in cursor.running:
         raise NotYourTurn(f"call {call_id} is running")
     if call_id not in state.open:
         raise NotYourTurn(
@@ -343,7 +343,7 @@ def pending_calls(cursor: Cursor) -> tuple[CallRecord, ...]:
 
 def _waits(cursor: Cursor, call: CallRecord, state: State, follows: bool) -> bool:
     """Return whether a call waits for a person; `follows`: one before it does."""
-    if call.id == cursor.running:
+    if call.id in cursor.running:
         return False
     if call.status == "unknown" or call.open_round is not None:
         if may_resume(cursor, call):

@@ -35,7 +35,7 @@ from ..tools.object_references import Path, fits_in, replace_names
 from ..tools.object_types import kind_name
 from ..tools.running_tool import InputRequired, OutcomeUnknown
 from ..tools.tool import Tool
-from ..tools.tool_task import Prints, ToolTask
+from ..tools.tool_task import Prints, TaskEnd, ToolTask
 from ..tools.toolbox import Toolbox
 from ..tools.value_copies import private, well_formed
 from .argument_copies import NO_CHANGES, ArgumentCopies, InPlaceChanges
@@ -119,6 +119,72 @@ class ToolRun:
     """The worker of a cluster that ran it."""
 
 
+class ToolExecution:
+    """One run of a tool: its private copies of objects, what it prints, and how it ends.
+
+    Tools get private copies, so that nothing that has a name ever changes.
+    """
+
+    def __init__(
+        self,
+        ready: PreparedCall,
+        state: State,
+        values: SessionValues,
+        are_names_open: bool = False,
+    ) -> None:
+        self.ready, self.state, self.values = ready, state, values
+        self.printed = Prints()
+        self.worker = ""
+        promises = ready.tool.read_only, ready.tool.keeps_arguments
+        self._copies = ArgumentCopies(state, values, *promises, are_names_open)
+        self._subject: tuple[Any, ...] = ()
+
+    def task(self) -> ToolTask:
+        """Return what runs, on new copies. Raises Absent, and what the code of a value raises."""
+        ready = self.ready
+        if ready.missing is not None:
+            raise ready.missing
+        # The code of others is interrupted at once, ours is not: a tool that ended has its outcome.
+        arguments = interruptible(_values, ready, self._copies)
+        self._subject = _subject(ready, self.values)
+        return _task(ready, self._subject, arguments, self._copies, self.values)
+
+    def outcome(self, result: Any) -> Outcome:
+        """Return the outcome of what the function returned."""
+        outcome = read_result(result, self.ready, self._copies, self.values)
+        if self._subject:
+            version = instance_version(self.ready.call_id, self.ready.approval_digest)
+            self.values.by_digest[version] = self._subject[0]
+        return outcome
+
+    def outcome_of_end(self, end: TaskEnd) -> Outcome:
+        """Return the outcome of a task that ran in a worker."""
+        self.printed.write(end.prints)
+        self.worker = end.worker
+        self._copies.take_back(end.objects)
+        if end.error is not None:
+            return self.outcome_of_error(end.error)
+        if self._subject and self.ready.resumption is None:
+            self._subject = end.first
+        return self.outcome(end.result)
+
+    def outcome_of_error(self, error: BaseException) -> Outcome:
+        """Return the outcome of a call that raised an error, or that an executor did not run."""
+        return _outcome_of(error, self.ready, self.state)
+
+    def ended(self, outcome: Outcome, interrupted: bool) -> ToolRun:
+        """Return the run, with what the tool changed in place."""
+        made = None if isinstance(outcome, WITHOUT_RESULT) else outcome
+        copies = self._copies
+        try:
+            # What a value's own class raises says nothing of the inputs.
+            changes = attempt(copies.changes, made)[0] if copies else None
+        except KeyboardInterrupt:
+            changes, interrupted = None, True
+        changes = changes or NO_CHANGES
+        return ToolRun(outcome, self.printed.text(), interrupted, changes, self.worker)
+
+
 def run_tool(
     ready: PreparedCall, state: State, values: SessionValues, executor: Executor | None = None
 ) -> ToolRun:
@@ -126,22 +192,15 @@ def run_tool(
 
     Raises Absent where a value of ours is not at hand: that is no fault of the tool's.
     """
-    printed, tool, worker = Prints(), ready.tool, ""
-    copies = ArgumentCopies(state, values, tool.read_only, tool.keeps_arguments)
+    execution = ToolExecution(ready, state, values)
     try:
-        outcome, interrupted, worker = _run(ready, state, copies, values, executor, printed)
+        outcome, interrupted = _run(execution, executor)
     except Absent:
         raise
     except BaseException as error:
-        outcome = _outcome_of(error, ready, state)
+        outcome = execution.outcome_of_error(error)
         interrupted = issubclass(type(error), (KeyboardInterrupt, StillRunning))
-    made = None if isinstance(outcome, WITHOUT_RESULT) else outcome
-    try:
-        # What a value's own class raises says nothing of the inputs.
-        changes = attempt(copies.changes, made)[0] if copies else None
-    except KeyboardInterrupt:
-        changes, interrupted = None, True
-    return ToolRun(outcome, printed.text(), interrupted, changes or NO_CHANGES, worker)
+    return execution.ended(outcome, interrupted)
 
 
 def _outcome_of(error: BaseException, ready: PreparedCall, state: State) -> Outcome:
@@ -165,25 +224,9 @@ def _outcome_of(error: BaseException, ready: PreparedCall, state: State) -> Outc
         return Failed(error_text(error))
 
 
-def _run(
-    ready: PreparedCall,
-    state: State,
-    copies: ArgumentCopies,
-    values: SessionValues,
-    executor: Executor | None,
-    printed: Prints,
-) -> tuple[Outcome, bool, str]:
-    """Return the outcome of a call, whether an interrupt came as it ended, and its worker.
-
-    Tools get private copies, so that nothing that has a name ever changes.
-    """
-    if ready.missing is not None:
-        raise ready.missing
-    # The code of others is interrupted at once, ours is not: a tool that ended has its outcome.
-    arguments = interruptible(_values, ready, copies)
-    subject = _subject(ready, values)
-    task = _task(ready, subject, arguments, copies, values)
-    interrupted, worker = False, ""
+def _run(execution: ToolExecution, executor: Executor | None) -> tuple[Outcome, bool]:
+    """Return the outcome of a call, and whether an interrupt came as it ended."""
+    task, printed = execution.task(), execution.printed
     streams = {name: vars(sys).get(name) for name in ("stdout", "stderr")}
     # One call of C code sets both streams, and no interrupt comes between the tool's end and the
     # call that sets them back, whatever the tool has done to them.
@@ -192,21 +235,13 @@ def _run(
         if executor is None:
             result = interruptible(task.result)
         else:
-            end = run_on_executor(executor, task, ready.tool.repeatable)
+            end = run_on_executor(executor, task, execution.ready.tool.repeatable)
     finally:
         sys.__dict__.update(streams)
-    if executor is not None:
-        printed.write(end.prints)
-        copies.take_back(end.objects)
-        if end.error is not None:
-            stopped = end.interrupted or isinstance(end.error, KeyboardInterrupt)
-            return _outcome_of(end.error, ready, state), stopped, end.worker
-        result, interrupted, worker = end.result, end.interrupted, end.worker
-        subject = end.first if subject and ready.resumption is None else subject
-    outcome = read_result(result, ready, copies, values)
-    if subject:
-        values.by_digest[instance_version(ready.call_id, ready.approval_digest)] = subject[0]
-    return outcome, interrupted, worker
+    if executor is None:
+        return execution.outcome(result), False
+    stopped = end.interrupted or isinstance(end.error, KeyboardInterrupt)
+    return execution.outcome_of_end(end), stopped
 
 
 def _values(ready: PreparedCall, copies: ArgumentCopies) -> dict[str, Any]:
@@ -263,7 +298,13 @@ def execute_call(
     """Run a call, store its results, and return its execution. Raises what `run_tool` raises."""
     began = clock()
     ran = run_tool(ready, state, values, executor)
-    duration = milliseconds(began, clock())
+    return stored_execution(ready, state, values, ran, milliseconds(began, clock()))
+
+
+def stored_execution(
+    ready: PreparedCall, state: State, values: SessionValues, ran: ToolRun, duration: float
+) -> Execution:
+    """Store the results of a run that took `duration` milliseconds, and return its execution."""
     # Before it is written down that there is a result, the result is kept.
     kept, interrupted = _store_new_result(ready, ran.outcome, values, duration), ran.interrupted
     if kept is None:

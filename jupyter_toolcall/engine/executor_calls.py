@@ -37,7 +37,7 @@ def run_on_executor(executor: Executor, task: ToolTask, repeatable: bool) -> Tas
     interrupted = False
     # An interrupt must not come between submitting the task and being able to cancel it.
     with Hold():
-        future = _submit(executor, task)
+        future = submit(executor, task)
         try:
             interruptible(_wait, future)
         except KeyboardInterrupt:
@@ -48,11 +48,12 @@ def run_on_executor(executor: Executor, task: ToolTask, repeatable: bool) -> Tas
                 text = f"you stopped waiting for it, and it may still run on {at}"
                 raise StillRunning(text) from None
             interrupted = True
-        end = _end_of(future, task)
+        end = end_of(future, task)
         return replace(end, interrupted=True) if interrupted else end
 
 
-def _submit(executor: Executor, task: ToolTask) -> Future[Any]:
+def submit(executor: Executor, task: ToolTask) -> Future[Any]:
+    """Submit a task. Raises NotRun where the executor takes no call."""
     try:
         return executor.submit(run_task, task)
     except BrokenExecutor as error:
@@ -73,8 +74,8 @@ def _wait(future: Future[Any]) -> None:
             future.exception(timeout=TICK)
 
 
-def _end_of(future: Future[Any], task: ToolTask) -> TaskEnd:
-    """Return how a task ended, from a future that is done."""
+def end_of(future: Future[Any], task: ToolTask) -> TaskEnd:
+    """Return how a task ended, from a future that is done. Raises NotRun and OutcomeUnknown."""
     try:
         end = future.result()
     except (NotRun, OutcomeUnknown):

@@ -64,6 +64,7 @@ def open_session(
     max_turns: int | None = None,
     sharing: Sharing = NOT_CHOSEN,
     executor: AnyExecutor | None = None,
+    jobs: int = 1,
 ) -> tuple[SessionContext, Opened]:
     """Return what a session's branches share, and the session's first event.
 
@@ -93,8 +94,16 @@ def open_session(
         current_inputs=dict(opened.inputs),
         sharing=sharing_of(box, sharing),
         executor=_executor(executor, box),
+        jobs=checked_jobs(jobs),
     )
     return context, _without_secrets(opened, context)
+
+
+def checked_jobs(jobs: Any, option: str = "jobs") -> int:
+    """Return how many calls run together. Raises UsageError for what is no number of calls."""
+    if type(jobs) is not int or jobs < 1:
+        raise UsageError(f"{option}: {jobs!r:.60} is no number of calls; give 1 or more")
+    return jobs
 
 
 def _executor(executor: AnyExecutor | None, toolbox: Toolbox) -> Executor | None:
@@ -308,6 +317,7 @@ def load_session(
     inputs: Mapping[str, Described],
     approve: Approve,
     executor: AnyExecutor | None = None,
+    jobs: int = 1,
 ) -> Cursor:
     """Return a cursor at the newest entry of a file.
 
@@ -331,4 +341,5 @@ def load_session(
     )
     context.values.value_store = value_store()
     context.executor = _executor(executor, context.toolbox)
+    context.jobs = checked_jobs(jobs)
     return resume_replay(context, journal.leaves()[-1])

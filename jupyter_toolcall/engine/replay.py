@@ -21,12 +21,15 @@ from ..core.events import (
     Replied,
     Started,
 )
+from ..core.interface_text import t
 from ..core.interrupts import Hold
 from ..core.journal import Journal
 from ..core.journal_entries import Entry
 from ..core.recorded_calls import replayed_meta
 from ..core.state import State, step_of
 from ..core.state_fold import decided_on, state_at
+from .approval_policy import Answer
+from .calls_together import calls_to_run_together, run_together
 from .cursor import Cursor
 from .input_rounds import is_same_round
 from .outdated import changed_tool_parts, recorded_tool_code, tool_code_note
@@ -39,7 +42,7 @@ from .replay_queue import (
     same_objects,
 )
 from .session_values import PreparedCall
-from .turn import execute_step, run_call, start_of
+from .turn import demand_secrets, execute, execute_step, run_call, start_of
 
 
 def reapproval_reason(queue: ReplayQueue, journal: Journal, ready: PreparedCall) -> str:
@@ -48,7 +51,8 @@ def reapproval_reason(queue: ReplayQueue, journal: Journal, ready: PreparedCall)
     if approval is None:
         return ""
     recorded_call = state_at(journal, queue.entries[-1].id).calls[ready.call_id]
-    return f"You are asked again: {_change(recorded_call, approval.verified, journal, ready)}."
+    change = _change(recorded_call, approval.verified, journal, ready)
+    return t("You are asked again: %1.", change)
 
 
 def _recorded_approval(queue: ReplayQueue, call_id: str) -> Entry | None:
@@ -71,14 +75,15 @@ def _change(
     code = recorded_tool_code(recorded_call, journal)
     if not verified:
         older = recorded_call.history == "older"
-        return f"it was approved {'in an older version' if older else 'on another machine'}"
+        elsewhere = t("it was approved on another machine")
+        return t("it was approved in an older version") if older else elsewhere
     if code is not None and (change := changed_tool_parts(ready.tool, code)):
         return change
     if recorded_call.approval_digest != ready.approval_digest:
-        return "what it runs on is not what it was"
+        return t("what it runs on is not what it was")
     if recorded_call.outcome is not None:
-        return "it ran, and what it came to is not on this machine any more"
-    return "it was approved, and nobody ran it"
+        return t("it ran, and what it came to is not on this machine any more")
+    return t("it was approved, and nobody ran it")
 
 
 def advance(cursor: Cursor) -> Entry | None:
@@ -92,6 +97,7 @@ def advance(cursor: Cursor) -> Entry | None:
             return None
         state = cursor.state
         while (recorded := cursor.replay_queue.next(state.open)) is not None:
+            recorded = _or_running_end(cursor, recorded, state)
             call_id = call_id_of(recorded.event)
             if call_id in cursor.replay_queue.superseded:
                 # What was recorded behind a call may depend on what it comes to now.
@@ -101,7 +107,28 @@ def advance(cursor: Cursor) -> Entry | None:
             if not call_id:
                 break
             cursor.replay_queue.position += 1
+        if cursor.context.jobs > 1 and (calls := calls_to_run_together(cursor, state)):
+            return run_together(cursor, calls)
         return execute_step(cursor, cursor.next_step_in(state), state)
+
+
+def _or_running_end(cursor: Cursor, recorded: Entry, state: State) -> Entry:
+    """Return a recorded entry; where the branch has changed, a running call ends first.
+
+    So calls that ran together run one after the other there, in call order.
+    """
+    if isinstance(recorded.event, Finished):
+        return recorded
+    superseded = call_id_of(recorded.event) in cursor.replay_queue.superseded
+    if recorded.parent == cursor.head and not superseded:
+        return recorded
+    return _running_end(cursor, state) or recorded
+
+
+def _running_end(cursor: Cursor, state: State) -> Entry | None:
+    """Return the recorded end of a call that has started here, as the next entry of the queue."""
+    started = (call_id for call_id in state.open if state.calls[call_id].started is not None)
+    return next(filter(None, map(cursor.replay_queue.bring_end_forward, started)), None)
 
 
 def replay_entry(cursor: Cursor, recorded_entry: Entry, state: State) -> Entry | None:
@@ -270,36 +297,73 @@ def _replay_start(
     What never ended is not run for that: a person was asked about it, or will be. What a
     policy allowed once is for the policy of today.
     """
-    by_policy = event.approval_digest != ""
     recorded = event.approval_digest or recorded_state.calls[call.id].approval_digest
-    cut_off = cursor.replay_queue.has_unknown_outcome(call.id)
-    allowed = call.approval_digest == recorded
-    if by_policy:
+    entry = _start_as_recorded(cursor, recorded_entry, event, call, recorded, state)
+    if entry is not None:
+        return entry
+    if (end := _running_end(cursor, state)) is not None:
+        return replay_entry(cursor, end, state)
+    if event.approval_digest:
         try:
-            ready, of_scheme = cursor.prepared(call, state)
+            verdict, why = _policy_answer_on_start(cursor, call, state)
         except CallError as error:
             cursor.supersede(call.id)
             return cursor.write(Finished(call.id, Failed(str(error))))
-        is_recorded = of_scheme or (not cursor.fresh and cursor.replay_queue.goes_on(call.id))
-        verdict, why = ("approve", "") if is_recorded else cursor.policy_answer(call, ready)
         if verdict == "reject":
             return _reject(cursor, call.id, why)
-        if verdict == "ask" or ready.tool.for_person:
+        if verdict == "ask":
             return None
-        allowed = ready.approval_digest == recorded
-    # No tool asks the person again what is recorded.
-    is_kept = not cursor.fresh or _asks_for_input(cursor, call)
-    if allowed and (is_kept or cut_off):
-        ready = cursor.prepared(call, state)[0]
-        at_hand = _is_at_hand(cursor, ready, _recorded_end(cursor, call.id))
-        if ready.approval_digest == recorded and (at_hand or cut_off):
-            cursor.replay_queue.position += 1
-            meta = tool_code_note(ready.tool, state, cursor.context.journal)
-            started = start_of(call, ready, by_policy)
-            entry = _write_again(cursor, started, recorded_entry, replayed=at_hand, **meta)
-            return cursor.keep_prepared(entry, ready)
     cursor.supersede(call.id)
     return run_call(cursor, call, state, from_record=not cursor.fresh)
+
+
+def _policy_answer_on_start(cursor: Cursor, call: CallRecord, state: State) -> Answer:
+    """Return whether the policy of today lets a call start that a policy let start then."""
+    ready, of_scheme = cursor.prepared(call, state)
+    is_recorded = of_scheme or (not cursor.fresh and cursor.replay_queue.goes_on(call.id))
+    answer: Answer = ("approve", "") if is_recorded else cursor.policy_answer(call, ready)
+    return ("ask", "") if ready.tool.for_person and answer[0] == "approve" else answer
+
+
+def _start_as_recorded(
+    cursor: Cursor,
+    recorded_entry: Entry,
+    event: Started,
+    call: CallRecord,
+    recorded: str,
+    state: State,
+) -> Entry | None:
+    """Repeat the start of a call whose recorded end is repeated too; None where it is not.
+
+    A call that ran beside others starts here in any case, and runs again where it ended then. So
+    a replay in a new kernel comes to the same entries.
+    """
+    queue, by_policy = cursor.replay_queue, event.approval_digest != ""
+    try:
+        if by_policy and _policy_answer_on_start(cursor, call, state)[0] != "approve":
+            return None
+        if not by_policy and call.approval_digest != recorded:
+            return None
+        ready = cursor.prepared(call, state)[0]
+    except CallError:
+        return None
+    cut_off = queue.has_unknown_outcome(call.id)
+    # No tool asks the person again what is recorded.
+    is_kept = not cursor.fresh or _asks_for_input(cursor, call)
+    at_hand = is_kept and _is_at_hand(cursor, ready, _recorded_end(cursor, call.id))
+    is_unchanged = recorded_entry.parent == cursor.head
+    runs_beside = event.together or queue.ends_later(call.id)
+    runs_again = is_unchanged and runs_beside and ready.tool.read_only
+    if ready.approval_digest != recorded or not (at_hand or cut_off or runs_again):
+        return None
+    if not (at_hand or cut_off):
+        demand_secrets(ready)
+        cursor.started_again.add(call.id)
+    queue.position += 1
+    meta = tool_code_note(ready.tool, state, cursor.context.journal)
+    started = start_of(call, ready, by_policy, event.together)
+    entry = _write_again(cursor, started, recorded_entry, replayed=at_hand, **meta)
+    return cursor.keep_prepared(entry, ready)
 
 
 def _asks_for_input(cursor: Cursor, call: CallRecord) -> bool:
@@ -312,6 +376,10 @@ def _replay_result(
     if call.status in ("proposed", "approved"):
         return run_call(cursor, call, state, from_record=not cursor.fresh)
     ready = cursor.prepared(call, state)[0]
+    if call.id in cursor.started_again:
+        # It ran beside others: it runs where it ended then, so that its end follows the same entry.
+        cursor.started_again.discard(call.id)
+        return execute(cursor, ready, state)
     if _is_at_hand(cursor, ready, (recorded_entry, event.outcome)):
         # A round of input that may have gone on elsewhere keeps that mark.
         marks = {

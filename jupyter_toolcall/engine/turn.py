@@ -21,6 +21,7 @@ from ..core.events import (
     Failed,
     Finished,
     Interrupted,
+    Outcome,
     Started,
 )
 from ..core.interrupts import interruptible
@@ -32,7 +33,7 @@ from ..schemes.messages import Reply, Request
 from ..schemes.requests import recorded_reply, with_secret_values
 from ..tools.tool import Tool
 from .call_effects import call_effect
-from .cursor import Cursor
+from .cursor import Cursor, RunningCall
 from .execution import Execution, execute_call, milliseconds
 from .input_rounds import may_resume, with_response
 from .outdated import tool_code_note
@@ -65,18 +66,26 @@ def ask_model(cursor: Cursor, state: State) -> Entry | None:
     """
     if cursor.turn_limit_reached:
         return None
-    context, request = cursor.context, cursor.request_in(state)
+    request = cursor.request_in(state)
+    reply, meta = timed_reply(cursor, request)
+    return None if reply is None else _record_reply(cursor, reply, request, state, meta)
+
+
+def timed_reply(cursor: Cursor, request: Request) -> tuple[Reply | None, dict[str, Any]]:
+    """Return what the model replies, with the metadata of its entry; nothing is recorded.
+
+    Any thread may call it. Raises what `ask_model` raises.
+    """
+    context = cursor.context
     began = context.clock()
     model = str(getattr(context.model, "name", ""))
     with _hooked([hook.around_request(model) for hook in context.hooks]) as note:
         reply = request_reply(cursor, request)
         note(reply)
-    if reply is None:
-        return None
     meta: dict[str, Any] = {"at": began, "ms": milliseconds(began, context.clock())}
-    if reply.attempts:
+    if reply is not None and reply.attempts:
         meta["attempts"] = [[attempt.said, attempt.waited] for attempt in reply.attempts]
-    return _record_reply(cursor, reply, request, state, meta)
+    return reply, meta
 
 
 def request_reply(cursor: Cursor, request: Request) -> Reply | None:
@@ -158,7 +167,7 @@ def run_call(
             from_journal = from_record or recovery.is_answered_by_record(cursor, call, ready)
             return start_call(cursor, call, ready, state, by_policy=True, from_record=from_journal)
         case "reject":
-            return cursor.write(Decided(call.id, "reject", reason=why), by="policy")
+            return cursor.write(Decided(call.id, "reject", reason=str(why)), by="policy")
     return None
 
 
@@ -202,13 +211,21 @@ def resume_call(cursor: Cursor, call: CallRecord, state: State) -> Entry | None:
     return execute(cursor, ready, state)
 
 
-def start_of(call: CallRecord, ready: PreparedCall, by_policy: bool = False) -> Started:
+def start_of(
+    call: CallRecord, ready: PreparedCall, by_policy: bool = False, together: bool = False
+) -> Started:
     """Return the event of a call that starts: its arguments, where they are not what was asked,
-    and its approval digest, where the policy approves it."""
+    and its approval digest, where the policy approves it.
+
+    `together` says whether calls before it run. A call that goes on after a round of input stays
+    what it was.
+    """
     arguments = None if ready.arguments == call.asked else ready.arguments
     tool, bound = ready.tool, ready.approval_digest if by_policy else ""
+    together = together or (call.started is not None and call.started.together)
     return Started(
-        call.id, arguments, ready.uses, tool.instance, ready.previous, ready.setters, bound
+        *(call.id, arguments, ready.uses, tool.instance),
+        *(ready.previous, ready.setters, bound, together),
     )
 
 
@@ -222,42 +239,75 @@ def execute(cursor: Cursor, ready: PreparedCall, state: State) -> Entry:
     """Run a call that has started. Raises KeyboardInterrupt once its result is recorded."""
     context = cursor.context
     effect = call_effect(ready, state, context.values, context.model)
-    cursor.running = ready.call_id
+    cursor.running[ready.call_id] = RunningCall()
     try:
         try:
-            with _hooked([hook.around_execution(ready) for hook in context.hooks]) as note:
+            with around_execution(cursor, ready, alone=True) as note:
                 executor = context.executor_of(ready.tool)
                 ran = execute_call(ready, state, context.values, context.clock, executor)
                 note(ran.outcome)
         except KeyboardInterrupt:
             # A second one came while the end of the tool was read: what it did is not known.
             ran = Execution(Interrupted(), {}, True)
-        meta = dict(ran.meta)
-        if effect and not isinstance(ran.outcome, WITHOUT_RESULT):
-            meta["effect"] = effect
-        if ready.tool.server:
-            meta["server"] = ready.tool.server
-        entry = cursor.write(Finished(ready.call_id, ran.outcome), **meta)
+        entry = record_end(cursor, ready, ran, effect)
     finally:
-        cursor.running = cursor.progress = ""
+        cursor.running.clear()
     if ran.interrupted:
         raise KeyboardInterrupt
     return entry
+
+
+def record_end(cursor: Cursor, ready: PreparedCall, ran: Execution, effect: str) -> Entry:
+    """Record how a call ended; `effect` is what it sent or replaced, in a sentence."""
+    meta = dict(ran.meta)
+    if effect and not isinstance(ran.outcome, WITHOUT_RESULT):
+        meta["effect"] = effect
+    if ready.tool.server:
+        meta["server"] = ready.tool.server
+    return cursor.write(Finished(ready.call_id, ran.outcome), **meta)
+
+
+def around_execution(
+    cursor: Cursor, ready: PreparedCall, alone: bool = False
+) -> AbstractContextManager[Callable[[Outcome], None]]:
+    """Return the contexts of the hooks around one call, which yield what tells them the outcome.
+
+    Around a call that runs `alone` those are among them that are for the time while tools run.
+    """
+    hooks = cursor.context.hooks
+    inner = while_running(cursor) if alone and hooks else None
+    return _hooked([hook.around_execution(ready) for hook in hooks], inner)
+
+
+@contextmanager
+def while_running(cursor: Cursor) -> Iterator[None]:
+    """Keep the hooks' contexts open that are for the time while tools run."""
+    with ExitStack() as stack:
+        for hook in cursor.context.hooks:
+            stack.enter_context(hook.while_running())
+        yield
 
 
 Note = Callable[[Any], None]
 _NO_HOOKS: AbstractContextManager[Note] = nullcontext(lambda result: None)
 
 
-def _hooked(contexts: Sequence[AbstractContextManager[Note]]) -> AbstractContextManager[Note]:
+def _hooked(
+    contexts: Sequence[AbstractContextManager[Note]],
+    inner: AbstractContextManager[None] | None = None,
+) -> AbstractContextManager[Note]:
     """Return the contexts of all hooks as one, which yields what tells them a result."""
-    return _all_hooks(contexts) if contexts else _NO_HOOKS
+    return _all_hooks(contexts, inner) if contexts else _NO_HOOKS
 
 
 @contextmanager
-def _all_hooks(contexts: Sequence[AbstractContextManager[Note]]) -> Iterator[Note]:
+def _all_hooks(
+    contexts: Sequence[AbstractContextManager[Note]], inner: AbstractContextManager[None] | None
+) -> Iterator[Note]:
     with ExitStack() as stack:
         notes = [stack.enter_context(context) for context in contexts]
+        if inner is not None:
+            stack.enter_context(inner)
 
         def tell(result: Any) -> None:
             for note in notes:

@@ -449,8 +449,9 @@ class Writer:
                 pass
             case Decided(call_id, "answer"):
                 yield from self._handed(draft, entry, call_id, "you gave its result")
-            case Finished(call_id) | Decided(call_id, "reject"):
-                yield from self._ended(draft, self._call(entry, call_id))
+            case Finished() | Decided(decision="reject"):
+                for call_id in state_at(self.journal, entry.id).ended:
+                    yield from self._ended(draft, self._call(entry, call_id))
 
     def _call(self, entry: Entry, call_id: str) -> CallRecord:
         return state_at(self.journal, entry.id).calls[call_id]

@@ -22,7 +22,7 @@ from ..core.secrets import is_named_secret, secret_values
 from ..core.text import nearest
 from ..engine.approval_policy import PRESETS
 from ..engine.cursor import SessionContext
-from ..engine.opening import open_session
+from ..engine.opening import checked_jobs, open_session
 from ..models.named import Person, default, is_name, model_named
 from ..models.recorded import Recorded, Recording, StandIn
 from ..models.recording_file import new_tape
@@ -66,6 +66,8 @@ class Options:
     max_turns: int = 50
     executor: str = ""
     """Where the tools run that are marked for an executor: a variable, or a name."""
+    jobs: int = 1
+    """How many read-only calls of one reply run together."""
     record: str = ""
     """The file in which the model's turns are recorded."""
     replay: str = ""
@@ -142,6 +144,7 @@ _OPTIONS: Mapping[str, Mapping[str, Any]] = {
     "--no-wait": {**_OFF, "dest": "wait", "default": True},
     "--max-turns": {"metavar": "N", "type": int, "default": 50},
     "--executor": {"metavar": "NAME"},
+    "--jobs": {"metavar": "N", "type": int, "default": 1},
     "--record": {"metavar": "FILE"},
     "--replay": {"metavar": "FILE|NOTEBOOK"},
 }
@@ -167,6 +170,7 @@ _HELP: Mapping[str, str] = {
     "--no-wait": "the cell ends at a pause; the panel continues",
     "--max-turns": "stop after so many replies (default 50)",
     "--executor": "where tools with @tool(executor=True) run: threads, processes, or a variable",
+    "--jobs": "run up to N read-only calls of one reply together (default 1)",
     "--record": "record each request and its reply, a line a turn",
     "--replay": "replay what was recorded there",
 }
@@ -228,6 +232,7 @@ def _check(parsed: argparse.Namespace) -> None:
         check_sharing(parsed.share)
     if parsed.max_turns < 1:
         raise UsageError("--max-turns must be at least 1")
+    checked_jobs(parsed.jobs, "--jobs")
     if parsed.replay and parsed.model:
         raise UsageError("--replay is the model that answers: leave out -m")
     for option, named in (("-i", parsed.inputs), ("-o", parsed.outputs)):
@@ -238,7 +243,7 @@ def _check(parsed: argparse.Namespace) -> None:
 
 SET_UP = frozenset(
     {"model", "tools", "inputs", "outputs", "scheme", "native"}
-    | {"system", "approve", "share", "withhold", "breaks", "max_turns", "executor"}
+    | {"system", "approve", "share", "withhold", "breaks", "max_turns", "executor", "jobs"}
     | {"record", "replay"}
 )
 """The options that set a session up; the others are about a cell alone."""
@@ -311,6 +316,7 @@ def context_for_cell(
         breaks=options.breaks,
         max_turns=options.max_turns,
         executor=_executor(options.executor, variables),
+        jobs=options.jobs,
         sharing=check_sharing(options.share, options.withhold),
     )
     return context, replace(opened, model=model_name(context.model))

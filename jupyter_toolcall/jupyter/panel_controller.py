@@ -13,6 +13,7 @@ import threading
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any, Literal
 
 from pydantic import TypeAdapter, ValidationError
@@ -20,6 +21,7 @@ from pydantic import TypeAdapter, ValidationError
 from ..core import errors
 from ..core.branches import unchanged_summary
 from ..core.events import Decision, Outcome
+from ..core.interface_text import joined, t
 from ..core.secrets import MissingSecret
 from ..core.state import AskModel, AskPerson, RunCall
 from ..engine import person_model as replying
@@ -44,9 +46,9 @@ PROGRESS = 200
 """Characters of what a running tool says of its progress."""
 TICK = 0.04
 """Seconds between two looks into the inbox."""
-AS_PERSON = "As the model you asked for this call. Now decide on it as the person."
-NO_REPLY = "The model has no reply yet. Run asks it again."
-SAME_AGAIN = "Replayed: everything came out as it was recorded."
+AS_PERSON = t("As the model you asked for this call. Now decide on it as the person.")
+NO_REPLY = t("The model has no reply yet. Run asks it again.")
+SAME_AGAIN = t("Replayed: everything came out as it was recorded.")
 
 Pause = Literal["", "done", "decision", "held", "step", "reply", "model"]
 """What a session needs before its next step: "" nothing; "done": it needs nothing any more; a
@@ -56,11 +58,11 @@ decision; what a hook waits for; a click on Step; a reply of the person who play
 
 @dataclass(frozen=True)
 class PublishesExecution(SessionHooks):
-    """Publishes that a call runs, before its tool does, and lets late updates be sent meanwhile."""
+    """Publishes that calls run, before their tools do, and lets late updates be sent meanwhile."""
 
-    publish: Callable[[Phase], None]
+    publish_running: Callable[[], None]
     rate: UpdateRate
-    show_progress: Callable[[str], None]
+    show_progress: Callable[[str, str], None]
 
     @contextlib.contextmanager
     def around_request(self, model: str) -> Iterator[Callable[[Reply | None], None]]:
@@ -69,10 +71,15 @@ class PublishesExecution(SessionHooks):
 
     @contextlib.contextmanager
     def around_execution(self, call: PreparedCall) -> Iterator[Callable[[Outcome], None]]:
-        self.publish("running")
-        showing = showing_progress(self.show_progress)
-        with self.rate.steady(), showing, super().around_execution(call) as note:
+        showing = showing_progress(partial(self.show_progress, call.call_id))
+        with showing, super().around_execution(call) as note:
             yield note
+
+    @contextlib.contextmanager
+    def while_running(self) -> Iterator[None]:
+        self.publish_running()
+        with self.rate.steady():
+            yield
 
 
 @dataclass
@@ -153,10 +160,12 @@ class PanelController:
                 goes_on = bool(pause) and self.apply_commands()
         except (errors.Stopped, KeyboardInterrupt, asyncio.CancelledError) as error:
             self.inbox.clear()
-            self.publish("stopped", detail=str(error) or "Interrupted. Run goes on from here.")
+            self.publish(
+                "stopped", detail=text_of(error) or t("Interrupted. Run goes on from here.")
+            )
             raise errors.Stopped("interrupted; nothing is lost: %toolchat next goes on") from None
         except (errors.ModelError, errors.NotKept, errors.Unfinished, MissingSecret) as error:
-            self.publish("failed", detail=str(error))
+            self.publish("failed", detail=text_of(error))
             raise
         finally:
             self.busy = False
@@ -204,7 +213,7 @@ class PanelController:
                 case _ if publish or self.stepping:
                     self.publish("running")
             context = cursor.context
-            publishes = PublishesExecution(self.publish, self.rate, self._progress_of(cursor))
+            publishes = self._publishes_execution(cursor)
             context.hooks = (*context.hooks, publishes)
             try:
                 if advance(cursor) is not None:
@@ -249,9 +258,9 @@ class PanelController:
             case "held" if hook is not None:
                 status = hook.held_status
             case "model":
-                status, detail = "Waiting for the model", NO_REPLY
+                status, detail = t("Waiting for the model"), NO_REPLY
             case _:
-                phase, status = "ready", "Ready for the next step"
+                phase, status = "ready", t("Ready for the next step")
         self.publish(phase, status, detail, transient)
 
     def _repeated(self) -> str:
@@ -310,7 +319,7 @@ class PanelController:
             case contract.Hello():
                 self.greet()
             case contract.Stop():
-                raise errors.Stopped("Run, or %toolchat next, goes on from here.")
+                raise errors.Stopped(t("Run, or %toolchat next, goes on from here."))
             case contract.Run() | contract.Step():
                 self.stepping, self._paused = isinstance(command, contract.Step), False
                 return True
@@ -409,7 +418,7 @@ class PanelController:
         unsaved = self.unsaved()
         draft = self.draft if phase == "waiting" else ()
         row = session_row(self.session, phase, status, detail, draft)
-        detail = "\n".join(filter(None, [row.detail, unsaved]))
+        detail = joined("\n", filter(None, [row.detail, unsaved]))
         row = replace(row, detail=detail, model=self.model, stepping=self.stepping)
         self.updates.publish(row, tuple(filter(None, rows)), transient)
 
@@ -425,18 +434,25 @@ class PanelController:
             self._publish_late()
             self.updates.wait_for_model(reason)
 
-    def _progress_of(self, cursor: Cursor) -> Callable[[str], None]:
-        """Return what shows how far the next call of a cursor is, from any thread while it runs."""
+    def _publishes_execution(self, cursor: Cursor) -> PublishesExecution:
+        """Return the hook that publishes which calls of a cursor run, and how far each is."""
 
-        def show(text: str) -> None:
+        def publish(progress: str = "") -> None:
+            count = len(cursor.running)
+            says = t("Running: %1", progress) if progress else ""
+            self.publish("running", t("Running %1 calls", count) if count > 1 else says)
+
+        def show(call_id: str, text: str) -> None:
             line = " ".join(cursor.context.hide(str(text)).split())
             with self.rate.lock:
                 # A thread of the tool may speak after the call has ended.
-                if cursor.running:
-                    cursor.progress = line[:PROGRESS]
-                    self.publish("running", f"Running: {cursor.progress}")
+                if (running := cursor.running.get(call_id)) is not None:
+                    running.progress = line[:PROGRESS]
+                    # While the end of another call is recorded, the next update shows it.
+                    if self.rate.is_steady:
+                        publish(running.progress)
 
-        return show
+        return PublishesExecution(publish, self.rate, show)
 
     def _publish_late(self) -> None:
         """Send the update that was put off, if one was."""
@@ -475,6 +491,12 @@ def interrupts() -> Iterator[None]:
         yield
     finally:
         signal.signal(signal.SIGINT, before)
+
+
+def text_of(error: BaseException) -> str:
+    """Return what an error says; a text of the interface as one."""
+    first = error.args[0] if len(error.args) == 1 else None
+    return first if isinstance(first, str) else str(error)
 
 
 # -- commands, from a panel, applied to a session ------------------------------------------------

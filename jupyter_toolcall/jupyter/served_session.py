@@ -152,8 +152,9 @@ class ServedSession:
     def status_text(self, call: ClientCall) -> str:
         """Return why a call has no result yet, or the progress that its tool reports."""
         cursor = self.host.controller().session.cursor
-        if cursor.running == call.id and (progress := cursor.progress):
-            return f"runs: {cursor.context.hide(progress)}"
+        running = cursor.running.get(call.id)
+        if running is not None and running.progress:
+            return f"runs: {cursor.context.hide(running.progress)}"
         return call.waits_for or "waits for its turn"
 
     # -- in the main loop -------------------------------------------------------------------

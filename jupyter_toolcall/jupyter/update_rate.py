@@ -42,7 +42,8 @@ class UpdateRate:
     """How many updates can be sent now."""
     _counted: float = 0.0
     """When the credit was counted last."""
-    _steady: bool = False
+    is_steady: bool = False
+    """Whether a thread may publish now."""
     _ended: threading.Event | None = None
     """Set to end the thread; None without one."""
 
@@ -64,18 +65,18 @@ class UpdateRate:
         """Allow the thread to publish: a model or a tool runs, and the session does not change."""
         if self.puts_off:
             self.draw_previews()
-        self._steady = True
+        self.is_steady = True
         try:
             yield
         finally:
-            self._steady = False
+            self.is_steady = False
             with self.lock:
                 # What the thread sends just now is sent before the session changes.
                 pass
 
     def end(self) -> None:
         """End the thread: nothing runs any more."""
-        self._steady = False
+        self.is_steady = False
         if self._ended is not None:
             self._ended.set()
             self._ended = None
@@ -90,5 +91,5 @@ class UpdateRate:
     def _send_late(self, ended: threading.Event) -> None:
         while not ended.wait(self.interval):
             with self.lock:
-                if self._steady and self.puts_off:
+                if self.is_steady and self.puts_off:
                     self.publish()

@@ -14,7 +14,7 @@ from concurrent.futures import TimeoutError as NotDone
 from typing import Any, TypeVar
 
 from ..core.interrupts import Hold, interruptible
-from ..tools.running_tool import report_progress
+from ..tools.running_tool import cancel_with_call, report_progress
 
 T = TypeVar("T")
 TICK = 0.05
@@ -55,6 +55,7 @@ class LoopThread:
         # An interrupt between the start of the task and the `try` would leave the task running.
         with Hold():
             future = asyncio.run_coroutine_threadsafe(task, self.loop)
+            cancel_with_call(future)
             try:
                 return interruptible(_wait, future, notices)
             except KeyboardInterrupt:

@@ -158,6 +158,11 @@ class DaskExecutor(Executor):
         self._client.loop.add_callback(self._follow, call, submitted)
         return call
 
+    def for_functions(self) -> Executor:
+        """Return an executor of any function; Dask starts one again where its worker is lost."""
+        executor: Executor = self._client.get_executor(**{**self._options, **FIXED})
+        return executor
+
     def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:
         """Do nothing: the cluster is the user's, or ends with the kernel."""
 

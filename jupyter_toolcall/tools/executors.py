@@ -9,6 +9,7 @@ from __future__ import annotations
 import concurrent.futures
 import os
 import signal
+import threading
 from collections.abc import Callable, Iterable
 from concurrent.futures import BrokenExecutor, Executor, Future
 from functools import partial
@@ -16,7 +17,14 @@ from typing import Any, Protocol, TypeAlias
 
 from ..core.errors import UsageError
 from ..core.text import nearest
-from .dask_executor import DaskCall, check_installed, dask_at, dask_executor, local_dask
+from .dask_executor import (
+    DaskCall,
+    DaskExecutor,
+    check_installed,
+    dask_at,
+    dask_executor,
+    local_dask,
+)
 
 
 class DaskClient(Protocol):
@@ -59,6 +67,11 @@ class KernelPool(Executor):
         """Create the pool now. Raises what `create` raises."""
         self._pool = self._pool or self._create()
 
+    def for_functions(self) -> Executor:
+        """Return what runs any function on this pool; it is this one where it does so itself."""
+        self.connect()
+        return self._pool.for_functions() if isinstance(self._pool, DaskExecutor) else self
+
     def forget(self) -> None:
         """Start over: a forked child has none of the threads that serve its parent's pool."""
         self._pool = None
@@ -67,6 +80,28 @@ class KernelPool(Executor):
         if self._pool is not None:
             self._pool.shutdown(wait, cancel_futures=cancel_futures)
         self._pool = None
+
+
+class CallThreads(Executor):
+    """Runs each call in a thread of its own.
+
+    A call that goes on after an interrupt takes no other one's thread, and does not keep the
+    process from ending.
+    """
+
+    def submit(self, function: Callable[..., Any], /, *args: Any, **named: Any) -> Future[Any]:
+        future: Future[Any] = Future()
+
+        def run() -> None:
+            if not future.set_running_or_notify_cancel():
+                return
+            try:
+                future.set_result(function(*args, **named))
+            except BaseException as error:
+                future.set_exception(error)
+
+        threading.Thread(target=run, name="toolcall-call", daemon=True).start()
+        return future
 
 
 def _processes() -> Executor:
@@ -150,6 +185,16 @@ def _executor(value: Any) -> Executor | None:
         executor = getattr(view, "executor", view)
         return EngineExecutor(executor) if isinstance(executor, Executor) else None
     return value if isinstance(value, Executor) else None
+
+
+def function_executor(executor: Executor) -> Executor:
+    """Return the executor by which any function is submitted, and not only a tool's call.
+
+    On Dask a function may start twice, where its worker is lost. Raises what connecting raises.
+    """
+    if isinstance(executor, KernelPool | DaskExecutor):
+        return executor.for_functions()
+    return executor
 
 
 def worker_of(future: Future[Any]) -> str:

@@ -21,6 +21,7 @@ from typing import Any
 from ..core.errors import CallError
 from ..core.interrupts import Hold, attempt, class_name, interruptible
 from .json_structure import IteratorItems
+from .running_tool import cancel_with_call
 from .value_copies import described_for_model, well_formed
 
 TICK = 0.05
@@ -109,6 +110,7 @@ def _await(task: Awaitable[Any]) -> Any:
     # An interrupt must not come between starting the task and being able to cancel it.
     with Hold():
         future = asyncio.run_coroutine_threadsafe(_settle(task, end), worker.loop)
+        cancel_with_call(future)
         try:
             interruptible(_wait, end, future, worker)
         except KeyboardInterrupt:
@@ -142,6 +144,7 @@ class _Worker:
     """An event loop and the thread that runs it."""
 
     current: _Worker | None = None
+    _choosing = threading.Lock()
 
     def __init__(self) -> None:
         self.loop = asyncio.new_event_loop()
@@ -154,16 +157,18 @@ class _Worker:
     @classmethod
     def ready(cls) -> _Worker:
         """Return the worker of this process; a new one if that no longer answers."""
-        if cls.current is None or not cls.current._answers():
-            before, cls.current = cls.current, cls()
-            if before is not None:
-                before._retire()
-        return cls.current
+        # Calls that run together, each in a thread, share one loop.
+        with cls._choosing:
+            if cls.current is None or not cls.current._answers():
+                before, cls.current = cls.current, cls()
+                if before is not None:
+                    before._retire()
+            return cls.current
 
     @classmethod
     def forget(cls) -> None:
         """Start with a new worker: a forked child has no threads."""
-        cls.current = None
+        cls.current, cls._choosing = None, threading.Lock()
 
     def _run(self) -> None:
         """Run the loop until it is closed: a tool may stop it, and tasks may raise SystemExit."""

@@ -5,6 +5,7 @@ is unknown, or its progress.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
+from concurrent.futures import Future
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
@@ -84,6 +85,41 @@ def report_progress(text: str) -> None:
     show = _PROGRESS.get()
     if show is not None:
         show(text)
+
+
+class Cancellation:
+    """Cancels what a call waits for that runs beside others: an interrupt reaches no thread."""
+
+    def __init__(self) -> None:
+        self.is_cancelled = False
+        self._futures: list[Future[Any]] = []
+
+    def add(self, future: Future[Any]) -> None:
+        """Add what the call waits for; it is cancelled at once where the call is."""
+        self._futures.append(future)
+        if self.is_cancelled:
+            future.cancel()
+
+    def cancel(self) -> None:
+        """Cancel all that the call waits for."""
+        self.is_cancelled = True
+        for future in self._futures:
+            future.cancel()
+
+
+_CANCELLATION: ContextVar[Cancellation | None] = ContextVar("cancellation", default=None)
+
+
+def set_cancellation(cancellation: Cancellation) -> None:
+    """Let `cancel_with_call` add to `cancellation`, in this context and in its copies."""
+    _CANCELLATION.set(cancellation)
+
+
+def cancel_with_call(future: Future[Any]) -> None:
+    """Let a future be cancelled with the running call, where that runs beside others."""
+    cancellation = _CANCELLATION.get()
+    if cancellation is not None:
+        cancellation.add(future)
 
 
 @contextmanager

@@ -106,6 +106,40 @@ class Prints(io.TextIOBase):
         return well_formed("".join(self._parts))
 
 
+_PRINTS: ContextVar[Prints | None] = ContextVar("prints", default=None)
+
+
+def set_prints(prints: Prints) -> None:
+    """Let `PrintsByCall` write to `prints`, in this context and in its copies."""
+    _PRINTS.set(prints)
+
+
+class PrintsByCall(io.TextIOBase):
+    """The stream of calls that run together: what one prints goes to the `Prints` of its context.
+
+    What prints outside of their contexts, such as a thread that a tool started, goes on to the
+    stream that this one replaces.
+    """
+
+    def __init__(self, stream: Any) -> None:
+        self._stream = stream
+
+    def writable(self) -> bool:
+        return True
+
+    def write(self, text: str) -> int:
+        stream = _PRINTS.get() or self._stream
+        return len(text) if stream is None else int(stream.write(text))
+
+    def flush(self) -> None:
+        """Flush the stream that this one replaces: prints of calls are kept as they come."""
+        if _PRINTS.get() is None and self._stream is not None:
+            self._stream.flush()
+
+    def close(self) -> None:
+        """Stay open: a tool may close it while others print."""
+
+
 @dataclass(frozen=True, slots=True)
 class ToolTask:
     """A function and what it is called with."""

@@ -99,9 +99,17 @@ def touched_calls(
                 ids.update(dict.fromkeys(call.id for call in calls))
             case Decided(call_id) | Started(call_id) | Finished(call_id):
                 ids[call_id] = None
+                if call_id in state.latest:
+                    ids.update(dict.fromkeys(_run_together(state)))
     ids.update(dict.fromkeys(state.open[:most]))
     touched = [state.calls[call_id] for call_id in ids]
     return sorted(touched, key=lambda call: call.step) if len(touched) > 1 else touched
+
+
+def _run_together(state: State) -> list[str]:
+    """Return the calls of the last reply whose outcome may have waited for that of another."""
+    started = ((call_id, state.calls[call_id].started) for call_id in state.latest)
+    return [call_id for call_id, start in started if start is not None and start.together]
 
 
 def branch_rows(

@@ -13,7 +13,8 @@ from typing import Any
 
 from ..core.digests import readable_json
 from ..core.errors import UsageError
-from ..core.events import Asked, Decided, Finished, Replied, Usage
+from ..core.events import Asked, Decided, Finished, Replied, Usage, ended_call
+from ..core.interface_text import t
 from ..core.journal_entries import Entry
 from ..core.state import State
 from ..core.state_fold import state_at
@@ -143,11 +144,12 @@ def conversation_rows(
             case Asked(text, by):
                 role: MessageRole = "user" if by == "person" else "session"
                 messages.append(_row(key, state.turns + 1, role, text))
-            case Decided(call_id) | Finished(call_id):
-                call = state.calls[call_id]
-                if call.outcome is not None:
+            case Decided() | Finished() if ended_call(event):
+                for call_id in state.ended:
+                    call = state.calls[call_id]
                     text = context.scheme.render(call, state, context.toolbox).content
-                    messages.append(_row(key, state.turns + 1, "tool", text, call.step))
+                    row_key = key if len(state.ended) == 1 else f"{key}.{call.step}"
+                    messages.append(_row(row_key, state.turns + 1, "tool", text, call.step))
     return tuple(messages), tuple(turns)
 
 
@@ -192,7 +194,9 @@ def _turn_row(cursor: Cursor, entry: Entry, reply: Replied, state: State) -> Tur
         output=used.output,
         cost=str(price) if price else "",
         ms=entry.meta.get("ms", 0),
-        attempts=tuple(f"{each.said}; waited {each.waited:.1f} s" for each in _attempts(entry)),
+        attempts=tuple(
+            t("%1; waited %2 s", each.said, round(each.waited, 1)) for each in _attempts(entry)
+        ),
     )
 
 

@@ -4,6 +4,7 @@
  * An unchanged field returns exactly its initial value.
  */
 import { type FullObject, isRecord, type UnknownRow } from './rows';
+import { t } from './text';
 
 type Schema = UnknownRow;
 
@@ -149,20 +150,20 @@ type Read = { readonly value: unknown } | { readonly omit: true } | { readonly e
 function empty(field: Field): Read {
   if (field.nullable) return { value: null };
   if (!field.required) return { omit: true };
-  return field.kind === 'text' ? { value: '' } : { error: 'Enter a value.' };
+  return field.kind === 'text' ? { value: '' } : { error: t('Enter a value.') };
 }
 
 function number(field: Field, raw: string): Read {
   const value = Number(raw);
-  if (!Number.isFinite(value)) return { error: 'Enter a number.' };
-  return field.integer && !Number.isInteger(value) ? { error: 'Enter a whole number.' } : { value };
+  if (!Number.isFinite(value)) return { error: t('Enter a number.') };
+  return field.integer && !Number.isInteger(value) ? { error: t('Enter a whole number.') } : { value };
 }
 
 function json(raw: string): Read {
   try {
     return { value: JSON.parse(raw) as unknown };
   } catch (error) {
-    return { error: `Enter valid JSON: ${error instanceof Error ? error.message : 'it cannot be read'}.` };
+    return { error: t('Enter valid JSON: %1.', error instanceof Error ? error.message : '') };
   }
 }
 
