@@ -165,6 +165,47 @@ def test_functions_that_have_no_name_in_a_module_run_on_dask(client: Client) -> 
     assert session(triple, executor=client, calls=[("triple", {})]).calls[0].result == 21
 
 
+@tool(executor=True, read_only=True)
+def say(text: str, started: str, release: str) -> None:
+    """Print before and after others start."""
+    print(text, "begins")
+    _wait(started, release)
+    print(text, "ends")
+
+
+def test_calls_that_run_together_in_threads_of_one_worker_have_their_own_prints(
+    scheduler_address: str, tmp_path: Path
+) -> None:
+    calls, texts = [], ("one", "two")
+    for text in texts:
+        pipes = {name: str(tmp_path / f"{text} {name}") for name in ("started", "release")}
+        for pipe in pipes.values():
+            os.mkfifo(pipe)
+        calls.append(("say", {"text": text, **pipes}))
+
+    def release() -> None:
+        for _, arguments in calls:
+            opened(arguments["started"])
+        for _, arguments in calls:
+            with open(arguments["release"], "w"):
+                pass
+
+    thread = threading.Thread(target=release)
+    with worker(scheduler_address, threads=2):
+        thread.start()
+        done = Session(
+            Toolbox(say),
+            Scripted([calls, "Done."]),
+            scheme="flat",
+            jobs=2,
+            executor=f"dask:{scheduler_address}",
+        ).tell("Go.")
+        thread.join()
+    prints = {entry.meta.get("prints") for entry in done.journal} - {None}
+    assert prints == {f"{text} begins\n{text} ends\n" for text in texts}
+    assert len(notes(done)) == 2
+
+
 # -- what does not run ----------------------------------------------------------------------------
 
 
@@ -226,12 +267,14 @@ def scheduler(folder: Path) -> Iterator[tuple[subprocess.Popen[bytes], str]]:
 
 
 @contextmanager
-def worker(address: str, before: str = "", path: str = "") -> Iterator[subprocess.Popen[bytes]]:
+def worker(
+    address: str, before: str = "", path: str = "", threads: int = 1
+) -> Iterator[subprocess.Popen[bytes]]:
     """Start a worker in which some code ran before."""
     code = (
         f"{before}\nimport asyncio; from distributed import Worker\n"
         "async def main():\n"
-        f"    async with Worker({address!r}, nthreads=1, dashboard=False) as worker:\n"
+        f"    async with Worker({address!r}, nthreads={threads}, dashboard=False) as worker:\n"
         "        print(worker.address, flush=True); await worker.finished()\n"
         "asyncio.run(main())"
     )
