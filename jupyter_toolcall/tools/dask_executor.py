@@ -229,7 +229,10 @@ class DaskExecutor(Executor):
         if workers == {} and call.worker:
             call.lose()
         elif workers == {} and self._had_workers:
-            await self._fail(call, "all workers of the cluster are lost")
+            await self._fail(
+                call,
+                "all workers of the cluster are lost; give the call to a cluster that has some",
+            )
         elif workers:
             self._had_workers = True
 

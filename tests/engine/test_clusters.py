@@ -206,6 +206,24 @@ def test_calls_that_run_together_in_threads_of_one_worker_have_their_own_prints(
     assert len(notes(done)) == 2
 
 
+def test_objects_of_a_class_that_no_module_has_come_back_as_they_are(client: Client) -> None:
+    class Box:
+        def __init__(self, size: int) -> None:
+            self.size = size
+
+        @tool(executor=True)
+        def grow(self) -> Box:
+            """Return a larger one."""
+            return Box(self.size + 1)
+
+    done = session(
+        Box, executor=client, calls=[("Box_grow", {}), ("Box_grow", {})], inputs={"box": Box(1)}
+    )
+    assert [call.object for call in done.calls] == ["Box#2", "Box#3"]
+    assert type(done["Box#3"]) is Box
+    assert done["Box#3"].size == 3
+
+
 # -- what does not run ----------------------------------------------------------------------------
 
 
@@ -248,12 +266,12 @@ def test_what_cannot_be_pickled_is_named(client: Client) -> None:
 
 
 @contextmanager
-def scheduler(folder: Path) -> Iterator[tuple[subprocess.Popen[bytes], str]]:
+def scheduler(folder: Path, port: int = 0) -> Iterator[tuple[subprocess.Popen[bytes], str]]:
     """Start a scheduler of its own, and yield its process and address."""
     code = (
         "import asyncio, sys; from distributed import Scheduler\n"
         "async def main():\n"
-        "    async with Scheduler(port=0, dashboard=False) as scheduler:\n"
+        f"    async with Scheduler(port={port}, dashboard=False) as scheduler:\n"
         "        print(scheduler.address, flush=True); await scheduler.finished()\n"
         "asyncio.run(main())"
     )
@@ -434,6 +452,75 @@ def test_a_scheduler_that_dies_leaves_the_outcome_unknown_and_takes_no_calls(
         done.decide(call, "answer", result="late").run()
         thread.join()
     assert done.calls[1].error.startswith("not run: the executor is broken (its Dask client is")
+
+
+class Killing(Executor):
+    """An executor of which something dies as soon as a call is submitted."""
+
+    def __init__(self, executor: Executor, kill: Callable[[], object]) -> None:
+        self.executor, self.kill = executor, kill
+
+    def submit(self, function: Any, /, *args: Any, **named: Any) -> Future[Any]:
+        future = self.executor.submit(function, *args, **named)
+        self.kill()
+        return future
+
+
+def test_a_call_that_had_not_begun_when_the_last_worker_was_lost_does_not_run(
+    scheduler_address: str, pipes: tuple[str, str], tmp_path: Path
+) -> None:
+    path = tmp_path / "effect"
+    with (
+        Client(scheduler_address, set_as_default=False) as client,
+        worker(scheduler_address) as only,
+    ):
+        executor = executor_named(client, "executor")
+        session(process, executor=executor, calls=[("process", {})])
+        busy = client.submit(_wait, *pipes, pure=False)
+        opened(pipes[0])
+        (call,) = session(
+            die, executor=Killing(executor, only.kill), calls=[("die", {"path": str(path)})]
+        ).calls
+        assert call.error == (
+            "not run: all workers of the cluster are lost; give the call to a cluster that has some"
+        )
+        busy.cancel()
+    assert not path.exists()
+
+
+def test_a_worker_that_is_retired_in_the_middle_of_a_call_does_not_let_it_run_twice(
+    scheduler_address: str, pipes: tuple[str, str]
+) -> None:
+    started, release = pipes
+    starts = list[str]()
+
+    def retire() -> None:
+        starts.extend(at for at, calls in client.processing().items() if calls)
+        client.retire_workers(starts)
+        with open(release, "w"):
+            pass
+
+    with (
+        Client(scheduler_address, set_as_default=False) as client,
+        worker(scheduler_address),
+        worker(scheduler_address),
+    ):
+        thread = when_started(started, retire)
+        calls = [("wait", {"started": started, "release": release})]
+        done = session(wait, executor=client, calls=calls)
+        thread.join()
+    assert len(starts) == 1
+    assert [call.status for call in done.calls] in (["unknown"], ["succeeded"])
+
+
+def test_an_address_is_connected_to_again_after_its_scheduler_died(tmp_path: Path) -> None:
+    with scheduler(tmp_path) as (process_, address):
+        with worker(address):
+            assert session(process, executor=f"dask:{address}", calls=[("process", {})]).calls[0]
+        process_.kill()
+    with scheduler(tmp_path, int(address.rpartition(":")[2])), worker(address):
+        (call,) = session(process, executor=f"dask:{address}", calls=[("process", {})]).calls
+        assert call.status == "succeeded"
 
 
 # -- interrupts -----------------------------------------------------------------------------------
