@@ -1,7 +1,7 @@
 /** The tab Compare: two branches side by side, with a header and a summary for each. */
 import { type Child, focusedKey, focusInPlace, h, screenReaderText, whenChanged } from '../dom';
 import { button } from '../icons';
-import type { Model } from '../model';
+import { isBusy, type Model } from '../model';
 import { formatDuration, formatNumber, oneLine, plural } from '../text';
 import type { PanelActions, ViewState } from '../view_state';
 import {
@@ -20,7 +20,6 @@ import { textLines } from './differences';
 import { pairRows, rowHead, tableRow } from './pair_rows';
 
 const MOST_ROWS = 200;
-const BUSY_PHASES: readonly string[] = ['running', 'thinking'];
 
 const ONE_BRANCH = 'To compare two branches, edit a call that ran or fork from a call.';
 
@@ -70,7 +69,7 @@ function compareBar(view: ViewState, shown: Sides, acts: PanelActions): HTMLElem
 
 /** The message while no comparison of the two branches is available. */
 function notCompared(view: ViewState, names: string): HTMLElement {
-  const busy = BUSY_PHASES.includes(view.model.session.phase) ? ' The result appears after this step.' : '';
+  const busy = isBusy(view.model) ? ' The result appears after this step.' : '';
   const asked = `Comparing ${names || 'the branches'}.${busy}`;
   const absent = names
     ? `The comparison of ${names} is not saved in this notebook. Run the cell to compare them.`
