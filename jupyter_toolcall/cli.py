@@ -16,7 +16,10 @@ from typing import TextIO
 
 from .core.errors import BrokenJournal, ToolcallError
 from .core.text import print_text, printable
-from .evaluation.comparison import SCHEMES, compare, table
+from .evaluation.comparison import SCHEMES, Run, compare
+from .evaluation.plot import plot
+from .evaluation.results_folder import PLOT, ResultsFolder
+from .evaluation.run_table import table
 from .evaluation.tasks import tasks_in
 from .export.formats import FORMATS
 from .export.session_files import chosen, written
@@ -117,6 +120,11 @@ def _eval_options(add: Add) -> None:
     add("--approve", default="", metavar="all|read-only", help="required for real models")
     add("--each", action="store_true", help="a row for each task")
     add("--json", type=Path, metavar="FILE", help="where every run goes, as JSON")
+    add("--jobs", type=int, metavar="N", help="how many runs are under way at once")
+    where = "where whole runs go: threads, processes, or another name of an executor"
+    add("--executor", default="", metavar="NAME", help=where)
+    kept = "keeps each run, the table and a plot; the same command again runs what is not there"
+    add("--results", type=Path, metavar="FOLDER", help=kept)
 
 
 def _names(text: str) -> tuple[str, ...]:
@@ -235,15 +243,40 @@ def _export(parsed: argparse.Namespace) -> int:
 
 def _eval(parsed: argparse.Namespace) -> int:
     """What is done by the time of an interrupt is shown all the same."""
-    runs = []
+    if parsed.results is None:
+        _print_table(parsed, _evaluated(parsed, None))
+        return 0
+    with ResultsFolder.opened(parsed.results) as results:
+        runs = _evaluated(parsed, results)
+        results.write(_print_table(parsed, runs), plot(runs))
+    _say(f"the runs, the table and the plot are in {parsed.results}; look at {PLOT}")
+    return 0
+
+
+def _evaluated(parsed: argparse.Namespace, results: ResultsFolder | None) -> Sequence[Run]:
+    runs: list[Run] = []
     try:
         tasks = tasks_in(parsed.tasks)
-        options = {name: getattr(parsed, name) for name in ("attempts", "approve", "max_turns")}
+        names = "attempts", "approve", "max_turns", "jobs"
+        options = {name: getattr(parsed, name) for name in names}
+        options |= {"executor": parsed.executor or None, "results": results}
         for run in compare(tasks, parsed.schemes, parsed.models, **options):
             runs.append(run)
     except KeyboardInterrupt:
         _say("stopped; what follows is what was done by then")
+    return runs
+
+
+def _print_table(parsed: argparse.Namespace, runs: Sequence[Run]) -> str:
+    """Print the table, write the JSON that is asked for, and return the table."""
     if parsed.json:
         parsed.json.write_text(json.dumps([asdict(run) for run in runs], indent=1) + "\n")
-    print_text(table(runs, each=parsed.each))
-    return 0
+    ordered = sorted(runs, key=lambda run: _position(parsed, run))
+    text = table(ordered, each=parsed.each, costs=True)
+    print_text(text)
+    return text
+
+
+def _position(parsed: argparse.Namespace, run: Run) -> tuple[int, int]:
+    """Return where a run stands in the table: runs that overlap end in any order."""
+    return parsed.schemes.index(run.scheme), parsed.models.index(run.model)
