@@ -7,6 +7,7 @@ They say so first, and ask before they execute a notebook that this computer did
 from __future__ import annotations
 
 import argparse
+import io
 import json
 import sys
 from collections.abc import Callable, Sequence
@@ -41,6 +42,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
     1 says that something is not as it should be, 2 that nothing was executed.
     """
+    _print_any_character()
     parsed = parser().parse_args(arguments)
     try:
         return int(parsed.act(parsed))
@@ -50,6 +52,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
         where = f"{error.filename}: " if error.filename else ""
         _say(f"{where}{error.strerror or error}")
     return 1
+
+
+def _print_any_character() -> None:
+    """Print what the output's encoding lacks, such as `→` in a Windows console, as an escape."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")
 
 
 def _say(text: str) -> None:
@@ -244,6 +253,6 @@ def _eval(parsed: argparse.Namespace) -> int:
     except KeyboardInterrupt:
         _say("stopped; what follows is what was done by then")
     if parsed.json:
-        parsed.json.write_text(json.dumps([asdict(run) for run in runs], indent=1) + "\n")
+        parsed.json.write_text(json.dumps([asdict(run) for run in runs], indent=1) + "\n", "utf-8")
     print_text(table(runs, each=parsed.each))
     return 0
