@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import asyncio
 import importlib.util
+import inspect
 import pickle
 import socket
 from collections import deque
@@ -157,6 +158,11 @@ class DaskExecutor(Executor):
         self._client.loop.add_callback(self._follow, call, submitted)
         return call
 
+    def for_functions(self) -> Executor:
+        """Return an executor of any function; Dask starts one again where its worker is lost."""
+        executor: Executor = self._client.get_executor(**{**self._options, **FIXED})
+        return executor
+
     def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:
         """Do nothing: the cluster is the user's, or ends with the kernel."""
 
@@ -206,7 +212,7 @@ class DaskExecutor(Executor):
             call = self._calls[event[1]["call"]][0]
             call.worker = call.worker or event[1]["worker"]
 
-    def _note_lost_worker(self, event: tuple[float, Mapping[str, Any]]) -> Any:
+    async def _note_lost_worker(self, event: tuple[float, Mapping[str, Any]]) -> None:
         """End the calls that ran on a worker which is lost. Those that wait go to another one."""
         message: Any = event[1]
         if isinstance(message, Mapping) and message.get("action") == "remove-worker":
@@ -214,8 +220,10 @@ class DaskExecutor(Executor):
                 if name in self._calls and self._calls[name][0].worker == message["worker"]:
                     call, submitted = self._calls[name]
                     call.lose()
-                    submitted.cancel()
-        return self._other(event) if self._other is not None else None
+                    await submitted.cancel()
+        others = self._other(event) if self._other is not None else None
+        if inspect.isawaitable(others):
+            await others
 
     def claim(self, call: DaskCall) -> bool:
         """Claim a call in the kernel, so that it never begins; return False where it has begun."""

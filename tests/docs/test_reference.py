@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import re
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -20,6 +21,8 @@ from jupyter_toolcall.schemes import SCHEMES
 from jupyter_toolcall.teaching.registration import register_teaching
 
 DOCS = Path(__file__).parents[2] / "docs"
+FOR_OUR_OWN_KERNELS = {"JUPYTER_TOOLCALL_RECORDED", "JUPYTER_TOOLCALL_WORDS"}
+"""Variables that `verify` sets in the kernel that it starts."""
 register_teaching()
 register_serving()
 
@@ -50,11 +53,24 @@ def test_every_command_has_a_section_with_all_of_its_arguments() -> None:
         written = [name for action in command._actions for name in action.option_strings]
         assert [each for each in written if f"`{each}`" not in sections[name]] == ["-h", "--help"]
 
+    assert not re.search(r"^\| .* \|  ?\|$", commands(), re.MULTILINE)
+
 
 def test_every_public_name_is_in_the_python_api() -> None:
     page = (DOCS / "reference" / "python-api.md").read_text()
     named = set(re.findall(r"^\.\. auto\w+:: (\w+)$", page, re.MULTILINE))
     assert set(jupyter_toolcall.__all__) <= named
+
+
+def test_every_extra_and_every_variable_of_the_environment_is_listed() -> None:
+    project = tomllib.loads((DOCS.parent / "pyproject.toml").read_text())["project"]
+    extras = {*project["optional-dependencies"]} - {"dev", "docs"}
+    listed = re.findall(r"^\| `([a-z]+)` \|", (DOCS / "index.md").read_text(), re.MULTILINE)
+    assert {*listed} == extras
+    code = "\n".join(path.read_text() for path in (DOCS.parent / "jupyter_toolcall").rglob("*.py"))
+    known = {*re.findall(r"JUPYTER_TOOLCALL_[A-Z]+", code)} - FOR_OUR_OWN_KERNELS
+    page = (DOCS / "reference" / "configuration.md").read_text()
+    assert known == {*re.findall(r"JUPYTER_TOOLCALL_[A-Z]+", page)}
 
 
 def test_every_generated_part_is_in_a_page_and_every_page_names_a_part() -> None:

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import importlib.util
 import os
+import random
 import signal
 import subprocess
 import sys
 import threading
+from collections import Counter
 from collections.abc import Callable, Iterator
 from concurrent.futures import Executor, Future
 from contextlib import contextmanager
@@ -20,7 +22,7 @@ from distributed import Client, LocalCluster
 
 from jupyter_toolcall import Scripted, Session, Toolbox, tool
 from jupyter_toolcall.core.errors import UsageError
-from jupyter_toolcall.core.events import Finished, Started
+from jupyter_toolcall.core.events import Finished, Started, Unknown
 from jupyter_toolcall.tools.executors import executor_named
 
 pytestmark = pytest.mark.filterwarnings(
@@ -37,6 +39,11 @@ def client() -> Iterator[Client]:
         Client(cluster, set_as_default=False) as opened,
     ):
         yield opened
+
+
+def address_of(client: Client) -> str:
+    assert client.scheduler
+    return str(client.scheduler.address)
 
 
 @tool(executor=True)
@@ -116,7 +123,7 @@ def notes(done: Session) -> list[str]:
 def test_a_cluster_is_given_by_its_client_its_executor_or_its_address(
     client: Client, kind: str
 ) -> None:
-    address = client.scheduler.address
+    address = address_of(client)
     executor = {
         "client": client,
         "executor": client.get_executor(),
@@ -181,7 +188,7 @@ def test_without_dask_the_command_that_installs_it_is_said(monkeypatch: pytest.M
 
 
 def test_a_client_that_is_closed_takes_no_calls(client: Client) -> None:
-    with Client(client.scheduler.address, set_as_default=False) as other:
+    with Client(address_of(client), set_as_default=False) as other:
         executor = executor_named(other, "executor")
     (call,) = session(process, executor=executor, calls=[("process", {})]).calls
     assert call.error == (
@@ -483,5 +490,71 @@ def test_a_killed_engine_leaves_the_outcome_unknown_and_one_effect(
     done = session(die, executor=engines, calls=[("die", {"path": str(path)})])
     (call,) = done.pending
     assert call.status == "unknown"
-    assert call.unknown_reason.startswith("its executor lost the call: EngineError")
+    assert call.unknown_reason.startswith("engine ")
+    assert "(ipyparallel) lost the call: RemoteError: [Engine Exception] EngineError" in (
+        call.unknown_reason
+    )
     assert path.read_text() == "ran\n"
+
+
+# -- workers that are killed at any moment ---------------------------------------------------------
+
+
+def _doomed(path: str, call: int, lives: float) -> int:
+    # The alarm ends the process: in this call, while its result is sent, or in a later call.
+    signal.setitimer(signal.ITIMER_REAL, lives)
+    with open(path, "a") as file:
+        file.write(f"{call}\n")
+    return 10 * call
+
+
+@tool(executor=True)
+def doomed(path: str, call: int, lives: float) -> int:
+    """Have an effect, in a process that does not live long."""
+    return _doomed(path, call, lives)
+
+
+@tool(executor=True, idempotent=True)
+def doomed_or_again(path: str, call: int, lives: float) -> int:
+    """Have an effect that may come twice, in a process that does not live long."""
+    return _doomed(path, call, lives)
+
+
+@pytest.mark.long
+def test_of_two_hundred_killed_workers_none_has_an_effect_twice_or_loses_a_result(
+    tmp_path: Path,
+) -> None:
+    path, drawn = tmp_path / "effects", random.Random(19)
+    kinds = "doomed", "doomed_or_again"
+    calls = [
+        (
+            drawn.choice(kinds),
+            {"path": str(path), "call": number, "lives": drawn.uniform(1e-6, 4e-3)},
+        )
+        for number in range(260)
+    ]
+    with (
+        LocalCluster(n_workers=4, threads_per_worker=1, dashboard_address=None) as cluster,
+        Client(cluster, set_as_default=False) as client,
+    ):
+        before = {*client.run(os.getpid).values()}
+        model = Scripted([calls, "Done."])
+        done = Session(
+            Toolbox(doomed, doomed_or_again), model, scheme="flat", approve="all", executor=client
+        ).ask("Go.")
+        while done.text != "Done.":
+            for call in done.run().pending:
+                done.decide(call, "reject", reason="I look myself.")
+        killed = max(client.run(os.getpid).values()) - max(before)
+    assert killed
+    effects = Counter(map(int, path.read_text().split()))
+    for number, call in enumerate(done.calls):
+        again = call.tool == "doomed_or_again"
+        assert effects[number] <= (2 if again else 1)
+        assert call.status in ("succeeded", "rejected", "failed")
+        if call.status == "succeeded":
+            assert (call.result, effects[number] >= 1) == (10 * number, True)
+        if call.status == "failed":
+            assert effects[number] == 0
+    outcomes = [e.event.outcome for e in done.journal if isinstance(e.event, Finished)]
+    assert sum(isinstance(outcome, Unknown) for outcome in outcomes) >= 200
