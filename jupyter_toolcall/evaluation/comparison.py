@@ -106,7 +106,7 @@ def compare(
 
 
 def _runs(combined: Sequence[Planned], approve: str, max_turns: int) -> Iterator[Run]:
-    with progress_bar(len(combined), "eval", "run") as progress:
+    with progress_bar(len(combined), "eval", "run", leave=False) as progress:
         for planned in combined:
             yield _run(planned, approve, max_turns)
             progress.update()
