@@ -291,7 +291,7 @@ class ViewRows:
                 kinds = {row.object: view.ready.tool.returns if view.ready else ""}
             rows.append(self._placed(row, kinds, branch_view))
             if view.ready is not None and row.object:
-                pending.append(pending_row(view, view.ready.tool.returns, self.layout))
+                pending.append(pending_row(view, row, view.ready.tool.returns, self.layout))
             names |= dict.fromkeys(by_producer[producer] for producer in made)
             used = (by_producer.get(p) for p in view.uses.values() if p.input)
             inputs |= dict.fromkeys(filter(None, used))
