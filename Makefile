@@ -28,7 +28,10 @@ help:
 	@echo "make bench-peers  other systems on the same work, each in its own environment"
 	@echo "make faults  many thousand faults: kills, lost power, full disks, damage, races"
 	@echo "make realmodel  installs a small model (500 MB), and runs the kitchen on it"
+	@echo "make translations  read the texts of the interface, and bring every language up to date"
+	@echo "make docs   the documentation as a site, in build/docs; make docs-links also checks its links"
 	@echo "make build  the wheel and the sdist, in dist/"
+	@echo "make animation  records the README's pictures from JupyterLab, into docs/"
 	@echo "make clean  remove all that was built or installed here"
 
 $(BIN)/python:
@@ -43,6 +46,10 @@ $(VENV)/.lab: $(SOURCES) | $(BIN)/python
 $(VENV)/.dev: $(SOURCES) | $(BIN)/python
 	$(BIN)/python -m pip install --quiet --editable '.[demo,dev]'
 	@touch $@ $(VENV)/.lab
+
+$(VENV)/.docs: $(SOURCES) | $(BIN)/python
+	$(BIN)/python -m pip install --quiet --editable '.[demo,docs]'
+	@touch $@
 
 $(VENV)/node: $(VENV)/.dev
 	@rm -rf $@
@@ -82,7 +89,7 @@ test-py: $(VENV)/.dev labextension/node_modules/.package-lock.json chromium
 	$(BIN)/python -m pytest -n 2 --dist loadfile -m "e2e and not long"
 
 .PHONY: test-long
-test-long: $(VENV)/.dev labextension/node_modules/.package-lock.json chromium
+test-long: $(VENV)/.dev $(VENV)/.docs labextension/node_modules/.package-lock.json chromium
 	$(BIN)/python -m pytest -n auto --maxprocesses 4 --dist loadfile -m "long and not e2e"
 	$(BIN)/python -m pytest -n 2 --dist loadfile -m "e2e and long"
 
@@ -107,9 +114,28 @@ bench-peers: $(VENV)/.dev
 faults: $(VENV)/.dev
 	$(BIN)/python -m tests.faults large
 
+.PHONY: translations
+translations: $(VENV)/.dev labextension/node_modules/.package-lock.json
+	$(BIN)/python labextension/translations.py
+
+# A link or a reference that leads nowhere is an error.
+SPHINX := $(BIN)/python -m sphinx --fail-on-warning --keep-going --nitpicky -d build/doctrees docs
+
+.PHONY: docs docs-links
+docs: $(VENV)/.docs
+	$(SPHINX) build/docs
+
+# It asks the servers of all links, and so needs the internet.
+docs-links: $(VENV)/.docs
+	$(SPHINX) -b linkcheck build/docs-links
+
 build: $(VENV)/.dev
 	rm -rf dist
 	$(BIN)/python -m build
+
+.PHONY: animation
+animation: $(VENV)/.dev chromium
+	$(BIN)/python -m docs.record_animation
 
 clean:
 	rm -rf $(VENV) build dist labextension/lib labextension/node_modules labextension/*.tsbuildinfo

@@ -25,7 +25,7 @@ OLDEST_NODE = 20
 SOURCES = [f"labextension/{name}" for name in ("src", "style", "schema", "package.json")]
 BUILT = {
     "jupyter_toolcall/labextension": ["package.json", "static/style.js"],
-    "jupyter_toolcall/static": ["page.js", "widget.js"],
+    "jupyter_toolcall/static": ["page.js", "session_table.js", "widget.js"],
 }
 
 

@@ -23,6 +23,8 @@ LATE = {("models", "kitchen"), ("models", "session")}
 HEAVY = {
     "anthropic": "models/anthropic.py",
     "anywidget": "jupyter/panel.py",
+    "cloudpickle": "tools/worker_code.py",
+    "distributed": "tools/dask_executor.py",
     "docstring_parser": "tools/python_tools.py",
     "filelock": "storage/file_system.py",
     "graphql": "sources/graphql_schema_readers.py",

@@ -208,18 +208,16 @@ def test_other_slices_run_the_cut_and_what_came_of_it(kitchen: Any) -> None:
     assert len(steps) == 8
 
 
-def test_a_refused_call_makes_nothing_and_the_model_takes_it_well(kitchen: Any) -> None:
-    assert "Waiting for you" in below(kitchen, "%%toolchat -m eager")
-    refused = below(kitchen, "%toolchat reject")
-    assert "∅ 1 Potato_peel(Potato#1): I like the skin" in refused
-    assert "→" not in refused
-    assert refused.endswith("All right, the skin stays on.")
-
-
-def test_a_failure_is_told_and_the_model_does_better(kitchen: Any) -> None:
-    own = below(kitchen, "%%toolchat -m mine")
-    assert "✗ 1 mash(potato Potato#1, butter true): ValueError: peel the potato" in own
-    assert "✓ 3 mash(potato Potato#2, butter true) → Mash#1" in own
+def test_a_failure_and_a_rejection_are_results_that_the_model_receives(kitchen: Any) -> None:
+    failed = "✗ 1 Potato_slice(Potato#1, shape STICKS): ValueError: peel the potato"
+    waits = below(kitchen, "%%toolchat -m eager")
+    assert "Waiting for you" in waits
+    assert failed in waits
+    rejected = below(kitchen, "%toolchat reject")
+    assert failed in rejected
+    assert "∅ 2 Potato_peel(Potato#1): I like the skin" in rejected
+    assert "→" not in rejected
+    assert rejected.endswith("All right, the skin stays on.")
 
 
 def test_a_learner_who_asks_to_be_asked_needs_one_word(kitchen: Any) -> None:
@@ -245,7 +243,7 @@ def test_the_analyst_has_every_table_and_the_first_one_untouched(live_objects: A
 
 
 def test_other_columns_run_what_depends_on_them_alone(live_objects: Any) -> None:
-    shown = below(live_objects, "fixed = session.edit")
+    shown = below(live_objects, 'print("These calls')
     assert "8 ran, 2 cached" in shown
     assert "✓ 3 tables_drop_nulls(DataFrame#1, columns" in shown
     assert "333 birds remain" in below(live_objects, "for title, each in")

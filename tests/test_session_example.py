@@ -9,8 +9,8 @@ import pytest
 
 from jupyter_toolcall.models import scripted
 from jupyter_toolcall.schemes import messages
-from jupyter_toolcall.session import session
-from jupyter_toolcall.sources import definition_tools, graphql_tools
+from jupyter_toolcall.session import session, verify_files
+from jupyter_toolcall.sources import definition_tools, graphql_tools, mcp_tools
 from jupyter_toolcall.tools import tool, toolbox
 
 EXAMPLES = {
@@ -21,6 +21,8 @@ EXAMPLES = {
     toolbox: {"Toolbox"},
     definition_tools: {"from_definition", "to_definition"},
     graphql_tools: {"from_graphql"},
+    mcp_tools: {"from_mcp"},
+    verify_files: {"verify"},
 }
 """The classes and functions of each file that have an example."""
 

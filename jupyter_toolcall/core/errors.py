@@ -48,6 +48,10 @@ class CallError(ToolcallError):
         self.fields = fields or {}
 
 
+class NotRun(CallError):
+    """A call never reached its tool: its executor or its worker does not take it."""
+
+
 class Absent(ToolcallError):
     """The value of an object is not in this kernel; a replay makes it again."""
 

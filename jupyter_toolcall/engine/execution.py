@@ -7,14 +7,14 @@ new object, besides the result; where a call fails it is dropped.
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import Executor
 from dataclasses import dataclass
 from typing import Any
 
 from ..core.call_record import CallRecord
 from ..core.digests import digest
-from ..core.errors import Absent, CallError
+from ..core.errors import Absent, CallError, NotRun
 from ..core.events import (
     WITHOUT_RESULT,
     Decided,
@@ -35,7 +35,7 @@ from ..tools.object_references import Path, fits_in, replace_names
 from ..tools.object_types import kind_name
 from ..tools.running_tool import InputRequired, OutcomeUnknown
 from ..tools.tool import Tool
-from ..tools.tool_task import NotRun, Prints, TaskEnd, ToolTask
+from ..tools.tool_task import Prints, TaskEnd, ToolTask
 from ..tools.toolbox import Toolbox
 from ..tools.value_copies import private, well_formed
 from .argument_copies import NO_CHANGES, ArgumentCopies, InPlaceChanges
@@ -115,6 +115,8 @@ class ToolRun:
     prints: str = ""
     interrupted: bool = False
     changes: InPlaceChanges = NO_CHANGES
+    worker: str = ""
+    """The worker of a cluster that ran it."""
 
 
 class ToolExecution:
@@ -132,6 +134,7 @@ class ToolExecution:
     ) -> None:
         self.ready, self.state, self.values = ready, state, values
         self.printed = Prints()
+        self.worker = ""
         promises = ready.tool.read_only, ready.tool.keeps_arguments
         self._copies = ArgumentCopies(state, values, *promises, are_names_open)
         self._subject: tuple[Any, ...] = ()
@@ -157,6 +160,7 @@ class ToolExecution:
     def outcome_of_end(self, end: TaskEnd) -> Outcome:
         """Return the outcome of a task that ran in a worker."""
         self.printed.write(end.prints)
+        self.worker = end.worker
         self._copies.take_back(end.objects)
         if end.error is not None:
             return self.outcome_of_error(end.error)
@@ -177,7 +181,8 @@ class ToolExecution:
             changes = attempt(copies.changes, made)[0] if copies else None
         except KeyboardInterrupt:
             changes, interrupted = None, True
-        return ToolRun(outcome, self.printed.text(), interrupted, changes or NO_CHANGES)
+        changes = changes or NO_CHANGES
+        return ToolRun(outcome, self.printed.text(), interrupted, changes, self.worker)
 
 
 def run_tool(
@@ -258,8 +263,8 @@ def _task(
     tool, objects = ready.tool, [copied.copy for copied in copies]
     if (resumption := ready.resumption) is not None and tool.resume is not None:
         responses = resumption.state, resumption.responses, arguments
-        return ToolTask(tool.name, tool.resume, responses, {}, values.kinds, objects)
-    return ToolTask(tool.name, tool.function, subject, arguments, values.kinds, objects)
+        return ToolTask(tool, tool.resume, responses, {}, values.kinds, objects)
+    return ToolTask(tool, tool.function, subject, arguments, values.kinds, objects)
 
 
 def _subject(ready: PreparedCall, values: SessionValues) -> tuple[Any, ...]:
@@ -305,19 +310,20 @@ def stored_execution(
     if kept is None:
         kept, interrupted = (UNKEPT,), True
     meta: dict[str, Any] = {"ms": duration, "prints": ran.prints}
-    meta |= {"notes": [*_repeat_notes(ready, state), *ran.changes.notes, *kept]}
+    meta |= {"notes": [*_run_notes(ready, state, ran.worker), *ran.changes.notes, *kept]}
     meta |= {"lost": [*ran.changes.lost], "untracked": [*ran.changes.untracked]}
     meta |= {"unclear": [*ran.changes.unclear]}
     meta = {key: value for key, value in meta.items() if value or key == "ms"}
     return Execution(ran.outcome, meta, interrupted)
 
 
-def _repeat_notes(ready: PreparedCall, state: State) -> tuple[str, ...]:
-    """Return the note on a call that runs again unasked, since its outcome was unknown."""
+def _run_notes(ready: PreparedCall, state: State, worker: str) -> Iterator[str]:
+    """Yield where a call ran, and why it ran again unasked, if its outcome was unknown."""
     call = state.call(ready.call_id)
-    if call.status != "unknown":
-        return ()
-    return (f"ran again: {call.unknown_reason or 'nothing said how it ended before'}",)
+    if call.status == "unknown":
+        yield f"ran again: {call.unknown_reason or 'nothing said how it ended before'}"
+    if worker:
+        yield f"ran on {worker}"
 
 
 def _store_new_result(

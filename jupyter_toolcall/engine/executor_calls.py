@@ -11,10 +11,13 @@ from contextlib import suppress
 from dataclasses import replace
 from typing import Any
 
+from ..core.errors import NotRun
 from ..core.interrupts import Hold, interruptible
+from ..tools.executors import worker_of
 from ..tools.invoke import TICK, error_text
 from ..tools.running_tool import OutcomeUnknown
-from ..tools.tool_task import NotRun, SentEnd, TaskEnd, ToolTask, run_task
+from ..tools.tool_task import SentEnd, TaskEnd, ToolTask, run_task
+from ..tools.worker_code import missing_package
 
 
 class StillRunning(OutcomeUnknown):
@@ -41,7 +44,8 @@ def run_on_executor(executor: Executor, task: ToolTask, repeatable: bool) -> Tas
             if future.cancel() or (repeatable and not future.done()):
                 raise
             if not future.done():
-                text = "you stopped waiting for it, and it may still run on its executor"
+                at = worker_of(future) or "its executor"
+                text = f"you stopped waiting for it, and it may still run on {at}"
                 raise StillRunning(text) from None
             interrupted = True
         end = end_of(future, task)
@@ -52,8 +56,11 @@ def submit(executor: Executor, task: ToolTask) -> Future[Any]:
     """Submit a task. Raises NotRun where the executor takes no call."""
     try:
         return executor.submit(run_task, task)
-    except BrokenExecutor:
-        reason = "the executor is broken, since one of its workers was killed"
+    except BrokenExecutor as error:
+        text = str(error) or "one of its workers was killed"
+        reason = f"the executor is broken ({text})"
+    except ConnectionError as error:
+        raise NotRun(f"not run: {error}") from None
     except RuntimeError as error:
         # Of the standard library's pools this is how a closed one answers.
         reason = f"the executor takes no calls ({error})"
@@ -71,7 +78,7 @@ def end_of(future: Future[Any], task: ToolTask) -> TaskEnd:
     """Return how a task ended, from a future that is done. Raises NotRun and OutcomeUnknown."""
     try:
         end = future.result()
-    except NotRun:
+    except (NotRun, OutcomeUnknown):
         raise
     except CancelledError:
         raise NotRun(
@@ -82,5 +89,10 @@ def end_of(future: Future[Any], task: ToolTask) -> TaskEnd:
         raise OutcomeUnknown(f"the worker that ran {task.tool} was killed") from None
     except BaseException as error:
         # A task raises nothing, so this comes from the executor, and the tool may have run.
-        raise OutcomeUnknown(f"its executor lost the call: {error_text(error)}") from None
-    return end.load() if isinstance(end, SentEnd) else end
+        if missing := missing_package(error):
+            raise NotRun(f"not run: {missing}") from None
+        at = worker_of(future) or "its executor"
+        raise OutcomeUnknown(f"{at} lost the call: {error_text(error)}") from None
+    ended: TaskEnd = end.load() if isinstance(end, SentEnd) else end
+    worker = worker_of(future)
+    return replace(ended, worker=worker) if worker else ended

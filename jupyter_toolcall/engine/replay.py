@@ -21,6 +21,7 @@ from ..core.events import (
     Replied,
     Started,
 )
+from ..core.interface_text import t
 from ..core.interrupts import Hold
 from ..core.journal import Journal
 from ..core.journal_entries import Entry
@@ -50,7 +51,8 @@ def reapproval_reason(queue: ReplayQueue, journal: Journal, ready: PreparedCall)
     if approval is None:
         return ""
     recorded_call = state_at(journal, queue.entries[-1].id).calls[ready.call_id]
-    return f"You are asked again: {_change(recorded_call, approval.verified, journal, ready)}."
+    change = _change(recorded_call, approval.verified, journal, ready)
+    return t("You are asked again: %1.", change)
 
 
 def _recorded_approval(queue: ReplayQueue, call_id: str) -> Entry | None:
@@ -73,14 +75,15 @@ def _change(
     code = recorded_tool_code(recorded_call, journal)
     if not verified:
         older = recorded_call.history == "older"
-        return f"it was approved {'in an older version' if older else 'on another machine'}"
+        elsewhere = t("it was approved on another machine")
+        return t("it was approved in an older version") if older else elsewhere
     if code is not None and (change := changed_tool_parts(ready.tool, code)):
         return change
     if recorded_call.approval_digest != ready.approval_digest:
-        return "what it runs on is not what it was"
+        return t("what it runs on is not what it was")
     if recorded_call.outcome is not None:
-        return "it ran, and what it came to is not on this machine any more"
-    return "it was approved, and nobody ran it"
+        return t("it ran, and what it came to is not on this machine any more")
+    return t("it was approved, and nobody ran it")
 
 
 def advance(cursor: Cursor) -> Entry | None:

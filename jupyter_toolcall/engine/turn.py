@@ -66,18 +66,26 @@ def ask_model(cursor: Cursor, state: State) -> Entry | None:
     """
     if cursor.turn_limit_reached:
         return None
-    context, request = cursor.context, cursor.request_in(state)
+    request = cursor.request_in(state)
+    reply, meta = timed_reply(cursor, request)
+    return None if reply is None else _record_reply(cursor, reply, request, state, meta)
+
+
+def timed_reply(cursor: Cursor, request: Request) -> tuple[Reply | None, dict[str, Any]]:
+    """Return what the model replies, with the metadata of its entry; nothing is recorded.
+
+    Any thread may call it. Raises what `ask_model` raises.
+    """
+    context = cursor.context
     began = context.clock()
     model = str(getattr(context.model, "name", ""))
     with _hooked([hook.around_request(model) for hook in context.hooks]) as note:
         reply = request_reply(cursor, request)
         note(reply)
-    if reply is None:
-        return None
     meta: dict[str, Any] = {"at": began, "ms": milliseconds(began, context.clock())}
-    if reply.attempts:
+    if reply is not None and reply.attempts:
         meta["attempts"] = [[attempt.said, attempt.waited] for attempt in reply.attempts]
-    return _record_reply(cursor, reply, request, state, meta)
+    return reply, meta
 
 
 def request_reply(cursor: Cursor, request: Request) -> Reply | None:
@@ -159,7 +167,7 @@ def run_call(
             from_journal = from_record or recovery.is_answered_by_record(cursor, call, ready)
             return start_call(cursor, call, ready, state, by_policy=True, from_record=from_journal)
         case "reject":
-            return cursor.write(Decided(call.id, "reject", reason=why), by="policy")
+            return cursor.write(Decided(call.id, "reject", reason=str(why)), by="policy")
     return None
 
 

@@ -40,18 +40,22 @@ PAGE = """\
 <p>{about}</p>
 </header>
 <main>
-<div id="session"></div>
-<div id="still">
-{svg}
-<pre>{text}</pre>
-</div>
+{session}
 </main>
 <footer>A tool-calling session as it was recorded. Nothing runs here. jupyter-toolcall</footer>
-<script type="application/json" id="rows">{rows}</script>
 <script>{script}</script>
 </body>
 </html>
 """
+SESSION = """\
+<div class="toolcall-session">
+<div></div>
+<div class="still">
+{svg}
+<pre>{text}</pre>
+</div>
+<script type="application/json" class="toolcall-rows">{rows}</script>
+</div>"""
 
 
 def page(session: ExportedSession) -> str:
@@ -64,11 +68,20 @@ def page(session: ExportedSession) -> str:
         title=escape(session.title),
         about=escape(" · ".join(_about(session))),
         style=style,
-        svg=svg(session.rows),
-        text=escape(session_text(session.rows)),
-        rows=_inert(rows),
+        session=session_element(rows, svg(session.rows), session_text(session.rows)),
         script=script,
     )
+
+
+def session_element(saved: object, picture: str, text: str) -> str:
+    """Return the HTML element in which `page.js` draws a session.
+
+    Args:
+        saved: The `rows` and their `version`, as a notebook's output has them.
+        picture: The session as SVG, which stands there where no script runs.
+        text: The session as text, below the picture.
+    """
+    return SESSION.format(svg=picture, text=escape(text), rows=_inert(saved))
 
 
 def _static(name: str) -> str:

@@ -33,7 +33,7 @@ from .input_line import demand_no_person, repeat_decisions, run_by_input, split
 from .magics import ToolChat, apply_project_settings, project_settings, settings_of
 from .mcp_commands import NextCell
 from .options import Options, help_text, model_name, parse_options
-from .panel import Panel
+from .panel import Panel, catalogue
 from .panel_controller import TICK, PanelController
 from .subcommands import carry_out
 
@@ -59,10 +59,7 @@ class Notebook:
     async def cell(self, line: str, body: str) -> Any:
         """Run a cell while the person can click; return its session."""
         options = parse_options(line, self.settings.settings())
-        message = self._shell_message()
-        # Runners without a front end allow no input: nobody is there.
-        interactive = bool(message.get("content", {}).get("allow_stdin", False))
-        if options.help or options.quiet or not interactive:
+        if options.help or options.quiet or not allows_input(self.shell):
             return self.cell_now(line, body)
         self.cells.warn_not_on_disk(options.session)
         controller = self._begin(options, body, panel=True)
@@ -121,7 +118,8 @@ class Notebook:
 
     def _controller(self, session: Session, with_panel: bool) -> PanelController:
         """Return what runs a session; where there is to be a panel, it is displayed."""
-        context, panel = session.cursor.context, Panel() if with_panel else None
+        context = session.cursor.context
+        panel = Panel(texts=catalogue(self.settings.language)) if with_panel else None
         model = context.model
         name = str(getattr(model, "name", None) or model_name(model))
         controller = PanelController(session, panel.show if panel else _send_nowhere, name)
@@ -271,6 +269,18 @@ def _result(session: Session, options: Options) -> Session:
             f"%toolchat next asks the model again.{last}"
         )
     return session.shown()
+
+
+def allows_input(shell: Any) -> bool:
+    """Return whether a person can be there: runners without a front end allow no input."""
+    kernel = getattr(shell, "kernel", None)
+    message: Mapping[str, Any] = kernel.get_parent("shell") if kernel is not None else {}
+    return bool(message.get("content", {}).get("allow_stdin", False))
+
+
+def display_output(data: Mapping[str, Any], keeps: bool = False) -> Any:
+    """Display a bundle in the cell; with `keeps`, return what updates it later."""
+    return display(dict(data), raw=True, **({"display_id": True} if keeps else {}))
 
 
 class StoppedInPanel(Stopped):

@@ -6,8 +6,7 @@ returns, and the session stays as it is until somebody does.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from concurrent.futures import Executor
+from collections.abc import Callable, Iterable, Mapping
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -35,6 +34,7 @@ from ..engine.decisions import decision_event
 from ..engine.opening import Described, load_session, open_session, save_session
 from ..schemes.messages import Model, Reply
 from ..schemes.scheme import Scheme
+from ..tools.executors import AnyExecutor
 from ..tools.toolbox import Toolbox
 from ..view.message_rows import Exchange, exchanges
 from ..view.saved_output import mime_bundle
@@ -43,6 +43,7 @@ from .compared_branches import came_out, diff
 
 if TYPE_CHECKING:
     from ..export.provenance import Explanation
+    from .session_map import SessionMap
 
 
 class Session:
@@ -65,7 +66,8 @@ class Session:
         max_turns: After how many replies to one prompt the session stops; None for no limit.
         breaks: Globs of tools whose calls wait in any case.
         executor: Where the tools run that are marked `@tool(executor=True)`: a
-            `concurrent.futures.Executor`, "threads" or "processes". None: in the kernel.
+            `concurrent.futures.Executor`, a client of Dask or ipyparallel, "threads",
+            "processes", "dask" or "dask:ADDRESS". None: in the kernel.
         jobs: How many read-only calls of one reply run together, where none of them takes the
             result of another. 1: one after the other.
 
@@ -103,7 +105,7 @@ class Session:
         name: str | None = None,
         max_turns: int | None = None,
         breaks: tuple[str, ...] = (),
-        executor: Executor | str | None = None,
+        executor: AnyExecutor | None = None,
         jobs: int = 1,
     ) -> None:
         context, opened = open_session(
@@ -135,15 +137,66 @@ class Session:
         """Return the session of another cursor of the same journal."""
         return Session.here(cursor, self.name)
 
+    @classmethod
+    def map(
+        cls,
+        prompts: Iterable[str],
+        toolbox: Toolbox | Callable[[], Toolbox],
+        model: Any = None,
+        *,
+        executor: AnyExecutor | None = None,
+        jobs: int | None = None,
+        name: str = "",
+        folder: str | Path | None = None,
+        **options: Any,
+    ) -> SessionMap:
+        """Run one separate session for each prompt, and return them with a table.
+
+        Each has a journal of its own on disk. The same map again, after a kill too, continues
+        each session from its journal: no reply that was received is requested again.
+
+        Args:
+            prompts: what each session is asked.
+            toolbox: the tools, or a function without parameters that returns them.
+            model: as for `Session`, or a function without parameters that returns one.
+            executor: where whole sessions run, if its workers share your data directory;
+                else the tools that are marked `@tool(executor=True)` run there.
+            jobs: how many sessions run at once. None: 4 in the kernel, where their requests
+                overlap, and twice the workers of an executor.
+            name: what the map continues by. Without it the arguments are the name.
+            folder: where the journals are, instead of your data directory.
+            options: the other arguments of `Session`, the same for all.
+
+        Raises UsageError. What goes wrong in a session is in its row; an interrupt stops, and
+        what is done by then is returned.
+        """
+        maps = import_module(".session_map", __package__)
+        where = {"name": name, "folder": folder, "executor": executor, "jobs": jobs}
+        sessions: SessionMap = maps.session_map(prompts, toolbox, model, options, **where)
+        return sessions.run()
+
     # -- prompts and decisions -----------------------------------------------------------
 
     def ask(self, text: str) -> Session:
-        """Record a prompt; `run` sends it. Raises NotYourTurn while a call has no result."""
+        """Record a prompt and return this session; `run` sends it.
+
+        Args:
+            text: What the person asks.
+
+        Raises:
+            NotYourTurn: A call has no result yet.
+            UsageError: The text is empty.
+        """
         prompts.record_prompt(self.cursor, text)
         return self
 
     def run(self) -> Session:
-        """Continue to the next pause. Raises ModelError, and KeyboardInterrupt."""
+        """Continue to the next pause: a decision is needed, or the model asks for nothing more.
+
+        Raises:
+            ModelError: The model could not reply; `run` again asks it again.
+            KeyboardInterrupt: The run was interrupted; the session can continue.
+        """
         prompts.run_to_pause(self.cursor)
         return self
 
@@ -153,7 +206,7 @@ class Session:
         return self
 
     def tell(self, text: str) -> Session:
-        """Record a prompt, and continue to the next pause."""
+        """Record a prompt, and continue to the next pause: `ask(text).run()`."""
         return self.ask(text).run()
 
     def decide(
@@ -168,11 +221,20 @@ class Session:
     ) -> Session:
         """Decide on a call that waits, and record the decision; `run` continues.
 
-        "edit" runs the call with `arguments`, "answer" records `result` without running it. Where
-        the tool asks for input, "answer" gives the fields of its form as `result`, and "reject"
-        declines: the tool goes on with that.
-        `bound` is the approval digest of the call as it was shown, if it was. Raises NotYourTurn
-        for a call that does not wait or has changed, CallError for arguments that do not fit.
+        Args:
+            call_id: The call, or its id: one of `pending`.
+            decision: "approve" runs it, "edit" runs it with `arguments`, "reject" tells the model
+                the `reason`, "answer" records `result` without running it. Where a tool asks for
+                input, "answer" gives the fields of its form as `result`, and "reject" declines.
+            arguments: All arguments of an edited call, by name.
+            result: What an answer returns: data, or the name of an object.
+            reason: Why a call is rejected; the model reads it.
+            bound: The approval digest of the call as it was shown, if it was.
+
+        Raises:
+            NotYourTurn: The call does not wait, or has changed since it was shown.
+            CallError: The call cannot run with these arguments.
+            UsageError: There is no such decision.
         """
         self.cursor.refresh()
         event = decision_event(
@@ -209,8 +271,14 @@ class Session:
     def reply(self, text: str = "", *calls: person_model.Pair) -> Session:
         """Record a reply in the model's place; `run` continues.
 
-        A call is a `(tool, arguments)` pair; it is checked when its turn comes. Raises
-        NotYourTurn where it is not the model's turn, UsageError for an empty reply.
+        Args:
+            text: The text of the reply.
+            calls: The calls that it asks for, each a `(tool, arguments)` pair. A call is checked
+                when its turn comes.
+
+        Raises:
+            NotYourTurn: It is not the model's turn.
+            UsageError: The reply is empty.
         """
         person_model.record_person_reply(self.cursor, text, calls)
         return self
@@ -218,21 +286,40 @@ class Session:
     # -- branches ----------------------------------------------------------------------
 
     def fork(self, at: Any = None) -> Session:
-        """Return a session that continues from another entry, or after a call (None: here)."""
+        """Return a session that continues from an earlier point, on a branch of its own.
+
+        Args:
+            at: A call or its id, after which it continues, or the id of an entry. None: here.
+        """
         return self.at(forks.fork_cursor(self.cursor, at and id_of(at)))
 
     def replay(self, at: Any = None, fresh: bool = False) -> Session:
-        """Return a session that replays everything after an entry or call (None: from the start).
+        """Return a session that replays what is recorded. Nothing happens before `run`.
 
-        Calls with the same inputs take their cached results. With `fresh` every call runs again
-        that did not ask you for input, and `came_out` shows the differences. Nothing happens
-        before `run`.
+        Calls with the same inputs take their cached results; the others run. A replay in which
+        nothing changed adds no entry.
+
+        Args:
+            at: A call or an entry, after which it replays. None: from the start.
+            fresh: Whether every call runs again that did not ask you for input; `came_out` then
+                shows what differs.
         """
         self.cursor.refresh()
         return self.at(forks.replay_cursor(self.cursor, at and id_of(at), fresh))
 
     def edit(self, call_id: Any, /, **arguments: Any) -> Session:
-        """Return a session that replays this one with other arguments to one call."""
+        """Return a session that replays this one with other arguments to one call.
+
+        That call runs, and the calls that depend on it; the others take their cached results.
+        Nothing happens before `run`.
+
+        Args:
+            call_id: The call, or its id, such as "call_3".
+            arguments: The arguments that change, by name; the others stay.
+
+        Raises:
+            CallError: The arguments do not fit the tool.
+        """
         self.cursor.refresh()
         return self.at(forks.edit_cursor(self.cursor, id_of(call_id), arguments))
 
@@ -247,7 +334,8 @@ class Session:
     ) -> Session:
         """Return a session that replays this one with another decision on one call.
 
-        As `decide`, for a call that has its result. Nothing happens before `run`.
+        As `decide`, with the same arguments, for a call that has its result. Nothing happens
+        before `run`.
         """
         self.cursor.refresh()
         call = id_of(call_id)
@@ -259,7 +347,14 @@ class Session:
         return verification.verify_cursor(self.cursor)
 
     def checkout(self, head: str) -> Session:
-        """Move to a branch by name, an entry, or the end of a call. Raises UsageError."""
+        """Move this session to another head, and return it.
+
+        Args:
+            head: The name of a branch, the id of an entry, or a call's id: the end of that call.
+
+        Raises:
+            UsageError: There is no such head.
+        """
         entry_id = entry_named(self.journal, self.head, head)
         self.cursor = forks.fork_cursor(self.cursor, entry_id)
         return self
@@ -302,14 +397,30 @@ class Session:
         return calls_by_program.generate(self.cursor)
 
     def transform(self, obj: Any, instruction: str) -> Any:
-        """Return what the model makes of an object (a value or a name): one of its type.
+        """Return what the model makes of an object: a value of the same type.
 
-        Raises Unfinished where a call waits for a person, or nothing was saved.
+        Args:
+            obj: A value, or the name of an object.
+            instruction: What to do with it, such as "Peel it."
+
+        Raises:
+            Unfinished: A call waits for a person, or nothing was saved.
         """
         return prompts.transform(self.cursor, obj, instruction)
 
     def query(self, obj: Any, question: str, returns: Any = str) -> Any:
-        """Return the model's answer about an object: an int, a list[str], a record …"""
+        """Return the model's answer to a question about an object.
+
+        Args:
+            obj: A value, or the name of an object. The model sees the values of plain data.
+            question: What to answer.
+            returns: The type of the answer: a scalar, `list[str]`, a dict, a dataclass or a
+                pydantic model.
+
+        Raises:
+            UsageError: The type cannot be an answer.
+            Unfinished: A call waits for a person, or nothing was saved.
+        """
         return prompts.query(self.cursor, obj, question, returns)
 
     # -- reading ---------------------------------------------------------------------
@@ -331,18 +442,22 @@ class Session:
 
     @property
     def head(self) -> str:
+        """The id of the newest entry of this branch."""
         return self.cursor.head
 
     @property
     def journal(self) -> Journal:
+        """The record of all branches."""
         return self.cursor.context.journal
 
     @property
     def toolbox(self) -> Toolbox:
+        """The tools, as they are now."""
         return self.cursor.context.toolbox
 
     @property
     def state(self) -> State:
+        """What follows from the entries of this branch."""
         return self.cursor.state
 
     @property
@@ -382,7 +497,7 @@ class Session:
 
     @property
     def text(self) -> str:
-        """What the model said last."""
+        """The text of the model's last reply."""
         return self.state.said
 
     def __getitem__(self, name: str) -> Any:
@@ -460,14 +575,25 @@ class Session:
         scheme: str | Scheme | None = None,
         inputs: Mapping[str, Described] | None = None,
         approve: Approve = "ask",
-        executor: Executor | str | None = None,
+        executor: AnyExecutor | None = None,
         jobs: int = 1,
     ) -> Session:
-        """Return the session that was saved, at its newest entry.
+        """Return the session that `save` wrote, at its newest entry.
 
-        Values come from this machine, where it has kept them; `replay` rebuilds the others.
-        A scheme of your own is to be given again. Raises BrokenJournal where the file does
-        not fit its own digests, UsageError where it has another scheme.
+        Values come from this computer, if it has kept them; `replay` computes the others again.
+
+        Args:
+            path: The file.
+            toolbox: The tools; a file holds none.
+            model: As for `Session`.
+            scheme: A scheme of your own; None for the one that the file names.
+            inputs: The values of the inputs, by name.
+            approve: As for `Session`.
+            executor, jobs: As for `Session`.
+
+        Raises:
+            BrokenJournal: The file does not fit its own digests.
+            UsageError: The file has another scheme.
         """
         described = inputs or {}
         cursor = load_session(path, toolbox, model, scheme, described, approve, executor, jobs)

@@ -45,11 +45,12 @@ UNSAID = ("bound", "digest", "instances")
 
 @dataclass(frozen=True, slots=True)
 class Verified:
-    """What verifying a file found: true where it comes out as it was recorded."""
+    """The result of `verify`: true if the file gives the same result as it records."""
 
     said: str
+    """What was compared, as a sentence."""
     divergence: str = ""
-    """The first one, "" for none."""
+    """The first difference, "" for none."""
 
     def __bool__(self) -> bool:
         return not self.divergence
@@ -59,10 +60,24 @@ class Verified:
 
 
 def verify(path: Path, allow: bool = False) -> Verified:
-    """Return whether a notebook, or a journal, comes out again as it was recorded.
+    """Run a notebook again, offline, and compare it with what it records.
 
-    What a person of this machine decided by hand is decided so again; with `allow` whoever
-    decided it. A file that cannot be read, or whose cells fail, is a divergence too.
+    The tools run for real, with your rights; the replies are the recorded ones. Of a journal
+    only the entries are checked, since it holds no code.
+
+    Args:
+        path: A notebook with saved sessions, or a journal (`.jsonl`).
+        allow: Whether decisions count that were made by hand on another computer; those of this
+            one count in any case.
+
+    Returns:
+        A result that is true if nothing differs; as text it is the first difference. A file that
+        cannot be read, or whose cells fail, differs too.
+
+    Example:
+        >>> from pathlib import Path
+        >>> str(verify(Path("missing.ipynb")))
+        'No such file or directory'
     """
     try:
         with damage_refused():

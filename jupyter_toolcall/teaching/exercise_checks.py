@@ -243,6 +243,23 @@ class Page:
         return self.markdown.replace("**", "").replace("### ", "")
 
 
+@dataclass(frozen=True, slots=True)
+class CheckResult(Page):
+    """How an exercise stands: a page for the learner, points and a message for a grader."""
+
+    points: int = 0
+    """The checks that hold, in the order of the file, up to the first one that does not."""
+    of: int = 0
+    """All checks of the exercise."""
+    message: str = ""
+    """One line: how many checks hold, and which one does not. It gives no hint."""
+
+    @property
+    def passed(self) -> bool:
+        """Whether all checks hold."""
+        return self.points == self.of
+
+
 def task_page(exercise: Exercise, name: str) -> Page:
     """Return what a learner is asked to do; nothing of how it is checked or solved."""
     how = f"Check yourself with `%toolchat check {name}`; checking again gives a hint."
@@ -255,15 +272,18 @@ def solution_page(exercise: Exercise) -> Page:
     return Page(f"### {exercise.title}: a solution\n\n{solution}")
 
 
-def verdict_page(verdict: Verdict, hint: str, name: str) -> Page:
+def check_result(verdict: Verdict, hint: str, name: str) -> CheckResult:
     """Return how an exercise stands, and a hint where there is one."""
-    of = len(verdict.exercise.checks)
-    data = {"exercise": name, "passed": verdict.passed, "held": len(verdict.held), "of": of}
+    points, of = len(verdict.held), len(verdict.exercise.checks)
+    data = {"exercise": name, "passed": verdict.passed, "held": points, "of": of}
     word = "Passed" if verdict.passed else "Not done yet"
-    items = [f"- {line}" for line in _lines(verdict)]
+    lines = _lines(verdict)
     after = ["", hint] if hint else []
     title = f"**{word}: {verdict.exercise.title}**"
-    return Page("\n".join([title, "", *items, *after]), {MIME: data})
+    markdown = "\n".join([title, "", *(f"- {line}" for line in lines), *after])
+    fails = "" if verdict.passed else f" {lines[-1]}"
+    message = f"{word}: {points} of {of} checks hold.{fails}"
+    return CheckResult(markdown, {MIME: data}, points, of, printable(message, LINES))
 
 
 def verdict_task(verdict: Verdict, hint: str) -> Task:

@@ -21,10 +21,10 @@ from .exercise_checks import (
     Page,
     Verdict,
     check_exercise,
+    check_result,
     is_about,
     solution_page,
     task_page,
-    verdict_page,
     verdict_task,
 )
 from .exercise_file import exercise_named, exercise_names, name_of, relative_path
@@ -160,7 +160,7 @@ class Teaching(NotebookExtension):
         if not exercise:
             raise UsageError(f"{command} needs the name of an exercise: %toolchat {command} fries")
         if command == "check":
-            return verdict_page(*self.check(exercise, variables), exercise)
+            return check_result(*self.check(exercise, variables), exercise)
         read = exercise_named(self.cells.folder, exercise)
         if command == "solution":
             return solution_page(read)

@@ -1,6 +1,7 @@
 """Executors: where the calls of some tools run instead of the kernel's main thread.
 
-Any `concurrent.futures.Executor` will do; two have names, `threads` and `processes`.
+Any `concurrent.futures.Executor` will do, and a client of Dask or of ipyparallel. Some have names:
+`threads`, `processes`, `dask` (a cluster of this kernel) and `dask:ADDRESS` (of a scheduler).
 """
 
 from __future__ import annotations
@@ -9,14 +10,42 @@ import concurrent.futures
 import os
 import signal
 import threading
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable
 from concurrent.futures import BrokenExecutor, Executor, Future
-from typing import Any
+from functools import partial
+from typing import Any, Protocol, TypeAlias
 
 from ..core.errors import UsageError
 from ..core.text import nearest
+from .dask_executor import (
+    DaskCall,
+    DaskExecutor,
+    check_installed,
+    dask_at,
+    dask_executor,
+    local_dask,
+)
 
-NAMES = ("threads", "processes")
+
+class DaskClient(Protocol):
+    """A `distributed.Client`."""
+
+    def get_executor(self, **options: Any) -> Any:
+        """Return its executor."""
+
+
+class EngineClient(Protocol):
+    """An `ipyparallel.Client`."""
+
+    def load_balanced_view(self, targets: Any = None) -> Any:
+        """Return a view of its engines."""
+
+
+AnyExecutor: TypeAlias = Executor | DaskClient | EngineClient | str
+"""What a person gives as an executor; a text is a name."""
+NAMES = ("threads", "processes", "dask")
+AT = "dask:"
+"""The beginning of a name with the address of a scheduler."""
 
 
 class KernelPool(Executor):
@@ -33,6 +62,15 @@ class KernelPool(Executor):
         except BrokenExecutor:
             self._pool = self._create()
             return self._pool.submit(function, *args, **named)
+
+    def connect(self) -> None:
+        """Create the pool now. Raises what `create` raises."""
+        self._pool = self._pool or self._create()
+
+    def for_functions(self) -> Executor:
+        """Return what runs any function on this pool; it is this one where it does so itself."""
+        self.connect()
+        return self._pool.for_functions() if isinstance(self._pool, DaskExecutor) else self
 
     def forget(self) -> None:
         """Start over: a forked child has none of the threads that serve its parent's pool."""
@@ -75,35 +113,106 @@ def _ignore_interrupts() -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)
 
 
-_POOLS: Mapping[str, KernelPool] = {
+_POOLS: dict[str, KernelPool] = {
     "threads": KernelPool(concurrent.futures.ThreadPoolExecutor),
     "processes": KernelPool(_processes),
+    "dask": KernelPool(local_dask),
 }
+"""The pools of this kernel by name, and those of the schedulers that it is connected to."""
+
+
+def _forget_pools() -> None:
+    for pool in _POOLS.values():
+        pool.forget()
 
 
 if hasattr(os, "register_at_fork"):
-    for _pool in _POOLS.values():
-        os.register_at_fork(after_in_child=_pool.forget)
+    os.register_at_fork(after_in_child=_forget_pools)
 
 
 def is_executor(value: object) -> bool:
-    """Return whether a value is an executor."""
-    return isinstance(value, Executor)
+    """Return whether a value is an executor, or a client of a cluster."""
+    return _executor(value) is not None
 
 
-def executor_named(value: Any, option: str, known: Iterable[str] = NAMES) -> Executor:
-    """Return an executor: `value` itself, or the one of that name.
+def executor_named(
+    value: Any, option: str, known: Iterable[str] = NAMES, *, connect: bool = True
+) -> Executor:
+    """Return an executor: `value` itself, that of a client, or the one of that name.
 
-    Raises UsageError, which begins with `option`, for anything else.
+    Without `connect`, the connection to a scheduler at an address is made at the first call.
+    Raises UsageError, which begins with `option`, for anything else, and where no scheduler
+    answers.
     """
-    if isinstance(value, Executor):
-        return value
-    if isinstance(value, str) and value in _POOLS:
-        return _POOLS[value]
     if isinstance(value, str):
-        hint = nearest(value, known)
-        raise UsageError(f"{option}: no executor {value!r:.60}; give threads or processes.{hint}")
-    # Clients of Dask and of ipyparallel have a method that returns their executor.
-    method = next((each for each in ("get_executor", "executor") if hasattr(value, each)), "")
-    remedy = f"write NAME.{method}()" if method else "give a concurrent.futures.Executor"
-    raise UsageError(f"{option}: {value!r:.60} is no executor; {remedy}, 'threads' or 'processes'")
+        return _pool_named(value, option, known, connect)
+    executor = _executor(value)
+    if executor is None:
+        raise UsageError(
+            f"{option}: {value!r:.60} is no executor; give a concurrent.futures.Executor, a client "
+            "of Dask or ipyparallel, 'threads', 'processes' or 'dask'"
+        )
+    return executor
+
+
+def _pool_named(name: str, option: str, known: Iterable[str], connect: bool) -> KernelPool:
+    address = name.removeprefix(AT) if name.startswith(AT) else ""
+    if name not in _POOLS and not address:
+        hint = nearest(name, known)
+        raise UsageError(
+            f"{option}: no executor {name!r:.60}; give threads, processes, dask or "
+            f"dask:ADDRESS.{hint}"
+        )
+    if address or name == "dask":
+        check_installed(option)
+    pool = _POOLS.get(name) or KernelPool(partial(dask_at, address))
+    if address and connect:
+        try:
+            pool.connect()
+        except ConnectionError as error:
+            raise UsageError(f"{option}: {error}") from None
+    _POOLS[name] = pool
+    return pool
+
+
+def _executor(value: Any) -> Executor | None:
+    """Return the executor that a value is, or that a client has."""
+    module = type(value).__module__.partition(".")[0]
+    if module == "distributed":
+        return dask_executor(value)
+    if module == "ipyparallel":
+        view = value.load_balanced_view() if hasattr(value, "load_balanced_view") else value
+        executor = getattr(view, "executor", view)
+        return EngineExecutor(executor) if isinstance(executor, Executor) else None
+    return value if isinstance(value, Executor) else None
+
+
+def function_executor(executor: Executor) -> Executor:
+    """Return the executor by which any function is submitted, and not only a tool's call.
+
+    On Dask a function may start twice, where its worker is lost. Raises what connecting raises.
+    """
+    if isinstance(executor, KernelPool | DaskExecutor):
+        return executor.for_functions()
+    return executor
+
+
+def worker_of(future: Future[Any]) -> str:
+    """Return the worker of a cluster that runs or ran a call; "" where it is not known."""
+    if isinstance(future, DaskCall):
+        return f"{future.worker} (dask)" if future.worker else ""
+    engine = getattr(future, "engine_id", None)
+    return "" if engine is None else f"engine {engine} (ipyparallel)"
+
+
+class EngineExecutor(Executor):
+    """Runs calls on the engines of ipyparallel."""
+
+    def __init__(self, executor: Executor) -> None:
+        self._executor = executor
+
+    def submit(self, function: Callable[..., Any], /, *args: Any, **named: Any) -> Future[Any]:
+        future = self._executor.submit(function, *args, **named)
+        # Its futures can be cancelled while an engine runs the call, which says nothing.
+        future.set_running_or_notify_cancel()
+        return future

@@ -7,7 +7,7 @@ from concurrent.futures import Executor
 from dataclasses import dataclass, field
 from typing import Any, TypeVar, overload
 
-from .executors import executor_named
+from .executors import AnyExecutor, executor_named
 from .object_references import kinds_in
 from .running_tool import InputResponse
 from .tool_version import parts_of
@@ -190,6 +190,11 @@ class ToolOptions:
     resume: Resume | None = None
     executor: Executor | bool = False
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        # A function that is sent to a worker has these beside it. A pool stays where it is.
+        options = self.read_only, self.idempotent, self.name, self.description, self.resume
+        return ToolOptions, (*options, bool(self.executor))
+
 
 _OPTIONS = "__toolcall__"
 """The attribute of a function that holds its options."""
@@ -207,7 +212,7 @@ def tool(
     name: str | None = None,
     description: str | None = None,
     resume: Resume | None = None,
-    executor: Executor | str | bool = False,
+    executor: AnyExecutor | bool = False,
 ) -> Callable[[F], F]: ...
 def tool(
     function: Callable[..., Any] | None = None,
@@ -217,7 +222,7 @@ def tool(
     name: str | None = None,
     description: str | None = None,
     resume: Resume | None = None,
-    executor: Executor | str | bool = False,
+    executor: AnyExecutor | bool = False,
 ) -> Any:
     """Say how a function or a method is used as a tool: `@tool` or `@tool(read_only=True)`.
 
@@ -230,7 +235,8 @@ def tool(
         resume: how a call goes on once the person responded to what the function asked for; see
             `InputRequired`.
         executor: where it runs: True on the session's executor, if it has one; a
-            `concurrent.futures.Executor`, "threads" or "processes"; False in the kernel.
+            `concurrent.futures.Executor`, a client of Dask or ipyparallel, "threads",
+            "processes", "dask" or "dask:ADDRESS"; False in the kernel.
 
     Returns:
         The function itself, which is called as before.
@@ -246,7 +252,12 @@ def tool(
         True
     """
 
-    runs_on = executor if isinstance(executor, bool) else executor_named(executor, "executor")
+    # A worker that imports a tool's module connects to nothing.
+    runs_on = (
+        executor
+        if isinstance(executor, bool)
+        else executor_named(executor, "executor", connect=False)
+    )
     options = ToolOptions(read_only, idempotent, name, description, resume, runs_on)
 
     def mark(marked: Callable[..., Any]) -> Callable[..., Any]:

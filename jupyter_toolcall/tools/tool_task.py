@@ -9,24 +9,26 @@ from __future__ import annotations
 import io
 import pickle
 import sys
+import threading
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from contextvars import Context, ContextVar, copy_context
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
-from ..core.errors import Absent, CallError
+from ..core.errors import Absent, CallError, NotRun
 from ..core.interrupts import attempt, class_name
 from .invoke import error_text, invoke, iterator_items
 from .object_types import Kinds, registered_kind
 from .running_tool import InputRequired, OutcomeUnknown
 from .value_copies import well_formed
+from .worker_code import check_code, dumps, sent_code
+
+if TYPE_CHECKING:
+    from .tool import Tool
 
 PRINTS = 4_000
 """Characters of a tool's prints that are kept."""
-
-
-class NotRun(CallError):
-    """A call never reached its tool: its executor or its worker does not take it."""
 
 
 class Prints(io.TextIOBase):
@@ -76,8 +78,12 @@ class PrintsByCall(io.TextIOBase):
         return True
 
     def write(self, text: str) -> int:
-        stream = _PRINTS.get() or self._stream
+        stream = _PRINTS.get() or self._elsewhere()
         return len(text) if stream is None else int(stream.write(text))
+
+    def _elsewhere(self) -> Any:
+        """Return the stream of what is printed outside of the contexts of calls."""
+        return self._stream
 
     def flush(self) -> None:
         """Flush the stream that this one replaces: prints of calls are kept as they come."""
@@ -88,13 +94,50 @@ class PrintsByCall(io.TextIOBase):
         """Stay open: a tool may close it while others print."""
 
 
+class WorkerStream(PrintsByCall):
+    """The stream of a worker process, whose threads may run several calls at once.
+
+    What prints outside of their contexts belongs to the call that runs, if it runs alone.
+    """
+
+    running: ClassVar[list[Prints]] = []
+    lock: ClassVar[threading.Lock] = threading.Lock()
+
+    def _elsewhere(self) -> Any:
+        return self.running[0] if len(self.running) == 1 else self._stream
+
+    @classmethod
+    @contextmanager
+    def captured(cls) -> Iterator[Prints]:
+        """Yield what is printed by the code inside."""
+        printed = Prints()
+        with cls.lock:
+            if not cls.running:
+                sys.stdout, sys.stderr = cls(sys.stdout), cls(sys.stderr)
+            cls.running.append(printed)
+        token = _PRINTS.set(printed)
+        try:
+            yield printed
+        finally:
+            _PRINTS.reset(token)
+            with cls.lock:
+                cls.running.remove(printed)
+                if not cls.running:
+                    sys.stdout, sys.stderr = map(cls._replaced, (sys.stdout, sys.stderr))
+
+    @classmethod
+    def _replaced(cls, stream: Any) -> Any:
+        """Return the stream that one replaces; a tool may have set another one."""
+        return stream._stream if isinstance(stream, cls) else stream
+
+
 @dataclass(frozen=True, slots=True)
 class ToolTask:
     """A function and what it is called with."""
 
-    tool: str
-    """The tool's name."""
+    of: Tool
     function: Callable[..., Any]
+    """The tool's function, or how it goes on after a round of input."""
     first: tuple[Any, ...]
     """The arguments by position, such as the instance that a method works on."""
     arguments: Mapping[str, Any]
@@ -105,23 +148,25 @@ class ToolTask:
     context: Context = field(default_factory=copy_context)
     """Where a thread runs it, so that it may report its progress."""
 
+    @property
+    def tool(self) -> str:
+        """The tool's name."""
+        return self.of.name
+
     def result(self) -> Any:
         """Return what the function returns; the items of an iterator are read where its code runs.
 
         A tool may hold a session of its own: what is absent there is the tool's failure.
         """
-        try:
-            result = invoke(self.function, self.first, self.arguments)
-            cls = type(result)
-            is_iterator = issubclass(cls, (Iterator, AsyncIterator))
-            if is_iterator and registered_kind(cls, self.kinds) is None:
-                return iterator_items(result)
-            return result
-        except Absent as error:
-            raise CallError(f"Absent: {error}") from error
+        return _result(self.function, self.first, self.arguments, self.kinds)
 
-    def __reduce__(self) -> tuple[type[SentTask], tuple[str, bytes]]:
-        return SentTask, (self.tool, self._pickled())
+    def __reduce__(self) -> tuple[type[SentTask], tuple[Any, ...]]:
+        sent = self.sent()
+        return SentTask, (sent.tool, sent.pickled, sent.version, sent.code)
+
+    def sent(self) -> SentTask:
+        """Return the task as another process gets it. Raises NotRun where it has no pickle."""
+        return SentTask(self.tool, self._pickled(), *sent_code(self.of))
 
     def _pickled(self) -> bytes:
         """Return the pickled call. Raises NotRun, which names what has no pickle."""
@@ -132,21 +177,21 @@ class ToolTask:
         }
         # One pickle of all: the objects are the same ones as among the arguments.
         call = self.function, self.first, self.arguments, iterators, self.objects
-        pickled, raised = attempt(pickle.dumps, call, pickle.HIGHEST_PROTOCOL)
+        pickled, raised = attempt(dumps, call)
         if pickled is not None:
             return pickled
         raise NotRun(f"not run: {self._unpicklable_part() or f'{self.tool}: {raised}'}")
 
     def _unpicklable_part(self) -> str:
         """Return which part of the call has no pickle, and what to do."""
-        if attempt(pickle.dumps, self.function)[0] is None:
+        if attempt(dumps, self.function)[0] is None:
             return (
                 f"the tool {self.tool} cannot be pickled for a worker process; define its function "
                 "at the top level of a module or cell, or run it without an executor"
             )
         instances = [("its instance", value) for value in self.first]
         for name, value in [*instances, *self.arguments.items()]:
-            if attempt(pickle.dumps, value)[0] is None:
+            if attempt(dumps, value)[0] is None:
                 kind = class_name(type(value))
                 return (
                     f"{self.tool}: {name}, a {kind}, cannot be pickled for a worker process; "
@@ -155,12 +200,30 @@ class ToolTask:
         return ""
 
 
+def _result(
+    function: Callable[..., Any], first: tuple[Any, ...], arguments: Mapping[str, Any], kinds: Kinds
+) -> Any:
+    try:
+        result = invoke(function, first, arguments)
+        cls = type(result)
+        is_iterator = issubclass(cls, (Iterator, AsyncIterator))
+        if is_iterator and registered_kind(cls, kinds) is None:
+            return iterator_items(result)
+        return result
+    except Absent as error:
+        raise CallError(f"Absent: {error}") from error
+
+
 @dataclass(frozen=True, slots=True)
 class SentTask:
     """A task that was sent to another process, which unpickles it only when it runs it."""
 
     tool: str
     pickled: bytes
+    version: str = ""
+    """The version of the tool in the kernel; "" where it is not compared."""
+    code: bytes = b""
+    """The pickled SentCode of the tool."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -180,22 +243,29 @@ class TaskEnd:
     """What it printed in another process."""
     interrupted: bool = False
     """Whether the kernel was interrupted just as the task ended."""
+    worker: str = ""
+    """The worker of a cluster that ran it, such as `tcp://127.0.0.1:40123 (dask)`."""
 
     def __reduce__(self) -> tuple[type[SentEnd], tuple[str, bytes, str]]:
+        sent = self.sent()
+        return SentEnd, (sent.tool, sent.pickled, sent.prints)
+
+    def sent(self) -> SentEnd:
+        """Return the end as another process gets it."""
         ended = self.result, self.first, self.objects, self.error
-        pickled, raised = attempt(pickle.dumps, ended, pickle.HIGHEST_PROTOCOL)
+        pickled, raised = attempt(dumps, ended)
         if pickled is None:
             # The tool ran: this is no failure, after which a model would repeat the call.
             lost = self.error or CallError(_unpicklable_result(self.result, raised))
             error = None if self.error is None else CallError(error_text(lost))
             text = None if self.error is not None else str(lost)
             pickled = pickle.dumps((text, (), (), error))
-        return SentEnd, (self.tool, pickled, self.prints)
+        return SentEnd(self.tool, pickled, self.prints)
 
 
 def _unpicklable_result(result: Any, raised: str) -> str:
     """Return the text that stands for a result which has no pickle."""
-    if attempt(pickle.dumps, result)[0] is None:
+    if attempt(dumps, result)[0] is None:
         what = f"a {class_name(type(result))}, which cannot be pickled ({raised})"
     else:
         what = f"a result; an argument that it changed cannot be pickled ({raised})"
@@ -224,9 +294,13 @@ def run_task(task: ToolTask | SentTask) -> TaskEnd:
     """Run a task in a worker. Everything that the tool raises is in the end that it returns."""
     if isinstance(task, ToolTask):
         # The kernel holds the streams of its own process while it waits.
-        return task.context.run(_end_of, task)
+        call = task.function, task.first, task.arguments, task.kinds, task.objects
+        return task.context.run(lambda: _end_of(task.tool, *call))
     try:
+        check_code(task.version, task.code)
         function, first, arguments, kinds, objects = pickle.loads(task.pickled)
+    except NotRun as error:
+        return TaskEnd(task.tool, error=error)
     except BaseException as error:
         text = (
             f"not run: the worker cannot unpickle the call of {task.tool} "
@@ -234,21 +308,23 @@ def run_task(task: ToolTask | SentTask) -> TaskEnd:
             "worker imports"
         )
         return TaskEnd(task.tool, error=NotRun(text))
-    printed = Prints()
-    streams = sys.stdout, sys.stderr
-    sys.stdout = sys.stderr = printed
-    try:
-        end = _end_of(ToolTask(task.tool, function, first, arguments, kinds, objects))
-    finally:
-        sys.stdout, sys.stderr = streams
+    with WorkerStream.captured() as printed:
+        end = _end_of(task.tool, function, first, arguments, kinds, objects)
     return replace(end, prints=printed.text())
 
 
-def _end_of(task: ToolTask) -> TaskEnd:
+def _end_of(
+    tool: str,
+    function: Callable[..., Any],
+    first: tuple[Any, ...],
+    arguments: Mapping[str, Any],
+    kinds: Kinds,
+    objects: Sequence[Any],
+) -> TaskEnd:
     result: Any = None
     error: BaseException | None = None
     try:
-        result = task.result()
+        result = _result(function, first, arguments, kinds)
     except InputRequired as required:
         error = required
     except KeyboardInterrupt:
@@ -258,4 +334,4 @@ def _end_of(task: ToolTask) -> TaskEnd:
     # Whatever else a tool raises, also SystemExit, is the call's failure and not the worker's.
     except BaseException as raised:
         error = CallError(error_text(raised))
-    return TaskEnd(task.tool, result, task.first, task.objects, error)
+    return TaskEnd(tool, result, first, objects, error)

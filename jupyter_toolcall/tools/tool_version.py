@@ -26,6 +26,8 @@ from ..core.text import visible_text
 from .value_copies import is_frozen
 from .value_digests import content_digest
 
+PYTHON = ".".join(map(str, sys.version_info[:2]))
+"""Compiled code, and so the version of a tool, is another one in each of these."""
 PLAIN = (str, int, float, bool, bytes, type(None))
 
 
@@ -184,6 +186,8 @@ class Part:
     name: str
     text: str
     constant: bool = False
+    container: bool = False
+    """Whether it is a container of the program, which a program may fill while it runs."""
 
 
 def parts_in(function: Any, owner: type | None) -> list[Part]:
@@ -321,7 +325,7 @@ class Reader:
         """Yield a container as it was when first read: what is added while it is used is state."""
         items = [*value.values()] if isinstance(value, dict) else [*value]
         if len(items) <= MAX_ITEMS:
-            yield Part(name, f"{name}={_first_content(value)}", constant=True)
+            yield Part(name, f"{name}={_first_content(value)}", constant=True, container=True)
             for item in items:
                 if callable(item):
                     yield from self.value(name, item)
@@ -418,9 +422,12 @@ def fingerprint(function: Callable[..., Any], owner: type | None = None) -> str:
     return digest_text("code", *(part.text for part in parts_in(function, owner)))
 
 
-def parts_of(function: Callable[..., Any], owner: type | None = None) -> Mapping[str, str]:
+def parts_of(
+    function: Callable[..., Any], owner: type | None = None, *, containers: bool = True
+) -> Mapping[str, str]:
     """Return the digest of each part of a function by name; "" is the function itself."""
     contents: dict[str, list[str]] = {}
     for part in parts_in(function, owner):
-        contents.setdefault(part.name, []).append(part.text)
+        if containers or not part.container:
+            contents.setdefault(part.name, []).append(part.text)
     return {name: digest_text("part", *texts)[:16] for name, texts in contents.items()}

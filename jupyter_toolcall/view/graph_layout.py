@@ -16,6 +16,7 @@ from dataclasses import dataclass, field
 from importlib import import_module
 from typing import Any
 
+from ..core.errors import UsageError
 from ..core.lineage import quoted
 
 Place = tuple[int, int]
@@ -122,18 +123,27 @@ ACROSS, DOWN = 1.6, 1.2
 """Inches from the middle of a node to that of the next column, and to that of the next lane."""
 WIDTH, HEIGHT = 0.8, 1.0
 """Inches of a node."""
+_MISSING = "Tidy needs Graphviz: pip install 'jupyter-toolcall[tidy]', or the program dot"
 
 
 def tidied(layout: Layout, edges: Iterable[tuple[str, str]]) -> Layout:
-    """Return a layout of the same nodes, each in the place that is nearest to Graphviz's."""
+    """Return a layout of the same nodes, each in the place that is nearest to Graphviz's.
+
+    Raises UsageError where no Graphviz is installed; where it fails, the layout stays as it is.
+    """
     if not 0 < len(layout.places) <= MOST:
         return layout
     source = dot(layout.places, edges)
-    for draw in (_by_dot, _by_wheel):
-        # Not installed, or broken: the next one, or else all stays as it is.
-        with contextlib.suppress(ImportError, OSError, RuntimeError):
-            return layout_at(_places(json.loads(draw(source))), layout.lines)
-    return layout
+    drawn = ""
+    with contextlib.suppress(ImportError, OSError, RuntimeError):
+        drawn = _by_dot(source)
+    try:
+        places = _places(json.loads(drawn or _by_wheel(source)))
+    except ImportError:
+        raise UsageError(_MISSING) from None
+    except (OSError, RuntimeError):
+        return layout
+    return layout_at(places, layout.lines)
 
 
 def dot(nodes: Iterable[str], edges: Iterable[tuple[str, str]]) -> str:

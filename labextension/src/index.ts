@@ -20,7 +20,7 @@ import { addTabs } from './lab/tab';
 import { openTutorial } from './lab/tutorial';
 import { showCell } from './lab/visibility';
 import { h } from './view/dom';
-import { oneLine, setTranslation } from './view/text';
+import { oneLine, setLanguage } from './view/text';
 
 const FIRST = 'jupyter-toolcall:first-session';
 
@@ -41,7 +41,7 @@ const panel: JupyterFrontEndPlugin<ExtensionContext> = {
     shell: ILabShell | null
   ): ExtensionContext => {
     const trans = (translator ?? nullTranslator).load('jupyter_toolcall');
-    setTranslation(trans);
+    setLanguage((translator ?? nullTranslator).languageCode, catalogueOf(trans));
     const settings = new Settings(registry, panel.id);
     const sessions = new AllSessions(notebooks);
     const viewOptions = viewOptionsOf(settings, trans);
@@ -115,6 +115,19 @@ const launcher: JupyterFrontEndPlugin<void> = {
     palette?.addItem({ command: FIRST, category: trans.__('Tool calling'), args: { isPalette: true } });
   }
 };
+
+/** The texts of a bundle with their placeholders, which the views fill in. */
+function catalogueOf(trans: TranslationBundle): (text: string, many?: string, count?: number) => string | undefined {
+  const places = ['%1', '%2', '%3', '%4', '%5'];
+  return (text, many, count) => {
+    // The bundle looks its texts up in a plain object.
+    if (text in {}) return undefined;
+    if (many === undefined) return trans.__(text, ...places);
+    // A number that chooses the form, and stands in the text as its placeholder.
+    const number = Object.assign(new Number(count), { toString: () => '%1' });
+    return trans._n(text, many, number as number, ...places.slice(1));
+  };
+}
 
 /** Options of all views of this page: who confirms `Approve all`, and who announces. */
 function viewOptionsOf(settings: Settings, trans: TranslationBundle): ViewOptions {

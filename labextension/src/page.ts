@@ -1,7 +1,7 @@
 /**
- * The panel in a standalone page, from rows inside the page: no kernel, no network.
+ * The panels of a page, each from rows inside the page: no kernel, no network.
  *
- * If the rows cannot be shown, the static picture and text of the page stay.
+ * If the rows cannot be shown, the static picture and text before them stay.
  */
 import { type Rows, VERSION } from './generated/contract';
 import { PanelView } from './view';
@@ -14,12 +14,13 @@ function show(container: HTMLElement, still: HTMLElement, text: string): void {
   still.hidden = true;
 }
 
-const [place, still, data] = ['session', 'still', 'rows'].map(id => document.getElementById(id));
-if (place && still && data) {
+for (const data of document.querySelectorAll('.toolcall-rows')) {
+  const still = data.previousElementSibling as HTMLElement;
+  const container = still.previousElementSibling as HTMLElement;
   try {
-    show(place, still, data.textContent ?? '');
+    show(container, still, data.textContent ?? '');
   } catch (error) {
     console.error(error);
-    place.replaceChildren();
+    container.replaceChildren();
   }
 }

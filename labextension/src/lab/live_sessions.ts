@@ -7,7 +7,7 @@ import { type Kernel, KernelMessage } from '@jupyterlab/services';
 import { Signal } from '@lumino/signaling';
 import { type Command, type Notice, VERSION } from '../generated/contract';
 import { applyNotice, EMPTY_MODEL, isBusy, type Model } from '../view/model';
-import { trans } from '../view/text';
+import { t } from '../view/text';
 import { hasPanel, noticeIn, panelIn, sendTo } from './comm';
 import { panelsIn, watchOutputs } from './outputs';
 
@@ -49,7 +49,7 @@ export class LiveSession {
       const receive = (_: unknown, notice: Notice): void => {
         if (notice.type === 'exported' && notice.to === to) resolve(notice.text);
         else if (notice.type === 'refused' && notice.command === 'export') reject(new Error(notice.reason));
-        else if (this.state === 'lost') reject(new Error(trans.__('Its kernel has ended')));
+        else if (this.state === 'lost') reject(new Error(t('Its kernel has ended')));
         else return;
         this.updated.disconnect(receive);
       };
@@ -71,7 +71,7 @@ export class LiveSession {
     if (this.state === 'lost') return;
     const { session, teaching } = this.model;
     const ended = {
-      session: { ...session, phase: 'stopped' as const, pending: [], yours: null, says: trans.__('Its kernel has ended') },
+      session: { ...session, phase: 'stopped' as const, pending: [], yours: null, says: t('Its kernel has ended') },
       teaching: { ...teaching, turn: null, task: null }
     };
     this.model = { ...this.model, live: false, ...(ENDED_PHASES.includes(session.phase) ? {} : ended) };

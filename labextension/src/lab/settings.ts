@@ -1,6 +1,7 @@
 /** The settings (schema/plugin.json) with their current values. */
 import type { ISettingRegistry } from '@jupyterlab/settingregistry';
 import { Signal } from '@lumino/signaling';
+import { t } from '../view/text';
 
 interface Preferences {
   /** When the side panel opens by itself. */
@@ -26,6 +27,26 @@ export function preferences(composite: Readonly<Record<string, unknown>>): Prefe
   return Object.fromEntries(right) as unknown as Preferences;
 }
 
+interface Titled {
+  readonly title?: string;
+  readonly description?: string;
+  readonly properties?: Readonly<Record<string, Titled>>;
+  readonly oneOf?: readonly Titled[];
+}
+
+/** A schema with its titles and descriptions in the language of the page: JupyterLab translates those of its own packages alone. */
+export function translatedSchema<T extends Titled>(schema: T): T {
+  const { title, description, properties, oneOf } = schema;
+  const translatedProperties = Object.entries(properties ?? {}).map(([name, part]) => [name, translatedSchema(part)]);
+  return {
+    ...schema,
+    ...(title && { title: t(title) }),
+    ...(description && { description: t(description) }),
+    ...(properties && { properties: Object.fromEntries(translatedProperties) }),
+    ...(oneOf && { oneOf: oneOf.map(translatedSchema) })
+  };
+}
+
 /** The current preferences, with a signal for changes. Without a registry they are the defaults. */
 export class Settings {
   readonly changed = new Signal<this, Preferences>(this);
@@ -38,6 +59,7 @@ export class Settings {
   }
 
   private async _read(registry: ISettingRegistry | null, id: string): Promise<void> {
+    registry?.transform(id, { fetch: plugin => ({ ...plugin, schema: translatedSchema(plugin.schema as Titled) as typeof plugin.schema }) });
     const setting = await registry?.load(id);
     if (!setting) return;
     const take = (): void => {

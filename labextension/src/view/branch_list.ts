@@ -1,10 +1,10 @@
 /** The list of branches: check out, rename, hide and show a branch. */
 import { hiddenBranches, visibleBranches } from './compare/comparison';
-import { type Child, consume, focusInPlace, h, whenChanged } from './dom';
+import { type Child, consume, focusInPlace, h, listen, mutedText, setChildren, whenChanged } from './dom';
 import { button, icon } from './icons';
 import { currentBranch } from './labels';
 import type { FullBranch } from './rows';
-import { formatNumber, oneLine, plural } from './text';
+import { oneLine, plural, t } from './text';
 import type { PanelActions, PanelState, ViewState } from './view_state';
 
 let ids = 0;
@@ -12,7 +12,7 @@ const MOST_NAME = 60;
 
 /** In what a branch differs, its calls and its tokens. */
 const branchSummary = (branch: FullBranch): string =>
-  [oneLine(branch.differs, 120), plural(branch.calls, 'call'), branch.tokens ? `${formatNumber(branch.tokens)} tokens` : '']
+  [oneLine(branch.differs, 120), plural(branch.calls, 'call'), branch.tokens && plural(branch.tokens, 'token')]
     .filter(Boolean)
     .join(' · ');
 
@@ -24,13 +24,13 @@ export class BranchList {
   private readonly _opener = h(
     'button',
     { class: 'tc-branch', 'aria-haspopup': 'dialog', 'aria-expanded': 'false', 'aria-controls': this._id },
-    h('span', 'muted', 'Branch'),
+    h('span', 'muted', t('Branch')),
     ' ',
     this._name,
     this._hiddenCount,
     icon('down')
   );
-  private readonly _list = h('div', { class: 'tc-list', role: 'dialog', 'aria-label': 'Branches', id: this._id, hidden: true });
+  private readonly _list = h('div', { class: 'tc-list', role: 'dialog', label: t('Branches'), id: this._id, hidden: true });
   readonly element = h('div', 'tc-branches', this._opener, this._list);
   private _view!: ViewState;
   private _typedName = '';
@@ -42,17 +42,17 @@ export class BranchList {
     this.element.hidden = known.length === 0;
     this._name.textContent = oneLine(currentBranch(this._view.model)?.name ?? '', 40);
     this._name.classList.toggle('strong', known.length > 1);
-    this._hiddenCount.textContent = away ? ` · ${away} hidden` : '';
+    this._hiddenCount.textContent = away ? ` · ${t('%1 hidden', away)}` : '';
     this._opener.setAttribute('aria-expanded', String(open));
     const before = this._list.contains(document.activeElement) ? (document.activeElement?.getAttribute('data-k') ?? '') : null;
     this._list.hidden = !open;
-    this._list.replaceChildren(...(open ? this._listContent() : []).filter(one => one instanceof globalThis.Node));
+    setChildren(this._list, open ? this._listContent() : []);
     if (open) this._restoreFocus(before, this._drawnState === 'closed');
     this._drawnState = this._view.ui.branchList;
   });
 
   constructor(private readonly _acts: PanelActions) {
-    this._list.addEventListener('keydown', event => {
+    listen(this._list, 'keydown', event => {
       const typing = event.target instanceof HTMLInputElement;
       const rows = [...this._list.querySelectorAll<HTMLElement>('.tc-goto:not(:disabled)')];
       const at = rows.findIndex(row => row.parentElement?.contains(document.activeElement));
@@ -63,8 +63,8 @@ export class BranchList {
       else return;
       consume(event);
     });
-    this._opener.addEventListener('click', () => this._setListState(this._view.ui.branchList === 'closed' ? 'open' : 'closed'));
-    this.element.addEventListener('focusout', event => {
+    listen(this._opener, 'click', () => this._setListState(this._view.ui.branchList === 'closed' ? 'open' : 'closed'));
+    listen(this.element, 'focusout', event => {
       const to = event.relatedTarget;
       if (to instanceof globalThis.Node && !this.element.contains(to) && this._view.ui.branchList !== 'closed') this._setListState('closed');
     });
@@ -101,12 +101,12 @@ export class BranchList {
           class: 'tc-goto',
         'aria-current': branch.current ? 'true' : undefined,
         disabled: !this._view.live && !branch.current,
-        'data-k': `go ${branch.id}`,
+        key: `go ${branch.id}`,
         onclick: () => this._checkOut(branch)
       },
       branch.current ? icon('done') : h('span', 'i'),
       h('span', { class: branch.current ? 'strong' : '' }, label),
-      h('span', 'muted small', branchSummary(branch))
+      mutedText(branchSummary(branch))
     );
     const rename = (): void => {
       this._typedName = branch.name;
@@ -117,9 +117,9 @@ export class BranchList {
       'li',
       {},
       go,
-      this._view.live ? button('Name', { icon: 'edited', label: `Name ${label}`, look: 'ghost icon', key: `name ${branch.id}`, onclick: rename }) : null,
+      this._view.live ? button('', { icon: 'edited', label: t('Name %1', label), look: 'ghost icon', key: `name ${branch.id}`, onclick: rename }) : null,
       this._view.live && !branch.current
-        ? button('Hide', { icon: 'hide', label: `Hide ${label}`, look: 'ghost icon', key: `hide ${branch.id}`, onclick: hide })
+        ? button('', { icon: 'hide', label: t('Hide %1', label), look: 'ghost icon', key: `hide ${branch.id}`, onclick: hide })
         : null
     );
   }
@@ -128,9 +128,9 @@ export class BranchList {
   private _naming(branch: FullBranch): HTMLElement {
     const field = h('input', {
       class: 'tc-in',
-      'aria-label': `New name of ${oneLine(branch.name, 60)}`,
+      label: t('New name of %1', oneLine(branch.name, 60)),
       maxlength: MOST_NAME,
-      'data-k': 'naming',
+      key: 'naming',
       oninput: () => void (this._typedName = field.value)
     });
     field.value = this._typedName;
@@ -142,7 +142,7 @@ export class BranchList {
       if (said === branch.name || said === '') this._setListState(this._view.ui.branchList);
       else this._acts.send({ type: 'name_branch', branch: branch.id, name: said });
     };
-    const save = button('Save', { type: 'submit', disabled: this._view.ui.commandSent });
+    const save = button(t('Save'), { type: 'submit', disabled: this._view.ui.commandSent });
     const form = h('form', { onsubmit: submit, novalidate: true, class: 'tc-naming' }, field, save);
     return h('li', 'naming', form, wrong ? h('p', { class: 'tc-wrong', role: 'alert' }, wrong) : null);
   }
@@ -156,25 +156,25 @@ export class BranchList {
       return h(
         'li',
         {},
-        h('span', 'tc-gone', label, h('span', 'muted small', branchSummary(branch))),
-        this._view.live ? button('Show', { look: 'small', key: `show ${branch.id}`, title: `Show ${label}`, onclick: back }) : null
+        h('span', 'tc-gone', label, mutedText(branchSummary(branch))),
+        this._view.live ? button(t('Show'), { look: 'small', key: `show ${branch.id}`, title: t('Show %1', label), onclick: back }) : null
       );
     };
     return [
       h(
         'button',
-        { class: 'tc-btn ghost small', 'aria-expanded': String(open), 'data-k': 'gone', onclick: () => this._setListState(open ? 'open' : 'hidden') },
+        { class: 'tc-btn ghost small', 'aria-expanded': String(open), key: 'gone', onclick: () => this._setListState(open ? 'open' : 'hidden') },
         icon('down'),
-        `${all.length} hidden`
+        t('%1 hidden', all.length)
       ),
-      open ? h('ul', { 'aria-label': 'Hidden branches' }, ...all.map(show)) : null
+      open ? h('ul', { label: t('Hidden branches') }, ...all.map(show)) : null
     ];
   }
 
   private _listContent(): Child[] {
     const branches = visibleBranches(this._view.model);
     const rows = branches.map(branch => (branch.id === this._view.ui.renamedBranch && this._view.live ? this._naming(branch) : this._branchEntry(branch)));
-    return [h('ul', { 'aria-label': 'Branches in view' }, ...rows), ...this._hiddenEntries(hiddenBranches(this._view.model))];
+    return [h('ul', { label: t('Branches in view') }, ...rows), ...this._hiddenEntries(hiddenBranches(this._view.model))];
   }
 
   private _focusableElements(): HTMLElement[] {

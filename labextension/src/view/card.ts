@@ -1,8 +1,8 @@
 /** The card: facts about the chosen call or object, and the decision on a waiting call. */
 import { DecisionPanel, isDecision } from './decisions';
 import { changeOf } from './change';
-import { type Child, focusInPlace, h, prose, whenChanged } from './dom';
-import { argumentsOf, type Fact, factList, mutedText, namedObject, nameText, objectLine, type Show, toolDescription } from './facts';
+import { type Child, focusInPlace, h, listen, mutedText, prose, setChildren, strongText, whenChanged } from './dom';
+import { argumentsOf, type Fact, factList, namedObject, nameText, objectLine, type Show, toolDescription } from './facts';
 import { fullPreview } from './full_preview';
 import { icon } from './icons';
 import { branchName, currentBranch, objectState, savedName, warningText } from './labels';
@@ -11,7 +11,7 @@ import { sameCalls } from './model';
 import { ReplyCard } from './reply_card';
 import type { FullCall, FullObject } from './rows';
 import { GuessCard, GuessResultCard, ScoreCard } from './teaching';
-import { clip, oneLine, textBlock } from './text';
+import { clip, oneLine, t, textBlock } from './text';
 import type { PanelActions, ViewState } from './view_state';
 
 function errorOf(call: FullCall): Child {
@@ -23,7 +23,7 @@ function printsOf(call: FullCall): Child {
     ? h(
         'div',
         'tc-prints',
-        h('h4', {}, 'Printed'),
+        h('h4', {}, t('Printed')),
         h('pre', { class: 'tc-text', tabindex: 0 }, textBlock(call.prints, 20_000))
       )
     : null;
@@ -34,10 +34,10 @@ const code = (text: string): HTMLElement => h('code', {}, oneLine(text, 400));
 function title(text: string, look: string, aside: string, description: Child = null): HTMLElement {
   // A long name breaks after `_`.
   const parts = text.split(/(?<=_)/).flatMap(part => [part, h('wbr', {})]);
-  return h('div', 'tc-title', h('h3', look, ...parts), description, h('span', 'small muted', aside));
+  return h('div', 'tc-title', h('h3', look, ...parts), description, mutedText(aside));
 }
 
-const callPlace = (call: FullCall): string => `call ${call.step}, turn ${call.turn}`;
+const callPlace = (call: FullCall): string => t('call %1, turn %2', call.step, call.turn);
 
 /** The name of the model that a person plays. */
 const PERSON = 'person';
@@ -45,35 +45,35 @@ const PERSON = 'person';
 /** Notes on an object and on the call that made it, one per line. */
 function notesOf(call: FullCall | undefined, note = ''): Fact | null {
   const notes = [note, ...(call?.notes ?? [])].filter(each => each !== '').map(each => oneLine(each, 600));
-  return notes.length ? [notes.length > 1 ? 'Notes' : 'Note', notes.map(note => h('div', {}, note))] : null;
+  return notes.length ? [notes.length > 1 ? t('Notes') : t('Note'), notes.map(note => h('div', {}, note))] : null;
 }
 
-const outdated = (why: string): Fact | null => (why ? ['Outdated', oneLine(why, 400)] : null);
+const outdated = (why: string): Fact | null => (why ? [t('Outdated'), oneLine(why, 400)] : null);
 
 function callFacts(view: ViewState, call: FullCall): HTMLElement | null {
   const object = view.model.objects.get(call.object);
   const open = isDecision(call);
   return factList([
-    call.by ? ['Asked by', oneLine(call.by)] : open && view.model.session.model === PERSON && ['Asked by', 'you, as the model; now you decide as the person'],
-    open && call.recorded && ['Recorded result', code(call.recorded)],
-    open && call.why && ['Why it waits', prose(oneLine(call.why))],
-    !open && object ? ['Gives', h('span', 'strong', oneLine(object.name))] : null,
-    !open && call.result ? ['Result', code(call.result)] : null,
-    call.reason ? ['Reason', oneLine(call.reason)] : null,
+    call.by ? [t('Asked by'), oneLine(call.by)] : open && view.model.session.model === PERSON && [t('Asked by'), t('you, as the model; now you decide as the person')],
+    open && call.recorded && [t('Recorded result'), code(call.recorded)],
+    open && call.why && [t('Why it waits'), prose(oneLine(call.why))],
+    !open && object ? [t('Gives'), strongText(oneLine(object.name))] : null,
+    !open && call.result ? [t('Result'), code(call.result)] : null,
+    call.reason ? [t('Reason'), oneLine(call.reason)] : null,
     sameFact(view, call),
-    call.memory ? ['From', 'cached result: the tool did not run again'] : null,
+    call.memory ? [t('From'), t('cached result: the tool did not run again')] : null,
     outdated(call.outdated),
     notesOf(call)
   ]);
 }
 
 const warningNote = (call: FullCall): Child =>
-  call.warning ? h('p', { class: 'tc-note tc-warning', role: 'note', 'aria-label': `Warning: ${call.warning.kind}` }, icon('warning'), h('span', {}, oneLine(warningText(call), 1200))) : null;
+  call.warning ? h('p', { class: 'tc-note tc-warning', role: 'note', label: t('Warning: %1', t(call.warning.kind)) }, icon('warning'), h('span', {}, oneLine(warningText(call), 1200))) : null;
 
 /** What the model said before a call that waits. */
 function modelWords(view: ViewState, call: FullCall): Child {
   const reply = [...view.model.messages.values()].find(message => message.role === 'assistant' && message.turn === call.turn && message.text !== '');
-  return reply ? h('div', { class: 'tc-quote', tabindex: 0, role: 'group', 'aria-label': 'What the model said' }, h('span', 'small muted', 'The model says'), h('p', {}, textBlock(reply.text, 2000))) : null;
+  return reply ? h('div', { class: 'tc-quote', tabindex: 0, role: 'group', label: t('What the model said') }, mutedText(t('The model says')), h('p', {}, textBlock(reply.text, 2000))) : null;
 }
 
 function callCard(view: ViewState, call: FullCall, show: Show): Child[] {
@@ -95,21 +95,23 @@ function callCard(view: ViewState, call: FullCall, show: Show): Child[] {
 /** An object beside the arguments of a waiting call; a table or a picture needs no tile. */
 function dataOf(view: ViewState, object: FullObject, acts: PanelActions, on: Element): Child[] {
   const { columns, image, caption } = object.preview;
-  const head = h('div', {}, h('span', 'strong', nameText(object)), ' ', mutedText(caption));
+  const head = h('div', {}, strongText(nameText(object)), ' ', mutedText(caption));
   const isPictured = columns.length > 0 || image !== '';
   return [isPictured ? head : objectLine(object, nameText(object), objectState(view, object)), ...fullPreview(view, object, acts, on)];
 }
 
 const namesOf = (objects: readonly FullObject[]): string => {
   const shown = objects.slice(0, 12).map(object => oneLine(object.name, 60));
-  return shown.join(', ') + (objects.length > 12 ? ` and ${objects.length > MOST_NAMED ? 'many' : objects.length - 12} more` : '');
+  const [names, more] = [shown.join(', '), objects.length - 12];
+  if (more < 1) return names;
+  return objects.length > MOST_NAMED ? t('%1 and many more', names) : t('%1 and %2 more', names, more);
 };
 
 function usedFor(view: ViewState, object: FullObject): Child[] | null {
   const after = descendants(view, object.id);
   const outputs = [object, ...after].map(one => savedName(view, one)).filter(Boolean);
   const parts: Child[] = after.length ? [namesOf(after)] : [];
-  for (const output of outputs) parts.push(parts.length ? ', output ' : 'output ', code(output));
+  for (const output of outputs) parts.push(parts.length ? ', ' : '', t('output'), ' ', code(output));
   return parts.length ? parts : null;
 }
 
@@ -118,57 +120,57 @@ function twinFact(view: ViewState, object: FullObject, compare: () => void): Fac
   if (object.branch !== '' || view.model.branches.size < 2) return null;
   const twin = view.objects.find(one => one.name === object.name && one.branch !== '');
   if (!twin) return null;
-  const link = h('button', { class: 'tc-link', onclick: compare }, 'Compare');
-  const caption = twin.preview.caption ? `is ${twin.preview.caption}` : 'exists there too';
+  const link = h('button', { class: 'tc-link', onclick: compare }, t('Compare'));
+  const caption = twin.preview.caption ? t('%1 is %2.', oneLine(twin.name), oneLine(twin.preview.caption)) : t('%1 exists there too.', oneLine(twin.name));
   return [
-    `In ${clip(oneLine(branchName(view.model, twin.branch), 40), 10)}`,
-    [`${oneLine(twin.name)} ${oneLine(caption)}. `, link]
+    t('In %1', clip(oneLine(branchName(view.model, twin.branch), 40), 10)),
+    [caption, ' ', link]
   ];
 }
 
 /** The other branches on which a call, or its object, is the same. */
 function sameFact({ model }: ViewState, call: FullCall | undefined): Fact | null {
   const names = sameCalls(model, call?.id ?? '').map(one => oneLine(branchName(model, one.branch), 40));
-  return names.length ? ['The same on', names.join(', ')] : null;
+  return names.length ? [t('The same on'), names.join(', ')] : null;
 }
 
 function origin(call: FullCall | undefined): string {
-  if (!call) return 'from the notebook';
+  if (!call) return t('from the notebook');
   return call.status === 'answered'
-    ? `your answer to ${call.tool}, call ${call.step}`
-    : `made by ${call.tool}, call ${call.step}`;
+    ? t('your answer to %1, call %2', call.tool, call.step)
+    : t('made by %1, call %2', call.tool, call.step);
 }
 
 function objectFacts(view: ViewState, object: FullObject, call: FullCall | undefined, acts: PanelActions): HTMLElement | null {
   const before = ancestors(view, object.id);
   const after = usedFor(view, object);
   return factList([
-    view.isPast && ['Objects', namesOf(view.objects.filter(one => one.branch === '' && one.role !== 'pending'))],
-    before.length > 0 && ['Made from', namesOf(before)],
-    after && ['Used for', after],
-    object.equals ? ['Equal to', `${oneLine(object.equals)}, same content`] : null,
+    view.isPast && [t('Objects'), namesOf(view.objects.filter(one => one.branch === '' && one.role !== 'pending'))],
+    before.length > 0 && [t('Made from'), namesOf(before)],
+    after && [t('Used for'), after],
+    object.equals ? [t('Equal to'), t('%1, same content', oneLine(object.equals))] : null,
     sameFact(view, call),
     twinFact(view, object, () => acts.setState({ tab: 'Compare' })),
-    object.description ? ['About', oneLine(object.description)] : null,
-    call?.result ? ['Result', code(call.result)] : null,
-    call?.reason ? ['Reason', oneLine(call.reason)] : null,
+    object.description ? [t('About'), oneLine(object.description)] : null,
+    call?.result ? [t('Result'), code(call.result)] : null,
+    call?.reason ? [t('Reason'), oneLine(call.reason)] : null,
     outdated(object.outdated || (call?.outdated ?? '')),
     notesOf(call, object.note)
   ]);
 }
 
 function objectCard(view: ViewState, object: FullObject, call: FullCall | undefined, acts: PanelActions, on: Element): Child[] {
-  const current = view.model.branches.size > 1 ? `branch ${currentBranch(view.model)?.name ?? ''}` : '';
+  const current = view.model.branches.size > 1 ? t('branch %1', currentBranch(view.model)?.name ?? '') : '';
   const aside = object.branch
-    ? `branch ${branchName(view.model, object.branch)}`
+    ? t('branch %1', branchName(view.model, object.branch))
     : current || (call ? callPlace(call) : object.kind);
   const head = object.preview.caption || object.kind;
   const change = changeOf(view, call, object, acts);
   return [
     title(
-      view.isPast ? `At step ${view.step}` : nameText(object),
+      view.isPast ? t('At step %1', view.step) : nameText(object),
       '',
-      view.isPast ? `after turn ${view.calls.at(-1)?.turn ?? 0}` : oneLine(aside, 60)
+      view.isPast ? t('after turn %1', view.calls.at(-1)?.turn ?? 0) : oneLine(aside, 60)
     ),
     objectLine(object, view.isPast ? object.name : head, origin(call)),
     call ? warningNote(call) : null,
@@ -195,7 +197,7 @@ export class Card {
   private readonly _guessCard = new GuessCard(this._acts);
   private readonly _scoreCard = new ScoreCard(true);
   private readonly _parts = [this._guessResult.element, this._scoreCard.element, this._body, this._data, this._replyCard.element, this._guessCard.element, this._decisionPanel.element];
-  readonly element = h('section', { class: 'tc-card', 'aria-label': 'Details', tabindex: -1 }, ...this._parts);
+  readonly element = h('section', { class: 'tc-card', label: t('Details'), tabindex: -1 }, ...this._parts);
   /** Whether it asks the person for a decision, a reply or a guess. */
   asks = false;
   private _view!: ViewState;
@@ -205,13 +207,12 @@ export class Card {
     if (call !== this._shownCall && this._isScrolled) this._body.scrollTop = 0;
     this._isScrolled = this._isScrolled && call === this._shownCall;
     this._shownCall = call;
-    this._body.replaceChildren();
-    for (const child of this._content()) if (child) this._body.append(child);
+    setChildren(this._body, this._content());
     this._drawData();
   });
 
   constructor(private readonly _acts: PanelActions) {
-    this._body.addEventListener('scroll', () => (this._isScrolled = true));
+    listen(this._body, 'scroll', () => (this._isScrolled = true));
   }
 
   paint(now: ViewState): void {
@@ -249,7 +250,7 @@ export class Card {
     const named = call && isDecision(call) ? Object.entries(call.arguments).flatMap(([name, value]) => namedObject(this._view, call, name, value) ?? []) : [];
     const object = named.find(one => one.id === this._pointedAt) ?? named[0];
     const children = object ? dataOf(this._view, object, this._acts, this.element) : [];
-    this._data.replaceChildren(...children.filter((child): child is HTMLElement => child instanceof HTMLElement));
+    setChildren(this._data, children);
   }
 
   private _showObject(object: FullObject): void {
@@ -267,10 +268,10 @@ export class Card {
     if (call) return callCard(this._view, call, object => this._showObject(object));
     if (object)
       return [
-        title(oneLine(`${object.name}: ${object.kind}`, 120), '', 'output'),
+        title(oneLine(`${object.name}: ${object.kind}`, 120), '', t('output')),
         h('p', {}, oneLine(object.description)),
-        mutedText('Not saved yet.')
+        mutedText(t('Not saved yet.'))
       ];
-    return [h('p', 'muted', 'Choose a call or an object to see its details.')];
+    return [h('p', 'muted', t('Choose a call or an object to see its details.'))];
   }
 }

@@ -1,9 +1,9 @@
 /** What a call changed: the object before it beside the object that it made. */
 import { marked } from './compare/differences';
-import { type Child, h } from './dom';
+import { type Child, h, mutedText, strongText } from './dom';
 import type { FullCall, FullObject, FullPart } from './rows';
 import { safeImage } from './safe_markup';
-import { oneLine, visibleText } from './text';
+import { oneLine, t, visibleText } from './text';
 import type { PanelActions, ViewState } from './view_state';
 
 const struck = (text: string): HTMLElement => h('del', {}, text);
@@ -20,7 +20,7 @@ function changedRows(cells: Cells): HTMLElement {
   const body = [...rows].map(([row, changed]) =>
     h('tr', {}, h('th', { scope: 'row' }, oneLine(row, 24)), ...columns.map(name => h('td', {}, ...valueOf(changed.get(name)))))
   );
-  return h('div', { class: 'tc-scroll', tabindex: 0, role: 'group', 'aria-label': 'Changed cells' }, h('table', 'tc-table', h('thead', {}, h('tr', {}, ...head)), h('tbody', {}, ...body)));
+  return h('div', { class: 'tc-scroll', tabindex: 0, role: 'group', label: t('Changed cells') }, h('table', 'tc-table', h('thead', {}, h('tr', {}, ...head)), h('tbody', {}, ...body)));
 }
 
 /** The lines of a text that changed, and those around them. */
@@ -35,7 +35,7 @@ function changedLines(lines: FullPart['lines']): HTMLElement {
 
 function partElement(part: FullPart, alone: boolean, names: readonly string[]): HTMLElement {
   const [left, right] = [part.left, part.right].map(text => (text === null ? '' : oneLine(text, 160)));
-  const images = part.images.map(safeImage).map((src, index) => (src ? h('img', { class: 'tc-picture', src, alt: names[index] ?? 'Difference' }) : null));
+  const images = part.images.map(safeImage).map((src, index) => (src ? h('img', { class: 'tc-picture', src, alt: names[index] ?? t('Difference') }) : null));
   return h(
     'div',
     'tc-partof',
@@ -43,7 +43,7 @@ function partElement(part: FullPart, alone: boolean, names: readonly string[]): 
     left ? struck(left) : null,
     left && right ? ' ' : null,
     right ? marked(right) : null,
-    part.says && !alone ? h('span', 'muted small', ` ${oneLine(part.says, 160)}`) : null,
+    part.says && !alone ? mutedText(` ${oneLine(part.says, 160)}`) : null,
     images.some(Boolean) ? h('div', 'tc-images', ...images) : null,
     part.lines.length ? changedLines(part.lines) : null,
     part.cells.length ? changedRows(part.cells) : null
@@ -59,6 +59,6 @@ export function changeOf(view: ViewState, call: FullCall | undefined, object: Fu
   if (!found && view.live) acts.request({ type: 'show_difference', left: before.id, right: object.id });
   const parts = found?.parts ?? [];
   const body = parts.map(part => partElement(part, parts.length === 1, names));
-  const title = h('h4', {}, h('span', 'strong', names.join(' → ')), ' ', h('span', 'muted small', oneLine(call.change, 160)));
-  return [h('div', { class: 'tc-change', role: 'group', 'aria-label': 'What the call changed' }, title, ...body)];
+  const title = h('h4', {}, strongText(names.join(' → ')), ' ', mutedText(oneLine(call.change, 160)));
+  return [h('div', { class: 'tc-change', role: 'group', label: t('What the call changed') }, title, ...body)];
 }

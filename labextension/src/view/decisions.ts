@@ -1,12 +1,12 @@
 /** Decisions on the chosen call: the buttons under the card, and the forms `Reject` and `Answer`. */
 import type { Approval } from '../generated/contract';
-import { type Child, focusInPlace, h, prose, whenChanged } from './dom';
+import { type Child, focusInPlace, h, listen, prose, whenChanged } from './dom';
 import { writeContext } from './dialogs';
 import { complain, FieldRow, filledArguments, labelledField } from './fields';
 import { button, type ButtonProps, icon, note } from './icons';
 import type { FullCall } from './rows';
 import { fieldsOf } from './schema';
-import { isObjectName, literalText, oneLine, textBlock, trans } from './text';
+import { isObjectName, literalText, oneLine, t, textBlock } from './text';
 import { choiceOf, needsDecision, type PanelActions, type ViewState } from './view_state';
 
 export const isDecision = (call: FullCall): boolean => needsDecision(call) && call.branch === '';
@@ -36,8 +36,8 @@ interface Form {
 function shortForm(kind: 'reject' | 'answer', call: FullCall, returns: string, acts: PanelActions): Form {
   const error = h('p', { class: 'tc-wrong', role: 'alert' });
   let isEmptyMeant = false;
-  const reason = h('input', { class: 'tc-in', type: 'text', 'aria-label': trans.__('Reason'), 'data-k': 'reason' });
-  const result = h('textarea', { class: 'tc-in mono', rows: 2, 'aria-label': trans.__('Result'), 'data-k': 'result' });
+  const reason = h('input', { class: 'tc-in', type: 'text', label: t('Reason'), key: 'reason' });
+  const result = h('textarea', { class: 'tc-in mono', rows: 2, label: t('Result'), key: 'result' });
   const close = (): void => acts.setState({ form: null });
   function submit(event: Event): void {
     event.preventDefault();
@@ -45,19 +45,19 @@ function shortForm(kind: 'reject' | 'answer', call: FullCall, returns: string, a
     if (kind === 'reject') return acts.send({ type: 'reject', ...common });
     if (result.value === '' && !isEmptyMeant && (returns === TEXT || returns === '')) {
       isEmptyMeant = true;
-      error.textContent = trans.__('The result is empty. Choose Answer again to send an empty text.');
+      error.textContent = t('The result is empty. Choose Answer again to send an empty text.');
       return result.focus();
     }
     acts.send({ type: 'answer', result: parsedResult(result.value, returns), ...common });
   }
-  const optional = trans.__('optional, sent to the model');
-  const expected = returns ? trans.__('%1: JSON, text, or the name of an object', returns) : trans.__('JSON, text, or the name of an object');
-  const fields = kind === 'answer' ? [labelledField(trans.__('Result'), returns === TEXT ? trans.__('a text') : expected, result), error] : [];
-  const text = kind === 'answer' ? trans.__('Answer') : trans.__('Reject');
+  const optional = t('optional, sent to the model');
+  const expected = returns ? t('%1: JSON, text, or the name of an object', returns) : t('JSON, text, or the name of an object');
+  const fields = kind === 'answer' ? [labelledField(t('Result'), returns === TEXT ? t('a text') : expected, result), error] : [];
+  const text = kind === 'answer' ? t('Answer') : t('Reject');
   const confirm = button(text, { type: 'submit', look: 'primary', key: 'confirm' });
-  const row = h('div', 'tc-row', confirm, button(trans.__('Cancel'), { onclick: close }));
-  const element = h('form', { class: 'tc-form', onsubmit: submit }, ...fields, labelledField(trans.__('Reason'), optional, reason), row);
-  element.addEventListener('keydown', event => {
+  const row = h('div', 'tc-row', confirm, button(t('Cancel'), { onclick: close }));
+  const element = h('form', { class: 'tc-form', onsubmit: submit }, ...fields, labelledField(t('Reason'), optional, reason), row);
+  listen(element, 'keydown', event => {
     if (event.key !== 'Escape') return;
     event.stopPropagation();
     close();
@@ -90,14 +90,14 @@ function inputForm(view: ViewState, call: FullCall, acts: PanelActions): Form {
     if (refuse(Object.assign({}, ...filled.map(part => part.errors)))) return;
     acts.send({ type: 'answer', result: Object.fromEntries(parts.map(({ key }, index) => [key, filled[index]?.arguments])), ...common });
   }
-  const reject = button(trans.__('Reject'), { onclick: () => acts.send({ type: 'reject', ...common }) });
-  reject.title = trans.__('Declines. The tool continues without your input.');
+  const reject = button(t('Reject'), { onclick: () => acts.send({ type: 'reject', ...common }) });
+  reject.title = t('Declines. The tool continues without your input.');
   const element = h(
     'form',
     { class: 'tc-form', onsubmit: submit, novalidate: true },
     h('div', 'tc-asked', ...parts.flatMap(part => [h('p', {}, textBlock(part.message, 2000)), pageLink(part.url, part.host), ...part.rows.map(row => row.element)])),
-    note(trans.__('What you enter goes to the tool and its server. Never enter passwords or keys.')),
-    h('div', 'tc-row', button(trans.__('Answer'), { type: 'submit', look: 'primary', key: 'confirm' }), reject)
+    note(t('What you enter goes to the tool and its server. Never enter passwords or keys.')),
+    h('div', 'tc-row', button(t('Answer'), { type: 'submit', look: 'primary', key: 'confirm' }), reject)
   );
   return { element, refuse };
 }
@@ -116,15 +116,15 @@ const KEYS: Readonly<Record<string, string>> = { Approve: 'Y', Edit: 'E', Reject
 type Act = (text: string, onclick: ButtonProps['onclick'], look?: string, title?: string) => HTMLElement;
 
 const actOn = (view: ViewState): Act => (text, onclick, look = '', title = '') => {
-  const element = button(trans.__(text), { look, onclick, disabled: view.ui.commandSent, key: text });
+  const element = button(t(text), { look, onclick, disabled: view.ui.commandSent, key: text });
   const key = KEYS[text];
   if (key) {
     // The key is drawn by CSS, and no part of the name.
     element.dataset.key = key;
     element.setAttribute('aria-keyshortcuts', key);
-    element.setAttribute('aria-label', trans.__(text));
+    element.setAttribute('aria-label', t(text));
   }
-  element.title = title && trans.__(title);
+  element.title = title && t(title);
   return element;
 };
 
@@ -157,7 +157,7 @@ function decisionButtons(view: ViewState, call: FullCall, acts: PanelActions): C
   if (call.may_have_run) return recordedCallButtons(call, acts, act, open);
   const again = call.status === 'unknown';
   const calls = approvable(view);
-  const all = button(trans.__('Approve all'), {
+  const all = button(t('Approve all'), {
     look: 'ghost right',
     disabled: sent || calls.length < 2,
     key: 'all',
@@ -165,8 +165,8 @@ function decisionButtons(view: ViewState, call: FullCall, acts: PanelActions): C
   });
   all.title =
     calls.length < 2
-      ? trans.__('No other call waits')
-      : trans.__('Runs the %1 waiting calls with the arguments shown', String(calls.length));
+      ? t('No other call waits')
+      : t('Runs the %1 waiting calls with the arguments shown', calls.length);
   return [
     act(again ? 'Run again' : 'Approve', () => acts.send({ type: 'approve', call: call.call, bound: call.bound }), 'primary', again ? '' : 'Applies to exactly these arguments'),
     act('Edit', () => acts.openEditDialog(call)),
@@ -179,12 +179,12 @@ function decisionButtons(view: ViewState, call: FullCall, acts: PanelActions): C
 /** The button that asks the model again for a reply that may be stale. */
 export function askAgainButton(view: ViewState, turn: number, stale: boolean, acts: PanelActions): Child {
   if (!stale || view.isPast || !view.live) return null;
-  const ask = button(trans.__('Ask the model from here'), {
+  const ask = button(t('Ask the model from here'), {
     disabled: view.ui.commandSent,
     key: 'anew',
     onclick: () => acts.send({ type: 'anew', turn })
   });
-  ask.title = trans.__('The model wrote this before the results changed. Asks it again, on a new branch.');
+  ask.title = t('The model wrote this before the results changed. Asks it again, on a new branch.');
   return ask;
 }
 
@@ -193,9 +193,9 @@ function afterButtons(view: ViewState, call: FullCall, acts: PanelActions): Chil
   const ran = call.status !== 'running' && call.status !== 'approved';
   if (!ran) return [];
   return [
-    button(trans.__('Replay from here'), { disabled, onclick: () => acts.send({ type: 'replay', call: call.call }) }),
-    button(trans.__('Fork from here'), { disabled, onclick: () => acts.send({ type: 'fork', call: call.call }) }),
-    view.isPast || call.branch !== '' ? null : button(trans.__('Edit'), { disabled, onclick: () => acts.openEditDialog(call) }),
+    button(t('Replay from here'), { disabled, onclick: () => acts.send({ type: 'replay', call: call.call }) }),
+    button(t('Fork from here'), { disabled, onclick: () => acts.send({ type: 'fork', call: call.call }) }),
+    view.isPast || call.branch !== '' ? null : button(t('Edit'), { disabled, onclick: () => acts.openEditDialog(call) }),
     call.branch === '' ? askAgainButton(view, call.turn, call.stale, acts) : null
   ];
 }
@@ -204,17 +204,17 @@ function afterButtons(view: ViewState, call: FullCall, acts: PanelActions): Chil
 function waitingElsewhere(view: ViewState, acts: PanelActions): Child {
   const { waitingCall: waiting, personTurn: yours, toGuess: guess } = view;
   if (waiting ? waiting.id === view.chosen.call : !(yours || guess) || view.followsNewest) return null;
-  const show = button(trans.__('Show'), { look: 'ghost right', onclick: () => acts.setState({ chosen: null, form: null }) });
+  const show = button(t('Show'), { look: 'ghost right', onclick: () => acts.setState({ chosen: null, form: null }) });
   return h(
     'div',
     'tc-else',
     icon('wait'),
     waiting
-      ? h('span', {}, h('code', {}, oneLine(waiting.tool, 80)), ' ', trans.__('waits for you'))
+      ? h('span', {}, h('code', {}, oneLine(waiting.tool, 80)), ' ', t('waits for you'))
       : h(
           'span',
           {},
-          guess ? trans.__('Guess the next call') : trans.__('It is your turn to reply as the model')
+          guess ? t('Guess the next call') : t('It is your turn to reply as the model')
         ),
     show
   );
@@ -277,7 +277,7 @@ export class DecisionPanel {
     if (this._view.isPast)
       return [
         h('div', 'tc-row', ...afterButtons(this._view, call, this._acts)),
-        note(trans.__('You are looking at an earlier step. To decide, choose Back to now.'))
+        note(t('You are looking at an earlier step. To decide, choose Back to now.'))
       ];
     const opened = this._view.ui.form;
     if (open && call.questions.length) return [this._openForm(call, 'input')];
@@ -306,11 +306,11 @@ function argumentsText(call: FullCall): string {
 
 function otherCall(call: FullCall, view: ViewState, acts: PanelActions): HTMLElement {
   const choose = (): void => acts.setState({ chosen: choiceOf(call), form: null });
-  const edit = button('Edit', {
+  const edit = button(t('Edit'), {
     look: 'ghost small',
     disabled: view.ui.commandSent,
     key: `edit ${call.id}`,
-    label: `Edit call ${call.step}, ${oneLine(call.tool, 80)}`,
+    label: t('Edit call %1, %2', call.step, oneLine(call.tool, 80)),
     icon: 'edited',
     onclick: () => acts.openEditDialog(call)
   });
@@ -320,7 +320,7 @@ function otherCall(call: FullCall, view: ViewState, acts: PanelActions): HTMLEle
     icon('wait'),
     h(
       'button',
-      { class: 'tc-link mono', 'data-k': `beside ${call.id}`, onclick: choose },
+      { class: 'tc-link mono', key: `beside ${call.id}`, onclick: choose },
       `${call.step} ${oneLine(call.tool, 80)}`
     ),
     h('span', 'what', oneLine(argumentsText(call), 200)),
@@ -336,8 +336,8 @@ function otherCallsOfTurn(view: ViewState, call: FullCall, acts: PanelActions): 
   return h(
     'div',
     'tc-turn',
-    h('h4', {}, `Also in turn ${call.turn}`),
-    h('ul', { 'aria-label': 'Also in this turn' }, ...others.slice(0, MOST_SHOWN).map(one => otherCall(one, view, acts))),
-    more > 0 ? h('p', 'muted small', `and ${more} more, listed in Steps`) : null
+    h('h4', {}, t('Also in turn %1', call.turn)),
+    h('ul', { label: t('Also in this turn') }, ...others.slice(0, MOST_SHOWN).map(one => otherCall(one, view, acts))),
+    more > 0 ? h('p', 'muted small', t('and %1 more, listed in Steps', more)) : null
   );
 }

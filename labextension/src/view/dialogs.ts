@@ -4,22 +4,21 @@ import { complain, type Dialog, dialogFrame, type FieldContext, FieldRow, filled
 import { button, icon, note } from './icons';
 import type { FullCall, FullTool, FullWrittenCall } from './rows';
 import { fieldsOf, initialRaw, rawOf } from './schema';
-import { clip, literalText, oneLine, summaryOf, trans } from './text';
+import { clip, literalText, oneLine, summaryOf, t } from './text';
 import { needsDecision, type PanelActions, type ViewState } from './view_state';
 
 function consequenceText(view: ViewState, call: FullCall, rows: readonly FieldRow[]): (Node | string)[] {
   const { arguments: values, errors } = filledArguments(rows);
   const invalid = Object.keys(errors).map(name => oneLine(name, 40));
-  if (invalid.length) return [trans.__('To run, give a valid %1.', clip(invalid.join(', '), 160))];
+  if (invalid.length) return [t('To run, give a valid %1.', clip(invalid.join(', '), 160))];
   const touched = rows.filter(one => one.input.raw() !== initialRaw(one.field));
   const argumentsText = touched.map(one => `${oneLine(one.field.name, 40)}=${literalText(values[one.field.name], 60)}`).join(', ');
   const object = view.model.objects.get(call.object);
   const callCode = h('code', {}, `${oneLine(call.tool, 80)}(${clip(argumentsText, 160)})`);
-  const note = trans.__('The model is told that its call was edited.');
-  if (touched.length === 0) return [`${trans.__('No argument is changed yet.')} ${note}`];
-  const makes = object?.role === 'pending' ? [`Makes ${oneLine(object.name, 60)} from `, callCode] : ['Runs ', callCode];
-  const ran = !needsDecision(call);
-  return [...makes, ran ? ' on a new branch, with the calls that depend on it. ' : '. ', note];
+  const note = t('The model is told that its call was edited.');
+  if (touched.length === 0) return [`${t('No argument is changed yet.')} ${note}`];
+  const makes = object?.role === 'pending' ? t('Makes %1 from:', oneLine(object.name, 60)) : needsDecision(call) ? t('Runs:') : t('Runs on a new branch, with the calls that depend on it:');
+  return [makes, ' ', callCode, ' ', note];
 }
 
 /** The hint of an edited field names the model's own argument. */
@@ -30,7 +29,7 @@ const editContext = (view: ViewState, call: FullCall): FieldContext => ({
   hint(field, raw) {
     const asked = (call.asked ?? call.arguments)[field.name];
     if (raw === rawOf(field, asked)) return '';
-    return asked === undefined ? trans.__('the model left it out') : trans.__('the model asked for %1', literalText(asked, 60));
+    return asked === undefined ? t('the model left it out') : t('the model asked for %1', literalText(asked, 60));
   }
 });
 
@@ -40,15 +39,15 @@ export class EditDialog implements Dialog {
   private readonly _note = h('span');
   private readonly _fields = fieldsOf(this._tool?.parameters ?? {}, this._call.arguments);
   private readonly _rows: FieldRow[] = this._fields.map(field => new FieldRow(field, editContext(this._view, this._call), () => this._showConsequence()));
-  private readonly _reason = h('input', { class: 'tc-in', type: 'text', 'aria-label': trans.__('Reason') });
+  private readonly _reason = h('input', { class: 'tc-in', type: 'text', label: t('Reason') });
   private readonly _error = new FormError();
-  private readonly _runButton = button(trans.__('Run with these'), { type: 'submit', look: 'primary' });
-  private readonly _reasonField = labelledField(trans.__('Reason'), trans.__('optional, sent to the model'), this._reason);
+  private readonly _runButton = button(t('Run with these'), { type: 'submit', look: 'primary' });
+  private readonly _reasonField = labelledField(t('Reason'), t('optional, sent to the model'), this._reason);
   private readonly _buttons = h(
     'div',
     'tc-row',
-    button(trans.__('Reset'), { look: 'ghost first', onclick: () => this._reset() }),
-    button(trans.__('Cancel'), { look: 'right', onclick: () => this._close() }),
+    button(t('Reset'), { look: 'ghost first', onclick: () => this._reset() }),
+    button(t('Cancel'), { look: 'right', onclick: () => this._close() }),
     this._runButton
   );
   private readonly _form = h(
@@ -60,7 +59,7 @@ export class EditDialog implements Dialog {
     this._error.element,
     this._buttons
   );
-  readonly element = dialogFrame(trans.__('Edit call'), this._call.tool, this._form, () => this._close());
+  readonly element = dialogFrame(t('Edit call'), this._call.tool, this._form, () => this._close());
 
   constructor(private readonly _view: ViewState, private readonly _call: FullCall, private readonly _acts: PanelActions, private readonly _close: () => void) {
     this._showConsequence();
@@ -127,26 +126,26 @@ export class CallDialog implements Dialog {
   private readonly _note = h('code');
   private readonly _rows = fieldsOf(this._tool.parameters, {}).map(field => new FieldRow(field, writeContext(this._view), () => this._showConsequence()));
   private readonly _error = new FormError();
-  private readonly _addButton = button('Add call', { type: 'submit' });
-  private readonly _sendButton = button('Send', { look: 'primary', onclick: () => this._sendCall(false, true) });
-  private readonly _addAnywayButton = button('Add anyway', { look: 'ghost first', onclick: () => this._sendCall(true) });
-  private readonly _cancelButton = button('Cancel', { look: 'right', onclick: () => this._close() });
+  private readonly _addButton = button(t('Add call'), { type: 'submit' });
+  private readonly _sendButton = button(t('Send'), { look: 'primary', onclick: () => this._sendCall(false, true) });
+  private readonly _addAnywayButton = button(t('Add anyway'), { look: 'ghost first', onclick: () => this._sendCall(true) });
+  private readonly _cancelButton = button(t('Cancel'), { look: 'right', onclick: () => this._close() });
   private readonly _summary = summaryOf(this._tool.description);
   private readonly _form = h(
     'form',
     { onsubmit: event => this._submit(event), novalidate: true },
     this._summary ? h('p', 'small muted', this._summary) : null,
     ...this._rows.map(one => one.element),
-    this._rows.length ? null : note('This tool takes no arguments.'),
+    this._rows.length ? null : note(t('This tool takes no arguments.')),
     h('p', 'tc-note', icon('run'), this._note),
     this._error.element,
     h('div', 'tc-row', this._addAnywayButton, this._cancelButton, this._addButton, this._sendButton)
   );
-  readonly element = dialogFrame('Write call', this._tool.id, this._form, () => this._close());
+  readonly element = dialogFrame(t('Write call'), this._tool.id, this._form, () => this._close());
 
   constructor(private readonly _view: ViewState, private readonly _tool: FullTool, private readonly _replyText: string, private readonly _acts: PanelActions, private readonly _close: () => void) {
     this._addAnywayButton.hidden = true;
-    this._addAnywayButton.title = 'Adds the call with these arguments. It fails like any invalid call of a model.';
+    this._addAnywayButton.title = t('Adds the call with these arguments. It fails like any invalid call of a model.');
     this._showConsequence();
   }
 

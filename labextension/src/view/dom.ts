@@ -14,15 +14,26 @@ type Props = Readonly<Record<string, Value>> | string;
 
 const SVG = 'http://www.w3.org/2000/svg';
 
+/** Names of ours for attributes: the accessible name, and what tells an element from others after a redraw. */
+const ATTRIBUTES: Readonly<Record<string, string>> = { label: 'aria-label', key: 'data-k' };
+
 function applyProps(element: Element, props: Props, children: readonly Child[]): void {
   for (const [name, value] of Object.entries(typeof props === 'string' ? { class: props } : props)) {
     if (value === undefined || value === null || value === false) continue;
-    if (typeof value === 'function') element.addEventListener(name.slice(2), value as EventListener);
-    else element.setAttribute(name, value === true ? '' : visibleText(String(value)));
+    if (typeof value === 'function') listen(element, name.slice(2) as 'click', value as () => void);
+    else element.setAttribute(ATTRIBUTES[name] ?? name, value === true ? '' : visibleText(String(value)));
   }
-  for (const child of children) {
-    if (child) element.append(typeof child === 'string' ? visibleText(child) : child);
-  }
+  setChildren(element, children);
+}
+
+/** Calls a function at each event of a type. */
+export function listen<K extends keyof HTMLElementEventMap>(target: EventTarget, type: K, react: (event: HTMLElementEventMap[K]) => void): void {
+  target.addEventListener(type, react as EventListener);
+}
+
+/** Replaces the children of an element; what is no child is left out. */
+export function setChildren(element: Element, children: readonly Child[]): void {
+  element.replaceChildren(...children.filter(child => !!child).map(child => (typeof child === 'string' ? visibleText(child) : (child as Node))));
 }
 
 /** An HTML element; `on…` props are listeners, the others attributes. A button submits nothing unless its `type` says so. */
@@ -51,6 +62,11 @@ export function s<K extends keyof SVGElementTagNameMap>(
 /** Whether keys pressed here are text. */
 export const isField = (target: EventTarget | null): boolean =>
   target instanceof HTMLElement && target.closest('input, textarea, select') !== null;
+
+/** A small text beside another one. */
+export const mutedText = (...children: Child[]): HTMLElement => h('span', 'muted small', ...children);
+
+export const strongText = (...children: Child[]): HTMLElement => h('span', 'strong', ...children);
 
 export const screenReaderText = (text: string): HTMLElement => h('span', 'tc-sr', text);
 

@@ -1,12 +1,12 @@
 /** Objects, values and arguments as a card shows them. */
 import { isDecision } from './decisions';
-import { type Child, h } from './dom';
+import { type Child, h, mutedText, strongText } from './dom';
 import { tileOf } from './graph/elements';
 import { sign, thumb } from './icons';
 import { objectState } from './labels';
 import type { FullCall, FullObject, FullPreview } from './rows';
 import { choices, definitionsOf, own } from './schema';
-import { clip, isObjectName, literalText, oneLine, summaryOf, textBlock, trans } from './text';
+import { clip, isObjectName, literalText, oneLine, summaryOf, t, textBlock } from './text';
 import type { ViewState } from './view_state';
 
 export type Fact = readonly [string, Child | readonly Child[]];
@@ -27,8 +27,6 @@ export function toolDescription(description: string): HTMLElement | null {
   return first ? h('span', { title: first === description.trim() ? '' : textBlock(description.trim(), 2000) }, first) : null;
 }
 
-export const mutedText = (text: string): HTMLElement => h('span', 'muted small', text);
-
 function fields(preview: FullPreview): HTMLElement | null {
   const shown = preview.fields
     .slice(0, 12)
@@ -42,7 +40,7 @@ const objectTile = ({ role, preview }: FullObject): HTMLElement =>
 
 /** An object in one line: tile, name, note, fields. */
 export function objectLine(object: FullObject, title: string, aside: string): HTMLElement {
-  const head = h('div', {}, h('span', 'strong', oneLine(title, 120)), ' ', mutedText(oneLine(aside, 160)));
+  const head = h('div', {}, strongText(oneLine(title, 120)), ' ', mutedText(oneLine(aside, 160)));
   return h('div', 'tc-obj', objectTile(object), h('div', {}, head, fields(object.preview)));
 }
 
@@ -63,7 +61,7 @@ function alternatives(view: ViewState, call: FullCall, parameter: string, value:
   const others = choices(own(definitionsOf(tool.parameters), parameter), tool.parameters).filter(
     one => one !== value && one !== null
   );
-  return others.length && others.length < 4 ? `or ${others.map(one => literalText(one, 40)).join(', ')}` : '';
+  return others.length && others.length < 4 ? t('or %1', others.map(one => literalText(one, 40)).join(', ')) : '';
 }
 
 function originalArgument(call: FullCall, parameter: string): Child[] {
@@ -72,8 +70,8 @@ function originalArgument(call: FullCall, parameter: string): Child[] {
   if (before === undefined)
     return call.filled.includes(parameter) || isObjectName(call.arguments[parameter])
       ? []
-      : [' ', mutedText(trans.__('the model left it out'))];
-  return [' ', mutedText(trans.__('the model asked for')), ' ', h('code', 'muted', h('s', {}, literalText(before, 80)))];
+      : [' ', mutedText(t('the model left it out'))];
+  return [' ', mutedText(t('the model asked for')), ' ', h('code', 'muted', h('s', {}, literalText(before, 80)))];
 }
 
 /** Shows an object beside the arguments. */
@@ -83,9 +81,9 @@ export type Show = (object: FullObject) => void;
 function waitingObject(object: FullObject, aside: string, show: Show): Child[] {
   const { missing } = object.preview;
   return [
-    h('button', { class: 'tc-name strong', 'data-k': `about ${object.id}`, onclick: () => show(object), onfocus: () => show(object) }, nameText(object)),
+    h('button', { class: 'tc-name strong', key: `about ${object.id}`, onclick: () => show(object), onfocus: () => show(object) }, nameText(object)),
     ' ',
-    mutedText(oneLine(missing ? `${aside}, empty: ${missing}` : aside, 120)),
+    mutedText(oneLine(missing ? t('%1, empty: %2', aside, missing) : aside, 120)),
     ' ',
     fields(object.preview)
   ];
@@ -95,18 +93,18 @@ function argumentValue(view: ViewState, call: FullCall, parameter: string, value
   const object = namedObject(view, call, parameter, value);
   const filled = call.filled.includes(parameter);
   if (object) {
-    const aside = filled ? trans.__('filled in') : objectState(view, object);
-    const why = filled && object.kind ? trans.__('filled in: the newest %1', object.kind) : aside;
+    const aside = filled ? t('filled in') : objectState(view, object);
+    const why = filled && object.kind ? t('filled in: the newest %1', object.kind) : aside;
     return show
       ? [...waitingObject(object, why, show), ...originalArgument(call, parameter)]
-      : [h('span', 'strong', nameText(object)), ' ', mutedText(oneLine(aside, 120)), ...originalArgument(call, parameter)];
+      : [strongText(nameText(object)), ' ', mutedText(oneLine(aside, 120)), ...originalArgument(call, parameter)];
   }
   const or = isDecision(call) ? alternatives(view, call, parameter, value) : '';
   const text =
     typeof value === 'string' && /.{121}|\n./s.test(value)
       ? h('pre', { class: 'tc-text', tabindex: 0 }, textBlock(value, 4000))
       : h('code', 'strong', literalText(value));
-  return [text, filled ? [' ', mutedText(trans.__('filled in'))] : [], or ? [' ', mutedText(or)] : [], originalArgument(call, parameter)].flat();
+  return [text, filled ? [' ', mutedText(t('filled in'))] : [], or ? [' ', mutedText(or)] : [], originalArgument(call, parameter)].flat();
 }
 
 /** The arguments that the person removed. */
@@ -114,7 +112,7 @@ function removedArguments(call: FullCall): HTMLElement[] {
   const gone = Object.entries(call.asked ?? {}).filter(([parameter]) => !(parameter in call.arguments));
   return gone.flatMap(([parameter, value]) => [
     h('dt', { class: 'muted', title: parameter }, h('s', {}, clip(oneLine(parameter, 80), 24))),
-    h('dd', {}, h('code', 'muted', h('s', {}, literalText(value, 80))), ' ', mutedText(trans.__('removed')))
+    h('dd', {}, h('code', 'muted', h('s', {}, literalText(value, 80))), ' ', mutedText(t('removed')))
   ]);
 }
 

@@ -1,9 +1,9 @@
 /** Form fields for the arguments of a call: one input for each kind of field, with label, hint and error. */
-import { type Child, h } from './dom';
+import { type Child, h, listen, mutedText } from './dom';
 import { button, icon } from './icons';
 import type { FullObject } from './rows';
 import { candidates, type Field, type Filled, initialRaw, isChoice, own, readAll } from './schema';
-import { clip, literalText, oneLine, trans, visibleText } from './text';
+import { clip, literalText, oneLine, t, visibleText } from './text';
 
 interface Input {
   readonly element: HTMLElement;
@@ -22,7 +22,6 @@ interface InputContext {
 }
 
 const MOST_SEGMENTS = 4;
-const CHOOSE = 'choose one';
 
 function plainInput(element: HTMLInputElement | HTMLTextAreaElement | HTMLSelectElement): Input {
   return { element, group: false, raw: () => element.value, set: raw => void (element.value = raw) };
@@ -44,8 +43,8 @@ function objectSelect(field: Field, around: InputContext): Input {
   const objects = around.named(object => field.options.includes(object.kind));
   const current = initialRaw(field);
   const known = objects.map(object => [object.name, caption(object)] as const);
-  const left = field.initial === undefined ? trans.__('none (the newest is used)') : 'none';
-  const none = !field.required ? [['', left] as const] : current ? [] : [['', CHOOSE] as const];
+  const left = field.initial === undefined ? t('none (the newest is used)') : t('none');
+  const none = !field.required ? [['', left] as const] : current ? [] : [['', t('choose one')] as const];
   const lost = current && !objects.some(object => object.name === current) ? [[current, oneLine(current, 80)] as const] : [];
   return plainInput(
     h('select', { ...around.common, class: 'tc-in' }, ...options([...lost, ...known, ...none]))
@@ -57,7 +56,7 @@ function checkboxes(field: Field, around: InputContext): Input {
   const names = [...new Set([...chosen, ...around.named(object => field.options.includes(object.kind)).map(object => object.name)])];
   const boxes = names.map(name => ({ name, box: h('input', { type: 'checkbox' }) }));
   const labels = boxes.map(({ name, box }) => h('label', 'tc-check', box, oneLine(name, 80)));
-  const none: Child = labels.length ? null : h('span', 'muted small', trans.__('There are no objects yet.'));
+  const none: Child = labels.length ? null : mutedText(t('There are no objects yet.'));
   return {
     element: h('div', 'tc-checks', ...labels, none),
     group: true,
@@ -99,7 +98,7 @@ function choiceInput(field: Field, around: InputContext): Input {
   const current = initialRaw(field);
   const extra =
     field.initial === undefined
-      ? [['', field.required ? CHOOSE : 'left out'] as const]
+      ? [['', field.required ? t('choose one') : t('left out')] as const]
       : known.some(([raw]) => raw === current)
         ? []
         : [[current, oneLine(current, 60)] as const];
@@ -126,8 +125,8 @@ function text(field: Field, around: InputContext): Input {
   const value = initialRaw(field);
   const common = { ...around.common, spellcheck: 'false' };
   if (value.length <= 60 && !value.includes('\n')) {
-    const left = field.required ? '' : 'left out';
-    const placeholder = field.initial === undefined ? left : field.initial === null ? 'none' : '';
+    const left = field.required ? '' : t('left out');
+    const placeholder = field.initial === undefined ? left : field.initial === null ? t('none') : '';
     return plainInput(h('input', { ...common, type: 'text', placeholder, class: field.kind === 'text' ? 'tc-in' : 'tc-in mono' }));
   }
   return plainInput(h('textarea', { ...common, class: 'tc-in', rows: Math.min(10, value.split('\n').length + 1) }));
@@ -155,7 +154,7 @@ function inputOfKind(field: Field, around: InputContext): Input {
           ...around.common,
           class: 'tc-in mono',
           rows: Math.min(8, initialRaw(field).split('\n').length + 1),
-          placeholder: field.kind === 'texts' ? trans.__('one per line') : '',
+          placeholder: field.kind === 'texts' ? t('one per line') : '',
           spellcheck: 'false'
         })
       );
@@ -207,7 +206,7 @@ export class FieldRow {
   });
   private readonly _hint = h('span', { class: 'hint', id: `${this._id}-h` });
   private readonly _error = h('span', { class: 'tc-wrong', id: `${this._id}-e` });
-  private readonly _changedTag = h('span', 'tc-tag', icon('edited'), 'changed');
+  private readonly _changedTag = h('span', 'tc-tag', icon('edited'), t('changed'));
   private readonly _name = oneLine(this.field.name, 80);
   private readonly _label = this.input.group
     ? h('span', { class: 'tc-label', id: `${this._id}-l` }, this._name)
@@ -221,7 +220,7 @@ export class FieldRow {
       const group = { role, 'aria-labelledby': `${this._id}-l`, 'aria-describedby': this._described };
       for (const [name, value] of Object.entries(group)) this.input.element.setAttribute(name, value);
     }
-    this.input.element.addEventListener('input', () => {
+    listen(this.input.element, 'input', () => {
       this.showError('');
       this.refresh();
       this._changed();
@@ -235,7 +234,7 @@ export class FieldRow {
     else this._line.append(this._changedTag);
     const veiled = this.field.kind === 'text' ? invisibleCharacters(raw) : '';
     this._hint.textContent = veiled
-      ? trans.__('contains invisible characters: %1', veiled)
+      ? t('contains invisible characters: %1', veiled)
       : this._context.hint(this.field, raw) || clip(oneLine(this.field.description, 400), 160);
   }
 
@@ -303,11 +302,11 @@ export function dialogFrame(title: string, about: string, form: HTMLElement, clo
     'tc-row',
     h('h3', { id }, title),
     h('code', 'muted', oneLine(about, 60)),
-    button('', { icon: 'close', label: trans.__('Close'), look: 'ghost icon right', onclick: close })
+    button('', { icon: 'close', label: t('Close'), look: 'ghost icon right', onclick: close })
   );
   const attributes = { class: 'tc-dialog', role: 'dialog', 'aria-modal': 'true', 'aria-labelledby': id };
   const box = h('div', attributes, head, form);
-  box.addEventListener('keydown', event => {
+  listen(box, 'keydown', event => {
     event.stopPropagation();
     if (event.key === 'Tab') keepFocusInside(box, event);
     if (event.key !== 'Escape') return;

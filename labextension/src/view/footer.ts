@@ -1,15 +1,15 @@
 /** The foot of the panel: the reply text and the time slider. */
-import { h, whenChanged } from './dom';
+import { h, listen, whenChanged } from './dom';
 import { button } from './icons';
-import { textBlock, trans } from './text';
+import { t, textBlock } from './text';
 import type { PanelActions, ViewState } from './view_state';
 
 export class ReplyText {
   private readonly _text = h('p');
   readonly element = h(
     'div',
-    { class: 'tc-said', role: 'group', 'aria-label': trans.__('What the model says'), tabindex: 0 },
-    h('span', 'who', trans.__('Model')),
+    { class: 'tc-said', role: 'group', label: t('What the model says'), tabindex: 0 },
+    h('span', 'who', t('Model')),
     this._text
   );
   private _view!: ViewState;
@@ -38,13 +38,13 @@ export class TimeSlider {
   private readonly _id = `tc-time${++ids}`;
   private readonly _tickMarks = h('div', 'ticks');
   private readonly _pastBar = h('i', 'done');
-  private readonly _slider = h('input', { id: this._id, type: 'range', 'aria-label': trans.__('Time'), min: 1, max: 1, step: 1 });
+  private readonly _slider = h('input', { id: this._id, type: 'range', label: t('Time'), min: 1, max: 1, step: 1 });
   private readonly _stepText = h('span');
-  private readonly _backButton = button(trans.__('Back to now'), { look: 'ghost', onclick: () => this._acts.setState({ pastStep: null }) });
+  private readonly _backButton = button(t('Back to now'), { look: 'ghost', onclick: () => this._acts.setState({ pastStep: null }) });
   readonly element = h(
     'div',
     'tc-time',
-    h('label', { for: this._id }, trans.__('Time')),
+    h('label', { for: this._id }, t('Time')),
     h('div', 'tc-track', this._tickMarks, this._pastBar, this._slider),
     this._stepText,
     this._backButton
@@ -57,7 +57,7 @@ export class TimeSlider {
     this._slider.value = String(Math.max(1, at));
     // With one step there is nothing to slide.
     this.element.hidden = last < 2;
-    const text = past ? trans.__('step %1 of %2', at, last) : last ? trans.__('now, step %1', last) : trans.__('now');
+    const text = past ? t('step %1 of %2', at, last) : last ? t('now, step %1', last) : t('now');
     this._slider.setAttribute('aria-valuetext', text);
     this._stepText.textContent = text;
     this._pastBar.style.width = `${share}%`;
@@ -74,7 +74,7 @@ export class TimeSlider {
   });
 
   constructor(private readonly _acts: PanelActions) {
-    this._slider.addEventListener('input', () => {
+    listen(this._slider, 'input', () => {
       const at = Number(this._slider.value);
       this._acts.setState({ pastStep: at >= this._view.lastStep ? null : at, chosen: null, form: null });
     });

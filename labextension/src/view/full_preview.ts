@@ -4,7 +4,7 @@ import { safeImage } from './safe_markup';
 import { button } from './icons';
 import type { FullObject, FullPreview } from './rows';
 import { cleanMarkup } from './safe_markup';
-import { oneLine, textBlock } from './text';
+import { oneLine, t, textBlock } from './text';
 import type { PanelActions, ViewState } from './view_state';
 
 const POLICY =
@@ -24,7 +24,7 @@ const colour = (value: string, standard: string): string => (COLOUR.test(value.t
 function frame(object: FullObject, html: string, place: Element): HTMLElement {
   const style = getComputedStyle(place);
   const [ink, ground] = [colour(style.color, '#000'), colour(style.getPropertyValue('--tc-bg'), '#fff')];
-  const title = oneLine(`${object.name}, HTML view`, 120);
+  const title = oneLine(t('%1, HTML view', object.name), 120);
   const srcdoc = framePage(html, ink, ground);
   const element = h('iframe', { class: 'tc-frame', sandbox: '', referrerpolicy: 'no-referrer', title, srcdoc });
   // The sandbox hides the height of the page, so it is estimated.
@@ -45,7 +45,7 @@ function table(preview: FullPreview): HTMLElement {
   const body = preview.cells.slice(0, 100).map(cells => row(cells, 'td'));
   return h(
     'div',
-    { class: 'tc-scroll', tabindex: 0, role: 'group', 'aria-label': 'Table' },
+    { class: 'tc-scroll', tabindex: 0, role: 'group', label: t('Table') },
     h('table', 'tc-table', h('thead', {}, row(preview.columns, 'th')), h('tbody', {}, ...body))
   );
 }
@@ -53,7 +53,7 @@ function table(preview: FullPreview): HTMLElement {
 function previewElement(object: FullObject, preview: FullPreview, place: Element): Child {
   const src = safeImage(preview.image);
   if (src && preview.glyph.length === 0)
-    return h('img', { class: 'tc-picture', src, alt: `${object.name}, a picture` });
+    return h('img', { class: 'tc-picture', src, alt: t('%1, a picture', object.name) });
   if (preview.columns.length > 0) return table(preview);
   if (preview.html) return frame(object, preview.html, place);
   return preview.text && (preview.fields.length === 0 || preview.text.length > 80)
@@ -77,7 +77,7 @@ export function fullPreview(view: ViewState, object: FullObject, acts: PanelActi
   return [
     previewElement(object, shown ?? object.preview, place),
     more && !isImage
-      ? button('Show all', { look: 'small first', disabled: view.ui.commandSent, onclick: () => acts.send(command) })
+      ? button(t('Show all'), { look: 'small first', disabled: view.ui.commandSent, onclick: () => acts.send(command) })
       : null
   ];
 }

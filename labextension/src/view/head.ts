@@ -1,11 +1,11 @@
 /** The head of the panel: status, model and tokens, the buttons Step, Run, Stop and Export. */
 import { Menu } from './menu';
-import { type Child, h, screenReaderText, whenChanged } from './dom';
+import { type Child, h, screenReaderText, setChildren, whenChanged } from './dom';
 import { button, icon, type IconName } from './icons';
 import { rowsOf } from './incremental';
 import type { Model } from './model';
 import type { FullSession } from './rows';
-import { formatNumber, oneLine, plural, textBlock, trans } from './text';
+import { oneLine, plural, t, tableText, textBlock, tn } from './text';
 import { firstWaiting, type PanelActions, type ViewState } from './view_state';
 
 const PHASE_ICONS: Readonly<Record<FullSession['phase'], IconName>> = {
@@ -18,73 +18,69 @@ const PHASE_ICONS: Readonly<Record<FullSession['phase'], IconName>> = {
   failed: 'failed'
 };
 
-const SAVED = 'Saved copy. Run the cell to continue.';
-const UNCHECKED = 'Saved copy, not verified on this computer. Run the cell to continue.';
-
 const ENDED_PHASES: readonly FullSession['phase'][] = ['finished', 'failed'];
 const STEPPABLE_PHASES: readonly FullSession['phase'][] = ['ready', 'stopped', 'failed'];
 const STOPPABLE_PHASES: readonly FullSession['phase'][] = ['thinking', 'running', 'waiting'];
 
 /** The status text, and after the end what failed. */
 function statusText({ session }: Model, live = true): string {
-  if (!live && STOPPABLE_PHASES.includes(session.phase)) return trans.__('Not finished');
-  return [trans.__(session.says || session.phase), ...session.ending].join(' · ');
+  if (!live && STOPPABLE_PHASES.includes(session.phase)) return t('Not finished');
+  return [session.says || session.phase, ...session.ending].join(' · ');
 }
 
 /** Whether a step can be taken: not while the session waits for a decision or a reply. */
 export const canStep = (model: Model): boolean => STEPPABLE_PHASES.includes(model.session.phase);
 
+/** How many calls ran, and how many results were cached. */
+export const ranText = (ran: number, cached: number): string => tn('%1 call ran', '%1 calls ran', ran) + (cached ? `, ${t('%1 cached', cached)}` : '');
+
 /** Tokens and cost of the requests; at an earlier step, tokens up to its turn. */
 function tokensText({ model, isPast: past }: ViewState, turn: number): string {
   const { tokens, cost } = model.session;
-  if (!past) return [tokens ? `${formatNumber(tokens)} tokens` : '', tokens ? cost : ''].filter(Boolean).join(' · ');
+  if (!past) return [tokens && plural(tokens, 'token'), tokens && cost].filter(Boolean).join(' · ');
   const until = rowsOf(model.turns).reduce((sum, row) => sum + (row.turn <= turn ? row.input + row.output : 0), 0);
-  return until ? `${formatNumber(until)} tokens` : '';
+  return until ? plural(until, 'token') : '';
 }
 
 function metaItems(view: ViewState): Child[] {
   const { session } = view.model;
   const counts =
-    session.remembered > 0 ? `${plural(session.ran, 'call')} ran, ${formatNumber(session.remembered)} cached` : '';
+    session.remembered > 0 ? ranText(session.ran, session.remembered) : '';
   const turn = view.isPast ? (view.calls.at(-1)?.turn ?? 0) : ((view.personTurn ?? view.toGuess)?.turn ?? session.turn);
   const parts: [string, string][] = [
     ['opt', oneLine(session.model, 60)],
     ['', view.model.teaching.score],
-    ['', counts || (turn ? `turn ${formatNumber(turn)}` : '')],
+    ['', counts || (turn ? t('turn %1', turn) : '')],
     ['opt', tokensText(view, turn)]
   ];
   return parts.filter(([, text]) => text).map(([look, text]) => h('span', look, text));
 }
 
 function unverifiedTag(): HTMLElement {
-  const title = trans.__('Approvals from another computer are not trusted; you are asked again.');
-  return h('span', { class: 'tc-tag', title }, icon('info'), trans.__('recorded on another computer'));
+  const title = t('Approvals from another computer are not trusted; you are asked again.');
+  return h('span', { class: 'tc-tag', title }, icon('info'), t('recorded on another computer'));
 }
 
 /** The head; a `saved` session was not published by a kernel of this page, an `unchecked` one is in
  * a notebook that Jupyter does not trust on this computer. */
 export class PanelHead {
   // Announcements are made once, by `Announcer`.
-  private readonly _status = h('div', { class: 'tc-status', role: 'status', 'aria-live': 'off', 'aria-label': trans.__('Session status') });
+  private readonly _status = h('div', { class: 'tc-status', role: 'status', 'aria-live': 'off', label: t('Session status') });
   private readonly _about = h('div', 'tc-meta');
-  private readonly _step = button(trans.__('Step'), { icon: 'step', look: 'ghost', onclick: () => this._acts.send({ type: 'step' }) });
-  private readonly _run = button(trans.__('Run'), { icon: 'run', look: 'ghost', onclick: () => this._acts.send({ type: 'run' }) });
-  private readonly _stop = button(trans.__('Stop'), { icon: 'stop', look: 'ghost', onclick: () => this._acts.send({ type: 'stop' }) });
+  private readonly _step = button(t('Step'), { icon: 'step', look: 'ghost', onclick: () => this._acts.send({ type: 'step' }) });
+  private readonly _run = button(t('Run'), { icon: 'run', look: 'ghost', onclick: () => this._acts.send({ type: 'run' }) });
+  private readonly _stop = button(t('Stop'), { icon: 'stop', look: 'ghost', onclick: () => this._acts.send({ type: 'stop' }) });
   private readonly _exportButton = exportMenu(this._acts.exportAs);
   private readonly _controls = h('div', 'tc-drive', h('span', 'tc-sep'), this._step, this._run, this._stop, this._exportButton);
   readonly element = h('div', 'tc-head', this._status, this._about, this._controls);
   private readonly _bar = h('div', { class: 'tc-bar', hidden: true });
-  private readonly _savedBar = h('div', { class: 'tc-bar', hidden: true }, icon('info'), h('span', {}, trans.__(this._unchecked ? UNCHECKED : SAVED)));
+  private readonly _savedBar = h('div', { class: 'tc-bar', hidden: true }, icon('info'), h('span', {}, this._unchecked ? t('Saved copy, not verified on this computer. Run the cell to continue.') : t('Saved copy. Run the cell to continue.')));
   private _view!: ViewState;
   private _statusText = '';
   private readonly _draw = whenChanged(() => {
     const { session } = this._view.model;
     this._updateStatus();
-    this._about.replaceChildren(
-      ...[session.verified || this._unchecked ? null : unverifiedTag(), ...metaItems(this._view)].filter(
-        (one): one is HTMLElement => one instanceof HTMLElement
-      )
-    );
+    setChildren(this._about, [session.verified || this._unchecked ? null : unverifiedTag(), ...metaItems(this._view)]);
     this._controls.hidden = !this._view.live;
     // After the end, Export replaces Step, Run and Stop.
     const ended = session.phase === 'finished' && !this._view.isPast;
@@ -109,7 +105,7 @@ export class PanelHead {
 
   private _updateStatus(): void {
     const { session } = this._view.model;
-    const text = this._view.isPast ? trans.__('Looking back at step %1', this._view.step) : statusText(this._view.model, this._view.live);
+    const text = this._view.isPast ? t('Looking back at step %1', this._view.step) : statusText(this._view.model, this._view.live);
     const name = this._view.isPast ? 'clock' : this._view.personTurn || this._view.toGuess ? 'person' : (PHASE_ICONS[session.phase] ?? 'ready');
     const next = `${name} ${text}`;
     if (next === this._statusText) return;
@@ -122,11 +118,11 @@ export class PanelHead {
 export function announcement(model: Model): { readonly about: string; readonly text: string } {
   const { session } = model;
   const call = firstWaiting(model);
-  if (call) return { about: `${call.id} ${call.bound}`, text: trans.__('%1 waits for your decision.', oneLine(call.tool, 80)) };
+  if (call) return { about: `${call.id} ${call.bound}`, text: t('%1 waits for your decision.', oneLine(call.tool, 80)) };
   const { yours } = session;
-  if (yours) return { about: `turn ${yours.turn}`, text: trans.__('You are the model: it is your turn to reply.') };
+  if (yours) return { about: `turn ${yours.turn}`, text: t('You are the model: it is your turn to reply.') };
   const { turn: guess } = model.teaching;
-  if (guess) return { about: `guess ${guess.turn}`, text: trans.__('Guess what the model does next.') };
+  if (guess) return { about: `guess ${guess.turn}`, text: t('Guess what the model does next.') };
   const ended = ENDED_PHASES.includes(session.phase);
   return { about: ended ? session.phase : '', text: ended ? oneLine(statusText(model), 200) : '' };
 }
@@ -150,13 +146,13 @@ export class Announcer {
 
 /** Export formats: menu text, file extension and MIME type. */
 const EXPORT_FORMATS = {
-  py: ['Python script', 'py', 'text/x-python'],
-  ipynb: ['Notebook', 'ipynb', 'application/x-ipynb+json'],
-  html: ['Web page', 'html', 'text/html'],
-  svg: ['Picture (SVG)', 'svg', 'image/svg+xml'],
-  dot: ['Graph (DOT)', 'dot', 'text/vnd.graphviz'],
-  json: ['Session (JSON)', 'json', 'application/json'],
-  messages: ['Messages (JSON)', 'messages.json', 'application/json']
+  py: [tableText('Python script'), 'py', 'text/x-python'],
+  ipynb: [tableText('Notebook'), 'ipynb', 'application/x-ipynb+json'],
+  html: [tableText('Web page'), 'html', 'text/html'],
+  svg: [tableText('Picture (SVG)'), 'svg', 'image/svg+xml'],
+  dot: [tableText('Graph (DOT)'), 'dot', 'text/vnd.graphviz'],
+  json: [tableText('Session (JSON)'), 'json', 'application/json'],
+  messages: [tableText('Messages (JSON)'), 'messages.json', 'application/json']
 } as const;
 
 export type ExportFormat = keyof typeof EXPORT_FORMATS;
@@ -176,6 +172,6 @@ export function download(name: string, to: ExportFormat, text: string): void {
 
 /** The button that opens the list of formats. */
 const exportMenu = (take: (to: ExportFormat) => void): HTMLElement =>
-  new Menu(trans.__('Export'), button(trans.__('Export'), { icon: 'out', look: 'ghost' }), () =>
-    (Object.keys(EXPORT_FORMATS) as ExportFormat[]).map(to => ({ text: trans.__(EXPORT_FORMATS[to][0]), act: () => take(to) }))
+  new Menu(t('Export'), button(t('Export'), { icon: 'out', look: 'ghost' }), () =>
+    (Object.keys(EXPORT_FORMATS) as ExportFormat[]).map(to => ({ text: t(EXPORT_FORMATS[to][0]), act: () => take(to) }))
   ).element;

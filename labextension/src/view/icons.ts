@@ -69,9 +69,9 @@ export function button(text: string, props: ButtonProps): HTMLButtonElement {
   const attributes = {
     type: props.type,
     class: `tc-btn ${props.look ?? ''}`.trim(),
-    'aria-label': props.label ?? props.title,
+    label: props.label ?? props.title,
     title: props.label ?? props.title,
-    'data-k': props.key,
+    key: props.key,
     disabled: props.disabled ?? false,
     onclick: props.onclick
   };

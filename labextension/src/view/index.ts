@@ -10,7 +10,7 @@ import { Card } from './card';
 import { CompareTab } from './compare/compare_tab';
 import { isDecision } from './decisions';
 import { CallDialog, EditDialog } from './dialogs';
-import { focusInPlace, h, isField } from './dom';
+import { focusInPlace, h, isField, listen } from './dom';
 import type { Dialog } from './fields';
 import { ReplyText, TimeSlider } from './footer';
 import { Graph } from './graph';
@@ -22,7 +22,7 @@ import type { FullCall } from './rows';
 import { StepList } from './steps';
 import { TabBar } from './tabs';
 import { ExerciseBar, ScoreCard } from './teaching';
-import { trans } from './text';
+import { t } from './text';
 import {
   choiceOf,
   firstWaiting,
@@ -151,7 +151,7 @@ export class PanelView {
   private readonly _errorText = h('p', { class: 'tc-error tc-unreadable', hidden: true });
   private readonly _root = h(
     'div',
-    { class: this._host.side ? 'tc side' : 'tc', role: 'region', 'aria-label': trans.__('Tool calls') },
+    { class: this._host.side ? 'tc side' : 'tc', role: 'region', label: t('Tool calls') },
     this._page,
     this._errorText,
     this._announcer.element
@@ -163,7 +163,7 @@ export class PanelView {
     this._tabBar.panels.Graph.append(this._scoreCard.element);
     this._tabBar.panels.Messages.append(this._messagesTab.element);
     this._tabBar.panels.Compare.append(this._compareTab.element);
-    this._root.addEventListener('keydown', event => {
+    listen(this._root, 'keydown', event => {
       if (!this._dialog && !this._handleDecisionKey(event) && this._ui.tab === 'Graph') this._graph.handleKey(event);
       keepKeys(event);
     });
@@ -347,7 +347,7 @@ export class PanelView {
     this._round++;
     try {
       const isReading = this._notRead !== null && this._model.objects.size === 0;
-      const says = isReading ? trans.__('Reading the session.') : this._model.unreadable;
+      const says = isReading ? t('Reading the session.') : this._model.unreadable;
       this._page.hidden = says !== '';
       this._errorText.hidden = says === '';
       this._errorText.classList.toggle('tc-error', !isReading);

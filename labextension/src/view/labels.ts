@@ -3,7 +3,7 @@ import type { IconName } from './icons';
 import { cached } from './incremental';
 import type { Model } from './model';
 import type { FullBranch, FullCall, FullObject } from './rows';
-import { formatDuration, trans } from './text';
+import { formatDuration, t, tableText } from './text';
 import type { ViewState } from './view_state';
 
 export function branchNamed(model: Model, branch: string): FullBranch | undefined {
@@ -23,25 +23,25 @@ export function savedName(view: ViewState, object: FullObject): string {
 }
 
 function pendingState(status: FullCall['status'] | undefined, progress: string): string {
-  if (status === 'running') return progress || 'being made';
-  return status === 'unknown' || status === 'succeeded' ? CALL_LABELS[status].word : 'not made yet';
+  if (status === 'running') return progress || t('being made');
+  return status === 'unknown' || status === 'succeeded' ? t(CALL_LABELS[status].word) : t('not made yet');
 }
 
 /** The state of an unused object; calls may have read it. */
 function unusedState(view: ViewState, object: FullObject): string {
   const reader = view.calls.findLast(call => call.uses.some(use => use.object === object.id));
-  return reader ? `read by ${reader.tool}` : 'not used yet';
+  return reader ? t('read by %1', reader.tool) : t('not used yet');
 }
 
 /** One line under an object's name. */
 export function objectState(view: ViewState, object: FullObject, parked = false): string {
   const saved = savedName(view, object);
   if (object.role === 'pending') return pendingState(view.model.calls.get(object.call)?.status, object.preview.caption);
-  if (object.role === 'output') return 'not saved yet';
+  if (object.role === 'output') return t('not saved yet');
   if (parked) return unusedState(view, object);
-  if (saved && object.branch === '') return `saved as ${saved}`;
+  if (saved && object.branch === '') return t('saved as %1', saved);
   if (object.preview.caption) return object.preview.caption;
-  return object.role === 'input' ? 'from the notebook' : '';
+  return object.role === 'input' ? t('from the notebook') : '';
 }
 
 type Status = FullCall['status'];
@@ -54,19 +54,23 @@ interface CallLabel {
 }
 
 const CALL_LABELS: Readonly<Record<Status, CallLabel>> = {
-  proposed: { icon: 'wait', word: 'waits for you', look: 'e-pending' },
-  'input required': { icon: 'wait', word: 'asks you', look: 'e-pending' },
-  approved: { icon: 'run', word: 'approved', look: 'e-pending' },
-  running: { icon: 'run', word: 'running', look: 'e-running' },
-  succeeded: { icon: 'done', word: 'done', look: '' },
-  failed: { icon: 'failed', word: 'failed', look: 'e-failed' },
-  rejected: { icon: 'reject', word: 'rejected', look: 'e-none' },
-  answered: { icon: 'person', word: 'answered by you', look: '' },
-  interrupted: { icon: 'stop', word: 'interrupted', look: 'e-none' },
-  unknown: { icon: 'warning', word: 'outcome unknown', look: 'e-pending' }
+  proposed: { icon: 'wait', word: tableText('waits for you'), look: 'e-pending' },
+  'input required': { icon: 'wait', word: tableText('asks you'), look: 'e-pending' },
+  approved: { icon: 'run', word: tableText('approved'), look: 'e-pending' },
+  running: { icon: 'run', word: tableText('running'), look: 'e-running' },
+  succeeded: { icon: 'done', word: tableText('done'), look: '' },
+  failed: { icon: 'failed', word: tableText('failed'), look: 'e-failed' },
+  rejected: { icon: 'reject', word: tableText('rejected'), look: 'e-none' },
+  answered: { icon: 'person', word: tableText('answered by you'), look: '' },
+  interrupted: { icon: 'stop', word: tableText('interrupted'), look: 'e-none' },
+  unknown: { icon: 'warning', word: tableText('outcome unknown'), look: 'e-pending' }
 };
 
-export const callLabel = (status: Status): CallLabel => CALL_LABELS[status];
+/** The CSS class of a call's edges. */
+export const callLook = ({ status }: FullCall): string => CALL_LABELS[status].look;
+
+/** The outcome of a call. */
+export const callWord = ({ status }: FullCall): string => t(CALL_LABELS[status].word);
 
 /** The icon of a call in the list of steps. */
 export function stepIcon(call: FullCall): IconName {
@@ -81,13 +85,13 @@ export const warningText = ({ warning }: FullCall): string => (warning ? `${warn
 
 /** The outcome of a call and how long it took, for the right end of its step. */
 export function endText(call: FullCall): string {
-  if (call.warning) return call.warning.kind;
-  if (call.status !== 'succeeded') return trans.__(CALL_LABELS[call.status].word);
-  if (call.outdated) return 'outdated';
-  if (call.memory) return trans.__('cached');
+  if (call.warning) return t(call.warning.kind);
+  if (call.status !== 'succeeded') return callWord(call);
+  if (call.outdated) return t('outdated');
+  if (call.memory) return t('cached');
   const time = formatDuration(call.ms);
-  if (call.edited) return time ? `edited, ${time}` : 'edited';
-  return call.saves ? trans.__('saved') : time;
+  if (call.edited) return t('edited') + (time && `, ${time}`);
+  return call.saves ? t('saved') : time;
 }
 
 /** The icon on a call's edge. */
@@ -117,10 +121,10 @@ export function objectMarks(view: ViewState, object: FullObject): readonly (read
   if (object.branch !== '') return [];
   const call = view.model.calls.get(object.call);
   const warning = warningOf(view, object);
-  const marks: (readonly [IconName, string])[] = warning ? [['warning', warning.kind]] : [];
-  if (call?.outdated || object.outdated) marks.push(['clock', 'outdated']);
-  if (call?.memory) marks.push(['memory', 'cached']);
-  if (call?.status === 'answered') marks.push(['person', 'your answer']);
-  if (object.equals) marks.push(['equal', `equal to ${object.equals}`]);
+  const marks: (readonly [IconName, string])[] = warning ? [['warning', t(warning.kind)]] : [];
+  if (call?.outdated || object.outdated) marks.push(['clock', t('outdated')]);
+  if (call?.memory) marks.push(['memory', t('cached')]);
+  if (call?.status === 'answered') marks.push(['person', t('your answer')]);
+  if (object.equals) marks.push(['equal', t('equal to %1', object.equals)]);
   return marks;
 }

@@ -1,5 +1,5 @@
 /** A button that opens a menu. */
-import { consume, focusInPlace, h } from './dom';
+import { consume, focusInPlace, h, listen } from './dom';
 
 export interface MenuEntry {
   readonly text: string;
@@ -17,14 +17,14 @@ export class Menu {
 
   constructor(label: string, private readonly _opener: HTMLButtonElement, private readonly _entries: () => readonly MenuEntry[]) {
     const id = `tc-menu${++ids}`;
-    this._list = h('div', { class: 'tc-menu', role: 'menu', 'aria-label': label, id, hidden: true });
+    this._list = h('div', { class: 'tc-menu', role: 'menu', label: label, id, hidden: true });
     this.element = h('div', 'tc-menuplace', _opener, this._list);
     _opener.setAttribute('aria-haspopup', 'menu');
     _opener.setAttribute('aria-controls', id);
     _opener.setAttribute('aria-expanded', 'false');
-    _opener.addEventListener('click', () => this._setOpen(this._list.hidden));
-    this.element.addEventListener('keydown', event => this._handleKey(event));
-    this.element.addEventListener('focusout', event => {
+    listen(_opener, 'click', () => this._setOpen(this._list.hidden));
+    listen(this.element, 'keydown', event => this._handleKey(event));
+    listen(this.element, 'focusout', event => {
       const target = event.relatedTarget;
       if (!(target instanceof globalThis.Node && this.element.contains(target))) this._setOpen(false);
     });

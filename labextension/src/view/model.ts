@@ -33,6 +33,7 @@ import {
   type UnknownRow,
   withDefaults
 } from './rows';
+import { t } from './text';
 
 interface Tables {
   readonly calls: ReadonlyMap<string, FullCall>;
@@ -209,7 +210,7 @@ function* wholeModel(notice: UnknownRow): Generator<void, Model> {
     return {
       ...EMPTY_MODEL,
       live: false,
-      unreadable: 'This session was saved by a newer jupyter-toolcall. Update jupyter-toolcall to see it.'
+      unreadable: t('This session was saved by a newer jupyter-toolcall. Update jupyter-toolcall to see it.')
     };
   }
   return { ...(yield* modelWithRows(EMPTY_MODEL, isRecord(notice.rows) ? notice.rows : {})), live: notice.live !== false };

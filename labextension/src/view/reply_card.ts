@@ -1,11 +1,11 @@
 /** The card of a person who plays the model: the request, and the form for the reply. */
 import { callText } from './dialogs';
-import { type Child, focusInPlace, h, keyedChildren, whenChanged } from './dom';
+import { type Child, focusInPlace, h, keyedChildren, mutedText, setChildren, whenChanged } from './dom';
 import { labelledField } from './fields';
 import { button, icon } from './icons';
 import type { Model } from './model';
 import type { FullPersonTurn, FullToldResult, FullTool, FullWrittenCall } from './rows';
-import { oneLine, textBlock } from './text';
+import { oneLine, t, textBlock, tn } from './text';
 import type { PanelActions, ViewState } from './view_state';
 
 interface WrittenCall {
@@ -17,7 +17,7 @@ interface WrittenCall {
 }
 
 function writtenCall({ call, number, live, sent, remove }: WrittenCall): HTMLElement {
-  const label = `Remove ${oneLine(call.tool, 80)}`;
+  const label = t('Remove %1', oneLine(call.tool, 80));
   return h(
     'li',
     { class: 'tc-written', 'data-n': number },
@@ -28,18 +28,18 @@ function writtenCall({ call, number, live, sent, remove }: WrittenCall): HTMLEle
 
 /** The card; a redraw keeps the text in its field. */
 export class ReplyCard {
-  private readonly _turn = h('span', 'small muted');
-  private readonly _title = h('div', 'tc-title', h('h3', {}, 'Reply as the model'), this._turn);
-  private readonly _hint = h('p', {}, 'Choose a tool to write a call, write a text, or both.');
+  private readonly _turn = mutedText();
+  private readonly _title = h('div', 'tc-title', h('h3', {}, t('Reply as the model')), this._turn);
+  private readonly _hint = h('p', {}, t('Choose a tool to write a call, write a text, or both.'));
   private readonly _requestParts = new RequestParts(tool => this._acts.openCallDialog(tool, this._replyText.value));
-  private readonly _calls = h('ol', { class: 'tc-calls', 'aria-label': 'Your calls' });
-  private readonly _replyText = h('textarea', { class: 'tc-in', rows: 2, 'aria-label': 'Your words', 'data-k': 'words' });
-  private readonly _field = labelledField('Your words', 'optional beside a call', this._replyText);
-  private readonly _send = button('Send', { type: 'submit', look: 'primary', key: 'send' });
-  private readonly _consequence = h('span', 'small muted');
+  private readonly _calls = h('ol', { class: 'tc-calls', label: t('Your calls') });
+  private readonly _replyText = h('textarea', { class: 'tc-in', rows: 2, label: t('Your words'), key: 'words' });
+  private readonly _field = labelledField(t('Your words'), t('optional beside a call'), this._replyText);
+  private readonly _send = button(t('Send'), { type: 'submit', look: 'primary', key: 'send' });
+  private readonly _consequence = mutedText();
   private readonly _form = h('form', { class: 'tc-form', onsubmit: event => this._submit(event) }, this._calls, this._field, h('div', 'tc-row', this._send, this._consequence));
   private readonly _parts = [this._title, this._hint, ...this._requestParts.elements, this._form];
-  readonly element = h('div', { class: 'tc-reply tc-replying', role: 'group', 'aria-label': 'Reply as the model' }, ...this._parts);
+  readonly element = h('div', { class: 'tc-reply tc-replying', role: 'group', label: t('Reply as the model') }, ...this._parts);
   private readonly _callRows = keyedChildren(this._calls, writtenCall);
   private _view!: ViewState;
   private _shownTurn = 0;
@@ -69,7 +69,7 @@ export class ReplyCard {
 
   private _draw(yours: FullPersonTurn): void {
     const { live } = this._view;
-    this._turn.textContent = `turn ${yours.turn}`;
+    this._turn.textContent = t('turn %1', yours.turn);
     this._requestParts.paint(yours, this._view.model, live);
     this._callRows(
       yours.calls.map((call, index) => ({
@@ -85,15 +85,15 @@ export class ReplyCard {
     if (this._hadFocus && yours.turn !== this._shownTurn) queueMicrotask(() => focusInPlace(this.element.querySelector('button')));
     this._hadFocus &&= yours.turn === this._shownTurn;
     this._consequence.textContent = yours.calls.length
-      ? `You get the ${yours.calls.length === 1 ? 'result of the call' : `results of the ${yours.calls.length} calls`} in the next turn.`
-      : 'A text without a call ends the run.';
+      ? tn('You get the result of the call in the next turn.', 'You get the results of the %1 calls in the next turn.', yours.calls.length)
+      : t('A text without a call ends the run.');
   }
 }
 
 const monoText = (words: string, look = ''): HTMLElement => h('span', { class: `tc-words ${look}`.trim() }, textBlock(words));
 
 function toldResult(one: FullToldResult): HTMLElement[] {
-  const from = one.tool ? oneLine(one.tool, 60) : 'told';
+  const from = one.tool ? oneLine(one.tool, 60) : t('told');
   const body = monoText(one.text, 'mono');
   return [
     h('dt', { title: from }, one.step ? `${one.step} ` : '', from),
@@ -103,13 +103,13 @@ function toldResult(one: FullToldResult): HTMLElement[] {
 
 /** The prompt, and the results since the last reply. */
 function promptAndResults(turn: FullPersonTurn): HTMLElement {
-  const asked = [h('dt', {}, 'prompt'), h('dd', {}, monoText(turn.prompt))];
+  const asked = [h('dt', {}, t('prompt')), h('dd', {}, monoText(turn.prompt))];
   return h('dl', 'tc-args tc-heard', ...asked, ...turn.told.flatMap(toldResult));
 }
 
 function systemText(turn: FullPersonTurn): Child {
   if (!turn.system) return null;
-  const summary = h('summary', {}, icon('down'), 'System text');
+  const summary = h('summary', {}, icon('down'), t('System text'));
   return h('details', 'tc-more', summary, h('pre', { class: 'tc-text', tabindex: 0 }, textBlock(turn.system)));
 }
 
@@ -121,7 +121,7 @@ interface ToolItem {
 function toolItem({ tool, live }: ToolItem, choose: (tool: FullTool) => void): HTMLElement {
   const name = oneLine(tool.id, 120);
   const label = live
-    ? h('button', { class: 'tool', 'data-k': `tool ${tool.id}`, onclick: () => choose(tool) }, name)
+    ? h('button', { class: 'tool', key: `tool ${tool.id}`, onclick: () => choose(tool) }, name)
     : h('code', 'tool', name);
   const about = h('span', 'about', textBlock(tool.description.trim(), 20_000));
   return h('li', { class: live ? 'tc-tool live' : 'tc-tool' }, label, about);
@@ -130,12 +130,12 @@ function toolItem({ tool, live }: ToolItem, choose: (tool: FullTool) => void): H
 /** The parts of a request that a person replies to: prompt, results, system text and tools. */
 export class RequestParts {
   private readonly _request = h('div', 'tc-cardbody');
-  private readonly _heading = h('h4', 'tc-part', 'Tools');
-  private readonly _tools = h('ul', { class: 'tc-tools-now', 'aria-label': 'Tools of this turn' });
+  private readonly _heading = h('h4', 'tc-part', t('Tools'));
+  private readonly _tools = h('ul', { class: 'tc-tools-now', label: t('Tools of this turn') });
   private readonly _rows = keyedChildren(this._tools, (one: ToolItem) => toolItem(one, this._choose));
   private _personTurn!: FullPersonTurn;
   private readonly _drawRequest = whenChanged(() => {
-    this._request.replaceChildren(...[promptAndResults(this._personTurn), systemText(this._personTurn)].filter(one => one instanceof Node));
+    setChildren(this._request, [promptAndResults(this._personTurn), systemText(this._personTurn)]);
   });
   /** The request, the heading of the tools, and the tools, in order. */
   readonly elements: readonly HTMLElement[] = [this._request, this._heading, this._tools];

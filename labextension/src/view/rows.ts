@@ -22,6 +22,7 @@ import {
   type Written,
   type YourTurn
 } from '../generated/contract';
+import { t, tn } from './text';
 
 export type { FullBranch, FullCall, FullChange, FullComparison, FullDifference, FullGuess, FullMessage, FullObject, FullPair, FullPart, FullSession, FullTeaching, FullTool, FullTurn };
 export type FullPreview = Full<Preview>;
@@ -35,7 +36,14 @@ export type UnknownRow = Readonly<Record<string, unknown>>;
 export const isRecord = (value: unknown): value is UnknownRow =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
-export const text = (value: unknown): string => (typeof value === 'string' ? value : '');
+/** A text; one of the interface is sent as an English text, or two for one and for many, and its values, which may be such texts. An empty text joins them. */
+export function text(value: unknown): string {
+  const [english, ...values] = list(value);
+  const filled = values.map(one => (typeof one === 'number' ? one : text(one)));
+  if (Array.isArray(english)) return tn(text(english[0]), text(english[1]), Number(values[0]), ...filled.slice(1));
+  if (typeof english !== 'string') return typeof value === 'string' ? value : '';
+  return english ? t(english, ...filled) : filled.join('');
+}
 
 export const list = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : []);
 
@@ -69,7 +77,11 @@ function sameShape(value: unknown, standard: unknown): boolean {
 export function withDefaults<T extends object>(row: UnknownRow, standard: T): T {
   // A saved row leaves out most fields: what it has is looked at, not what it could have.
   const whole = { ...standard } as Record<string, unknown>;
-  for (const key in row) if (Object.hasOwn(standard, key) && sameShape(row[key], whole[key])) whole[key] = row[key];
+  for (const key in row) {
+    if (!Object.hasOwn(standard, key)) continue;
+    const value = typeof whole[key] === 'string' && Array.isArray(row[key]) ? text(row[key]) : row[key];
+    if (sameShape(value, whole[key])) whole[key] = value;
+  }
   return whole as T;
 }
 

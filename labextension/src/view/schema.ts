@@ -3,7 +3,8 @@
  *
  * An unchanged field returns exactly its initial value.
  */
-import { type FullObject, isRecord, type UnknownRow } from './rows';
+import { type FullObject, isRecord, text, type UnknownRow } from './rows';
+import { t } from './text';
 
 type Schema = UnknownRow;
 
@@ -120,7 +121,7 @@ export function fieldsOf(parameters: Schema, values: Readonly<Record<string, unk
   return [...names].map(name => {
     const { schema, nullable } = plain(own(definitions, name) ?? {}, parameters);
     const initial = own(values, name);
-    const description = typeof schema.description === 'string' ? schema.description : '';
+    const description = text(schema.description);
     const common = {
       name,
       description,
@@ -149,20 +150,20 @@ type Read = { readonly value: unknown } | { readonly omit: true } | { readonly e
 function empty(field: Field): Read {
   if (field.nullable) return { value: null };
   if (!field.required) return { omit: true };
-  return field.kind === 'text' ? { value: '' } : { error: 'Enter a value.' };
+  return field.kind === 'text' ? { value: '' } : { error: t('Enter a value.') };
 }
 
 function number(field: Field, raw: string): Read {
   const value = Number(raw);
-  if (!Number.isFinite(value)) return { error: 'Enter a number.' };
-  return field.integer && !Number.isInteger(value) ? { error: 'Enter a whole number.' } : { value };
+  if (!Number.isFinite(value)) return { error: t('Enter a number.') };
+  return field.integer && !Number.isInteger(value) ? { error: t('Enter a whole number.') } : { value };
 }
 
 function json(raw: string): Read {
   try {
     return { value: JSON.parse(raw) as unknown };
   } catch (error) {
-    return { error: `Enter valid JSON: ${error instanceof Error ? error.message : 'it cannot be read'}.` };
+    return { error: t('Enter valid JSON: %1.', error instanceof Error ? error.message : '') };
   }
 }
 

@@ -1,14 +1,14 @@
 /** The list of steps, and the list of tools with their breakpoints. */
-import { type Child, h, keyedChildren, screenReaderText, scrollIntoList, whenChanged } from './dom';
+import { type Child, h, keyedChildren, listen, screenReaderText, scrollIntoList, setChildren, whenChanged } from './dom';
 import { icon } from './icons';
 import { endText, stepIcon, warningText } from './labels';
 import { objectsByCall } from './model';
 import type { FullCall, FullTool } from './rows';
-import { oneLine, plural, summaryOf, textBlock, trans } from './text';
+import { oneLine, plural, summaryOf, t, textBlock, tn } from './text';
 import { choiceOf, type PanelActions, type ViewState } from './view_state';
 
 /** The status for screen readers, if the end of the line does not show it. */
-const spokenStatus = (call: FullCall): string => (call.warning ? 'warning, ' : call.status === 'succeeded' && !call.memory ? 'done, ' : '');
+const spokenStatus = (call: FullCall): string => (call.warning ? t('warning, ') : call.status === 'succeeded' && !call.memory ? t('done, ') : '');
 
 interface StepItem {
   readonly call: FullCall;
@@ -36,7 +36,7 @@ function stepElement(item: StepItem, open: (call: FullCall) => void): HTMLElemen
     icon(stepIcon(call)),
     h(
       'button',
-      { class: 'tool', 'data-k': `step ${call.id}` },
+      { class: 'tool', key: `step ${call.id}` },
       oneLine(call.tool, 120)
     ),
     h('span', 'what', spokenStatus(call) ? screenReaderText(spokenStatus(call)) : null, ...stepText(item)),
@@ -55,17 +55,17 @@ export function shownPart(length: number, chosen: number): readonly [number, num
   return [Math.max(0, middle - 2 * STEP_BLOCK), Math.min(length, middle + 3 * STEP_BLOCK)];
 }
 
-function showFolded(element: HTMLElement, number: number, which: string): void {
+function showFolded(element: HTMLElement, number: number, text: string): void {
   element.hidden = number === 0;
-  element.textContent = `${plural(number, `${which} step`)} not shown. To see them, use the graph or Time.`;
+  element.textContent = `${text} ${t('To see them, use the graph or Time.')}`;
 }
 
 /** The heading and the list. */
 export class StepList {
-  private readonly _list = h('ol', { class: 'tc-steps', 'aria-label': trans.__('Steps') });
+  private readonly _list = h('ol', { class: 'tc-steps', label: t('Steps') });
   private readonly _laterText = h('p', 'tc-later');
-  private readonly _emptyText = h('p', 'tc-later', trans.__('No steps yet.'));
-  private readonly _pane = h('div', 'tc-pane', h('h3', 'tc-h', trans.__('Steps')), this._list, this._emptyText, this._laterText);
+  private readonly _emptyText = h('p', 'tc-later', t('No steps yet.'));
+  private readonly _pane = h('div', 'tc-pane', h('h3', 'tc-h', t('Steps')), this._list, this._emptyText, this._laterText);
   private readonly _earlierText = h('p', 'tc-later');
   private readonly _furtherText = h('p', 'tc-later');
   private readonly _toolList = new ToolList(this._acts);
@@ -78,7 +78,7 @@ export class StepList {
     this._list.before(this._earlierText);
     this._list.after(this._furtherText);
     this._pane.append(this._toolList.element);
-    this._list.addEventListener('keydown', event => this._moveByArrow(event));
+    listen(this._list, 'keydown', event => this._moveByArrow(event));
   }
 
   paint(view: ViewState): void {
@@ -90,20 +90,21 @@ export class StepList {
       view.calls.slice(from, to).map(call => {
         const object = objects.get(call.object);
         const names = lists.get(call.id)?.map(each => each.name) ?? (object ? [object.name] : []);
-        const made = names.length > 4 ? `${names.slice(0, 3).join(', ')} and ${names.length - 3} more` : names.join(', ');
+        const made = names.length > 4 ? t('%1 and %2 more', names.slice(0, 3).join(', '), names.length - 3) : names.join(', ');
         const item = { call, made, pending: object?.role === 'pending' };
         return { key: call.id, stamp: [call, item.made, item.pending], item };
       })
     );
     this._list.style.setProperty('--tc-n', view.lastStep > 999 ? '36px' : '20px');
     this._markCurrent(this._list.children[chosen - from] ?? null, view.followsNewest);
-    showFolded(this._earlierText, from, 'earlier');
-    showFolded(this._furtherText, view.calls.length - to, 'further');
+    showFolded(this._earlierText, from, tn('%1 earlier step is not shown.', '%1 earlier steps are not shown.', from));
+    const further = view.calls.length - to;
+    showFolded(this._furtherText, further, tn('%1 further step is not shown.', '%1 further steps are not shown.', further));
     const hidden = view.isPast
       ? [...view.model.calls.values()].filter(call => call.branch === '' && call.step > view.step).length
       : 0;
     this._laterText.hidden = hidden === 0;
-    this._laterText.textContent = `${plural(hidden, 'later step')} ${hidden === 1 ? 'is' : 'are'} hidden`;
+    this._laterText.textContent = tn('%1 later step is hidden', '%1 later steps are hidden', hidden);
     this._emptyText.hidden = view.calls.length > 0;
     this._toolList.paint(view);
   }
@@ -140,9 +141,9 @@ export class StepList {
 
 /** The note beside a tool's name. */
 function toolNote(tool: FullTool, stops: boolean): string {
-  if (stops) return 'breakpoint: calls wait';
-  if (tool.for_person) return 'a request to you';
-  return tool.read_only ? 'read-only' : '';
+  if (stops) return t('breakpoint: calls wait');
+  if (tool.for_person) return t('a request to you');
+  return tool.read_only ? t('read-only') : '';
 }
 
 function breakpointButton(tool: FullTool, stops: boolean, view: ViewState, acts: PanelActions): HTMLElement {
@@ -152,9 +153,9 @@ function breakpointButton(tool: FullTool, stops: boolean, view: ViewState, acts:
     {
       class: 'tc-stopat',
       'aria-pressed': String(stops),
-      'aria-label': `Breakpoint on ${oneLine(tool.id, 120)}`,
-      title: stops ? 'Remove the breakpoint' : 'Wait at every call of this tool',
-      'data-k': `break ${tool.id}`,
+      label: t('Breakpoint on %1', oneLine(tool.id, 120)),
+      title: stops ? t('Remove the breakpoint') : t('Wait at every call of this tool'),
+      key: `break ${tool.id}`,
       disabled: !view.live || view.isPast || view.ui.commandSent,
       onclick: send
     },
@@ -183,7 +184,7 @@ function toolSummary(toolList: number, stops: number): string {
 /** The folded list of tools. */
 class ToolList {
   private readonly _summary = h('summary', {});
-  private readonly _list = h('ul', { 'aria-label': 'Tools' });
+  private readonly _list = h('ul', { label: t('Tools') });
   readonly element = h('details', { class: 'tc-toolbox', hidden: true }, this._summary, this._list);
   private _view!: ViewState;
   private readonly _draw = whenChanged(() => {
@@ -192,12 +193,12 @@ class ToolList {
     this._summary.textContent = toolSummary(all.length, this._view.model.session.stops.length);
     const focus = document.activeElement?.getAttribute('data-k');
     const children: Child[] = this.element.open ? all.map(tool => toolElement(tool, this._view, this._acts)) : [];
-    this._list.replaceChildren(...children.filter(child => child instanceof HTMLElement));
+    setChildren(this._list, children);
     if (focus) [...this._list.querySelectorAll<HTMLElement>('button')].find(one => one.dataset.k === focus)?.focus();
   });
 
   constructor(private readonly _acts: PanelActions) {
-    this.element.addEventListener('toggle', () => this.paint(this._view));
+    listen(this.element, 'toggle', () => this.paint(this._view));
   }
 
   paint(next: ViewState): void {

@@ -1,6 +1,6 @@
 /** The tabs. */
-import { consume, focusInPlace, h } from './dom';
-import { trans } from './text';
+import { consume, focusInPlace, h, listen } from './dom';
+import { t } from './text';
 import { type PanelActions, type Tab, TABS, type ViewState } from './view_state';
 
 let ids = 0;
@@ -17,13 +17,13 @@ export class TabBar {
   private readonly _buttons = TABS.map((tab, index) => this._buttonOf(tab, index));
   private readonly _list = h(
     'div',
-    { class: 'tc-tablist', role: 'tablist', 'aria-label': trans.__('Views') },
+    { class: 'tc-tablist', role: 'tablist', label: t('Views') },
     ...this._buttons
   );
   readonly element: HTMLElement = h('div', 'tc-tabs', this._list, ...this._beside);
 
   constructor(private readonly _acts: PanelActions, private readonly _beside: readonly HTMLElement[]) {
-    this._list.addEventListener('keydown', event => this._moveByKey(event));
+    listen(this._list, 'keydown', event => this._moveByKey(event));
   }
 
   paint({ ui }: ViewState): void {
@@ -44,7 +44,7 @@ export class TabBar {
   private _buttonOf(tab: Tab, index: number): HTMLButtonElement {
     const tabId = `${this._id}-${index}`;
     const onclick = (): void => this._acts.setState({ tab });
-    return h('button', { role: 'tab', id: tabId, 'aria-controls': `${tabId}-p`, onclick }, trans.__(tab));
+    return h('button', { role: 'tab', id: tabId, 'aria-controls': `${tabId}-p`, onclick }, t(tab));
   }
 
   private _moveByKey(event: KeyboardEvent): void {

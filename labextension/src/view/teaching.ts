@@ -1,49 +1,49 @@
 /** Teaching: the card that asks for a guess, the result and score of the guesses, and the exercise. */
 import { callText } from './dialogs';
-import { type Child, focusInPlace, h, prose, screenReaderText, whenChanged } from './dom';
+import { type Child, focusInPlace, h, mutedText, prose, screenReaderText, setChildren, strongText, whenChanged } from './dom';
 import { toolDescription } from './facts';
 import { complain, FieldRow, filledArguments, FormError, nextId } from './fields';
 import { button, icon, type IconName } from './icons';
 import { RequestParts } from './reply_card';
 import type { FullGuess, FullPersonTurn, FullTool, FullWrittenCall } from './rows';
 import { fieldsOf, own } from './schema';
-import { literalText, oneLine, plural, summaryOf, textBlock } from './text';
+import { literalText, oneLine, summaryOf, t, tableText, textBlock, tn } from './text';
 import type { PanelActions, ViewState } from './view_state';
 
 /** Radio buttons for the tools, and for no call. */
 function toolChoice(tools: readonly FullTool[], chosen: (tool: FullTool | null) => void): HTMLElement[] {
   const name = nextId();
   const one = (label: Child, tool: FullTool | null): HTMLElement => {
-    const radio = h('input', { type: 'radio', name, onchange: () => chosen(tool), 'data-k': tool?.id ?? '' });
+    const radio = h('input', { type: 'radio', name, onchange: () => chosen(tool), key: tool?.id ?? '' });
     return h('label', { title: summaryOf(tool?.description ?? '') }, radio, label);
   };
   return [
     ...tools.map(tool => one(h('code', {}, oneLine(tool.id, 120)), tool)),
-    one(h('span', {}, NO_CALL), null)
+    one(h('span', {}, t(NO_CALL)), null)
   ];
 }
 
 export class GuessCard {
-  private readonly _turn = h('span', 'small muted');
-  private readonly _title = h('div', 'tc-title', h('h3', {}, 'What will the model call next?'), this._turn);
-  private readonly _tools = h('div', { class: 'tc-choice', role: 'radiogroup', 'aria-label': 'Tool' });
+  private readonly _turn = mutedText();
+  private readonly _title = h('div', 'tc-title', h('h3', {}, t('What will the model call next?')), this._turn);
+  private readonly _tools = h('div', { class: 'tc-choice', role: 'radiogroup', label: t('Tool') });
   private readonly _description = h('p', 'small muted');
   private readonly _fields = h('div', 'tc-fields');
   private readonly _error = new FormError();
-  private readonly _checkButton = button('Check my guess', { type: 'submit', look: 'primary', key: 'check guess' });
-  private readonly _showButton = button('Show the call', { look: 'ghost', key: 'show', onclick: () => this._acts.send({ type: 'skip_guess', rest: false }) });
-  private readonly _skipButton = button('Skip the rest', { look: 'ghost right', key: 'rest', onclick: () => this._acts.send({ type: 'skip_guess', rest: true }) });
+  private readonly _checkButton = button(t('Check my guess'), { type: 'submit', look: 'primary', key: 'check guess' });
+  private readonly _showButton = button(t('Show the call'), { look: 'ghost', key: 'show', onclick: () => this._acts.send({ type: 'skip_guess', rest: false }) });
+  private readonly _skipButton = button(t('Skip the rest'), { look: 'ghost right', key: 'rest', onclick: () => this._acts.send({ type: 'skip_guess', rest: true }) });
   private readonly _form = h(
     'form',
     { class: 'tc-form', onsubmit: event => this._submit(event), novalidate: true },
-    h('div', 'tc-field', h('span', { class: 'tc-label', 'aria-hidden': 'true' }, 'Tool'), this._tools, this._description),
+    h('div', 'tc-field', h('span', { class: 'tc-label', 'aria-hidden': 'true' }, t('Tool')), this._tools, this._description),
     this._fields,
     this._error.element,
     h('div', 'tc-row', this._checkButton, this._showButton, this._skipButton)
   );
   private readonly _requestParts = new RequestParts();
-  private readonly _more = h('details', 'tc-more', h('summary', {}, icon('down'), 'What the model is sent'), ...this._requestParts.elements);
-  readonly element = h('div', { class: 'tc-reply tc-guessing', role: 'group', 'aria-label': 'Guess' }, this._title, this._form, this._more);
+  private readonly _more = h('details', 'tc-more', h('summary', {}, icon('down'), t('What the model is sent')), ...this._requestParts.elements);
+  readonly element = h('div', { class: 'tc-reply tc-guessing', role: 'group', label: t('Guess') }, this._title, this._form, this._more);
   private _view!: ViewState;
   private _rows: readonly FieldRow[] = [];
   private _chosen!: FullTool | null | undefined;
@@ -86,7 +86,7 @@ export class GuessCard {
 
   private _submit(event: Event): void {
     event.preventDefault();
-    if (this._chosen === undefined) return this._error.show(`Choose a tool, or "${NO_CALL}".`);
+    if (this._chosen === undefined) return this._error.show(t('Choose a tool, or "%1".', t(NO_CALL)));
     const filled = filledArguments(this._rows);
     this._error.show('');
     this._hadFocus = this.element.contains(document.activeElement);
@@ -94,7 +94,7 @@ export class GuessCard {
   }
 
   private _draw(now: FullPersonTurn): void {
-    this._turn.textContent = `turn ${now.turn}`;
+    this._turn.textContent = t('turn %1', now.turn);
     this._startForm(now.turn, now.tools.join(' '), this._view.model.session.name);
     this._requestParts.paint(now, this._view.model, false);
     this._form.hidden = !this._view.live;
@@ -103,9 +103,9 @@ export class GuessCard {
   }
 }
 
-const NO_CALL = 'no call: it answers';
+const NO_CALL = tableText('no call: it answers');
 
-const callOrNone = (written: FullWrittenCall | null): string => (written?.tool ? callText(written) : NO_CALL);
+const callOrNone = (written: FullWrittenCall | null): string => (written?.tool ? callText(written) : t(NO_CALL));
 
 const valueText = (value: unknown): string => (typeof value === 'string' ? oneLine(value, 200) : literalText(value, 200));
 
@@ -118,15 +118,15 @@ interface ComparedLine {
 
 function argumentText(written: FullWrittenCall | null, name: string, right: boolean): string {
   const value = written ? own(written.arguments, name) : undefined;
-  if (value === undefined) return right ? 'by default' : 'left out';
+  if (value === undefined) return right ? t('by default') : t('left out');
   return valueText(value);
 }
 
 /** The compared lines: the tool, and each argument if the tool is right. */
 function comparedLines(row: FullGuess): ComparedLine[] {
   const { guess, came, tool } = row;
-  if (!tool || !came) return [{ name: 'call', right: tool, guessed: callOrNone(guess), came: callOrNone(came) }];
-  const first = { name: 'tool', right: true, guessed: oneLine(guess?.tool ?? '', 120), came: oneLine(came.tool, 120) };
+  if (!tool || !came) return [{ name: t('call'), right: tool, guessed: callOrNone(guess), came: callOrNone(came) }];
+  const first = { name: t('tool'), right: true, guessed: oneLine(guess?.tool ?? '', 120), came: oneLine(came.tool, 120) };
   const rest = row.marks.map(({ name, right }) => ({
     name: oneLine(name, 80),
     right,
@@ -137,25 +137,23 @@ function comparedLines(row: FullGuess): ComparedLine[] {
 }
 
 function comparedRow({ name, right, guessed, came }: ComparedLine): HTMLElement {
-  const says = screenReaderText(right ? 'right' : 'not right');
+  const says = screenReaderText(right ? t('right') : t('not right'));
   const mark = h('td', { class: right ? 'mark right' : 'mark' }, icon(right ? 'done' : 'close'), says);
   return h('tr', {}, mark, h('th', { scope: 'row' }, name), h('td', {}, h('code', {}, guessed)), h('td', {}, h('code', {}, came)));
 }
 
-const COLUMNS = ['', '', 'your guess', 'the model'];
-
 function guessTable(row: FullGuess): HTMLElement {
-  const head = h('tr', {}, ...COLUMNS.map(text => h('th', { scope: 'col' }, text)));
+  const head = h('tr', {}, ...['', '', t('your guess'), t('the model')].map(text => h('th', { scope: 'col' }, text)));
   return h('table', 'tc-beside', h('thead', {}, head), h('tbody', {}, ...comparedLines(row).map(comparedRow)));
 }
 
 /** A guess and the model's reply. */
 function guessResult(row: FullGuess): Child[] {
-  const pointsList = row.guess ? `${row.right} of ${plural(row.of, 'point')}` : '';
-  const aside = [`turn ${row.turn}`, pointsList].filter(Boolean).join(', ');
-  const others = row.calls > 1 ? h('p', 'small muted', `One of ${row.calls} calls of this reply.`) : null;
+  const pointsList = row.guess ? tn('%2 of %1 point', '%2 of %1 points', row.of, row.right) : '';
+  const aside = [t('turn %1', row.turn), pointsList].filter(Boolean).join(', ');
+  const others = row.calls > 1 ? h('p', 'small muted', t('One of %1 calls of this reply.', row.calls)) : null;
   return [
-    h('div', 'tc-title', h('h3', {}, oneLine(row.says, 200)), h('span', 'small muted', aside)),
+    h('div', 'tc-title', h('h3', {}, oneLine(row.says, 200)), mutedText(aside)),
     row.guess ? guessTable(row) : null,
     others
   ];
@@ -171,10 +169,10 @@ function shownGuess(view: ViewState): FullGuess | null {
 }
 
 export class GuessResultCard {
-  readonly element = h('div', { class: 'tc-guessed', role: 'group', 'aria-label': 'Your guess' });
+  readonly element = h('div', { class: 'tc-guessed', role: 'group', label: t('Your guess') });
   private _row: FullGuess | null = null;
   private readonly _draw = whenChanged(() => {
-    this.element.replaceChildren(...(this._row ? guessResult(this._row) : []).filter(one => one instanceof Node));
+    setChildren(this.element, this._row ? guessResult(this._row) : []);
     this.element.hidden = this._row === null;
   });
 
@@ -188,14 +186,14 @@ export class GuessResultCard {
 
 /** The difference between guess and reply, in short. */
 function differenceText(row: FullGuess): string {
-  if (!row.guess) return 'shown';
-  if (!row.tool) return row.guess.tool ? `you: ${oneLine(row.guess.tool, 60)}` : 'you: no call';
+  if (!row.guess) return t('shown');
+  if (!row.tool) return t('you: %1', oneLine(row.guess.tool, 60) || t('no call'));
   const wrong = row.marks.filter(mark => !mark.right).map(({ name }) => name);
   const [only, ...others] = wrong;
-  if (only === undefined) return 'same';
+  if (only === undefined) return t('same');
   const value = row.came?.arguments[only];
-  if (others.length) return `${wrong.length} arguments differ`;
-  return value === undefined ? `${oneLine(only, 40)} left out` : `${oneLine(only, 40)}: ${valueText(value)}`;
+  if (others.length) return t('%1 arguments differ', wrong.length);
+  return value === undefined ? t('%1 left out', oneLine(only, 40)) : `${oneLine(only, 40)}: ${valueText(value)}`;
 }
 
 function guessIcon(row: FullGuess): IconName {
@@ -205,7 +203,7 @@ function guessIcon(row: FullGuess): IconName {
 }
 
 function guessItem(row: FullGuess): HTMLElement {
-  const name = row.came ? h('code', {}, oneLine(row.came.tool, 120)) : h('span', {}, 'an answer');
+  const name = row.came ? h('code', {}, oneLine(row.came.tool, 120)) : h('span', {}, t('an answer'));
   return h('li', {}, icon(guessIcon(row)), name, h('span', 'muted right', differenceText(row)));
 }
 
@@ -214,14 +212,14 @@ const sumOf = (rows: readonly FullGuess[], of: (row: FullGuess) => number): numb
 
 /** The points, by tool and arguments. */
 function points(made: readonly FullGuess[]): HTMLElement[] {
-  if (made.length === 0) return [h('p', 'small muted', 'No guesses yet.')];
+  if (made.length === 0) return [h('p', 'small muted', t('No guesses yet.'))];
   const marks = made.flatMap(row => row.marks);
   const right = sumOf(made, row => (row.tool ? row.marks.filter(mark => mark.right).length : 0));
   const facts: readonly (readonly [string, string])[] = [
-    ['Right tool', `${made.filter(row => row.tool).length} of ${made.length}`],
-    ['Right arguments', `${right} of ${marks.length}`]
+    [t('Right tool'), t('%1 of %2', made.filter(row => row.tool).length, made.length)],
+    [t('Right arguments'), t('%1 of %2', right, marks.length)]
   ];
-  const of = h('small', {}, `of ${plural(sumOf(made, row => row.of), 'point')}`);
+  const of = h('small', {}, tn('of %1 point', 'of %1 points', sumOf(made, row => row.of)));
   return [
     h('div', 'tc-score', `${sumOf(made, row => row.right)} `, of),
     h('dl', 'tc-facts', ...facts.flatMap(([name, value]) => [h('dt', {}, name), h('dd', {}, value)]))
@@ -232,16 +230,16 @@ function points(made: readonly FullGuess[]): HTMLElement[] {
 function scoreContent(rows: readonly FullGuess[], session: string): HTMLElement[] {
   const list = [...rows].reverse().slice(0, 200).map(guessItem);
   return [
-    h('h3', 'tc-h', 'Your score'),
+    h('h3', 'tc-h', t('Your score')),
     ...points(rows.filter(row => row.guess)),
     ...(session ? [h('p', 'small muted', oneLine(session, 120))] : []),
-    ...(list.length ? [h('ol', { class: 'tc-guesses', 'aria-label': 'Your guesses' }, ...list)] : [])
+    ...(list.length ? [h('ol', { class: 'tc-guesses', label: t('Your guesses') }, ...list)] : [])
   ];
 }
 
 /** The score: beside the question, or with `end` after the last guess. */
 export class ScoreCard {
-  readonly element = h('section', { class: 'tc-scores', 'aria-label': 'Your score', hidden: true });
+  readonly element = h('section', { class: 'tc-scores', label: t('Your score'), hidden: true });
   private _view!: ViewState;
   private readonly _draw = whenChanged(() => {
     this.element.replaceChildren(...scoreContent(this._view.model.teaching.guesses, this._view.model.teaching.session_score));
@@ -259,9 +257,9 @@ export class ScoreCard {
 
 export class ExerciseBar {
   private readonly _sign = h('span', 'sign');
-  private readonly _title = h('span', 'strong');
-  private readonly _text = h('div', { class: 'says', role: 'status', 'aria-label': 'Exercise' });
-  private readonly _check = button('Check', { key: 'check', onclick: () => this._acts.send({ type: 'check' }) });
+  private readonly _title = strongText();
+  private readonly _text = h('div', { class: 'says', role: 'status', label: t('Exercise') });
+  private readonly _check = button(t('Check'), { key: 'check', onclick: () => this._acts.send({ type: 'check' }) });
   readonly element = h('div', { class: 'tc-task', hidden: true }, this._sign, h('div', {}, this._title, this._text), this._check);
   private _view!: ViewState;
   private readonly _draw = whenChanged(() => {
@@ -269,7 +267,7 @@ export class ExerciseBar {
     this.element.hidden = !now;
     if (!now) return;
     this._sign.replaceChildren(icon(now.passed ? 'done' : 'ready'));
-    this._title.textContent = `${now.passed ? 'Passed' : 'Exercise'}: ${oneLine(now.title, 120)}`;
+    this._title.textContent = `${now.passed ? t('Passed') : t('Exercise')}: ${oneLine(now.title, 120)}`;
     const told = textBlock(now.says, 4000).split('\n').filter(Boolean);
     this._text.replaceChildren(...told.map(text => h('p', {}, ...prose(text))));
     this._check.hidden = !this._view.live;

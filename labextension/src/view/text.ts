@@ -43,45 +43,44 @@ export function literalText(value: unknown, cap = 400): string {
   return oneLine(JSON.stringify(value) ?? 'null', cap);
 }
 
-const NUMBER = new Intl.NumberFormat('en-US');
+type Value = string | number;
 
-export const formatNumber = (number: number): string => NUMBER.format(number);
+/** Texts of another language than English: a text, of two for one and for many the one for `count`; undefined for a text that it has not. */
+type Catalogue = (text: string, many?: string, count?: number) => string | undefined;
+
+let [catalogue, numbers]: [Catalogue, Intl.NumberFormat] = [() => undefined, new Intl.NumberFormat('en-US')];
+
+/** Sets the language of all views of this page, before the first one is made. */
+export const setLanguage = (language: string, texts: Catalogue): void => void ([catalogue, numbers] = [texts, new Intl.NumberFormat(language)]);
+
+export const formatNumber = (number: number): string => numbers.format(number);
+
+const filledIn = (text: string, values: readonly Value[]): string =>
+  text.replace(/%(\d)/g, (place, number) => {
+    const value = values[number - 1] ?? place;
+    return typeof value === 'number' ? formatNumber(value) : value;
+  });
+
+/** An English text in the language of the page, with values: `%1` stands for the first one. */
+export const t = (text: string, ...values: readonly Value[]): string => filledIn(catalogue(text) ?? text, values);
+
+/** The text for one or for many; `%1` stands for the count. */
+export const tn = (one: string, many: string, count: number, ...values: readonly Value[]): string =>
+  filledIn(catalogue(one, many, count) ?? (count === 1 ? one : many), [count, ...values]);
 
 /** `1 call`, `2 calls`. */
-export const plural = (number: number, thing: string): string => `${formatNumber(number)} ${thing}${number === 1 ? '' : 's'}`;
+export const plural = (number: number, thing: string): string => tn(`%1 ${thing}`, `%1 ${thing}s`, number);
+
+/** A text of a table, which is translated where it is shown. */
+export const tableText = <T extends string>(text: T): T => text;
 
 /** A duration: `3 ms`, `1.2 s`, `2 min`. */
 export function formatDuration(ms: number): string {
   if (ms < 1) return ms > 0 ? '<1 ms' : '';
   if (ms < 1000) return `${Math.round(ms)} ms`;
-  return ms < 120_000 ? `${(ms / 1000).toFixed(1)} s` : `${Math.round(ms / 60_000)} min`;
+  return ms < 120_000 ? `${formatNumber(Math.round(ms / 100) / 10)} s` : `${Math.round(ms / 60_000)} min`;
 }
 
 const OBJECT_NAME = /^[A-Za-z_]\w*#[1-9]\d*$/;
 
 export const isObjectName = (value: unknown): value is string => typeof value === 'string' && OBJECT_NAME.test(value);
-
-/** A translation, such as a JupyterLab bundle. `%1` stands for the first value. */
-interface Translation {
-  __(text: string, ...values: readonly (string | number)[]): string;
-  /** `%1` stands for the count. */
-  _n(one: string, many: string, count: number, ...values: readonly (string | number)[]): string;
-}
-
-const filledIn = (text: string, values: readonly (string | number)[]): string =>
-  text.replace(/%(\d)/g, (place, number: string) => String(values[Number(number) - 1] ?? place));
-
-const ENGLISH: Translation = {
-  __: (text, ...values) => filledIn(text, values),
-  _n: (one, many, count, ...values) => filledIn(count === 1 ? one : many, [count.toLocaleString('en-US'), ...values])
-};
-
-let currentTranslation = ENGLISH;
-
-/** Sets the translation of all views of this page. */
-export const setTranslation = (words: Translation = ENGLISH): void => void (currentTranslation = words);
-
-export const trans: Translation = {
-  __: (text, ...values) => currentTranslation.__(text, ...values),
-  _n: (one, many, count, ...values) => currentTranslation._n(one, many, count, ...values)
-};

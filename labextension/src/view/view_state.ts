@@ -4,8 +4,9 @@ import type { ExportFormat } from './head';
 import { cached, rowsOf } from './incremental';
 import { drawnId, type Model } from './model';
 import type { FullCall, FullObject, FullPersonTurn, FullTool } from './rows';
+import { tableText } from './text';
 
-export const TABS = ['Graph', 'Steps', 'Messages', 'Compare'] as const;
+export const TABS = [tableText('Graph'), tableText('Steps'), tableText('Messages'), tableText('Compare')] as const;
 export type Tab = (typeof TABS)[number];
 
 export interface Choice {

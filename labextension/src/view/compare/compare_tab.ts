@@ -1,8 +1,9 @@
 /** The tab Compare: two branches side by side, with a header and a summary for each. */
-import { type Child, focusedKey, focusInPlace, h, screenReaderText, whenChanged } from '../dom';
+import { type Child, focusedKey, focusInPlace, h, mutedText, screenReaderText, whenChanged } from '../dom';
+import { ranText } from '../head';
 import { button } from '../icons';
 import { isBusy, type Model } from '../model';
-import { formatDuration, formatNumber, oneLine, plural } from '../text';
+import { formatDuration, oneLine, plural, t, tn } from '../text';
 import type { PanelActions, ViewState } from '../view_state';
 import {
   type CallPair,
@@ -21,13 +22,11 @@ import { pairRows, rowHead, tableRow } from './pair_rows';
 
 const MOST_ROWS = 200;
 
-const ONE_BRANCH = 'To compare two branches, edit a call that ran or fork from a call.';
-
 function hiddenButton(view: ViewState, acts: PanelActions): Child {
   const gone = hiddenBranches(view.model);
   if (gone.length === 0) return null;
   const open = (): void => acts.setState({ branchList: 'hidden' });
-  return button(`${gone.length} hidden`, { look: 'ghost right small', key: 'hidden', onclick: open });
+  return button(t('%1 hidden', gone.length), { look: 'ghost right small', key: 'hidden', onclick: open });
 }
 
 function oneBranch(view: ViewState, acts: PanelActions): HTMLElement {
@@ -35,17 +34,17 @@ function oneBranch(view: ViewState, acts: PanelActions): HTMLElement {
   return h(
     'div',
     'tc-nothing',
-    h('p', 'strong', gone ? 'One branch in view' : 'One branch so far'),
-    h('p', 'muted', gone ? 'The others are hidden.' : ONE_BRANCH),
+    h('p', 'strong', gone ? t('One branch in view') : t('One branch so far')),
+    h('p', 'muted', gone ? t('The others are hidden.') : t('To compare two branches, edit a call that ran or fork from a call.')),
     hiddenButton(view, acts)
   );
 }
 
 function headline({ pairs, comparison }: Sides, past: boolean): string {
   const differing = pairs.filter(pair => pair.kind === 'differs').length;
-  if (differing === 0 && !past && !comparison?.same) return `The same ${plural(pairs.length, 'call')}`;
-  if (differing === 0) return `No difference in ${plural(pairs.length, 'call')}`;
-  return `${formatNumber(differing)} of ${plural(pairs.length, 'call')} ${differing === 1 ? 'differs' : 'differ'}`;
+  if (differing === 0 && !past && !comparison?.same) return tn('The same %1 call', 'The same %1 calls', pairs.length);
+  if (differing === 0) return tn('No difference in %1 call', 'No difference in %1 calls', pairs.length);
+  return tn('%1 of %2 differs', '%1 of %2 differ', differing, plural(pairs.length, 'call'));
 }
 
 const refusal = ({ model }: ViewState): string =>
@@ -58,22 +57,22 @@ function compareBar(view: ViewState, shown: Sides, acts: PanelActions): HTMLElem
     'div',
     'tc-row tc-with',
     h('span', { class: 'strong', role: 'status' }, headline(shown, view.isPast)),
-    refused ? h('span', 'muted small', refused) : null,
+    refused ? mutedText(refused) : null,
     hiddenButton(view, acts),
     view.ui.showsEqualCalls
-      ? button('Fold equal calls', { look: 'ghost right small', key: 'fold', onclick: () => acts.setState({ showsEqualCalls: false }) })
+      ? button(t('Fold equal calls'), { look: 'ghost right small', key: 'fold', onclick: () => acts.setState({ showsEqualCalls: false }) })
       : null,
-    button('Swap', { look: 'ghost right small', key: 'swap', onclick: swap })
+    button(t('Swap'), { look: 'ghost right small', key: 'swap', onclick: swap })
   );
 }
 
 /** The message while no comparison of the two branches is available. */
 function notCompared(view: ViewState, names: string): HTMLElement {
-  const busy = isBusy(view.model) ? ' The result appears after this step.' : '';
-  const asked = `Comparing ${names || 'the branches'}.${busy}`;
+  const busy = isBusy(view.model) ? ` ${t('The result appears after this step.')}` : '';
+  const asked = (names ? t('Comparing %1.', names) : t('Comparing the branches.')) + busy;
   const absent = names
-    ? `The comparison of ${names} is not saved in this notebook. Run the cell to compare them.`
-    : 'No comparison is saved in this notebook. Run the cell to compare the branches.';
+    ? t('The comparison of %1 is not saved in this notebook. Run the cell to compare them.', names)
+    : t('No comparison is saved in this notebook. Run the cell to compare the branches.');
   return h('p', 'tc-later', view.live ? refusal(view) || asked : absent);
 }
 
@@ -120,13 +119,13 @@ export class CompareTab {
     const shown = comparedSides(this._view);
     this._requestComparison(shown?.comparison != null);
     if (!shown) return [notCompared(this._view, '')];
-    const names = `${oneLine(shown.left.branch.name, 60)} and ${oneLine(shown.right.branch.name, 60)}`;
-    const grid = h('div', { class: 'tc-cmp', role: 'table', 'aria-label': `Comparison of ${names}` }, columnHeader(this._view, shown, this._acts));
+    const names = t('%1 and %2', oneLine(shown.left.branch.name, 60), oneLine(shown.right.branch.name, 60));
+    const grid = h('div', { class: 'tc-cmp', role: 'table', label: t('Comparison of %1', names) }, columnHeader(this._view, shown, this._acts));
     if (!shown.comparison) return [grid, notCompared(this._view, names)];
     const rows = pairRows(shown.pairs, { view: this._view, acts: this._acts }, MOST_ROWS);
     const speaks = this._view.model.session.phase === 'thinking';
     grid.append(...rows, ...[replyTexts(shown, speaks), columnFooter(shown, this._view.isPast)].filter(one => one !== null));
-    const more = rows.length >= MOST_ROWS ? h('p', 'tc-later', `The first ${MOST_ROWS} rows are shown.`) : null;
+    const more = rows.length >= MOST_ROWS ? h('p', 'tc-later', t('The first %1 rows are shown.', MOST_ROWS)) : null;
     return [compareBar(this._view, shown, this._acts), grid, ...(more ? [more] : [])];
   }
 
@@ -139,12 +138,12 @@ export class CompareTab {
 }
 
 function picker(view: ViewState, shown: Sides, where: SideName, acts: PanelActions): HTMLElement {
-  const label = where === 'left' ? 'Left branch' : 'Right branch';
+  const label = where === 'left' ? t('Left branch') : t('Right branch');
   const { left, right } = shown;
   const select = h('select', {
     class: 'tc-in',
-    'aria-label': label,
-    'data-k': label,
+    label: label,
+    key: where,
     onchange: () => acts.setState(where === 'left' ? { leftBranch: select.value, rightBranch: idOf(right.branch) } : { leftBranch: idOf(left.branch), rightBranch: select.value })
   });
   for (const branch of visibleBranches(view.model)) {
@@ -158,7 +157,7 @@ function picker(view: ViewState, shown: Sides, where: SideName, acts: PanelActio
 /** Whether the person edited a call of this branch. */
 function editedText(pairs: readonly CallPair[], where: SideName): string {
   const edited = pairs.find(pair => pair.kind !== 'shared' && pair[where]?.edited)?.[where];
-  return edited ? `edited at call ${edited.step}` : 'not edited';
+  return edited ? t('edited at call %1', edited.step) : t('not edited');
 }
 
 function columnHeader(view: ViewState, shown: Sides, acts: PanelActions): HTMLElement {
@@ -167,9 +166,9 @@ function columnHeader(view: ViewState, shown: Sides, acts: PanelActions): HTMLEl
       'div',
       { role: 'columnheader', class: where === 'right' ? 'hd b' : 'hd' },
       picker(view, shown, where, acts),
-      shown.comparison ? h('span', 'muted small', editedText(shown.pairs, where)) : null
+      shown.comparison ? mutedText(editedText(shown.pairs, where)) : null
     );
-  return tableRow(h('span', { role: 'columnheader', class: 'hd' }, screenReaderText('Call')), cell('left'), cell('right'));
+  return tableRow(h('span', { role: 'columnheader', class: 'hd' }, screenReaderText(t('Call'))), cell('left'), cell('right'));
 }
 
 /** Calls, tokens, cost and time of a branch; at an earlier step counted from its calls. */
@@ -182,10 +181,10 @@ function costText(side: Side, past: boolean): string {
     : [branch.ran, branch.remembered];
   const time = formatDuration(counted ? ran.reduce((sum, call) => sum + call.ms, 0) : branch.ms);
   return [
-    `${plural(executed, 'call')} ran${cached ? `, ${formatNumber(cached)} cached` : ''}`,
+    ranText(executed, cached),
     branch.tokens && !past ? plural(branch.tokens, 'token') : '',
     past ? '' : branch.cost,
-    time ? `${time} in tools` : ''
+    time && t('%1 in tools', time)
   ]
     .filter(Boolean)
     .join(' · ');
@@ -193,7 +192,7 @@ function costText(side: Side, past: boolean): string {
 
 function columnFooter({ left, right }: Sides, past: boolean): HTMLElement {
   return tableRow(
-    rowHead('', screenReaderText('Took')),
+    rowHead('', screenReaderText(t('Took'))),
     h('div', { role: 'cell', class: 'small muted' }, costText(left, past)),
     h('div', { role: 'cell', class: 'b small muted' }, costText(right, past))
   );
@@ -207,8 +206,8 @@ function replyTexts({ left, right, comparison }: Sides, speaks: boolean): HTMLEl
     h(
       'div',
       { role: 'cell', class: `${look}diff` },
-      h('div', 'muted small', 'reply text'),
+      h('div', 'muted small', t('reply text')),
       textLines(mine.text, differsAt(change, where))
     );
-  return tableRow(rowHead('', screenReaderText('Reply text, differs')), cell(left, 'left', ''), cell(right, 'right', 'b '));
+  return tableRow(rowHead('', screenReaderText(t('Reply text, differs'))), cell(left, 'left', ''), cell(right, 'right', 'b '));
 }

@@ -1,9 +1,9 @@
 /** Objects and values of two branches side by side, with the differences marked. */
-import { type Child, h } from '../dom';
+import { type Child, h, mutedText, strongText } from '../dom';
 import { safeImage } from '../safe_markup';
 import { glyph, icon, thumb } from '../icons';
 import type { FullObject, FullPart, FullPreview } from '../rows';
-import { clip, oneLine, visibleText } from '../text';
+import { clip, oneLine, t, visibleText } from '../text';
 import type { ObjectPair, SideName } from './comparison';
 
 export const marked = (text: string): HTMLElement => h('mark', {}, text);
@@ -33,7 +33,7 @@ function openable(key: string, says: string, rows: Child): HTMLElement {
     opened[element.open ? 'add' : 'delete'](key);
     for (const other of element.closest('[role=row]')?.querySelectorAll('details') ?? []) other.open = element.open;
   };
-  const summary = h('summary', { 'data-k': key }, icon('down'), oneLine(says, 160));
+  const summary = h('summary', { key: key }, icon('down'), oneLine(says, 160));
   const element = h('details', { class: 'tc-more', open: opened.has(key), ontoggle: toggle }, summary, rows);
   return element;
 }
@@ -49,9 +49,9 @@ function partElement(one: FullPart, where: SideName, { id, name, preview }: Full
     'div',
     'tc-partof',
     nameLabel(one.name),
-    hasText ? (words === null ? h('span', 'muted', 'not there') : marked(oneLine(words, 200))) : null,
-    one.says && !hasRows ? h('span', 'muted small', oneLine(one.says, 160)) : null,
-    ...images.map((src, index) => h('img', { class: 'tc-picture', src, alt: index ? 'Difference' : `${name}, a picture` })),
+    hasText ? (words === null ? h('span', 'muted', t('not there')) : marked(oneLine(words, 200))) : null,
+    one.says && !hasRows ? mutedText(oneLine(one.says, 160)) : null,
+    ...images.map((src, index) => h('img', { class: 'tc-picture', src, alt: index ? t('Difference') : t('%1, a picture', name) })),
     one.lines.length ? changedLines(one, where) : null,
     hasRows
       ? openable(`${where} ${id} ${one.name}`, one.says, showsAll(preview, one.cells, where) ? previewTable(preview, one.cells, where) : changedCells(one, where))
@@ -83,7 +83,7 @@ function table(head: readonly string[], rows: readonly (readonly Child[])[]): HT
 
 const changedCells = ({ cells }: FullPart, where: SideName): HTMLElement =>
   table(
-    ['row', 'column', 'value'],
+    [t('row'), t('column'), t('value')],
     cells.map(cell => [oneLine(cell.row, 40), oneLine(cell.column, 40), marked(oneLine(cell[where], 60))])
   );
 
@@ -118,10 +118,8 @@ function objectPreview(object: FullObject): Child[] {
 
 function image({ name, preview }: FullObject): Child {
   const src = safeImage(preview.image);
-  return src ? h('img', { class: 'tc-picture', src, alt: `${name}, a picture` }) : null;
+  return src ? h('img', { class: 'tc-picture', src, alt: t('%1, a picture', name) }) : null;
 }
-
-const NOT_COMPARED = 'Differs. Only the first objects that differ are compared in detail.';
 
 /** The difference of an object on one side: its picture and its differing values. */
 function body(pair: ObjectPair, where: SideName): Child[] {
@@ -129,7 +127,7 @@ function body(pair: ObjectPair, where: SideName): Child[] {
   if (!mine || pair.same) return [];
   const { values } = pair;
   if (!pair.left || !pair.right) return objectPreview(mine);
-  if (!values || values.unknown) return [...objectPreview(mine), h('p', 'muted small', oneLine(values?.unknown || NOT_COMPARED, 200))];
+  if (!values || values.unknown) return [...objectPreview(mine), h('p', 'muted small', oneLine(values?.unknown || t('Differs. Only the first objects that differ are compared in detail.'), 200))];
   const { parts } = values;
   const told = parts.map(one => partElement(one, where, mine));
   const pictured = parts.some(one => one.images.some(Boolean)) || pair.left.preview.image === pair.right.preview.image;
@@ -139,13 +137,13 @@ function body(pair: ObjectPair, where: SideName): Child[] {
 /** An object on its side: tile, name, and its differences. */
 export function objectElement(pair: ObjectPair, where: SideName, chosen: boolean, choose: (object: FullObject) => void): Child {
   const object = pair[where];
-  if (!object) return pair.left || pair.right ? h('div', 'muted small', 'no object') : null;
-  const caption = h('span', 'muted small', oneLine(object.preview.caption || object.kind, 80));
+  if (!object) return pair.left || pair.right ? h('div', 'muted small', t('no object')) : null;
+  const caption = mutedText(oneLine(object.preview.caption || object.kind, 80));
   const mini = h(
     'button',
-    { class: 'tc-mini', 'aria-pressed': String(chosen), 'data-k': `${where} object ${object.id}`, onclick: () => choose(object) },
+    { class: 'tc-mini', 'aria-pressed': String(chosen), key: `${where} object ${object.id}`, onclick: () => choose(object) },
     thumb(glyph(object.preview), true),
-    h('span', 'strong', oneLine(object.name, 80)),
+    strongText(oneLine(object.name, 80)),
     caption
   );
   return h('div', 'tc-madeof', mini, ...body(pair, where));

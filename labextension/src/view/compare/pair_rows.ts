@@ -1,10 +1,10 @@
 /** Rows of a comparison: equal calls folded to one line, differing calls side by side. */
-import { type Child, h, screenReaderText } from '../dom';
+import { type Child, h, mutedText, screenReaderText } from '../dom';
 import { button, icon } from '../icons';
-import { callLabel } from '../labels';
+import { callWord } from '../labels';
 import type { Model } from '../model';
 import type { FullCall, FullObject } from '../rows';
-import { isObjectName, literalText, oneLine, plural } from '../text';
+import { isObjectName, literalText, oneLine, plural, t } from '../text';
 import type { PanelActions, ViewState } from '../view_state';
 import { type CallPair, changeIn, differsAt, type SideName } from './comparison';
 import { marked, objectElement, textLines } from './differences';
@@ -31,14 +31,14 @@ function equalRow(run: readonly CallPair[], show: () => void): HTMLElement {
   const names = tools.length > 6 ? plural(tools.length, 'call') : oneLine(tools.join(', '), 200);
   const memory = run.every(pair => pair.right?.memory || pair.left?.memory);
   const shared = run[0]?.kind === 'shared';
-  const how = shared ? ' in both, not run again' : memory ? ', cached' : '';
-  const text = h('span', {}, `${names}: the same${how}`);
-  const more = button('Show', { look: 'ghost right small', key: `show ${stepRange(run)}`, onclick: show });
+  const how = shared ? t('%1: the same in both, not run again', names) : memory ? t('%1: the same, cached', names) : t('%1: the same', names);
+  const text = h('span', {}, how);
+  const more = button(t('Show'), { look: 'ghost right small', key: `show ${stepRange(run)}`, onclick: show });
   return tableRow(rowHead(stepRange(run)), equalCell(icon(memory && !shared ? 'memory' : 'equal'), text, more));
 }
 
 function pairRow(pair: CallPair, choosing: CompareContext): HTMLElement {
-  const says = screenReaderText(pair.kind === 'differs' ? ', differs' : ', the same');
+  const says = screenReaderText(pair.kind === 'differs' ? t(', differs') : t(', the same'));
   return tableRow(rowHead(stepOf(pair), says), pairCell(pair, 'left', choosing), pairCell(pair, 'right', choosing));
 }
 
@@ -80,11 +80,11 @@ function callText(pair: CallPair, call: FullCall, other: FullCall | null): Child
 /** The outcome of a call; success is named only beside a call that did not succeed. */
 function callOutcome(call: FullCall, other: FullCall | null): Child {
   const words = [
-    call.edited ? 'edited by you' : '',
-    call.status !== 'succeeded' || (other && other.status !== 'succeeded') ? callLabel(call.status).word : '',
-    call.memory ? 'cached' : ''
+    call.edited && t('edited by you'),
+    call.status !== 'succeeded' || (other && other.status !== 'succeeded') ? callWord(call) : '',
+    call.memory && t('cached')
   ].filter(Boolean);
-  return words.length ? h('span', 'muted small', words.join(' · ')) : null;
+  return words.length ? mutedText(words.join(' · ')) : null;
 }
 
 const LOOKS = { error: 'tc-came bad', result: 'tc-came', reason: 'tc-came muted', prints: 'tc-came' } as const;
@@ -94,7 +94,7 @@ function resultLines(pair: CallPair, call: FullCall, where: SideName): Child[] {
   const linesOf = (what: keyof typeof LOOKS): Child => {
     const change = changeIn(pair, what);
     if (call[what] === '' || (pair.left && pair.right && !change)) return null;
-    const label = what === 'prints' ? h('span', 'k', 'printed') : null;
+    const label = what === 'prints' ? h('span', 'k', t('printed')) : null;
     return h('div', { class: LOOKS[what] }, label, textLines(call[what], differsAt(change, where)));
   };
   return [linesOf('error'), call.saves ? null : linesOf('result'), linesOf('reason'), linesOf('prints')];
@@ -104,7 +104,7 @@ function resultLines(pair: CallPair, call: FullCall, where: SideName): Child[] {
 function returnedObject(pair: CallPair, call: FullCall, model: Model, where: SideName): Child {
   const object = changeIn(pair, 'result') && call.result === '' ? model.objects.get(call.object) : undefined;
   if (!object || pair.objects.some(one => one[where] === object)) return null;
-  return h('div', 'tc-came', 'returned ', marked(oneLine(object.name, 80)));
+  return h('div', 'tc-came', t('returned'), ' ', marked(oneLine(object.name, 80)));
 }
 
 interface CompareContext {
@@ -115,7 +115,7 @@ interface CompareContext {
 function pairCell(pair: CallPair, where: SideName, { view, acts }: CompareContext): HTMLElement {
   const [call, other] = where === 'left' ? [pair.left, pair.right] : [pair.right, pair.left];
   const look = `${where === 'right' ? 'b ' : ''}${pair.kind === 'differs' ? 'diff' : 'alike'}`;
-  if (!call) return h('div', { role: 'cell', class: `${look} muted small` }, 'not called');
+  if (!call) return h('div', { role: 'cell', class: `${look} muted small` }, t('not called'));
   const { chosen } = view;
   const choose = (object: string): void => acts.setState({ chosen: { call: call.id, object } });
   const title = h(
@@ -123,7 +123,7 @@ function pairCell(pair: CallPair, where: SideName, { view, acts }: CompareContex
     {
       class: 'tc-call',
       'aria-pressed': String(chosen.call === call.id),
-      'data-k': `${where} ${call.id}`,
+      key: `${where} ${call.id}`,
       onclick: () => choose(call.object)
     },
     ...callText(pair, call, other)

@@ -3,7 +3,7 @@ import { h, keyedChildren } from '../dom';
 import { rowsOf } from '../incremental';
 import { branchNamed, currentBranch } from '../labels';
 import type { FullBranch } from '../rows';
-import { oneLine } from '../text';
+import { oneLine, t } from '../text';
 import type { PanelActions, ViewState } from '../view_state';
 import type { Layout, Spot } from './layout';
 import { nameAndNumber } from './node_labels';
@@ -88,7 +88,7 @@ interface StripRow {
 }
 
 export class BranchStrip {
-  readonly element = h('div', { class: 'tc-ends', role: 'group', 'aria-label': 'Branches in the graph' });
+  readonly element = h('div', { class: 'tc-ends', role: 'group', label: t('Branches in the graph') });
   private readonly _draw = keyedChildren(this.element, (row: StripRow) => this._button(row));
   private _ends: readonly BranchEnd[] = [];
   private _live = false;
@@ -106,15 +106,15 @@ export class BranchStrip {
     const touchRow = this.element.querySelector('button')?.offsetHeight;
     const { above, middles } = stripPlaces(ends.map(end => heightOf(end.spot)), height, ends.findIndex(end => end.branch.current), touchRow || ROW);
     const below = ends.length - above - middles.length;
-    const counted = (count: number, side: string, middle: number): StripRow[] =>
-      count > 0 ? [{ key: side, text: `${count} more ${side}`, middle, branch: null }] : [];
+    const counted = (count: number, key: string, text: string, middle: number): StripRow[] =>
+      count > 0 ? [{ key, text, middle, branch: null }] : [];
     const rows = [
-      ...counted(above, 'above', ROW / 2),
+      ...counted(above, 'above', t('%1 more above', above), ROW / 2),
       ...middles.flatMap((middle, index) => {
         const branch = ends[above + index]?.branch;
         return branch ? [{ key: branch.id, text: oneLine(branch.name, 80), middle, branch }] : [];
       }),
-      ...counted(below, 'below', height - ROW / 2)
+      ...counted(below, 'below', t('%1 more below', below), height - ROW / 2)
     ];
     this._draw(rows.map(item => ({ key: item.key, stamp: [item.text, item.branch?.current, this._live], item })));
     for (const [index, { middle }] of rows.entries()) (this.element.children[index] as HTMLElement).style.top = `${middle}px`;

@@ -1,4 +1,5 @@
 /** Pan and zoom of the graph. It moves by itself only while the view follows the newest call. */
+import { listen } from '../dom';
 import type { Box, Spot } from './layout';
 
 const MARGIN = 300;
@@ -46,11 +47,11 @@ export class Camera {
       },
       { passive: false }
     );
-    this._svg.addEventListener('pointerdown', event => {
+    listen(this._svg, 'pointerdown', event => {
       this._hasDragged = false;
       if (event.button === 0) this._drag = { x: event.clientX - this._x, y: event.clientY - this._y, far: false };
     });
-    this._svg.addEventListener('pointermove', event => {
+    listen(this._svg, 'pointermove', event => {
       if (!this._drag) return;
       const [nx, ny] = [event.clientX - this._drag.x, event.clientY - this._drag.y];
       if (!this._drag.far && Math.hypot(nx - this._x, ny - this._y) < 4) return;
@@ -60,8 +61,8 @@ export class Camera {
       this._svg.classList.add('drag');
       this._applyTransform();
     });
-    this._svg.addEventListener('pointerup', () => this._endDrag());
-    this._svg.addEventListener('pointercancel', () => this._endDrag());
+    listen(this._svg, 'pointerup', () => this._endDrag());
+    listen(this._svg, 'pointercancel', () => this._endDrag());
   }
 
   /** Scrolls to a node: to the middle if it was outside, else as little as possible. */

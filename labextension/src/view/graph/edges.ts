@@ -1,6 +1,6 @@
 /** Edges of the graph with their labels, marks and port names. */
 import type { IconName } from '../icons';
-import { branchName, callLabel, edgeIcon, hasNoResult } from '../labels';
+import { branchName, callLook, edgeIcon, hasNoResult } from '../labels';
 import { mainUse } from '../lineage';
 import { sameCalls } from '../model';
 import type { FullCall, FullUse } from '../rows';
@@ -39,7 +39,7 @@ export type IsAway = (spot: Spot) => boolean;
 
 function edgeLook(view: ViewState, call: FullCall): string {
   if (call.branch !== '') return 'e-pale';
-  const { look } = callLabel(call.status);
+  const look = callLook(call);
   if (look) return look;
   const ranAgain = view.model.session.remembered > 0 && !call.memory;
   return ranAgain || call.id === view.chosen.call ? 'e-now' : '';

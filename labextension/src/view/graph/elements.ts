@@ -44,9 +44,9 @@ const nodeButton = (node: GraphNode): SVGElement =>
   s('rect', {
     class: 'hit',
     role: 'button',
-    'data-k': `button ${node.key}`,
+    key: `button ${node.key}`,
     tabindex: -1,
-    'aria-label': node.label,
+    label: node.label,
     'aria-description': node.fullLabel.slice(node.label.length).replace(/^[:,] /, ''),
     x: -44,
     y: -32,
@@ -64,7 +64,7 @@ export function nodeElement(node: GraphNode, bare: boolean): SVGElement {
     'g',
     {
       class: `node k${colorOf(node.spot.object?.kind ?? '')} ${node.look}${node.isAway ? ' away' : ''}`.trim(),
-      'data-k': node.key,
+      key: node.key,
       transform: `translate(${node.spot.x} ${node.spot.y})`
     },
     s('title', {}, node.fullLabel),

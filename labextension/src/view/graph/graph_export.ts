@@ -1,6 +1,6 @@
 /** The graph as text to copy: DOT, and SVG as it is shown. */
 import { h, s } from '../dom';
-import { oneLine } from '../text';
+import { oneLine, t } from '../text';
 import type { ViewState } from '../view_state';
 import { edgeElement, nodeElement, noteElement, strokeElement } from './elements';
 import type { Box } from './layout';
@@ -61,7 +61,7 @@ export function svgText(shownScene: Scene, surrounding: Surroundings, branches: 
   const ground = s('rect', { class: 'ground', x: box.left, y: box.top, width, height });
   const picture = s(
     'svg',
-    { class: 'g', width, height, viewBox: `${box.left} ${box.top} ${width} ${height}`, 'aria-label': 'Object lineage' },
+    { class: 'g', width, height, viewBox: `${box.left} ${box.top} ${width} ${height}`, label: t('Object lineage') },
     ground,
     ...surrounding.strokes.map(strokeElement),
     ...shownScene.edges.map(edge => edgeElement(edge, false)),

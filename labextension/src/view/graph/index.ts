@@ -1,6 +1,6 @@
 /** The graph: canvas, toolbar, search, overview and keyboard navigation. */
 import type { MenuEntry } from '../menu';
-import { consume, focusInPlace, h, isField, s } from '../dom';
+import { consume, focusInPlace, h, isField, listen, s } from '../dom';
 import { finished } from '../incremental';
 import { drawsInSlices } from '../model';
 import { icon } from '../icons';
@@ -16,6 +16,7 @@ import { Overview } from './overview';
 import { scene, type Scene, surroundings, type Surroundings } from './scene';
 import { Search } from './search_bar';
 import { legend, Toolbar, ZOOM_STEP } from './toolbar';
+import { t, tableText } from '../text';
 
 const NARROW = 640;
 const TALL = 600;
@@ -40,12 +41,14 @@ const choiceOf = ({ object, failedCall: nothing }: Spot): Choice => ({
   object: object?.id ?? ''
 });
 
+const GROUP_TEXTS = { branch: tableText('Group by branch'), tool: tableText('Group by tool'), type: tableText('Group by type') };
+
 const NOWHERE: Box = { left: 0, top: 0, right: 0, bottom: 0 };
 
 /** The canvas with the graph and its tools. */
 export class Graph {
   private readonly _layers = new GraphLayers();
-  private readonly _svg = s('svg', { class: 'g', role: 'graphics-document img', 'aria-label': 'Object lineage' }, this._layers.world);
+  private readonly _svg = s('svg', { class: 'g', role: 'graphics-document img', label: t('Object lineage') }, this._layers.world);
   private readonly _camera = new Camera(this._svg, this._layers.world, () => this._draw());
   private readonly _search = new Search(this._acts, { repaint: () => this._repaint(), close: () => this._openSearch(false) });
   private readonly _overview = new Overview((x, y) => {
@@ -68,7 +71,7 @@ export class Graph {
     'p',
     'tc-empty',
     icon('info'),
-    'No objects yet. The graph shows the inputs, and the objects that calls make.'
+    t('No objects yet. The graph shows the inputs, and the objects that calls make.')
   );
   private readonly _canvas = h('div', 'tc-canvas', this._svg, this._branchStrip.element, this._emptyHint);
   readonly element = h('div', 'tc-graph', h('div', 'tc-lookup', this._search.element, this._overview.element), this._canvas, this._legendBox, this._objectList.element);
@@ -90,15 +93,15 @@ export class Graph {
   private _whenDrawn: (() => void) | null = null;
 
   constructor(private readonly _acts: PanelActions) {
-    this._svg.addEventListener('click', event => {
+    listen(this._svg, 'click', event => {
       const spot = this._camera.wasDragged() ? undefined : this._spotAt(event);
       if (!spot) return;
       this._focusedKey = spot.key;
       this._chooseSpot(spot);
     });
-    this._svg.addEventListener('keydown', event => this._handleCanvasKey(event));
+    listen(this._svg, 'keydown', event => this._handleCanvasKey(event));
     // Not on the SVG: Chromium makes an SVG with a focus listener focusable.
-    this._canvas.addEventListener('focusin', event => {
+    listen(this._canvas, 'focusin', event => {
       const spot = this._spotAt(event);
       if (spot) this._focusedKey = spot.key;
       this._markNodes();
@@ -234,13 +237,13 @@ export class Graph {
     if (!currentStep) return [];
     return [
       ...GROUPINGS.map(by => ({
-        text: currentStep.ui.grouping === by ? 'Do not group' : `Group by ${by}`,
+        text: currentStep.ui.grouping === by ? t('Do not group') : t(GROUP_TEXTS[by]),
         act: () => this._acts.setState({ grouping: currentStep.ui.grouping === by ? null : by, unfolded: new Set() })
       })),
-      { text: this._legendBox.hidden ? 'Legend' : 'Hide legend', act: () => this._toggleLegend() },
-      { text: 'Copy as SVG', act: () => void this._copy('SVG', copyText(this._svgText(currentStep))) },
-      { text: 'Copy as PNG', act: () => void this._copy('PNG', copyPicture(this._svgText(currentStep))) },
-      { text: 'Copy as DOT', act: () => void this._copy('DOT', copyText(dotText(currentStep))) }
+      { text: this._legendBox.hidden ? t('Legend') : t('Hide legend'), act: () => this._toggleLegend() },
+      { text: t('Copy as %1', 'SVG'), act: () => void this._copy('SVG', copyText(this._svgText(currentStep))) },
+      { text: t('Copy as %1', 'PNG'), act: () => void this._copy('PNG', copyPicture(this._svgText(currentStep))) },
+      { text: t('Copy as %1', 'DOT'), act: () => void this._copy('DOT', copyText(dotText(currentStep))) }
     ];
   }
 
@@ -249,7 +252,7 @@ export class Graph {
   }
 
   private async _copy(what: string, copied: Promise<boolean>): Promise<void> {
-    this._toolbar.showMessage((await copied) ? `${what} copied` : `The browser does not allow copying. Use Export to save a file.`);
+    this._toolbar.showMessage((await copied) ? t('%1 copied', what) : t('The browser does not allow copying. Use Export to save a file.'));
   }
 
   private _toggleLegend(): void {

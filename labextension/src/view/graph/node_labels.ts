@@ -1,9 +1,9 @@
 /** Labels of a node: its name and state, and what a screen reader reads of it. */
 import { h, keyedChildren } from '../dom';
 import type { IconName } from '../icons';
-import { branchName, callLabel, objectMarks, objectState, savedName } from '../labels';
+import { branchName, callWord, objectMarks, objectState, savedName } from '../labels';
 import { parentsOf } from '../lineage';
-import { clip, oneLine, plural } from '../text';
+import { clip, oneLine, plural, t, tn } from '../text';
 import type { ViewState } from '../view_state';
 import { type Anchor, textAnchor } from './edge_routes';
 import { gridOf, type Layout, type Size, type Spot } from './layout';
@@ -54,31 +54,31 @@ interface NodeText {
 /** A range of names; a common type is written once. */
 function nameRange(first: string, last: string): string {
   const type = first.slice(0, first.indexOf('#'));
-  return `${first} to ${type && last.startsWith(`${type}#`) ? last.slice(type.length) : last}`;
+  return t('%1 to %2', first, type && last.startsWith(`${type}#`) ? last.slice(type.length) : last);
 }
 
 function stackText({ folded, stack }: Spot): NodeText {
   const { name: group, calls, withoutResult: lost } = stack ?? { name: '', calls: 0, withoutResult: 0 };
   const count = plural(Math.max(1, calls), 'call');
   const [first, last] = [folded[0], folded.at(-1)];
-  const state = lost > 0 ? `${lost} without result` : nameRange(first?.name ?? '', last?.name ?? '');
-  if (!group) return { name: count, label: `${count} folded`, state };
+  const state = lost > 0 ? t('%1 without result', lost) : nameRange(first?.name ?? '', last?.name ?? '');
+  if (!group) return { name: count, label: t('%1 folded', count), state };
   const method = group.startsWith(`${first?.kind}_`) ? group.slice((first?.kind.length ?? 0) + 1) : group;
-  return { name: group, shorter: method, label: `${group}, ${count} folded`, state };
+  return { name: group, shorter: method, label: `${group}, ${t('%1 folded', count)}`, state };
 }
 
 function nodeText(view: ViewState, spot: Spot): NodeText {
   const { object, failedCall: nothing } = spot;
   if (nothing) {
-    const { word } = callLabel(nothing.status);
+    const word = callWord(nothing);
     const why = nothing.error || nothing.reason || word;
-    return { name: 'no object', label: `No object, ${nothing.tool} ${word}`, state: why };
+    return { name: t('no object'), label: t('No object, %1 %2', nothing.tool, word), state: why };
   }
   if (!object) return stackText(spot);
   const state = objectState(view, object, spot.parked);
   if (object.role === 'output')
-    return { name: `${object.name}: ${object.kind}`, label: `Output ${object.name}: ${object.kind}`, state };
-  const label = object.branch ? `${object.name} of ${branchName(view.model, object.branch)}` : object.name;
+    return { name: `${object.name}: ${object.kind}`, label: t('Output %1: %2', object.name, object.kind), state };
+  const label = object.branch ? t('%1 of %2', object.name, branchName(view.model, object.branch)) : object.name;
   const tells = object.branch === '' && savedName(view, object) ? [] : [object.label, spot.parked ? '' : object.preview.caption];
   return { name: object.name, label, state, told: tells.filter(Boolean).join(' · ') };
 }
@@ -139,12 +139,13 @@ function spotDescription(view: ViewState, spot: Layout['spots'][number], layout:
   const call = object ? view.model.calls.get(object.call) : undefined;
   if (!object || !call || layout.spotOf(object.id) !== spot) return whole;
   const names = parentsOf(view.model, object.id).map(id => oneLine(view.model.objects.get(id)?.name ?? '', 60));
-  const from = names.length ? ` from ${names.join(' and ')}` : '';
-  return `${whole}; ${object.role === 'pending' ? 'will be made' : 'made'} by ${oneLine(call.tool, 80)}${from}, call ${call.step}`;
+  const [tool, from] = [oneLine(call.tool, 80), names.join(', ')];
+  const made = object.role === 'pending' ? t('will be made by %1, call %2', tool, call.step) : t('made by %1, call %2', tool, call.step);
+  return `${whole}; ${made}${from && `, ${t('from %1', from)}`}`;
 }
 
 export class ObjectList {
-  private readonly _rows = h('ul', { 'aria-label': 'Objects' });
+  private readonly _rows = h('ul', { label: t('Objects') });
   private readonly _moreText = h('p');
   readonly element = h('div', 'tc-sr', this._rows, this._moreText);
   private readonly _draw = keyedChildren(this._rows, (text: string) => h('li', {}, text));
@@ -158,6 +159,6 @@ export class ObjectList {
       })
     );
     const hidden = layout.spots.length - shown.length;
-    this._moreText.textContent = hidden > 0 ? `and ${plural(hidden, 'object')} before these, listed in Steps` : '';
+    this._moreText.textContent = hidden > 0 ? tn('and %1 object before these, listed in Steps', 'and %1 objects before these, listed in Steps', hidden) : '';
   }
 }

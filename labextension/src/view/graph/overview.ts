@@ -1,6 +1,6 @@
 /** The overview: a small map of the graph, with a frame around the part that is in sight. */
-import { consume, h, s, whenChanged } from '../dom';
-import { formatNumber, plural } from '../text';
+import { consume, h, listen, s, whenChanged } from '../dom';
+import { t, tn } from '../text';
 import type { ViewState } from '../view_state';
 import { LANE, WIDE } from './edge_routes';
 import { type Box, type Layout, type Spot, spotOfCall } from './layout';
@@ -60,7 +60,7 @@ export class Overview {
   private readonly _marks = s('g');
   private readonly _frameRect = s('rect', { class: 'frame', rx: 2 });
   private readonly _svg = s('svg', { class: 'g', 'aria-hidden': 'true' }, this._marks, this._frameRect);
-  readonly element = h('div', { class: 'tc-overview', role: 'slider', tabindex: 0, 'aria-label': 'Overview', 'aria-valuemin': 0 }, this._svg);
+  readonly element = h('div', { class: 'tc-overview', role: 'slider', tabindex: 0, label: t('Overview'), 'aria-valuemin': 0 }, this._svg);
   private _shown!: Shown;
   /** Pixels of the map for each pixel of the graph, the corner of the graph, and the size of the map. */
   private _scale = { x: 0, y: 0, left: 0, top: 0, width: 0, height: 0 };
@@ -71,7 +71,7 @@ export class Overview {
   private readonly _draw = whenChanged(() => this._drawMarks());
 
   constructor(private readonly _go: (x: number, y: number) => void) {
-    this.element.addEventListener('pointerdown', event => {
+    listen(this.element, 'pointerdown', event => {
       if (event.button !== 0) return;
       this.element.setPointerCapture(event.pointerId);
       const [x, y] = this._pointed(event);
@@ -80,9 +80,9 @@ export class Overview {
       this._grip = isInside ? [(left + right) / 2 - x, (top + bottom) / 2 - y] : [0, 0];
       this._follow(event);
     });
-    this.element.addEventListener('pointermove', event => this._follow(event));
-    for (const end of ['pointerup', 'pointercancel'] as const) this.element.addEventListener(end, () => (this._grip = null));
-    this.element.addEventListener('keydown', event => this._handleKey(event));
+    listen(this.element, 'pointermove', event => this._follow(event));
+    for (const end of ['pointerup', 'pointercancel'] as const) listen(this.element, end, () => (this._grip = null));
+    listen(this.element, 'keydown', event => this._handleKey(event));
   }
 
   /** Draws the map, up to a width in pixels. */
@@ -108,7 +108,7 @@ export class Overview {
     for (const [name, value] of Object.entries(frame)) this._frameRect.setAttribute(name, String(Math.round(value)));
     this.element.setAttribute('aria-valuemax', String(calls));
     this.element.setAttribute('aria-valuenow', String(first));
-    this.element.setAttribute('aria-valuetext', last ? `showing ${formatNumber(first)} to ${formatNumber(last)} of ${plural(calls, 'call')}` : 'showing no calls');
+    this.element.setAttribute('aria-valuetext', last ? tn('showing %2 to %3 of %1 call', 'showing %2 to %3 of %1 calls', calls, first, last) : t('showing no calls'));
   }
 
   private _x(x: number): number {

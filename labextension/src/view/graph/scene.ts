@@ -4,6 +4,7 @@ import { WIDE } from './edge_routes';
 import { type Edge, edges } from './edges';
 import type { Layout, Size, Spot } from './layout';
 import { type GraphNode, nodeAt } from './node_labels';
+import { t } from '../text';
 
 export interface Note {
   readonly key: string;
@@ -40,7 +41,7 @@ const guessSpot = (view: ViewState, newest: Spot | undefined): Spot | null => (v
 
 const guessNotes = ({ x, y }: Spot): Note[] => [
   { key: 'guess', look: 'guess', text: '?', x: x + COLUMN_WIDTH, y: y + 7 },
-  { key: 'yours', look: 'note', text: 'your guess', x: x + COLUMN_WIDTH, y: y + 44 }
+  { key: 'yours', look: 'note', text: t('your guess'), x: x + COLUMN_WIDTH, y: y + 44 }
 ];
 
 const guessStrokes = ({ x, y }: Spot): Stroke[] => [
@@ -50,7 +51,7 @@ const guessStrokes = ({ x, y }: Spot): Stroke[] => [
 
 function pastNote(view: ViewState, newest: Spot | undefined): Note[] {
   if (!view.isPast || !newest) return [];
-  return [{ key: 'after', look: 'note', text: 'later steps are hidden', x: newest.x + 145, y: newest.y + 4 }];
+  return [{ key: 'after', look: 'note', text: t('later steps are hidden'), x: newest.x + 145, y: newest.y + 4 }];
 }
 
 export interface Surroundings {

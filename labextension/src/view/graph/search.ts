@@ -1,8 +1,8 @@
 /** Search in the graph: calls and objects that match words or a kind, and calls with unusual arguments. */
 import type { IconName } from '../icons';
-import { callLabel } from '../labels';
+import { callWord } from '../labels';
 import type { FullCall, FullObject } from '../rows';
-import { clip, formatNumber, oneLine } from '../text';
+import { clip, oneLine, t, tableText } from '../text';
 import type { ViewState } from '../view_state';
 
 export interface SearchHit {
@@ -36,10 +36,10 @@ const callWords = (call: FullCall): readonly string[] => [
   call.error,
   call.reason,
   call.prints,
-  callLabel(call.status).word,
-  call.memory ? 'cached' : '',
-  call.edited ? 'edited' : '',
-  call.warning?.kind ?? '',
+  callWord(call),
+  call.memory ? t('cached') : '',
+  call.edited ? t('edited') : '',
+  call.warning ? t(call.warning.kind) : '',
   call.outdated
 ];
 
@@ -48,7 +48,7 @@ const objectWords = ({ name, kind, description, note, saved, preview }: FullObje
   kind,
   description,
   note,
-  saved && `saved as ${saved}`,
+  saved && t('saved as %1', saved),
   preview.caption,
   preview.text,
   preview.fields.flat().join(' '),
@@ -96,7 +96,10 @@ export function nextHit(hits: readonly SearchHit[], view: ViewState, by: 1 | -1)
   return hits.findLast(hit => hit.step < step) ?? hits.at(-1);
 }
 
-export const CALL_KINDS = ['failed', 'waiting', 'unknown', 'rejected', 'interrupted', 'edited', 'answered', 'stale', 'unusual', 'large', 'slow'] as const;
+export const CALL_KINDS = [
+  tableText('failed'), tableText('waiting'), tableText('unknown'), tableText('rejected'), tableText('interrupted'), tableText('edited'),
+  tableText('answered'), tableText('stale'), tableText('unusual'), tableText('large'), tableText('slow')
+] as const;
 export type CallKind = (typeof CALL_KINDS)[number];
 
 export const KIND_ICONS: Readonly<Record<CallKind, IconName>> = {
@@ -236,7 +239,7 @@ function rareValues(all: PlainArguments): Unusual {
   for (const one of times) if (one[1] > usual[1]) usual = one;
   if (usual[1] < USUAL_SHARE * values.length) return [];
   const most = Math.max(1, RARE_SHARE * values.length);
-  const why = `${valueText(usual[0])} in ${formatNumber(usual[1])} of ${formatNumber(values.length)} calls`;
+  const why = t('%1 in %2 of %3 calls', valueText(usual[0]), usual[1], values.length);
   return unusual(all, value => (times.get(value) ?? 0) <= most, why);
 }
 
@@ -249,7 +252,7 @@ function outliers(all: PlainArguments): Unusual {
   const centre = median(values);
   const usual = median(values.map(value => Math.abs(value - centre)));
   if (usual === 0) return [];
-  return unusual(all, value => Math.abs(Number(value) - centre) > OUTLIER_FACTOR * usual, `mostly near ${valueText(centre)}`);
+  return unusual(all, value => Math.abs(Number(value) - centre) > OUTLIER_FACTOR * usual, t('mostly near %1', valueText(centre)));
 }
 
 /** Why a call is unusual, by the id of its row. */

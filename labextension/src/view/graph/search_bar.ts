@@ -1,9 +1,9 @@
 /** The search bar of the graph, and what was found. */
-import { consume, focusedKey, focusInPlace, h, whenChanged } from '../dom';
+import { consume, focusedKey, focusInPlace, h, listen, whenChanged } from '../dom';
 import { button, icon } from '../icons';
 import { finished } from '../incremental';
 import type { FullCall } from '../rows';
-import { formatNumber } from '../text';
+import { formatNumber, t } from '../text';
 import type { PanelActions, ViewState } from '../view_state';
 import type { SearchedCalls } from './overview';
 import {
@@ -44,20 +44,20 @@ interface SearchResults {
 
 const resultText = (hits: readonly SearchHit[], view: ViewState, query: Query): string => {
   if (query.text.trim() === '' && query.kind === null) return '';
-  if (hits.length === 0) return 'no results';
+  if (hits.length === 0) return t('no results');
   const index = chosenHit(hits, view);
-  return index < 0 ? `${formatNumber(hits.length)} found` : `${formatNumber(index + 1)} of ${formatNumber(hits.length)}`;
+  return index < 0 ? t('%1 found', hits.length) : t('%1 of %2', index + 1, hits.length);
 };
 
 class SearchBar {
-  private readonly _label = 'Search calls and objects';
-  readonly field = h('input', { type: 'search', class: 'tc-in', 'aria-label': this._label, placeholder: 'Search  /', spellcheck: 'false' });
-  private readonly _status = h('span', { class: 'small muted tc-found', role: 'status', 'aria-label': 'Search results' });
+  private readonly _label = t('Search calls and objects');
+  readonly field = h('input', { type: 'search', class: 'tc-in', label: this._label, placeholder: t('Search  /'), spellcheck: 'false' });
+  private readonly _status = h('span', { class: 'small muted tc-found', role: 'status', label: t('Search results') });
   private readonly _reason = h('span', 'small tc-why');
-  private readonly _previousButton = button('', { icon: 'up', label: 'Previous result', look: 'ghost icon', onclick: () => this._actions.go(-1) });
-  private readonly _nextButton = button('', { icon: 'down', label: 'Next result', look: 'ghost icon', onclick: () => this._actions.go(1) });
-  private readonly _chips = h('div', { class: 'tc-chips', role: 'group', 'aria-label': 'Filter calls by status' });
-  private readonly _closeButton = button('', { icon: 'close', label: 'Close search', look: 'ghost icon', onclick: () => this._actions.close() });
+  private readonly _previousButton = button('', { icon: 'up', label: t('Previous result'), look: 'ghost icon', onclick: () => this._actions.go(-1) });
+  private readonly _nextButton = button('', { icon: 'down', label: t('Next result'), look: 'ghost icon', onclick: () => this._actions.go(1) });
+  private readonly _chips = h('div', { class: 'tc-chips', role: 'group', label: t('Filter calls by status') });
+  private readonly _closeButton = button('', { icon: 'close', label: t('Close search'), look: 'ghost icon', onclick: () => this._actions.close() });
   readonly element = h('div', { class: 'tc-find', role: 'search' }, h('div', 'tc-field1', icon('search'), this.field), this._status, this._previousButton, this._nextButton, this._chips, this._closeButton, this._reason);
   private _query = NO_QUERY;
   private _counts: ReadonlyMap<CallKind, number> = new Map();
@@ -69,8 +69,8 @@ class SearchBar {
   });
 
   constructor(private readonly _actions: SearchBarActions) {
-    this.field.addEventListener('input', () => this._actions.look({ ...this._query, text: this.field.value }));
-    this.field.addEventListener('keydown', event => {
+    listen(this.field, 'input', () => this._actions.look({ ...this._query, text: this.field.value }));
+    listen(this.field, 'keydown', event => {
       if (event.key === 'Enter') this._actions.go(event.shiftKey ? -1 : 1);
       else if (event.key === 'Escape') {
         if (this.field.value === '' && this._query.kind === null) this._actions.close();
@@ -94,9 +94,9 @@ class SearchBar {
     const act = (): void => this._actions.look({ ...this._query, kind: pressed ? null : kind });
     return h(
       'button',
-      { class: `tc-chip ${kind}`, 'data-k': kind, 'aria-pressed': String(pressed), onclick: act },
+      { class: `tc-chip ${kind}`, key: kind, 'aria-pressed': String(pressed), onclick: act },
       icon(KIND_ICONS[kind]),
-      `${formatNumber(number)} ${kind}`
+      `${formatNumber(number)} ${t(kind)}`
     );
   }
 }

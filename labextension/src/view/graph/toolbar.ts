@@ -3,6 +3,7 @@ import { Menu, type MenuEntry } from '../menu';
 import { h, s } from '../dom';
 import { button, icon, type IconName } from '../icons';
 import type { Scene } from './scene';
+import { t, tableText } from '../text';
 
 interface ToolbarActions {
   fold(): void;
@@ -27,11 +28,11 @@ const MESSAGE_MS = 2500;
 export const ZOOM_STEP = 1.25;
 
 export class Toolbar {
-  private readonly _message = h('span', { class: 'tc-says', role: 'status', 'aria-label': 'Graph' });
-  private readonly _fold = button('Fold', { look: 'ghost', onclick: () => this._actions.fold() });
-  private readonly _tidy = button('Tidy', { look: 'ghost', onclick: () => this._actions.tidy() });
-  private readonly _search = button('', { icon: 'search', label: 'Search', look: 'ghost icon', onclick: () => this._actions.search() });
-  private readonly _lineage = button('Lineage', { look: 'ghost', key: 'lineage', onclick: () => this._actions.lineage() });
+  private readonly _message = h('span', { class: 'tc-says', role: 'status', label: t('Graph') });
+  private readonly _fold = button(t('Fold'), { look: 'ghost', onclick: () => this._actions.fold() });
+  private readonly _tidy = button(t('Tidy'), { look: 'ghost', onclick: () => this._actions.tidy() });
+  private readonly _search = button('', { icon: 'search', label: t('Search'), look: 'ghost icon', onclick: () => this._actions.search() });
+  private readonly _lineage = button(t('Lineage'), { look: 'ghost', key: 'lineage', onclick: () => this._actions.lineage() });
   readonly element = h(
     'div',
     'tc-tools',
@@ -40,10 +41,10 @@ export class Toolbar {
     this._tidy,
     this._lineage,
     this._search,
-    button('', { icon: 'minus', label: 'Zoom out', look: 'ghost icon', onclick: () => this._actions.zoom(1 / ZOOM_STEP) }),
-    button('', { icon: 'plus', label: 'Zoom in', look: 'ghost icon', onclick: () => this._actions.zoom(ZOOM_STEP) }),
-    button('', { icon: 'fit', label: 'Fit', look: 'ghost icon', onclick: () => this._actions.fit() }),
-    new Menu('More', button('More', { icon: 'more', label: 'More', look: 'ghost icon' }), () => this._actions.menuEntries()).element
+    button('', { icon: 'minus', label: t('Zoom out'), look: 'ghost icon', onclick: () => this._actions.zoom(1 / ZOOM_STEP) }),
+    button('', { icon: 'plus', label: t('Zoom in'), look: 'ghost icon', onclick: () => this._actions.zoom(ZOOM_STEP) }),
+    button('', { icon: 'fit', label: t('Fit'), look: 'ghost icon', onclick: () => this._actions.fit() }),
+    new Menu(t('More'), button('', { icon: 'more', label: t('More'), look: 'ghost icon' }), () => this._actions.menuEntries()).element
   );
 
   constructor(private readonly _actions: ToolbarActions) {}
@@ -64,28 +65,28 @@ export class Toolbar {
 }
 
 const LEGEND_TILES: readonly (readonly [string, string])[] = [
-  ['input', 'input from the notebook'],
-  ['', 'made by a call'],
-  ['pending', 'not made yet'],
-  ['running', 'being made'],
-  ['output', 'saved as an output'],
-  ['socket', 'output not saved yet'],
-  ['pale', 'of another branch'],
-  ['stack', 'folded calls'],
-  ['failed', 'a call that failed'],
-  ['nothing', 'a call that was rejected or interrupted']
+  ['input', tableText('input from the notebook')],
+  ['', tableText('made by a call')],
+  ['pending', tableText('not made yet')],
+  ['running', tableText('being made')],
+  ['output', tableText('saved as an output')],
+  ['socket', tableText('output not saved yet')],
+  ['pale', tableText('of another branch')],
+  ['stack', tableText('folded calls')],
+  ['failed', tableText('a call that failed')],
+  ['nothing', tableText('a call that was rejected or interrupted')]
 ];
 
 const LEGEND_ICONS: readonly (readonly [IconName, string])[] = [
-  ['wait', 'waits for you'],
-  ['edited', 'edited by you'],
-  ['memory', 'cached result: not run again'],
-  ['person', 'answered by you'],
-  ['run', 'running'],
-  ['warning', 'warning: its card says what to do'],
-  ['reject', 'rejected'],
-  ['clock', 'outdated'],
-  ['equal', 'equal to an earlier object']
+  ['wait', tableText('waits for you')],
+  ['edited', tableText('edited by you')],
+  ['memory', tableText('cached result: not run again')],
+  ['person', tableText('answered by you')],
+  ['run', tableText('running')],
+  ['warning', tableText('warning: its card says what to do')],
+  ['reject', tableText('rejected')],
+  ['clock', tableText('outdated')],
+  ['equal', tableText('equal to an earlier object')]
 ];
 
 function legendTile(look: string): SVGElement {
@@ -104,7 +105,7 @@ const legendArrow = (): SVGElement =>
     s('path', { class: 'head', d: 'M12 0l-7 -3.5v7z' })
   );
 
-const legendEntry = (sign: SVGElement, text: string): HTMLElement => h('li', {}, sign, h('span', {}, text));
+const legendEntry = (sign: SVGElement, text: string): HTMLElement => h('li', {}, sign, h('span', {}, t(text)));
 
 /** The legend of what is drawn. */
 export function legend({ nodes, edges }: Scene): HTMLElement {
@@ -114,8 +115,8 @@ export function legend({ nodes, edges }: Scene): HTMLElement {
   const marks = LEGEND_ICONS.filter(([name]) => icons.has(name)).map(([name, text]) => legendEntry(icon(name), text));
   return h(
     'ul',
-    { class: 'tc-legend', 'aria-label': 'Legend' },
-    legendEntry(legendArrow(), 'a tool call, from its inputs to its result'),
+    { class: 'tc-legend', label: t('Legend') },
+    legendEntry(legendArrow(), tableText('a tool call, from its inputs to its result')),
     ...tiles,
     ...marks
   );

@@ -1,10 +1,10 @@
 /** The tab Messages: the list of requests, and the chosen request with its reply. */
 import { askAgainButton } from '../decisions';
-import { type Child, focusInPlace, h, scrollIntoList, whenChanged } from '../dom';
+import { type Child, focusInPlace, h, mutedText, scrollIntoList, setChildren, strongText, whenChanged } from '../dom';
 import { button, note } from '../icons';
 import { shownPart } from '../steps';
 import type { FullMessage, FullTurn } from '../rows';
-import { formatNumber, oneLine, plural, textBlock, trans } from '../text';
+import { formatNumber, oneLine, plural, t, textBlock, tn } from '../text';
 import type { PanelActions, ViewState } from '../view_state';
 import {
   asked,
@@ -28,8 +28,8 @@ interface Measure {
 
 function measureOf(messagesTab: readonly FullMessage[], turns: readonly number[], spent: ReadonlyMap<number, FullTurn>): Measure {
   const tokens = turns.filter(turn => spent.get(turn)?.input);
-  if (tokens.length === 0) return { unit: trans.__('characters'), of: sizesOf(messagesTab, turns) };
-  return { unit: trans.__('tokens in'), of: new Map(tokens.map(turn => [turn, spent.get(turn)?.input ?? 0])) };
+  if (tokens.length === 0) return { unit: t('characters'), of: sizesOf(messagesTab, turns) };
+  return { unit: t('tokens in'), of: new Map(tokens.map(turn => [turn, spent.get(turn)?.input ?? 0])) };
 }
 
 /** The totals of all requests. */
@@ -37,19 +37,19 @@ function totals(turns: readonly number[], { of }: Measure, spent: ReadonlyMap<nu
   const all = turns.flatMap(turn => spent.get(turn) ?? []);
   const facts: readonly (readonly [string, string])[] = [
     [plural(turns.length, 'request'), formatNumber(sum(of.values()))],
-    [trans.__('from the cache'), formatNumber(sum(all.map(turn => turn.cached)))],
-    [trans.__('tokens out'), formatNumber(sum(all.map(turn => turn.output)))],
-    [trans.__('cost'), cost]
+    [t('from the cache'), formatNumber(sum(all.map(turn => turn.cached)))],
+    [t('tokens out'), formatNumber(sum(all.map(turn => turn.output)))],
+    [t('cost'), cost]
   ];
   return facts.filter(([, value]) => value && value !== '0').flatMap(([name, value]) => [h('dt', {}, name), h('dd', {}, value)]);
 }
 
 export class MessagesTab {
-  private readonly _list = h('ol', { class: 'tc-turns', 'aria-label': trans.__('Turns') });
+  private readonly _list = h('ol', { class: 'tc-turns', label: t('Turns') });
   private readonly _unit = h('span', 'right');
   private readonly _total = h('dl', 'tc-total');
   private readonly _pageBox = h('div', 'tc-pages');
-  private readonly _title = h('h3', 'tc-h', trans.__('Requests'), this._unit);
+  private readonly _title = h('h3', 'tc-h', t('Requests'), this._unit);
   readonly element = h('div', 'tc-two', h('div', 'tc-pane', this._title, this._list, this._total), this._pageBox);
   private _view!: ViewState;
   private readonly _draw = whenChanged(() => {
@@ -67,19 +67,19 @@ export class MessagesTab {
     const named = (turn: number): string => oneLine((tools.get(turn) ?? []).join(', '), 120);
     const [from, to] = shownPart(turns.length, turns.indexOf(chosen ?? -1));
     this._list.replaceChildren(
-      ...this._further(turns[from - 1], 'Earlier turns'),
+      ...this._further(turns[from - 1], t('Earlier turns')),
       ...turns.slice(from, to).map(turn => this._turnEntry(turn, named(turn), turn === chosen, measure.of.get(turn) ?? 0)),
-      ...this._further(turns[to], 'Later turns')
+      ...this._further(turns[to], t('Later turns'))
     );
     const current = this._list.querySelector<HTMLElement>('[aria-current]');
     if (focus) focusInPlace(current?.querySelector('button'));
     if (current) requestAnimationFrame(() => scrollIntoList(this._list, current));
     this._unit.textContent = turns.length ? measure.unit : '';
-    this._total.replaceChildren(...totals(turns, measure, spent, past ? '' : model.session.cost).filter(one => one instanceof Node));
+    setChildren(this._total, totals(turns, measure, spent, past ? '' : model.session.cost));
     this._total.hidden = turns.length < 2;
     this._pageBox.replaceChildren(
       chosen === undefined
-        ? h('p', 'tc-later', trans.__('No messages yet.'))
+        ? h('p', 'tc-later', t('No messages yet.'))
         : requestPage(this._view, turnOf(shown, chosen, ended ? turns.at(-1) : undefined), spent.get(chosen), this._acts)
     );
   });
@@ -100,8 +100,8 @@ export class MessagesTab {
 
   private _turnEntry(turn: number, calls: string, chosen: boolean, took: number): HTMLElement {
     const shownTurn = (): void => this._acts.setState({ shownTurn: turn });
-    const name = h('button', { class: 'turn', 'data-k': `turn ${turn}`, onclick: shownTurn }, `Turn ${turn}`);
-    const size = took ? h('span', 'muted small', formatNumber(took)) : null;
+    const name = h('button', { class: 'turn', key: `turn ${turn}`, onclick: shownTurn }, t('Turn %1', turn));
+    const size = took ? mutedText(formatNumber(took)) : null;
     return h('li', { 'aria-current': chosen ? 'true' : undefined }, name, size, h('span', 'mono', calls));
   }
 
@@ -132,7 +132,7 @@ const messageRow = ({ look, sign, who, body, size }: MessageRowProps): HTMLEleme
     h('span', 'sign', sign),
     h('span', 'who', who),
     h('div', 'body', body),
-    size === undefined ? null : h('span', { class: 'size', title: trans._n('%1 character', '%1 characters', size) }, formatNumber(size))
+    size === undefined ? null : h('span', { class: 'size', title: plural(size, 'character') }, formatNumber(size))
   );
 
 /** A call with its tool in bold. */
@@ -175,13 +175,13 @@ function shareBar(turn: Turn): HTMLElement {
     bar.append(piece);
   }
   const words = parts.map(([part, size]) =>
-    h('span', part, h('i', { class: part, 'aria-hidden': 'true' }), `${trans.__(part)} ${formatNumber(size)}`)
+    h('span', part, h('i', { class: part, 'aria-hidden': 'true' }), `${t(part)} ${formatNumber(size)}`)
   );
   return h(
     'div',
-    { class: 'tc-share', role: 'group', 'aria-label': trans.__('What fills the request') },
+    { class: 'tc-share', role: 'group', label: t('What fills the request') },
     bar,
-    h('div', 'small muted', ...words, h('span', {}, trans.__('characters')))
+    h('div', 'small muted', ...words, h('span', {}, t('characters')))
   );
 }
 
@@ -190,38 +190,34 @@ function exactRequest(view: ViewState, turn: number, acts: PanelActions): { read
   if (!view.live) return { text: null, way: null };
   const shown = view.model.exactRequest?.turn === turn ? view.model.exactRequest.text : null;
   if (shown !== null)
-    return { text: h('pre', { class: 'tc-text tc-exact', tabindex: 0, 'aria-label': trans.__('Exact request') }, shown), way: null };
+    return { text: h('pre', { class: 'tc-text tc-exact', tabindex: 0, label: t('Exact request') }, shown), way: null };
   const ask = (): void => acts.send({ type: 'show_request', turn });
-  return { text: null, way: button(trans.__('Exact request'), { look: 'ghost small right', onclick: ask, key: 'exact' }) };
+  return { text: null, way: button(t('Exact request'), { look: 'ghost small right', onclick: ask, key: 'exact' }) };
 }
-
-const STALE = 'May be stale: the model wrote this before the results changed.';
 
 /** The warning above a stale reply, with the button that asks again. */
 function staleWarning(view: ViewState, turn: Turn, acts: PanelActions): Child[] {
   if (!turn.reply.some(message => message.stale)) return [];
-  return [h('div', 'tc-row tc-warned', note(STALE), askAgainButton(view, turn.turn, true, acts))];
+  return [h('div', 'tc-row tc-warned', note(t('May be stale: the model wrote this before the results changed.')), askAgainButton(view, turn.turn, true, acts))];
 }
 
 /** A heading with an aside. */
 const heading = (look: string, title: Child, aside: string, ...more: Child[]): HTMLElement =>
-  h('div', { class: `tc-row tc-subhead ${look}`.trim() }, title, aside ? h('span', 'muted small', oneLine(aside, 160)) : null, ...more);
-
-const strongText = (text: string): HTMLElement => h('span', 'strong', text);
+  h('div', { class: `tc-row tc-subhead ${look}`.trim() }, title, aside ? mutedText(oneLine(aside, 160)) : null, ...more);
 
 /** Why a request has no reply. */
 function noReplyText(view: ViewState): string {
   const { phase } = view.model.session;
-  if (phase === 'thinking' && !view.isPast) return trans.__('No reply yet.');
-  return phase === 'failed' ? trans.__('The model did not reply.') : trans.__('This request is not sent yet.');
+  if (phase === 'thinking' && !view.isPast) return t('No reply yet.');
+  return phase === 'failed' ? t('The model did not reply.') : t('This request is not sent yet.');
 }
 
 function replyRows(view: ViewState, turn: Turn, spent: FullTurn | undefined, acts: PanelActions): Child[] {
   if (turn.reply.length === 0) return [heading('', h('span', 'muted', noReplyText(view)), '')];
-  const tried = (spent?.attempts ?? []).map(said => messageRow({ look: 'old', sign: '!', who: 'failed attempt', body: oneLine(said, 300) }));
+  const tried = (spent?.attempts ?? []).map(said => messageRow({ look: 'old', sign: '!', who: t('failed attempt'), body: oneLine(said, 300) }));
   return [
     ...tried,
-    heading('', strongText(`Reply ${turn.turn}`), replyCost(spent, trans.__('cost unknown'))),
+    heading('', strongText(t('Reply %1', turn.turn)), replyCost(spent, t('cost unknown'))),
     ...staleWarning(view, turn, acts),
     ...turn.reply.map(message => messageElement(message, message.stale ? 'stale' : '', ''))
   ];
@@ -231,7 +227,7 @@ function replyRows(view: ViewState, turn: Turn, spent: FullTurn | undefined, act
 const resultsAfter = (turn: Turn): Child[] =>
   turn.after.length
     ? [
-        heading('', strongText(trans.__('Results')), trans.__('not sent to the model: the session ended')),
+        heading('', strongText(t('Results')), t('not sent to the model: the session ended')),
         ...turn.after.map(message => messageElement(message, '', ''))
       ]
     : [];
@@ -240,11 +236,11 @@ const resultsAfter = (turn: Turn): Child[] =>
 function requestPage(view: ViewState, turn: Turn, spent: FullTurn | undefined, acts: PanelActions): HTMLElement {
   const exact = exactRequest(view, turn.turn, acts);
   const since =
-    turn.turn > 1 ? `${plural(turn.fresh.length, 'new message')} since request ${turn.turn - 1}` : plural(turn.fresh.length, 'part');
+    turn.turn > 1 ? tn('%1 new message since request %2', '%1 new messages since request %2', turn.fresh.length, turn.turn - 1) : plural(turn.fresh.length, 'part');
   return h(
     'div',
     'tc-request',
-    heading('first', strongText(`Request ${turn.turn}`), [asked(spent), since].filter(Boolean).join(' · '), exact.way),
+    heading('first', strongText(t('Request %1', turn.turn)), [asked(spent), since].filter(Boolean).join(' · '), exact.way),
     shareBar(turn),
     ...oldMessages(turn.old),
     ...turn.fresh.map(message => messageElement(message, 'new', '+')),

@@ -1,7 +1,7 @@
 /** The requests of a conversation: old and new messages, replies, sizes and costs. */
 import type { Model } from '../model';
 import type { FullMessage, FullTurn } from '../rows';
-import { formatNumber } from '../text';
+import { formatDuration, t, tableText } from '../text';
 
 export const isReply = (message: FullMessage): boolean => message.role === 'assistant' || message.role === 'call';
 
@@ -44,7 +44,7 @@ export const sizeOf = (message: FullMessage): number => message.size || message.
 
 export const sum = (numbers: Iterable<number>): number => [...numbers].reduce((all, one) => all + one, 0);
 
-const PARTS = ['system', 'tools', 'earlier', 'new'] as const;
+const PARTS = [tableText('system'), tableText('tools'), tableText('earlier'), tableText('new')] as const;
 type Part = (typeof PARTS)[number];
 
 /** The share that a message belongs to. In the first request only the prompt counts as new. */
@@ -84,15 +84,15 @@ export const costByTurn = (model: Model): ReadonlyMap<number, FullTurn> =>
 /** The tokens of a request and their cached share; empty if not counted. */
 export function asked(turn: FullTurn | undefined): string {
   if (!turn?.input) return '';
-  const share = turn.cached > 0 ? ` (${Math.round((100 * turn.cached) / turn.input)} % cached)` : '';
-  return `${formatNumber(turn.input)} tokens in${share}`;
+  const share = turn.cached > 0 ? t(' (%1 % cached)', Math.round((100 * turn.cached) / turn.input)) : '';
+  return t('%1 tokens in', turn.input) + share;
 }
 
 /** Tokens, cost and time of a reply, as far as known. */
 export function replyCost(turn: FullTurn | undefined, unknown: string): string {
   if (!turn) return '';
-  const time = turn.ms >= 100 ? `${(turn.ms / 1000).toFixed(1)} s` : '';
-  const tokens = turn.output ? `${formatNumber(turn.output)} tokens out` : '';
-  const cost = turn.cost ? `${turn.cost} in all` : (turn.input || turn.output ? unknown : '');
-  return [tokens, cost, time].filter(part => part !== '').join(' · ');
+  const time = turn.ms >= 100 ? formatDuration(turn.ms) : '';
+  const tokens = turn.output && t('%1 tokens out', turn.output);
+  const cost = turn.cost ? t('%1 in all', turn.cost) : (turn.input || turn.output ? unknown : '');
+  return [tokens, cost, time].filter(Boolean).join(' · ');
 }

@@ -1,0 +1,328 @@
+"""Calls on a Dask cluster. Each one starts once, whatever happens to its workers.
+
+Dask starts a task again where its worker is lost, and has no setting against it. So a worker
+claims a call at the scheduler before it runs it, by a lock that is never released there. A second
+start does not get the lock and runs nothing. The kernel claims a call that it cancels, or that
+did not end well: where it gets the lock, the call never began and never will.
+
+https://distributed.dask.org/en/stable/resilience.html
+"""
+
+from __future__ import annotations
+
+import asyncio
+import importlib.util
+import pickle
+import socket
+from collections import deque
+from collections.abc import Callable, Mapping
+from concurrent.futures import BrokenExecutor, Executor, Future, InvalidStateError
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import Any
+from urllib.parse import urlsplit
+from uuid import uuid4
+
+from ..core.errors import NotRun, UsageError
+from .invoke import error_text
+from .running_tool import OutcomeUnknown
+from .worker_code import missing_package
+
+LOCAL_PORT = "127.0.0.1:0"
+"""Where a cluster of this computer serves its pages: at any free port."""
+TIMEOUT = 10
+"""Seconds that a scheduler has to answer."""
+POLL = 1.0
+"""Seconds between two looks at whether the worker of a call is lost."""
+CLAIMS = 1_000
+"""Ended calls whose claims stay at the scheduler. A worker that the scheduler has lost may still
+start one."""
+MISSING = "distributed is missing: pip install 'jupyter-toolcall[dask]'"
+
+
+def check_installed(option: str) -> None:
+    """Raise UsageError where Dask is not installed."""
+    if importlib.util.find_spec("distributed") is None:
+        raise UsageError(f"{option}: {MISSING}")
+
+
+def local_dask() -> DaskExecutor:
+    """Start a cluster of this computer: one process for each processor, with one thread."""
+    from distributed import LocalCluster
+
+    # A front end interrupts the kernel's whole process group. A worker would die of it.
+    ignore = "import signal\nsignal.signal(signal.SIGINT, signal.SIG_IGN)\n"
+    # Below the cell stands what the session did, and not that a worker is started again.
+    cluster = LocalCluster(
+        threads_per_worker=1, dashboard_address=LOCAL_PORT, silence_logs="ERROR", preload=[ignore]
+    )
+    return DaskExecutor(_client(cluster))
+
+
+def dask_at(address: str) -> DaskExecutor:
+    """Connect to the scheduler at an address. Raises ConnectionError, with what to do."""
+    try:
+        at = urlsplit(address if "://" in address else f"tcp://{address}")
+        # A client that cannot connect is slow to give up, and to be collected.
+        socket.create_connection((at.hostname or "", at.port or 8786), TIMEOUT).close()
+        return DaskExecutor(_client(address))
+    except Exception as error:
+        reason = (str(error).splitlines() or [type(error).__name__])[0]
+    raise ConnectionError(
+        f"no Dask scheduler answers at {address:.200} ({reason:.120}; timeout {TIMEOUT} s); start "
+        "it with `dask scheduler`, or give the address that it prints"
+    )
+
+
+def _client(of: Any) -> Any:
+    from distributed import Client
+
+    # The client that a person's own collections use by default stays as it is.
+    return Client(of, timeout=TIMEOUT, set_as_default=False)
+
+
+def dask_executor(value: Any) -> DaskExecutor | None:
+    """Return the executor for a client of Dask, or for its `get_executor()`; None for others."""
+    if not type(value).__module__.startswith("distributed."):
+        return None
+    from distributed import Client
+    from distributed.cfexecutor import ClientExecutor
+
+    if isinstance(value, ClientExecutor):
+        # Where a task may run is the user's choice; how often it may start is not.
+        options = {key: each for key, each in value._kwargs.items() if key not in FIXED}
+        return DaskExecutor(value._client, options)
+    return DaskExecutor(value) if isinstance(value, Client) else None
+
+
+FIXED: Mapping[str, Any] = {"pure": False, "retries": 0}
+
+
+class DaskCall(Future[Any]):
+    """A call on a cluster. It is cancelled only where it has not begun."""
+
+    def __init__(self, name: str, tool: str, executor: DaskExecutor) -> None:
+        super().__init__()
+        self.name, self.tool, self._executor = name, tool, executor
+        self.worker = ""
+        """The address of the worker that began it first."""
+
+    def cancel(self) -> bool:
+        """Cancel the call unless a worker has begun it; return whether it never will."""
+        if self.done():
+            return self.cancelled()
+        # It is done before its task is cancelled: the kernel claims a call once.
+        cancelled = self._executor.claim(self) and super().cancel()
+        if cancelled:
+            self._executor.drop(self)
+        return cancelled
+
+    def end(self, end: Any) -> None:
+        """Set its result, if nothing has ended it before."""
+        with suppress(InvalidStateError):
+            self.set_result(end)
+
+    def fail(self, error: BaseException) -> None:
+        """Set what the kernel raises for it, if nothing has ended it before."""
+        with suppress(InvalidStateError):
+            self.set_exception(error)
+
+    def lose(self, reason: str = "") -> None:
+        """Let its outcome be unknown: it began, and its worker is lost."""
+        by = f"the worker {self.worker} that ran" if self.worker else "the worker that ran"
+        self.fail(OutcomeUnknown(reason or f"{by} {self.tool} was lost"))
+
+
+class DaskExecutor(Executor):
+    """Runs calls on the cluster of a `distributed.Client`.
+
+    Arguments:
+        client: the client.
+        options: what `Client.submit` takes besides, such as `workers` and `resources`.
+    """
+
+    def __init__(self, client: Any, options: Mapping[str, Any] | None = None) -> None:
+        self._client, self._options = client, {**(options or {}), **FIXED}
+        self._calls: dict[str, tuple[DaskCall, Any]] = {}
+        self._claims: deque[str] = deque()
+        self._topic = f"jupyter-toolcall-{uuid4().hex}"
+        self._had_workers = False
+
+    def submit(self, function: Callable[..., Any], /, *args: Any, **named: Any) -> Future[Any]:
+        """Submit `function(task)`, of a ToolTask.
+
+        Raises NotRun where it has no pickle, BrokenExecutor where the client is closed.
+        """
+        (task,) = args
+        if self._client.status != "running":
+            raise BrokenExecutor("its Dask client is closed, or has lost its scheduler")
+        name = f"{task.tool}-{uuid4().hex}"
+        call = DaskCall(name, task.tool, self)
+        sent = pickle.dumps(_Claimed(function, task.sent(), name, self._topic))
+        # A worker that cannot unpickle its task dies. So the task is to unpickle the call.
+        submitted = self._client.submit(pickle.loads, sent, key=name, **self._options)
+        self._calls[name] = call, submitted
+        self._client.loop.add_callback(self._follow, call, submitted)
+        return call
+
+    def for_functions(self) -> Executor:
+        """Return an executor of any function; Dask starts one again where its worker is lost."""
+        executor: Executor = self._client.get_executor(**{**self._options, **FIXED})
+        return executor
+
+    def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:
+        """Do nothing: the cluster is the user's, or ends with the kernel."""
+
+    # -- how a call ends, in the client's thread --------------------------------------------------
+
+    async def _follow(self, call: DaskCall, submitted: Any) -> None:
+        """Wait for a call and set its end."""
+        ending = asyncio.ensure_future(submitted._result(raiseit=False))
+        try:
+            while not (await asyncio.wait([ending], timeout=POLL))[0]:
+                if submitted.status == "pending":
+                    await self._check_worker(call)
+                # Of a worker that is lost while it sends a result, nothing may come any more.
+                if call.done():
+                    ending.cancel()
+                    await submitted.cancel()
+                    return
+            result = ending.result()
+            if submitted.status == "finished" and isinstance(result, ClaimedEnd):
+                await self._accept(call, result)
+            elif submitted.status == "cancelled":
+                await self._fail(call, "its task was cancelled, or its scheduler is lost")
+            else:
+                await self._fail(call, missing_package(result[1]) or error_text(result[1]))
+        except Exception as error:
+            call.lose(f"Dask lost the call: {error_text(error)}")
+        finally:
+            self._calls.pop(call.name, None)
+            await self._forget_old_claims(call)
+
+    async def _accept(self, call: DaskCall, result: ClaimedEnd) -> None:
+        self._had_workers = True
+        if result.end is None:
+            await self._note_worker(call)
+            call.lose()
+        else:
+            call.worker = result.worker
+            call.end(result.end)
+
+    async def _fail(self, call: DaskCall, reason: str) -> None:
+        """Fail a call that did not end by itself, as not run if it never began."""
+        if call.done():
+            return
+        running = self._client.status == "running"
+        if running and await claimed(self._client.scheduler, call.name, "kernel"):
+            call.fail(NotRun(f"not run: {reason}"))
+        else:
+            await self._note_worker(call)
+            call.lose(f"it may have run: {reason}")
+
+    async def _forget_old_claims(self, call: DaskCall) -> None:
+        self._claims += [f"{call.name} {call.worker or 'kernel'}"]
+        while len(self._claims) > CLAIMS:
+            with suppress(Exception):
+                await self._client.scheduler.multi_lock_release(id=self._claims.popleft())
+
+    async def _check_worker(self, call: DaskCall) -> None:
+        """End a call whose worker is lost. One that has not begun goes to another worker."""
+        workers: Any = None
+        await self._note_worker(call)
+        with suppress(OSError):
+            named = [call.worker] if call.worker else None
+            workers = await self._client.scheduler.ncores(workers=named)
+        if workers == {} and call.worker:
+            call.lose()
+        elif workers == {} and self._had_workers:
+            await self._fail(
+                call,
+                "all workers of the cluster are lost; give the call to a cluster that has some",
+            )
+        elif workers:
+            self._had_workers = True
+
+    async def _note_worker(self, call: DaskCall) -> None:
+        """Note which worker began a call first, if one did."""
+        if not call.worker and self._client.status == "running":
+            with suppress(OSError):
+                events = await self._client.scheduler.events(topic=self._topic)
+                starts = [event["worker"] for _, event in events if event["call"] == call.name]
+                call.worker = next(iter(starts), "")
+
+    def claim(self, call: DaskCall) -> bool:
+        """Claim a call in the kernel, so that it never begins; return False where it has begun."""
+
+        async def claim() -> bool:
+            if await claimed(self._client.scheduler, call.name, "kernel"):
+                return True
+            await self._note_worker(call)
+            return False
+
+        try:
+            unbegun: bool = self._client.sync(claim, callback_timeout=TIMEOUT)
+        # A scheduler that does not answer says nothing.
+        except Exception:
+            return False
+        return unbegun
+
+    def drop(self, call: DaskCall) -> None:
+        """Cancel the task of a call that the kernel has claimed."""
+        if call.name in self._calls:
+            self._calls[call.name][1].cancel()
+
+
+# -- what runs in a worker -----------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class ClaimedEnd:
+    """How a task ended on a worker; without an `end` it was begun before, and did not run."""
+
+    worker: str
+    end: Any
+
+
+@dataclass(frozen=True, slots=True)
+class _Claimed:
+    """A call that runs where it is unpickled, and becomes its ClaimedEnd."""
+
+    function: Callable[[Any], Any]
+    task: Any
+    call: str
+    topic: str
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return run_claimed, (self.function, self.task, self.call, self.topic)
+
+
+async def claimed(scheduler: Any, call: str, by: str) -> bool:
+    """Claim a call at its scheduler, and return whether nobody has claimed it before."""
+    claim = {"locks": [call], "id": f"{call} {by}", "timeout": 0, "num_locks": 1}
+    return bool(await scheduler.multi_lock_acquire(**claim))
+
+
+_NOTES: set[asyncio.Future[Any]] = set()
+"""What this worker sends just now: a loop has no reference to its tasks."""
+
+
+def run_claimed(function: Callable[[Any], Any], task: Any, call: str, topic: str) -> ClaimedEnd:
+    """Run a task in a worker, if it is the first one to begin it."""
+    from distributed import get_worker
+    from distributed.utils import sync
+
+    worker = get_worker()
+    address = str(worker.address)
+
+    async def begin() -> bool:
+        # The kernel can look up where the call runs. Nothing waits for that.
+        start = worker.scheduler.log_event(topic=topic, msg={"call": call, "worker": address})
+        note = asyncio.ensure_future(start)
+        _NOTES.add(note)
+        note.add_done_callback(_NOTES.discard)
+        return await claimed(worker.scheduler, call, address)
+
+    if not sync(worker.loop, begin):
+        return ClaimedEnd(address, None)
+    return ClaimedEnd(address, function(task).sent())

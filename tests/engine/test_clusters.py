@@ -1,0 +1,724 @@
+"""Calls on clusters: workers and schedulers of Dask that are killed, and ipyparallel's engines."""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+import random
+import signal
+import subprocess
+import sys
+import threading
+from collections import Counter
+from collections.abc import Callable, Iterator
+from concurrent.futures import Executor, Future
+from contextlib import contextmanager
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import pytest
+from distributed import Client, LocalCluster
+
+from jupyter_toolcall import Scripted, Session, Toolbox, tool
+from jupyter_toolcall.core.errors import UsageError
+from jupyter_toolcall.core.events import Finished, Started, Unknown
+from jupyter_toolcall.tools.executors import executor_named
+
+pytestmark = pytest.mark.filterwarnings(
+    # Of sockets and loops of distributed, where its processes are killed.
+    "ignore::ResourceWarning",
+    "ignore::pytest.PytestUnraisableExceptionWarning",
+)
+
+
+@pytest.fixture(scope="module")
+def client() -> Iterator[Client]:
+    with (
+        LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address="127.0.0.1:0") as cluster,
+        Client(cluster, set_as_default=False) as opened,
+    ):
+        yield opened
+
+
+def address_of(client: Client) -> str:
+    assert client.scheduler
+    return str(client.scheduler.address)
+
+
+@tool(executor=True)
+def process() -> int:
+    """Return the process that it runs in."""
+    print("in", os.getpid())
+    return os.getpid()
+
+
+def in_kernel() -> int:
+    """Return the process that it runs in."""
+    return os.getpid()
+
+
+def _die(path: str) -> str:
+    with open(path, "a") as file:
+        file.write("ran\n")
+    if Path(path).read_text().count("ran") == 1:
+        os.kill(os.getpid(), signal.SIGKILL)
+    return "twice"
+
+
+@tool(executor=True)
+def die(path: str) -> str:
+    """Have an effect, and lose the worker at the first one."""
+    return _die(path)
+
+
+@tool(executor=True, idempotent=True)
+def die_idempotent(path: str) -> str:
+    """Have an effect that may come twice, and lose the worker at the first one."""
+    return _die(path)
+
+
+@tool(executor=True, read_only=True)
+def die_reading(path: str) -> str:
+    """Have no effect that matters, and lose the worker at the first one."""
+    return _die(path)
+
+
+def _wait(started: str, release: str) -> str:
+    # A pipe opens as soon as somebody has opened its other end.
+    with open(started, "w"):
+        pass
+    with open(release):
+        return "late"
+
+
+@tool(executor=True)
+def wait(started: str, release: str) -> str:
+    """Say that it started, and wait for a signal."""
+    return _wait(started, release)
+
+
+@tool(executor=True)
+def lock() -> Any:
+    """Make what cannot be pickled."""
+    return threading.Lock()
+
+
+def session(*tools: Any, executor: Any, calls: Any, **more: Any) -> Session:
+    """Return a session in which these calls ran, each one in a turn of its own."""
+    options: dict[str, Any] = {"scheme": "flat", "approve": "all", **more}
+    return Session(Toolbox(*tools), Scripted([*calls, "Done."]), executor=executor, **options).tell(
+        "Go."
+    )
+
+
+def notes(done: Session) -> list[str]:
+    return [note for entry in done.journal for note in entry.meta.get("notes", ())]
+
+
+# -- where a call runs ----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("kind", ["client", "executor", "address"])
+def test_a_cluster_is_given_by_its_client_its_executor_or_its_address(
+    client: Client, kind: str
+) -> None:
+    address = address_of(client)
+    executor = {
+        "client": client,
+        "executor": client.get_executor(),
+        "address": f"dask:{address}",
+    }[kind]
+    done = session(
+        process, in_kernel, executor=executor, calls=[("process", {}), ("in_kernel", {})]
+    )
+    worker, kernel = (call.result for call in done.calls)
+    assert worker in client.run(os.getpid).values()
+    assert kernel == os.getpid()
+    prints = [entry.meta["prints"] for entry in done.journal if "prints" in entry.meta]
+    assert prints == [f"in {worker}\n"]
+    (note,) = notes(done)
+    assert note.removeprefix("ran on ").removesuffix(" (dask)") in client.run(os.getpid)
+
+
+def test_a_cluster_of_this_computer_starts_at_the_first_call() -> None:
+    code = """
+import os
+from jupyter_toolcall import Scripted, Session, Toolbox, tool
+
+@tool(executor="dask")
+def process() -> int:
+    return os.getpid()
+
+if __name__ == "__main__":
+    model = Scripted([("process", {}), ("process", {}), "Done."])
+    done = Session(Toolbox(process), model, scheme="flat", approve="all").tell("Go.")
+    assert os.getpid() not in [call.result for call in done.calls]
+    assert [call.status for call in done.calls] == ["succeeded"] * 2, done.calls
+"""
+    subprocess.run([sys.executable, "-c", code], check=True)
+
+
+def test_functions_that_have_no_name_in_a_module_run_on_dask(client: Client) -> None:
+    factor = 3
+    triple = tool(executor=True, name="triple")(lambda: 7 * factor)
+    assert session(triple, executor=client, calls=[("triple", {})]).calls[0].result == 21
+
+
+@tool(executor=True, read_only=True)
+def say(text: str, started: str, release: str) -> None:
+    """Print before and after others start."""
+    print(text, "begins")
+    _wait(started, release)
+    print(text, "ends")
+
+
+def test_calls_that_run_together_in_threads_of_one_worker_have_their_own_prints(
+    scheduler_address: str, tmp_path: Path
+) -> None:
+    calls, texts = [], ("one", "two")
+    for text in texts:
+        pipes = {name: str(tmp_path / f"{text} {name}") for name in ("started", "release")}
+        for pipe in pipes.values():
+            os.mkfifo(pipe)
+        calls.append(("say", {"text": text, **pipes}))
+
+    def release() -> None:
+        for _, arguments in calls:
+            opened(arguments["started"])
+        for _, arguments in calls:
+            with open(arguments["release"], "w"):
+                pass
+
+    thread = threading.Thread(target=release)
+    with worker(scheduler_address, threads=2):
+        thread.start()
+        done = Session(
+            Toolbox(say),
+            Scripted([calls, "Done."]),
+            scheme="flat",
+            jobs=2,
+            executor=f"dask:{scheduler_address}",
+        ).tell("Go.")
+        thread.join()
+    prints = {entry.meta.get("prints") for entry in done.journal} - {None}
+    assert prints == {f"{text} begins\n{text} ends\n" for text in texts}
+    assert len(notes(done)) == 2
+
+
+def test_objects_of_a_class_that_no_module_has_come_back_as_they_are(client: Client) -> None:
+    class Box:
+        def __init__(self, size: int) -> None:
+            self.size = size
+
+        @tool(executor=True)
+        def grow(self) -> Box:
+            """Return a larger one."""
+            return Box(self.size + 1)
+
+    done = session(
+        Box, executor=client, calls=[("Box_grow", {}), ("Box_grow", {})], inputs={"box": Box(1)}
+    )
+    assert [call.object for call in done.calls] == ["Box#2", "Box#3"]
+    assert type(done["Box#3"]) is Box
+    assert done["Box#3"].size == 3
+
+
+# -- what does not run ----------------------------------------------------------------------------
+
+
+def test_a_scheduler_that_does_not_answer_is_named_with_the_timeout() -> None:
+    text = r"^executor: no Dask scheduler answers at tcp://127\.0\.0\.1:9 \(.*timeout 10 s\); start"
+    with pytest.raises(UsageError, match=text):
+        Session(Toolbox(process), None, executor="dask:tcp://127.0.0.1:9")
+
+
+def test_a_tool_with_an_address_connects_at_its_first_call() -> None:
+    far = tool(executor="dask:tcp://127.0.0.1:9", name="far")(lambda: 1)
+    (call,) = session(far, executor=None, calls=[("far", {})]).calls
+    assert call.error.startswith("not run: no Dask scheduler answers at tcp://127.0.0.1:9")
+
+
+def test_without_dask_the_command_that_installs_it_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "distributed", None)
+    text = r"^executor: distributed is missing: pip install 'jupyter-toolcall\[dask\]'$"
+    with pytest.raises(UsageError, match=text):
+        Session(Toolbox(process), None, executor="dask")
+
+
+def test_a_client_that_is_closed_takes_no_calls(client: Client) -> None:
+    with Client(address_of(client), set_as_default=False) as other:
+        executor = executor_named(other, "executor")
+    (call,) = session(process, executor=executor, calls=[("process", {})]).calls
+    assert call.error == (
+        "not run: the executor is broken (its Dask client is closed, or has lost its scheduler); "
+        "give the session a new one with executor="
+    )
+
+
+def test_what_cannot_be_pickled_is_named(client: Client) -> None:
+    held = threading.Lock()
+    holding = tool(executor=True, name="holding")(lambda: str(held))
+    done = session(holding, lock, executor=client, calls=[("holding", {}), ("lock", {})])
+    assert done.calls[0].error.startswith("not run: the tool holding cannot be pickled")
+    assert done.calls[1].status == "succeeded"
+    assert done.calls[1].result.startswith("a lock, which cannot be pickled")
+
+
+@contextmanager
+def scheduler(folder: Path, port: int = 0) -> Iterator[tuple[subprocess.Popen[bytes], str]]:
+    """Start a scheduler of its own, and yield its process and address."""
+    code = (
+        "import asyncio, sys; from distributed import Scheduler\n"
+        "async def main():\n"
+        f"    async with Scheduler(port={port}, dashboard=False) as scheduler:\n"
+        "        print(scheduler.address, flush=True); await scheduler.finished()\n"
+        "asyncio.run(main())"
+    )
+    process = subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, cwd=folder)
+    assert process.stdout
+    with process:
+        try:
+            yield process, process.stdout.readline().decode().strip()
+        finally:
+            process.kill()
+
+
+@contextmanager
+def worker(
+    address: str, before: str = "", path: str = "", threads: int = 1
+) -> Iterator[subprocess.Popen[bytes]]:
+    """Start a worker in which some code ran before."""
+    code = (
+        f"{before}\nimport asyncio; from distributed import Worker\n"
+        "async def main():\n"
+        f"    async with Worker({address!r}, nthreads={threads}, dashboard=False) as worker:\n"
+        "        print(worker.address, flush=True); await worker.finished()\n"
+        "asyncio.run(main())"
+    )
+    paths = os.pathsep.join([path, *sys.path])
+    process = subprocess.Popen(
+        [sys.executable, "-c", code],
+        stdout=subprocess.PIPE,
+        env={**os.environ, "PYTHONPATH": paths},
+    )
+    assert process.stdout
+    with process:
+        assert process.stdout.readline()
+        try:
+            yield process
+        finally:
+            process.kill()
+
+
+@pytest.fixture(scope="module")
+def scheduler_address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    with scheduler(tmp_path_factory.mktemp("scheduler")) as (_, address):
+        yield address
+
+
+def test_a_worker_without_the_package_runs_nothing_and_says_what_to_install(
+    scheduler_address: str,
+) -> None:
+    without = "import sys; sys.modules['jupyter_toolcall'] = None"
+    with worker(scheduler_address, without):
+        (call,) = session(
+            process, executor=f"dask:{scheduler_address}", calls=[("process", {})]
+        ).calls
+    assert call.status == "failed"
+    assert call.error.startswith("not run: a worker cannot import jupyter-toolcall (")
+    assert call.error.endswith("; install the version that the kernel has on all workers")
+
+
+def module_at(path: Path, name: str) -> ModuleType:
+    spec = importlib.util.spec_from_file_location(name, path)
+    assert spec
+    assert spec.loader
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[name] = module
+    spec.loader.exec_module(module)
+    return module
+
+
+OTHER = """
+from pathlib import Path
+
+def price(n: int) -> int:
+    return {factor} * n
+
+def sell(path: str) -> int:
+    '''Sell.'''
+    Path(path).write_text("sold")
+    return price(3)
+"""
+
+
+def test_a_worker_with_another_version_of_a_tool_runs_nothing(
+    scheduler_address: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    effect = tmp_path / "effect"
+    folders = tmp_path / "kernel", tmp_path / "worker"
+    for factor, folder in enumerate(folders, 2):
+        folder.mkdir()
+        (folder / "shop_prices.py").write_text(OTHER.replace("{factor}", str(factor)))
+    monkeypatch.delitem(sys.modules, "shop_prices", raising=False)
+    sell = tool(executor=True)(module_at(folders[0] / "shop_prices.py", "shop_prices").sell)
+    calls = [("sell", {"path": str(effect)})]
+    with worker(scheduler_address, path=str(folders[1])):
+        (call,) = session(sell, executor=f"dask:{scheduler_address}", calls=calls).calls
+    assert call.error == (
+        "not run: the worker has another version of the tool than the kernel (price); restart the "
+        "workers, with the code that the kernel has"
+    )
+    assert not effect.exists()
+    with worker(scheduler_address, path=str(folders[0])):
+        (call,) = session(sell, executor=f"dask:{scheduler_address}", calls=calls).calls
+    assert call.result == 6
+
+
+# -- workers and schedulers that are lost ---------------------------------------------------------
+
+
+def test_a_killed_worker_leaves_the_outcome_unknown_and_one_effect(
+    client: Client, tmp_path: Path
+) -> None:
+    path = tmp_path / "effect"
+    done = session(die, executor=client, calls=[("die", {"path": str(path)})])
+    (call,) = done.pending
+    assert call.status == "unknown"
+    assert call.unknown_reason.startswith("the worker tcp://")
+    assert call.unknown_reason.endswith(" that ran die was lost")
+    done.decide(call, "reject", reason="I look myself.").run()
+    assert path.read_text() == "ran\n"
+
+
+@pytest.mark.parametrize("repeated", [die_idempotent, die_reading])
+def test_a_call_that_may_run_again_does_so_once_and_says_it(
+    client: Client, tmp_path: Path, repeated: Any
+) -> None:
+    path = tmp_path / "effect"
+    done = session(repeated, executor=client, calls=[(repeated.__name__, {"path": str(path)})])
+    assert (done.calls[0].status, done.calls[0].result) == ("succeeded", "twice")
+    assert len([entry for entry in done.journal if isinstance(entry.event, Started)]) == 2
+    again, where = notes(done)
+    assert again.startswith("ran again: the worker tcp://")
+    assert where.startswith("ran on tcp://")
+
+
+def test_the_last_worker_that_is_killed_leaves_no_call_waiting(
+    scheduler_address: str, tmp_path: Path
+) -> None:
+    path = tmp_path / "effect"
+    with worker(scheduler_address):
+        done = session(
+            die, executor=f"dask:{scheduler_address}", calls=[("die", {"path": str(path)})]
+        )
+    assert [call.status for call in done.pending] == ["unknown"]
+    assert path.read_text() == "ran\n"
+
+
+@pytest.fixture
+def pipes(tmp_path: Path) -> tuple[str, str]:
+    names = str(tmp_path / "started"), str(tmp_path / "release")
+    for name in names:
+        os.mkfifo(name)
+    return names
+
+
+def when_started(pipe: str, then: Callable[[], object]) -> threading.Thread:
+    """Do something as soon as a tool says that it started."""
+
+    def watch() -> None:
+        with open(pipe):
+            pass
+        then()
+
+    thread = threading.Thread(target=watch)
+    thread.start()
+    return thread
+
+
+def test_a_scheduler_that_dies_leaves_the_outcome_unknown_and_takes_no_calls(
+    tmp_path: Path, pipes: tuple[str, str]
+) -> None:
+    started, release = pipes
+    with scheduler(tmp_path) as (process_, address), worker(address), Client(address) as opened:
+        thread = when_started(started, process_.kill)
+        calls: Any = [("wait", {"started": started, "release": release}), ("process", {})]
+        done = session(wait, process, executor=opened, calls=calls)
+        (call,) = done.pending
+        assert call.status == "unknown"
+        assert "its scheduler is lost" in call.unknown_reason
+        done.decide(call, "answer", result="late").run()
+        thread.join()
+    assert done.calls[1].error.startswith("not run: the executor is broken (its Dask client is")
+
+
+class Killing(Executor):
+    """An executor of which something dies as soon as a call is submitted."""
+
+    def __init__(self, executor: Executor, kill: Callable[[], object]) -> None:
+        self.executor, self.kill = executor, kill
+
+    def submit(self, function: Any, /, *args: Any, **named: Any) -> Future[Any]:
+        future = self.executor.submit(function, *args, **named)
+        self.kill()
+        return future
+
+
+def test_a_call_that_had_not_begun_when_the_last_worker_was_lost_does_not_run(
+    scheduler_address: str, pipes: tuple[str, str], tmp_path: Path
+) -> None:
+    path = tmp_path / "effect"
+    with (
+        Client(scheduler_address, set_as_default=False) as client,
+        worker(scheduler_address) as only,
+    ):
+        executor = executor_named(client, "executor")
+        session(process, executor=executor, calls=[("process", {})])
+        busy = client.submit(_wait, *pipes, pure=False)
+        opened(pipes[0])
+        (call,) = session(
+            die, executor=Killing(executor, only.kill), calls=[("die", {"path": str(path)})]
+        ).calls
+        assert call.error == (
+            "not run: all workers of the cluster are lost; give the call to a cluster that has some"
+        )
+        busy.cancel()
+    assert not path.exists()
+
+
+def test_a_worker_that_is_retired_in_the_middle_of_a_call_does_not_let_it_run_twice(
+    scheduler_address: str, pipes: tuple[str, str]
+) -> None:
+    started, release = pipes
+    starts = list[str]()
+
+    def retire() -> None:
+        starts.extend(at for at, calls in client.processing().items() if calls)
+        client.retire_workers(starts)
+        with open(release, "w"):
+            pass
+
+    with (
+        Client(scheduler_address, set_as_default=False) as client,
+        worker(scheduler_address),
+        worker(scheduler_address),
+    ):
+        thread = when_started(started, retire)
+        calls = [("wait", {"started": started, "release": release})]
+        done = session(wait, executor=client, calls=calls)
+        thread.join()
+    assert len(starts) == 1
+    assert [call.status for call in done.calls] in (["unknown"], ["succeeded"])
+
+
+def test_an_address_is_connected_to_again_after_its_scheduler_died(tmp_path: Path) -> None:
+    with scheduler(tmp_path) as (process_, address):
+        with worker(address):
+            assert session(process, executor=f"dask:{address}", calls=[("process", {})]).calls[0]
+        process_.kill()
+    with scheduler(tmp_path, int(address.rpartition(":")[2])), worker(address):
+        (call,) = session(process, executor=f"dask:{address}", calls=[("process", {})]).calls
+        assert call.status == "succeeded"
+
+
+# -- interrupts -----------------------------------------------------------------------------------
+
+
+class Stopped(Executor):
+    """An executor of which the person interrupts the kernel as soon as a call is submitted."""
+
+    def __init__(self, executor: Executor) -> None:
+        self.executor = executor
+
+    def submit(self, function: Any, /, *args: Any, **named: Any) -> Future[Any]:
+        future = self.executor.submit(function, *args, **named)
+        signal.raise_signal(signal.SIGINT)
+        return future
+
+
+def opened(path: str) -> None:
+    with open(path):
+        pass
+
+
+def test_an_interrupt_cancels_a_call_that_waits_for_a_worker(
+    client: Client, pipes: tuple[str, str], tmp_path: Path
+) -> None:
+    started, release = pipes
+    busy = [client.submit(_wait, started, release, pure=False) for _ in range(2)]
+    for _ in busy:
+        opened(started)
+    path = tmp_path / "effect"
+    executor = Stopped(executor_named(client, "executor"))
+    asked = Session(
+        Toolbox(die),
+        Scripted([("die", {"path": str(path)}), "Done."]),
+        scheme="flat",
+        approve="all",
+        executor=executor,
+    ).ask("Go.")
+    with pytest.raises(KeyboardInterrupt):
+        asked.run()
+    assert [call.status for call in asked.calls] == ["interrupted"]
+    with open(release, "w"):
+        assert client.gather(busy) == ["late", "late"]
+    assert client.submit(os.getpid, pure=False).result()
+    assert not path.exists()
+
+
+def test_an_interrupt_leaves_a_call_that_runs_unknown_and_its_late_result_unrecorded(
+    client: Client, pipes: tuple[str, str]
+) -> None:
+    started, release = pipes
+    thread = when_started(started, lambda: os.kill(os.getpid(), signal.SIGINT))
+    model = Scripted([("wait", {"started": started, "release": release}), "Done."])
+    asked = Session(Toolbox(wait), model, scheme="flat", approve="all", executor=client).ask("Go.")
+    with pytest.raises(KeyboardInterrupt):
+        asked.run()
+    thread.join()
+    (call,) = asked.pending
+    assert call.status == "unknown"
+    assert call.unknown_reason.startswith("you stopped waiting for it, and it may still run on tcp")
+    with open(release, "w"):
+        asked.decide(call, "answer", result="mine").run()
+    assert session(process, executor=client, calls=[("process", {})]).calls[0].result
+    assert [call.result for call in asked.calls] == ["mine"]
+    ends = [entry for entry in asked.journal if isinstance(entry.event, Finished)]
+    assert len(ends) == 1
+
+
+# -- ipyparallel ----------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def engines() -> Iterator[Any]:
+    ipyparallel = pytest.importorskip("ipyparallel")
+    with ipyparallel.Cluster(n=2, log_level=40) as opened:
+        yield opened
+
+
+@pytest.mark.parametrize("kind", ["client", "executor", "view"])
+def test_engines_of_ipyparallel_are_given_by_their_client_or_an_executor(
+    engines: Any, kind: str
+) -> None:
+    executor = {
+        "client": lambda: engines,
+        "executor": engines.executor,
+        "view": lambda: engines.load_balanced_view().executor,
+    }[kind]()
+    done = session(process, executor=executor, calls=[("process", {}), ("process", {})])
+    assert {call.result for call in done.calls} <= set(engines[:].apply_sync(os.getpid))
+    assert all(note.endswith("(ipyparallel)") for note in notes(done))
+
+
+def test_a_killed_engine_leaves_the_outcome_unknown_and_one_effect(
+    engines: Any, tmp_path: Path
+) -> None:
+    path = tmp_path / "effect"
+    done = session(die, executor=engines, calls=[("die", {"path": str(path)})])
+    (call,) = done.pending
+    assert call.status == "unknown"
+    assert call.unknown_reason.startswith("engine ")
+    assert "(ipyparallel) lost the call: RemoteError: [Engine Exception] EngineError" in (
+        call.unknown_reason
+    )
+    assert path.read_text() == "ran\n"
+
+
+# -- workers that are killed at any moment ---------------------------------------------------------
+
+
+def _doomed(path: str, call: int, lives: float) -> int:
+    # The alarm ends the process: in this call, while its result is sent, or in a later call.
+    signal.setitimer(signal.ITIMER_REAL, lives)
+    with open(path, "a") as file:
+        file.write(f"{call}\n")
+    return 10 * call
+
+
+@tool(executor=True)
+def doomed(path: str, call: int, lives: float) -> int:
+    """Have an effect, in a process that does not live long."""
+    return _doomed(path, call, lives)
+
+
+@tool(executor=True, idempotent=True)
+def doomed_or_again(path: str, call: int, lives: float) -> int:
+    """Have an effect that may come twice, in a process that does not live long."""
+    return _doomed(path, call, lives)
+
+
+FORKING = """
+import asyncio, os, sys
+import jupyter_toolcall.tools.dask_executor
+from distributed import Worker
+
+async def live():
+    async with Worker(sys.argv[1], nthreads=1, dashboard=False) as worker:
+        await worker.finished()
+
+alive = 0
+while True:
+    while alive < 3:
+        alive += 1
+        if os.fork() == 0:
+            asyncio.run(live())
+            os._exit(0)
+    os.wait()
+    alive -= 1
+"""
+"""Starts workers of a scheduler, and another one for each that dies. A fork has all modules."""
+
+
+@contextmanager
+def forked_workers(address: str) -> Iterator[None]:
+    process = subprocess.Popen(
+        [sys.executable, "-c", FORKING, address],
+        env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)},
+        start_new_session=True,
+    )
+    with process:
+        try:
+            yield
+        finally:
+            os.killpg(process.pid, signal.SIGKILL)
+
+
+@pytest.mark.long
+def test_of_two_hundred_killed_workers_none_has_an_effect_twice_or_loses_a_result(
+    tmp_path: Path,
+) -> None:
+    path, drawn = tmp_path / "effects", random.Random(19)
+    kinds = "doomed", "doomed_or_again"
+    calls = [
+        (
+            drawn.choice(kinds),
+            {"path": str(path), "call": number, "lives": drawn.uniform(1e-6, 2e-2)},
+        )
+        for number in range(260)
+    ]
+    with (
+        scheduler(tmp_path) as (_, address),
+        forked_workers(address),
+        Client(address, set_as_default=False) as client,
+    ):
+        model = Scripted([calls, "Done."])
+        done = Session(
+            Toolbox(doomed, doomed_or_again), model, scheme="flat", approve="all", executor=client
+        ).ask("Go.")
+        while done.text != "Done.":
+            for call in done.run().pending:
+                done.decide(call, "reject", reason="I look myself.")
+    effects = Counter(map(int, path.read_text().split()))
+    for number, call in enumerate(done.calls):
+        again = call.tool == "doomed_or_again"
+        assert effects[number] <= (2 if again else 1)
+        assert call.status in ("succeeded", "rejected", "failed")
+        if call.status == "succeeded":
+            assert (call.result, effects[number] >= 1) == (10 * number, True)
+        if call.status == "failed":
+            assert effects[number] == 0
+    outcomes = [e.event.outcome for e in done.journal if isinstance(e.event, Finished)]
+    assert sum(isinstance(outcome, Unknown) for outcome in outcomes) >= 200
