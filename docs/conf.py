@@ -57,8 +57,6 @@ html_js_files = ["site.js"]
 html_show_sourcelink = False
 html_show_sphinx = False
 html_theme_options = {
-    "source_repository": "",
-    "top_of_page_buttons": [],
     "light_css_variables": {"color-brand-primary": "#1565c0", "color-brand-content": "#1565c0"},
     "dark_css_variables": {"color-brand-primary": "#64b5f6", "color-brand-content": "#64b5f6"},
 }

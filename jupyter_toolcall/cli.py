@@ -80,22 +80,22 @@ def parser() -> argparse.ArgumentParser:
 
     what = f"execute a notebook and print the chains of objects; {RIGHTS}"
     add = command("run", _run, what, trust=True)
-    add("notebook", type=Path)
+    add("notebook", type=Path, help="the notebook")
     add("--output", type=Path, help="where the executed notebook goes")
     what = f"give a notebook's session to other agents (MCP), and decide here; {RIGHTS}"
     add = command("serve", _serve, what, trust=True)
-    add("notebook", type=Path)
+    add("notebook", type=Path, help="the notebook")
     add("--port", type=int, default=0, metavar="N", help="the port; any free one without it")
     add("--session", default="", metavar="NAME", help="the session; the last one without it")
     add = command("show", _show, "print the sessions that a notebook or journal holds")
-    add("file", type=Path, nargs="+")
+    add("file", type=Path, nargs="+", help="a notebook, or a journal")
     what = f"run notebooks anew, offline, and compare; {RIGHTS}"
     add = command("verify", _verify, what, trust=True)
     add("file", type=Path, nargs="+", help="a notebook, or a journal")
     add("--allow", action="store_true", help="also run what a person decided on another computer")
     what = f"whether exercises pass by their own solutions; {RIGHTS}"
     add = command("check", _check, what, trust=True)
-    add("notebook", type=Path, nargs="+")
+    add("notebook", type=Path, nargs="+", help="a notebook with exercises")
     _export_options(command("export", _export, "take recorded sessions home"))
     _eval_options(command("eval", _eval, "run tasks in several schemes and models"))
     return root
@@ -112,12 +112,12 @@ def _export_options(add: Add) -> None:
 
 def _eval_options(add: Add) -> None:
     add("tasks", type=Path, metavar="TASKS", help="a Python file with TASKS")
-    add("--schemes", type=_names, default=SCHEMES, metavar="NAME,…")
+    add("--schemes", type=_names, default=SCHEMES, metavar="NAME,…", help="by default all of them")
     which = "ideal (follows each task's plan, offline), or models such as anthropic:MODEL"
     add("--models", type=_names, default=("ideal",), metavar="NAME,…", help=which)
-    add("--attempts", type=int, default=1, metavar="N")
-    add("--max-turns", type=int, default=50, metavar="N")
-    add("--approve", default="", metavar="all|read-only", help="has to be said for real models")
+    add("--attempts", type=int, default=1, metavar="N", help="how often each task is run")
+    add("--max-turns", type=int, default=50, metavar="N", help="stop after so many replies")
+    add("--approve", default="", metavar="all|read-only", help="required for real models")
     add("--each", action="store_true", help="a row for each task")
     add("--json", type=Path, metavar="FILE", help="where every run goes, as JSON")
     add("--jobs", type=int, metavar="N", help="how many runs are under way at once")

@@ -20,6 +20,7 @@ from pathlib import Path
 from typing import Protocol
 
 from ..core.errors import NotKept
+from ..core.interface_text import t
 from ..core.journal_entries import When
 
 NO_LOCKS = frozenset({errno.ENOSYS, errno.ENOLCK, errno.ENOTSUP, errno.EOPNOTSUPP})
@@ -248,9 +249,12 @@ class Writer:
         if self._late is None:
             return ""
         since, (why, what) = self._late[0], write_error_texts(self._late[1])
-        return (
-            f"Not on disk since {time.strftime('%H:%M', time.localtime(since))}: {why}. "
-            f"What happened since is in this kernel alone; {what}, and it is written."
+        return t(
+            "Not on disk since %1: %2. What happened since is in this kernel alone; %3, and "
+            "it is written.",
+            time.strftime("%H:%M", time.localtime(since)),
+            why,
+            what,
         )
 
     def close(self) -> None:

@@ -13,7 +13,7 @@ import threading
 from collections.abc import Callable, Iterable
 from concurrent.futures import BrokenExecutor, Executor, Future
 from functools import partial
-from typing import Any
+from typing import Any, Protocol, TypeAlias
 
 from ..core.errors import UsageError
 from ..core.text import nearest
@@ -26,6 +26,23 @@ from .dask_executor import (
     local_dask,
 )
 
+
+class DaskClient(Protocol):
+    """A `distributed.Client`."""
+
+    def get_executor(self, **options: Any) -> Any:
+        """Return its executor."""
+
+
+class EngineClient(Protocol):
+    """An `ipyparallel.Client`."""
+
+    def load_balanced_view(self, targets: Any = None) -> Any:
+        """Return a view of its engines."""
+
+
+AnyExecutor: TypeAlias = Executor | DaskClient | EngineClient | str
+"""What a person gives as an executor; a text is a name."""
 NAMES = ("threads", "processes", "dask")
 AT = "dask:"
 """The beginning of a name with the address of a scheduler."""

@@ -14,6 +14,7 @@ from ..compare.branch_totals import BranchReader, BranchTotals
 from ..compare.differences import Difference
 from ..core.branches import branches, can_continue, place_name, shared_with_older
 from ..core.call_record import CallRecord
+from ..core.interface_text import on_wire
 from ..core.journal_entries import Entry, Label
 from ..core.json_data import changed_fields, field_defaults, sendable_data
 from ..core.recorded_calls import CallEnd
@@ -416,6 +417,6 @@ class UpdateEncoder:
                 if old is not new and (
                     old != new or (isinstance(new, Mapping) and repr(old) != repr(new))
                 ):
-                    changed[name] = new
+                    changed[name] = on_wire(new)
             changes += [changed] if len(changed) > 1 else []
         return changes
