@@ -7,6 +7,7 @@ They say so first, and ask before they execute a notebook that this computer did
 from __future__ import annotations
 
 import argparse
+import io
 import json
 import sys
 from collections.abc import Callable, Sequence
@@ -44,6 +45,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
     1 says that something is not as it should be, 2 that nothing was executed.
     """
+    _print_any_character()
     parsed = parser().parse_args(arguments)
     try:
         return int(parsed.act(parsed))
@@ -53,6 +55,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
         where = f"{error.filename}: " if error.filename else ""
         _say(f"{where}{error.strerror or error}")
     return 1
+
+
+def _print_any_character() -> None:
+    """Print what the output's encoding lacks, such as `→` in a Windows console, as an escape."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")
 
 
 def _say(text: str) -> None:
@@ -270,7 +279,7 @@ def _evaluated(parsed: argparse.Namespace, results: ResultsFolder | None) -> Seq
 def _print_table(parsed: argparse.Namespace, runs: Sequence[Run]) -> str:
     """Print the table, write the JSON that is asked for, and return the table."""
     if parsed.json:
-        parsed.json.write_text(json.dumps([asdict(run) for run in runs], indent=1) + "\n")
+        parsed.json.write_text(json.dumps([asdict(run) for run in runs], indent=1) + "\n", "utf-8")
     ordered = sorted(runs, key=lambda run: _position(parsed, run))
     text = table(ordered, each=parsed.each, costs=True)
     print_text(text)
