@@ -51,6 +51,7 @@ napoleon_use_rtype = False
 
 html_theme = "furo"
 html_title = "jupyter-toolcall"
+html_favicon = "_static/icon.svg"
 html_static_path = ["_static", "../jupyter_toolcall/static/page.js"]
 html_css_files = ["site.css"]
 html_js_files = ["site.js"]

@@ -25,7 +25,7 @@ from jupyter_toolcall.teaching.registration import PREDICT, register_teaching
 from jupyter_toolcall.view import contract_rows
 
 LESSONS = Path(__file__).parents[2] / "notebooks"
-_GOAL = re.compile(r"^\*\*After this you know ?(.*?)\*\* ?")
+_GOAL = re.compile(r"^\*\*After this(?: lesson)? you know ?(.*?)\*\* ?")
 """How a lesson begins."""
 _PLACE = re.compile(r"^<!-- generated: (\w+) -->$", re.MULTILINE)
 _ENTRY = re.compile(r"^  (\S.*?)(?:\s{2,}(\S.*))?$")

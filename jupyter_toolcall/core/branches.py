@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from .branch_names import Cause, cause, fork_name
 from .errors import UsageError
 from .events import Asked, Decided, Opened, ended_call
-from .interface_text import joined, t, tn
+from .interface_text import t, tn
 from .journal import Journal
 from .journal_entries import Entry, Label
 from .state_fold import state_at
@@ -268,7 +268,8 @@ def unchanged_summary(path: Sequence[Entry], recorded: Collection[str]) -> str:
     counted += [tn("%1 decision", "%1 decisions", decisions)] if decisions else []
     if not counted:
         return t("All as before; --fresh begins anew")
-    return t("%1 as before; --fresh begins anew", joined(", ", counted))
+    counts_text = t("%1 and %2", *counted) if len(counted) == 2 else counted[0]
+    return t("%1 as before; --fresh begins anew", counts_text)
 
 
 def _is_decision(entry: Entry) -> bool:

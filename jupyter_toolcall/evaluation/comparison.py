@@ -138,7 +138,7 @@ def _runs(
 ) -> Iterator[Run]:
     """Yield the runs that are recorded, and then the others as they end."""
     recorded = {} if results is None else results.runs
-    with progress_bar(len(planned), "eval", "run") as progress:
+    with progress_bar(len(planned), "eval", "run", leave=False) as progress:
         due = []
         for each in planned:
             if (data := recorded.get(each.key)) is not None:

@@ -14,7 +14,7 @@ from typing import Any
 from ..core.digests import readable_json
 from ..core.errors import UsageError
 from ..core.events import Asked, Decided, Finished, Replied, Usage, ended_call
-from ..core.interface_text import t
+from ..core.interface_text import t, tn
 from ..core.journal_entries import Entry
 from ..core.state import State
 from ..core.state_fold import state_at
@@ -161,8 +161,8 @@ def _reply_rows(
     if "" in offered:
         rows.append(_row(f"{key}.system", turn, "system", str(texts.get(offered[""], ""))))
     if names := [name for name in offered if name]:
-        count = f"{len(names)} tool{'' if len(names) == 1 else 's'}"
-        row = _row(f"{key}.tools", turn, "tools", f"{count}: {', '.join(names)}")
+        count = tn("%1 tool", "%1 tools", len(names))
+        row = _row(f"{key}.tools", turn, "tools", t("%1: %2", count, ", ".join(names)))
         size = sum(len(readable_json(texts.get(offered[name], ""))) for name in names)
         rows.append(replace(row, size=size))
     thought = f"(thinking) {reply.thought}" if reply.thought else ""

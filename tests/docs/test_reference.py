@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 import jupyter_toolcall
-from docs._ext.generated_reference import PARTS, commands, options, settings, subcommands
+from docs._ext.generated_reference import PARTS, commands, lessons, options, settings, subcommands
 from jupyter_toolcall import cli
 from jupyter_toolcall.engine.approval_policy import PRESETS
 from jupyter_toolcall.jupyter.magics import ToolChat
@@ -19,6 +19,7 @@ from jupyter_toolcall.jupyter.serve_command import register_serving
 from jupyter_toolcall.jupyter.subcommands import subcommands as subcommand_names
 from jupyter_toolcall.schemes import SCHEMES
 from jupyter_toolcall.teaching.registration import register_teaching
+from tests.lessons import NAMES
 
 DOCS = Path(__file__).parents[2] / "docs"
 FOR_OUR_OWN_KERNELS = {"JUPYTER_TOOLCALL_RECORDED", "JUPYTER_TOOLCALL_WORDS"}
@@ -54,6 +55,11 @@ def test_every_command_has_a_section_with_all_of_its_arguments() -> None:
         assert [each for each in written if f"`{each}`" not in sections[name]] == ["-h", "--help"]
 
     assert not re.search(r"^\| .* \|  ?\|$", commands(), re.MULTILINE)
+
+
+def test_every_lesson_has_a_row_that_begins_with_what_one_knows_after_it() -> None:
+    rows = re.findall(r"^\| \[[^]]+\]\((\w+\.ipynb)\) \| (\w)", lessons(), re.MULTILINE)
+    assert [name for name, _ in rows] == NAMES
 
 
 def test_every_public_name_is_in_the_python_api() -> None:

@@ -88,6 +88,19 @@ def test_time_goes_back_to_an_earlier_step(page: Page, site: Path) -> None:
     expect(panel.get_by_role("button", name="Potato#3").first).to_be_visible()
 
 
+def test_a_comparison_keeps_to_its_columns_on_a_narrow_page(page: Page, site: Path) -> None:
+    page.set_viewport_size({"width": 500, "height": 900})
+    page.goto((site / "tutorials" / "07_replay_edit_fork.html").as_uri())
+    panel = page.get_by_role("region", name="Tool calls").first
+    panel.get_by_role("tab", name="Compare").click()
+    changes = panel.locator(".tc-cmp summary").filter(has_text="cells changed")
+    expect(changes.first).to_be_visible()
+    outside = """changes => changes.filter(each =>
+        each.getBoundingClientRect().right > each.closest(".diff").getBoundingClientRect().right)
+        .map(each => each.textContent)"""
+    assert changes.evaluate_all(outside) == []
+
+
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_a_panel_is_light_or_dark_as_its_page_is(page: Page, site: Path, scheme: str) -> None:
     page.emulate_media(color_scheme="dark" if scheme == "dark" else "light")

@@ -10,6 +10,7 @@ import threading
 from collections import Counter
 from collections.abc import Iterator
 from concurrent.futures import Executor, ProcessPoolExecutor, ThreadPoolExecutor
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -29,6 +30,7 @@ from tests.session.mapped import (
     Payer,
     Refuser,
     lines,
+    log,
     looks,
     pay,
     pays,
@@ -223,6 +225,40 @@ def test_decisions_are_kept_until_all_sessions_continue() -> None:
     again = paid(approve="ask")
     assert lines("effects") == [f"{PROMPTS[1]} 0"]
     assert [each.turns for each in again] == [2, 2, 1, 1, 1, 1]
+
+
+@dataclass(frozen=True)
+class Bill:
+    """An object."""
+
+    paid: int = 0
+
+    @tool(read_only=True)
+    def add(self, amount: int) -> Bill:
+        """Add an amount; it is quick, so nothing keeps its result."""
+        log("adds", str(amount))
+        return Bill(self.paid + amount)
+
+    def close(self) -> int:
+        """Close the bill."""
+        return self.paid
+
+
+def test_values_that_are_gone_are_computed_again_before_a_decision() -> None:
+    script = Scripted(
+        [("Bill_add", {"amount": 2}), ("Bill_add", {"amount": 3}), ("Bill_close", {})]
+    )
+
+    def sessions() -> SessionMap:
+        return Session.map(["Close it."], Toolbox(Bill), script, inputs={"bill": Bill()}, name="b")
+
+    assert [call.tool for call in sessions()[0].pending] == ["Bill_close"]
+    journal = sessions()[0].path.read_text()
+    # Another map has none of the values of the first one.
+    again = sessions()
+    assert again[0].path.read_text() == journal
+    assert again[0].decide().run().session.calls[-1].result == 5
+    assert set(lines("adds")) == {"2", "3"}
 
 
 def test_a_decision_on_a_session_that_does_not_wait_is_refused() -> None:
