@@ -41,7 +41,15 @@ class Environment:
         self.home = folder / "home"
         self.home.mkdir()
         subprocess.run([sys.executable, "-m", "venv", folder / "venv"], check=True)
-        pip: list[str | Path] = [self.bin / "python", "-m", "pip", "install", "--quiet", grader, ROOT]
+        pip: list[str | Path] = [
+            self.bin / "python",
+            "-m",
+            "pip",
+            "install",
+            "--quiet",
+            grader,
+            ROOT,
+        ]
         done = subprocess.run(pip, capture_output=True, text=True)
         if done.returncode:
             pytest.fail(
