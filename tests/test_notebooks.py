@@ -32,8 +32,8 @@ ROOT = Path(__file__).parent.parent
 CHECKED = [name for name in NAMES if "%toolchat check" in (ROOT / "notebooks" / name).read_text()]
 """The lessons with an exercise."""
 NOT_PLAIN = re.compile(
-    r"(?<![.`])\b(anew|said again|say it again|says? otherwise|came of|comes? of it|from behind|dear|torn"
-    r"|from memory|is history|read otherwise|mend(s|ed)?|told|tells?|spoken|speaks?|hears?|heard"
+    r"(?<![.`])\b(anew|said again|say it again|says? otherwise|came of|comes? of it"
+    r"|from behind|dear|torn|from memory|is history|read otherwise|mend(s|ed)?|told|tells?|spoken|speaks?|hears?|heard"
     r"|overrules?|verdict|shelf|desk|claimed|cut off|go(es)? on from|as it were|chats?)\b",
     re.IGNORECASE,
 )
