@@ -51,14 +51,13 @@ napoleon_use_rtype = False
 
 html_theme = "furo"
 html_title = "jupyter-toolcall"
+html_favicon = "_static/icon.svg"
 html_static_path = ["_static", "../jupyter_toolcall/static/page.js"]
 html_css_files = ["site.css"]
 html_js_files = ["site.js"]
 html_show_sourcelink = False
 html_show_sphinx = False
 html_theme_options = {
-    "source_repository": "",
-    "top_of_page_buttons": [],
     "light_css_variables": {"color-brand-primary": "#1565c0", "color-brand-content": "#1565c0"},
     "dark_css_variables": {"color-brand-primary": "#64b5f6", "color-brand-content": "#64b5f6"},
 }

@@ -10,6 +10,7 @@ with 1 where a file in `src/generated` is not what Python says now.
 from __future__ import annotations
 
 import json
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -28,8 +29,10 @@ TARGET = HERE / "src" / "generated"
 EXTENSION_ROWS = {"TeachingRow": TeachingRow}
 """The rows that stand for `ExtensionRow`."""
 FULL = """\
-/** A row with all of its fields, and so the rows in it: what was left out has its default. */
+/** A row with all of its fields, and so the rows in it: what was left out has its default.
+ * A text that is sent as a list is a text in the language of the page. */
 export type Full<Row> =
+  Row extends readonly unknown[] ? (unknown[] extends Row ? never : { readonly [Key in keyof Row]-?: Full<Row[Key]> }) :
   Row extends object ? { readonly [Key in keyof Row]-?: Full<Row[Key]> } : Row;
 """
 HEAD = "// Generated from jupyter_toolcall/view by `npm run contract`. Do not edit.\n"
@@ -91,12 +94,14 @@ def types(definitions: dict[str, Any]) -> str:
         "definitions": closed,
     }
     text = json.dumps(whole).replace("#/$defs/", "#/definitions/")
-    tool = HERE / "node_modules" / ".bin" / "json2ts"
+    # On Windows it is `json2ts.cmd`.
+    tool = shutil.which("json2ts", path=HERE / "node_modules" / ".bin")
     done = subprocess.run(
         [str(tool), "--unknownAny", "--bannerComment", "", "--style.singleQuote"],
         input=text,
         capture_output=True,
         text=True,
+        encoding="utf-8",
         check=True,
     )
     return done.stdout

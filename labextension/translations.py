@@ -1,7 +1,7 @@
 """Writes the catalogue of the interface's texts, and each language's: `make translations`.
 
-The texts are read from the sources: `t(…)` and its like in TypeScript, `message(…)` in Python, and
-the titles in the schema of the settings. A language is a folder of `jupyter_toolcall/locale`, named
+The texts are read from the sources: `t(…)` and `tn(…)` in TypeScript and Python, and the
+titles in the schema of the settings. A language is a folder of `jupyter_toolcall/locale`, named
 as JupyterLab names it (`de_DE`): its `.po` file is for translators, the `.json` beside it, which is
 made from that, is what JupyterLab and the kernel read.
 
@@ -51,7 +51,7 @@ class Text(NamedTuple):
 def texts() -> Iterator[Text]:
     """Yield the texts of the interface, in the order of the files."""
     done = subprocess.run(
-        ["node", "texts.mjs"], cwd=HERE, capture_output=True, text=True, check=True
+        ["node", "texts.mjs"], cwd=HERE, capture_output=True, encoding="utf-8", check=True
     )
     for path, _, *english in json.loads(done.stdout):
         yield Text(f"labextension/{path}", tuple(english))
@@ -60,7 +60,7 @@ def texts() -> Iterator[Text]:
         yield Text(f"labextension/{SETTINGS}", (english,))
     for path in sorted(PACKAGE.rglob("*.py")):
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-            if isinstance(node, ast.Call) and (english := _texts_of_call(node)):
+            if isinstance(node, ast.Call) and (english := _texts_of_call(node, path)):
                 yield Text(path.relative_to(HERE.parent).as_posix(), english)
     for english in get_args(WarningKind):
         yield Text("jupyter_toolcall/view/contract_rows.py", (english,))
@@ -75,12 +75,17 @@ def _titles(schema: Any) -> Iterator[str]:
         yield from _titles(part)
 
 
-def _texts_of_call(call: ast.Call) -> tuple[str, ...]:
-    """Return the texts that a call of `message` or `plural_message` has; none for another call."""
+def _texts_of_call(call: ast.Call, path: Path) -> tuple[str, ...]:
+    """Return the texts of a call of `t` or `tn`; none for another call.
+
+    Raises ValueError for a text that is computed, which no catalogue can have.
+    """
     name = call.func.id if isinstance(call.func, ast.Name) else ""
-    count = {"message": 1, "plural_message": 2}.get(name, 0)
-    given = [each.value for each in call.args[:count] if isinstance(each, ast.Constant)]
-    return tuple(str(each) for each in given)
+    given = call.args[: {"t": 1, "tn": 2}.get(name, 0)]
+    english = [each.value for each in given if isinstance(each, ast.Constant)]
+    if len(english) < len(given):
+        raise ValueError(f"{path}, line {call.lineno}: {name} needs its texts as they are")
+    return tuple(map(str, english))
 
 
 def template() -> Catalog:
@@ -184,7 +189,11 @@ def main(arguments: list[str]) -> int:
             _po(folder).with_suffix(".json"): json_text(catalog),
         }
         wrong += [f"{folder.name}: {fault}" for fault in faults(catalog)]
-    old = [path for path, text in files.items() if not path.exists() or path.read_text() != text]
+    old = [
+        path
+        for path, text in files.items()
+        if not path.exists() or path.read_text(encoding="utf-8") != text
+    ]
     if "--check" in arguments:
         wrong += [f"{path.name} is old: make translations" for path in old]
     else:

@@ -7,11 +7,12 @@ import re
 from typing import Any
 
 COLON = "\ue000"
-"""Stands for a colon: Napoleon takes what is before one in an attribute's docstring for its type."""
-RETURNED = tuple(
-    f"jupyter_toolcall.{part}." for part in ("compare", "core", "engine", "export", "view")
-) + ("jupyter_toolcall.session.verify_files.",)
-"""Where the classes are of which a person gets instances, and makes none."""
+"""Stands for a colon: what is before one would be an attribute's type to Napoleon."""
+RETURNED = (
+    *(f"jupyter_toolcall.{part}." for part in ("compare", "core", "engine", "export", "view")),
+    *(f"jupyter_toolcall.session.{part}." for part in ("session_map", "verify_files")),
+)
+"""Where the classes are whose instances a session returns: nobody else creates them."""
 _QUOTED = re.compile(r"(?<![`:\w])`([^`]+)`(?!`)(?=(\w?))")
 
 

@@ -12,6 +12,7 @@ from ..core.branches import shared_with_older
 from ..core.call_record import SAVE, CallRecord
 from ..core.errors import Absent
 from ..core.events import Interrupted, Made, Producer, Uses
+from ..core.interface_text import t
 from ..core.recorded_calls import CallEnd
 from ..core.secrets import Hide
 from ..core.state import State
@@ -26,8 +27,8 @@ from .values import difference, shown
 if TYPE_CHECKING:
     from ..engine.cursor import Cursor, SessionContext
 
-INTERRUPTED = "It was interrupted while it ran; what it had done is not known."
-DIFFER_UNSEEN = Unknown("they differ behind what is shown of them")
+INTERRUPTED = t("It was interrupted while it ran; what it had done is not known.")
+DIFFER_UNSEEN = Unknown(t("they differ behind what is shown of them"))
 Aspect = Literal["tool", "argument", "status", "result", "error", "prints", "reason"]
 ValuesOf: TypeAlias = (
     "Callable[[Made | None, Made | None, SessionContext, SessionContext], Difference]"
@@ -321,7 +322,7 @@ def values(
             if left.content and right.content and isinstance(result, Same):
                 result = DIFFER_UNSEEN
     except Absent as error:
-        result = Unknown(str(error))
+        result = Unknown(error.args[0])
     without_secrets: Difference = _hidden(_hidden(result, a.hide), b.hide)
     return without_secrets
 

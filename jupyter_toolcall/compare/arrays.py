@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from typing import Any
 
+from ..core.interface_text import t
 from .cells import alike
 from .differences import Arrays, Difference, Same, Unknown
 from .frame_columns import step
@@ -43,7 +44,8 @@ def arrays(left: Any, right: Any) -> Difference | None:
     )
     if changed or any(types) or left.shape != right.shape:
         return result
-    return Unknown(f"no difference in {compared:,} of {left.size:,} elements") if sample else Same()
+    text = t("no difference in %1 of %2 elements", compared, int(left.size))
+    return Unknown(text) if sample else Same()
 
 
 def _some_elements(array: Any, most: int) -> Any:

@@ -10,6 +10,8 @@ import math
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 
+from ..core.interface_text import joined, t, tn
+
 
 @dataclass(frozen=True, slots=True)
 class Same:
@@ -193,7 +195,7 @@ Difference = Same | Numbers | Texts | Tables | Arrays | Images | Fields | Others
 ARROW = "→"
 SHOWN = 6
 """So many columns are named in one line."""
-NONE = "nothing"
+NONE = t("nothing")
 
 
 def parts(difference: Difference, name: str = "") -> Iterator[tuple[str, Difference]]:
@@ -205,7 +207,7 @@ def parts(difference: Difference, name: str = "") -> Iterator[tuple[str, Differe
         inner = field.name if not name or field.name.startswith("[") else f".{field.name}"
         yield from parts(field.difference, f"{name}{inner}")
     if difference.more:
-        yield name, Unknown(f"{difference.more:,} more {_differ(difference.more)}")
+        yield name, Unknown(tn("%1 more differs", "%1 more differ", difference.more))
 
 
 ROOM = 13_000
@@ -258,8 +260,8 @@ def _bytes(*texts: str) -> int:
     return 90 + sum(len(json.dumps(text)) for text in texts)
 
 
-SIDES = ("only left", "only right")
-CHANGED = ("removed", "added")
+SIDES = (t("only left"), t("only right"))
+CHANGED = (t("removed"), t("added"))
 """What is said of what one side alone has: of two branches, and of before and after a call."""
 
 
@@ -267,11 +269,11 @@ def in_a_line(difference: Difference, sides: tuple[str, str] = SIDES) -> str:
     """Return a difference as one line; `sides` are the words for what one side alone has."""
     match difference:
         case Same():
-            return "the same"
+            return t("the same")
         case Numbers(left, right, by=by):
-            return f"{left} {ARROW} {right}" + ("" if by is None else f" ({by:+.6g})")
+            return _arrow(f"{left}", f"{right}" if by is None else f"{right} ({by:+.6g})")
         case Texts(changed=changed):
-            return f"{many(changed, 'line')} {_differ(changed)}"
+            return tn("%1 line differs", "%1 lines differ", changed)
         case Tables():
             return _table_line(difference, sides)
         case Arrays():
@@ -280,94 +282,105 @@ def in_a_line(difference: Difference, sides: tuple[str, str] = SIDES) -> str:
             return _image_line(difference)
         case Fields():
             named = parts(difference)
-            return "; ".join(f"{name}: {in_a_line(part, sides)}" for name, part in named)
+            return joined("; ", (t("%1: %2", name, in_a_line(part, sides)) for name, part in named))
         case Others(left, right):
-            return f"{left or NONE} {ARROW} {right or NONE}"
+            return _arrow(left or NONE, right or NONE)
         case Unknown(why):
             return why
+
+
+def _arrow(left: str, right: str) -> str:
+    return joined(f" {ARROW} ", (left, right))
 
 
 def _table_line(tables: Tables, sides: tuple[str, str]) -> str:
     parts = [_column(each) for each in tables.by_column[:SHOWN]]
     if len(tables.by_column) > SHOWN:
-        more_cells = sum(each.changed for each in tables.by_column[SHOWN:])
+        cells = sum(each.changed for each in tables.by_column[SHOWN:])
+        more_columns = len(tables.by_column) - SHOWN
         parts.append(
-            f"{many(more_cells, 'cell')} of {len(tables.by_column) - SHOWN} more columns differ"
+            tn(
+                "%1 cell of %2 more columns differs",
+                "%1 cells of %2 more columns differ",
+                cells,
+                more_columns,
+            )
         )
     if tables.left != tables.right:
-        parts.append(f"{_shape(tables.left)} {ARROW} {_shape(tables.right)}")
+        parts.append(_arrow(_shape(tables.left), _shape(tables.right)))
     for side, columns, alone in zip(sides, tables.columns, tables.alone, strict=True):
         more = "…" * (len(columns) > SHOWN)
-        parts += [f"{side}: {', '.join(columns[:SHOWN])}{more}"] * bool(columns)
-        parts += [f"{many(alone, 'row')} {side}"] * bool(alone)
-    parts += [f"{what} in another order" for what in tables.moved]
-    line = "; ".join(parts)
+        parts += [t("%1: %2", side, ", ".join(columns[:SHOWN]) + more)] * bool(columns)
+        parts += [tn("%1 row %2", "%1 rows %2", alone, side)] * bool(alone)
+    parts += [_REORDERED[what] for what in tables.moved]
+    line = joined("; ", parts)
     if tables.wide:
         width = max(tables.left[1], tables.right[1])
-        line += f" (the first {tables.wide:,} of {width:,} columns)"
+        line = t("%1 (the first %2 of %3 columns)", line, tables.wide, width)
     if not tables.sample:
         return line
     height = max(tables.left[0], tables.right[0])
-    return f"{line} (a sample of {tables.sample:,} of {height:,} rows)"
+    return t("%1 (a sample of %2 of %3 rows)", line, tables.sample, height)
+
+
+_REORDERED = {"rows": t("rows in another order"), "columns": t("columns in another order")}
+"""What is said of what stands in another order."""
 
 
 def _array_line(arrays: Arrays) -> str:
     """Return how arrays differ: `12 of 600 elements differ; mean 0.5 → 0.7`."""
     parts = []
     if arrays.left != arrays.right:
-        parts.append(f"{_shape(arrays.left)} {ARROW} {_shape(arrays.right)}")
+        parts.append(_arrow(_shape(arrays.left), _shape(arrays.right)))
     if any(arrays.types):
-        parts.append(f"{arrays.types[0]} {ARROW} {arrays.types[1]}")
+        parts.append(_arrow(*arrays.types))
     if arrays.by is not None:
-        parts.append(f"{arrays.by:+.6g} in all {many(arrays.compared, 'element')}")
+        by = f"{arrays.by:+.6g}"
+        parts.append(tn("%2 in all %1 element", "%2 in all %1 elements", arrays.compared, by))
     elif arrays.changed:
-        parts.append(
-            f"{arrays.changed:,} of {many(arrays.compared, 'element')} {_differ(arrays.changed)}"
-        )
+        elements = tn("%1 element", "%1 elements", arrays.compared)
+        parts.append(tn("%1 of %2 differs", "%1 of %2 differ", arrays.changed, elements))
     for name, left, right in zip(
         ("min", "mean", "max"), *(arrays.ranges or ((), ())), strict=False
     ):
         if left != right:
-            parts.append(f"{name} {left:.6g} {ARROW} {right:.6g}")
-    line = "; ".join(parts)
-    return f"{line} (a sample)" if arrays.sample else line
+            parts.append(_arrow(f"{name} {left:.6g}", f"{right:.6g}"))
+    line = joined("; ", parts)
+    return t("%1 (a sample)", line) if arrays.sample else line
 
 
 def _column(column: ColumnChange) -> str:
     """Return how a column differs: `price: 9 cells filled`, `y: +97 in all 30 rows`."""
-    parts = []
+    parts = list[str]()
     if column.by is not None:
-        parts.append(f"{column.by:+.6g} in all {column.changed:,} rows")
+        parts.append(t("%1 in all %2 rows", f"{column.by:+.6g}", column.changed))
     elif column.changed:
         other = column.changed - column.filled - column.emptied
-        parts += [f"{many(column.filled, 'cell')} filled"] * bool(column.filled)
-        parts += [f"{many(column.emptied, 'cell')} emptied"] * bool(column.emptied)
-        parts += [f"{many(other, 'cell')} changed"] * bool(other)
+        filled = tn("%1 cell filled", "%1 cells filled", column.filled)
+        emptied = tn("%1 cell emptied", "%1 cells emptied", column.emptied)
+        parts += [filled] * bool(column.filled) + [emptied] * bool(column.emptied)
+        parts += [tn("%1 cell changed", "%1 cells changed", other)] * bool(other)
     if any(column.types):
-        parts.append(f"{column.types[0]} {ARROW} {column.types[1]}")
-    return f"{column.name}: {', '.join(parts)}"
+        parts.append(_arrow(*column.types))
+    return t("%1: %2", column.name, joined(", ", parts))
 
 
 def _shape(shape: tuple[int, ...]) -> str:
-    return " × ".join(f"{size:,}" for size in shape) or "one element"
+    return " × ".join(f"{size:,}" for size in shape) or t("one element")
 
 
 def _image_line(images: Images) -> str:
     share = images.share
     left, right = (f"{each.width} × {each.height}" for each in (images.left, images.right))
     if left != right:
-        return f"{left} {ARROW} {right} pixels"
+        return t("%1 pixels", _arrow(left, right))
     if share is None:
-        return f"two images of {left} pixels" if images.left.width else "two images"
+        return t("two images of %1 pixels", left) if images.left.width else t("two images")
     if not share:
-        return "the same pixels, other bytes"
-    percent = f"{100 * share:.0f}" if share >= 0.01 else "less than 1"
-    of = f" (a sample of {many(images.sample, 'pixel')})" if images.sample else ""
-    return f"about {percent} % of the pixels differ{of}"
-
-
-def _differ(count: int) -> str:
-    return "differs" if count == 1 else "differ"
+        return t("the same pixels, other bytes")
+    percent = f"{100 * share:.0f}" if share >= 0.01 else t("less than 1")
+    text = t("about %1 % of the pixels differ", percent)
+    return t("%1 (a sample of %2 pixels)", text, images.sample) if images.sample else text
 
 
 def many(count: int, thing: str) -> str:

@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+from ..core.interface_text import joined, t
 from ..core.interrupts import attempt
 from .cells import cell, cell_text
 from .differences import Cell, ColumnChange, Difference, Same, Tables, Unknown
@@ -231,9 +232,9 @@ def _difference(pair: _PairedRows, a: Frame, b: Frame) -> Difference:
     )
     if result != replace(Tables(a.shape, a.shape), sample=result.sample, wide=result.wide):
         return result
-    parts = [f"a sample of {pair.sample:,} of {a.height:,} rows"] * bool(pair.sample)
-    parts += [f"the first {result.wide:,} of {a.shape[1]:,} columns"] * bool(result.wide)
-    return Unknown(f"no difference in {', and '.join(parts)}") if parts else Same()
+    parts = [t("a sample of %1 of %2 rows", pair.sample, a.height)] * bool(pair.sample)
+    parts += [t("the first %1 of %2 columns", result.wide, a.shape[1])] * bool(result.wide)
+    return Unknown(t("no difference in %1", joined(", ", parts))) if parts else Same()
 
 
 def _column_change(name: str, types: tuple[str, str], unlike: Unlike) -> ColumnChange | None:

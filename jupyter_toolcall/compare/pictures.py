@@ -11,6 +11,7 @@ import sys
 from importlib import import_module
 from typing import Any
 
+from ..core.interface_text import t
 from ..core.interrupts import attempt
 from ..tools.value_display import image_address, sharp_address
 from .differences import Difference, Images, Picture, Same, Unknown
@@ -65,7 +66,7 @@ def _compared_in_part(a: Any, b: Any, shown: tuple[Picture, Picture], files: boo
     mask = _unlike(ours, theirs)
     count = size[0] * size[1] - mask.histogram()[0]
     if not count:
-        return Unknown(f"no difference in a sample of {size[0] * size[1]:,} pixels")
+        return Unknown(t("no difference in a sample of %1 pixels", size[0] * size[1]))
     where = _marked(ours, theirs, mask)
     return Images(*shown, count / (size[0] * size[1]), where, size[0] * size[1])
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from itertools import islice
 from typing import Any
 
+from ..core.interface_text import t
 from .cells import PLAIN, alike, cell, cell_text, unique_names
 from .differences import Cell, ColumnChange, Difference, Same, Tables, Unknown
 from .frame_columns import frame_of
@@ -152,7 +153,7 @@ def compared(a: Grid, b: Grid) -> Difference:
 def _same(a: Grid) -> Difference:
     if a.height <= len(a.rows):
         return Same()
-    return Unknown(f"the first {len(a.rows):,} rows are the same; the rest was not compared")
+    return Unknown(t("the first %1 rows are the same; the rest was not compared", len(a.rows)))
 
 
 def names_alone(names: Sequence[str], others: Sequence[str]) -> tuple[str, ...]:

@@ -14,6 +14,7 @@ from collections.abc import Iterable, Mapping, Sequence, Set
 from itertools import islice
 from typing import Any
 
+from ..core.interface_text import t
 from ..core.interrupts import attempt
 from ..core.text import shortened_text
 from ..tools.value_copies import describe
@@ -49,7 +50,7 @@ def difference(left: Any, right: Any, deep: int = 0) -> Difference:
     if result is not None:
         return result if deep else shortened(result)
     a, b = describe(left, LONG), describe(right, LONG)
-    return Others(a, b) if a != b else Unknown(f"comparing them raised {raised}")
+    return Others(a, b) if a != b else Unknown(t("comparing them raised %1", raised))
 
 
 def _difference(left: Any, right: Any, deep: int) -> Difference:
@@ -154,7 +155,7 @@ def _fields(
             unlike.append(Field(name[:80], result))
     same = len(names) - len(unlike)
     if unread:
-        unlike.insert(MANY - 1, Field("…", Unknown(f"{unread:,} more parts were not compared")))
+        unlike.insert(MANY - 1, Field("…", Unknown(t("%1 more parts were not compared", unread))))
     if not unlike:
         return Same()
     return Fields(tuple(unlike[:MANY]), max(0, len(unlike) - MANY), same)
@@ -185,7 +186,8 @@ def _described(left: Any, right: Any) -> Difference:
     whole = [
         each if type(each) in (str, bytes) else describe(each, 20_000) for each in (left, right)
     ]
-    return Same() if whole[0] == whole[1] else Unknown("they differ behind what is shown of them")
+    unseen = t("they differ behind what is shown of them")
+    return Same() if whole[0] == whole[1] else Unknown(unseen)
 
 
 def shown(value: Any) -> str:

@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 from .call_record import CallRecord
 from .digests import readable_json
 from .events import Asked, Decided, Event, Finished, Opened, Replied, Started
+from .interface_text import joined, t
 from .journal import Journal
 from .journal_entries import Entry
 from .state import State
@@ -48,7 +49,7 @@ def cause(journal: Journal, own: str) -> Cause:
         case Replied():
             now, other_reply = _reply_text(event), _reply_text(journal[first].event)
             replaces = other_reply and other_reply != now
-            differs = f"{now} instead of {other_reply}" if replaces else now
+            differs = t("%1 instead of %2", now, other_reply) if replaces else now
             return Cause(fork_name(before), differs)
         case Opened(model=model, scheme=scheme):
             then = {"model": before.opened.model, "scheme": before.opened.scheme}
@@ -57,7 +58,7 @@ def cause(journal: Journal, own: str) -> Cause:
             return Cause(_after(_short(name or "set up again", CHANGES), before), _instead(changed))
         case Asked(text, again=again):
             name = "asked again" if again else "another prompt"
-            return Cause(_after(name, before), f"prompt: {_short(text, LONG)}")
+            return Cause(_after(name, before), t("prompt: %1", _short(text, LONG)))
     return Cause("branch", "")
 
 
@@ -94,25 +95,27 @@ def _of_call(event: Event, call: CallRecord, before: Mapping[str, Any]) -> Cause
     name, differs = "re-run", f"{call.tool} ran again"
     match event:
         case Decided(round=number) if number:
-            name, differs = "another response", f"another response to {call.tool}"
+            name, differs = "another response", t("another response to %1", call.tool)
         case Decided(decision="edit"):
             changed = _changes(call.asked, before)
             parts = [f"{key}={_short(now, VALUE)}" for key, now, _ in changed]
             gone = [key for key in before if key not in call.asked]
             parts += [f"no {key}" for key in gone]
-            texts = [_instead(changed), *(f"no {key}" for key in gone)]
+            texts = [_instead(changed), *(t("no %1", key) for key in gone)]
+            what = joined(", ", filter(None, texts)) or t("edited")
             name = _short(", ".join(parts) or "edit", CHANGES)
-            differs = f"{call.tool}: {', '.join(filter(None, texts)) or 'edited'}"
+            differs = t("%1: %2", call.tool, what)
         case Decided(decision="reject", reason=reason):
-            why = f": {_short(reason, LONG)}" if reason else ""
-            name, differs = "rejected", f"{call.tool} rejected{why}"
+            name, differs = "rejected", t("%1 rejected", call.tool)
+            if reason:
+                differs = t("%1 rejected: %2", call.tool, _short(reason, LONG))
         case Decided(decision="answer"):
             name, answer = "answered", call.result
             if answer is not None:
                 name = f"answered {_short(answer, VALUE)}"
-            differs = f"{call.tool} answered by a person"
+            differs = t("%1 answered by a person", call.tool)
         case Decided(decision="approve"):
-            name, differs = "approved", f"{call.tool} approved"
+            name, differs = "approved", t("%1 approved", call.tool)
     return Cause(f"{name} (call {call.step})", differs)
 
 
@@ -132,11 +135,11 @@ def is_same_json(value: Any, other: Any) -> bool:
 
 def _instead(changes: list[Change]) -> str:
     """Return changes as a sentence: `amount 5 instead of 25`."""
-    told = (
-        f"{key} {_short(now, LONG)}" + (f" instead of {_short(then, LONG)}" if then else "")
-        for key, now, then in changes
-    )
-    return ", ".join(told)
+    texts = list[str]()
+    for key, now, then in changes:
+        text = f"{key} {_short(now, LONG)}"
+        texts.append(t("%1 instead of %2", text, _short(then, LONG)) if then else text)
+    return joined(", ", texts)
 
 
 def _reply_text(event: Event) -> str:
@@ -144,7 +147,7 @@ def _reply_text(event: Event) -> str:
     if not isinstance(event, Replied):
         return ""
     calls = ", ".join(dict.fromkeys(call.tool for call in event.calls))
-    return _short(calls or event.text or "no reply", LONG)
+    return _short(calls or event.text or t("no reply"), LONG)
 
 
 def _settled(state: State) -> int:

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from .branch_names import Cause, cause, fork_name
 from .errors import UsageError
 from .events import Asked, Decided, Opened, ended_call
+from .interface_text import t, tn
 from .journal import Journal
 from .journal_entries import Entry, Label
 from .state_fold import state_at
@@ -261,9 +262,14 @@ def unchanged_summary(path: Sequence[Entry], recorded: Collection[str]) -> str:
     there = [entry for entry in path if entry.id in recorded]
     calls = len([entry for entry in there if ended_call(entry.event)])
     decisions = len([entry for entry in there if _is_decision(entry)])
-    counted = [_many(calls, "call"), _many(decisions, "decision")]
-    counts_text = " and ".join(filter(None, counted)) or "All"
-    return f"{counts_text} as before; --fresh begins anew" if there else ""
+    if not there:
+        return ""
+    counted = [tn("%1 call", "%1 calls", calls)] if calls else []
+    counted += [tn("%1 decision", "%1 decisions", decisions)] if decisions else []
+    if not counted:
+        return t("All as before; --fresh begins anew")
+    counts_text = t("%1 and %2", *counted) if len(counted) == 2 else counted[0]
+    return t("%1 as before; --fresh begins anew", counts_text)
 
 
 def _is_decision(entry: Entry) -> bool:

@@ -8,6 +8,8 @@ from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from typing import Any
 
+from .interface_text import on_wire
+
 _DEFAULTS: dict[type, tuple[tuple[str, Any], ...]] = {}
 
 ALWAYS = ("id", "type", "version", "number", "rows", "journal")
@@ -35,12 +37,14 @@ def json_data(value: Any) -> Any:
 def changed_fields(value: Any) -> dict[str, Any]:
     """Return the fields of a dataclass that have not their defaults, or the items of a mapping.
 
+    Texts of the interface are as a panel gets them.
+
     Raises TypeError for what is neither.
     """
     if isinstance(value, Mapping):
         return dict(value)
     return {
-        name: item
+        name: on_wire(item)
         for name, default in _DEFAULTS.get(type(value)) or field_defaults(type(value))
         if (item := getattr(value, name)) is not default and item != default
     }

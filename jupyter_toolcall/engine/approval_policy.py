@@ -12,6 +12,7 @@ from typing import Any, Literal, cast
 
 from ..core.digests import readable_json
 from ..core.errors import UsageError
+from ..core.interface_text import t
 from ..core.text import nearest
 from ..tools.tool import Tool
 
@@ -24,19 +25,19 @@ Approve = str | Sequence[tuple[str, str]] | Policy
 
 
 def _read_only(tool: Tool, arguments: Mapping[str, Any]) -> Answer | None:
-    return ("approve", "The tool is marked read-only.") if tool.read_only else None
+    return ("approve", t("The tool is marked read-only.")) if tool.read_only else None
 
 
 def _always(verdict: Verdict, why: str) -> Rule:
     return lambda tool, arguments: (verdict, why)
 
 
-_ASK = _always("ask", "Policy `ask`: the tool is not marked read-only.")
+_ASK = _always("ask", t("Policy `ask`: the tool is not marked read-only."))
 PRESETS: Mapping[str, tuple[Rule, ...]] = {
     "ask": (_read_only, _ASK),
-    "read-only": (_read_only, _always("reject", "Only read-only tools run in this session.")),
-    "all": (_always("approve", "Policy `all`: nothing waits."),),
-    "none": (_always("ask", "Policy `none`: every call waits."),),
+    "read-only": (_read_only, _always("reject", t("Only read-only tools run in this session."))),
+    "all": (_always("approve", t("Policy `all`: nothing waits.")),),
+    "none": (_always("ask", t("Policy `none`: every call waits.")),),
 }
 
 
@@ -46,7 +47,7 @@ def rule_matching(glob: str, verdict: Verdict) -> Rule:
     def rule(tool: Tool, arguments: Mapping[str, Any]) -> Answer | None:
         shown = f"{tool.name}({readable_json(dict(arguments))})"
         if fnmatchcase(tool.name, glob) or fnmatchcase(shown, glob):
-            return verdict, f"The rule {glob!r} says {verdict}."
+            return verdict, t("The rule %1 says %2.", repr(glob), verdict)
         return None
 
     return rule
@@ -64,7 +65,7 @@ def approval_policy(approve: Approve, breaks: Sequence[str] = ()) -> Policy:
 
     def decide(tool: Tool, arguments: Mapping[str, Any]) -> Answer:
         answers = (rule(tool, arguments) for rule in rules)
-        return next((answer for answer in answers if answer), ("ask", "No rule answers for it."))
+        return next((answer for answer in answers if answer), ("ask", t("No rule answers for it.")))
 
     return decide
 

@@ -15,6 +15,7 @@ from ..core.branch_names import DEFAULTS, is_same_json
 from ..core.call_record import CallRecord
 from ..core.errors import Absent, CallError, UsageError
 from ..core.events import Decided, Event, Made
+from ..core.interface_text import t
 from ..core.journal import Journal
 from ..core.journal_entries import Entry
 from ..core.recorded_calls import ConsumedApprovals
@@ -384,7 +385,7 @@ class SessionContext:
     def policy_answer(self, ready: PreparedCall) -> Answer:
         """Return the policy's decision on a call, and its reason. A breakpoint comes first."""
         if ready.tool.name in self.breakpoints:
-            return "ask", "You set a breakpoint on this tool."
+            return "ask", t("You set a breakpoint on this tool.")
         return self.policy(ready.tool, ready.judged_arguments)
 
     def set_breakpoint(self, tool: str, on: bool = True) -> None:

@@ -7,6 +7,8 @@ from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from ..core.interface_text import t
+
 if TYPE_CHECKING:
     from ..core.events import Outcome
     from ..schemes.messages import Reply
@@ -41,7 +43,7 @@ class SessionHooks:
     ...         return True
     """
 
-    held_status = "Waiting"
+    held_status: str = t("Waiting")
     """The session's status while this hook holds the next reply."""
 
     def holds_reply(self, cursor: Cursor) -> bool:

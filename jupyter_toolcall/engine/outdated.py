@@ -17,6 +17,7 @@ from ..core.events import (
     Producer,
     Started,
 )
+from ..core.interface_text import t
 from ..core.journal import Journal
 from ..core.state import State
 from ..tools.tool import Tool
@@ -113,13 +114,13 @@ def _of_inputs(context: SessionContext, state: State) -> Reasons:
             continue
         value, current = context.current_inputs.get(variable), current_inputs[variable]
         if current.producer != made.producer:
-            reasons.objects[made.producer] = f"{variable} is {state.name_of(current)} by now"
+            reasons.objects[made.producer] = t("%1 is %2 by now", variable, state.name_of(current))
         elif value is not None and value.content != made.content:
-            reasons.objects[made.producer] = f"its input {variable} has other content"
+            reasons.objects[made.producer] = t("its input %1 has other content", variable)
     opened = dict(state.opened.instances)
     for name, given_now in context.values.instances.items():
         if opened.get(name, given_now) != given_now:
-            reasons.instances[name] = f"the instance {name} is not what it was at the start"
+            reasons.instances[name] = t("the instance %1 is not what it was at the start", name)
     return reasons
 
 
@@ -129,7 +130,7 @@ def _why(call: CallRecord, context: SessionContext, state: State, known: Reasons
         return ""
     by_tool = _by_tool(call, context)
     if by_tool:
-        return f"its tool {by_tool}"
+        return t("its tool %1", by_tool)
     return next(_by_what_it_ran_on(call.started, state, known), "")
 
 
@@ -137,21 +138,21 @@ def _by_tool(call: CallRecord, context: SessionContext) -> str:
     code, tool = recorded_tool_code(call, context.journal), context.toolbox.get(call.tool)
     if code is None:
         return ""
-    return changed_tool_parts(tool, code) if tool is not None else f"{call.tool} is gone"
+    return changed_tool_parts(tool, code) if tool is not None else t("%1 is gone", call.tool)
 
 
 def _by_what_it_ran_on(started: Started, state: State, known: Reasons) -> Iterator[str]:
     """Yield why the objects, the instance and the variables that a call ran on are outdated."""
     for producer in started.uses.values():
         if producer in known.objects:
-            yield f"goes back to {state.by_producer[producer]}, which is outdated"
+            yield t("goes back to %1, which is outdated", state.by_producer[producer])
     if not started.previous and started.instance in known.instances:
         yield known.instances[started.instance]
     if started.previous in known.calls:
-        yield f"{started.instance} is as {started.previous} left it, which is outdated"
+        yield t("%1 is as %2 left it, which is outdated", started.instance, started.previous)
     for variable, setter in started.setters.items():
         if setter in known.calls:
-            yield f"{variable} was set by {setter}, which is outdated"
+            yield t("%1 was set by %2, which is outdated", variable, setter)
 
 
 @dataclass(frozen=True, slots=True)
@@ -187,12 +188,14 @@ def changed_tool_parts(tool: Tool, code: ToolCode) -> str:
         return ""
     if tool.server:
         change = pinned_change(code.parts, tool.parts())
-        return f"{tool.name} was changed by {tool.server}: {change}"
+        return t("%1 was changed by %2: %3", tool.name, tool.server, change)
     if code.python != PYTHON:
-        return f"{tool.name} was compiled by Python {code.python}, and this is {PYTHON}"
+        return t("%1 was compiled by Python %2, and this is %3", tool.name, code.python, PYTHON)
     now = tool.parts()
     names = sorted(name for name in {*now, *code.parts} if now.get(name) != code.parts.get(name))
     if "" in names or not names:
-        return f"{tool.name} was changed"
-    more = f" and {len(names) - 4} more" if len(names) > 4 else ""
-    return f"{tool.name} uses what was changed: {', '.join(names[:4])}{more}"
+        return t("%1 was changed", tool.name)
+    listed = ", ".join(names[:4])
+    if len(names) > 4:
+        listed = t("%1 and %2 more", listed, len(names) - 4)
+    return t("%1 uses what was changed: %2", tool.name, listed)

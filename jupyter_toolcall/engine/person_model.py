@@ -8,6 +8,7 @@ from typing import Any, Literal
 
 from ..core.errors import NotYourTurn, UsageError
 from ..core.events import Call
+from ..core.interface_text import t
 from ..core.journal_entries import Entry
 from ..core.state import AskModel
 from ..models.named import Person
@@ -56,7 +57,7 @@ class YourTurn:
 Phase = Literal["ready", "thinking", "waiting", "running", "finished", "stopped", "failed"]
 
 
-YOU = "You are the model"
+YOU = t("You are the model")
 LONG = 4_000
 
 Pair = tuple[str, Mapping[str, Any]]
@@ -93,14 +94,14 @@ def demand_model_turn(cursor: Cursor) -> None:
 def idle_phase(cursor: Cursor) -> tuple[Phase, str]:
     """Return the phase of a session that is not running, and its status text."""
     if waiting_calls(cursor):
-        return "waiting", "Waiting for you"
+        return "waiting", t("Waiting for you")
     if (hook := cursor.holding_hook) is not None:
         return "waiting", hook.held_status
     if is_person_turn(cursor):
         return "waiting", YOU
     if isinstance(cursor.next_step, AskModel) and cursor.state.calls:
-        return "ready", "The model is to go on"
-    return "finished", "Finished"
+        return "ready", t("The model is to go on")
+    return "finished", t("Finished")
 
 
 def record_person_reply(cursor: Cursor, text: str, calls: Iterable[Pair]) -> Entry:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from ..core.call_record import CallRecord
 from ..core.errors import Absent, CallError
+from ..core.interface_text import t
 from ..core.state import State
 from .session_values import PreparedCall
 
@@ -37,17 +38,17 @@ def reason(context: SessionContext, call: CallRecord) -> str:
     """Return in a sentence why a call may have run already."""
     match call.history:
         case "copied":
-            return "It may have run where this session was copied from."
+            return t("It may have run where this session was copied from.")
         case "kept":
-            return "You kept its recorded result, and the value is not at hand any more."
+            return t("You kept its recorded result, and the value is not at hand any more.")
         case "damaged":
-            return "It may have run: the lines of the journal behind it were damaged."
+            return t("It may have run: the lines of the journal behind it were damaged.")
         case "older":
-            return "It was recorded by an older version of jupyter-toolcall, and may have run."
-    explanation = "it was recorded on another computer, or its record was changed"
+            return t("It was recorded by an older version of jupyter-toolcall, and may have run.")
+    explanation = t("it was recorded on another computer, or its record was changed")
     if not call.history:
-        explanation = "it started before, and its result is not recorded here"
-    return f"It may have run already: {context.unreliable_reason or explanation}."
+        explanation = t("it started before, and its result is not recorded here")
+    return t("It may have run already: %1.", context.unreliable_reason or explanation)
 
 
 def is_answered_by_record(cursor: Cursor, call: CallRecord, ready: PreparedCall) -> bool:

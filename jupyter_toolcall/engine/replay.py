@@ -21,6 +21,7 @@ from ..core.events import (
     Replied,
     Started,
 )
+from ..core.interface_text import t
 from ..core.interrupts import Hold
 from ..core.journal import Journal
 from ..core.journal_entries import Entry
@@ -50,7 +51,8 @@ def reapproval_reason(queue: ReplayQueue, journal: Journal, ready: PreparedCall)
     if approval is None:
         return ""
     recorded_call = state_at(journal, queue.entries[-1].id).calls[ready.call_id]
-    return f"You are asked again: {_change(recorded_call, approval.verified, journal, ready)}."
+    change = _change(recorded_call, approval.verified, journal, ready)
+    return t("You are asked again: %1.", change)
 
 
 def _recorded_approval(queue: ReplayQueue, call_id: str) -> Entry | None:
@@ -73,14 +75,15 @@ def _change(
     code = recorded_tool_code(recorded_call, journal)
     if not verified:
         older = recorded_call.history == "older"
-        return f"it was approved {'in an older version' if older else 'on another machine'}"
+        elsewhere = t("it was approved on another machine")
+        return t("it was approved in an older version") if older else elsewhere
     if code is not None and (change := changed_tool_parts(ready.tool, code)):
         return change
     if recorded_call.approval_digest != ready.approval_digest:
-        return "what it runs on is not what it was"
+        return t("what it runs on is not what it was")
     if recorded_call.outcome is not None:
-        return "it ran, and what it came to is not on this machine any more"
-    return "it was approved, and nobody ran it"
+        return t("it ran, and what it came to is not on this machine any more")
+    return t("it was approved, and nobody ran it")
 
 
 def advance(cursor: Cursor) -> Entry | None:
@@ -93,7 +96,8 @@ def advance(cursor: Cursor) -> Entry | None:
         if cursor.holding_hook is not None:
             return None
         state = cursor.state
-        while (recorded := _next_recorded(cursor, state)) is not None:
+        while (recorded := cursor.replay_queue.next(state.open)) is not None:
+            recorded = _or_running_end(cursor, recorded, state)
             call_id = call_id_of(recorded.event)
             if call_id in cursor.replay_queue.superseded:
                 # What was recorded behind a call may depend on what it comes to now.
@@ -108,17 +112,17 @@ def advance(cursor: Cursor) -> Entry | None:
         return execute_step(cursor, cursor.next_step_in(state), state)
 
 
-def _next_recorded(cursor: Cursor, state: State) -> Entry | None:
-    """Return the next recorded entry; where the branch has changed, a running call ends first.
+def _or_running_end(cursor: Cursor, recorded: Entry, state: State) -> Entry:
+    """Return a recorded entry; where the branch has changed, a running call ends first.
 
     So calls that ran together run one after the other there, in call order.
     """
-    queue = cursor.replay_queue
-    recorded = queue.next(state.open)
-    if recorded is None or isinstance(recorded.event, Finished):
+    if isinstance(recorded.event, Finished):
         return recorded
-    is_changed = recorded.parent != cursor.head or call_id_of(recorded.event) in queue.superseded
-    return _running_end(cursor, state) or recorded if is_changed else recorded
+    superseded = call_id_of(recorded.event) in cursor.replay_queue.superseded
+    if recorded.parent == cursor.head and not superseded:
+        return recorded
+    return _running_end(cursor, state) or recorded
 
 
 def _running_end(cursor: Cursor, state: State) -> Entry | None:

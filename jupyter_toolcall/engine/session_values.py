@@ -24,6 +24,7 @@ from ..core.events import (
     Uses,
     ended_call,
 )
+from ..core.interface_text import joined, t
 from ..core.interrupts import attempt
 from ..core.journal import Journal
 from ..core.json_data import at_path, replaced_at
@@ -43,7 +44,7 @@ from ..tools.value_digests import content_digest
 
 RESULT = "result"
 """The name of what a question asks for."""
-UNTOLD = "not reproducible"
+UNTOLD = t("not reproducible")
 """Note on an object whose content has no digest, so another one may be taken for it."""
 
 
@@ -204,8 +205,8 @@ class SessionValues:
         if not copied:
             self.uncopied.add(made.digest)
         notes = ["" if made.content else UNTOLD]
-        notes += ["" if copied else "can't be copied: passed as it is"]
-        self.notes[made.digest] = "; ".join(part for part in notes if part)
+        notes += ["" if copied else t("can't be copied: passed as it is")]
+        self.notes[made.digest] = joined("; ", (part for part in notes if part))
 
     def note(self, made: Made) -> str:
         """Return warnings about an object: not reproducible, not copied."""
@@ -217,12 +218,18 @@ class SessionValues:
             return self.by_digest[made.digest]
         if name := made.producer.input:
             raise Absent(
-                f"the input {name!r} is not here with the content that it had; "
-                f"load the session with inputs={{{name!r}: ...}}"
+                t(
+                    "the input %1 is not here with the content that it had; "
+                    "load the session with inputs={%1: ...}",
+                    repr(name),
+                )
             )
         raise Absent(
-            f"the {made.kind} that {made.producer.call} made is not in this kernel; "
-            "session.replay().run() makes it again"
+            t(
+                "the %1 that %2 made is not in this kernel; session.replay().run() makes it again",
+                made.kind,
+                made.producer.call,
+            )
         )
 
     def copy_of(self, name: str, state: State) -> Any:

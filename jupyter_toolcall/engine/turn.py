@@ -167,7 +167,7 @@ def run_call(
             from_journal = from_record or recovery.is_answered_by_record(cursor, call, ready)
             return start_call(cursor, call, ready, state, by_policy=True, from_record=from_journal)
         case "reject":
-            return cursor.write(Decided(call.id, "reject", reason=why), by="policy")
+            return cursor.write(Decided(call.id, "reject", reason=str(why)), by="policy")
     return None
 
 
@@ -242,10 +242,9 @@ def execute(cursor: Cursor, ready: PreparedCall, state: State) -> Entry:
     cursor.running[ready.call_id] = RunningCall()
     try:
         try:
-            with around_execution(cursor, ready) as note:
+            with around_execution(cursor, ready, alone=True) as note:
                 executor = context.executor_of(ready.tool)
-                with while_running(cursor) if context.hooks else nullcontext():
-                    ran = execute_call(ready, state, context.values, context.clock, executor)
+                ran = execute_call(ready, state, context.values, context.clock, executor)
                 note(ran.outcome)
         except KeyboardInterrupt:
             # A second one came while the end of the tool was read: what it did is not known.
@@ -269,10 +268,15 @@ def record_end(cursor: Cursor, ready: PreparedCall, ran: Execution, effect: str)
 
 
 def around_execution(
-    cursor: Cursor, ready: PreparedCall
+    cursor: Cursor, ready: PreparedCall, alone: bool = False
 ) -> AbstractContextManager[Callable[[Outcome], None]]:
-    """Return the contexts of the hooks around one call, which yield what tells them the outcome."""
-    return _hooked([hook.around_execution(ready) for hook in cursor.context.hooks])
+    """Return the contexts of the hooks around one call, which yield what tells them the outcome.
+
+    Around a call that runs `alone` those are among them that are for the time while tools run.
+    """
+    hooks = cursor.context.hooks
+    inner = while_running(cursor) if alone and hooks else None
+    return _hooked([hook.around_execution(ready) for hook in hooks], inner)
 
 
 @contextmanager
@@ -288,15 +292,22 @@ Note = Callable[[Any], None]
 _NO_HOOKS: AbstractContextManager[Note] = nullcontext(lambda result: None)
 
 
-def _hooked(contexts: Sequence[AbstractContextManager[Note]]) -> AbstractContextManager[Note]:
+def _hooked(
+    contexts: Sequence[AbstractContextManager[Note]],
+    inner: AbstractContextManager[None] | None = None,
+) -> AbstractContextManager[Note]:
     """Return the contexts of all hooks as one, which yields what tells them a result."""
-    return _all_hooks(contexts) if contexts else _NO_HOOKS
+    return _all_hooks(contexts, inner) if contexts else _NO_HOOKS
 
 
 @contextmanager
-def _all_hooks(contexts: Sequence[AbstractContextManager[Note]]) -> Iterator[Note]:
+def _all_hooks(
+    contexts: Sequence[AbstractContextManager[Note]], inner: AbstractContextManager[None] | None
+) -> Iterator[Note]:
     with ExitStack() as stack:
         notes = [stack.enter_context(context) for context in contexts]
+        if inner is not None:
+            stack.enter_context(inner)
 
         def tell(result: Any) -> None:
             for note in notes:

@@ -21,7 +21,7 @@ from ..session.mapped_session import STATUSES
 from ..session.session_map import SessionMap, summary_at_end
 from ..tools.value_display import reprs_with_printers
 from .notebook import allows_input, current_notebook, display_output
-from .panel import Panel, SessionTable
+from .panel import Panel, SessionTable, catalogue
 from .panel_controller import PanelController
 
 SIZE = 50
@@ -39,10 +39,11 @@ INTERVAL = 0.2
 
 def show_map(sessions: SessionMap) -> None:
     """Display a map in a cell: its table, which a person can use where there is one."""
-    shell = current_notebook().shell
+    notebook = current_notebook()
+    shell = notebook.shell
     saved = {"text/html": map_html(sessions), "text/plain": map_text(sessions)}
     if allows_input(shell):
-        MapPanel(sessions, shell).show()
+        MapPanel(sessions, shell, catalogue(notebook.settings.language)).show()
     else:
         display_output(saved)
 
@@ -62,6 +63,8 @@ class MapPanel:
 
     sessions: SessionMap
     shell: Any
+    texts: Mapping[str, Any]
+    """The catalogue of the person's language."""
     table: SessionTable = field(init=False)
     opened: OpenSession | None = None
     _status: str = ""
@@ -79,7 +82,7 @@ class MapPanel:
     """Why a session could not be opened."""
 
     def __post_init__(self) -> None:
-        self.table = SessionTable(self._receive)
+        self.table = SessionTable(self._receive, texts=self.texts)
         self._order = ordered(self.sessions)
         self.sessions.on_change.append(self._changed)
 
@@ -193,7 +196,7 @@ class MapPanel:
             session = resources.enter_context(self.sessions.opened(index))
             context = session.cursor.context
             context.value_reprs = reprs_with_printers(self.shell.display_formatter.formatters)
-            panel = Panel()
+            panel = Panel(texts=self.texts)
             name = str(getattr(context.model, "name", None) or "")
             controller = panel.controller = PanelController(session, panel.show, name)
             held = self.sessions.held(index, lambda: controller.session, self._close)

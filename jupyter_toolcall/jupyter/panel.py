@@ -81,6 +81,8 @@ class SessionTable(anywidget.AnyWidget):
 
     _esm = STATIC / "session_table.js"
     _css = STATIC / "session_table.css"
+    texts = traitlets.Dict().tag(sync=True)
+    """As that of a panel."""
 
     def __init__(self, receive: Callable[[Any], object], **settings: Any) -> None:
         super().__init__(**settings)

@@ -21,6 +21,7 @@ from pydantic import TypeAdapter, ValidationError
 from ..core import errors
 from ..core.branches import unchanged_summary
 from ..core.events import Decision, Outcome
+from ..core.interface_text import joined, t
 from ..core.secrets import MissingSecret
 from ..core.state import AskModel, AskPerson, RunCall
 from ..engine import person_model as replying
@@ -45,9 +46,9 @@ PROGRESS = 200
 """Characters of what a running tool says of its progress."""
 TICK = 0.04
 """Seconds between two looks into the inbox."""
-AS_PERSON = "As the model you asked for this call. Now decide on it as the person."
-NO_REPLY = "The model has no reply yet. Run asks it again."
-SAME_AGAIN = "Replayed: everything came out as it was recorded."
+AS_PERSON = t("As the model you asked for this call. Now decide on it as the person.")
+NO_REPLY = t("The model has no reply yet. Run asks it again.")
+SAME_AGAIN = t("Replayed: everything came out as it was recorded.")
 
 Pause = Literal["", "done", "decision", "held", "step", "reply", "model"]
 """What a session needs before its next step: "" nothing; "done": it needs nothing any more; a
@@ -159,10 +160,12 @@ class PanelController:
                 goes_on = bool(pause) and self.apply_commands()
         except (errors.Stopped, KeyboardInterrupt, asyncio.CancelledError) as error:
             self.inbox.clear()
-            self.publish("stopped", detail=str(error) or "Interrupted. Run goes on from here.")
+            self.publish(
+                "stopped", detail=text_of(error) or t("Interrupted. Run goes on from here.")
+            )
             raise errors.Stopped("interrupted; nothing is lost: %toolchat next goes on") from None
         except (errors.ModelError, errors.NotKept, errors.Unfinished, MissingSecret) as error:
-            self.publish("failed", detail=str(error))
+            self.publish("failed", detail=text_of(error))
             raise
         finally:
             self.busy = False
@@ -255,9 +258,9 @@ class PanelController:
             case "held" if hook is not None:
                 status = hook.held_status
             case "model":
-                status, detail = "Waiting for the model", NO_REPLY
+                status, detail = t("Waiting for the model"), NO_REPLY
             case _:
-                phase, status = "ready", "Ready for the next step"
+                phase, status = "ready", t("Ready for the next step")
         self.publish(phase, status, detail, transient)
 
     def _repeated(self) -> str:
@@ -316,7 +319,7 @@ class PanelController:
             case contract.Hello():
                 self.greet()
             case contract.Stop():
-                raise errors.Stopped("Run, or %toolchat next, goes on from here.")
+                raise errors.Stopped(t("Run, or %toolchat next, goes on from here."))
             case contract.Run() | contract.Step():
                 self.stepping, self._paused = isinstance(command, contract.Step), False
                 return True
@@ -415,7 +418,7 @@ class PanelController:
         unsaved = self.unsaved()
         draft = self.draft if phase == "waiting" else ()
         row = session_row(self.session, phase, status, detail, draft)
-        detail = "\n".join(filter(None, [row.detail, unsaved]))
+        detail = joined("\n", filter(None, [row.detail, unsaved]))
         row = replace(row, detail=detail, model=self.model, stepping=self.stepping)
         self.updates.publish(row, tuple(filter(None, rows)), transient)
 
@@ -436,8 +439,8 @@ class PanelController:
 
         def publish(progress: str = "") -> None:
             count = len(cursor.running)
-            says = f"Running {count} calls" if count > 1 else f"Running: {progress}"
-            self.publish("running", says if count > 1 or progress else "")
+            says = t("Running: %1", progress) if progress else ""
+            self.publish("running", t("Running %1 calls", count) if count > 1 else says)
 
         def show(call_id: str, text: str) -> None:
             line = " ".join(cursor.context.hide(str(text)).split())
@@ -488,6 +491,12 @@ def interrupts() -> Iterator[None]:
         yield
     finally:
         signal.signal(signal.SIGINT, before)
+
+
+def text_of(error: BaseException) -> str:
+    """Return what an error says; a text of the interface as one."""
+    first = error.args[0] if len(error.args) == 1 else None
+    return first if isinstance(first, str) else str(error)
 
 
 # -- commands, from a panel, applied to a session ------------------------------------------------

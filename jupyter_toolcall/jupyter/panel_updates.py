@@ -9,6 +9,7 @@ from itertools import islice
 
 from ..core.errors import UsageError
 from ..core.events import Replied
+from ..core.interface_text import joined, t
 from ..engine.decisions import waiting_calls
 from ..engine.hooks import ExtensionRow
 from ..engine.person_model import Phase, Written, person_turn
@@ -52,13 +53,13 @@ from ..view.message_rows import request_json
 from ..view.view_rows import ViewRows
 
 STATUS: dict[Phase, str] = {
-    "ready": "Ready",
-    "thinking": "The model is thinking",
-    "waiting": "Waiting for you",
-    "running": "Running",
-    "finished": "Finished",
-    "stopped": "Stopped",
-    "failed": "Failed",
+    "ready": t("Ready"),
+    "thinking": t("The model is thinking"),
+    "waiting": t("Waiting for you"),
+    "running": t("Running"),
+    "finished": t("Finished"),
+    "stopped": t("Stopped"),
+    "failed": t("Failed"),
 }
 Look = Tidy | Compare | ShowRequest | ShowObject | ShowDifference | Export
 """The commands that ask to see something, and change nothing."""
@@ -176,7 +177,7 @@ class PanelUpdates:
         if not self._transient:
             return self.status
         lines = filter(None, (self.status.detail, self._transient))
-        return replace(self.status, detail="\n".join(lines))
+        return replace(self.status, detail=joined("\n", lines))
 
     def _send_status(self, status: SessionRow) -> None:
         self.status = status

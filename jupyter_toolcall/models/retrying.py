@@ -16,9 +16,10 @@ from email.utils import parsedate_to_datetime
 
 from ..core.errors import ModelError
 from ..core.events import Usage
+from ..core.interface_text import t
 from ..schemes.messages import Attempt, Model, Reply, Request
 
-CUT_OFF = "the reply was too long and was cut off; nothing of it ran"
+CUT_OFF = t("the reply was too long and was cut off; nothing of it ran")
 
 
 class Passing(ModelError):
@@ -110,7 +111,8 @@ def uncut_reply(
 
 
 def _notice(problem: str, wait: float, number: int, patience: Patience) -> str:
-    return f"{problem}; asked again in {wait:.3g} s ({number} of {patience.tries})"
+    seconds = float(f"{wait:.3g}")
+    return t("%1; asked again in %2 s (%3 of %4)", problem, seconds, number, patience.tries)
 
 
 def _sum(one: Usage | None, other: Usage | None) -> Usage | None:

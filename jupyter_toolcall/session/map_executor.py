@@ -14,11 +14,14 @@ import os
 import pickle
 import secrets
 import socket
+import threading
 from collections.abc import Callable, Iterable, Mapping
-from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, Executor, Future, wait
+from concurrent.futures import BrokenExecutor, Executor, Future, wait
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
+from queue import Empty, SimpleQueue
 from typing import Any
 
 from ..core.errors import UsageError
@@ -26,6 +29,7 @@ from ..core.interrupts import Hold, attempt, interruptible
 from ..storage.file_system import DISK, append
 from ..storage.journal_file import journals_folder
 from ..storage.signatures import signer
+from ..tools.executors import function_executor
 from ..tools.toolbox import Toolbox
 from .mapped_session import (
     JournalFolder,
@@ -44,6 +48,8 @@ WINDOW = 64
 """Sessions that are submitted at once where nobody says how many."""
 TICK = 0.2
 PARTS = ("toolbox", "model")
+ONE_SESSION = threading.Lock()
+"""Held by the session that runs: tools may print, and a worker of a cluster may have threads."""
 VERSION = str(importlib.import_module("jupyter_toolcall").__version__)
 
 
@@ -108,7 +114,8 @@ def run_sent(sent: SentSetup, prompt: MappedPrompt) -> SessionSummary:
         setup = _received(sent)
     except Exception as error:
         return SessionSummary("failed", error=error_line(error))
-    return continue_session(setup, prompt, sent.stop_path.exists)
+    with ONE_SESSION:
+        return continue_session(setup, prompt, sent.stop_path.exists)
 
 
 @functools.lru_cache(maxsize=2)
@@ -160,6 +167,11 @@ class Workers:
     window: int
     setup: SessionSetup
 
+    @cached_property
+    def submits(self) -> Executor:
+        """What takes functions for the executor's workers."""
+        return function_executor(self.executor)
+
     def run(
         self,
         prompts: Iterable[MappedPrompt],
@@ -199,7 +211,7 @@ class Workers:
         seal = signer(journals_folder())
         sealed = seal(sent.digest) if seal is not None else ""
         try:
-            future = self.executor.submit(probe, sent, sealed)
+            future = self.submits.submit(probe, sent, sealed)
         except (BrokenExecutor, RuntimeError) as error:
             raise UsageError(f"executor: it takes no work ({error}); create a new one") from None
         try:
@@ -240,6 +252,8 @@ class _Submitted:
     ) -> None:
         self.workers, self.sent, self.report = workers, sent, report
         self.futures: dict[Future[SessionSummary], MappedPrompt] = {}
+        # Waiting for the futures themselves would look at all of them each time.
+        self.ended: SimpleQueue[Future[SessionSummary]] = SimpleQueue()
         self.lost: dict[int, int] = {}
         self.refusal = ""
 
@@ -252,9 +266,8 @@ class _Submitted:
                     prompt = next(prompts, None)
                     more = prompt is not None and self._submit(prompt)
                 if self.futures:
-                    waited = interruptible(wait, self.futures, TICK, FIRST_COMPLETED)
-                    for future in waited.done:
-                        more = self._ended(future) and more
+                    with suppress(Empty):
+                        more = self._take(interruptible(self.ended.get, True, TICK)) and more
         except KeyboardInterrupt:
             self._stop()
             raise
@@ -263,7 +276,7 @@ class _Submitted:
     def _submit(self, prompt: MappedPrompt) -> bool:
         """Submit a session; return whether the executor takes more."""
         try:
-            future = self.workers.executor.submit(run_sent, self.sent, prompt)
+            future = self.workers.submits.submit(run_sent, self.sent, prompt)
         except (BrokenExecutor, RuntimeError) as error:
             self.refusal = (
                 f"The executor takes no more sessions ({error_line(error)}). Create a new one, "
@@ -271,9 +284,10 @@ class _Submitted:
             )
             return False
         self.futures[future] = prompt
+        future.add_done_callback(self.ended.put)
         return True
 
-    def _ended(self, future: Future[SessionSummary]) -> bool:
+    def _take(self, future: Future[SessionSummary]) -> bool:
         """Report a session that ended; one whose worker was lost is submitted again."""
         prompt = self.futures.pop(future)
         try:

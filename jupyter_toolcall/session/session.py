@@ -7,7 +7,6 @@ returns, and the session stays as it is until somebody does.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from concurrent.futures import Executor
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -35,6 +34,7 @@ from ..engine.decisions import decision_event
 from ..engine.opening import Described, load_session, open_session, save_session
 from ..schemes.messages import Model, Reply
 from ..schemes.scheme import Scheme
+from ..tools.executors import AnyExecutor
 from ..tools.toolbox import Toolbox
 from ..view.message_rows import Exchange, exchanges
 from ..view.saved_output import mime_bundle
@@ -66,7 +66,8 @@ class Session:
         max_turns: After how many replies to one prompt the session stops; None for no limit.
         breaks: Globs of tools whose calls wait in any case.
         executor: Where the tools run that are marked `@tool(executor=True)`: a
-            `concurrent.futures.Executor`, "threads" or "processes". None: in the kernel.
+            `concurrent.futures.Executor`, a client of Dask or ipyparallel, "threads",
+            "processes", "dask" or "dask:ADDRESS". None: in the kernel.
         jobs: How many read-only calls of one reply run together, where none of them takes the
             result of another. 1: one after the other.
 
@@ -104,7 +105,7 @@ class Session:
         name: str | None = None,
         max_turns: int | None = None,
         breaks: tuple[str, ...] = (),
-        executor: Executor | str | None = None,
+        executor: AnyExecutor | None = None,
         jobs: int = 1,
     ) -> None:
         context, opened = open_session(
@@ -143,7 +144,7 @@ class Session:
         toolbox: Toolbox | Callable[[], Toolbox],
         model: Any = None,
         *,
-        executor: Executor | str | None = None,
+        executor: AnyExecutor | None = None,
         jobs: int | None = None,
         name: str = "",
         folder: str | Path | None = None,
@@ -574,7 +575,7 @@ class Session:
         scheme: str | Scheme | None = None,
         inputs: Mapping[str, Described] | None = None,
         approve: Approve = "ask",
-        executor: Executor | str | None = None,
+        executor: AnyExecutor | None = None,
         jobs: int = 1,
     ) -> Session:
         """Return the session that `save` wrote, at its newest entry.
@@ -588,7 +589,7 @@ class Session:
             scheme: A scheme of your own; None for the one that the file names.
             inputs: The values of the inputs, by name.
             approve: As for `Session`.
-            executor: As for `Session`.
+            executor, jobs: As for `Session`.
 
         Raises:
             BrokenJournal: The file does not fit its own digests.

@@ -20,6 +20,7 @@ from typing import Annotated, Any
 from pydantic import Field
 
 from ..core.errors import CallError
+from ..core.interface_text import t
 from ..core.text import nearest, visible_text
 
 LARGEST_FILE, LONGEST_TEXT, MOST_FILES = 10_000_000, 50_000, 500
@@ -116,7 +117,9 @@ class Folder:
         except CallError:
             return ""
         path = visible_text(values["path"], 80)
-        return f"Creates {path}." if before is None else f"Replaces {path} ({before:,} bytes)."
+        return (
+            t("Creates %1.", path) if before is None else t("Replaces %1 (%2 bytes).", path, before)
+        )
 
     # -- entries of an open folder --------------------------------------------------------------
 

@@ -19,6 +19,7 @@ from jsonschema_rs import ValidationError
 
 from ..core.digests import digest
 from ..core.errors import CallError, DefinitionError
+from ..core.interface_text import t
 from ..core.text import nearest, printable, visible_text
 from ..storage.journal_file import journals_folder
 from ..tools.object_types import Kinds
@@ -157,7 +158,7 @@ class _Definition:
         """Return a warning where the server's hints say that a call destroys data, else ""."""
         hints: Mapping[str, Any] = self.item.get("annotations", {})
         destroys = hints.get("destructiveHint") is True and hints.get("readOnlyHint") is not True
-        return "The server says that it may delete or overwrite data." if destroys else ""
+        return t("The server says that it may delete or overwrite data.") if destroys else ""
 
 
 _PINNED = {

@@ -8,12 +8,13 @@ in a prompt, `table_text` is all that a model is sent of a table.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal, get_args
 
 from ..core.digests import readable_json
 from ..core.errors import CallError, UsageError
+from ..core.interface_text import t, tn
 from ..core.interrupts import attempt
 from ..core.text import nearest, visible_text
 from ..tools.table_classes import cell_free_text
@@ -287,14 +288,13 @@ def effect_of(name: str, sharing: Sharing) -> Callable[[Mapping[str, Any], str],
 
 def _first_rows_sent(values: Mapping[str, Any], model: str, sharing: Sharing) -> str:
     rows = _row_count(values, sharing)
-    return _rows_sent(
-        f"the first {rows:,} rows" if rows > 1 else "the first row", values, model, sharing
-    )
+    return _rows_sent(tn("the first row", "the first %1 rows", rows), values, model, sharing)
 
 
 def _random_rows_sent(values: Mapping[str, Any], model: str, sharing: Sharing) -> str:
-    rows = _count(_row_count(values, sharing), "row")
-    return _rows_sent(f"{rows} chosen at random", values, model, sharing)
+    rows = _row_count(values, sharing)
+    which = tn("%1 row chosen at random", "%1 rows chosen at random", rows)
+    return _rows_sent(which, values, model, sharing)
 
 
 def _row_count(values: Mapping[str, Any], sharing: Sharing) -> int:
@@ -305,33 +305,33 @@ def _row_count(values: Mapping[str, Any], sharing: Sharing) -> int:
 
 def _rows_sent(which: str, values: Mapping[str, Any], model: str, sharing: Sharing) -> str:
     frame, hidden = frame_of_table(values["table"]), _hidden(values, sharing)
-    which = (
-        f"all {_count(len(frame), 'row')}" if _row_count(values, sharing) == len(frame) else which
-    )
-    columns = _count(len(frame.columns) - len(hidden), "column")
-    return f"Sends {which} of {columns}{_without(hidden)} to {model}."
-
-
-def _without(hidden: Sequence[str]) -> str:
-    return f", without {', '.join(hidden)}," if hidden else ""
+    if _row_count(values, sharing) == len(frame):
+        which = tn("all %1 row", "all %1 rows", len(frame))
+    columns = tn("%1 column", "%1 columns", len(frame.columns) - len(hidden))
+    if not hidden:
+        return t("Sends %1 of %2 to %3.", which, columns, model)
+    return t("Sends %1 of %2, without %4, to %3.", which, columns, model, ", ".join(hidden))
 
 
 def _values_sent(values: Mapping[str, Any], model: str, sharing: Sharing) -> str:
     most = min(values.get("limit", SAMPLE), MANY if sharing.rows is None else sharing.rows)
-    return f"Sends at most {_count(most, 'value')} of {values['column']} to {model}."
+    count = tn("%1 value", "%1 values", most)
+    return t("Sends at most %1 of %2 to %3.", count, values["column"], model)
 
 
 def _ranges_sent(values: Mapping[str, Any], model: str, sharing: Sharing) -> str:
     names = values.get("columns") or frame_of_table(values["table"]).columns
     hidden = _hidden(values, sharing)
     sent = [column for column in names if column not in hidden]
-    of = ", ".join(sent) if len(sent) <= NAMED else _count(len(sent), "column")
-    without = _without([column for column in names if column in hidden])
-    return f"Sends the range and the quartiles of {of}{without} to {model}."
+    of = ", ".join(sent) if len(sent) <= NAMED else tn("%1 column", "%1 columns", len(sent))
+    without = ", ".join(column for column in names if column in hidden)
+    if not without:
+        return t("Sends the range and the quartiles of %1 to %2.", of, model)
+    return t("Sends the range and the quartiles of %1, without %3, to %2.", of, model, without)
 
 
 def _names_sent(values: Mapping[str, Any], model: str, sharing: Sharing) -> str:
-    return f"The values of {values['on']} become column names, which {model} may read."
+    return t("The values of %1 become column names, which %2 may read.", values["on"], model)
 
 
 MANY, NAMED = 10**9, 3

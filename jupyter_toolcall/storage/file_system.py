@@ -20,6 +20,7 @@ from pathlib import Path
 from typing import Protocol
 
 from ..core.errors import NotKept
+from ..core.interface_text import t
 from ..core.journal_entries import When
 
 NO_LOCKS = frozenset({errno.ENOSYS, errno.ENOLCK, errno.ENOTSUP, errno.EOPNOTSUPP})
@@ -71,7 +72,9 @@ class LocalFile:
     """A file of this computer, which only its user can read."""
 
     def __init__(self, path: Path) -> None:
-        self._fd = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o600)
+        # Windows would write each line's end as two bytes, and sizes would be wrong.
+        binary = getattr(os, "O_BINARY", 0)
+        self._fd = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND | binary, 0o600)
         if os.name != "nt" and os.fstat(self._fd).st_mode & 0o077:
             # It holds prompts and results, and an earlier version let others read them.
             with contextlib.suppress(OSError):
@@ -248,9 +251,12 @@ class Writer:
         if self._late is None:
             return ""
         since, (why, what) = self._late[0], write_error_texts(self._late[1])
-        return (
-            f"Not on disk since {time.strftime('%H:%M', time.localtime(since))}: {why}. "
-            f"What happened since is in this kernel alone; {what}, and it is written."
+        return t(
+            "Not on disk since %1: %2. What happened since is in this kernel alone; %3, and "
+            "it is written.",
+            time.strftime("%H:%M", time.localtime(since)),
+            why,
+            what,
         )
 
     def close(self) -> None:

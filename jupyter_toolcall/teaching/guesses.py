@@ -18,6 +18,7 @@ from typing import Any
 from ..core.digests import digest
 from ..core.errors import Absent, CallError, NotYourTurn, UsageError
 from ..core.events import Call, Replied
+from ..core.interface_text import joined, t, tn
 from ..core.state import AskModel
 from ..core.text import nearest
 from ..engine import person_model as replying
@@ -52,8 +53,12 @@ class Points:
     def __add__(self, more: Points) -> Points:
         return Points(self.right + more.right, self.of + more.of)
 
+    @property
+    def text(self) -> str:
+        return tn("%2 of %1 point", "%2 of %1 points", self.of, self.right)
+
     def __str__(self) -> str:
-        return f"{self.right} of {self.of} point{'' if self.of == 1 else 's'}"
+        return str(self.text)
 
 
 NO_POINTS = Points()
@@ -63,7 +68,7 @@ NO_POINTS = Points()
 class Guesses(SessionHooks):
     """The guesses of a cell; while they are on, each reply is held until it is guessed."""
 
-    held_status = "Your turn to guess"
+    held_status = t("Your turn to guess")
 
     root: str = ""
     """The entry that the session began with."""
@@ -127,12 +132,12 @@ class Guesses(SessionHooks):
         """The points so far in words, "" for none."""
         if not (self.earlier + self.points).of:
             return ""
-        return ", ".join(filter(None, [str(self.points), self.session_score]))
+        return joined(", ", filter(None, [self.points.text, self.session_score]))
 
     @property
     def session_score(self) -> str:
         """What was guessed in the whole session, "" where only this cell has guesses."""
-        return f"{self.earlier + self.points} in this session" if self.earlier.of else ""
+        return t("%1 in this session", (self.earlier + self.points).text) if self.earlier.of else ""
 
 
 def turn_to_guess(cursor: Cursor) -> YourTurn | None:
@@ -241,7 +246,7 @@ def _row(cursor: Cursor, head: str, guess: Guess | None, calls: tuple[Call, ...]
     row = GuessRow(
         id=head[:12],
         turn=before.state.turns + 1,
-        says=f"Skipped: it {'answered' if call is None else f'called {call.tool}'}.",
+        says=t("Skipped: it answered.") if call is None else t("Skipped: it called %1.", call.tool),
         came=None if call is None else Written(call.tool, dict(call.arguments)),
         step=0 if call is None else cursor.state.calls[call.id].step,
         calls=len(calls),
@@ -300,15 +305,18 @@ class ScoredGuess:
         """How the guess came out, in one kind line."""
         right, of = sum(mark.right for mark in self.marks), len(self.marks)
         if not self.tool:
-            came = f"it called {self.call.tool}" if self.call is not None else "it answered"
-            return f"Not this time: {came}."
+            if self.call is None:
+                return t("Not this time: it answered.")
+            return t("Not this time: it called %1.", self.call.tool)
         if self.call is None:
-            return "Right: it answered, and called nothing."
+            return t("Right: it answered, and called nothing.")
         if right == of:
-            return "Right, all of it." if of else "Right: that is the call."
+            return t("Right, all of it.") if of else t("Right: that is the call.")
         if right:
-            return f"The right tool, and {right} of {of} arguments."
-        return f"The right tool, with {'other arguments' if of > 1 else 'another argument'}."
+            return t("The right tool, and %1 of %2 arguments.", right, of)
+        return tn(
+            "The right tool, with another argument.", "The right tool, with other arguments.", of
+        )
 
 
 def score_guess(before: Cursor, guess: Guess, calls: Sequence[Call]) -> ScoredGuess:

@@ -9,8 +9,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
+from ..core.interface_text import t
 from ..engine.hooks import ExtensionRow
 from ..engine.person_model import Written, YourTurn
+from ..view.contract_rows import Text
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,7 +29,7 @@ class GuessRow:
 
     id: str
     turn: int
-    says: str = ""
+    says: Text = ""
     """The result of the guess, in words."""
     guess: Written | None = None
     """None if it was skipped; without a tool: no call."""
@@ -50,7 +52,7 @@ class Task:
     """An exercise that the session is for: the panel offers to check it."""
 
     title: str
-    says: str = ""
+    says: Text = ""
     """The result of the last check, one check a line; code stands between backticks."""
     passed: bool = False
 
@@ -62,9 +64,9 @@ class TeachingRow(ExtensionRow):
     id: Literal["teaching"] = "teaching"
     turn: YourTurn | None = None
     """Set while the person guesses the reply; it contains nothing of the reply."""
-    score: str = ""
+    score: Text = ""
     """The points so far, in words."""
-    session_score: str = ""
+    session_score: Text = ""
     """The points of the whole session, if earlier cells had guesses too."""
     guesses: tuple[GuessRow, ...] = ()
     task: Task | None = None
@@ -82,7 +84,7 @@ class TeachingRow(ExtensionRow):
     def invitation(self) -> str:
         """Return what running the cell is good for while a reply is to be guessed."""
         held = self.turn is not None
-        return "Run the cell, and guess each call before it is made." if held else ""
+        return t("Run the cell, and guess each call before it is made.") if held else ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,10 +17,12 @@ from ..core.call_record import SAVE, CallRecord, is_bare_list, objects_of
 from ..core.digests import readable_json
 from ..core.errors import Absent, CallError
 from ..core.events import Data, Failed, Interrupted, Made, Many, Producer, Uses
+from ..core.interface_text import joined, t, tn
 from ..core.recorded_calls import CallEnd
 from ..core.secrets import Hide
 from ..core.state import State
 from ..core.state_fold import state_at
+from ..core.text import shortened_text
 from ..engine.call_effects import call_effect
 from ..engine.cursor import Cursor
 from ..engine.decisions import recorded_result
@@ -33,9 +35,9 @@ from .call_warnings import call_warning
 from .contract_rows import CallRow, ObjectRow, Preview, ToolRow, Use
 from .graph_layout import Layout
 from .input_rows import with_rounds
-from .previews import LARGE, preview
+from .previews import LARGE, caption, preview
 
-FOR_PERSON = "It is a request to you, and nothing runs: answer it, or reject it."
+FOR_PERSON = t("It is a request to you, and nothing runs: answer it, or reject it.")
 SHORT, LONG, WHOLE = 80, 2_000, 20_000
 """Characters of an argument in a line, of a text in a row, and of an offered tool's description."""
 LINE = 160
@@ -136,7 +138,7 @@ def _preview(branch_view: BranchView, made: Made) -> Preview:
     context = branch_view.cursor.context
     values = context.values
     if not values.has_value(made.digest, made.content):
-        return Preview(text="its value is not in this kernel")
+        return Preview(text=t("its value is not in this kernel"))
     cached: Preview | None = values.previews.get(made.digest)
     if cached is None:
         drawn = preview(values.by_digest[made.digest], context.value_reprs)
@@ -175,8 +177,8 @@ def _without_secrets(drawn: Preview, hide: Hide) -> Preview:
     return Preview(*(hide(part) if part else part for part in parts))
 
 
-def pending_row(call_view: CallView, kind: str, layout: Layout) -> ObjectRow:
-    """Return the row of an object that a waiting call will make."""
+def pending_row(call_view: CallView, row: CallRow, kind: str, layout: Layout) -> ObjectRow:
+    """Return the row of an object that a call will make which waits, or runs."""
     call, key = call_view.call, call_view.call.key
     column, lane = layout.places.get(key, (0, 0))
     return ObjectRow(
@@ -189,17 +191,20 @@ def pending_row(call_view: CallView, kind: str, layout: Layout) -> ObjectRow:
         column=column,
         lane=lane,
         used=True,
+        preview=Preview(caption(row.change) if row.status == "running" else ""),
     )
 
 
 def next_names(branch_view: BranchView) -> Callable[[CallRecord], str]:
     """Return what names the objects that open calls will make, if each call makes its own.
 
-    It looks at the open calls before the one that it is asked for, each of them once.
+    An outcome that waits for those of calls before it gets its names with them. It looks at the
+    calls before the one that it is asked for, each of them once.
     """
     cursor, state = branch_view.cursor, branch_view.state
     names, counts = dict[str, str](), dict[str, int]()
-    rest = iter(() if branch_view.branch else state.open)
+    nameless = sorted((*state.open, *state.arrived), key=state.latest.index)
+    rest = iter(() if branch_view.branch else nameless)
 
     def name(call: CallRecord) -> str:
         while call.outcome is None and call.id not in names:
@@ -230,19 +235,22 @@ def ending(state: State) -> tuple[str, ...]:
     failed = [call for call in state.all_calls() if call.status == "failed"]
     if not failed:
         return ()
-    count = f"{_calls(len(state.order))}, {len(failed):,} failed"
+    count = t("%1, %2 failed", _calls(len(state.order)), len(failed))
     before = [call for call in failed if call.step > state.calls_before and call.tool != SAVE]
     saved = ((name, state.objects.get(str(name))) for name in state.outputs.values())
     unchanged = [str(name) for name, made in saved if made is not None and made.producer.input]
     if not (state.done and before and unchanged):
         return (count,)
-    listed = ", ".join(f"{name} as {_saved_as(name, state)}" for name in dict.fromkeys(unchanged))
-    what = "an input, unchanged" if len(unchanged) == 1 else "inputs, unchanged"
-    return count, f"saved {listed}: {what}; {_calls(len(before))} failed before"
+    names = dict.fromkeys(unchanged)
+    listed = joined(", ", [t("%1 as %2", name, _saved_as(name, state)) for name in names])
+    calls = _calls(len(before))
+    if len(unchanged) == 1:
+        return count, t("saved %1: an input, unchanged; %2 failed before", listed, calls)
+    return count, t("saved %1: inputs, unchanged; %2 failed before", listed, calls)
 
 
 def _calls(count: int) -> str:
-    return f"{count:,} call{'' if count == 1 else 's'}"
+    return tn("%1 call", "%1 calls", count)
 
 
 # -- calls -------------------------------------------------------------------------------------
@@ -269,11 +277,11 @@ def call_view(
 ) -> CallView:
     """Return what is known of a call; `end` is how it ended, None where it is open."""
     cursor, state, ready, absent = branch_view.cursor, branch_view.state, None, ""
-    if call.outcome is None and call.arrived is None and not branch_view.branch:
+    if call.outcome is None and not branch_view.branch:
         try:
             ready = cursor.prepared(call, state)[0]
         except Absent as error:
-            absent = str(error)
+            absent = error.args[0]
         except CallError:
             pass
     if call.started is not None:
@@ -361,9 +369,11 @@ def _with_change(
     call, context = call_view.call, branch_view.cursor.context
     before = object_before(call, call_view.uses, receiver, branch_view.state)
     if before is None:
-        return replace(row, change=call_view.end.effect[:LINE]) if call_view.end else row
+        effect = call_view.end.effect if call_view.end else ""
+        return replace(row, change=shortened_text(effect, LINE))
     line = in_a_line(change(before, objects_of(call.outcome)[0], context), CHANGED)
-    return replace(row, before=object_key(before.producer, branch_view), change=line[:LINE])
+    key = object_key(before.producer, branch_view)
+    return replace(row, before=key, change=shortened_text(line, LINE))
 
 
 def _uses(uses: Uses, branch_view: BranchView, receiver: str, layout: Layout) -> tuple[Use, ...]:
@@ -402,7 +412,7 @@ def _arguments_line(
     if call.tool == SELECT:
         named = arguments.get("tools")
         count = sum(name in tools for name in named) if isinstance(named, list) else 0
-        return f"{count} tool{'' if count == 1 else 's'} selected"
+        return tn("%1 tool selected", "%1 tools selected", count)
     texts = {key: _text(value)[:SHORT] for key, value in arguments.items()}
     first = [texts.pop(receiver)] if receiver in texts else []
     line = ", ".join([*first, *(f"{key} {text}" for key, text in texts.items())])
@@ -432,7 +442,7 @@ def _with_question(
 ) -> CallRow:
     """Return the row of an open call with why it waits, where it does."""
     cursor, state, call = branch_view.cursor, branch_view.state, call_view.call
-    if row.status == "running":
+    if row.status == "running" or call.arrived is not None:
         return row
     decision, why = cursor.policy_answer(call, ready)
     if ready.tool.for_person and decision != "reject":
@@ -440,12 +450,12 @@ def _with_question(
     if decision != "ask" and call.status != "unknown":
         return row
     effect = call_effect(ready, state, cursor.context.values, cursor.context.model)
-    following = [f"Sent to {ready.tool.server}."] if ready.tool.server else []
+    following: list[str] = [t("Sent to %1.", ready.tool.server)] if ready.tool.server else []
     following += [effect] if effect else []
-    following += [f"Creates {call_view.makes}."] if call_view.makes else []
+    following += [t("Creates %1.", call_view.makes)] if call_view.makes else []
     if unsaved := [f"`{name}`" for name in state.opened.outputs if name not in state.outputs]:
-        following.append(f"Not saved yet: {', '.join(unsaved)}.")
-    row = replace(row, downstream=" ".join(following))
+        following.append(t("Not saved yet: %1.", ", ".join(unsaved)))
+    row = replace(row, downstream=joined(" ", following))
     if call.status == "unknown":
         return row
     if cursor.may_have_run(call, ready):
@@ -466,7 +476,7 @@ def _recorded(cursor: Cursor, call: CallRecord, ready: PreparedCall) -> str:
         case Failed(message):
             return message[:LONG]
         case Interrupted():
-            return "interrupted"
+            return t("interrupted")
     return ", ".join(call.objects)
 
 

@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Container, Iterator, Sequence
 
 from ..core.call_record import SAVE, CallRecord
+from ..core.interface_text import joined, t, tn
 from ..core.recorded_calls import CallEnd
 from ..core.state import State
 from .contract_rows import CallWarning
@@ -23,56 +24,71 @@ def call_warning(
     warnings = [*_warnings(call, end, state)]
     if not warnings or call.id in running:
         return None
-    text = " ".join(warning.text for warning in warnings)
-    return CallWarning(
-        warnings[0].kind, text, " ".join(dict.fromkeys(warning.action for warning in warnings))
-    )
+    text = joined(" ", (warning.text for warning in warnings))
+    actions = dict.fromkeys(warning.action for warning in warnings)
+    return CallWarning(warnings[0].kind, text, joined(" ", actions))
 
 
 def _warnings(call: CallRecord, end: CallEnd | None, state: State) -> Iterator[CallWarning]:
     """Yield the warnings at a call, the worst first."""
     if call.status == "unknown":
-        said = f"It is not known whether the call took effect: {call.unknown_reason}."
-        killed = "The tool started, and nothing says how it ended: the kernel stopped while it ran."
+        said = t("It is not known whether the call took effect: %1.", call.unknown_reason)
+        killed = t(
+            "The tool started, and nothing says how it ended: the kernel stopped while it ran."
+        )
         yield CallWarning(
             "outcome unknown",
             said if call.unknown_reason else killed,
-            "Check what it did; it does not run again unless you choose Run again.",
+            t("Check what it did; it does not run again unless you choose Run again."),
         )
     if end is not None and (untracked := end.untracked_changes):
         yield CallWarning(
             "untracked change",
-            f"The tool changed {_listed(untracked)} in place, which cannot be copied: "
-            "earlier results made from it may have changed too.",
-            "Run the session again from the start, or let the tool return a new object.",
+            t(
+                "The tool changed %1 in place, which cannot be copied: earlier results made from "
+                "it may have changed too.",
+                _listed(untracked),
+            ),
+            t("Run the session again from the start, or let the tool return a new object."),
         )
     if end is not None and (unclear := end.unclear_changes):
         yield CallWarning(
             "untracked change",
-            f"{_listed(unclear)} cannot be compared, so nobody can tell whether the tool changed "
-            "it in place: such a change is dropped.",
-            "To keep a change, let the tool return the changed object.",
+            t(
+                "%1 cannot be compared, so nobody can tell whether the tool changed it in place: "
+                "such a change is dropped.",
+                _listed(unclear),
+            ),
+            t("To keep a change, let the tool return the changed object."),
         )
     if end is not None and (lost := end.lost_changes):
-        stays = "stays" if len(lost) == 1 else "stay"
         yield CallWarning(
             "lost change",
-            f"The tool changed {_listed(lost)} in place and did not return it: the change is "
-            f"dropped, and {_listed(lost)} {stays} as before.",
-            "To keep the change, let the tool return the changed object.",
+            tn(
+                "The tool changed %2 in place and did not return it: the change is dropped, and "
+                "%2 stays as before.",
+                "The tool changed %2 in place and did not return it: the change is dropped, and "
+                "%2 stay as before.",
+                len(lost),
+                _listed(lost),
+            ),
+            t("To keep the change, let the tool return the changed object."),
         )
     if (failed := _unrepaired_failure(call, state)) is not None:
         yield CallWarning(
             "failure before save",
-            f"Call {failed.step} ({failed.tool}) failed before this, and no later call of that "
-            "tool succeeded.",
-            "Check what was saved, or edit the failed call.",
+            t(
+                "Call %1 (%2) failed before this, and no later call of that tool succeeded.",
+                failed.step,
+                failed.tool,
+            ),
+            t("Check what was saved, or edit the failed call."),
         )
     if call.asked_call.stale:
         yield CallWarning(
             "may be stale",
-            "The model asked for this before the results changed.",
-            "To ask it again, choose Ask the model from here.",
+            t("The model asked for this before the results changed."),
+            t("To ask it again, choose Ask the model from here."),
         )
 
 

@@ -26,6 +26,7 @@ from ..compare.differences import (
 )
 from ..core.digests import encode
 from ..core.events import Made
+from ..core.interface_text import t
 from ..core.json_data import sendable_data
 from ..core.text import shortened_text
 from ..engine.cursor import SessionContext
@@ -58,7 +59,7 @@ the time that one takes."""
 Sides = tuple[str, str]
 """The heads of two branches, or `current`; both "" for what is compared unasked."""
 UNASKED: Sides = ("", "")
-NOT_COMPARED = Unknown("they differ, and how was not looked at")
+NOT_COMPARED = Unknown(t("they differ, and how was not looked at"))
 
 
 def with_comparison(rows: Rows, branch_views: Mapping[str, BranchView], known: Known) -> Rows:
@@ -231,13 +232,13 @@ def difference_row(
 ) -> DifferenceRow:
     """Return a difference as a row; `sides` are the words for what one side alone has."""
     if isinstance(difference, Unknown):
-        return DifferenceRow(key, unknown=difference.why[:LONG])
+        return DifferenceRow(key, unknown=shortened_text(difference.why, LONG))
     rows = [_part(name, part, sides) for name, part in islice(parts(difference), PARTS)]
     return DifferenceRow(key, parts=tuple(rows))
 
 
 def _part(name: str, part: Difference, sides: tuple[str, str]) -> PartRow:
-    name, says = name[:80], in_a_line(part, sides)[:LONG]
+    name, says = name[:80], shortened_text(in_a_line(part, sides), LONG)
     match part:
         case Others(left, right):
             return PartRow(name, "", _cut(left), _cut(right))

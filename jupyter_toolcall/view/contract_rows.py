@@ -4,9 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
+
+from pydantic import WithJsonSchema
 
 from ..engine.person_model import Phase, YourTurn
+
+Text = Annotated[str, WithJsonSchema({"anyOf": [{"type": "string"}, {"type": "array"}]})]
+"""A text, which may be an `InterfaceText`: that is sent as a list, and the panel translates it."""
+
 
 # -- objects -----------------------------------------------------------------------------------
 
@@ -17,9 +23,9 @@ ObjectRole = Literal["input", "made", "pending", "output"]
 class Preview:
     """A small picture of an object; every part is optional and size-capped."""
 
-    caption: str = ""
+    caption: Text = ""
     """At most about 24 characters, stands under the object's name in the graph."""
-    text: str = ""
+    text: Text = ""
     fields: tuple[tuple[str, str], ...] = ()
     columns: tuple[str, ...] = ()
     cells: tuple[tuple[str, ...], ...] = ()
@@ -31,9 +37,9 @@ class Preview:
     """Markup of the object's own making: shown in a frame that runs and loads nothing."""
     more: bool = False
     """There is more to see: a live panel may ask for it (`ShowObject`)."""
-    missing: str = ""
+    missing: Text = ""
     """The columns of a table that have empty cells, and how many: `price 9, city 5`."""
-    large: str = ""
+    large: Text = ""
     """How large its value is, where it is large: `1,200,000 cells`."""
 
 
@@ -64,9 +70,9 @@ class ObjectRow:
     content: str = ""
     """The beginning of the content's digest: two objects of a kind with the same are alike."""
     description: str = ""
-    note: str = ""
+    note: Text = ""
     """Such as: not reproducible; passed as it is, since it can't be copied."""
-    outdated: str = ""
+    outdated: Text = ""
     """Why it would come out otherwise today, where it would."""
     label: str = ""
     """What tells it from others of its type: the notebook's name for it, or its own name field."""
@@ -116,8 +122,8 @@ class CallWarning:
 
     kind: WarningKind
     """In two words, as the step shows it."""
-    text: str
-    action: str
+    text: Text
+    action: Text
     """What to do: one sentence."""
 
 
@@ -155,9 +161,9 @@ class CallRow:
     """It hands over what was asked for: `save`, where it is not a tool of the person's own."""
     stale: bool = False
     """The model may have decided it on something that has since changed."""
-    outdated: str = ""
+    outdated: Text = ""
     """Why it would come out otherwise today, where it would."""
-    notes: tuple[str, ...] = ()
+    notes: tuple[Text, ...] = ()
     """What a person is told of its run: inputs that it changed, results that are not kept."""
     warning: CallWarning | None = None
     arguments: Mapping[str, Any] = field(default_factory=dict)
@@ -169,20 +175,20 @@ class CallRow:
     uses: tuple[Use, ...] = ()
     object: str = ""
     """The id of the ObjectRow that it made, returned, or will make."""
-    what: str = ""
+    what: Text = ""
     """One line: `Potato#1, sink Sink#1`. The object that it made is not in it."""
     before: str = ""
     """The id of the ObjectRow that its object was made from, where that has the same type."""
-    change: str = ""
+    change: Text = ""
     """How its object differs from that one, in one line: `price: 9 cells filled`; of a call without
     such an object what it sent or replaced."""
     result: str = ""
     """A scalar result, or what the model was told, as text; capped."""
-    error: str = ""
+    error: Text = ""
     reason: str = ""
     ms: float = 0
     prints: str = ""
-    why: str = ""
+    why: Text = ""
     """Why it waits: one sentence."""
     again: bool = False
     """It was decided once, and is asked about again; `why` says why."""
@@ -192,7 +198,7 @@ class CallRow:
     """The recorded result of such a call, where it can be kept."""
     questions: tuple[QuestionRow, ...] = ()
     """What its tool asks the person, while that is not answered."""
-    downstream: str = ""
+    downstream: Text = ""
     """What follows from it: one sentence."""
     bound: str = ""
     """The digest of exactly what will run; a decision must carry it."""
@@ -237,7 +243,7 @@ class MessageRow:
     turn: int
     """The request in which it was new (1, 2, …); a reply belongs to its own request."""
     role: MessageRole
-    text: str = ""
+    text: Text = ""
     step: int = 0
     """The number of the call that it is about, 0 where it is about none."""
     size: int = 0
@@ -262,7 +268,7 @@ class TurnRow:
     cost: str = ""
     """`$0.0123`; "" where it is not known."""
     ms: float = 0
-    attempts: tuple[str, ...] = ()
+    attempts: tuple[Text, ...] = ()
     """What was wrong with the requests before it that came to nothing."""
 
 
@@ -279,11 +285,11 @@ class SessionRow:
     id: str = "session"
     name: str = ""
     phase: Phase = "ready"
-    says: str = ""
+    says: Text = ""
     """The status in words: `Waiting for you`."""
-    detail: str = ""
+    detail: Text = ""
     """A second line, where there is one: an error and its remedy."""
-    ending: tuple[str, ...] = ()
+    ending: tuple[Text, ...] = ()
     """After the end: `3 calls, 2 failed`, `saved A#1 as a: an input, unchanged; …`."""
     model: str = ""
     scheme: str = ""
@@ -332,7 +338,7 @@ class BranchRow:
     from_step: int = 0
     """The first step that it has rows of its own for."""
     calls: int = 0
-    differs: str = ""
+    differs: Text = ""
     """What it has otherwise than the branch that it left; "" for the oldest."""
     ran: int = 0
     remembered: int = 0
@@ -377,7 +383,7 @@ class PartRow:
 
     name: str = ""
     """`lid.size`; "" for the whole value."""
-    says: str = ""
+    says: Text = ""
     left: str | None = None
     right: str | None = None
     """The part in words, None where it is told otherwise, or is not there."""
@@ -392,7 +398,7 @@ class DifferenceRow:
     """How the values of two objects differ. `id` is their rows' ids: `LEFT RIGHT`."""
 
     id: str
-    unknown: str = ""
+    unknown: Text = ""
     """Why nobody can tell, where that is so."""
     parts: tuple[PartRow, ...] = ()
 

@@ -10,6 +10,7 @@ from urllib.parse import urlsplit
 from ..core.call_record import CallRecord
 from ..core.digests import readable_json
 from ..core.input_round import InputRound
+from ..core.interface_text import joined, on_wire, t
 from ..engine.cursor import Cursor
 from ..engine.input_rounds import may_resume, round_digest, waits_for_input
 from ..tools.value_copies import cut
@@ -17,9 +18,13 @@ from .contract_rows import CallRow, QuestionRow
 
 LINE, LONG = 160, 2_000
 """Characters of a question and its answer in a step, and of a question in the form."""
-FORM = "The tool asks you for input before it goes on."
-PAGE = "The tool asks you to open a page. Choose Answer when you are done there."
-FORMATS = {"email": "an email address", "uri": "a web address", "date": "a date: 2026-01-31"}
+FORM = t("The tool asks you for input before it goes on.")
+PAGE = t("The tool asks you to open a page. Choose Answer when you are done there.")
+FORMATS = {
+    "email": t("an email address"),
+    "uri": t("a web address"),
+    "date": t("a date: 2026-01-31"),
+}
 """The formats of a text, for the hint at its field."""
 
 
@@ -73,13 +78,14 @@ def _with_hint(part: Any) -> Any:
     if not isinstance(part, Mapping):
         return part
     hints = (part.get("title"), part.get("description"), FORMATS.get(str(part.get("format"))))
-    return {**part, "description": "; ".join(str(hint) for hint in hints if hint)}
+    texts = (hint if isinstance(hint, str) else str(hint) for hint in hints if hint)
+    return {**part, "description": on_wire(joined("; ", texts))}
 
 
 def _joined(lines: tuple[str, ...]) -> str:
     """Return the rounds of a call in one line: all of them where they fit, else the last one."""
-    joined = " · ".join(lines)
-    return joined if len(joined) <= LINE else lines[-1]
+    all_lines = joined(" · ", lines)
+    return all_lines if len(all_lines) <= LINE else lines[-1]
 
 
 def _line(input_round: InputRound) -> str:
@@ -87,14 +93,15 @@ def _line(input_round: InputRound) -> str:
     questions = " ".join(
         str(request.get("message", "")) for request in input_round.asked.requests.values()
     )
-    return cut(" ".join(f"{questions} {_answer(input_round)}".split()), LINE)
+    line = joined(" ", filter(None, [" ".join(questions.split()), _answer(input_round)]))
+    return line if len(line) <= LINE else cut(line, LINE)
 
 
 def _answer(input_round: InputRound) -> str:
     if input_round.response is None:
         return ""
     if input_round.response.decision == "reject":
-        return "You declined."
+        return t("You declined.")
     fields = {
         name: value for content in input_round.content.values() for name, value in content.items()
     }
@@ -102,4 +109,4 @@ def _answer(input_round: InputRound) -> str:
         f"{name} {value if isinstance(value, str) else readable_json(value)}"
         for name, value in fields.items()
     )
-    return f"You: {fields_text or 'done'}"
+    return t("You: %1", " ".join(fields_text.split()) or t("done"))

@@ -14,6 +14,7 @@ from typing import Any
 from ..core.digests import readable_json
 from ..core.errors import UsageError
 from ..core.events import Asked, Decided, Finished, Replied, Usage, ended_call
+from ..core.interface_text import t, tn
 from ..core.journal_entries import Entry
 from ..core.state import State
 from ..core.state_fold import state_at
@@ -160,8 +161,8 @@ def _reply_rows(
     if "" in offered:
         rows.append(_row(f"{key}.system", turn, "system", str(texts.get(offered[""], ""))))
     if names := [name for name in offered if name]:
-        count = f"{len(names)} tool{'' if len(names) == 1 else 's'}"
-        row = _row(f"{key}.tools", turn, "tools", f"{count}: {', '.join(names)}")
+        count = tn("%1 tool", "%1 tools", len(names))
+        row = _row(f"{key}.tools", turn, "tools", t("%1: %2", count, ", ".join(names)))
         size = sum(len(readable_json(texts.get(offered[name], ""))) for name in names)
         rows.append(replace(row, size=size))
     thought = f"(thinking) {reply.thought}" if reply.thought else ""
@@ -193,7 +194,9 @@ def _turn_row(cursor: Cursor, entry: Entry, reply: Replied, state: State) -> Tur
         output=used.output,
         cost=str(price) if price else "",
         ms=entry.meta.get("ms", 0),
-        attempts=tuple(f"{each.said}; waited {each.waited:.1f} s" for each in _attempts(entry)),
+        attempts=tuple(
+            t("%1; waited %2 s", each.said, round(each.waited, 1)) for each in _attempts(entry)
+        ),
     )
 
 

@@ -11,6 +11,7 @@ from typing import Any
 
 from ..compare.frame_columns import Frame, frame_of
 from ..core.digests import readable_json
+from ..core.interface_text import joined, t, tn
 from ..core.interrupts import attempt
 from ..core.text import shortened_text
 from ..tools.value_copies import describe, well_formed
@@ -44,6 +45,11 @@ SMALL = Room(text=400, fields=8, columns=5, rows=4, image=4_000, html=2_000)
 """In a row: at most about 4 kB in all."""
 LARGE = Room(text=20_000, fields=60, columns=20, rows=100, image=2_000_000, html=400_000)
 """On demand."""
+
+
+def caption(text: str) -> str:
+    """Return the beginning of a text, as it stands under a node of the graph."""
+    return _line(text, CAPTION)
 
 
 def preview(value: Any, shows: Shows = reprs, room: Room = SMALL) -> Preview:
@@ -87,18 +93,18 @@ def _preview(value: Any, shows: Shows, room: Room) -> Preview:
 def _large(value: Any) -> str:
     """Return how large a value is, "" where it is not large."""
     shape = getattr(value, "shape", None)
-    match value:
-        case _ if isinstance(shape, tuple) and all(isinstance(part, int) for part in shape):
-            count, unit = math.prod(shape), "cells"
-        case str():
-            count, unit = len(value), "characters"
-        case bytes() | bytearray():
-            count, unit = len(value), "bytes"
-        case list() | tuple() | set() | frozenset() | Mapping():
-            count, unit = len(value), "items"
-        case _:
-            return ""
-    return f"{count:,} {unit}" if count >= MANY else ""
+    if isinstance(shape, tuple) and all(isinstance(part, int) for part in shape):
+        cells = math.prod(shape)
+        return t("%1 cells", cells) if cells >= MANY else ""
+    if not isinstance(value, (str, bytes, bytearray, list, tuple, set, frozenset, Mapping)):
+        return ""
+    count = len(value)
+    if count < MANY:
+        return ""
+    if isinstance(value, str):
+        return t("%1 characters", count)
+    is_bytes = isinstance(value, (bytes, bytearray))
+    return t("%1 bytes", count) if is_bytes else tn("%1 item", "%1 items", count)
 
 
 def _caption(value: Any) -> str:
@@ -112,7 +118,7 @@ def _caption(value: Any) -> str:
     if isinstance(value, (str, int, float, bool)) or own_text:
         return _line(str(value), CAPTION)
     if isinstance(value, (list, tuple, set, frozenset, Mapping)):
-        return f"{len(value)} items"
+        return tn("%1 item", "%1 items", len(value))
     return ""
 
 
@@ -170,7 +176,8 @@ def _missing(frame: Frame) -> str:
     counts = [(frame.empty(frame.column(n)), name) for n, name in enumerate(frame.names)]
     counts = sorted((pair for pair in counts if pair[0]), key=lambda pair: -pair[0])
     named = [f"{_line(name, 2 * WORD)} {count:,}" for count, name in counts]
-    return ", ".join([*named[:4], *([f"{len(named) - 4} more columns"] if len(named) > 4 else [])])
+    more = [tn("%1 more column", "%1 more columns", len(named) - 4)] if len(named) > 4 else []
+    return joined(", ", [*named[:4], *more])
 
 
 # -- markup that a value makes of itself: HTML as it is, Markdown where it can be read --------

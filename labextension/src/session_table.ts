@@ -1,6 +1,8 @@
 /** The sessions of a map as a table: an anywidget that shows one page of rows and opens a session. */
 import type { RenderProps } from '@anywidget/types';
+import { setCatalogue } from './catalogue';
 import { h } from './view/dom';
+import { formatNumber, t, tableText } from './view/text';
 
 /** A row, as `jupyter/map_panel.py` sends it. */
 interface SessionRow {
@@ -35,9 +37,15 @@ export interface Table {
 type Send = (command: Readonly<Record<string, unknown>>) => void;
 
 const PATIENCE = 400;
-const COLUMNS = ['#', 'Prompt', 'Status', 'Calls', 'Turns', 'Tokens', 'Note', ''] as const;
-const number = (value: number): string => value.toLocaleString('en');
-const capital = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1);
+const COLUMNS = ['#', tableText('Prompt'), tableText('Status'), tableText('Calls'), tableText('Turns'), tableText('Tokens'), tableText('Note'), ''] as const;
+const STATUSES: Readonly<Record<string, string>> = {
+  waiting: tableText('Waiting'),
+  failed: tableText('Failed'),
+  interrupted: tableText('Interrupted'),
+  'not started': tableText('Not started'),
+  finished: tableText('Finished')
+};
+const statusText = (status: string): string => t(STATUSES[status] ?? status);
 
 function filters(table: Table, send: Send): HTMLElement {
   const chip = (status: string, label: string, count: number): HTMLElement =>
@@ -50,10 +58,10 @@ function filters(table: Table, send: Send): HTMLElement {
         onclick: () => send({ type: 'show', status, first: 0 })
       },
       label,
-      h('b', {}, number(count))
+      h('b', {}, formatNumber(count))
     );
-  const chips = Object.entries(table.counts).map(([status, count]) => chip(status, capital(status), count));
-  return h('div', { class: 'tcm-chips', role: 'group', 'aria-label': 'Which sessions' }, chip('', 'All', table.total), ...chips);
+  const chips = Object.entries(table.counts).map(([status, count]) => chip(status, statusText(status), count));
+  return h('div', { class: 'tcm-chips', role: 'group', label: t('Which sessions') }, chip('', t('All'), table.total), ...chips);
 }
 
 function row(session: SessionRow, opened: number, send: Send): HTMLElement {
@@ -63,20 +71,20 @@ function row(session: SessionRow, opened: number, send: Send): HTMLElement {
     'button',
     {
       class: 'tcm-button',
-      'aria-label': `${isOpen ? 'Close' : 'Open'} session ${index}`,
+      label: isOpen ? t('Close session %1', index) : t('Open session %1', index),
       'data-k': `open ${index}`,
       onclick: () => send(isOpen ? { type: 'close' } : { type: 'open', index })
     },
-    isOpen ? 'Close' : 'Open'
+    isOpen ? t('Close') : t('Open')
   );
   return h(
     'tr',
     { class: isOpen ? 'is-open' : '', 'data-status': status },
     h('td', 'tcm-number', String(index)),
     h('td', 'tcm-prompt', h('span', { title: prompt }, prompt)),
-    h('td', 'tcm-status', h('span', {}, capital(status))),
-    ...([['calls', session.calls], ['turns', session.turns], ['tokens', session.tokens]] as const).map(([label, count]) =>
-      h('td', { class: 'tcm-number', 'data-label': label }, number(count))
+    h('td', 'tcm-status', h('span', {}, statusText(status))),
+    ...([[t('calls'), session.calls], [t('turns'), session.turns], [t('tokens'), session.tokens]] as const).map(([label, count]) =>
+      h('td', { class: 'tcm-number', 'data-label': label }, formatNumber(count))
     ),
     h('td', 'tcm-note', session.note && h('span', { title: session.note }, session.note)),
     h('td', 'tcm-open', toggle)
@@ -95,9 +103,9 @@ function pager(table: Table, send: Send): HTMLElement | null {
   return h(
     'div',
     'tcm-pager',
-    h('span', {}, `${number(first + 1)} to ${number(Math.min(first + size, listed))} of ${number(listed)}`),
-    turn('Previous', Math.max(0, first - size), first > 0),
-    turn('Next', first + size, first + size < listed)
+    h('span', {}, t('%1 to %2 of %3', first + 1, Math.min(first + size, listed), listed)),
+    turn(t('Previous'), Math.max(0, first - size), first > 0),
+    turn(t('Next'), first + size, first + size < listed)
   );
 }
 
@@ -105,13 +113,13 @@ function pager(table: Table, send: Send): HTMLElement | null {
 export function tableOf(table: Table, send: Send): HTMLElement[] {
   const numeric = new Set<string>(['#', 'Calls', 'Turns', 'Tokens']);
   const head = COLUMNS.map(name =>
-    h('th', { scope: 'col', class: numeric.has(name) ? 'tcm-number' : '' }, name || h('span', 'tcm-hidden', 'Panel'))
+    h('th', { scope: 'col', class: numeric.has(name) ? 'tcm-number' : '' }, name ? t(name) : h('span', 'tcm-hidden', t('Panel')))
   );
   const body = table.rows.map(each => row(each, table.opened, send));
-  const errors = table.errors.map(([error, count]) => h('li', {}, h('b', {}, `${number(count)} ×`), ` ${error}`));
+  const errors = table.errors.map(([error, count]) => h('li', {}, h('b', {}, `${formatNumber(count)} ×`), ` ${error}`));
   const list = h(
     'table',
-    { 'aria-label': 'Sessions' },
+    { label: t('Sessions') },
     h('thead', {}, h('tr', {}, ...head)),
     h('tbody', {}, ...body)
   );
@@ -119,21 +127,22 @@ export function tableOf(table: Table, send: Send): HTMLElement[] {
     filters(table, send),
     h('div', 'tcm-rows', list),
     pager(table, send),
-    errors.length ? h('ul', { class: 'tcm-errors', 'aria-label': 'Errors' }, ...errors) : null,
+    errors.length ? h('ul', { class: 'tcm-errors', label: t('Errors') }, ...errors) : null,
     table.note ? h('p', { class: 'tcm-said', role: 'status' }, table.note) : null,
     table.opened >= 0
-      ? h('h3', 'tcm-opened', `Session ${table.opened}`, h('span', {}, table.prompt))
+      ? h('h3', 'tcm-opened', t('Session %1', table.opened), h('span', {}, table.prompt))
       : null
   ].filter(element => element !== null);
 }
 
 function render({ model, el }: RenderProps): () => void {
+  setCatalogue(model.get('texts'));
   let heard = false;
   let opened = -1;
   const send: Send = command => model.send(command);
   const hello = (): void => (heard ? clearInterval(timer) : send({ type: 'hello' }));
   const timer = setInterval(hello, PATIENCE);
-  const root = h('section', { class: 'tcm', 'aria-label': 'Sessions of a map' });
+  const root = h('section', { class: 'tcm', label: t('Sessions of a map') });
   // The saved table of the same cell is hidden for as long as this one is alive.
   const hides = h('style');
   const hear = (table: Table & { readonly saved: string }): void => {

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { Rows } from '../src/generated/contract';
+import type { Rows, TeachingRow } from '../src/generated/contract';
 import { setLanguage } from '../src/view/text';
-import { page, whole, type Page } from './page';
+import { delta, page, whole, type Page } from './page';
 
 /** Every text of the interface in guillemets, the last one cut off where there is no room; the texts of a session below have no small letters. */
 const MARKED = /«[^«»]*(»|…)/g;
@@ -164,7 +164,7 @@ test('every text of the cards in which a person replies, guesses and solves an e
     const guess = { id: 'g', turn: 2, says: 'S', guess: { tool: 'A', arguments: { N: 1 } }, came: { tool: 'A', arguments: {} }, step: 2, calls: 2, marks: [{ name: 'N', right: false }], tool: true, right: 1, of: 2 };
     const others = [{ ...guess, id: 'g2', tool: false }, { ...guess, id: 'g3', guess: null }, { ...guess, id: 'g4', came: { tool: '', arguments: {} }, tool: false }];
     const task = { title: 'T', says: 'S' };
-    const teaching = { id: 'teaching', turn: yours, score: 'S', guesses: [...others, guess], task } as const;
+    const teaching = { id: 'teaching' as const, turn: yours, score: 'S', guesses: [...others, guess], task } satisfies TeachingRow;
     const other = await page();
     other.view.update(whole({ ...ROWS, session: [{ phase: 'waiting', says: 'S' }], extensions: [teaching] }));
     assert.deepEqual(untranslated(other), []);
@@ -176,6 +176,8 @@ test('a text of the kernel is translated with its values, also those that are te
   withMarks(async () => {
     const it = await page();
     const says = ['Running: %1', [['%1 cell', '%1 cells'], 1200]];
-    it.view.update(whole({ session: [{ phase: 'running', says }] } as unknown as Rows));
+    it.view.update(whole({ session: [{ phase: 'ready', says }] } as unknown as Rows));
     assert.equal(it.one('[role=status]').textContent, '«Running: «1,200 cells»»');
+    it.view.update(delta(1, { session: [{ id: 'session', says: ['', ['saved'], ', ', '%1'] }] }));
+    assert.equal(it.one('[role=status]').textContent, '«saved», %1');
   }));

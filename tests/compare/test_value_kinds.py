@@ -295,7 +295,7 @@ def test_no_pair_of_odd_values_raises_and_each_is_told_in_few_words() -> None:
     for left in frames:
         for right in frames:
             found = difference(left, right)
-            assert type(in_a_line(found)) is str
+            assert isinstance(in_a_line(found), str)
             assert size(found) <= 20_000
 
 

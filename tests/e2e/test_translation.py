@@ -12,14 +12,22 @@ from playwright.sync_api import Locator, Page, expect
 
 from tests.e2e.kitchen import LOAD, fries_cell
 from tests.e2e.rig import (
+    CURRENT,
     QUIET,
     Place,
     open_notebook,
     outputs,
+    reload,
+    restart_kernel,
     run_all,
+    run_command,
+    save,
     screenshot,
+    show_side_panel,
     write_settings,
 )
+
+LIVE = "application/vnd.jupyter-toolcall.live+json"
 
 CATALOGUE = Path(__file__).parents[2] / "jupyter_toolcall/locale/de_DE/LC_MESSAGES"
 NAMES = {"tools", "system", "user", "assistant", "call", "tool", "session"}
@@ -75,13 +83,93 @@ def test_a_session_is_in_the_language_of_jupyterlab_and_no_text_stays_english(
     run_all(page)
     view = panel(page, 1)
     expect(view.get_by_role("button", name="Genehmigen", exact=True)).to_be_enabled()
+    expect(view.get_by_role("status", name="Status der Sitzung")).to_have_text(
+        "Wartet auf Entscheidung"
+    )
     assert english_texts(view) == []
     screenshot(page, "german-waiting")
     press(view, "Bearbeiten")
     expect(view.get_by_role("dialog", name="Aufruf bearbeiten")).to_be_visible()
     assert english_texts(view) == []
-    screenshot(page, "german-edit")
     press(view, "Abbrechen")
-    press(view, "Antworten")
+    for form in ("Ablehnen", "Antworten"):
+        press(view, form)
+        assert english_texts(view) == []
+        press(view, "Abbrechen")
+    for tool in ("Potato_rinse", "Potato_peel", "Potato_slice", "Oven_bake", "Fries_plate"):
+        expect(view.get_by_role("heading", name=tool)).to_be_visible()
+        press(view, "Genehmigen")
+    expect(view.get_by_role("status", name="Status der Sitzung")).to_have_text("Fertig")
     assert english_texts(view) == []
-    press(view, "Abbrechen")
+    screenshot(page, "german-finished")
+    look_at_tabs(view)
+    # The saved copy is in the language of the page as well.
+    save(page)
+    restart_kernel(page)
+    reload(page)
+    saved = panel(page, 1)
+    expect(saved.get_by_text("Zum Fortsetzen die Zelle ausführen")).to_be_visible()
+    assert english_texts(saved) == []
+
+
+def look_at_tabs(view: Locator) -> None:
+    """Look at every tab, at an earlier step, and at a branch beside another."""
+    view.get_by_role("slider", name="Zeit").fill("3")
+    assert english_texts(view) == []
+    press(view, "Zurück zu jetzt")
+    view.get_by_role("tab", name="Nachrichten").click()
+    expect(view.get_by_role("group", name="Woraus die Anfrage besteht")).to_be_visible()
+    assert english_texts(view) == []
+    view.get_by_role("tab", name="Schritte").click()
+    view.get_by_role("list", name="Schritte").get_by_role("button", name="Potato_slice").click()
+    press(view, "Bearbeiten")
+    dialog = view.get_by_role("dialog", name="Aufruf bearbeiten")
+    dialog.get_by_label("SLICES", exact=True).check()
+    assert english_texts(view) == []
+    press(dialog, "Damit ausführen")
+    for _ in range(2):
+        expect(view.get_by_role("button", name="Genehmigen", exact=True)).to_be_enabled()
+        assert english_texts(view) == []
+        press(view, "Genehmigen")
+    expect(view.get_by_role("status", name="Status der Sitzung")).to_have_text("Fertig")
+    view.get_by_role("tab", name="Vergleich").click()
+    expect(view.get_by_role("table", name="Vergleich von")).to_be_visible()
+    assert english_texts(view) == []
+    screenshot(view.page, "german-compare")
+    view.get_by_role("tab", name="Graph").click()
+
+
+def test_commands_menus_and_settings_are_in_the_language_of_jupyterlab(
+    page: Page, german: Place
+) -> None:
+    open_notebook(page, german, "a.ipynb", ["1"])
+    labels = page.evaluate(
+        """() => {
+            const { commands } = window.jupyterapp;
+            const ours = commands.listCommands().filter(id => id.startsWith('jupyter-toolcall:'));
+            return ours.flatMap(id => [commands.label(id), commands.caption(id)]);
+        }"""
+    )
+    assert "Wartenden Aufruf genehmigen" in labels
+    patterns = [*english_patterns()]
+    assert [text for text in labels if any(each.fullmatch(text) for each in patterns)] == []
+    run_command(page, "settingeditor:open", query="Tool")
+    editor = page.locator(".jp-SettingsPanel")
+    expect(editor.get_by_text("Vor dem Genehmigen aller nachfragen")).to_be_visible()
+    expect(editor.get_by_text("Wann sich die Seitenleiste von selbst öffnet.")).to_be_visible()
+    screenshot(page, "german-settings")
+    show_side_panel(page)
+    side = page.locator("#jupyter-toolcall-side")
+    expect(side.get_by_text("Dieses Notebook hat noch keine Sitzung")).to_be_visible()
+
+
+def test_without_jupyterlab_the_panel_is_in_the_language_of_the_kernel(
+    page: Page, lab: Place
+) -> None:
+    """A front end without the extension shows the widget."""
+    open_notebook(page, lab, "a.ipynb", [f"{LOAD}\n%config ToolChat.language = 'de'", fries_cell()])
+    page.evaluate(f"() => {{ {CURRENT}.content.rendermime.removeMimeType({LIVE!r}); }}")
+    run_all(page)
+    view = outputs(page, 1).get_by_role("region", name="Tool-Aufrufe")
+    expect(view.get_by_role("button", name="Genehmigen", exact=True)).to_be_enabled()
+    assert english_texts(view) == []

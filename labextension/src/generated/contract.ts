@@ -156,7 +156,7 @@ export interface BranchRow {
   shares?: string;
   from_step?: number;
   calls?: number;
-  differs?: string;
+  differs?: string | unknown[];
   ran?: number;
   remembered?: number;
   ms?: number;
@@ -197,8 +197,8 @@ export interface CallRow {
   edited?: boolean;
   saves?: boolean;
   stale?: boolean;
-  outdated?: string;
-  notes?: string[];
+  outdated?: string | unknown[];
+  notes?: (string | unknown[])[];
   warning?: CallWarning | null;
   arguments?: {
     [k: string]: unknown;
@@ -209,20 +209,20 @@ export interface CallRow {
   filled?: string[];
   uses?: Use[];
   object?: string;
-  what?: string;
+  what?: string | unknown[];
   before?: string;
-  change?: string;
+  change?: string | unknown[];
   result?: string;
-  error?: string;
+  error?: string | unknown[];
   reason?: string;
   ms?: number;
   prints?: string;
-  why?: string;
+  why?: string | unknown[];
   again?: boolean;
   may_have_run?: boolean;
   recorded?: string;
   questions?: QuestionRow[];
-  downstream?: string;
+  downstream?: string | unknown[];
   bound?: string;
   column?: number;
   lane?: number;
@@ -234,8 +234,8 @@ export interface CallRow {
  */
 export interface CallWarning {
   kind: 'outcome unknown' | 'untracked change' | 'lost change' | 'failure before save' | 'may be stale';
-  text: string;
-  action: string;
+  text: string | unknown[];
+  action: string | unknown[];
 }
 /**
  * An argument of a call that names an object: an edge of the graph.
@@ -368,9 +368,9 @@ export interface SessionRow {
   id?: string;
   name?: string;
   phase?: 'ready' | 'thinking' | 'waiting' | 'running' | 'finished' | 'stopped' | 'failed';
-  says?: string;
-  detail?: string;
-  ending?: string[];
+  says?: string | unknown[];
+  detail?: string | unknown[];
+  ending?: (string | unknown[])[];
   model?: string;
   scheme?: string;
   turn?: number;
@@ -432,8 +432,8 @@ export interface ObjectRow {
   equals?: string;
   content?: string;
   description?: string;
-  note?: string;
-  outdated?: string;
+  note?: string | unknown[];
+  outdated?: string | unknown[];
   label?: string;
   same?: string;
   preview?: Preview;
@@ -442,8 +442,8 @@ export interface ObjectRow {
  * A small picture of an object; every part is optional and size-capped.
  */
 export interface Preview {
-  caption?: string;
-  text?: string;
+  caption?: string | unknown[];
+  text?: string | unknown[];
   fields?: [string, string][];
   columns?: string[];
   cells?: string[][];
@@ -451,8 +451,8 @@ export interface Preview {
   glyph?: string[];
   html?: string;
   more?: boolean;
-  missing?: string;
-  large?: string;
+  missing?: string | unknown[];
+  large?: string | unknown[];
 }
 /**
  * A tool, for the edit form and the card. `id` is its name.
@@ -475,7 +475,7 @@ export interface MessageRow {
   id: string;
   turn: number;
   role: 'system' | 'tools' | 'user' | 'session' | 'assistant' | 'call' | 'tool';
-  text?: string;
+  text?: string | unknown[];
   step?: number;
   size?: number;
   stale?: boolean;
@@ -493,14 +493,14 @@ export interface TurnRow {
   output?: number;
   cost?: string;
   ms?: number;
-  attempts?: string[];
+  attempts?: (string | unknown[])[];
 }
 /**
  * How the values of two objects differ. `id` is their rows' ids: `LEFT RIGHT`.
  */
 export interface DifferenceRow {
   id: string;
-  unknown?: string;
+  unknown?: string | unknown[];
   parts?: PartRow[];
 }
 /**
@@ -508,7 +508,7 @@ export interface DifferenceRow {
  */
 export interface PartRow {
   name?: string;
-  says?: string;
+  says?: string | unknown[];
   left?: string | null;
   right?: string | null;
   lines?: LinePair[];
@@ -531,8 +531,8 @@ export interface LinePair {
 export interface TeachingRow {
   id?: 'teaching';
   turn?: YourTurn | null;
-  score?: string;
-  session_score?: string;
+  score?: string | unknown[];
+  session_score?: string | unknown[];
   guesses?: GuessRow[];
   task?: Task | null;
 }
@@ -542,7 +542,7 @@ export interface TeachingRow {
 export interface GuessRow {
   id: string;
   turn: number;
-  says?: string;
+  says?: string | unknown[];
   guess?: Written | null;
   came?: Written | null;
   step?: number;
@@ -564,7 +564,7 @@ export interface Mark {
  */
 export interface Task {
   title: string;
-  says?: string;
+  says?: string | unknown[];
   passed?: boolean;
 }
 /**
@@ -770,8 +770,10 @@ export interface Whole {
   version?: number;
 }
 
-/** A row with all of its fields, and so the rows in it: what was left out has its default. */
+/** A row with all of its fields, and so the rows in it: what was left out has its default.
+ * A text that is sent as a list is a text in the language of the page. */
 export type Full<Row> =
+  Row extends readonly unknown[] ? (unknown[] extends Row ? never : { readonly [Key in keyof Row]-?: Full<Row[Key]> }) :
   Row extends object ? { readonly [Key in keyof Row]-?: Full<Row[Key]> } : Row;
 export type FullBranch = Full<BranchRow>;
 export type FullCall = Full<CallRow>;

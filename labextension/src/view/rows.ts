@@ -36,12 +36,13 @@ export type UnknownRow = Readonly<Record<string, unknown>>;
 export const isRecord = (value: unknown): value is UnknownRow =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
-/** A text; one of the interface is sent as an English text and its values, which may be such texts, with two texts for one and for many. */
+/** A text; one of the interface is sent as an English text, or two for one and for many, and its values, which may be such texts. An empty text joins them. */
 export function text(value: unknown): string {
   const [english, ...values] = list(value);
   const filled = values.map(one => (typeof one === 'number' ? one : text(one)));
   if (Array.isArray(english)) return tn(text(english[0]), text(english[1]), Number(values[0]), ...filled.slice(1));
-  return typeof english === 'string' ? t(english, ...filled) : typeof value === 'string' ? value : '';
+  if (typeof english !== 'string') return typeof value === 'string' ? value : '';
+  return english ? t(english, ...filled) : filled.join('');
 }
 
 export const list = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : []);

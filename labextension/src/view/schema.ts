@@ -3,7 +3,7 @@
  *
  * An unchanged field returns exactly its initial value.
  */
-import { type FullObject, isRecord, type UnknownRow } from './rows';
+import { type FullObject, isRecord, text, type UnknownRow } from './rows';
 import { t } from './text';
 
 type Schema = UnknownRow;
@@ -121,7 +121,7 @@ export function fieldsOf(parameters: Schema, values: Readonly<Record<string, unk
   return [...names].map(name => {
     const { schema, nullable } = plain(own(definitions, name) ?? {}, parameters);
     const initial = own(values, name);
-    const description = typeof schema.description === 'string' ? schema.description : '';
+    const description = text(schema.description);
     const common = {
       name,
       description,

@@ -1,0 +1,71 @@
+"""Texts of the interface, which a panel translates: in Python they are English strings.
+
+A text is sent as a list of the English text and its values, so that each panel shows it in the
+language of its page, also from a notebook that was saved in another one. What a model or a tool
+wrote, errors and the names of branches are data, and are sent as they are.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from typing import Any
+
+_PLACE = re.compile(r"%(\d)")
+
+
+class InterfaceText(str):
+    """An English text with its values filled in; `parts` is what a panel gets."""
+
+    parts: tuple[Any, ...]
+
+    def wire(self) -> list[Any]:
+        """Return the text as JSON-ready data, as `text` in `labextension/src/view/rows.ts` reads
+        it: the English text, or a list of two for one and for many, and the values."""
+        return [on_wire(part) for part in self.parts]
+
+
+def t(english: str, *values: object) -> InterfaceText:
+    """Return a text of the interface; `%1` stands for the first value, which may be a text too.
+
+    Names and placeholders are those of `t` in `labextension/src/view/text.ts`: the catalogues in
+    `locale/` are read from the calls of both.
+    """
+    return _text(english, english, values)
+
+
+def tn(one: str, many: str, count: int, *values: object) -> InterfaceText:
+    """Return the text for one or for many; `%1` stands for the count."""
+    return _text([one, many], one if count == 1 else many, (count, *values))
+
+
+def joined(separator: str, texts: Iterable[str]) -> str:
+    """Return texts, one after the other, as one text."""
+    parts: list[str] = []
+    for text in texts:
+        parts += [separator, text] if parts else [text]
+    if not any(isinstance(part, InterfaceText) for part in parts):
+        return "".join(parts)
+    return _filled("".join(parts), ["", *parts])
+
+
+def on_wire(value: Any) -> Any:
+    """Return the value of a row's field with its texts as they are sent."""
+    if type(value) is InterfaceText:
+        return value.wire()
+    if type(value) is tuple and value and isinstance(value[0], str):
+        return tuple([on_wire(each) for each in value])
+    return value
+
+
+def _text(sent: Any, english: str, values: tuple[object, ...]) -> InterfaceText:
+    plain = [value if isinstance(value, (str, int, float)) else str(value) for value in values]
+    shown = [f"{value:,}" if isinstance(value, int) else str(value) for value in plain]
+    text = _PLACE.sub(lambda place: shown[int(place[1]) - 1], english)
+    return _filled(text, [sent, *plain])
+
+
+def _filled(text: str, parts: list[Any]) -> InterfaceText:
+    filled = InterfaceText(text)
+    filled.parts = tuple(parts)
+    return filled

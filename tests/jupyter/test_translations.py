@@ -1,0 +1,64 @@
+"""The catalogues of the interface's texts: up to date, complete, and found by language."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from importlib.metadata import entry_points
+from pathlib import Path
+
+import pytest
+
+from jupyter_toolcall import Scripted, Session, Toolbox
+from jupyter_toolcall.core.errors import UsageError
+from jupyter_toolcall.core.interface_text import joined, on_wire, t, tn
+from jupyter_toolcall.jupyter.panel import catalogue
+from jupyter_toolcall.jupyter.panel_controller import PanelController
+from jupyter_toolcall.view.contract import Notice, Whole
+from jupyter_toolcall.view.view_rows import UpdateEncoder
+
+ROOT = Path(__file__).parents[2]
+
+
+def test_every_text_of_the_sources_is_in_the_catalogues_and_german_is_complete() -> None:
+    command = [sys.executable, str(ROOT / "labextension" / "translations.py"), "--check"]
+    done = subprocess.run(command, capture_output=True, text=True, cwd=ROOT, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+@pytest.mark.parametrize("language", ["de", "de_DE", "de-AT"])
+def test_a_language_is_found_with_and_without_its_country(language: str) -> None:
+    texts = catalogue(language)
+    assert texts[""]["language"] == "de-DE"
+    assert texts["Approve"] == ["Genehmigen"]
+    assert texts["%1 call"] == ["%1 Aufruf", "%1 Aufrufe"]
+
+
+def test_english_needs_no_catalogue_and_an_unknown_language_names_those_there_are() -> None:
+    assert catalogue("") == catalogue("en-GB") == {}
+    with pytest.raises(UsageError, match=r"'tlh'; there are en, de_DE"):
+        catalogue("tlh")
+
+
+def test_jupyterlab_is_told_where_the_catalogues_are() -> None:
+    (entry,) = entry_points(group="jupyterlab.locale", name="jupyter_toolcall")
+    package = Path(str(entry.load().__file__)).parent
+    assert (package / "locale/de_DE/LC_MESSAGES/jupyter_toolcall.json").exists()
+
+
+def test_a_text_is_english_in_python_and_sent_with_its_values() -> None:
+    text = t("%1 of %2", 1200, tn("%1 call", "%1 calls", 2000))
+    assert text == "1,200 of 2,000 calls"
+    assert on_wire(text) == ["%1 of %2", 1200, [["%1 call", "%1 calls"], 2000]]
+    assert on_wire(joined("; ", [t("saved"), "%1"])) == ["", ["saved"], "; ", "%1"]
+    assert on_wire(joined("; ", ["a", "b"])) == "a; b"
+
+
+def test_a_panel_is_sent_interface_texts_to_translate_and_what_the_model_said_as_it_is() -> None:
+    notices = list[Notice]()
+    session = Session(Toolbox(), Scripted(["Finished"]), scheme="flat").tell("Hello")
+    PanelController(session, notices.append).run_to_pause()
+    (whole,) = (each for each in notices if isinstance(each, Whole))
+    (row,) = UpdateEncoder().encode(whole)["rows"]["session"]
+    assert row["says"] == ["Finished"]
+    assert row["text"] == "Finished"
