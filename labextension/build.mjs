@@ -1,4 +1,4 @@
-/** Bundles the panel for kernels (`widget.js`) and for exported pages (`page.js`), with their styles. */
+/** Bundles the panel for kernels (`widget.js`) and for exported pages (`page.js`), and the table of a map's sessions, with their styles. */
 import { writeFile } from 'node:fs/promises';
 import { build } from 'esbuild';
 import { minify } from 'terser';
@@ -39,4 +39,7 @@ async function script(name, format) {
 const style = (from, name) =>
   build({ entryPoints: [`style/${from}.css`], outfile: `${TO}${name}.css`, bundle: true, minify: true, target: BROWSERS });
 
-await Promise.all([script('widget', 'esm'), script('page', 'iife'), style('base', 'widget'), style('page', 'page')]);
+await Promise.all([
+  ...[script('widget', 'esm'), script('page', 'iife'), script('session_table', 'esm')],
+  ...[style('base', 'widget'), style('page', 'page'), style('session_table', 'session_table')]
+]);

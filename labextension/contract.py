@@ -10,6 +10,7 @@ with 1 where a file in `src/generated` is not what Python says now.
 from __future__ import annotations
 
 import json
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -93,12 +94,14 @@ def types(definitions: dict[str, Any]) -> str:
         "definitions": closed,
     }
     text = json.dumps(whole).replace("#/$defs/", "#/definitions/")
-    tool = HERE / "node_modules" / ".bin" / "json2ts"
+    # On Windows it is `json2ts.cmd`.
+    tool = shutil.which("json2ts", path=HERE / "node_modules" / ".bin")
     done = subprocess.run(
         [str(tool), "--unknownAny", "--bannerComment", "", "--style.singleQuote"],
         input=text,
         capture_output=True,
         text=True,
+        encoding="utf-8",
         check=True,
     )
     return done.stdout

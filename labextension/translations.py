@@ -51,7 +51,7 @@ class Text(NamedTuple):
 def texts() -> Iterator[Text]:
     """Yield the texts of the interface, in the order of the files."""
     done = subprocess.run(
-        ["node", "texts.mjs"], cwd=HERE, capture_output=True, text=True, check=True
+        ["node", "texts.mjs"], cwd=HERE, capture_output=True, encoding="utf-8", check=True
     )
     for path, _, *english in json.loads(done.stdout):
         yield Text(f"labextension/{path}", tuple(english))
@@ -189,7 +189,11 @@ def main(arguments: list[str]) -> int:
             _po(folder).with_suffix(".json"): json_text(catalog),
         }
         wrong += [f"{folder.name}: {fault}" for fault in faults(catalog)]
-    old = [path for path, text in files.items() if not path.exists() or path.read_text() != text]
+    old = [
+        path
+        for path, text in files.items()
+        if not path.exists() or path.read_text(encoding="utf-8") != text
+    ]
     if "--check" in arguments:
         wrong += [f"{path.name} is old: make translations" for path in old]
     else:

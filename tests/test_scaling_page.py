@@ -13,8 +13,9 @@ PAGE = (Path(__file__).parent.parent / "docs" / "scaling.md").read_text()
 def test_the_examples_run() -> None:
     blocks = re.findall(r"^```python\n(.*?)^```$", PAGE, re.DOTALL | re.MULTILINE)
     assert blocks
+    names = {"__name__": "page"}
     for block in blocks:
-        exec(block, {"__name__": "page"})
+        exec(block, names)
 
 
 def test_every_executor_with_a_name_is_listed() -> None:

@@ -6,6 +6,13 @@ import builtins
 import re
 from typing import Any
 
+COLON = "\ue000"
+"""Stands for a colon: what is before one would be an attribute's type to Napoleon."""
+RETURNED = (
+    *(f"jupyter_toolcall.{part}." for part in ("compare", "core", "engine", "export", "view")),
+    *(f"jupyter_toolcall.session.{part}." for part in ("session_map", "verify_files")),
+)
+"""Where the classes are whose instances a session returns: nobody else creates them."""
 _QUOTED = re.compile(r"(?<![`:\w])`([^`]+)`(?!`)(?=(\w?))")
 
 
@@ -20,9 +27,28 @@ def quote_names(app: Any, what: str, name: str, item: Any, options: Any, lines: 
     text = _QUOTED.sub(
         lambda quoted: f"``{quoted[1]}``" + ("\\ " if quoted[2] else ""), "\n".join(lines)
     )
-    # Napoleon takes what stands before a colon in an attribute's first line for its type.
-    first = [""] if what in ("attribute", "data", "property") else []
-    lines[:] = [*first, *text.split("\n")]
+    if what in ("attribute", "data", "property"):
+        text = text.replace(":", COLON)
+    lines[:] = text.split("\n")
+
+
+def restore_colons(
+    app: Any, what: str, name: str, item: Any, options: Any, lines: list[str]
+) -> None:
+    """Write colons again, after Napoleon."""
+    lines[:] = [line.replace(COLON, ":") for line in lines]
+
+
+def readable_signature(
+    app: Any, what: str, name: str, item: Any, options: Any, signature: str | None, returns: Any
+) -> tuple[str | None, Any] | None:
+    """Show defaults as they are written, and no signature of what a session alone creates."""
+    if signature is None:
+        return None
+    if what == "class" and name.startswith(RETURNED):
+        return "", returns
+    named = re.sub(r"<(?:class|function|built-in function) '?(\w+)[^<>]*>", r"\1", signature)
+    return re.sub(r"<[^<>]*>", "...", named), returns
 
 
 def unlink_builtins(app: Any, doctree: Any) -> None:
@@ -38,5 +64,7 @@ def unlink_builtins(app: Any, doctree: Any) -> None:
 def setup(app: Any) -> dict[str, bool]:
     """Register with Sphinx."""
     app.connect("autodoc-process-docstring", quote_names, priority=400)
+    app.connect("autodoc-process-docstring", restore_colons, priority=600)
+    app.connect("autodoc-process-signature", readable_signature)
     app.connect("doctree-read", unlink_builtins)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -9,7 +9,10 @@ import argparse
 import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import fields, is_dataclass
+from pathlib import Path
 from typing import Any
+
+import nbformat
 
 from jupyter_toolcall import cli
 from jupyter_toolcall.export.formats import FORMATS
@@ -21,6 +24,9 @@ from jupyter_toolcall.models.named import PROVIDERS
 from jupyter_toolcall.teaching.registration import PREDICT, register_teaching
 from jupyter_toolcall.view import contract_rows
 
+LESSONS = Path(__file__).parents[2] / "notebooks"
+_GOAL = re.compile(r"^\*\*After this(?: lesson)? you know ?(.*?)\*\* ?")
+"""How a lesson begins."""
 _PLACE = re.compile(r"^<!-- generated: (\w+) -->$", re.MULTILINE)
 _ENTRY = re.compile(r"^  (\S.*?)(?:\s{2,}(\S.*))?$")
 _CODE = re.compile(
@@ -66,6 +72,17 @@ def formats() -> str:
         for each in FORMATS.values()
     ]
     return _table(("format", "endings", "what it is"), rows)
+
+
+def lessons() -> str:
+    """Return the lessons as a table: the title of each, and its first paragraph."""
+    rows = []
+    for path in sorted(LESSONS.glob("[0-9]*.ipynb")):
+        first = next(c for c in nbformat.read(path, 4).cells if c.cell_type == "markdown")
+        title, about = first.source.split("\n\n")[:2]
+        known = _GOAL.sub(r"\1", " ".join(about.split()))
+        rows.append([f"[{title.removeprefix('# ')}]({path.name})", known])
+    return _table(("lesson", "after it you know"), rows)
 
 
 def rows() -> str:
@@ -152,7 +169,7 @@ def _table(heads: Iterable[str], rows: Iterable[Iterable[str]]) -> str:
 
 PARTS: Mapping[str, Callable[[], str]] = {
     part.__name__: part
-    for part in (options, subcommands, settings, formats, rows, providers, commands)
+    for part in (options, subcommands, settings, formats, lessons, rows, providers, commands)
 }
 
 

@@ -19,7 +19,14 @@ FOLDER = Path(__file__).parents[2] / "notebooks"
 DOCS = Path(__file__).parents[1]
 _TO_LESSON = re.compile(r"\]\((?:\.\./)+notebooks/(\w+\.ipynb)(#[^)]*)?\)")
 """A link from a page of docs/ to a lesson, as it leads there on a code host."""
-
+_TO_ROOT = re.compile(r"\]\((?:\.\./)+([A-Z]+\.md)(#[^)]*)?\)")
+"""A link to a page beside docs/."""
+ROOT_PAGES = {
+    "CHANGELOG.md": "changes.md",
+    "CONTRIBUTING.md": "contributing.md",
+    "README.md": "index.md",
+}
+"""The page of the site with the same text."""
 _TO_FILE = re.compile(r"\]\(([\w/.]+)\)")
 
 
@@ -66,10 +73,16 @@ def _write(path: Path, text: str) -> None:
         path.write_text(text, encoding="utf-8")
 
 
-def link_to_lesson_pages(app: Any, docname: str, source: list[str]) -> None:
-    """Let links to notebooks/ lead to the lesson's page in the site."""
+def link_to_pages(app: Any, docname: str, source: list[str]) -> None:
+    """Let links to notebooks/ and to the pages beside docs/ lead to pages of the site."""
     up = "../" * docname.count("/")
-    source[0] = _TO_LESSON.sub(lambda link: f"]({up}tutorials/{link[1]}{link[2] or ''})", source[0])
+    text = _TO_LESSON.sub(lambda link: f"]({up}tutorials/{link[1]}{link[2] or ''})", source[0])
+    source[0] = _TO_ROOT.sub(
+        lambda link: (
+            f"]({up}{ROOT_PAGES[link[1]]}{link[2] or ''})" if link[1] in ROOT_PAGES else link[0]
+        ),
+        text,
+    )
 
 
 def load_panel(app: Any, pagename: str, template: str, context: Any, doctree: Any) -> None:
@@ -82,6 +95,6 @@ def load_panel(app: Any, pagename: str, template: str, context: Any, doctree: An
 def setup(app: Any) -> dict[str, bool]:
     """Register with Sphinx."""
     app.connect("config-inited", copy_lessons)
-    app.connect("source-read", link_to_lesson_pages)
+    app.connect("source-read", link_to_pages)
     app.connect("html-page-context", load_panel)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -53,7 +53,8 @@ def settle(state: State, call: CallRecord, end: Finished) -> State:
     Calls that run together end in any order. Their objects are numbered in call order, as if they
     had run one after the other, so an outcome with an object waits for the calls before it.
     """
-    if _waits_for_others(state, call, end.outcome):
+    started = call.started
+    if started is not None and started.together and _waits_for_others(state, call, end.outcome):
         calls = state.calls.insert(call.id, replace(call, arrived=end))
         ids = sorted((*state.arrived, call.id), key=state.latest.index)
         left = _without(state.open, call.id)
@@ -68,8 +69,6 @@ def settle(state: State, call: CallRecord, end: Finished) -> State:
 
 
 def _waits_for_others(state: State, call: CallRecord, outcome: Outcome) -> bool:
-    if call.started is None or not call.started.together:
-        return False
     counts = bool(objects_of(outcome)) or (isinstance(outcome, Data) and bool(outcome.variables))
     return counts and _follows_open_call(state, call.id)
 

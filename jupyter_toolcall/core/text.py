@@ -1,5 +1,5 @@
 """Text from outside, printed safely: control and bidirectional characters are escaped. And a
-progress bar, shown only on a terminal.
+progress bar, shown on a terminal and in a notebook.
 """
 
 from __future__ import annotations
@@ -51,9 +51,15 @@ def nearest_name(name: str, known: Iterable[str]) -> str:
     return close[0] if close else ""
 
 
-def progress_bar(total: int, label: str, unit: str) -> Any:
-    """Return a bar that `update()` moves on; a context that takes it away again."""
+def progress_bar(total: int, label: str, unit: str, leave: bool = True) -> Any:
+    """Return a bar that `update()` moves on, in a terminal or a notebook; a context that ends it.
+
+    Without `leave` nothing of it stays.
+    """
     # Importing it takes longer than the extension has.
     from tqdm import tqdm
 
-    return tqdm(total=total, desc=printable(label), unit=unit, disable=None)
+    # A kernel's output is no terminal. A bar of text leaves nothing there, a widget would.
+    in_kernel = type(sys.stdout).__module__.startswith("ipykernel")
+    shown = {"disable": False, "file": sys.stdout, "ncols": 80} if in_kernel else {"disable": None}
+    return tqdm(total=total, desc=printable(label), unit=unit, leave=leave, **shown)

@@ -39,7 +39,7 @@ def call_tool(cursor: Cursor, call_id: str) -> CallRecord:
     call = _unanswered(cursor, call_id)
     if cursor.running:
         names = ", ".join(cursor.running)
-        raise NotYourTurn(f"call {names} is running; a program runs one call at a time")
+        raise NotYourTurn(f"call {names} is running; one call runs at a time")
     tool = cursor.tool_named(call.tool)
     if tool is not None and tool.for_person:
         raise UsageError(

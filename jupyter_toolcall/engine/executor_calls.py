@@ -91,7 +91,8 @@ def end_of(future: Future[Any], task: ToolTask) -> TaskEnd:
         # A task raises nothing, so this comes from the executor, and the tool may have run.
         if missing := missing_package(error):
             raise NotRun(f"not run: {missing}") from None
-        raise OutcomeUnknown(f"its executor lost the call: {error_text(error)}") from None
+        at = worker_of(future) or "its executor"
+        raise OutcomeUnknown(f"{at} lost the call: {error_text(error)}") from None
     ended: TaskEnd = end.load() if isinstance(end, SentEnd) else end
     worker = worker_of(future)
     return replace(ended, worker=worker) if worker else ended

@@ -31,7 +31,7 @@ from ..tools.answer_types import (
     type_from_text,
     type_text,
 )
-from ..tools.executors import executor_named
+from ..tools.executors import AnyExecutor, executor_named
 from ..tools.object_references import kinds_of
 from ..tools.object_types import kind_name
 from ..tools.toolbox import Toolbox
@@ -63,7 +63,7 @@ def open_session(
     breaks: tuple[str, ...] = (),
     max_turns: int | None = None,
     sharing: Sharing = NOT_CHOSEN,
-    executor: Executor | str | None = None,
+    executor: AnyExecutor | None = None,
     jobs: int = 1,
 ) -> tuple[SessionContext, Opened]:
     """Return what a session's branches share, and the session's first event.
@@ -106,7 +106,7 @@ def checked_jobs(jobs: Any, option: str = "jobs") -> int:
     return jobs
 
 
-def _executor(executor: Executor | str | None, toolbox: Toolbox) -> Executor | None:
+def _executor(executor: AnyExecutor | None, toolbox: Toolbox) -> Executor | None:
     """Return the executor of a session. Raises UsageError where no tool would run there."""
     if executor is None:
         return None
@@ -316,7 +316,7 @@ def load_session(
     scheme: str | Scheme | None,
     inputs: Mapping[str, Described],
     approve: Approve,
-    executor: Executor | str | None = None,
+    executor: AnyExecutor | None = None,
     jobs: int = 1,
 ) -> Cursor:
     """Return a cursor at the newest entry of a file.

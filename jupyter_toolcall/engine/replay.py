@@ -96,7 +96,8 @@ def advance(cursor: Cursor) -> Entry | None:
         if cursor.holding_hook is not None:
             return None
         state = cursor.state
-        while (recorded := _next_recorded(cursor, state)) is not None:
+        while (recorded := cursor.replay_queue.next(state.open)) is not None:
+            recorded = _or_running_end(cursor, recorded, state)
             call_id = call_id_of(recorded.event)
             if call_id in cursor.replay_queue.superseded:
                 # What was recorded behind a call may depend on what it comes to now.
@@ -111,17 +112,17 @@ def advance(cursor: Cursor) -> Entry | None:
         return execute_step(cursor, cursor.next_step_in(state), state)
 
 
-def _next_recorded(cursor: Cursor, state: State) -> Entry | None:
-    """Return the next recorded entry; where the branch has changed, a running call ends first.
+def _or_running_end(cursor: Cursor, recorded: Entry, state: State) -> Entry:
+    """Return a recorded entry; where the branch has changed, a running call ends first.
 
     So calls that ran together run one after the other there, in call order.
     """
-    queue = cursor.replay_queue
-    recorded = queue.next(state.open)
-    if recorded is None or isinstance(recorded.event, Finished):
+    if isinstance(recorded.event, Finished):
         return recorded
-    is_changed = recorded.parent != cursor.head or call_id_of(recorded.event) in queue.superseded
-    return _running_end(cursor, state) or recorded if is_changed else recorded
+    superseded = call_id_of(recorded.event) in cursor.replay_queue.superseded
+    if recorded.parent == cursor.head and not superseded:
+        return recorded
+    return _running_end(cursor, state) or recorded
 
 
 def _running_end(cursor: Cursor, state: State) -> Entry | None:

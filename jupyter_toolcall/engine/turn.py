@@ -66,18 +66,26 @@ def ask_model(cursor: Cursor, state: State) -> Entry | None:
     """
     if cursor.turn_limit_reached:
         return None
-    context, request = cursor.context, cursor.request_in(state)
+    request = cursor.request_in(state)
+    reply, meta = timed_reply(cursor, request)
+    return None if reply is None else _record_reply(cursor, reply, request, state, meta)
+
+
+def timed_reply(cursor: Cursor, request: Request) -> tuple[Reply | None, dict[str, Any]]:
+    """Return what the model replies, with the metadata of its entry; nothing is recorded.
+
+    Any thread may call it. Raises what `ask_model` raises.
+    """
+    context = cursor.context
     began = context.clock()
     model = str(getattr(context.model, "name", ""))
     with _hooked([hook.around_request(model) for hook in context.hooks]) as note:
         reply = request_reply(cursor, request)
         note(reply)
-    if reply is None:
-        return None
     meta: dict[str, Any] = {"at": began, "ms": milliseconds(began, context.clock())}
-    if reply.attempts:
+    if reply is not None and reply.attempts:
         meta["attempts"] = [[attempt.said, attempt.waited] for attempt in reply.attempts]
-    return _record_reply(cursor, reply, request, state, meta)
+    return reply, meta
 
 
 def request_reply(cursor: Cursor, request: Request) -> Reply | None:
@@ -234,10 +242,9 @@ def execute(cursor: Cursor, ready: PreparedCall, state: State) -> Entry:
     cursor.running[ready.call_id] = RunningCall()
     try:
         try:
-            with around_execution(cursor, ready) as note:
+            with around_execution(cursor, ready, alone=True) as note:
                 executor = context.executor_of(ready.tool)
-                with while_running(cursor) if context.hooks else nullcontext():
-                    ran = execute_call(ready, state, context.values, context.clock, executor)
+                ran = execute_call(ready, state, context.values, context.clock, executor)
                 note(ran.outcome)
         except KeyboardInterrupt:
             # A second one came while the end of the tool was read: what it did is not known.
@@ -261,10 +268,15 @@ def record_end(cursor: Cursor, ready: PreparedCall, ran: Execution, effect: str)
 
 
 def around_execution(
-    cursor: Cursor, ready: PreparedCall
+    cursor: Cursor, ready: PreparedCall, alone: bool = False
 ) -> AbstractContextManager[Callable[[Outcome], None]]:
-    """Return the contexts of the hooks around one call, which yield what tells them the outcome."""
-    return _hooked([hook.around_execution(ready) for hook in cursor.context.hooks])
+    """Return the contexts of the hooks around one call, which yield what tells them the outcome.
+
+    Around a call that runs `alone` those are among them that are for the time while tools run.
+    """
+    hooks = cursor.context.hooks
+    inner = while_running(cursor) if alone and hooks else None
+    return _hooked([hook.around_execution(ready) for hook in hooks], inner)
 
 
 @contextmanager
@@ -280,15 +292,22 @@ Note = Callable[[Any], None]
 _NO_HOOKS: AbstractContextManager[Note] = nullcontext(lambda result: None)
 
 
-def _hooked(contexts: Sequence[AbstractContextManager[Note]]) -> AbstractContextManager[Note]:
+def _hooked(
+    contexts: Sequence[AbstractContextManager[Note]],
+    inner: AbstractContextManager[None] | None = None,
+) -> AbstractContextManager[Note]:
     """Return the contexts of all hooks as one, which yields what tells them a result."""
-    return _all_hooks(contexts) if contexts else _NO_HOOKS
+    return _all_hooks(contexts, inner) if contexts else _NO_HOOKS
 
 
 @contextmanager
-def _all_hooks(contexts: Sequence[AbstractContextManager[Note]]) -> Iterator[Note]:
+def _all_hooks(
+    contexts: Sequence[AbstractContextManager[Note]], inner: AbstractContextManager[None] | None
+) -> Iterator[Note]:
     with ExitStack() as stack:
         notes = [stack.enter_context(context) for context in contexts]
+        if inner is not None:
+            stack.enter_context(inner)
 
         def tell(result: Any) -> None:
             for note in notes:

@@ -4,8 +4,9 @@ It uses the public `Session`, counts calls, turns and tokens, and prints a table
 model that follows a plan without mistakes. It compares runs, not branches (`compare`).
 """
 
-from .comparison import SCHEMES, Run, compare, table
+from .comparison import SCHEMES, Run, compare
 from .ideal_model import Ideal
+from .run_table import table
 from .tasks import Task, tasks_in
 
 __all__ = ["SCHEMES", "Ideal", "Run", "Task", "compare", "table", "tasks_in"]

@@ -1,4 +1,4 @@
-"""Runs of tasks in schemes and models, their tokens, and the table of them.
+"""Runs of tasks in schemes and models, and their tokens.
 
 No provider publishes the tokenizer of its newest models, and each writes tools into the
 prompt in words of its own, so what is counted here is the request as the JSON that the
@@ -13,40 +13,42 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import Executor
+from dataclasses import asdict, dataclass, field, replace
 from itertools import product
 from typing import Any
 
-from ..core.errors import ToolcallError, UsageError
+from ..core.errors import ModelError, ToolcallError, UsageError
 from ..core.state import AskModel
 from ..core.text import progress_bar
 from ..models import anthropic_requests
 from ..models.named import model_named
+from ..models.prices import cost
 from ..schemes import scheme_named
 from ..schemes.messages import Model, Reply, Request
 from ..schemes.scheme import Scheme
 from ..session.session import Session
+from ..tools.executors import executor_named, function_executor
 from .ideal_model import Ideal
+from .parallel_runs import (
+    demand_pickles,
+    is_in_this_process,
+    runs_on_workers,
+    runs_together,
+)
+from .results_folder import ResultsFolder, run_key
 from .tasks import Task
 
 Schemes = Sequence[str | Scheme]
 Models = Sequence[str | Model]
 Exchange = tuple[Request, Reply | None]
-Planned = tuple[str | Scheme, str | Model, Task, int]
-"""A scheme, a model, a task, and the number of the attempt."""
 SCHEMES = ("select", "current", "flat", "native")
 """`native` is `native(flat)`: every tool stands in the text."""
 IDEAL = "ideal"
 OFFLINE = (IDEAL, "scripted:", "recorded:")
 MAX_TURNS = 50
-HEAD = """\
-Calls (the scheme's own too), turns, requests and input tokens are those of a mean run; cached is
-the share of the input that a prompt cache serves. A figure after ~ is an estimate from the request
-as JSON (about 10 % off for tools in English), with a cache that forgets nothing. By reference:
-always an estimate, for models such as Claude that read a tool where it was first shown."""
-COLUMNS: tuple[str, ...] = ("scheme", "model", "solved", "calls", "turns", "requests")
-COLUMNS += ("input tokens", "cached", "by reference", "cached")
 _PIECE = re.compile(r"[A-Z]?[a-z]{1,10}|[A-Z]{1,3}|\d{1,3}|[^\w\s]{1,3}|[^\W\d_a-zA-Z]|\n+")
 """A word of camelCase, some capitals, three digits, up to three signs in a row."""
 _JSON = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), default=dict)
@@ -80,6 +82,12 @@ class Run:
     """Whether a provider has not counted all of the tokens."""
     by_reference: Tokens
     """The same, estimated for a model that takes tools by reference."""
+    dollars: float | None = None
+    """What its requests cost; None where the model has no known price."""
+    seconds: float = 0.0
+    """How long it took, from its opening to its end."""
+    lost: bool = False
+    """Whether the worker that ran it was lost: it is run again where results are kept."""
 
 
 def compare(
@@ -90,26 +98,92 @@ def compare(
     attempts: int = 1,
     approve: str = "",
     max_turns: int = MAX_TURNS,
+    jobs: int | None = None,
+    executor: Executor | str | None = None,
+    results: ResultsFolder | None = None,
 ) -> Iterator[Run]:
     """Run each task in each scheme and model, and yield each run.
 
     `approve` is "all" or "read-only"; it can be left out where no model of a provider
-    takes part, and is "all" then. Raises UsageError before anything runs; after that
-    whatever goes wrong is in the runs.
+    takes part, and is "all" then. `jobs` runs are under way at once: their requests overlap, and
+    their tools run one after the other in this thread. On an `executor` of processes whole
+    runs do. Runs that `results` has are not run again. Raises UsageError before anything
+    runs; after that whatever goes wrong is in the runs.
     """
     _check_models(tasks, schemes, models, approve)
-    combined = list(product(schemes, models, tasks, range(1, attempts + 1)))
-    if not combined:
+    if jobs is not None and jobs < 1:
+        raise UsageError(f"jobs={jobs}: how many runs are under way at once, at least 1")
+    settings = approve or "all", max_turns
+    every = product(schemes, models, tasks, range(1, attempts + 1))
+    planned = [PlannedRun(*each, *settings) for each in every]
+    if not planned:
         raise UsageError("there is nothing to run: give a task, a scheme, a model, an attempt")
+    chosen = None if executor is None else executor_named(executor, "executor")
+    chosen = chosen and function_executor(chosen)
+    if chosen is not None and is_in_this_process(chosen):
+        chosen, jobs = None, jobs or 2 * getattr(chosen, "_max_workers", 2)
+    if chosen is not None:
+        demand_pickles({f"the scheme {_label(each)}": each for each in schemes})
+        demand_pickles({f"the model {_label(each)}": each for each in models})
+        demand_pickles({f"task {each.name!r}": each for each in tasks})
     # What is wrong is said here, before the first run is asked for.
-    return _runs(combined, approve or "all", max_turns)
+    return _runs(planned, jobs, chosen, results)
 
 
-def _runs(combined: Sequence[Planned], approve: str, max_turns: int) -> Iterator[Run]:
-    with progress_bar(len(combined), "eval", "run") as progress:
-        for planned in combined:
-            yield _run(planned, approve, max_turns)
+def _runs(
+    planned: Sequence[PlannedRun],
+    jobs: int | None,
+    executor: Executor | None,
+    results: ResultsFolder | None,
+) -> Iterator[Run]:
+    """Yield the runs that are recorded, and then the others as they end."""
+    recorded = {} if results is None else results.runs
+    with progress_bar(len(planned), "eval", "run", leave=False) as progress:
+        due = []
+        for each in planned:
+            if (data := recorded.get(each.key)) is not None:
+                progress.update()
+                yield run_of(data)
+            else:
+                due.append(each)
+
+        def keep(each: PlannedRun, run: Run) -> Run:
+            if results is not None and not run.lost:
+                results.add(each.key, asdict(run))
             progress.update()
+            return run
+
+        yield from _new_runs(due, jobs, executor, keep)
+
+
+def _new_runs(
+    due: Sequence[PlannedRun],
+    jobs: int | None,
+    executor: Executor | None,
+    keep: Callable[[PlannedRun, Run], Run],
+) -> Iterator[Run]:
+    """Yield runs; each is kept when it ends."""
+    if executor is not None:
+        arguments = [(each,) for each in due]
+        for (each,), run in runs_on_workers(executor, run_planned, arguments, jobs, _lost_run):
+            yield keep(each, run)
+    elif jobs is None or jobs == 1:
+        for each in due:
+            yield keep(each, run_planned(each))
+    else:
+        begun = (BegunRun(each) for each in due)
+        yield from runs_together(begun, jobs, lambda each, run: keep(each.planned, run))
+
+
+def _lost_run(arguments: tuple[PlannedRun], reason: str) -> Run:
+    """Return the run of a worker that was lost. It is not repeated: it may have had effects."""
+    return replace(BegunRun(arguments[0]).ended(None, ModelError(reason)), lost=True)
+
+
+def run_of(data: Mapping[str, Any]) -> Run:
+    """Return a run from its JSON."""
+    tokens = {name: Tokens(**data[name]) for name in ("tokens", "by_reference")}
+    return Run(**{**data, **tokens})
 
 
 def _check_models(tasks: Sequence[Task], schemes: Schemes, models: Models, approve: str) -> None:
@@ -140,58 +214,107 @@ def _check_models(tasks: Sequence[Task], schemes: Schemes, models: Models, appro
             )
 
 
-def _session(planned: Planned, asked: list[Exchange], approve: str, max_turns: int) -> Session:
-    """Return the session of a run; its requests and replies are added to `asked`."""
-    scheme, model, task, _ = planned
-    named = Ideal(task.course) if model == IDEAL else model_named(model)
-    assert named is not None
-    answering: Model = named
+@dataclass(frozen=True, slots=True)
+class PlannedRun:
+    """One attempt at one task, as it is sent to a worker."""
 
-    def noting(request: Request) -> Reply | None:
-        asked.append((request, None))
-        asked[-1] = request, answering(request)
-        return asked[-1][1]
+    scheme: str | Scheme
+    model: str | Model
+    task: Task
+    attempt: int
+    approve: str
+    max_turns: int
 
-    return Session(
-        task.toolbox,
-        noting,
-        scheme=scheme_named(scheme),
-        inputs=task.inputs,
-        outputs=task.outputs,
-        system=task.system,
-        approve=approve,
-        max_turns=max_turns,
-    )
+    @property
+    def key(self) -> str:
+        """What it is known by in a folder of results."""
+        scheme = self.scheme if isinstance(self.scheme, str) else self.scheme.name
+        settings = self.approve, self.max_turns
+        return run_key(self.task, scheme, _label(self.model), self.attempt, settings)
 
 
-def _run(planned: Planned, approve: str, max_turns: int) -> Run:
-    """Return one run; a failure of a model, a tool or a check is in it."""
-    scheme, model, task, attempt = planned
-    asked: list[Exchange] = []
+@dataclass
+class BegunRun:
+    """A run under way, and what its model was asked."""
+
+    planned: PlannedRun
+    asked: list[Exchange] = field(default_factory=list)
+    began: float = field(default_factory=time.monotonic)
+
+    def open(self) -> Session:
+        """Return its session, with its prompt recorded. Raises ToolcallError."""
+        self.began = time.monotonic()
+        planned, task, asked = self.planned, self.planned.task, self.asked
+        named = Ideal(task.course) if planned.model == IDEAL else model_named(planned.model)
+        assert named is not None
+        answering: Model = named
+
+        def noting(request: Request) -> Reply | None:
+            asked.append((request, None))
+            asked[-1] = request, answering(request)
+            return asked[-1][1]
+
+        session = Session(
+            task.toolbox,
+            noting,
+            scheme=scheme_named(planned.scheme),
+            inputs=task.inputs,
+            outputs=task.outputs,
+            system=task.system,
+            approve=planned.approve,
+            max_turns=planned.max_turns,
+        )
+        return session.ask(task.prompt)
+
+    def ended(self, session: Session | None, error: BaseException | None) -> Run:
+        """Return the run; a failure of a model, a tool or a check is in it."""
+        planned = self.planned
+        seconds = time.monotonic() - self.began
+        try:
+            if error is not None or session is None:
+                raise error or ModelError("it did not begin")
+            reason = _shortfall(planned.task, session, planned.max_turns)
+        except ToolcallError as raised:
+            reason = str(raised)
+        # A model and a check are other people's functions: what they raise ends this run alone.
+        except Exception as raised:
+            reason = f"{type(raised).__name__}: {raised}"
+        counted, by_reference = _counted(self.asked)
+        scheme, model = planned.scheme, _label(planned.model)
+        return Run(
+            planned.task.name,
+            scheme if isinstance(scheme, str) else scheme.name,
+            model,
+            planned.attempt,
+            solved=not reason,
+            reason=reason,
+            calls=len(session.state.order) if session else 0,
+            turns=session.state.turns if session else 0,
+            requests=len(self.asked),
+            tokens=counted,
+            estimated=any(reply is None or reply.usage is None for _, reply in self.asked),
+            by_reference=by_reference,
+            dollars=_dollars(model, self.asked),
+            seconds=round(seconds, 6),
+        )
+
+
+def run_planned(planned: PlannedRun) -> Run:
+    """Return one run, in the kernel or in a worker."""
+    begun = BegunRun(planned)
     session: Session | None = None
     try:
-        session = _session(planned, asked, approve, max_turns)
-        reason = _shortfall(task, session.tell(task.prompt), max_turns)
-    except ToolcallError as error:
-        reason = str(error)
-    # A model and a check are other people's functions: what they raise ends this run alone.
+        session = begun.open()
+        return begun.ended(session.run(), None)
     except Exception as error:
-        reason = f"{type(error).__name__}: {error}"
-    counted, by_reference = _counted(asked)
-    return Run(
-        task.name,
-        scheme if isinstance(scheme, str) else scheme.name,
-        _label(model),
-        attempt,
-        solved=not reason,
-        reason=reason,
-        calls=len(session.state.order) if session else 0,
-        turns=session.state.turns if session else 0,
-        requests=len(asked),
-        tokens=counted,
-        estimated=any(reply is None or reply.usage is None for _, reply in asked),
-        by_reference=by_reference,
-    )
+        return begun.ended(session, error)
+
+
+def _dollars(model: str, asked: Sequence[Exchange]) -> float | None:
+    """Return what a run cost, None where that is not known."""
+    costs = [cost(model, reply.usage) for _, reply in asked if reply is not None]
+    dollars = [each.dollars for each in costs if each is not None]
+    return sum(dollars) if dollars and len(dollars) == len(costs) else None
 
 
 def _shortfall(task: Task, session: Session, max_turns: int) -> str:
@@ -208,7 +331,7 @@ def _shortfall(task: Task, session: Session, max_turns: int) -> str:
     return "" if task.accepts(session.outputs, session.text) else "its check says no"
 
 
-def _label(model: str | Model) -> str:
+def _label(model: str | Model | Scheme) -> str:
     named = getattr(model, "name", None) or getattr(model, "__name__", None)
     return model if isinstance(model, str) else str(named or type(model).__name__)
 
@@ -282,7 +405,7 @@ def _counted(asked: Sequence[Exchange]) -> tuple[Tokens, Tokens]:
         Tokens(reply.usage.input, reply.usage.cached) if reply and reply.usage else estimate
         for (_, reply), estimate in zip(asked, _estimated(as_sent(requests)), strict=True)
     ]
-    return _sum(counted), _sum(_estimated(as_sent(requests, by_reference=True)))
+    return sum_tokens(counted), sum_tokens(_estimated(as_sent(requests, by_reference=True)))
 
 
 def _estimated(requests: Iterable[str]) -> list[Tokens]:
@@ -290,60 +413,6 @@ def _estimated(requests: Iterable[str]) -> list[Tokens]:
     return [Tokens(tokens(t), cached) for t, cached in zip(texts, served(texts), strict=True)]
 
 
-def _sum(each: Sequence[Tokens]) -> Tokens:
+def sum_tokens(each: Sequence[Tokens]) -> Tokens:
+    """Return the tokens of several runs or requests together."""
     return Tokens(sum(one.input for one in each), sum(one.cached for one in each))
-
-
-# -- the table ----------------------------------------------------------------------------
-
-
-def table(runs: Iterable[Run], *, each: bool = False, head: bool = True) -> str:
-    """Return a table with a row for each scheme and model; with `each` one for each task too.
-
-    What was not solved stands below it, with the reason; `head` explains the figures.
-    """
-    groups: dict[tuple[str, ...], list[Run]] = {}
-    lines = []
-    for run in runs:
-        key = (run.task, run.scheme, run.model) if each else (run.scheme, run.model)
-        groups.setdefault(key, []).append(run)
-        if not run.solved:
-            which = f"{run.task}, {run.scheme}, {run.model}"
-            attempt = f", attempt {run.attempt}" if run.attempt > 1 else ""
-            lines.append(f"not solved: {which}{attempt}: {' '.join(run.reason.split())[:300]}")
-    rows: list[tuple[str, ...]] = [("task", *COLUMNS) if each else COLUMNS]
-    rows += [(*key, *_figures(group)) for key, group in groups.items()]
-    names = rows[0].index("solved")
-    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    # Names stand to the left, figures to the right.
-    aligned = [
-        "  ".join(
-            cell.ljust(width) if index < names else cell.rjust(width)
-            for index, (cell, width) in enumerate(zip(row, widths, strict=True))
-        ).rstrip()
-        for row in rows
-    ]
-    return "\n".join([*([HEAD, ""] if head else []), *aligned, *([""] if lines else []), *lines])
-
-
-def _figures(runs: Sequence[Run]) -> tuple[str, ...]:
-    counted, referred = _sum([r.tokens for r in runs]), _sum([r.by_reference for r in runs])
-    about = "~" if any(run.estimated for run in runs) else ""
-    return (
-        f"{sum(run.solved for run in runs)}/{len(runs)}",
-        _mean(sum(run.calls for run in runs), len(runs)),
-        _mean(sum(run.turns for run in runs), len(runs)),
-        _mean(sum(run.requests for run in runs), len(runs)),
-        f"{about}{_mean(counted.input, len(runs), 0)}",
-        f"{about}{_cached_share(counted)}",
-        f"~{_mean(referred.input, len(runs), 0)}",
-        f"~{_cached_share(referred)}",
-    )
-
-
-def _mean(total: int, count: int, digits: int = 1) -> str:
-    return f"{total / count:,.{0 if total % count == 0 else digits}f}"
-
-
-def _cached_share(counted: Tokens) -> str:
-    return f"{counted.cached / counted.input:.0%}" if counted.input else "-"

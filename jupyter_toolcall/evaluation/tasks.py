@@ -6,7 +6,8 @@ import inspect
 import sys
 import traceback
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields, replace
+from functools import lru_cache
 from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
 from types import ModuleType
@@ -40,6 +41,14 @@ class Task:
     check: Callable[..., Any] | None = None
     plan: Sequence[Step] = ()
     system: str = ""
+    file: str = field(default="", compare=False)
+    """The file that it is read from, by which another process gets it; "" without one."""
+
+    def __reduce__(self) -> Any:
+        # Tools hold functions of ours that have no pickle.
+        if self.file:
+            return task_in, (self.file, self.name)
+        return Task, tuple(getattr(self, each.name) for each in fields(self))
 
     def __post_init__(self) -> None:
         if problem := _problem(self) or _problem_of_plan(self):
@@ -110,7 +119,17 @@ def tasks_in(path: Path) -> tuple[Task, ...]:
     names = [task.name for task in tasks]
     if twice := [name for name in names if names.count(name) > 1]:
         raise UsageError(f"{path}: two tasks are named {twice[0]!r}; the table tells them by name")
-    return tuple(tasks)
+    return tuple(replace(task, file=str(path.resolve())) for task in tasks)
+
+
+def task_in(file: str, name: str) -> Task:
+    """Return a task of a file by its name."""
+    return next(task for task in _tasks_once(file) if task.name == name)
+
+
+@lru_cache(maxsize=8)
+def _tasks_once(file: str) -> tuple[Task, ...]:
+    return tasks_in(Path(file))
 
 
 def _executed(path: Path) -> ModuleType:

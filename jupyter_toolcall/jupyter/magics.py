@@ -23,6 +23,8 @@ from .extensions import FLAGS
 _CELL = re.compile(r"^get_ipython\(\)\.run_cell_magic\('toolchat', (.*)\)\s*$", re.S)
 _EMPTY = re.compile(r"^\s*%%toolchat\b(?!\?)([^\n]*)\n?\s*$")
 RUN = "__toolchat__"
+MAP = (f"{__package__.rpartition('.')[0]}.session.session_map", "SessionMap")
+"""The class whose objects a cell shows as a table with panels."""
 _running: list[bool] = []
 """Not empty while a cell runs: what is transformed then is inside another magic."""
 
@@ -34,6 +36,7 @@ def load(shell: Any) -> None:
     shell.register_magic_function(_line, "line", "toolchat")
     shell.user_ns_hidden[RUN] = shell.user_ns[RUN] = _awaitable_cell
     settings_of(shell)
+    _displays(shell).for_type_by_name(*MAP, _show_map)
     shell.events.register("pre_run_cell", _begin)
     shell.events.register("post_run_cell", _end)
     shell.input_transformers_cleanup.append(_bare_cell)
@@ -60,6 +63,17 @@ def unload(shell: Any) -> None:
     if hasattr(shell, "kernel"):
         vars(shell.kernel).pop("do_inspect", None)
     shell.user_ns.pop(RUN, None)
+    _displays(shell).pop(".".join(MAP), None)
+
+
+def _displays(shell: Any) -> Any:
+    """Return what displays values of some types by a function of ours."""
+    return shell.display_formatter.ipython_display_formatter
+
+
+def _show_map(sessions: Any) -> bool:
+    import_module(".map_panel", __package__).show_map(sessions)
+    return True
 
 
 def _with_our_help(own: Callable[..., Any]) -> Callable[..., Any]:

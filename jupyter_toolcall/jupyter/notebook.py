@@ -59,10 +59,7 @@ class Notebook:
     async def cell(self, line: str, body: str) -> Any:
         """Run a cell while the person can click; return its session."""
         options = parse_options(line, self.settings.settings())
-        message = self._shell_message()
-        # Runners without a front end allow no input: nobody is there.
-        interactive = bool(message.get("content", {}).get("allow_stdin", False))
-        if options.help or options.quiet or not interactive:
+        if options.help or options.quiet or not allows_input(self.shell):
             return self.cell_now(line, body)
         self.cells.warn_not_on_disk(options.session)
         controller = self._begin(options, body, panel=True)
@@ -272,6 +269,18 @@ def _result(session: Session, options: Options) -> Session:
             f"%toolchat next asks the model again.{last}"
         )
     return session.shown()
+
+
+def allows_input(shell: Any) -> bool:
+    """Return whether a person can be there: runners without a front end allow no input."""
+    kernel = getattr(shell, "kernel", None)
+    message: Mapping[str, Any] = kernel.get_parent("shell") if kernel is not None else {}
+    return bool(message.get("content", {}).get("allow_stdin", False))
+
+
+def display_output(data: Mapping[str, Any], keeps: bool = False) -> Any:
+    """Display a bundle in the cell; with `keeps`, return what updates it later."""
+    return display(dict(data), raw=True, **({"display_id": True} if keeps else {}))
 
 
 class StoppedInPanel(Stopped):

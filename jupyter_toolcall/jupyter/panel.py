@@ -1,15 +1,18 @@
-"""The live panel: an anywidget that shows what the controller behind it sends."""
+"""The widgets: the live panel of a session, which shows what the controller behind it sends, and
+the table of a map's sessions above it.
+"""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from functools import cache
 from pathlib import Path
 from typing import Any
 
 import anywidget
 import traitlets
+from ipywidgets import VBox
 
 from ..core.errors import UsageError
 from ..view.contract import VERSION, Notice
@@ -71,3 +74,27 @@ class Panel(anywidget.AnyWidget):
             "application/vnd.jupyter.widget-view+json": view,
             LIVE: {"model_id": self.model_id, "version": VERSION},
         }
+
+
+class SessionTable(anywidget.AnyWidget):
+    """The table of a map's sessions: sends what it is told, and passes on what is clicked."""
+
+    _esm = STATIC / "session_table.js"
+    _css = STATIC / "session_table.css"
+    texts = traitlets.Dict().tag(sync=True)
+    """As that of a panel."""
+
+    def __init__(self, receive: Callable[[Any], object], **settings: Any) -> None:
+        super().__init__(**settings)
+        self.box = VBox([self])
+        """The table, and below it the panel of the session that is open."""
+        self.on_msg(lambda widget, content, buffers: receive(content))
+
+    def show_panel(self, panel: Panel | None) -> None:
+        """Show a panel below the table, or none."""
+        self.box.children = (self,) if panel is None else (self, panel)
+
+    def bundle(self, saved: Mapping[str, Any]) -> dict[str, Any]:
+        """Return the output that shows the table; other front ends show what is `saved`."""
+        view = {"version_major": 2, "version_minor": 1, "model_id": self.box.model_id}
+        return {**saved, "application/vnd.jupyter.widget-view+json": view}

@@ -54,13 +54,14 @@ class Process:
     def __init__(self, loading: Loading) -> None:
         self.loading = loading
         self.log: IO[bytes] = tempfile.TemporaryFile()  # noqa: SIM115
-        # A session of its own: an interrupt of the kernel's group is not for it.
+        # A session of its own, on Windows a group: an interrupt of the kernel is not for it.
         self.process = subprocess.Popen(
             [sys.executable, "-P", str(_PROGRAM), json.dumps(asdict(loading))],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=self.log,
             start_new_session=True,
+            creationflags=getattr(subprocess, "CREATE_NEW_PROCESS_GROUP", 0),
         )
         self.requests = 0
         self.end = weakref.finalize(self, _end, self.process, self.log)

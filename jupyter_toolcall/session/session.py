@@ -6,8 +6,7 @@ returns, and the session stays as it is until somebody does.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from concurrent.futures import Executor
+from collections.abc import Callable, Iterable, Mapping
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -35,6 +34,7 @@ from ..engine.decisions import decision_event
 from ..engine.opening import Described, load_session, open_session, save_session
 from ..schemes.messages import Model, Reply
 from ..schemes.scheme import Scheme
+from ..tools.executors import AnyExecutor
 from ..tools.toolbox import Toolbox
 from ..view.message_rows import Exchange, exchanges
 from ..view.saved_output import mime_bundle
@@ -43,6 +43,7 @@ from .compared_branches import came_out, diff
 
 if TYPE_CHECKING:
     from ..export.provenance import Explanation
+    from .session_map import SessionMap
 
 
 class Session:
@@ -65,7 +66,8 @@ class Session:
         max_turns: After how many replies to one prompt the session stops; None for no limit.
         breaks: Globs of tools whose calls wait in any case.
         executor: Where the tools run that are marked `@tool(executor=True)`: a
-            `concurrent.futures.Executor`, "threads" or "processes". None: in the kernel.
+            `concurrent.futures.Executor`, a client of Dask or ipyparallel, "threads",
+            "processes", "dask" or "dask:ADDRESS". None: in the kernel.
         jobs: How many read-only calls of one reply run together, where none of them takes the
             result of another. 1: one after the other.
 
@@ -103,7 +105,7 @@ class Session:
         name: str | None = None,
         max_turns: int | None = None,
         breaks: tuple[str, ...] = (),
-        executor: Executor | str | None = None,
+        executor: AnyExecutor | None = None,
         jobs: int = 1,
     ) -> None:
         context, opened = open_session(
@@ -134,6 +136,44 @@ class Session:
     def at(self, cursor: Cursor) -> Session:
         """Return the session of another cursor of the same journal."""
         return Session.here(cursor, self.name)
+
+    @classmethod
+    def map(
+        cls,
+        prompts: Iterable[str],
+        toolbox: Toolbox | Callable[[], Toolbox],
+        model: Any = None,
+        *,
+        executor: AnyExecutor | None = None,
+        jobs: int | None = None,
+        name: str = "",
+        folder: str | Path | None = None,
+        **options: Any,
+    ) -> SessionMap:
+        """Run one separate session for each prompt, and return them with a table.
+
+        Each has a journal of its own on disk. The same map again, after a kill too, continues
+        each session from its journal: no reply that was received is requested again.
+
+        Args:
+            prompts: what each session is asked.
+            toolbox: the tools, or a function without parameters that returns them.
+            model: as for `Session`, or a function without parameters that returns one.
+            executor: where whole sessions run, if its workers share your data directory;
+                else the tools that are marked `@tool(executor=True)` run there.
+            jobs: how many sessions run at once. None: 4 in the kernel, where their requests
+                overlap, and twice the workers of an executor.
+            name: what the map continues by. Without it the arguments are the name.
+            folder: where the journals are, instead of your data directory.
+            options: the other arguments of `Session`, the same for all.
+
+        Raises UsageError. What goes wrong in a session is in its row; an interrupt stops, and
+        what is done by then is returned.
+        """
+        maps = import_module(".session_map", __package__)
+        where = {"name": name, "folder": folder, "executor": executor, "jobs": jobs}
+        sessions: SessionMap = maps.session_map(prompts, toolbox, model, options, **where)
+        return sessions.run()
 
     # -- prompts and decisions -----------------------------------------------------------
 
@@ -535,7 +575,7 @@ class Session:
         scheme: str | Scheme | None = None,
         inputs: Mapping[str, Described] | None = None,
         approve: Approve = "ask",
-        executor: Executor | str | None = None,
+        executor: AnyExecutor | None = None,
         jobs: int = 1,
     ) -> Session:
         """Return the session that `save` wrote, at its newest entry.
@@ -549,7 +589,7 @@ class Session:
             scheme: A scheme of your own; None for the one that the file names.
             inputs: The values of the inputs, by name.
             approve: As for `Session`.
-            executor: As for `Session`.
+            executor, jobs: As for `Session`.
 
         Raises:
             BrokenJournal: The file does not fit its own digests.

@@ -120,7 +120,7 @@ def _address(server: Any, start: str, name: str) -> ServerAddress:
             return _at_url(server.strip(), {}, name)
         case str() if server.strip():
             try:
-                words = tuple(shlex.split(server, posix=os.name != "nt"))
+                words = command_words(server)
             except ValueError as error:
                 raise UsageError(f"{server!r:.80} is no command line: {error}") from None
             return ServerAddress(name or _command_name(words), command=words, folder=start)
@@ -153,6 +153,19 @@ def _at_url(url: str, headers: Mapping[str, str], name: str) -> ServerAddress:
         "local" if parts.hostname in ("localhost", "127.0.0.1", "::1") else (words or ["server"])[0]
     )
     return ServerAddress(name or re.sub(r"\W+", "_", title), url, headers)
+
+
+def command_words(line: str, windows: bool = os.name == "nt") -> tuple[str, ...]:
+    """Return the words of a command line. Raises ValueError for an open quote.
+
+    On Windows a backslash is a part of a path, and only double quotes keep words together.
+    """
+    if not windows:
+        return tuple(shlex.split(line))
+    lexer = shlex.shlex(line, posix=True, punctuation_chars=False)
+    lexer.whitespace_split, lexer.commenters = True, ""
+    lexer.escape, lexer.quotes = "", '"'
+    return tuple(lexer)
 
 
 def _command_name(words: tuple[str, ...]) -> str:

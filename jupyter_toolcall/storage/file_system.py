@@ -72,7 +72,9 @@ class LocalFile:
     """A file of this computer, which only its user can read."""
 
     def __init__(self, path: Path) -> None:
-        self._fd = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o600)
+        # Windows would write each line's end as two bytes, and sizes would be wrong.
+        binary = getattr(os, "O_BINARY", 0)
+        self._fd = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND | binary, 0o600)
         if os.name != "nt" and os.fstat(self._fd).st_mode & 0o077:
             # It holds prompts and results, and an earlier version let others read them.
             with contextlib.suppress(OSError):

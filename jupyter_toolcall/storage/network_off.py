@@ -29,7 +29,14 @@ def unavailable() -> str:
     """Return why a program cannot be started without a network here; "" where it can."""
     if not sys.platform.startswith("linux"):
         return "only Linux has network namespaces"
-    tried = subprocess.run(without_network([]), capture_output=True, text=True, check=False)
+    tried = subprocess.run(
+        without_network([]),
+        capture_output=True,
+        text=True,
+        encoding="utf-8",
+        errors="replace",
+        check=False,
+    )
     said = tried.stderr.strip().splitlines() or ["no network namespace can be made"]
     return "" if tried.returncode == 0 else said[-1]
 
@@ -52,9 +59,9 @@ def leave_network() -> None:
             number = ctypes.get_errno()
             raise OSError(number, f"no network namespace can be made: {os.strerror(number)}")
         # The person stays who they are: a group can be mapped once `setgroups` is denied.
-        Path("/proc/self/setgroups").write_text("deny")
-        Path("/proc/self/uid_map").write_text(f"{user} {user} 1")
-        Path("/proc/self/gid_map").write_text(f"{group} {group} 1")
+        Path("/proc/self/setgroups").write_text("deny", encoding="ascii")
+        Path("/proc/self/uid_map").write_text(f"{user} {user} 1", encoding="ascii")
+        Path("/proc/self/gid_map").write_text(f"{group} {group} 1", encoding="ascii")
     _loopback_up()
 
 

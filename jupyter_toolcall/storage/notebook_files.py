@@ -362,7 +362,9 @@ def _run_cells(
     with ExitStack() as stack:
         stack.enter_context(_own_data(environment))
         stack.enter_context(progress)
-        kernel_stderr = stack.enter_context(tempfile.TemporaryFile("w+"))
+        kernel_stderr = stack.enter_context(
+            tempfile.TemporaryFile("w+", encoding="utf-8", errors="replace")
+        )
         if offline and not network_off.unavailable():
             client.kernel_manager_class = _managed_offline(stack.enter_context(_short_folder()))
         stack.enter_context(_signal_handlers_kept())

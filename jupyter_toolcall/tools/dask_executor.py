@@ -28,8 +28,12 @@ from .invoke import error_text
 from .running_tool import OutcomeUnknown
 from .worker_code import missing_package
 
+LOCAL_PORT = "127.0.0.1:0"
+"""Where a cluster of this computer serves its pages: at any free port."""
 TIMEOUT = 10
 """Seconds that a scheduler has to answer."""
+POLL = 1.0
+"""Seconds between two looks at whether the worker of a call is lost."""
 CLAIMS = 1_000
 """Ended calls whose claims stay at the scheduler. A worker that the scheduler has lost may still
 start one."""
@@ -48,7 +52,10 @@ def local_dask() -> DaskExecutor:
 
     # A front end interrupts the kernel's whole process group. A worker would die of it.
     ignore = "import signal\nsignal.signal(signal.SIGINT, signal.SIG_IGN)\n"
-    cluster = LocalCluster(threads_per_worker=1, dashboard_address=None, preload=[ignore])
+    # Below the cell stands what the session did, and not that a worker is started again.
+    cluster = LocalCluster(
+        threads_per_worker=1, dashboard_address=LOCAL_PORT, silence_logs="ERROR", preload=[ignore]
+    )
     return DaskExecutor(_client(cluster))
 
 
@@ -104,7 +111,11 @@ class DaskCall(Future[Any]):
         """Cancel the call unless a worker has begun it; return whether it never will."""
         if self.done():
             return self.cancelled()
-        return self._executor.claim(self) and super().cancel()
+        # It is done before its task is cancelled: the kernel claims a call once.
+        cancelled = self._executor.claim(self) and super().cancel()
+        if cancelled:
+            self._executor.drop(self)
+        return cancelled
 
     def end(self, end: Any) -> None:
         """Set its result, if nothing has ended it before."""
@@ -135,10 +146,7 @@ class DaskExecutor(Executor):
         self._calls: dict[str, tuple[DaskCall, Any]] = {}
         self._claims: deque[str] = deque()
         self._topic = f"jupyter-toolcall-{uuid4().hex}"
-        client.subscribe_topic(self._topic, self._note_start)
-        # A client has one handler for each topic, and the user's may be one of them.
-        self._other = client._event_handlers.get("all")
-        client.subscribe_topic("all", self._note_lost_worker)
+        self._had_workers = False
 
     def submit(self, function: Callable[..., Any], /, *args: Any, **named: Any) -> Future[Any]:
         """Submit `function(task)`, of a ToolTask.
@@ -157,6 +165,11 @@ class DaskExecutor(Executor):
         self._client.loop.add_callback(self._follow, call, submitted)
         return call
 
+    def for_functions(self) -> Executor:
+        """Return an executor of any function; Dask starts one again where its worker is lost."""
+        executor: Executor = self._client.get_executor(**{**self._options, **FIXED})
+        return executor
+
     def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:
         """Do nothing: the cluster is the user's, or ends with the kernel."""
 
@@ -164,10 +177,19 @@ class DaskExecutor(Executor):
 
     async def _follow(self, call: DaskCall, submitted: Any) -> None:
         """Wait for a call and set its end."""
+        ending = asyncio.ensure_future(submitted._result(raiseit=False))
         try:
-            result = await submitted._result(raiseit=False)
+            while not (await asyncio.wait([ending], timeout=POLL))[0]:
+                if submitted.status == "pending":
+                    await self._check_worker(call)
+                # Of a worker that is lost while it sends a result, nothing may come any more.
+                if call.done():
+                    ending.cancel()
+                    await submitted.cancel()
+                    return
+            result = ending.result()
             if submitted.status == "finished" and isinstance(result, ClaimedEnd):
-                self._accept(call, result)
+                await self._accept(call, result)
             elif submitted.status == "cancelled":
                 await self._fail(call, "its task was cancelled, or its scheduler is lost")
             else:
@@ -178,8 +200,10 @@ class DaskExecutor(Executor):
             self._calls.pop(call.name, None)
             await self._forget_old_claims(call)
 
-    def _accept(self, call: DaskCall, result: ClaimedEnd) -> None:
+    async def _accept(self, call: DaskCall, result: ClaimedEnd) -> None:
+        self._had_workers = True
         if result.end is None:
+            await self._note_worker(call)
             call.lose()
         else:
             call.worker = result.worker
@@ -193,6 +217,7 @@ class DaskExecutor(Executor):
         if running and await claimed(self._client.scheduler, call.name, "kernel"):
             call.fail(NotRun(f"not run: {reason}"))
         else:
+            await self._note_worker(call)
             call.lose(f"it may have run: {reason}")
 
     async def _forget_old_claims(self, call: DaskCall) -> None:
@@ -201,34 +226,51 @@ class DaskExecutor(Executor):
             with suppress(Exception):
                 await self._client.scheduler.multi_lock_release(id=self._claims.popleft())
 
-    def _note_start(self, event: tuple[float, Mapping[str, Any]]) -> None:
-        if event[1]["call"] in self._calls:
-            call = self._calls[event[1]["call"]][0]
-            call.worker = call.worker or event[1]["worker"]
+    async def _check_worker(self, call: DaskCall) -> None:
+        """End a call whose worker is lost. One that has not begun goes to another worker."""
+        workers: Any = None
+        await self._note_worker(call)
+        with suppress(OSError):
+            named = [call.worker] if call.worker else None
+            workers = await self._client.scheduler.ncores(workers=named)
+        if workers == {} and call.worker:
+            call.lose()
+        elif workers == {} and self._had_workers:
+            await self._fail(
+                call,
+                "all workers of the cluster are lost; give the call to a cluster that has some",
+            )
+        elif workers:
+            self._had_workers = True
 
-    def _note_lost_worker(self, event: tuple[float, Mapping[str, Any]]) -> Any:
-        """End the calls that ran on a worker which is lost. Those that wait go to another one."""
-        message: Any = event[1]
-        if isinstance(message, Mapping) and message.get("action") == "remove-worker":
-            for name in (*message["processing-tasks"], *message["lost-computed-tasks"]):
-                if name in self._calls and self._calls[name][0].worker == message["worker"]:
-                    call, submitted = self._calls[name]
-                    call.lose()
-                    submitted.cancel()
-        return self._other(event) if self._other is not None else None
+    async def _note_worker(self, call: DaskCall) -> None:
+        """Note which worker began a call first, if one did."""
+        if not call.worker and self._client.status == "running":
+            with suppress(OSError):
+                events = await self._client.scheduler.events(topic=self._topic)
+                starts = [event["worker"] for _, event in events if event["call"] == call.name]
+                call.worker = next(iter(starts), "")
 
     def claim(self, call: DaskCall) -> bool:
         """Claim a call in the kernel, so that it never begins; return False where it has begun."""
+
+        async def claim() -> bool:
+            if await claimed(self._client.scheduler, call.name, "kernel"):
+                return True
+            await self._note_worker(call)
+            return False
+
         try:
-            unbegun: bool = self._client.sync(
-                claimed, self._client.scheduler, call.name, "kernel", callback_timeout=TIMEOUT
-            )
+            unbegun: bool = self._client.sync(claim, callback_timeout=TIMEOUT)
         # A scheduler that does not answer says nothing.
         except Exception:
             return False
-        if unbegun and call.name in self._calls:
-            self._calls[call.name][1].cancel()
         return unbegun
+
+    def drop(self, call: DaskCall) -> None:
+        """Cancel the task of a call that the kernel has claimed."""
+        if call.name in self._calls:
+            self._calls[call.name][1].cancel()
 
 
 # -- what runs in a worker -----------------------------------------------------------------------
@@ -261,6 +303,10 @@ async def claimed(scheduler: Any, call: str, by: str) -> bool:
     return bool(await scheduler.multi_lock_acquire(**claim))
 
 
+_NOTES: set[asyncio.Future[Any]] = set()
+"""What this worker sends just now: a loop has no reference to its tasks."""
+
+
 def run_claimed(function: Callable[[Any], Any], task: Any, call: str, topic: str) -> ClaimedEnd:
     """Run a task in a worker, if it is the first one to begin it."""
     from distributed import get_worker
@@ -270,10 +316,12 @@ def run_claimed(function: Callable[[Any], Any], task: Any, call: str, topic: str
     address = str(worker.address)
 
     async def begin() -> bool:
-        # The kernel hears of it before the tool runs, so it can tell whose loss matters.
-        start = {"call": call, "worker": address}
-        told = worker.scheduler.log_event(topic=topic, msg=start)
-        return (await asyncio.gather(claimed(worker.scheduler, call, address), told))[0]
+        # The kernel can look up where the call runs. Nothing waits for that.
+        start = worker.scheduler.log_event(topic=topic, msg={"call": call, "worker": address})
+        note = asyncio.ensure_future(start)
+        _NOTES.add(note)
+        note.add_done_callback(_NOTES.discard)
+        return await claimed(worker.scheduler, call, address)
 
     if not sync(worker.loop, begin):
         return ClaimedEnd(address, None)

@@ -13,12 +13,36 @@ import threading
 from collections.abc import Callable, Iterable
 from concurrent.futures import BrokenExecutor, Executor, Future
 from functools import partial
-from typing import Any
+from typing import Any, Protocol, TypeAlias
 
 from ..core.errors import UsageError
 from ..core.text import nearest
-from .dask_executor import DaskCall, check_installed, dask_at, dask_executor, local_dask
+from .dask_executor import (
+    DaskCall,
+    DaskExecutor,
+    check_installed,
+    dask_at,
+    dask_executor,
+    local_dask,
+)
 
+
+class DaskClient(Protocol):
+    """A `distributed.Client`."""
+
+    def get_executor(self, **options: Any) -> Any:
+        """Return its executor."""
+
+
+class EngineClient(Protocol):
+    """An `ipyparallel.Client`."""
+
+    def load_balanced_view(self, targets: Any = None) -> Any:
+        """Return a view of its engines."""
+
+
+AnyExecutor: TypeAlias = Executor | DaskClient | EngineClient | str
+"""What a person gives as an executor; a text is a name."""
 NAMES = ("threads", "processes", "dask")
 AT = "dask:"
 """The beginning of a name with the address of a scheduler."""
@@ -42,6 +66,11 @@ class KernelPool(Executor):
     def connect(self) -> None:
         """Create the pool now. Raises what `create` raises."""
         self._pool = self._pool or self._create()
+
+    def for_functions(self) -> Executor:
+        """Return what runs any function on this pool; it is this one where it does so itself."""
+        self.connect()
+        return self._pool.for_functions() if isinstance(self._pool, DaskExecutor) else self
 
     def forget(self) -> None:
         """Start over: a forked child has none of the threads that serve its parent's pool."""
@@ -156,6 +185,16 @@ def _executor(value: Any) -> Executor | None:
         executor = getattr(view, "executor", view)
         return EngineExecutor(executor) if isinstance(executor, Executor) else None
     return value if isinstance(value, Executor) else None
+
+
+def function_executor(executor: Executor) -> Executor:
+    """Return the executor by which any function is submitted, and not only a tool's call.
+
+    On Dask a function may start twice, where its worker is lost. Raises what connecting raises.
+    """
+    if isinstance(executor, KernelPool | DaskExecutor):
+        return executor.for_functions()
+    return executor
 
 
 def worker_of(future: Future[Any]) -> str:

@@ -7,7 +7,7 @@ from concurrent.futures import Executor
 from dataclasses import dataclass, field
 from typing import Any, TypeVar, overload
 
-from .executors import executor_named
+from .executors import AnyExecutor, executor_named
 from .object_references import kinds_in
 from .running_tool import InputResponse
 from .tool_version import parts_of
@@ -212,7 +212,7 @@ def tool(
     name: str | None = None,
     description: str | None = None,
     resume: Resume | None = None,
-    executor: Executor | str | bool = False,
+    executor: AnyExecutor | bool = False,
 ) -> Callable[[F], F]: ...
 def tool(
     function: Callable[..., Any] | None = None,
@@ -222,7 +222,7 @@ def tool(
     name: str | None = None,
     description: str | None = None,
     resume: Resume | None = None,
-    executor: Executor | str | bool = False,
+    executor: AnyExecutor | bool = False,
 ) -> Any:
     """Say how a function or a method is used as a tool: `@tool` or `@tool(read_only=True)`.
 

@@ -31,56 +31,6 @@ PRINTS = 4_000
 """Characters of a tool's prints that are kept."""
 
 
-_PRINTING: ContextVar[Prints | None] = ContextVar("printing", default=None)
-
-
-class WorkerStream(io.TextIOBase):
-    """The standard output of a worker process, whose threads may run several tools at once.
-
-    What a tool prints goes to its own Prints, also from its async functions; from other threads
-    that it starts, only while no other tool runs.
-    """
-
-    running: ClassVar[list[Prints]] = []
-    lock: ClassVar[threading.Lock] = threading.Lock()
-
-    def __init__(self, stream: Any) -> None:
-        self.stream = stream
-
-    def writable(self) -> bool:
-        return True
-
-    def write(self, text: str) -> int:
-        printed = _PRINTING.get() or (self.running[0] if len(self.running) == 1 else self.stream)
-        return printed.write(text) if printed is not None else len(text)
-
-    def flush(self) -> None:
-        if self.stream is not None:
-            self.stream.flush()
-
-    @classmethod
-    @contextmanager
-    def captured(cls) -> Iterator[Prints]:
-        """Yield what is printed by the code inside."""
-        printed = Prints()
-        with cls.lock:
-            if not cls.running:
-                sys.stdout, sys.stderr = cls(sys.stdout), cls(sys.stderr)
-            cls.running.append(printed)
-        token = _PRINTING.set(printed)
-        try:
-            yield printed
-        finally:
-            _PRINTING.reset(token)
-            with cls.lock:
-                cls.running.remove(printed)
-                if not cls.running:
-                    sys.stdout, sys.stderr = (
-                        stream.stream if isinstance(stream, cls) else stream
-                        for stream in (sys.stdout, sys.stderr)
-                    )
-
-
 class Prints(io.TextIOBase):
     """Keeps the beginning of what is printed. A tool may close it: what follows is kept too."""
 
@@ -128,8 +78,12 @@ class PrintsByCall(io.TextIOBase):
         return True
 
     def write(self, text: str) -> int:
-        stream = _PRINTS.get() or self._stream
+        stream = _PRINTS.get() or self._elsewhere()
         return len(text) if stream is None else int(stream.write(text))
+
+    def _elsewhere(self) -> Any:
+        """Return the stream of what is printed outside of the contexts of calls."""
+        return self._stream
 
     def flush(self) -> None:
         """Flush the stream that this one replaces: prints of calls are kept as they come."""
@@ -138,6 +92,43 @@ class PrintsByCall(io.TextIOBase):
 
     def close(self) -> None:
         """Stay open: a tool may close it while others print."""
+
+
+class WorkerStream(PrintsByCall):
+    """The stream of a worker process, whose threads may run several calls at once.
+
+    What prints outside of their contexts belongs to the call that runs, if it runs alone.
+    """
+
+    running: ClassVar[list[Prints]] = []
+    lock: ClassVar[threading.Lock] = threading.Lock()
+
+    def _elsewhere(self) -> Any:
+        return self.running[0] if len(self.running) == 1 else self._stream
+
+    @classmethod
+    @contextmanager
+    def captured(cls) -> Iterator[Prints]:
+        """Yield what is printed by the code inside."""
+        printed = Prints()
+        with cls.lock:
+            if not cls.running:
+                sys.stdout, sys.stderr = cls(sys.stdout), cls(sys.stderr)
+            cls.running.append(printed)
+        token = _PRINTS.set(printed)
+        try:
+            yield printed
+        finally:
+            _PRINTS.reset(token)
+            with cls.lock:
+                cls.running.remove(printed)
+                if not cls.running:
+                    sys.stdout, sys.stderr = map(cls._replaced, (sys.stdout, sys.stderr))
+
+    @classmethod
+    def _replaced(cls, stream: Any) -> Any:
+        """Return the stream that one replaces; a tool may have set another one."""
+        return stream._stream if isinstance(stream, cls) else stream
 
 
 @dataclass(frozen=True, slots=True)

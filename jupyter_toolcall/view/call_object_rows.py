@@ -197,11 +197,13 @@ def pending_row(call_view: CallView, kind: str, layout: Layout) -> ObjectRow:
 def next_names(branch_view: BranchView) -> Callable[[CallRecord], str]:
     """Return what names the objects that open calls will make, if each call makes its own.
 
-    It looks at the open calls before the one that it is asked for, each of them once.
+    An outcome that waits for those of calls before it gets its names with them. It looks at the
+    calls before the one that it is asked for, each of them once.
     """
     cursor, state = branch_view.cursor, branch_view.state
     names, counts = dict[str, str](), dict[str, int]()
-    rest = iter(() if branch_view.branch else state.open)
+    nameless = sorted((*state.open, *state.arrived), key=state.latest.index)
+    rest = iter(() if branch_view.branch else nameless)
 
     def name(call: CallRecord) -> str:
         while call.outcome is None and call.id not in names:
@@ -274,7 +276,7 @@ def call_view(
 ) -> CallView:
     """Return what is known of a call; `end` is how it ended, None where it is open."""
     cursor, state, ready, absent = branch_view.cursor, branch_view.state, None, ""
-    if call.outcome is None and call.arrived is None and not branch_view.branch:
+    if call.outcome is None and not branch_view.branch:
         try:
             ready = cursor.prepared(call, state)[0]
         except Absent as error:
@@ -439,7 +441,7 @@ def _with_question(
 ) -> CallRow:
     """Return the row of an open call with why it waits, where it does."""
     cursor, state, call = branch_view.cursor, branch_view.state, call_view.call
-    if row.status == "running":
+    if row.status == "running" or call.arrived is not None:
         return row
     decision, why = cursor.policy_answer(call, ready)
     if ready.tool.for_person and decision != "reject":

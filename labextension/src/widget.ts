@@ -1,8 +1,8 @@
 /** The panel as an anywidget: receives notices, sends commands. */
 import type { RenderProps } from '@anywidget/types';
+import { setCatalogue } from './catalogue';
 import type { Command, Notice } from './generated/contract';
 import { PanelView } from './view';
-import { setLanguage } from './view/text';
 
 const PATIENCE = 400;
 
@@ -15,21 +15,6 @@ function kernelOf(manager: unknown): Kernel | null {
   const kernel: unknown = typeof manager === 'object' && manager !== null && 'kernel' in manager ? manager.kernel : null;
   const able = typeof kernel === 'object' && kernel !== null && 'interrupt' in kernel && typeof kernel.interrupt === 'function';
   return able ? (kernel as Kernel) : null;
-}
-
-/** A catalogue as the kernel sends it: the forms of a text, and under "" which form is for which count. */
-type Forms = Readonly<Record<string, readonly string[]>>;
-interface Head {
-  readonly language: string;
-  readonly plurals: readonly string[];
-}
-
-/** Shows the panel in the language of a catalogue; an empty one is English. */
-function setCatalogue(texts: Forms & { readonly ''?: Head }): void {
-  const head = texts[''];
-  if (!head) return;
-  const rules = new Intl.PluralRules(head.language);
-  setLanguage(head.language, (text, _, count) => texts[text]?.[count === undefined ? 0 : head.plurals.indexOf(rules.select(count))]);
 }
 
 /** Draws the panel of one model into `el`; returns its disposer. */

@@ -16,7 +16,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from jupyter_toolcall import Scripted, Session, Toolbox
+from jupyter_toolcall import Scripted, Session, Toolbox, tool
 
 ROOT = Path(__file__).parents[2]
 GOAL_CALL = 100
@@ -52,11 +52,11 @@ def spent(function: Callable[[], object]) -> float:
     return time.process_time() - began
 
 
-def session_of(count: int, scheme: str) -> Session:
+def session_of(count: int, scheme: str, jobs: int = 1) -> Session:
     script: list[Any] = [("selectTools", {"tools": ["step"]})] if scheme == "select" else []
     script += [("step", {"x": n}) for n in range(count)]
-    session = Session(Toolbox(step), Scripted([*script, "done"]), scheme=scheme, approve="all")
-    return session.ask("go")
+    model, box = Scripted([*script, "done"]), Toolbox(step)
+    return Session(box, model, scheme=scheme, approve="all", jobs=jobs).ask("go")
 
 
 def bare(count: int) -> None:
@@ -92,6 +92,35 @@ def calls(scheme: str) -> None:
         f"cost(10,000) / cost(1,000), scheme {scheme:<6} {costs[10_000] / costs[1_000]:5.1f}"
         f"   goal {GOAL_GROWTH}"
     )
+
+
+@tool(read_only=True)
+def wait(ms: int) -> int:
+    """Wait, as for an answer from elsewhere."""
+    time.sleep(ms / 1000)
+    return ms
+
+
+def together() -> None:
+    """Four calls of one reply that wait 50 ms each; and what `jobs` costs calls that run alone."""
+    took = {jobs: min(_elapsed(jobs) for _ in range(5)) for jobs in (1, 4)}
+    costs = {1: 0.0, 4: 0.0}
+    for jobs in costs:
+        costs[jobs] = min(spent(session_of(1_000, "flat", jobs).run) for _ in range(5))
+    print(
+        f"4 calls of 50 ms, jobs=4   {took[4] * 1e3:8.1f} ms   jobs=1 {took[1] * 1e3:6.1f} ms"
+        f"   ratio {took[4] / took[1]:4.2f}   one call alone, jobs=4 / jobs=1"
+        f" {costs[4] / costs[1]:4.2f}"
+    )
+
+
+def _elapsed(jobs: int) -> float:
+    calls = [("wait", {"ms": 50}) for _ in range(4)]
+    session = Session(Toolbox(wait), Scripted([calls, "done"]), scheme="flat", jobs=jobs)
+    asked = session.ask("go")
+    began = time.perf_counter()
+    asked.run()
+    return time.perf_counter() - began
 
 
 def replays() -> None:
@@ -149,6 +178,7 @@ def _loaded(path: str, name: str) -> float:
 if __name__ == "__main__":
     for each in ("flat", "select"):
         calls(each)
+    together()
     replays()
     kept()
     memory()

@@ -4,20 +4,26 @@ from __future__ import annotations
 
 import argparse
 import re
+import tomllib
 from pathlib import Path
 
 import pytest
 
 import jupyter_toolcall
-from docs._ext.generated_reference import PARTS, commands, options, settings, subcommands
+from docs._ext.generated_reference import PARTS, commands, lessons, options, settings, subcommands
 from jupyter_toolcall import cli
+from jupyter_toolcall.engine.approval_policy import PRESETS
 from jupyter_toolcall.jupyter.magics import ToolChat
-from jupyter_toolcall.jupyter.options import parser
+from jupyter_toolcall.jupyter.options import parse_options, parser
 from jupyter_toolcall.jupyter.serve_command import register_serving
 from jupyter_toolcall.jupyter.subcommands import subcommands as subcommand_names
+from jupyter_toolcall.schemes import SCHEMES
 from jupyter_toolcall.teaching.registration import register_teaching
+from tests.lessons import NAMES
 
 DOCS = Path(__file__).parents[2] / "docs"
+FOR_OUR_OWN_KERNELS = {"JUPYTER_TOOLCALL_RECORDED", "JUPYTER_TOOLCALL_WORDS"}
+"""Variables that `verify` sets in the kernel that it starts."""
 register_teaching()
 register_serving()
 
@@ -48,6 +54,13 @@ def test_every_command_has_a_section_with_all_of_its_arguments() -> None:
         written = [name for action in command._actions for name in action.option_strings]
         assert [each for each in written if f"`{each}`" not in sections[name]] == ["-h", "--help"]
 
+    assert not re.search(r"^\| .* \|  ?\|$", commands(), re.MULTILINE)
+
+
+def test_every_lesson_has_a_row_that_begins_with_what_one_knows_after_it() -> None:
+    rows = re.findall(r"^\| \[[^]]+\]\((\w+\.ipynb)\) \| (\w)", lessons(), re.MULTILINE)
+    assert [name for name, _ in rows] == NAMES
+
 
 def test_every_public_name_is_in_the_python_api() -> None:
     page = (DOCS / "reference" / "python-api.md").read_text()
@@ -55,6 +68,45 @@ def test_every_public_name_is_in_the_python_api() -> None:
     assert set(jupyter_toolcall.__all__) <= named
 
 
+def test_every_extra_and_every_variable_of_the_environment_is_listed() -> None:
+    project = tomllib.loads((DOCS.parent / "pyproject.toml").read_text())["project"]
+    extras = {*project["optional-dependencies"]} - {"dev", "docs"}
+    listed = re.findall(r"^\| `([a-z]+)` \|", (DOCS / "index.md").read_text(), re.MULTILINE)
+    assert {*listed} == extras
+    code = "\n".join(path.read_text() for path in (DOCS.parent / "jupyter_toolcall").rglob("*.py"))
+    known = {*re.findall(r"JUPYTER_TOOLCALL_[A-Z]+", code)} - FOR_OUR_OWN_KERNELS
+    page = (DOCS / "reference" / "configuration.md").read_text()
+    assert known == {*re.findall(r"JUPYTER_TOOLCALL_[A-Z]+", page)}
+
+
 def test_every_generated_part_is_in_a_page_and_every_page_names_a_part() -> None:
     pages = "\n".join(path.read_text() for path in DOCS.rglob("*.md"))
     assert set(re.findall(r"^<!-- generated: (\w+) -->$", pages, re.MULTILINE)) == set(PARTS)
+
+
+def test_the_page_about_schemes_has_a_row_for_each() -> None:
+    page = (DOCS / "explanation" / "schemes.md").read_text(encoding="utf-8")
+    assert re.findall(r"^\| `(\w+)` \| ", page, re.MULTILINE) == list(SCHEMES)
+
+
+def test_the_page_about_approval_has_a_row_for_each_policy() -> None:
+    page = (DOCS / "how-to" / "approve.md").read_text(encoding="utf-8")
+    assert re.findall(r"^\| `--approve ([\w-]+)`", page, re.MULTILINE) == list(PRESETS)
+
+
+def test_every_cell_of_a_page_has_options_that_exist() -> None:
+    pages = "\n".join(path.read_text(encoding="utf-8") for path in DOCS.rglob("*.md"))
+    lines = re.findall(r"^ *%%toolchat (.*)$", pages, re.MULTILINE)
+    assert len(lines) >= 7
+    for line in lines:
+        parse_options(line)
+
+
+def test_every_make_target_of_a_page_is_in_the_makefile() -> None:
+    root = DOCS.parent
+    paths = [*DOCS.rglob("*.md"), root / "CONTRIBUTING.md", root / "RELEASE.md"]
+    pages = "\n".join(path.read_text(encoding="utf-8") for path in paths)
+    named = set(re.findall(r"(?:^|`)make ([a-z-]+)", pages, re.MULTILINE))
+    makefile = (root / "Makefile").read_text(encoding="utf-8")
+    assert {"bench", "demo", "lab", "test"} <= named
+    assert [name for name in named if not re.search(rf"^{name}:", makefile, re.MULTILINE)] == []

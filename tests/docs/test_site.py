@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, Locator, Page, expect, sync_playwright
 
+from jupyter_toolcall.storage.notebook_files import saved_sessions
 from tests.e2e.rig import ARGUMENTS, chromium_path, screenshot
 
 ROOT = Path(__file__).parents[2]
@@ -58,9 +59,8 @@ def first_panel(page: Page, site: Path) -> Locator:
 
 def test_a_lesson_has_a_panel_for_each_of_its_sessions(page: Page, site: Path) -> None:
     expect(first_panel(page, site)).to_be_visible()
-    sessions = page.locator(".toolcall-session")
-    expect(page.get_by_role("region", name="Tool calls")).to_have_count(sessions.count())
-    assert sessions.count() == 8
+    saved = saved_sessions(ROOT / "notebooks" / "00_first_call.ipynb")
+    expect(page.get_by_role("region", name="Tool calls")).to_have_count(len(saved))
     assert page.locator("script[src*='page.js']").count() == 1
 
 
@@ -86,6 +86,19 @@ def test_time_goes_back_to_an_earlier_step(page: Page, site: Path) -> None:
         page.keyboard.press("ArrowLeft")
     expect(last).to_have_count(0)
     expect(panel.get_by_role("button", name="Potato#3").first).to_be_visible()
+
+
+def test_a_comparison_keeps_to_its_columns_on_a_narrow_page(page: Page, site: Path) -> None:
+    page.set_viewport_size({"width": 500, "height": 900})
+    page.goto((site / "tutorials" / "07_replay_edit_fork.html").as_uri())
+    panel = page.get_by_role("region", name="Tool calls").first
+    panel.get_by_role("tab", name="Compare").click()
+    changes = panel.locator(".tc-cmp summary").filter(has_text="cells changed")
+    expect(changes.first).to_be_visible()
+    outside = """changes => changes.filter(each =>
+        each.getBoundingClientRect().right > each.closest(".diff").getBoundingClientRect().right)
+        .map(each => each.textContent)"""
+    assert changes.evaluate_all(outside) == []
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import importlib.util
 import os
+import random
 import signal
 import subprocess
 import sys
 import threading
+from collections import Counter
 from collections.abc import Callable, Iterator
 from concurrent.futures import Executor, Future
 from contextlib import contextmanager
@@ -20,7 +22,7 @@ from distributed import Client, LocalCluster
 
 from jupyter_toolcall import Scripted, Session, Toolbox, tool
 from jupyter_toolcall.core.errors import UsageError
-from jupyter_toolcall.core.events import Finished, Started
+from jupyter_toolcall.core.events import Finished, Started, Unknown
 from jupyter_toolcall.tools.executors import executor_named
 
 pytestmark = pytest.mark.filterwarnings(
@@ -33,10 +35,15 @@ pytestmark = pytest.mark.filterwarnings(
 @pytest.fixture(scope="module")
 def client() -> Iterator[Client]:
     with (
-        LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None) as cluster,
+        LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address="127.0.0.1:0") as cluster,
         Client(cluster, set_as_default=False) as opened,
     ):
         yield opened
+
+
+def address_of(client: Client) -> str:
+    assert client.scheduler
+    return str(client.scheduler.address)
 
 
 @tool(executor=True)
@@ -116,7 +123,7 @@ def notes(done: Session) -> list[str]:
 def test_a_cluster_is_given_by_its_client_its_executor_or_its_address(
     client: Client, kind: str
 ) -> None:
-    address = client.scheduler.address
+    address = address_of(client)
     executor = {
         "client": client,
         "executor": client.get_executor(),
@@ -158,6 +165,65 @@ def test_functions_that_have_no_name_in_a_module_run_on_dask(client: Client) -> 
     assert session(triple, executor=client, calls=[("triple", {})]).calls[0].result == 21
 
 
+@tool(executor=True, read_only=True)
+def say(text: str, started: str, release: str) -> None:
+    """Print before and after others start."""
+    print(text, "begins")
+    _wait(started, release)
+    print(text, "ends")
+
+
+def test_calls_that_run_together_in_threads_of_one_worker_have_their_own_prints(
+    scheduler_address: str, tmp_path: Path
+) -> None:
+    calls, texts = [], ("one", "two")
+    for text in texts:
+        pipes = {name: str(tmp_path / f"{text} {name}") for name in ("started", "release")}
+        for pipe in pipes.values():
+            os.mkfifo(pipe)
+        calls.append(("say", {"text": text, **pipes}))
+
+    def release() -> None:
+        for _, arguments in calls:
+            opened(arguments["started"])
+        for _, arguments in calls:
+            with open(arguments["release"], "w"):
+                pass
+
+    thread = threading.Thread(target=release)
+    with worker(scheduler_address, threads=2):
+        thread.start()
+        done = Session(
+            Toolbox(say),
+            Scripted([calls, "Done."]),
+            scheme="flat",
+            jobs=2,
+            executor=f"dask:{scheduler_address}",
+        ).tell("Go.")
+        thread.join()
+    prints = {entry.meta.get("prints") for entry in done.journal} - {None}
+    assert prints == {f"{text} begins\n{text} ends\n" for text in texts}
+    assert len(notes(done)) == 2
+
+
+def test_objects_of_a_class_that_no_module_has_come_back_as_they_are(client: Client) -> None:
+    class Box:
+        def __init__(self, size: int) -> None:
+            self.size = size
+
+        @tool(executor=True)
+        def grow(self) -> Box:
+            """Return a larger one."""
+            return Box(self.size + 1)
+
+    done = session(
+        Box, executor=client, calls=[("Box_grow", {}), ("Box_grow", {})], inputs={"box": Box(1)}
+    )
+    assert [call.object for call in done.calls] == ["Box#2", "Box#3"]
+    assert type(done["Box#3"]) is Box
+    assert done["Box#3"].size == 3
+
+
 # -- what does not run ----------------------------------------------------------------------------
 
 
@@ -181,7 +247,7 @@ def test_without_dask_the_command_that_installs_it_is_said(monkeypatch: pytest.M
 
 
 def test_a_client_that_is_closed_takes_no_calls(client: Client) -> None:
-    with Client(client.scheduler.address, set_as_default=False) as other:
+    with Client(address_of(client), set_as_default=False) as other:
         executor = executor_named(other, "executor")
     (call,) = session(process, executor=executor, calls=[("process", {})]).calls
     assert call.error == (
@@ -200,12 +266,12 @@ def test_what_cannot_be_pickled_is_named(client: Client) -> None:
 
 
 @contextmanager
-def scheduler(folder: Path) -> Iterator[tuple[subprocess.Popen[bytes], str]]:
+def scheduler(folder: Path, port: int = 0) -> Iterator[tuple[subprocess.Popen[bytes], str]]:
     """Start a scheduler of its own, and yield its process and address."""
     code = (
         "import asyncio, sys; from distributed import Scheduler\n"
         "async def main():\n"
-        "    async with Scheduler(port=0, dashboard=False) as scheduler:\n"
+        f"    async with Scheduler(port={port}, dashboard=False) as scheduler:\n"
         "        print(scheduler.address, flush=True); await scheduler.finished()\n"
         "asyncio.run(main())"
     )
@@ -219,12 +285,14 @@ def scheduler(folder: Path) -> Iterator[tuple[subprocess.Popen[bytes], str]]:
 
 
 @contextmanager
-def worker(address: str, before: str = "", path: str = "") -> Iterator[subprocess.Popen[bytes]]:
+def worker(
+    address: str, before: str = "", path: str = "", threads: int = 1
+) -> Iterator[subprocess.Popen[bytes]]:
     """Start a worker in which some code ran before."""
     code = (
         f"{before}\nimport asyncio; from distributed import Worker\n"
         "async def main():\n"
-        f"    async with Worker({address!r}, nthreads=1, dashboard=False) as worker:\n"
+        f"    async with Worker({address!r}, nthreads={threads}, dashboard=False) as worker:\n"
         "        print(worker.address, flush=True); await worker.finished()\n"
         "asyncio.run(main())"
     )
@@ -386,6 +454,75 @@ def test_a_scheduler_that_dies_leaves_the_outcome_unknown_and_takes_no_calls(
     assert done.calls[1].error.startswith("not run: the executor is broken (its Dask client is")
 
 
+class Killing(Executor):
+    """An executor of which something dies as soon as a call is submitted."""
+
+    def __init__(self, executor: Executor, kill: Callable[[], object]) -> None:
+        self.executor, self.kill = executor, kill
+
+    def submit(self, function: Any, /, *args: Any, **named: Any) -> Future[Any]:
+        future = self.executor.submit(function, *args, **named)
+        self.kill()
+        return future
+
+
+def test_a_call_that_had_not_begun_when_the_last_worker_was_lost_does_not_run(
+    scheduler_address: str, pipes: tuple[str, str], tmp_path: Path
+) -> None:
+    path = tmp_path / "effect"
+    with (
+        Client(scheduler_address, set_as_default=False) as client,
+        worker(scheduler_address) as only,
+    ):
+        executor = executor_named(client, "executor")
+        session(process, executor=executor, calls=[("process", {})])
+        busy = client.submit(_wait, *pipes, pure=False)
+        opened(pipes[0])
+        (call,) = session(
+            die, executor=Killing(executor, only.kill), calls=[("die", {"path": str(path)})]
+        ).calls
+        assert call.error == (
+            "not run: all workers of the cluster are lost; give the call to a cluster that has some"
+        )
+        busy.cancel()
+    assert not path.exists()
+
+
+def test_a_worker_that_is_retired_in_the_middle_of_a_call_does_not_let_it_run_twice(
+    scheduler_address: str, pipes: tuple[str, str]
+) -> None:
+    started, release = pipes
+    starts = list[str]()
+
+    def retire() -> None:
+        starts.extend(at for at, calls in client.processing().items() if calls)
+        client.retire_workers(starts)
+        with open(release, "w"):
+            pass
+
+    with (
+        Client(scheduler_address, set_as_default=False) as client,
+        worker(scheduler_address),
+        worker(scheduler_address),
+    ):
+        thread = when_started(started, retire)
+        calls = [("wait", {"started": started, "release": release})]
+        done = session(wait, executor=client, calls=calls)
+        thread.join()
+    assert len(starts) == 1
+    assert [call.status for call in done.calls] in (["unknown"], ["succeeded"])
+
+
+def test_an_address_is_connected_to_again_after_its_scheduler_died(tmp_path: Path) -> None:
+    with scheduler(tmp_path) as (process_, address):
+        with worker(address):
+            assert session(process, executor=f"dask:{address}", calls=[("process", {})]).calls[0]
+        process_.kill()
+    with scheduler(tmp_path, int(address.rpartition(":")[2])), worker(address):
+        (call,) = session(process, executor=f"dask:{address}", calls=[("process", {})]).calls
+        assert call.status == "succeeded"
+
+
 # -- interrupts -----------------------------------------------------------------------------------
 
 
@@ -483,5 +620,105 @@ def test_a_killed_engine_leaves_the_outcome_unknown_and_one_effect(
     done = session(die, executor=engines, calls=[("die", {"path": str(path)})])
     (call,) = done.pending
     assert call.status == "unknown"
-    assert call.unknown_reason.startswith("its executor lost the call: EngineError")
+    assert call.unknown_reason.startswith("engine ")
+    assert "(ipyparallel) lost the call: RemoteError: [Engine Exception] EngineError" in (
+        call.unknown_reason
+    )
     assert path.read_text() == "ran\n"
+
+
+# -- workers that are killed at any moment ---------------------------------------------------------
+
+
+def _doomed(path: str, call: int, lives: float) -> int:
+    # The alarm ends the process: in this call, while its result is sent, or in a later call.
+    signal.setitimer(signal.ITIMER_REAL, lives)
+    with open(path, "a") as file:
+        file.write(f"{call}\n")
+    return 10 * call
+
+
+@tool(executor=True)
+def doomed(path: str, call: int, lives: float) -> int:
+    """Have an effect, in a process that does not live long."""
+    return _doomed(path, call, lives)
+
+
+@tool(executor=True, idempotent=True)
+def doomed_or_again(path: str, call: int, lives: float) -> int:
+    """Have an effect that may come twice, in a process that does not live long."""
+    return _doomed(path, call, lives)
+
+
+FORKING = """
+import asyncio, os, sys
+import jupyter_toolcall.tools.dask_executor
+from distributed import Worker
+
+async def live():
+    async with Worker(sys.argv[1], nthreads=1, dashboard=False) as worker:
+        await worker.finished()
+
+alive = 0
+while True:
+    while alive < 3:
+        alive += 1
+        if os.fork() == 0:
+            asyncio.run(live())
+            os._exit(0)
+    os.wait()
+    alive -= 1
+"""
+"""Starts workers of a scheduler, and another one for each that dies. A fork has all modules."""
+
+
+@contextmanager
+def forked_workers(address: str) -> Iterator[None]:
+    process = subprocess.Popen(
+        [sys.executable, "-c", FORKING, address],
+        env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)},
+        start_new_session=True,
+    )
+    with process:
+        try:
+            yield
+        finally:
+            os.killpg(process.pid, signal.SIGKILL)
+
+
+@pytest.mark.long
+def test_of_two_hundred_killed_workers_none_has_an_effect_twice_or_loses_a_result(
+    tmp_path: Path,
+) -> None:
+    path, drawn = tmp_path / "effects", random.Random(19)
+    kinds = "doomed", "doomed_or_again"
+    calls = [
+        (
+            drawn.choice(kinds),
+            {"path": str(path), "call": number, "lives": drawn.uniform(1e-6, 2e-2)},
+        )
+        for number in range(260)
+    ]
+    with (
+        scheduler(tmp_path) as (_, address),
+        forked_workers(address),
+        Client(address, set_as_default=False) as client,
+    ):
+        model = Scripted([calls, "Done."])
+        done = Session(
+            Toolbox(doomed, doomed_or_again), model, scheme="flat", approve="all", executor=client
+        ).ask("Go.")
+        while done.text != "Done.":
+            for call in done.run().pending:
+                done.decide(call, "reject", reason="I look myself.")
+    effects = Counter(map(int, path.read_text().split()))
+    for number, call in enumerate(done.calls):
+        again = call.tool == "doomed_or_again"
+        assert effects[number] <= (2 if again else 1)
+        assert call.status in ("succeeded", "rejected", "failed")
+        if call.status == "succeeded":
+            assert (call.result, effects[number] >= 1) == (10 * number, True)
+        if call.status == "failed":
+            assert effects[number] == 0
+    outcomes = [e.event.outcome for e in done.journal if isinstance(e.event, Finished)]
+    assert sum(isinstance(outcome, Unknown) for outcome in outcomes) >= 200

@@ -6,14 +6,13 @@ import type { INotebookTracker, NotebookPanel } from '@jupyterlab/notebook';
 import { type Kernel, KernelMessage } from '@jupyterlab/services';
 import { Signal } from '@lumino/signaling';
 import { type Command, type Notice, VERSION } from '../generated/contract';
-import { applyNotice, EMPTY_MODEL, type Model } from '../view/model';
+import { applyNotice, EMPTY_MODEL, isBusy, type Model } from '../view/model';
 import { t } from '../view/text';
 import { hasPanel, noticeIn, panelIn, sendTo } from './comm';
 import { panelsIn, watchOutputs } from './outputs';
 
 /** Kernel states that end its sessions. */
 const ENDING_STATUSES: readonly Kernel.Status[] = ['restarting', 'autorestarting', 'terminating', 'dead'];
-const BUSY_PHASES: readonly string[] = ['running', 'thinking'];
 const ENDED_PHASES: readonly string[] = ['finished', 'failed', 'stopped'];
 /** Milliseconds between two `hello` commands: first, and at most. */
 const [FIRST, LONGEST] = [400, 10_000];
@@ -40,7 +39,7 @@ export class LiveSession {
     const { kernel } = this.sessions;
     if (!kernel || this.state === 'lost') return;
     // A kernel that runs a tool reads no messages; an interrupt stops it at once.
-    if (command.type === 'stop' && BUSY_PHASES.includes(this.model.session.phase)) void kernel.interrupt();
+    if (command.type === 'stop' && isBusy(this.model)) void kernel.interrupt();
     else sendTo(kernel, this.panel, command);
   }
 

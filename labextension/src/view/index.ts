@@ -17,7 +17,7 @@ import { Graph } from './graph';
 import { finished } from './incremental';
 import { Announcer, canStep, download, type ExportFormat, fileName, isExportFormat, PanelHead } from './head';
 import { MessagesTab } from './messages/messages_tab';
-import { applyNotice, drawsInSlices, EMPTY_MODEL, isLarge, type Model, readNotice } from './model';
+import { applyNotice, drawsInSlices, EMPTY_MODEL, isBusy, isLarge, type Model, readNotice } from './model';
 import type { FullCall } from './rows';
 import { StepList } from './steps';
 import { TabBar } from './tabs';
@@ -55,7 +55,6 @@ export type ShortcutAction = 'approve' | 'reject' | 'edit' | 'step' | 'focus';
 
 /** Milliseconds between two redraws while the session runs. */
 const FRAME_MS = 80;
-const BUSY_PHASES: readonly string[] = ['running', 'thinking'];
 
 /** Pixels that a notebook's own bars take above and below the cells. */
 const CHROME = 130;
@@ -293,9 +292,8 @@ export class PanelView {
 
   /** Whether the card stands above the tabs: from the first question to the end of the run. */
   private _decides(view: ViewState): boolean {
-    const { phase } = view.model.session;
     const asks = (view.waitingCall ?? view.personTurn ?? view.toGuess) !== null;
-    return view.live && !view.isPast && (asks || (this._isDeciding && BUSY_PHASES.includes(phase)));
+    return view.live && !view.isPast && (asks || (this._isDeciding && isBusy(view.model)));
   }
 
   /** Between two decisions the card keeps its height, so that nothing below it moves. */
@@ -364,7 +362,7 @@ export class PanelView {
   /** Redraws at once if the person waits, else at most once per `FRAME_MS`. */
   private _paintSoon(notice: Notice): void {
     const delay = this._paintedAt + FRAME_MS - performance.now();
-    const bursts = notice.type === 'delta' && BUSY_PHASES.includes(this._model.session.phase);
+    const bursts = notice.type === 'delta' && isBusy(this._model);
     if (!bursts || delay <= 0) this._paint();
     else this._paintTimer ??= setTimeout(() => this._paint(), delay);
   }

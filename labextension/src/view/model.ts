@@ -216,6 +216,9 @@ function* wholeModel(notice: UnknownRow): Generator<void, Model> {
   return { ...(yield* modelWithRows(EMPTY_MODEL, isRecord(notice.rows) ? notice.rows : {})), live: notice.live !== false };
 }
 
+/** Whether the model or a tool is at work. */
+export const isBusy = ({ session }: Model): boolean => ['running', 'thinking'].includes(session.phase);
+
 /** Whether a notice has so many rows that they are read slice by slice. */
 export const isLarge = (notice: unknown): boolean =>
   isRecord(notice) && isRecord(notice.rows) && Object.values(notice.rows).reduce<number>((sum, rows) => sum + list(rows).length, 0) > LARGE;

@@ -2,7 +2,7 @@
 import { type Child, focusedKey, focusInPlace, h, mutedText, screenReaderText, whenChanged } from '../dom';
 import { ranText } from '../head';
 import { button } from '../icons';
-import type { Model } from '../model';
+import { isBusy, type Model } from '../model';
 import { formatDuration, oneLine, plural, t, tn } from '../text';
 import type { PanelActions, ViewState } from '../view_state';
 import {
@@ -21,7 +21,6 @@ import { textLines } from './differences';
 import { pairRows, rowHead, tableRow } from './pair_rows';
 
 const MOST_ROWS = 200;
-const BUSY_PHASES: readonly string[] = ['running', 'thinking'];
 
 function hiddenButton(view: ViewState, acts: PanelActions): Child {
   const gone = hiddenBranches(view.model);
@@ -69,7 +68,7 @@ function compareBar(view: ViewState, shown: Sides, acts: PanelActions): HTMLElem
 
 /** The message while no comparison of the two branches is available. */
 function notCompared(view: ViewState, names: string): HTMLElement {
-  const busy = BUSY_PHASES.includes(view.model.session.phase) ? ` ${t('The result appears after this step.')}` : '';
+  const busy = isBusy(view.model) ? ` ${t('The result appears after this step.')}` : '';
   const asked = (names ? t('Comparing %1.', names) : t('Comparing the branches.')) + busy;
   const absent = names
     ? t('The comparison of %1 is not saved in this notebook. Run the cell to compare them.', names)

@@ -1,0 +1,134 @@
+"""Runs of an evaluation that overlap: in the kernel, where requests to models do, or whole runs on
+the workers of an executor. It knows no tasks: what runs, and what comes of it, is passed in.
+"""
+
+from __future__ import annotations
+
+import os
+import pickle
+import socket
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, Executor, Future, wait
+from contextlib import contextmanager
+from typing import Any, Protocol, TypeVar
+
+from ..core.errors import UsageError
+from ..core.interrupts import attempt
+from ..session.map_executor import ONE_SESSION
+from ..session.mapped_session import error_line
+from ..session.session import Session
+from ..session.sessions_together import SessionsTogether
+
+ANSWERS = 60.0
+"""Seconds in which a worker has to answer at first."""
+WORKERS = 32
+"""How many workers an executor is taken to have that does not say."""
+TICK = 0.2
+
+
+class Attempt(Protocol):
+    """A run that has not begun."""
+
+    def open(self) -> Session:
+        """Return its session, with its prompt recorded."""
+
+    def ended(self, session: Session | None, error: BaseException | None) -> Any:
+        """Return its result."""
+
+
+A = TypeVar("A", bound=Attempt)
+
+
+def runs_together(attempts: Iterable[A], jobs: int, keep: Callable[[A, Any], Any]) -> Iterator[Any]:
+    """Run attempts, of which at most `jobs` are under way at once, and yield what is kept of them.
+
+    `keep` gets each with its result when it ends. Raises KeyboardInterrupt once all that has
+    ended is yielded.
+    """
+    ended: list[Any] = []
+    stopped: KeyboardInterrupt | None = None
+
+    @contextmanager
+    def opened(each: A) -> Iterator[Session]:
+        yield each.open()
+
+    def on_end(each: A, session: Session | None, error: BaseException | None) -> None:
+        if not isinstance(error, KeyboardInterrupt):
+            ended.append(keep(each, each.ended(session, error)))
+
+    try:
+        SessionsTogether(opened, on_end, jobs).run(attempts)
+    except KeyboardInterrupt as error:
+        stopped = error
+    yield from ended
+    if stopped is not None:
+        raise stopped
+
+
+def is_in_this_process(executor: Executor) -> bool:
+    """Return whether an executor's workers are threads of this process. Raises UsageError."""
+    try:
+        process = executor.submit(_process).result(timeout=ANSWERS)
+    except TimeoutError:
+        raise UsageError(f"executor: no worker answered within {ANSWERS:.0f} s") from None
+    except Exception as error:
+        raise UsageError(f"executor: a worker cannot run tasks ({error_line(error)})") from None
+    return bool(process == _process())
+
+
+def _process() -> tuple[str, int]:
+    return socket.gethostname(), os.getpid()
+
+
+def demand_pickles(parts: Mapping[str, Any]) -> None:
+    """Raise UsageError, which names the part, where one cannot be sent to another process."""
+    for name, value in parts.items():
+        pickled, raised = attempt(pickle.dumps, value)
+        if pickled is None:
+            raise UsageError(
+                f"{name} cannot be pickled for a worker process ({raised}); name a file of tasks, "
+                "and schemes and models by their names"
+            )
+
+
+def run_alone(function: Callable[..., Any], *arguments: Any) -> Any:
+    """Run a function in a worker, whose other threads run no session meanwhile."""
+    with ONE_SESSION:
+        return function(*arguments)
+
+
+def runs_on_workers(
+    executor: Executor,
+    function: Callable[..., Any],
+    arguments: Iterable[tuple[Any, ...]],
+    jobs: int | None,
+    lost: Callable[[tuple[Any, ...], str], Any],
+) -> Iterator[tuple[tuple[Any, ...], Any]]:
+    """Yield arguments with what the function returned for them on a worker.
+
+    What a lost worker ran is not repeated, since it may have had effects: `lost` returns its
+    result. Raises KeyboardInterrupt at once; what has not begun is cancelled.
+    """
+    window = jobs or 2 * getattr(executor, "_max_workers", WORKERS)
+    pending, futures, more = iter(arguments), dict[Future[Any], tuple[Any, ...]](), True
+    try:
+        while more or futures:
+            while more and len(futures) < window:
+                each = next(pending, None)
+                if each is None:
+                    more = False
+                    break
+                try:
+                    futures[executor.submit(run_alone, function, *each)] = each
+                except (BrokenExecutor, RuntimeError) as error:
+                    yield each, lost(each, f"the executor takes no runs: {error_line(error)}")
+            for future in wait(futures, TICK, FIRST_COMPLETED).done if futures else ():
+                each = futures.pop(future)
+                raised = future.exception()
+                if raised is None:
+                    yield each, future.result()
+                else:
+                    yield each, lost(each, f"its worker was lost: {error_line(raised)}")
+    finally:
+        for future in futures:
+            future.cancel()

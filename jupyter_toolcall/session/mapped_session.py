@@ -1,0 +1,323 @@
+"""One session of a map: opened from its journal, continued to its next pause, and summed up.
+
+The kernel and the workers of an executor run the same functions. A session is written by one of
+them at a time, and its journal is all that the next one needs.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from functools import cached_property, partial
+from pathlib import Path
+from typing import Any, Literal
+
+from ..core.digests import digest
+from ..core.errors import ToolcallError, UsageError
+from ..core.events import Opened
+from ..core.interrupts import Hold
+from ..core.journal import Journal
+from ..core.state import AskModel, State
+from ..core.text import visible_text
+from ..engine.cursor import Cursor, SessionContext
+from ..engine.decisions import waiting_calls
+from ..engine.forks import replay_cursor, resume_replay
+from ..engine.opening import open_session
+from ..engine.replay import advance
+from ..schemes.messages import Model
+from ..storage.journal_file import (
+    HELD_ELSEWHERE,
+    JournalHandle,
+    journals_folder,
+    key_problem,
+    open_journal,
+    read_journal,
+)
+from ..storage.signatures import signer
+from ..storage.value_store import value_store
+from ..tools.toolbox import Toolbox
+from .session import Session
+
+Status = Literal["not started", "interrupted", "waiting", "failed", "finished"]
+"""How a session of a map stands: "interrupted" continues by itself, "waiting" needs a person,
+"failed" says why in `error` and is tried again by the next run."""
+STATUSES: tuple[Status, ...] = ("waiting", "failed", "interrupted", "not started", "finished")
+"""In the order in which a table lists them."""
+LONGEST_TEXT = 300
+"""Characters of an error, or of the last reply, that a summary keeps."""
+LOCKED = 10.0
+"""Seconds that a journal may be held by a worker that is just ending."""
+TICK = 0.05
+
+
+@dataclass(frozen=True, slots=True)
+class SessionSummary:
+    """What a table shows of a session; all that the kernel keeps of one that has ended."""
+
+    status: Status = "not started"
+    calls: int = 0
+    turns: int = 0
+    tokens: int = 0
+    """Tokens of all requests and replies."""
+    saved: tuple[str, ...] = ()
+    """The names of the outputs that are saved."""
+    waits_for: tuple[str, ...] = ()
+    """The tools whose calls wait for a person."""
+    text: str = ""
+    """The beginning of the last reply."""
+    error: str = ""
+
+
+@dataclass(frozen=True)
+class JournalFolder:
+    """The folder of a map's journals: a name in the user's data directory, or a path."""
+
+    name: str = ""
+    absolute: str = ""
+
+    @property
+    def path(self) -> Path:
+        """The folder on this machine, whose data directory may have another path."""
+        return Path(self.absolute) if self.absolute else journals_folder() / "maps" / self.name
+
+
+@dataclass(frozen=True)
+class SessionSetup:
+    """What all sessions of a map are opened with.
+
+    Attributes:
+        toolbox: the tools, or a function without parameters that returns them.
+        model: as for `Session`, or a function or class without parameters that returns one.
+        options: the other arguments of `Session`, by name.
+        folder: where the journals are.
+    """
+
+    toolbox: Toolbox | Callable[[], Toolbox]
+    model: Model | str | Callable[[], Model] | None
+    options: Mapping[str, Any]
+    folder: JournalFolder = field(default_factory=JournalFolder)
+
+    @cached_property
+    def tools(self) -> Toolbox:
+        """The tools, created once in each process."""
+        toolbox: Any = self.toolbox
+        creates = is_factory(toolbox) or isinstance(toolbox, partial)
+        tools: Toolbox = toolbox() if creates else toolbox
+        return tools
+
+    @cached_property
+    def replies(self) -> Model | str | None:
+        """The model, created once in each process."""
+        model: Any = self.model
+        replies: Model | str | None = model() if is_factory(model) else model
+        return replies
+
+    def open(self, journal: Journal) -> tuple[SessionContext, Opened]:
+        """Return the context and the first event of a session. Raises what `Session` raises."""
+        return open_session(self.tools, self.replies, journal=journal, **self.options)
+
+
+def is_factory(value: object) -> bool:
+    """Return whether a value is a class, or a function without parameters, and so no model."""
+    if isinstance(value, type):
+        return True
+    code = getattr(value, "__code__", None)
+    return code is not None and code.co_argcount == 0 and not code.co_flags & 0x04
+
+
+@dataclass(frozen=True, slots=True)
+class MappedPrompt:
+    """A prompt of a map, and the name of its journal."""
+
+    index: int
+    text: str
+    key: str
+
+    def path(self, folder: JournalFolder) -> Path:
+        return folder.path / f"{self.key}.jsonl"
+
+
+def mapped_prompts(texts: list[str]) -> tuple[MappedPrompt, ...]:
+    """Return the prompts with their journals' names; equal prompts have journals of their own.
+
+    A name depends on no other prompt, so that a longer list continues the same sessions.
+    """
+    occurrences: dict[str, int] = {}
+    mapped = []
+    for index, text in enumerate(texts):
+        occurrences[text] = occurrences.get(text, 0) + 1
+        mapped.append(MappedPrompt(index, text, digest("prompt", text, occurrences[text])[:20]))
+    return tuple(mapped)
+
+
+# -- opening ---------------------------------------------------------------------------------
+
+
+@contextmanager
+def written_session(setup: SessionSetup, prompt: MappedPrompt) -> Iterator[Session]:
+    """Open a session that this process alone writes, at its newest entry.
+
+    Raises UsageError where another process writes it, or it was recorded with another setup.
+    """
+    handle = _writer(prompt.path(setup.folder))
+    try:
+        yield _session(setup, prompt, handle.journal, handle.doubt or key_problem())
+    finally:
+        handle.close()
+
+
+def read_session(setup: SessionSetup, prompt: MappedPrompt) -> Session:
+    """Return a copy of a session as it is on disk, in memory alone; its calls wait for you."""
+    journal = read_journal(prompt.path(setup.folder), seal=signer(journals_folder()))
+    journal.mark_open_calls("copied")
+    return _session(setup, prompt, journal, key_problem())
+
+
+def _writer(path: Path) -> JournalHandle:
+    until = time.monotonic() + LOCKED
+    handle = open_journal(path, signer(journals_folder()))
+    while handle.again is not None:
+        if handle.doubt != HELD_ELSEWHERE or time.monotonic() > until:
+            handle.close()
+            raise UsageError(f"{path.stem}: {handle.doubt}")
+        time.sleep(TICK)
+        handle = handle.again()
+    return handle
+
+
+def _session(
+    setup: SessionSetup, prompt: MappedPrompt, journal: Journal, unreliable: str
+) -> Session:
+    context, opened = setup.open(journal)
+    context.values.value_store = value_store()
+    context.unreliable_reason = unreliable
+    if len(journal):
+        session = Session.here(resume_replay(context, journal.leaves()[-1]), prompt.key)
+        _demand_same_setup(session.state.opened, opened)
+    else:
+        session = Session.here(Cursor(context, journal.append(None, opened).id), prompt.key)
+    if not session.state.prompt:
+        session.ask(prompt.text)
+    return session
+
+
+def _demand_same_setup(recorded: Opened, now: Opened) -> None:
+    def setup(opened: Opened) -> dict[str, Any]:
+        inputs = {name: (made.kind, made.content) for name, made in opened.inputs}
+        return {
+            "scheme": opened.scheme,
+            "system": opened.system,
+            "outputs": dict(opened.outputs),
+            "inputs": inputs,
+        }
+
+    before, after = setup(recorded), setup(now)
+    if other := [name for name in before if before[name] != after[name]]:
+        raise UsageError(
+            f"these sessions were recorded with other {' and '.join(other)}; "
+            "give the map another name"
+        )
+
+
+# -- running ---------------------------------------------------------------------------------
+
+
+def continue_session(
+    setup: SessionSetup, prompt: MappedPrompt, stopped: Callable[[], bool]
+) -> SessionSummary:
+    """Continue a session until it pauses or ends, and return its summary.
+
+    `stopped` is asked between two steps. Nothing is raised: what goes wrong is in the summary.
+    """
+    try:
+        with written_session(setup, prompt) as session:
+            return _run(session, stopped)
+    except Exception as error:
+        return SessionSummary("failed", error=error_line(error))
+    except KeyboardInterrupt:
+        return SessionSummary("interrupted")
+
+
+def _run(session: Session, stopped: Callable[[], bool]) -> SessionSummary:
+    try:
+        begin(session)
+        with Hold() as hold:
+            while not stopped():
+                if advance(session.cursor) is None:
+                    return end(session)
+                hold.deliver()
+        return summary(session, "interrupted")
+    # A model is somebody's function: what it raises ends this session alone.
+    except Exception as error:
+        return summary(session, "failed", session.cursor.context.hide(error_line(error)))
+    except KeyboardInterrupt:
+        return summary(session, "interrupted")
+
+
+def begin(session: Session) -> None:
+    """Prepare a session that was opened for its next step.
+
+    Values that are not at hand any more are computed again by a replay, which runs nothing
+    that must not run twice.
+    """
+    cursor = session.cursor
+    cursor.refresh()
+    made = cursor.state.objects.values()
+    if all(cursor.context.values.has_value(each.digest, each.content) for each in made):
+        return
+    session.cursor = cursor = replay_cursor(cursor, None)
+    while cursor.replay_queue.next(cursor.state.open) is not None:
+        if advance(cursor) is None:
+            break
+
+
+def end(session: Session) -> SessionSummary:
+    """Return the summary of a session that takes no step by itself, and keep its outputs."""
+    state, values = session.state, session.cursor.context.values
+    if waiting_calls(session.cursor):
+        return summary(session, "waiting")
+    if error := _missing(session):
+        return summary(session, "failed", error)
+    values.save(made.digest for name, made in state.objects.items() if name in _names(state))
+    return summary(session, "finished")
+
+
+def _names(state: State) -> set[str]:
+    """Return the names of the objects that are saved as outputs."""
+    return {name for name in state.outputs.values() if isinstance(name, str)}
+
+
+def _missing(session: Session) -> str:
+    """Return what a session lacks that waits for nobody, "" where it is finished."""
+    cursor = session.cursor
+    if cursor.turn_limit_reached and isinstance(cursor.next_step, AskModel):
+        turns = session.state.turns_since
+        return f"stopped after {turns} replies of the model; a larger max_turns continues"
+    if isinstance(cursor.next_step, AskModel):
+        return "the model has no reply yet"
+    missing = [name for name in session.state.opened.outputs if name not in session.state.outputs]
+    return f"{', '.join(missing)} was never saved" if missing else ""
+
+
+def summary(session: Session, status: Status, error: str = "") -> SessionSummary:
+    """Return the summary of a session as it stands."""
+    state = session.state
+    waiting = waiting_calls(session.cursor) if status == "waiting" else ()
+    return SessionSummary(
+        status,
+        len(state.order),
+        state.turns,
+        state.tokens,
+        tuple(name for name in state.opened.outputs if name in state.outputs),
+        tuple(call.tool for call in waiting),
+        visible_text(state.said.strip(), LONGEST_TEXT),
+        error,
+    )
+
+
+def error_line(error: BaseException) -> str:
+    """Return an error as one line."""
+    name = "" if isinstance(error, ToolcallError) else f"{type(error).__name__}: "
+    return visible_text(f"{name}{' '.join(str(error).split())}".rstrip(": "), LONGEST_TEXT)

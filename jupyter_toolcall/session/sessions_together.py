@@ -1,0 +1,168 @@
+"""Several sessions in one kernel: their requests to models overlap in threads, all else is one
+after the other in the thread that calls.
+
+Tools may print, plot, and use what belongs to one thread, so no two of them run at once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+from typing import Any, Generic, TypeVar
+
+from ..core.interrupts import Hold, interruptible
+from ..core.state import AskModel
+from ..engine.cursor import Cursor
+from ..engine.replay import advance
+from ..engine.turn import record_reply, timed_reply
+from ..schemes.messages import Request
+from .session import Session
+
+Task = TypeVar("Task")
+TICK = 0.2
+"""Seconds: on Windows a wait without a timeout cannot be interrupted."""
+
+
+@dataclass
+class _OpenSession(Generic[Task]):
+    """A session that is under way, and the request that it waits for."""
+
+    task: Task
+    context: AbstractContextManager[Session]
+    session: Session
+    request: Request | None = None
+
+
+@dataclass
+class SessionsTogether(Generic[Task]):
+    """Runs sessions to their next pause, at most `jobs` at a time.
+
+    Args:
+        open_session: opens the session of a task, with its prompt recorded.
+        on_end: gets each task with its session, None where that was not opened, and what was
+            raised: None where the session paused or ended, KeyboardInterrupt where it was stopped.
+        jobs: how many requests to models are under way at once.
+    """
+
+    open_session: Callable[[Task], AbstractContextManager[Session]]
+    on_end: Callable[[Task, Session | None, BaseException | None], None]
+    jobs: int
+
+    def run(self, tasks: Iterable[Task]) -> None:
+        """Run all tasks. Raises KeyboardInterrupt once what is under way is reported and closed.
+
+        A reply that arrived is recorded in any case; one that is still awaited is not.
+        """
+        threads = ThreadPoolExecutor(self.jobs, thread_name_prefix="toolcall-request")
+        requested: dict[Future[Any], _OpenSession[Task]] = {}
+        pending = iter(tasks)
+        try:
+            # An interrupt must not come between a reply's arrival and its record.
+            with Hold() as hold:
+                try:
+                    self._run(pending, requested, threads, hold)
+                except KeyboardInterrupt as error:
+                    for future, each in requested.items():
+                        self._stop(each, future, error)
+                    raise
+        finally:
+            threads.shutdown(wait=False, cancel_futures=True)
+
+    def _run(
+        self,
+        pending: Iterator[Task],
+        requested: dict[Future[Any], _OpenSession[Task]],
+        threads: ThreadPoolExecutor,
+        hold: Hold,
+    ) -> None:
+        more = True
+        while more or requested:
+            while more and len(requested) < self.jobs:
+                hold.deliver()
+                try:
+                    opened = self._opened(next(pending))
+                except StopIteration:
+                    more = False
+                    break
+                if opened is not None:
+                    self._continue(opened, None, requested, threads, hold)
+            done = interruptible(wait, requested, TICK, FIRST_COMPLETED).done if requested else ()
+            for future in done:
+                self._continue(requested.pop(future), future, requested, threads, hold)
+
+    def _opened(self, task: Task) -> _OpenSession[Task] | None:
+        context = self.open_session(task)
+        try:
+            return _OpenSession(task, context, context.__enter__())
+        except Exception as error:
+            self.on_end(task, None, error)
+            return None
+
+    def _continue(
+        self,
+        opened: _OpenSession[Task],
+        arrived: Future[Any] | None,
+        requested: dict[Future[Any], _OpenSession[Task]],
+        threads: ThreadPoolExecutor,
+        hold: Hold,
+    ) -> None:
+        """Record the reply that arrived, and take steps to the next request or pause."""
+        cursor = opened.session.cursor
+        try:
+            if arrived is not None and not _record(cursor, opened, arrived):
+                opened.request = None
+            else:
+                opened.request = request_due(cursor, hold)
+            if opened.request is not None:
+                requested[threads.submit(timed_reply, cursor, opened.request)] = opened
+                return
+        # A model and a tool are other people's functions: what they raise ends this session.
+        except (Exception, KeyboardInterrupt) as error:
+            self._close(opened, error)
+            if isinstance(error, KeyboardInterrupt):
+                raise
+            return
+        self._close(opened, None)
+
+    def _stop(
+        self, opened: _OpenSession[Task], future: Future[Any], error: KeyboardInterrupt
+    ) -> None:
+        try:
+            if future.done() and not future.cancelled() and future.exception() is None:
+                _record(opened.session.cursor, opened, future)
+        finally:
+            self._close(opened, error)
+
+    def _close(self, opened: _OpenSession[Task], error: BaseException | None) -> None:
+        try:
+            self.on_end(opened.task, opened.session, error)
+        finally:
+            opened.context.__exit__(None, None, None)
+
+
+def _record(cursor: Cursor, opened: _OpenSession[Any], arrived: Future[Any]) -> bool:
+    """Record a reply; return whether there was one. Raises what the model raised."""
+    reply, meta = arrived.result()
+    if reply is None or opened.request is None:
+        return False
+    record_reply(cursor, reply, opened.request, **meta)
+    return True
+
+
+def request_due(cursor: Cursor, hold: Hold) -> Request | None:
+    """Take steps until the model is to be asked, and return the request; None for a pause."""
+    while True:
+        state = cursor.state
+        is_new = (
+            cursor.holding_hook is None
+            and cursor.context.model is not None
+            and cursor.replay_queue.next(state.open) is None
+            and isinstance(cursor.next_step_in(state), AskModel)
+        )
+        if is_new:
+            return None if cursor.turn_limit_reached else cursor.request_in(state)
+        if advance(cursor) is None:
+            return None
+        hold.deliver()

@@ -1,0 +1,612 @@
+"""Read-only calls of one reply that run together: the order in which they end changes nothing."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+import sys
+import threading
+from collections.abc import Callable, Iterator
+from concurrent.futures import Executor, Future
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from jupyter_toolcall import Scripted, Session, Toolbox, tool
+from jupyter_toolcall.core.errors import UsageError
+from jupyter_toolcall.core.events import Finished, Started
+from jupyter_toolcall.engine.hooks import SessionHooks
+from jupyter_toolcall.jupyter.options import parse_options
+from jupyter_toolcall.jupyter.panel_controller import PanelController
+from jupyter_toolcall.tools.running_tool import (
+    InputRequest,
+    InputRequired,
+    OutcomeUnknown,
+    report_progress,
+)
+
+Calls = list[tuple[str, dict[str, Any]]]
+
+
+class Potato:
+    """A potato with a weight."""
+
+    def __init__(self, weight: int) -> None:
+        self.weight = weight
+
+
+@dataclass
+class DrawnOrder(Executor, SessionHooks):
+    """An executor that ends one call each time that the session waits, in a drawn order."""
+
+    draw: Callable[[int], int]
+    """Returns which of so many calls ends."""
+    held: list[tuple[Future[Any], Callable[..., Any], tuple[Any, ...]]] = field(
+        default_factory=list
+    )
+    most: int = 0
+    """How many calls ran together at most."""
+    is_waiting: bool = False
+    """Whether the session waits already: it runs one call alone."""
+
+    def submit(self, function: Callable[..., Any], /, *args: Any, **named: Any) -> Future[Any]:
+        self.held.append((Future(), function, args))
+        self.most = max(self.most, len(self.held))
+        future = self.held[-1][0]
+        if self.is_waiting:
+            self.end(0)
+        return future
+
+    @contextmanager
+    def while_running(self) -> Iterator[None]:
+        if self.held:
+            self.end(self.draw(len(self.held)))
+        self.is_waiting = True
+        yield
+        self.is_waiting = False
+
+    def end(self, number: int) -> None:
+        """Run a call, and end it."""
+        future, function, args = self.held.pop(number)
+        future.set_running_or_notify_cancel()
+        future.set_result(function(*args))
+
+
+def kitchen(pool: DrawnOrder | None, ran: list[str]) -> Toolbox:
+    """Return tools that note what they run, on an executor or in the kernel."""
+    read = tool(executor=True if pool is None else pool, read_only=True)
+
+    @read
+    def weigh(potato: Potato) -> int:
+        """Weigh a potato."""
+        ran.append(f"weigh {potato.weight}")
+        return potato.weight
+
+    @read
+    def grow(weight: int) -> Potato:
+        """Return a new potato."""
+        ran.append(f"grow {weight}")
+        return Potato(weight)
+
+    @read
+    def halves(potato: Potato) -> list[Potato]:
+        """Return two new potatoes."""
+        ran.append(f"halves {potato.weight}")
+        return [Potato(potato.weight // 2), Potato(potato.weight - potato.weight // 2)]
+
+    @read
+    def wash(potato: Potato) -> None:
+        """Change a potato in place, though it says that it does not."""
+        ran.append(f"wash {potato.weight}")
+        potato.weight += 1
+
+    @read
+    def drop(weight: int) -> Potato:
+        """Fail."""
+        ran.append(f"drop {weight}")
+        raise ValueError(f"dropped {weight}")
+
+    @tool
+    def peel(potato: Potato) -> Potato:
+        """Return a potato that weighs less."""
+        ran.append(f"peel {potato.weight}")
+        return Potato(potato.weight - 1)
+
+    return Toolbox(Potato, weigh, grow, halves, wash, drop, peel)
+
+
+def cooked(replies: list[Calls], pool: DrawnOrder | None, jobs: int) -> tuple[Session, list[str]]:
+    """Return a session in which the replies ran, and what its tools ran."""
+    ran = list[str]()
+    box, model = kitchen(pool, ran), Scripted([*replies, "Done."])
+    session = Session(
+        box, model, scheme="flat", approve="all", jobs=jobs, inputs={"potato": Potato(80)}
+    )
+    context = session.cursor.context
+    context.hooks = (*context.hooks, *([] if pool is None else [pool]))
+    return session.tell("Cook."), ran
+
+
+def told(session: Session) -> list[Any]:
+    """Return the messages that the model is sent, and all objects."""
+    messages = [repr(message) for message in session.cursor.request.messages]
+    return [messages, [(name, session.state.objects[name]) for name in session.objects]]
+
+
+NAMES = st.integers(1, 7).map(lambda number: {"potato": f"Potato#{number}"})
+WEIGHTS = st.integers(1, 9).map(lambda weight: {"weight": weight})
+CALLS = st.one_of(
+    st.tuples(st.sampled_from(["weigh", "halves", "wash", "peel"]), NAMES),
+    st.tuples(st.sampled_from(["grow", "grow", "drop"]), WEIGHTS),
+)
+REPLIES = st.lists(st.lists(CALLS, min_size=1, max_size=5), min_size=1, max_size=3)
+
+
+@given(replies=REPLIES, jobs=st.integers(2, 5), data=st.data())
+@settings(deadline=None, max_examples=60)
+def test_a_session_is_the_same_whichever_call_ends_first(
+    replies: list[Calls], jobs: int, data: st.DataObject
+) -> None:
+    alone, ran_alone = cooked(replies, None, 1)
+    pool = DrawnOrder(lambda count: data.draw(st.integers(0, count - 1)))
+    session, ran = cooked(replies, pool, jobs)
+    assert told(session) == told(alone)
+    assert [*session.calls] == [*alone.calls]
+    assert sorted(ran) == sorted(ran_alone)
+    assert pool.most <= jobs
+
+    length = len(session.journal)
+    assert session.replay().run().head == session.head
+    assert len(session.journal) == length
+    assert session.verify()
+    assert len(session.journal) == length
+
+    edits = [call for call in alone.calls if "weight" in call.arguments and call.objects]
+    for call in edits[-2:]:
+        ran_alone.clear()
+        ran.clear()
+        one, other = (
+            each.edit(call.id, weight=call.arguments["weight"] + 20).run()
+            for each in (alone, session)
+        )
+        assert told(other) == told(one)
+        assert sorted(ran) == sorted(ran_alone)
+
+
+@given(
+    calls=st.lists(
+        st.one_of(
+            st.tuples(
+                st.sampled_from(["weigh", "halves", "wash"]), st.just({"potato": "Potato#1"})
+            ),
+            st.tuples(st.sampled_from(["grow", "drop"]), WEIGHTS),
+        ),
+        min_size=2,
+        max_size=4,
+    ),
+    jobs=st.integers(2, 4),
+    data=st.data(),
+)
+@settings(deadline=None, max_examples=25)
+def test_every_call_has_one_result_wherever_the_kernel_is_killed(
+    calls: Calls, jobs: int, data: st.DataObject, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    def draw(count: int) -> int:
+        return data.draw(st.integers(0, count - 1))
+
+    alone, _ = cooked([calls], None, 1)
+    session, _ = cooked([calls], DrawnOrder(draw), jobs)
+    lines = session.journal.dumps().splitlines(keepends=True)
+    path = tmp_path_factory.mktemp("killed") / "session.jsonl"
+    ends = [n for n, line in enumerate(lines) if '"started"' in line or '"finished"' in line]
+    for end in ends:
+        path.write_text("".join(lines[: end + 1]))
+        pool = DrawnOrder(draw)
+        again = Session.load(
+            path,
+            kitchen(pool, []),
+            Scripted([calls, "Done."]),
+            approve="all",
+            jobs=jobs,
+            inputs={"potato": Potato(80)},
+        )
+        again.cursor.context.hooks += (pool,)
+        again = again.run()
+        while again.pending:
+            again = again.decide(again.pending[0], "approve").run()
+        results = again.cursor.request.messages[2].results  # type: ignore[union-attr]
+        assert [each.call_id for each in results] == [call.id for call in alone.calls]
+        assert told(again) == told(alone)
+
+
+# -- which calls run together -----------------------------------------------------------------
+
+
+def together(*tools: Any, calls: Calls, jobs: int = 4, **more: Any) -> tuple[Session, DrawnOrder]:
+    """Return a session whose one reply asks for these calls; the last one that began ends first."""
+    pool = DrawnOrder(lambda count: count - 1)
+    session = Session(
+        Toolbox(*tools),
+        Scripted([calls, "Done."]),
+        **{"approve": "all", "scheme": "flat", "jobs": jobs, "executor": pool, **more},
+    )
+    session.cursor.context.hooks += (pool,)
+    return session.tell("Go."), pool
+
+
+@tool(executor=True, read_only=True)
+def one(n: int) -> int:
+    """Return a number."""
+    return n
+
+
+@tool(executor=True)
+def write(n: int) -> int:
+    """Change something."""
+    return n
+
+
+def trace(session: Session) -> str:
+    """Return the starts and ends of calls, by step, such as `+1 +2 -2 -1`."""
+    steps = {call.id: call.step for call in session.calls}
+    signs = {Started: "+", Finished: "-"}
+    return " ".join(
+        f"{signs[type(entry.event)]}{steps[entry.event.call_id]}"
+        for entry in session.journal.path(session.head)
+        if isinstance(entry.event, Started | Finished)
+    )
+
+
+ONES: Calls = [("one", {"n": n}) for n in range(4)]
+
+
+def test_calls_run_one_after_the_other_by_default() -> None:
+    session, _ = together(one, calls=ONES, jobs=1)
+    assert trace(session) == "+1 -1 +2 -2 +3 -3 +4 -4"
+
+
+def test_at_most_so_many_run_together_and_each_start_is_recorded_before() -> None:
+    assert trace(together(one, calls=ONES)[0]) == "+1 +2 +3 +4 -4 -3 -2 -1"
+    assert trace(together(one, calls=ONES, jobs=3)[0]) == "+1 +2 +3 -3 +4 -4 -2 -1"
+
+
+def test_no_call_is_moved_across_one_that_writes() -> None:
+    session, _ = together(one, write, calls=[*ONES[:2], ("write", {"n": 9}), *ONES[2:]])
+    assert trace(session) == "+1 +2 -2 -1 +3 -3 +4 +5 -5 -4"
+
+
+def test_a_call_that_a_person_has_to_decide_on_stops_those_behind_it() -> None:
+    session, _ = together(
+        *(one, write), calls=[*ONES[:2], ("write", {"n": 9}), *ONES[2:]], approve="ask"
+    )
+    assert trace(session) == "+1 +2 -2 -1"
+    assert trace(session.decide(session.pending[0], "approve").run()).endswith("+3 -3 +4 +5 -5 -4")
+
+
+@tool(executor=True, read_only=True)
+def grow(weight: int) -> Potato:
+    """Return a potato."""
+    return Potato(weight)
+
+
+@tool(executor=True, read_only=True)
+def weigh(potato: Potato) -> int:
+    """Weigh a potato."""
+    return potato.weight
+
+
+def test_a_call_that_takes_the_result_of_another_one_runs_after_it() -> None:
+    grown: Calls = [("grow", {"weight": 1}), ("grow", {"weight": 2})]
+    session, _ = together(Potato, grow, weigh, calls=[*grown, ("weigh", {"potato": "Potato#1"})])
+    assert trace(session) == "+1 +2 -2 -1 +3 -3"
+    assert session.calls[2].result == 1
+
+
+class Bag:
+    """What holds numbers."""
+
+    def __init__(self, *numbers: int) -> None:
+        self.numbers = [*numbers]
+
+    @tool(executor=True, read_only=True)
+    def more(self, n: int) -> Bag:
+        """Return a bag with one more number."""
+        return Bag(*self.numbers, n)
+
+
+def test_a_call_on_the_newest_object_runs_after_the_call_that_makes_it() -> None:
+    calls: Calls = [("Bag_more", {"n": 1}), ("Bag_more", {"n": 2})]
+    session, _ = together(Bag, calls=calls, inputs={"bag": Bag()})
+    assert trace(session) == "+1 -1 +2 -2"
+    assert session["Bag#3"].numbers == [1, 2]
+
+
+class Register:
+    """A stateful instance."""
+
+    def __init__(self) -> None:
+        self.reads = 0
+
+    @tool(executor=True, read_only=True)
+    def look(self) -> int:
+        """Count."""
+        self.reads += 1
+        return self.reads
+
+
+def test_calls_on_the_state_of_an_instance_run_one_after_the_other() -> None:
+    session, _ = together(Register(), calls=[("Register_look", {}), ("Register_look", {})])
+    assert trace(session) == "+1 -1 +2 -2"
+    assert [call.result for call in session.calls] == [1, 2]
+
+
+# -- in threads and in the loop ---------------------------------------------------------------
+
+
+def run(*tools: Any, calls: Calls, jobs: int = 4, **more: Any) -> Session:
+    """Return a session whose one reply asks for these calls."""
+    options: dict[str, Any] = {"scheme": "flat", "approve": "all", **more}
+    return Session(Toolbox(*tools), Scripted([calls, "Done."]), jobs=jobs, **options).tell("Go.")
+
+
+def test_sync_tools_run_in_threads_and_their_prints_are_their_own() -> None:
+    barrier = threading.Barrier(3)
+
+    @tool(read_only=True)
+    def meet(n: int) -> str:
+        """Return the thread once all have printed."""
+        print("first", n)
+        barrier.wait(60)
+        print("second", n, file=sys.stderr)
+        return threading.current_thread().name
+
+    session = run(meet, calls=[("meet", {"n": n}) for n in range(3)])
+    assert {call.result for call in session.calls} == {"toolcall-call"}
+    prints = {
+        entry.event.call_id: entry.meta["prints"]
+        for entry in session.journal
+        if isinstance(entry.event, Finished)
+    }
+    assert [prints[call.id] for call in session.calls] == [
+        f"first {n}\nsecond {n}\n" for n in range(3)
+    ]
+
+
+def test_async_tools_run_in_one_loop_and_their_prints_are_their_own() -> None:
+    met: list[asyncio.Event] = []
+
+    @tool(read_only=True)
+    async def meet(n: int) -> str:
+        """Return the thread once all have printed."""
+        print("first", n)
+        met.append(asyncio.Event())
+        if len(met) == 3:
+            for event in met:
+                event.set()
+        await met[-1].wait() if len(met) < 3 else None
+        print("second", n)
+        return threading.current_thread().name
+
+    session = run(meet, calls=[("meet", {"n": n}) for n in range(3)])
+    assert {call.result for call in session.calls} == {"toolcall-async"}
+    prints = {
+        entry.event.call_id: entry.meta["prints"]
+        for entry in session.journal
+        if isinstance(entry.event, Finished)
+    }
+    assert [prints[call.id] for call in session.calls] == [
+        f"first {n}\nsecond {n}\n" for n in range(3)
+    ]
+
+
+def test_what_each_raises_is_its_own_failure() -> None:
+    @tool(read_only=True)
+    def divide(n: int) -> float:
+        """Divide by a number."""
+        if n == 3:
+            raise SystemExit("no")
+        return 6 / n
+
+    session = run(divide, calls=[("divide", {"n": n}) for n in range(4)])
+    assert [call.status for call in session.calls] == ["failed", "succeeded", "succeeded", "failed"]
+    assert [call.error for call in session.calls][::3] == [
+        "ZeroDivisionError: division by zero",
+        "SystemExit: no",
+    ]
+
+
+FORM = {"type": "object", "properties": {"name": {"type": "string"}}, "required": ["name"]}
+
+
+def test_a_call_asks_for_input_while_others_run_and_the_numbers_wait_for_it() -> None:
+    def grow_for(state: Any, responses: Any, arguments: Any) -> Potato:
+        return Potato(len(responses["who"].content["name"]))
+
+    @tool(read_only=True, resume=grow_for)
+    def ask() -> Potato:
+        """Ask for whom."""
+        raise InputRequired({"who": InputRequest("For whom?", FORM)})
+
+    session = run(Potato, ask, grow, calls=[("ask", {}), ("grow", {"weight": 9})])
+    assert [call.status for call in session.calls] == ["input required", "succeeded"]
+    assert session.objects == ()
+    session = session.decide(session.pending[0], "answer", result={"name": "Ada"}).run()
+    assert [call.object for call in session.calls] == ["Potato#1", "Potato#2"]
+    assert [session[name].weight for name in session.objects] == [3, 9]
+
+
+def test_an_unknown_outcome_of_one_waits_for_a_person_and_the_others_are_recorded() -> None:
+    @tool(read_only=True)
+    def lose() -> int:
+        """Lose its connection."""
+        raise OutcomeUnknown("the server stopped")
+
+    session = run(lose, one, calls=[("lose", {}), *ONES[:2]])
+    assert [call.status for call in session.calls] == ["unknown", "succeeded", "succeeded"]
+    done = session.decide(session.pending[0], "reject", reason="Leave it.").run()
+    assert str(done) == "Done."
+
+
+class Spans(SessionHooks):
+    """Notes which executions are open."""
+
+    def __init__(self) -> None:
+        self.open: list[str] = []
+        self.ended: list[tuple[str, Any]] = []
+        self.most = 0
+
+    @contextmanager
+    def around_execution(self, call: Any) -> Iterator[Callable[[Any], None]]:
+        self.open.append(call.call_id)
+        self.most = max(self.most, len(self.open))
+        yield lambda outcome: self.ended.append((call.call_id, outcome.data))
+        self.open.remove(call.call_id)
+
+
+def test_hooks_are_called_for_each_call() -> None:
+    spans = Spans()
+    session = Session(Toolbox(one), Scripted([ONES, "Done."]), scheme="flat", jobs=4)
+    session.cursor.context.hooks += (spans,)
+    session = session.tell("Go.")
+    assert spans.most == 4
+    assert spans.open == []
+    assert sorted(spans.ended) == [(call.id, call.result) for call in session.calls]
+
+
+# -- the panel --------------------------------------------------------------------------------
+
+
+def test_the_panel_shows_all_that_run_and_the_progress_of_each() -> None:
+    barrier, shown = threading.Barrier(3), list[Any]()
+
+    @tool(read_only=True)
+    def copy(n: int) -> int:
+        """Report the progress, and wait for the others."""
+        report_progress(f"file {n}")
+        barrier.wait(60)
+        return n
+
+    model = Scripted([[("copy", {"n": n}) for n in range(3)], "Done."])
+    session = Session(Toolbox(copy), model, scheme="flat", jobs=3)
+    controller = PanelController(session.ask("Copy."), shown.append)
+    controller.greet()
+    controller.run_to_pause()
+    rows = [row for notice in shown for row in notice.rows.calls]
+    running = [row for row in rows if row.status == "running"]
+    assert {row.step for row in running} == {1, 2, 3}
+    assert {"file 0", "file 1", "file 2"} & {row.change for row in running}
+    says = [row.says for notice in shown for row in notice.rows.session]
+    assert "Running 3 calls" in says
+    assert [row.status for row in rows if row.step == 3][-1] == "succeeded"
+
+
+def test_an_object_that_waits_for_another_call_is_shown_with_its_name() -> None:
+    session, _ = together(Potato, grow, calls=[("grow", {"weight": n}) for n in (1, 2, 3)])
+    rows = PanelController(session, lambda notice: None).whole()
+    assert [row.name for row in rows.objects] == ["Potato#1", "Potato#2", "Potato#3"]
+    tools = [row.text for row in rows.messages if row.role == "tool"]
+    assert [f"Potato#{n}" in text for n, text in enumerate(tools, 1)] == [True] * 3
+
+
+# -- interrupts -------------------------------------------------------------------------------
+
+
+def interrupted(session: Session, prompt: str = "Go.") -> Session:
+    """Return a session in which a prompt was interrupted."""
+    asked = session.ask(prompt)
+    with pytest.raises(KeyboardInterrupt):
+        asked.run()
+    return asked
+
+
+def test_an_interrupt_ends_the_wait_for_all_that_run_and_the_session_goes_on() -> None:
+    barrier, release, cancelled = threading.Barrier(3), threading.Event(), threading.Event()
+
+    @tool(read_only=True)
+    def hang(n: int) -> int:
+        """Wait for the test; the last one interrupts the kernel."""
+        barrier.wait(60)
+        if n == 0:
+            os.kill(os.getpid(), signal.SIGINT)
+        release.wait(60)
+        return n
+
+    @tool(read_only=True)
+    async def sleep() -> int:
+        """Sleep until it is cancelled."""
+        try:
+            await asyncio.Event().wait()
+        finally:
+            cancelled.set()
+        return 1
+
+    calls: Calls = [("sleep", {}), *(("hang", {"n": n}) for n in range(3)), ("one", {"n": 7})]
+    model = Scripted([calls, "Done."])
+    box = Toolbox(hang, sleep, one)
+    session = interrupted(Session(box, model, scheme="flat", jobs=4))
+    # The async tool was cancelled; the others go on in their threads.
+    assert cancelled.wait(60)
+    assert [call.status for call in session.calls] == ["interrupted"] * 4 + ["proposed"]
+    done = session.run()
+    assert [call.status for call in done.calls][-1] == "succeeded"
+    assert str(done) == "Done."
+    release.set()
+
+
+def test_what_ended_before_an_interrupt_keeps_its_result_and_what_did_not_begin_is_cancelled() -> (
+    None
+):
+    class OneByOne(DrawnOrder):
+        """Interrupts the kernel once one call has ended."""
+
+        @contextmanager
+        def while_running(self) -> Iterator[None]:
+            if len(self.held) == 3 and self.most == 4:
+                os.kill(os.getpid(), signal.SIGINT)
+                yield
+                return
+            with super().while_running():
+                yield
+
+    pool = OneByOne(lambda count: 1)
+    session = Session(Toolbox(one), Scripted([ONES, "Done."]), scheme="flat", jobs=4, executor=pool)
+    session.cursor.context.hooks += (pool,)
+    session = interrupted(session)
+    assert [call.status for call in session.calls] == [
+        *("interrupted", "succeeded", "interrupted", "interrupted"),
+    ]
+    assert all(future.cancelled() for future, _, _ in pool.held)
+    pool.most = 0
+    assert str(session.run()) == "Done."
+
+
+# -- options ----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("jobs", [0, -1, 1.5, "4", True])
+def test_what_is_no_number_of_calls_is_refused(jobs: Any) -> None:
+    with pytest.raises(UsageError, match=r"^jobs: .* is no number of calls; give 1 or more"):
+        Session(Toolbox(one), None, jobs=jobs)
+
+
+def test_a_line_says_how_many_run_together_and_a_setting_does_where_it_does_not() -> None:
+    assert parse_options("--jobs 4").jobs == 4
+    assert parse_options("", {"jobs": 3}).jobs == 3
+    assert parse_options("").jobs == 1
+    with pytest.raises(UsageError, match="--jobs: 0 is no number of calls"):
+        parse_options("--jobs 0")
+
+
+def test_a_session_that_is_loaded_takes_how_many_run_together(tmp_path: Path) -> None:
+    together(one, calls=ONES)[0].save(tmp_path / "ones.jsonl")
+    pool = DrawnOrder(lambda count: count - 1)
+    model = Scripted([ONES, "Done.", ONES, "Done."])
+    again = Session.load(tmp_path / "ones.jsonl", Toolbox(one), model, executor=pool, jobs=2)
+    again.cursor.context.hooks += (pool,)
+    assert trace(again.tell("Again.")).endswith("+5 +6 -6 +7 -7 +8 -8 -5")

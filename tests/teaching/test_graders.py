@@ -1,0 +1,152 @@
+"""The assignments of `docs/teaching.md` in nbgrader and otter-grader, both from PyPI."""
+
+from __future__ import annotations
+
+import csv
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import nbformat
+import pytest
+
+pytestmark = pytest.mark.long
+ROOT = Path(__file__).parents[2]
+PAGE = (ROOT / "docs" / "teaching.md").read_text()
+MESSAGE = "Not done yet: 2 of 5 checks hold. ✗ `dinner` is a plate of slices"
+FORGED = "# Mine\n\n## Checks\n" + "- All is well: `True`\n" * 5
+
+
+def blocks(title: str, language: str) -> list[str]:
+    """The fenced blocks of a section of the page."""
+    section = PAGE.partition(f"\n## {title}\n")[2].partition("\n## ")[0]
+    return re.findall(rf"^```{language}\n(.*?)\n```$", section, re.DOTALL | re.MULTILINE)
+
+
+CONFIG, *PLAIN, ANSWER, TEST_CELL = blocks("Grade with nbgrader", "ipython")
+RIGHT = "\n".join(line for line in ANSWER.splitlines() if not line.startswith("#"))
+WRONG = RIGHT.replace("SLICES", "STICKS")
+
+
+class Environment:
+    """A virtual environment with one grader and this package."""
+
+    def __init__(self, folder: Path, grader: str) -> None:
+        self.bin = folder / "venv" / "bin"
+        self.home = folder / "home"
+        self.home.mkdir()
+        subprocess.run([sys.executable, "-m", "venv", folder / "venv"], check=True)
+        pip: list[str | Path] = [
+            self.bin / "python",
+            "-m",
+            "pip",
+            "install",
+            "--quiet",
+            grader,
+            ROOT,
+        ]
+        done = subprocess.run(pip, capture_output=True, text=True)
+        if done.returncode:
+            pytest.fail(
+                f"pip cannot install {grader}; is the index reachable? {done.stderr[-500:]}"
+            )
+
+    def run(self, folder: Path, *command: str) -> str:
+        """Run a program of the environment in a folder; return what it printed."""
+        path = f"{self.bin}{os.pathsep}{os.environ['PATH']}"
+        places = {"PATH": path, "HOME": str(self.home), "JUPYTER_DATA_DIR": str(self.home / "data")}
+        done = subprocess.run(
+            command, cwd=folder, env={**os.environ, **places}, capture_output=True, text=True
+        )
+        assert done.returncode == 0, done.stdout[-2000:] + done.stderr[-2000:]
+        return done.stdout
+
+
+def code(source: str, **nbgrader: Any) -> Any:
+    """A code cell, with the metadata that nbgrader's Create Assignment writes."""
+    defaults = {"schema_version": 3, "cell_type": "code", "grade": False, "solution": False}
+    defaults |= {"locked": False, "task": False}
+    metadata = {"nbgrader": {**defaults, **nbgrader}} if nbgrader else {}
+    return nbformat.v4.new_code_cell(source, metadata=metadata)
+
+
+def write_assignment(folder: Path, cells: list[Any]) -> None:
+    """Write the notebook and its exercise, without the solution."""
+    (folder / "exercises").mkdir(parents=True)
+    exercise = (ROOT / "notebooks" / "exercises" / "slices.md").read_text()
+    (folder / "exercises" / "slices.md").write_text(exercise.partition("## Solution")[0])
+    kernel = {"name": "python3", "display_name": "Python 3", "language": "python"}
+    notebook = nbformat.v4.new_notebook(cells=cells, metadata={"kernelspec": kernel})
+    nbformat.write(notebook, folder / "fries.ipynb")
+
+
+def submit(released: Path, submitted: Path, cell: int, source: str) -> None:
+    """Write the learners' version with a learner's code in one cell."""
+    notebook = nbformat.read(released, as_version=4)
+    assert "Potato_peel" not in notebook.cells[cell].source
+    notebook.cells[cell].source = source
+    nbformat.write(notebook, submitted)
+
+
+def test_nbgrader_gives_a_point_for_each_check_that_holds(tmp_path: Path) -> None:
+    environment = Environment(tmp_path, "nbgrader")
+    course = tmp_path / "course"
+    cells = [
+        *map(code, PLAIN),
+        code(ANSWER, grade_id="calls", solution=True),
+        code(TEST_CELL, grade_id="check", grade=True, locked=True, points=5),
+    ]
+    write_assignment(course / "source" / "fries", cells)
+    (course / "nbgrader_config.py").write_text(CONFIG)
+    environment.run(course, "nbgrader", "generate_assignment", "fries")
+    for learner, source in (("right", RIGHT), ("wrong", WRONG)):
+        submission = course / "submitted" / learner / "fries"
+        shutil.copytree(course / "release" / "fries", submission)
+        submit(submission / "fries.ipynb", submission / "fries.ipynb", 3, source)
+        (submission / "exercises" / "slices.md").write_text(FORGED)
+    environment.run(course, "nbgrader", "autograde", "fries")
+    environment.run(course, "nbgrader", "export", "--to=grades.csv")
+    with (course / "grades.csv").open() as file:
+        rows = {row["student_id"]: row for row in csv.DictReader(file)}
+    points = {name: (float(row["score"]), float(row["max_score"])) for name, row in rows.items()}
+    assert points == {"right": (5, 5), "wrong": (2, 5)}
+    graded = nbformat.read(course / "autograded/wrong/fries/fries.ipynb", as_version=4)
+    assert graded.cells[4].outputs[0].text == f"{MESSAGE}\n"
+
+
+def test_otter_grader_gives_a_point_for_each_check_that_holds(tmp_path: Path) -> None:
+    environment = Environment(tmp_path, "otter-grader")
+    config, question, solution, end_solution, tests, end_tests, end_question = map(
+        nbformat.v4.new_raw_cell, blocks("Grade with otter-grader", "yaml")
+    )
+    answer, first_test = blocks("Grade with otter-grader", "ipython")
+    numbers = (
+        first_test.replace("test_1", f"test_{n}").replace(">= 1", f">= {n}") for n in range(1, 6)
+    )
+    cells = [
+        *(config, *map(code, PLAIN), question, solution, code(answer), end_solution),
+        *(tests, *map(code, numbers), end_tests, end_question),
+    ]
+    write_assignment(tmp_path, cells)
+    environment.run(tmp_path, "otter", "assign", "fries.ipynb", "dist")
+    (grader,) = (tmp_path / "dist" / "autograder").glob("fries-autograder_*.zip")
+    released = tmp_path / "dist" / "student" / "fries.ipynb"
+    sources = [cell.source for cell in nbformat.read(released, as_version=4).cells]
+    scores, outputs = {}, {}
+    for learner, source in (("right", RIGHT), ("wrong", WRONG)):
+        submit(released, tmp_path / f"{learner}.ipynb", sources.index("..."), source)
+        (tmp_path / learner).mkdir()
+        output = ("-o", learner, f"{learner}.ipynb")
+        environment.run(tmp_path, "otter", "run", "-a", str(grader), *output)
+        results = json.loads((tmp_path / learner / "results.json").read_text())["tests"]
+        scores[learner] = [
+            (each["score"], each["max_score"]) for each in results if "score" in each
+        ]
+        outputs[learner] = results[0]["output"]
+    assert scores == {"right": [(5, 5)], "wrong": [(2, 5)]}
+    assert MESSAGE in outputs["wrong"]
