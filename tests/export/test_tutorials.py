@@ -16,7 +16,8 @@ from tests.lessons import executed
 ROOT = Path(__file__).parent.parent.parent
 NO_PYTHON = {"08_graphql.ipynb"}
 """Their objects are queries, which no script can write down."""
-WITH_TOOLSET = {"01_live_objects.ipynb"}
+WITH_TOOLSET = {f"{name}.ipynb" for name in ("01_live_objects", "02_select", "03_current")}
+WITH_TOOLSET |= {"04_by_hand.ipynb", "07_replay_edit_fork.ipynb"}
 """Their scripts import the functions of a toolset, and say so."""
 TAKE_HOME = """
 import json as _json
