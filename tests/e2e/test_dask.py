@@ -6,7 +6,7 @@ import os
 import signal
 
 import pytest
-from playwright.sync_api import Page
+from playwright.sync_api import Page, expect
 
 from tests.e2e.kitchen import expect_status, expect_step, panel, press
 from tests.e2e.rig import Place, dark_theme, open_notebook, run_cell, screenshot, wait_idle
@@ -79,6 +79,8 @@ def test_calls_on_dask_are_stopped_and_a_killed_worker_leaves_the_outcome_unknow
         os.kill(int(started.read()), signal.SIGKILL)
     expect_status(view, "Waiting for you")
     expect_step(view, 1, "charge_card", "outcome unknown")
+    expect(view).to_contain_text("the worker tcp://127.0.0.1:")
+    expect(view).to_contain_text("that ran charge_card was lost")
     view.evaluate("view => view.scrollIntoView({ block: 'start' })")
     screenshot(page, "dask-lost-worker")
     dark_theme(page)
