@@ -17,8 +17,8 @@ ROOT = Path(__file__).parent.parent.parent
 NO_PYTHON = {"08_graphql.ipynb"}
 """Their objects are queries, which no script can write down."""
 WITH_TOOLSET = {f"{name}.ipynb" for name in ("01_live_objects", "02_select", "03_current")}
-WITH_TOOLSET |= {"04_by_hand.ipynb", "07_replay_edit_fork.ipynb"}
-"""Their scripts import the functions of a toolset, and say so."""
+WITH_TOOLSET |= {"12_mcp.ipynb", "04_by_hand.ipynb", "07_replay_edit_fork.ipynb"}
+"""Their scripts import the functions of a toolset, or the class of a resource, and say so."""
 HANDED_IN = {"04_by_hand.ipynb": 1}
 """The tables that a program handed in: no tool makes them, and no literal says them."""
 TAKE_HOME = """
