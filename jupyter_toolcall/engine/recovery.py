@@ -60,7 +60,7 @@ def is_answered_by_record(cursor: Cursor, call: CallRecord, ready: PreparedCall)
 def can_repeat(cursor: Cursor, call: CallRecord, state: State) -> PreparedCall | None:
     """Return a call with an unknown outcome where it may run again: once, exactly as approved."""
     tool = cursor.tool_named(call.tool)
-    if tool is None or not tool.repeatable or not call.verified or call.repeated:
+    if tool is None or not tool.idempotent or not call.verified or call.repeated:
         return None
     try:
         ready = cursor.prepared(call, state)[0]

@@ -99,19 +99,33 @@ def touched_calls(
                 ids.update(dict.fromkeys(call.id for call in calls))
             case Decided(call_id) | Started(call_id) | Finished(call_id):
                 ids[call_id] = None
-                if call_id in state.latest:
-                    ids.update(dict.fromkeys(_run_together(state)))
-    # Calls that run together all show how long they have run.
-    together = (call_id for call_id in _run_together(state) if call_id in state.open)
-    ids.update(dict.fromkeys((*state.open[:most], *together)))
+                ids.update(dict.fromkeys(_calls_beside(state, call_id)))
+    for call_id in state.open[:1]:
+        # Calls that run together all show how long they have run.
+        ids.update((each, None) for each in _calls_beside(state, call_id) if each in state.open)
+    ids.update(dict.fromkeys(state.open[:most]))
     touched = [state.calls[call_id] for call_id in ids]
     return sorted(touched, key=lambda call: call.step) if len(touched) > 1 else touched
 
 
-def _run_together(state: State) -> list[str]:
-    """Return the calls of the last reply whose outcome may have waited for that of another."""
-    started = ((call_id, state.calls[call_id].started) for call_id in state.latest)
-    return [call_id for call_id, start in started if start is not None and start.together]
+def _calls_beside(state: State, call_id: str) -> list[str]:
+    """Return the calls that began while this one ran, or it while they did, without itself.
+
+    The outcome of one may have waited for that of another.
+    """
+
+    def began_beside_the_one_before(step: int) -> bool:
+        if not 0 < step <= len(state.order):
+            return False
+        started = state.calls[state.order[step - 1]].started
+        return started is not None and started.together
+
+    step = first = last = state.calls[call_id].step
+    while began_beside_the_one_before(first):
+        first -= 1
+    while began_beside_the_one_before(last + 1):
+        last += 1
+    return [state.order[each - 1] for each in range(first, last + 1) if each != step]
 
 
 def branch_rows(

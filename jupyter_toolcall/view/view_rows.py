@@ -75,9 +75,11 @@ class ViewRows:
     """The names of the objects that are saved as outputs."""
     _reader: BranchReader | None = None
     _totals: BranchTotals = field(default_factory=BranchTotals)
-    _ends: Mapping[str, CallEnd] = field(default_factory=dict)
-    """The ends of the calls of the last reply, of the branch that is shown."""
     """What the shown branch used in tokens, time and money."""
+    _ends: dict[str, CallEnd] = field(default_factory=dict)
+    """The ends of the calls of the last reply, of the branch that is shown."""
+    _ends_of: str = ""
+    """The first call of that reply."""
     _entries: int = 0
     """How many entries the journal had."""
     _has_children: bool = False
@@ -243,6 +245,17 @@ class ViewRows:
 
     # -- the rows of entries, and of the calls that they are about ------------------------------
 
+    def _ends_in_last_reply(
+        self, state: State, calls: Sequence[CallRecord], ends: dict[str, CallEnd]
+    ) -> dict[str, CallEnd]:
+        """Return the new ends, and the earlier ones of calls whose rows are sent again."""
+        first = state.latest[0] if state.latest else ""
+        if first != self._ends_of:
+            self._ends, self._ends_of = {}, first
+        self._ends.update(ends)
+        again = [call.id for call in calls if call.id in self._ends and call.id not in state.open]
+        return {**{call_id: self._ends[call_id] for call_id in again}, **ends}
+
     def _entry_rows(
         self,
         branch_view: BranchView,
@@ -261,11 +274,7 @@ class ViewRows:
         ends, self._totals = self._reader.read(entries, shared, self._totals)
         if not branch_view.branch:
             # A call that ran beside others is shown again when these end.
-            ended = {**self._ends, **ends}
-            state = branch_view.state
-            latest = [each for each in state.latest if each in ended and each not in state.open]
-            self._ends = {call_id: ended[call_id] for call_id in latest}
-            ends = {**self._ends, **ends}
+            ends = self._ends_in_last_reply(branch_view.state, calls, ends)
         rows, pending, names = self._call_rows(branch_view, calls, ends)
         # The outputs of a foreign journal may hold anything.
         state, values = branch_view.state, branch_view.state.outputs.values()

@@ -484,7 +484,7 @@ def test_a_call_has_its_effect_once_and_one_result_however_its_executor_ends(
         ("stopped as it ended", "plain", "succeeded", 1),
         ("lost before it began", "plain", "rejected", 0),
         ("lost", "repeatable", "succeeded", 2),
-        ("lost", "reading", "succeeded", 2),
+        ("lost", "reading", "rejected", 1),
         ("lost", "plain", "rejected", 1),
         ("dropped", "plain", "failed", 0),
         ("broken", "plain", "failed", 0),

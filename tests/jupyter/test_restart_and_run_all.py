@@ -13,6 +13,7 @@ from mcp.server.mcpserver import MCPServer
 from jupyter_toolcall import Scripted, Session, Toolbox, from_mcp, tool
 from jupyter_toolcall.core.errors import Absent
 from jupyter_toolcall.core.events import Replied
+from jupyter_toolcall.core.interface_text import from_wire
 from jupyter_toolcall.core.journal import Journal
 from jupyter_toolcall.jupyter.cell_prompts import add_prompt, filled_prompt
 from jupyter_toolcall.jupyter.cells import Cells
@@ -111,7 +112,7 @@ def text(session: Session) -> str:
 def why(session: Session) -> str:
     """Return what the panel says of the call that waits."""
     rows = with_parsed_rows(session._repr_mimebundle_()[MIME])["rows"]["calls"]
-    return next(str(row["why"]) for row in rows if row.get("why"))
+    return next(str(from_wire(row["why"])) for row in rows if row.get("why"))
 
 
 YES = {"decision": "approve"}
