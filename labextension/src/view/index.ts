@@ -77,6 +77,9 @@ async function inSlices<T>(work: Generator<void, T>, goesOn: () => boolean): Pro
   }
 }
 
+/** Shift+Enter runs the notebook's cell, wherever in its panel the person clicked. */
+const runsCell = (event: KeyboardEvent): boolean => event.shiftKey && event.key === 'Enter' && !isField(event.target);
+
 /** Keeps plain keys from reaching the notebook. */
 function keepKeys(event: KeyboardEvent): void {
   if (!event.ctrlKey && !event.metaKey && !event.altKey) event.stopPropagation();
@@ -164,6 +167,7 @@ export class PanelView {
     this._tabBar.panels.Messages.append(this._messagesTab.element);
     this._tabBar.panels.Compare.append(this._compareTab.element);
     listen(this._root, 'keydown', event => {
+      if (runsCell(event)) return;
       if (!this._dialog && !this._handleDecisionKey(event) && this._ui.tab === 'Graph') this._graph.handleKey(event);
       keepKeys(event);
     });
