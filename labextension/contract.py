@@ -32,8 +32,9 @@ FULL = """\
 /** A row with all of its fields, and so the rows in it: what was left out has its default.
  * A text that is sent as a list is a text in the language of the page. */
 export type Full<Row> =
-  Row extends readonly unknown[] ? (unknown[] extends Row ? never : { readonly [Key in keyof Row]-?: Full<Row[Key]> }) :
-  Row extends object ? { readonly [Key in keyof Row]-?: Full<Row[Key]> } : Row;
+  Row extends readonly unknown[]
+    ? (unknown[] extends Row ? never : { readonly [Key in keyof Row]-?: Full<Row[Key]> })
+    : Row extends object ? { readonly [Key in keyof Row]-?: Full<Row[Key]> } : Row;
 """
 HEAD = "// Generated from jupyter_toolcall/view by `npm run contract`. Do not edit.\n"
 

@@ -13,7 +13,10 @@ from pydantic import BaseModel
 
 server = MCPServer("library", instructions="Finds and reserves books of a small library.")
 BOOKS = {
-    1: ("A short history of tea", "Tea came to Europe in ships. It was dear, and locked away."),
+    1: (
+        "A short history of tea",
+        "Tea came to Europe in ships. It was costly, and locked away.",
+    ),
     2: ("Gardens of the north", "The summer is short there, and the days are long."),
     3: ("Tea gardens", "Three leaves and a bud: so the best tea is picked."),
 }

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import shutil
 import tempfile
 from base64 import b64decode
 from collections.abc import Mapping
@@ -23,12 +24,21 @@ from jupyter_toolcall.storage.notebook_files import (
     saved_sessions,
     with_parsed_rows,
 )
+from jupyter_toolcall.teaching.exercise_file import exercise_named
 from jupyter_toolcall.teaching.exercise_proofs import prove
 from tests.lessons import NAMES, executed
 
 ROOT = Path(__file__).parent.parent
 CHECKED = [name for name in NAMES if "%toolchat check" in (ROOT / "notebooks" / name).read_text()]
 """The lessons with an exercise."""
+NOT_PLAIN = re.compile(
+    r"(?<![.`])\b(anew|said again|say it again|says? otherwise|came of|comes? of it"
+    r"|from behind|dear|torn|from memory|is history|read otherwise|mend(s|ed)?|told|tells?"
+    r"|spoken|speaks?|hears?|heard|overrules?|verdict|shelf|desk"
+    r"|claimed|cut off|go(es)? on from|as it were|chats?)\b",
+    re.IGNORECASE,
+)
+"""Words that the lessons do not use: the glossary has others for them."""
 FLEETING = {"at", "ms", "execution", "execution_count"}
 """Times and counts: what may differ between two runs."""
 SESSION = "application/vnd.jupyter-toolcall.session+json"
@@ -133,6 +143,78 @@ def test_what_is_to_be_guessed_is_folded_away_until_its_cell_runs(name: str) -> 
 
 def _is_folded(cell: Any) -> bool:
     return bool(cell.metadata.get("jupyter", {}).get("outputs_hidden"))
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_hidden_output_shows_one_line_that_gives_nothing_away(name: str) -> None:
+    for cell in read_notebook(ROOT / "notebooks" / name).cells:
+        if _is_folded(cell):
+            # JupyterLab shows the first line of the first output, of an SVG its code.
+            first = cell.outputs[0]
+            line = str(first.get("text", "<")).strip().splitlines()[0]
+            assert not re.search(r"[<\d\[]", line), cell.source
+
+
+# -- what every lesson has ----------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_lesson_says_its_data_and_its_time_first(name: str) -> None:
+    first = read_notebook(ROOT / "notebooks" / name).cells[0].source
+    assert first.startswith("# ")
+    for part in (
+        "**After this lesson you know",
+        "The data",
+        "ten minutes",
+        "no key and no network",
+    ):
+        assert part in first
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_lesson_has_one_exercise_with_checks(name: str) -> None:
+    sources = "\n".join(c.source for c in read_notebook(ROOT / "notebooks" / name).cells)
+    (shown,) = re.findall(r"^%toolchat exercise (\w+)$", sources, re.MULTILINE)
+    (checked,) = re.findall(r"^%toolchat check (\w+)$", sources, re.MULTILINE)
+    assert shown == checked
+    exercise = exercise_named(ROOT / "notebooks", shown)
+    assert exercise.checks
+    assert exercise.solution
+
+
+def lines_to_copy(name: str) -> list[Any]:
+    """The code cells of the last section with a title."""
+    cells = read_notebook(ROOT / "notebooks" / name).cells
+    titles = [n for n, cell in enumerate(cells) if re.search(r"^## ", cell.source, re.MULTILINE)]
+    assert cells[titles[-1]].source.startswith("## In your own work\n")
+    return [cell for cell in cells[titles[-1] :] if cell.cell_type == "code"]
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_lesson_ends_with_at_most_six_lines_to_copy(name: str) -> None:
+    lines = [line for cell in lines_to_copy(name) for line in cell.source.splitlines() if line]
+    assert 2 <= len(lines) <= 6
+    assert "anthropic:" not in "".join(lines)
+
+
+@pytest.mark.parametrize("name", executed())
+def test_the_lines_to_copy_run_alone_in_a_notebook(name: str, tmp_path: Path) -> None:
+    shutil.copy(ROOT / "notebooks" / "library_server.py", tmp_path)
+    load = nbformat.v4.new_code_cell("%load_ext jupyter_toolcall")
+    copied = [nbformat.v4.new_code_cell(cell.source) for cell in lines_to_copy(name)]
+    nbformat.write(nbformat.v4.new_notebook(cells=[load, *copied]), tmp_path / "own.ipynb")
+    outputs = [o for cell in execute(tmp_path / "own.ipynb").notebook.cells for o in cell.outputs]
+    assert not [o for o in outputs if o.output_type == "error" or o.get("name") == "stderr"]
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_lesson_is_in_plain_english(name: str) -> None:
+    notebook = read_notebook(ROOT / "notebooks" / name)
+    texts = [cell.source for cell in notebook.cells]
+    exercises = re.findall(r"^%toolchat exercise (\w+)$", "\n".join(texts), re.MULTILINE)
+    texts += [(ROOT / "notebooks/exercises" / f"{each}.md").read_text() for each in exercises]
+    for text in texts:
+        assert (word := NOT_PLAIN.search(text)) is None, (word, text)
 
 
 def test_executing_twice_gives_the_same_notebook(twice: Twice) -> None:
@@ -270,21 +352,21 @@ def test_a_figure_is_a_small_picture_in_the_graph(live_objects: Any) -> None:
 
 
 def test_three_ways_deal_with_the_same_calls(by_hand: Any) -> None:
-    assert "Letter#1 → Letter#2" in below(by_hand, "session = opened(editor, approve=")
-    by_program = below(by_hand, "session = opened(editor).ask(TASK)\n\nwhile")
+    assert "DataFrame#1 → DataFrame#2" in below(by_hand, "session = opened(analyst, approve=")
+    by_program = below(by_hand, "session = opened(analyst).ask(TASK)\n\nwhile")
     assert by_program.splitlines()[:2] == [
-        "strike: succeeded, Letter#2",
-        "words: succeeded, 7",
+        "keep: succeeded, DataFrame#2",
+        "count: succeeded, 344",
     ]
-    by_nobody = below(by_hand, "session = opened(editor).ask(TASK)\nbefore")
-    assert "words {'letter': 'Letter#1'}" in by_nobody
+    by_nobody = below(by_hand, "session = opened(analyst).ask(TASK)\nbefore")
+    assert "count {'table': 'DataFrame#1'}" in by_nobody
     assert by_nobody.endswith("(True, ())")
 
 
 def test_a_transform_gives_a_value_and_a_query_a_number(by_hand: Any) -> None:
-    assert below(by_hand, "author = ") == "Letter(body='I am sorry and late')"
-    assert below(by_hand, "session.query(") == "5"
-    assert below(by_hand, "session.decide(") == "Letter(body='I am sorry and late')"
+    assert below(by_hand, "author = ") == "(152, 8)"
+    assert below(by_hand, "session.query(") == "152"
+    assert below(by_hand, "session.decide(") == "(152, 8)"
 
 
 def costs(notebook: Any, source: str) -> dict[str, int]:
@@ -307,18 +389,18 @@ def test_what_is_said_of_schemes_is_what_was_counted() -> None:
 
 def test_a_chain_on_a_server_is_one_query_and_a_change_one_more() -> None:
     notebook = read_notebook(ROOT / "notebooks" / "08_graphql.ipynb")
-    [chain, lower, replay] = [
-        said(cell.outputs[0]) for cell in notebook.cells if cell.source.endswith("queries")
+    [chain, edited, replay] = [
+        below(notebook, cell.source) for cell in notebook.cells if cell.source.endswith("queries")
     ]
-    sun = "disc(x: 60, y: {}, radius: 30) {{ bar(y: 70, height: 50, color: BLUE) {{ svg }} }} }} }}"
-    assert chain == f"['{{ poster(color: GOLD) {{ {sun.format(52)}']"
-    assert lower == f"['{{ poster(color: GOLD) {{ {sun.format(66)}']"
+    query = "['{{ penguins {{ species(name: {}) {{ heavier(grams: 4000) {{ chart }} }} }} }}']"
+    assert chain == query.format("ADELIE")
+    assert edited.splitlines()[-1] == query.format("CHINSTRAP")
     assert replay == "[]"
 
 
 def test_the_model_sees_the_tools_that_it_selected_from_the_next_turn_on() -> None:
     shown = below(
-        read_notebook(ROOT / "notebooks" / "02_select.ipynb"), "%%toolchat -n rain -m model -t"
+        read_notebook(ROOT / "notebooks" / "02_select.ipynb"), "%%toolchat -n zen -m model -t"
     )
     seen = [line.partition("sees: ")[2] for line in shown.splitlines() if "sees: " in line]
     assert seen[0] == "selectTools, save"
@@ -336,10 +418,10 @@ def test_only_the_last_of_the_clumsy_calls_runs() -> None:
 def test_the_same_task_makes_the_same_objects_in_both_schemes() -> None:
     notebook = read_notebook(ROOT / "notebooks" / "03_current.ipynb")
     chain = "Container#1 → Container#2 → Container#3 → Directory#2 → File#1"
-    for name in ("build", "pick"):
+    for name in ("pack", "pick"):
         assert chain in below(notebook, f"%%toolchat -n {name}").splitlines()
 
 
 def test_what_hangs_on_a_name_follows_an_edit() -> None:
     notebook = read_notebook(ROOT / "notebooks" / "03_current.ipynb")
-    assert "4 ran, 6 cached" in below(notebook, "%toolchat edit 3")
+    assert "4 ran, 6 cached" in below(notebook, 'print("These calls run again')

@@ -58,11 +58,36 @@ def on_wire(value: Any) -> Any:
     return value
 
 
+def from_wire(data: Any) -> Any:
+    """Return the text of what `on_wire` returned; data of another shape is returned as it is.
+
+    Raises ValueError for a text that has fewer values than places.
+    """
+    try:
+        match data:
+            case ["", *parts]:
+                return _filled("".join(str(from_wire(part)) for part in parts), data)
+            case [[str(one), str(many)], int(count), *values]:
+                return tn(one, many, count, *map(from_wire, values))
+            case [str(english), *values]:
+                return t(english, *map(from_wire, values))
+    except IndexError:
+        raise ValueError("a text has fewer values than places") from None
+    return data
+
+
 def _text(sent: Any, english: str, values: tuple[object, ...]) -> InterfaceText:
     plain = [value if isinstance(value, (str, int, float)) else str(value) for value in values]
-    shown = [f"{value:,}" if isinstance(value, int) else str(value) for value in plain]
+    shown = [_shown(value) for value in plain]
     text = _PLACE.sub(lambda place: shown[int(place[1]) - 1], english)
     return _filled(text, [sent, *plain])
+
+
+def _shown(value: str | float) -> str:
+    # As JavaScript writes numbers: 2.0 is 2.
+    if isinstance(value, float) and value.is_integer():
+        return str(int(value))
+    return f"{value:,}" if isinstance(value, int) else str(value)
 
 
 def _filled(text: str, parts: list[Any]) -> InterfaceText:

@@ -204,7 +204,8 @@ class CallEnd:
     @property
     def effect(self) -> str:
         """What it sent or replaced, in a sentence."""
-        return str(self.meta.get("effect", ""))
+        effect = self.meta.get("effect")
+        return effect if isinstance(effect, str) else ""
 
     @property
     def lost_changes(self) -> tuple[str, ...]:

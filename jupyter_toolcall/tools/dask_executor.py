@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import asyncio
 import importlib.util
+import logging
 import pickle
 import socket
 from collections import deque
@@ -52,11 +53,9 @@ def local_dask() -> DaskExecutor:
 
     # A front end interrupts the kernel's whole process group. A worker would die of it.
     ignore = "import signal\nsignal.signal(signal.SIGINT, signal.SIG_IGN)\n"
-    # Below the cell stands what the session did, and not that a worker is started again.
-    cluster = LocalCluster(
-        threads_per_worker=1, dashboard_address=LOCAL_PORT, silence_logs="ERROR", preload=[ignore]
-    )
-    return DaskExecutor(_client(cluster))
+    # What becomes of a call whose worker is lost is said at the call.
+    quiet = {"silence_logs": logging.CRITICAL, "dashboard_address": LOCAL_PORT}
+    return DaskExecutor(_client(LocalCluster(threads_per_worker=1, preload=[ignore], **quiet)))
 
 
 def dask_at(address: str) -> DaskExecutor:
@@ -106,6 +105,8 @@ class DaskCall(Future[Any]):
         self.name, self.tool, self._executor = name, tool, executor
         self.worker = ""
         """The address of the worker that began it first."""
+        self.claim = ""
+        """The claim of the worker whose end it has, or of the kernel, if it never begins."""
 
     def cancel(self) -> bool:
         """Cancel the call unless a worker has begun it; return whether it never will."""
@@ -206,22 +207,23 @@ class DaskExecutor(Executor):
             await self._note_worker(call)
             call.lose()
         else:
-            call.worker = result.worker
+            call.worker, call.claim = result.worker, result.claim
             call.end(result.end)
 
     async def _fail(self, call: DaskCall, reason: str) -> None:
         """Fail a call that did not end by itself, as not run if it never began."""
-        if call.done():
+        if call.done() or call.claim:
             return
-        running = self._client.status == "running"
-        if running and await claimed(self._client.scheduler, call.name, "kernel"):
+        if self._client.status == "running":
+            call.claim = await claimed(self._client.scheduler, call.name)
+        if call.claim:
             call.fail(NotRun(f"not run: {reason}"))
         else:
             await self._note_worker(call)
             call.lose(f"it may have run: {reason}")
 
     async def _forget_old_claims(self, call: DaskCall) -> None:
-        self._claims += [f"{call.name} {call.worker or 'kernel'}"]
+        self._claims += [call.claim] if call.claim else []
         while len(self._claims) > CLAIMS:
             with suppress(Exception):
                 await self._client.scheduler.multi_lock_release(id=self._claims.popleft())
@@ -255,7 +257,8 @@ class DaskExecutor(Executor):
         """Claim a call in the kernel, so that it never begins; return False where it has begun."""
 
         async def claim() -> bool:
-            if await claimed(self._client.scheduler, call.name, "kernel"):
+            call.claim = await claimed(self._client.scheduler, call.name)
+            if call.claim:
                 return True
             await self._note_worker(call)
             return False
@@ -282,6 +285,7 @@ class ClaimedEnd:
 
     worker: str
     end: Any
+    claim: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -297,10 +301,11 @@ class _Claimed:
         return run_claimed, (self.function, self.task, self.call, self.topic)
 
 
-async def claimed(scheduler: Any, call: str, by: str) -> bool:
-    """Claim a call at its scheduler, and return whether nobody has claimed it before."""
-    claim = {"locks": [call], "id": f"{call} {by}", "timeout": 0, "num_locks": 1}
-    return bool(await scheduler.multi_lock_acquire(**claim))
+async def claimed(scheduler: Any, call: str) -> str:
+    """Claim a call at its scheduler; return the id of the claim, "" where there is one already."""
+    claim = f"{call}-{uuid4().hex}"
+    won = await scheduler.multi_lock_acquire(locks=[call], id=claim, timeout=0, num_locks=1)
+    return claim if won else ""
 
 
 _NOTES: set[asyncio.Future[Any]] = set()
@@ -315,14 +320,15 @@ def run_claimed(function: Callable[[Any], Any], task: Any, call: str, topic: str
     worker = get_worker()
     address = str(worker.address)
 
-    async def begin() -> bool:
+    async def begin() -> str:
         # The kernel can look up where the call runs. Nothing waits for that.
         start = worker.scheduler.log_event(topic=topic, msg={"call": call, "worker": address})
         note = asyncio.ensure_future(start)
         _NOTES.add(note)
         note.add_done_callback(_NOTES.discard)
-        return await claimed(worker.scheduler, call, address)
+        return await claimed(worker.scheduler, call)
 
-    if not sync(worker.loop, begin):
+    claim = sync(worker.loop, begin)
+    if not claim:
         return ClaimedEnd(address, None)
-    return ClaimedEnd(address, function(task).sent())
+    return ClaimedEnd(address, function(task).sent(), claim)

@@ -101,7 +101,9 @@ def touched_calls(
                 ids[call_id] = None
                 if call_id in state.latest:
                     ids.update(dict.fromkeys(_run_together(state)))
-    ids.update(dict.fromkeys(state.open[:most]))
+    # Calls that run together all show how long they have run.
+    together = (call_id for call_id in _run_together(state) if call_id in state.open)
+    ids.update(dict.fromkeys((*state.open[:most], *together)))
     touched = [state.calls[call_id] for call_id in ids]
     return sorted(touched, key=lambda call: call.step) if len(touched) > 1 else touched
 

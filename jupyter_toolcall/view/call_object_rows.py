@@ -35,7 +35,7 @@ from .call_warnings import call_warning
 from .contract_rows import CallRow, ObjectRow, Preview, ToolRow, Use
 from .graph_layout import Layout
 from .input_rows import with_rounds
-from .previews import LARGE, preview
+from .previews import LARGE, caption, preview
 
 FOR_PERSON = t("It is a request to you, and nothing runs: answer it, or reject it.")
 SHORT, LONG, WHOLE = 80, 2_000, 20_000
@@ -177,8 +177,8 @@ def _without_secrets(drawn: Preview, hide: Hide) -> Preview:
     return Preview(*(hide(part) if part else part for part in parts))
 
 
-def pending_row(call_view: CallView, kind: str, layout: Layout) -> ObjectRow:
-    """Return the row of an object that a waiting call will make."""
+def pending_row(call_view: CallView, row: CallRow, kind: str, layout: Layout) -> ObjectRow:
+    """Return the row of an object that a call will make which waits, or runs."""
     call, key = call_view.call, call_view.call.key
     column, lane = layout.places.get(key, (0, 0))
     return ObjectRow(
@@ -191,6 +191,7 @@ def pending_row(call_view: CallView, kind: str, layout: Layout) -> ObjectRow:
         column=column,
         lane=lane,
         used=True,
+        preview=Preview(caption(row.change) if row.status == "running" else ""),
     )
 
 

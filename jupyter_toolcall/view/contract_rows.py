@@ -6,11 +6,16 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Annotated, Any, Literal
 
-from pydantic import WithJsonSchema
+from pydantic import BeforeValidator, WithJsonSchema
 
+from ..core.interface_text import from_wire
 from ..engine.person_model import Phase, YourTurn
 
-Text = Annotated[str, WithJsonSchema({"anyOf": [{"type": "string"}, {"type": "array"}]})]
+Text = Annotated[
+    str,
+    BeforeValidator(from_wire),
+    WithJsonSchema({"anyOf": [{"type": "string"}, {"type": "array"}]}),
+]
 """A text, which may be an `InterfaceText`: that is sent as a list, and the panel translates it."""
 
 

@@ -47,6 +47,11 @@ LARGE = Room(text=20_000, fields=60, columns=20, rows=100, image=2_000_000, html
 """On demand."""
 
 
+def caption(text: str) -> str:
+    """Return the beginning of a text, as it stands under a node of the graph."""
+    return _line(text, CAPTION)
+
+
 def preview(value: Any, shows: Shows = reprs, room: Room = SMALL) -> Preview:
     """Return a picture of a value; `shows` tells what it says of itself."""
     if room is LARGE and isinstance(value, StandsForText):

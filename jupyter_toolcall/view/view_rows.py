@@ -75,6 +75,8 @@ class ViewRows:
     """The names of the objects that are saved as outputs."""
     _reader: BranchReader | None = None
     _totals: BranchTotals = field(default_factory=BranchTotals)
+    _ends: Mapping[str, CallEnd] = field(default_factory=dict)
+    """The ends of the calls of the last reply, of the branch that is shown."""
     """What the shown branch used in tokens, time and money."""
     _entries: int = 0
     """How many entries the journal had."""
@@ -265,6 +267,13 @@ class ViewRows:
         if self._reader is None or self._reader.journal is not cursor.context.journal:
             self._reader = BranchReader(cursor.context)
         ends, self._totals = self._reader.read(entries, shared, self._totals)
+        if not branch_view.branch:
+            # A call that ran beside others is shown again when these end.
+            ended = {**self._ends, **ends}
+            state = branch_view.state
+            latest = [each for each in state.latest if each in ended and each not in state.open]
+            self._ends = {call_id: ended[call_id] for call_id in latest}
+            ends = {**self._ends, **ends}
         rows, pending, names = self._call_rows(branch_view, calls, ends)
         # The outputs of a foreign journal may hold anything.
         state, values = branch_view.state, branch_view.state.outputs.values()
@@ -300,7 +309,7 @@ class ViewRows:
                 kinds = {row.object: view.ready.tool.returns if view.ready else ""}
             rows.append(self._placed(row, kinds, branch_view))
             if view.ready is not None and row.object:
-                pending.append(pending_row(view, view.ready.tool.returns, self.layout))
+                pending.append(pending_row(view, row, view.ready.tool.returns, self.layout))
             names |= dict.fromkeys(by_producer[producer] for producer in made)
             used = (by_producer.get(p) for p in view.uses.values() if p.input)
             inputs |= dict.fromkeys(filter(None, used))

@@ -39,7 +39,7 @@ GOAL_WORKERS = 1.7
 """How many times as many sessions two workers finish as one."""
 GOAL_OWN = 1.3
 """How many times as long as the same work without us a map may take."""
-TEXT = " ".join(f"word{n * n % 4099} and, {n % 17}" for n in range(8_000))
+TEXT = " ".join(f"word{n * n % 4099} and, {n % 17}" for n in range(12_000))
 WORKERS = 1_000
 MEMORY = (100, 1_000, 5_000)
 SIMULATED = (1_000, 5_000, 20_000)
@@ -105,13 +105,14 @@ def compare_workers(count: int, label: str, wide: int = 0) -> None:
                 if number == 0:
                     list(each.map(same_work, range(4)))
                 own = partial(mapped, each, part, f"{label}-{number}-{name}")
-                took[name] = took.get(name, 0) + timed(own)
+                measure(took, name, own, each)
                 if name != "many":
-                    bare = partial(without_us, each, part)
-                    took[f"{name} bare"] = took.get(f"{name} bare", 0) + timed(bare)
+                    measure(took, f"{name} bare", partial(without_us, each, part), each)
     print(f"{label}: {part * ROUNDS:,} sessions of {CALLS} calls, {ROUNDS} rounds, sums of all")
     faster, own_faster = took["one"] / took["two"], took["one bare"] / took["two bare"]
     row("one worker", f"{took['one']:.1f} s")
+    cpu = took["cpu one"] / took["cpu one bare"]
+    row("its CPU, and the kernel's, beside that without us", "", f"{cpu:.2f} ×")
     row("two workers", f"{took['two']:.1f} s", f"{faster:.2f} × one (goal {GOAL_WORKERS})")
     row("the same work without us, one", f"{took['one bare']:.1f} s")
     row("the same work without us, two", f"{took['two bare']:.1f} s", f"{own_faster:.2f} × one")
@@ -122,12 +123,23 @@ def compare_workers(count: int, label: str, wide: int = 0) -> None:
         row(f"{wide} workers beside that", f"{took['many']:.1f} s", f"{ratio:.2f} ×")
 
 
+def measure(took: dict[str, float], name: str, work: Callable[[], object], pool: Executor) -> None:
+    """Add the seconds of a variant, and its CPU where it has one worker."""
+
+    def cpu() -> float:
+        return float(pool.submit(time.process_time).result()) + time.process_time()
+
+    before = cpu()
+    took[name] = took.get(name, 0) + timed(work)
+    took[f"cpu {name}"] = took.get(f"cpu {name}", 0) + cpu() - before
+
+
 def without_us(pool: Executor, count: int) -> None:
     list(pool.map(same_work, range(count)))
 
 
 def row(what: str, value: str, more: str = "") -> None:
-    print(f"  {what:<44}{value:>12}  {more}".rstrip())
+    print(f"  {what:<50}{value:>12}  {more}".rstrip())
 
 
 def sync_time(folder: str) -> float:

@@ -43,7 +43,13 @@ def page(browser: Browser) -> Iterator[Page]:
     complaints: list[str] = []
     page.on("console", lambda message: complaints.append(message.text))
     page.on("pageerror", lambda error: complaints.append(str(error)))
-    page.on("requestfailed", lambda request: complaints.append(request.url))
+    # The next page cancels what the last one still loads.
+    page.on(
+        "requestfailed",
+        lambda request: (
+            complaints.append(request.url) if request.failure != "net::ERR_ABORTED" else None
+        ),
+    )
     requested: list[str] = []
     page.on("request", lambda request: requested.append(request.url))
     yield page

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import re
+
 from playwright.sync_api import Locator, Page, expect
 
-from tests.e2e.kitchen import expect_status, expect_step, node, panel, press
+from tests.e2e.kitchen import expect_status, expect_step, node, open_tab, panel, press
 from tests.e2e.rig import (
     Place,
     dark_theme,
@@ -66,6 +68,10 @@ def test_calls_that_run_together_are_stopped_in_the_middle_and_run_together_agai
     # How long they have run is shown, and goes on.
     for seconds in ("1 s", "2 s"):
         expect_step(view, 1, seconds)
+        expect_step(view, 4, seconds)
+    # The graph shows it too, and that a result waits for its number.
+    for name, text in (("Forecast#3", r"^\d+ s · 2 of 5 stations$"), ("Forecast#2", "^done$")):
+        expect(node(view, name)).to_have_attribute("aria-description", re.compile(text))
     stop = view.get_by_role("button", name="Stop", exact=True)
     expect(stop).to_be_visible()
     look_at(view)
@@ -80,6 +86,9 @@ def test_calls_that_run_together_are_stopped_in_the_middle_and_run_together_agai
     look_at(view)
     expect(stop).to_be_visible()
     screenshot(page, "together-running-dark")
+    open_tab(view, "Steps")
+    screenshot(page, "together-running-steps-dark")
+    open_tab(view, "Graph")
 
     stop.click()
     wait_idle(page, timeout=10)
@@ -90,6 +99,8 @@ def test_calls_that_run_together_are_stopped_in_the_middle_and_run_together_agai
     expect(node(view, "Forecast#1")).to_be_visible()
     look_at(view)
     screenshot(page, "together-stopped-dark")
+    open_tab(view, "Steps")
+    screenshot(page, "together-stopped-steps-dark")
     press(view, "Run")
     expect_status(view, "Finished")
 

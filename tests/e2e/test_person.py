@@ -206,7 +206,7 @@ def test_a_reload_keeps_the_turn_and_the_calls_and_the_saved_view_shows_the_same
     ]
     saved = with_parsed_rows(bundle["application/vnd.jupyter-toolcall.session+json"])
     session = saved["rows"]["session"][0]
-    assert session["says"] == YOU
+    assert session["says"] == [YOU]
     assert session["yours"]["turn"] == 2
     restart_kernel(page)
     view = panel(page, 1)

@@ -315,7 +315,7 @@ def test_no_call_runs_while_another_one_runs() -> None:
 
     session = Session(Toolbox(nosy, cut), Scripted([[("nosy", {}), ("nosy", {})]]), scheme="flat")
     session.ask("Go.").step().call_tool("call_1_1")
-    assert seen == ["call call_1_1 is running; a program runs one call at a time"]
+    assert seen == ["call call_1_1 is running; one call runs at a time"]
     assert [call.id for call in session.tool_calls] == ["call_1_2"]
 
 

@@ -495,13 +495,13 @@ def test_a_worker_that_is_retired_in_the_middle_of_a_call_does_not_let_it_run_tw
     starts = list[str]()
 
     def retire() -> None:
-        starts.extend(at for at, calls in client.processing().items() if calls)
-        client.retire_workers(starts)
+        starts.extend(at for at, calls in connected.processing().items() if calls)
+        connected.retire_workers(starts)
         with open(release, "w"):
             pass
 
     with (
-        Client(scheduler_address, set_as_default=False) as client,
+        Client(scheduler_address, set_as_default=False) as connected,
         worker(scheduler_address),
         worker(scheduler_address),
     ):
@@ -516,7 +516,8 @@ def test_a_worker_that_is_retired_in_the_middle_of_a_call_does_not_let_it_run_tw
 def test_an_address_is_connected_to_again_after_its_scheduler_died(tmp_path: Path) -> None:
     with scheduler(tmp_path) as (process_, address):
         with worker(address):
-            assert session(process, executor=f"dask:{address}", calls=[("process", {})]).calls[0]
+            (call,) = session(process, executor=f"dask:{address}", calls=[("process", {})]).calls
+            assert call.status == "succeeded"
         process_.kill()
     with scheduler(tmp_path, int(address.rpartition(":")[2])), worker(address):
         (call,) = session(process, executor=f"dask:{address}", calls=[("process", {})]).calls
@@ -544,11 +545,14 @@ def opened(path: str) -> None:
 
 
 def test_an_interrupt_cancels_a_call_that_waits_for_a_worker(
-    client: Client, pipes: tuple[str, str], tmp_path: Path
+    client: Client, tmp_path: Path
 ) -> None:
-    started, release = pipes
-    busy = [client.submit(_wait, started, release, pure=False) for _ in range(2)]
-    for _ in busy:
+    pipes = [(str(tmp_path / f"started {n}"), str(tmp_path / f"release {n}")) for n in range(2)]
+    for pair in pipes:
+        for pipe in pair:
+            os.mkfifo(pipe)
+    busy = [client.submit(_wait, *pair, pure=False) for pair in pipes]
+    for started, _ in pipes:
         opened(started)
     path = tmp_path / "effect"
     executor = Stopped(executor_named(client, "executor"))
@@ -562,8 +566,10 @@ def test_an_interrupt_cancels_a_call_that_waits_for_a_worker(
     with pytest.raises(KeyboardInterrupt):
         asked.run()
     assert [call.status for call in asked.calls] == ["interrupted"]
-    with open(release, "w"):
-        assert client.gather(busy) == ["late", "late"]
+    for _, release in pipes:
+        with open(release, "w"):
+            pass
+    assert client.gather(busy) == ["late", "late"]
     assert client.submit(os.getpid, pure=False).result()
     assert not path.exists()
 

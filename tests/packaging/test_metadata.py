@@ -34,7 +34,7 @@ def names(requirements: list[str]) -> set[str]:
 
 def test_the_version_is_in_one_file_and_the_others_repeat_it() -> None:
     version = package_json()["version"]
-    assert pyproject()["project"]["dynamic"] == ["version"]
+    assert pyproject()["project"]["dynamic"] == ["readme", "version"]
     assert jupyter_toolcall.__version__ == version
     assert f"\nversion: {version}\n" in read("CITATION.cff")
 
@@ -48,6 +48,17 @@ def test_both_manifests_can_be_found_as_a_jupyterlab_extension_and_lead_to_the_r
     assert manifest["repository"]["url"] == f"{REPOSITORY}.git"
     assert project["license"] == manifest["license"]
     assert "Framework :: Jupyter :: JupyterLab :: Extensions :: Prebuilt" in project["classifiers"]
+
+
+def test_the_readme_of_the_package_has_no_relative_link_or_picture() -> None:
+    text = read("README.md")
+    for rule in pyproject()["tool"]["hatch"]["metadata"]["hooks"]["fancy-pypi-readme"][
+        "substitutions"
+    ]:
+        text = re.sub(rule["pattern"], rule["replacement"], text)
+    targets = re.findall(r"\]\(([^)]+)\)", text) + re.findall(r'src(?:set)?="([^"]+)"', text)
+    assert f"{REPOSITORY}/blob/main/docs/mcp.md" in targets
+    assert [target for target in targets if not target.startswith("https://")] == []
 
 
 def test_each_python_of_the_classifiers_is_tested_by_the_workflow() -> None:

@@ -109,7 +109,7 @@ def test_letters_of_any_language_are_seen_as_they_are() -> None:
     assert 'call 1 edited: name "小红 😀" for "José"' in shown["text/plain"]
     [card] = [row for row in rows(shown)["objects"] if not row.get("branch")]
     assert card["preview"]["fields"] == [["name", '"小红 😀"']]
-    told = " ".join(row["text"] for row in rows(shown)["messages"])
+    told = " ".join(str(row["text"]) for row in rows(shown)["messages"])
     assert "小红 😀" in told
     assert "\\u" not in told
 

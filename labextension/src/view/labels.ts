@@ -22,9 +22,8 @@ export function savedName(view: ViewState, object: FullObject): string {
   return saving ? object.saved : '';
 }
 
-function pendingState(call: FullCall | undefined): string {
-  const status = call?.status;
-  if (status === 'running') return call?.change || t('being made');
+function pendingState(status: FullCall['status'] | undefined, progress: string): string {
+  if (status === 'running') return progress || t('being made');
   return status === 'unknown' || status === 'succeeded' ? t(CALL_LABELS[status].word) : t('not made yet');
 }
 
@@ -37,7 +36,7 @@ function unusedState(view: ViewState, object: FullObject): string {
 /** One line under an object's name. */
 export function objectState(view: ViewState, object: FullObject, parked = false): string {
   const saved = savedName(view, object);
-  if (object.role === 'pending') return pendingState(view.model.calls.get(object.call));
+  if (object.role === 'pending') return pendingState(view.model.calls.get(object.call)?.status, object.preview.caption);
   if (object.role === 'output') return t('not saved yet');
   if (parked) return unusedState(view, object);
   if (saved && object.branch === '') return t('saved as %1', saved);
