@@ -13,7 +13,7 @@ const OWN = [
   ...['followNewest', 'showIfItFits', 'showPart', 'wasDragged', 'isAfar', 'canvasHeight', 'heightOf', 'shortName', 'setSize', 'markNodes', 'buttonOfNode', 'handleKey', 'initial'],
   ...['acts', 'among', 'fresh', 'isOpen', 'late', 'lent', 'most', 'panels', 'place', 'route', 'seen', 'setOpen', 'side', 'sides', 'speaks', 'taken', 'tip', 'ui', 'unchecked', 'way', 'world', 'wrong'],
   ...['look', 'newest', 'usual', 'described', 'hits', 'folds', 'stamp', 'signs', 'comparison', 'showMessage', 'menuEntries', 'icon', 'field', 'nodes', 'word', 'repaint', 'placed', 'guessed', 'settled', 'standing', 'pinned', 'seats', 'inGap', 'nullable', 'pitch', 'chip', 'points', 'arrow', 'route', 'edges', 'spot', 'refuse', 'setFocus', 'middles'],
-  ...['inSight', 'showPoint', 'drawSoon', 'painting', 'leftBranch', 'rightBranch', 'stack', 'fits', 'searched', 'grouping', 'isAway', 'groupNames', 'shorter', 'lineage', 'typeName', 'common', 'named']
+  ...['inSight', 'showPoint', 'drawSoon', 'painting', 'leftBranch', 'rightBranch', 'stack', 'fits', 'searched', 'grouping', 'isAway', 'groupNames', 'shorter', 'lineage', 'typeName', 'common', 'named', 'errors', 'elements', 'layout', 'source', 'refresh', 'options', 'group', 'copyText']
 ];
 
 const TO = '../jupyter_toolcall/static/';

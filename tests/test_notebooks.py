@@ -325,7 +325,7 @@ def test_the_analyst_has_every_table_and_the_first_one_untouched(live_objects: A
 
 
 def test_other_columns_run_what_depends_on_them_alone(live_objects: Any) -> None:
-    shown = below(live_objects, 'print("These calls')
+    shown = below(live_objects, "fixed = session.edit")
     assert "8 ran, 2 cached" in shown
     assert "✓ 3 tables_drop_nulls(DataFrame#1, columns" in shown
     assert "333 birds remain" in below(live_objects, "for title, each in")

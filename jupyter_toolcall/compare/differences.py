@@ -378,8 +378,9 @@ def _image_line(images: Images) -> str:
         return t("two images of %1 pixels", left) if images.left.width else t("two images")
     if not share:
         return t("the same pixels, other bytes")
-    percent = f"{100 * share:.0f}" if share >= 0.01 else t("less than 1")
-    text = t("about %1 % of the pixels differ", percent)
+    text = t("less than 1 % of the pixels differ")
+    if share >= 0.01:
+        text = t("about %1 % of the pixels differ", f"{100 * share:.0f}")
     return t("%1 (a sample of %2 pixels)", text, images.sample) if images.sample else text
 
 

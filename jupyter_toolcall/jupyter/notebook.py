@@ -241,9 +241,12 @@ class Notebook:
         return None
 
     def update_panels(self) -> None:
-        """Bring panels and what is saved up to date where a branch was named, or hidden."""
+        """Bring panels up to date with what a cell of Python did to their sessions.
+
+        A cell keeps its session as its own run left it, with the names of the branches.
+        """
         for controller in self.controllers.values():
-            if controller.republish_renamed():
+            if controller.republish_changed():
                 controller.save()
 
 
@@ -309,6 +312,6 @@ def current_notebook() -> Notebook:
 
 
 def update_panels() -> None:
-    """Show what a cell of plain Python did to branches, where this kernel has sessions."""
+    """Show what a cell of plain Python did to this kernel's sessions, where it has any."""
     if current_notebook.cache_info().currsize:
         current_notebook().update_panels()

@@ -462,10 +462,13 @@ class PanelController:
     def _publish_again(self) -> None:
         self.publish(*self._published)
 
-    def republish_renamed(self) -> bool:
-        """Publish again where a branch was named or hidden; return whether one was."""
-        renamed = self.updates.view.labels_changed(self.session.cursor)
-        if renamed:
+    def republish_changed(self) -> bool:
+        """Publish what other code did to the session; return whether it named or hid a branch."""
+        view, cursor = self.updates.view, self.session.cursor
+        renamed = view.labels_changed(cursor)
+        if view.has_moved(cursor) and not self.busy:
+            self.publish(*replying.idle_phase(cursor))
+        elif renamed or view.journal_grew(cursor):
             self._publish_again()
         return renamed
 
@@ -527,6 +530,7 @@ def apply_command(session: Session, command: Command) -> Session:
     """
     match command:
         case contract.Approve(call, bound):
+            _demand_open(session, call)
             return session.decide(call, "approve", bound=bound)
         case contract.ApproveAll(calls):
             return session.approve_all({each.call: each.bound for each in calls})
@@ -563,6 +567,15 @@ def _head(session: Session, branch: str) -> str:
     """Return the head of a branch that a panel names: that of the shown one may have moved on."""
     on_show = any(entry.id == branch for entry in session.journal.path(session.head))
     return session.head if on_show else branch
+
+
+def _demand_open(session: Session, call_id: str) -> None:
+    """Raise NotYourTurn for a call that other code or another page has decided meanwhile."""
+    status = session.state.call(call_id).status
+    if call_id not in session.state.open:
+        if status == "rejected":
+            raise errors.NotYourTurn(t("This call was rejected already."))
+        raise errors.NotYourTurn(t("This call has run already."))
 
 
 def _decided(

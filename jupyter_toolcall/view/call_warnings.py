@@ -88,7 +88,10 @@ def _warnings(call: CallRecord, end: CallEnd | None, state: State) -> Iterator[C
         yield CallWarning(
             "may be stale",
             t("The model asked for this before the results changed."),
-            t("To ask it again, choose Ask the model from here."),
+            t(
+                "To ask it again, choose Ask the model from here, in the panel of the cell that "
+                "started the session."
+            ),
         )
 
 

@@ -186,6 +186,14 @@ class ViewRows:
         """Return whether a branch was named or hidden since rows were computed last."""
         return bool(self.head) and self._labels != cursor.context.journal.labels
 
+    def has_moved(self, cursor: Cursor) -> bool:
+        """Return whether the session was continued since rows were computed last."""
+        return bool(self.head) and self.head != cursor.head
+
+    def journal_grew(self, cursor: Cursor) -> bool:
+        """Return whether any branch was continued since rows were computed last."""
+        return bool(self.head) and self._entries != len(cursor.context.journal)
+
     def _entries_since(self, cursor: Cursor) -> tuple[Entry, ...] | None:
         """Return the entries since the last rows; None where another branch has changed."""
         journal = cursor.context.journal

@@ -5,11 +5,12 @@
  */
 import { type Rows, VERSION } from './generated/contract';
 import { PanelView } from './view';
+import { t } from './view/text';
 
 function show(container: HTMLElement, still: HTMLElement, text: string): void {
   const { rows, version } = JSON.parse(text) as { rows: Rows; version: number };
   if (version !== VERSION) return;
-  const view = new PanelView(container, { live: false });
+  const view = new PanelView(container, { live: false, copyText: t('Saved copy. Run the cell to continue.') });
   view.update({ type: 'whole', rows, live: false, version: VERSION });
   still.hidden = true;
 }

@@ -100,7 +100,7 @@ export class SavedView extends Widget implements IRenderMime.IRenderer {
     try {
       this._saved = !isPublished(this._data);
       const unchecked = this._saved && !this._trusted;
-      this._view = new PanelView(this.node, { live: false, side: this._side, saved: this._saved, unchecked });
+      this._view = new PanelView(this.node, { live: false, side: this._side, saved: this._saved, unchecked, copyText: copyText(this._saved, unchecked) });
       this._view.update({ type: 'whole', rows, live: false, version: VERSION });
     } catch (error) {
       console.error(error);
@@ -115,6 +115,12 @@ export class SavedView extends Widget implements IRenderMime.IRenderer {
     says.textContent = line;
     this.node.append(says);
   }
+}
+
+/** Where a shown copy can continue; the cell of one that was published has just run. */
+function copyText(saved: boolean, unchecked: boolean): string {
+  if (unchecked) return t('Saved copy, not verified on this computer. Run the cell to continue.');
+  return saved ? t('Saved copy. Run the cell to continue.') : t('A copy. Continue in the panel of the cell that started the session.');
 }
 
 /** The rows of a saved session, or a sentence that says why it cannot be shown. */

@@ -111,7 +111,7 @@ export async function page(live = true): Promise<Page> {
   const root = document.createElement('div');
   document.body.replaceChildren(root);
   const sent: Command[] = [];
-  const view = new PanelView(root, live ? { live, send: command => void sent.push(command) } : { live });
+  const view = new PanelView(root, live ? { live, send: command => void sent.push(command) } : { live, copyText: 'Saved copy.' });
   const all = (selector: string): HTMLElement[] => [...root.querySelectorAll<HTMLElement>(selector)].filter(shown);
   const one = (selector: string): HTMLElement => {
     const [found] = all(selector);

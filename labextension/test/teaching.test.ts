@@ -195,7 +195,7 @@ test('hostile words of a guess stay words', async () => {
 test('a saved turn shows what the model is sent, and nothing that acts', async () => {
   const it = await page(false);
   it.view.update(whole(toGuess(), false));
-  assert.deepEqual(it.all('.tc-bar:not([hidden])').map(bar => bar.textContent), ['Saved copy. Run the cell to continue.']);
+  assert.deepEqual(it.all('.tc-bar:not([hidden])').map(bar => bar.textContent), ['Saved copy.']);
   assert.equal(it.all('.tc-reply button').length, 0);
 });
 

@@ -421,11 +421,31 @@ def test_the_panel_names_hides_and_shows_and_is_told_all_of_it() -> None:
 
 def test_names_from_elsewhere_reach_the_panel_when_it_is_brought_up_to_date() -> None:
     drive, panel = driven(edited(session()))
-    assert not drive.republish_renamed()
+    assert not drive.republish_changed()
     drive.session.name_branch("mine")
-    assert drive.republish_renamed()
+    assert drive.republish_changed()
     assert panel.rows.branches[-1].name == "mine"
-    assert not drive.republish_renamed()
+    assert not drive.republish_changed()
+
+
+def test_a_session_that_other_code_continues_is_shown_as_it_stands() -> None:
+    box, script = Toolbox(Potato), Scripted(SCRIPT)
+    waits = Session(box, script, scheme="flat", inputs={"potato": Potato()}).tell("Slice it.")
+    drive, panel = driven(waits)
+    drive.publish("waiting")
+    while waits.pending:
+        waits.decide(waits.pending[0]).run()
+    assert not drive.republish_changed()
+    continued = panel.told[-1]
+    assert isinstance(continued, Delta)
+    assert [(row.phase, row.pending) for row in continued.rows.session] == [("finished", ())]
+    assert {row.status for row in continued.rows.calls} == {"succeeded"}
+    edited(waits)
+    assert not drive.republish_changed()
+    assert len(panel.rows.branches) == 2
+    before = len(panel.told)
+    assert not drive.republish_changed()
+    assert len(panel.told) == before
 
 
 def test_naming_and_comparing_start_nothing() -> None:
@@ -481,7 +501,7 @@ def test_a_branch_that_is_old_or_out_of_view_is_told_when_it_is_asked_for() -> N
     assert next(row for row in panel.rows.branches if row.id == old.id).shares
     assert isinstance(panel.told[-1], Delta)
     main.hide_branch(others[0].branch)
-    assert drive.republish_renamed()
+    assert drive.republish_changed()
     obeyed(drive, type="compare", left=old.id, right=main.head)
     assert "can't be compared" in panel.refused
     obeyed(drive, type="compare", left="nonsense", right=main.head)

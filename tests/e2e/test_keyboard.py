@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from playwright.sync_api import Locator, Page, expect
 
 from tests.e2e.kitchen import LOAD, expect_status, expect_step, expect_waits, fries_cell, panel
@@ -126,3 +128,22 @@ def test_graph_tabs_and_time_are_walked_by_keys_alone(page: Page, lab: Place) ->
     page.keyboard.press("End")
     expect_status(view, "Finished")
     expect(view.get_by_role("slider", name="Time")).to_be_focused()
+
+
+def test_shift_enter_runs_the_cell_after_a_click_in_its_panel(page: Page, lab: Place) -> None:
+    open_notebook(page, lab, "run.ipynb", [LOAD, fries_cell("--approve all"), "'next'"])
+    run_all(page)
+    view = panel(page, 1)
+    expect_status(view, "Finished")
+    cells = page.locator(".jp-Notebook .jp-Cell")
+    for target in (
+        view.locator("svg.g").get_by_role("button", name="Potato#2"),
+        view.get_by_role("list", name="Steps").get_by_role("button").first,
+        view.get_by_role("slider", name="Time"),
+        view.get_by_role("tab", name="Messages"),
+    ):
+        target.click()
+        expect(cells.nth(1)).to_have_class(re.compile("jp-mod-active"))
+        page.keyboard.press("Shift+Enter")
+        expect(cells.nth(2)).to_have_class(re.compile("jp-mod-active"))
+        expect_status(view, "Finished")

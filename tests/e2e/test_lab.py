@@ -39,7 +39,7 @@ def prefer(place: Place, **settings: Any) -> None:
 
 
 def waiting_item(page: Page) -> Locator:
-    return page.get_by_role("button", name=re.compile("^Waiting for you: "))
+    return page.get_by_role("button", name=re.compile("^Waiting for you"))
 
 
 def toasts(page: Page) -> Locator:
@@ -103,7 +103,7 @@ def test_what_waits_unseen_is_notified_once_and_what_is_in_view_is_not(
     expect(page.locator(".lm-TabBar-tab.jp-mod-current")).to_contain_text("other.ipynb")
     (lab.root / "go").touch()
     expect(toasts(page)).to_contain_text(f"behind.ipynb: {SAYS}")
-    expect(waiting_item(page)).to_have_text("Waiting for you: 1")
+    expect(waiting_item(page)).to_have_text("Waiting for you in other notebooks: 1")
     screenshot(page, "notified")
     toasts(page).get_by_role("button", name="Show").click()
     expect(outputs(page, 0).get_by_role("button", name="Approve", exact=True)).to_be_visible()
@@ -144,7 +144,7 @@ def test_quick_decisions_leave_one_notice_of_what_waits_now(page: Page, lab: Pla
     expect(page.locator(".lm-TabBar-tab.jp-mod-current")).to_contain_text("other.ipynb")
     (lab.root / "go").touch()
     expect(toasts(page)).to_have_text(re.compile("quick.ipynb: Oven_bake waits"))
-    expect(waiting_item(page)).to_have_text("Waiting for you: 1")
+    expect(waiting_item(page)).to_have_text("Waiting for you in other notebooks: 1")
     assert page.evaluate("window.mostToasts") == 1
     screenshot(page, "quick")
 

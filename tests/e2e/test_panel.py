@@ -93,7 +93,7 @@ def test_two_pages_show_the_same_and_a_late_decision_is_refused_with_a_reason(
         expect_waits(first, 2, "fill")
         expect_waits(second, 2, "fill")
         forge(page, 1, {"type": "approve", "call": "call_1", "bound": ""})
-        expect(first.get_by_role("alert")).to_contain_text("call_1 is succeeded already")
+        expect(first.get_by_role("alert")).to_contain_text("This call has run already.")
         forge(page, 1, {"type": "approve", "call": "call_2", "bound": "0" * 32})
         expect(first.get_by_role("alert")).to_contain_text("changed since it was shown")
         forge(page, 1, {"type": "rm -rf"})

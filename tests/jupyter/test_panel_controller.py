@@ -61,6 +61,16 @@ def test_a_whole_turn_is_approved_by_one_word() -> None:
     assert statuses(drive) == ["succeeded", "succeeded"]
 
 
+def test_who_approves_a_call_that_ran_meanwhile_reads_that_it_ran() -> None:
+    drive, heard = seated()
+    bound = bound_of(drive, "call_1_1")
+    drive.session.decide("call_1_1").run()
+    obeyed(drive, {"type": "approve", "call": "call_1_1", "bound": bound})
+    assert [each.reason for each in heard if isinstance(each, Refused)] == [
+        "This call has run already."
+    ]
+
+
 def test_a_forged_word_for_a_whole_turn_approves_nothing() -> None:
     drive, heard = seated()
     forged = all_waiting(drive)

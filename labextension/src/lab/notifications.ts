@@ -1,6 +1,7 @@
 /** Announces a waiting call: in a live region, in a notification, in the status bar. */
 import { Notification } from '@jupyterlab/apputils';
 import type { IStatusBar } from '@jupyterlab/statusbar';
+import type { TranslationBundle } from '@jupyterlab/translation';
 import { Signal } from '@lumino/signaling';
 import { Widget } from '@lumino/widgets';
 import { h } from '../view/dom';
@@ -97,28 +98,38 @@ export class Announcements {
   }
 }
 
+/** How many decisions wait in the notebook that is shown, and in others; empty for none. */
+function waitingText(trans: TranslationBundle, shown: number, others: number): string {
+  if (!others) return shown ? trans.__('Waiting for you: %1', shown) : '';
+  return shown ? trans.__('Waiting for you: %1, in other notebooks: %2', shown, others) : trans.__('Waiting for you in other notebooks: %1', others);
+}
+
 export function addStatus(context: ExtensionContext, bar: IStatusBar): void {
-  const { app, sessions, settings, trans } = context;
+  const { app, notebooks, sessions, settings, trans } = context;
   const go = (): void => void app.commands.execute(NEXT_COMMAND);
   const button = h('button', { type: 'button', class: 'jtc-status', title: trans.__('Show the first waiting call'), onclick: go });
   const item = new Widget();
   item.node.append(button);
   const changed = new Signal<Widget, void>(item);
-  let count = 0;
+  let text = '';
   const draw = (): void => {
-    const total = settings.now.showInStatusBar ? sessions.all().reduce((sum, live) => sum + waitingCount(live), 0) : 0;
-    if (total === count) return;
-    count = total;
-    button.textContent = trans.__('Waiting for you: %1', count);
+    const all = settings.now.showInStatusBar ? sessions.all() : [];
+    const [shown, others] = [true, false].map(isShown =>
+      all.filter(live => (live.sessions.notebook === notebooks.currentWidget) === isShown).reduce((sum, live) => sum + waitingCount(live), 0)
+    ) as [number, number];
+    const now = waitingText(trans, shown, others);
+    if (now === text) return;
+    button.textContent = text = now;
     changed.emit();
   };
   sessions.changed.connect(draw);
   settings.changed.connect(draw);
+  notebooks.currentChanged.connect(draw);
   bar.registerStatusItem('jupyter-toolcall:waiting', {
     item,
     align: 'left',
     rank: 10,
-    isActive: () => count > 0,
+    isActive: () => text !== '',
     activeStateChanged: changed
   });
 }

@@ -80,7 +80,10 @@ function callCard(view: ViewState, call: FullCall, show: Show): Child[] {
   const text = view.model.tools.get(call.tool)?.description ?? '';
   const description = text ? h('p', {}, toolDescription(text)) : null;
   const open = isDecision(call);
+  const before = view.calls[call.step - 2];
   return [
+    // What the last call changed is still to be judged.
+    open && before?.change ? h('p', 'small muted', oneLine(`${before.tool}: ${before.change}`, 110)) : null,
     open ? modelWords(view, call) : null,
     title(oneLine(call.tool, 120), 'mono', callPlace(call), open ? description : null),
     open ? null : description,

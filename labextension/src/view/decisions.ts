@@ -182,7 +182,11 @@ export function askAgainButton(view: ViewState, turn: number, stale: boolean, ac
   const ask = button(t('Ask the model from here'), {
     disabled: view.ui.commandSent,
     key: 'anew',
-    onclick: () => acts.send({ type: 'anew', turn })
+    onclick: () => {
+      acts.send({ type: 'anew', turn });
+      // The call that is asked for next is shown, not the old one.
+      acts.setState({ chosen: null });
+    }
   });
   ask.title = t('The model wrote this before the results changed. Asks it again, on a new branch.');
   return ask;

@@ -61,7 +61,7 @@ export function s<K extends keyof SVGElementTagNameMap>(
 
 /** Whether keys pressed here are text. */
 export const isField = (target: EventTarget | null): boolean =>
-  target instanceof HTMLElement && target.closest('input, textarea, select') !== null;
+  target instanceof HTMLElement && target.closest('input:not([type=range]), textarea, select') !== null;
 
 /** A small text beside another one. */
 export const mutedText = (...children: Child[]): HTMLElement => h('span', 'muted small', ...children);

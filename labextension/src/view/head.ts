@@ -62,7 +62,7 @@ function unverifiedTag(): HTMLElement {
 }
 
 /** The head; a `saved` session was not published by a kernel of this page, an `unchecked` one is in
- * a notebook that Jupyter does not trust on this computer. */
+ * a notebook that Jupyter does not trust on this computer. `copyText` says where it can continue. */
 export class PanelHead {
   // Announcements are made once, by `Announcer`.
   private readonly _status = h('div', { class: 'tc-status', role: 'status', 'aria-live': 'off', label: t('Session status') });
@@ -74,7 +74,7 @@ export class PanelHead {
   private readonly _controls = h('div', 'tc-drive', h('span', 'tc-sep'), this._step, this._run, this._stop, this._exportButton);
   readonly element = h('div', 'tc-head', this._status, this._about, this._controls);
   private readonly _bar = h('div', { class: 'tc-bar', hidden: true });
-  private readonly _savedBar = h('div', { class: 'tc-bar', hidden: true }, icon('info'), h('span', {}, this._unchecked ? t('Saved copy, not verified on this computer. Run the cell to continue.') : t('Saved copy. Run the cell to continue.')));
+  private readonly _savedBar = h('div', { class: 'tc-bar', hidden: true }, icon('info'), h('span', {}, this._copyText));
   private _view!: ViewState;
   private _statusText = '';
   private readonly _draw = whenChanged(() => {
@@ -88,7 +88,7 @@ export class PanelHead {
     this._exportButton.hidden = !ended;
     this._step.disabled = this._run.disabled = this._view.isPast || this._view.ui.commandSent || this._view.toGuess !== null || !canStep(this._view.model);
     this._stop.disabled = this._view.isPast || !STOPPABLE_PHASES.includes(session.phase);
-    this._savedBar.hidden = this._view.live || (!this._saved && ENDED_PHASES.includes(session.phase));
+    this._savedBar.hidden = this._view.live || !this._copyText || (!this._saved && ENDED_PHASES.includes(session.phase));
     const detail = this._view.isPast ? '' : session.detail;
     this._bar.hidden = detail === '';
     this._bar.className = session.phase === 'failed' ? 'tc-bar bad' : 'tc-bar';
@@ -96,7 +96,7 @@ export class PanelHead {
   });
   readonly bars: readonly HTMLElement[] = [this._savedBar, this._bar];
 
-  constructor(private readonly _acts: PanelActions, private readonly _saved: boolean, private readonly _unchecked: boolean) {}
+  constructor(private readonly _acts: PanelActions, private readonly _saved: boolean, private readonly _unchecked: boolean, private readonly _copyText: string) {}
 
   paint(next: ViewState): void {
     this._view = next;

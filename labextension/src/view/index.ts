@@ -44,6 +44,8 @@ export interface Host {
   saved?: boolean;
   /** Such a session, in a notebook that Jupyter has not signed on this computer. */
   unchecked?: boolean;
+  /** In a view without a kernel: where the session can continue. */
+  copyText?: string;
   /** The host makes the announcements for screen readers. */
   speaks?: boolean;
   /** Asks the person whether to approve all these calls; without it no question is asked. */
@@ -76,6 +78,9 @@ async function inSlices<T>(work: Generator<void, T>, goesOn: () => boolean): Pro
     } while (performance.now() < end);
   }
 }
+
+/** Shift+Enter runs the notebook's cell, wherever in its panel the person clicked. */
+const runsCell = (event: KeyboardEvent): boolean => event.shiftKey && event.key === 'Enter' && !isField(event.target);
 
 /** Keeps plain keys from reaching the notebook. */
 function keepKeys(event: KeyboardEvent): void {
@@ -124,7 +129,7 @@ export class PanelView {
   private readonly _branchList = new BranchList(this._acts);
   private readonly _graph = new Graph(this._acts);
   private readonly _tabBar = new TabBar(this._acts, [this._graph.tools, this._branchList.element]);
-  private readonly _head = new PanelHead(this._acts, this._host.saved ?? false, this._host.unchecked ?? false);
+  private readonly _head = new PanelHead(this._acts, this._host.saved ?? false, this._host.unchecked ?? false, this._host.copyText ?? '');
   private readonly _exercise = new ExerciseBar(this._acts);
   private readonly _announcer = new Announcer(this._host.speaks ?? false);
   private readonly _steps = new StepList(this._acts);
@@ -164,6 +169,7 @@ export class PanelView {
     this._tabBar.panels.Messages.append(this._messagesTab.element);
     this._tabBar.panels.Compare.append(this._compareTab.element);
     listen(this._root, 'keydown', event => {
+      if (runsCell(event)) return;
       if (!this._dialog && !this._handleDecisionKey(event) && this._ui.tab === 'Graph') this._graph.handleKey(event);
       keepKeys(event);
     });

@@ -88,9 +88,12 @@ export class GuessCard {
     event.preventDefault();
     if (this._chosen === undefined) return this._error.show(t('Choose a tool, or "%1".', t(NO_CALL)));
     const filled = filledArguments(this._rows);
+    // A field that is left empty would cost a point.
+    const empty = this._rows.filter(({ field }) => field.required && !(field.name in filled.arguments));
+    const errors = { ...Object.fromEntries(empty.map(({ field }) => [field.name, t('Enter a value.')])), ...filled.errors };
     this._error.show('');
     this._hadFocus = this.element.contains(document.activeElement);
-    if (!complain(this._rows, filled.errors)) this._acts.send({ type: 'guess', tool: this._chosen?.id ?? '', arguments: filled.arguments });
+    if (!complain(this._rows, errors)) this._acts.send({ type: 'guess', tool: this._chosen?.id ?? '', arguments: filled.arguments });
   }
 
   private _draw(now: FullPersonTurn): void {

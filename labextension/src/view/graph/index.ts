@@ -328,7 +328,7 @@ export class Graph {
     else if (event.key === '+' || event.key === '-') this._camera.zoom(event.key === '+' ? ZOOM_STEP : 1 / ZOOM_STEP);
     else if (event.key === '0') this._camera.fit(this._extent);
     else if (!spot || !this._view) return;
-    else if (event.key === 'Enter' || event.key === ' ') this._chooseSpot(spot);
+    else if ((event.key === 'Enter' && !event.shiftKey) || event.key === ' ') this._chooseSpot(spot);
     else if (isArrow(event.key)) this._focusSpot(arrowTarget(this._view, this._layout, spot, event.key));
     else return;
     consume(event);

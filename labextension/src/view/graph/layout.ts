@@ -219,7 +219,7 @@ const parkedSpot = (object: FullObject, x: number, y: number): Spot => ({
 function parkedSpots(view: ViewState, parked: readonly FullObject[], cells: readonly Spot[], size: Size) {
   if (parked.length === 0) return { spots: [], divider: null };
   const row = cells.filter(cell => Math.abs(cell.y) < LANE - 10);
-  const end = Math.max(...row.map(cell => cell.x), -40) + (cells.some(cell => cell.object?.branch) ? 56 : 0);
+  const end = Math.max(...row.map(cell => cell.x), -40) + (cells.some(cell => cell.object?.branch) ? 56 : 0) + (view.toGuess ? WIDE.pitch : 0);
   const above = new Set(cells.filter(cell => cell.y === -LANE).map(cell => cell.x));
   const free = [...new Set(cells.map(cell => cell.x))].sort((a, b) => a - b).filter(x => !above.has(x));
   const inputs = parked.filter(object => object.role === 'input');
