@@ -68,9 +68,10 @@ def from_wire(data: Any) -> Any:
             case ["", *parts]:
                 return _filled("".join(str(from_wire(part)) for part in parts), data)
             case [[str(one), str(many)], int(count), *values]:
-                return tn(one, many, count, *map(from_wire, values))
+                english = one if count == 1 else many
+                return _text([one, many], english, (count, *map(from_wire, values)))
             case [str(english), *values]:
-                return t(english, *map(from_wire, values))
+                return _text(english, english, tuple(map(from_wire, values)))
     except IndexError:
         raise ValueError("a text has fewer values than places") from None
     return data
