@@ -58,7 +58,8 @@ def texts() -> Iterator[Text]:
     schema = json.loads((HERE / SETTINGS).read_text(encoding="utf-8"))
     for english in _titles(schema):
         yield Text(f"labextension/{SETTINGS}", (english,))
-    for path in sorted(PACKAGE.rglob("*.py")):
+    # The file that defines `t` and `tn` passes texts on, and has none of its own.
+    for path in sorted({*PACKAGE.rglob("*.py")} - {PACKAGE / "core" / "interface_text.py"}):
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
             if isinstance(node, ast.Call) and (english := _texts_of_call(node, path)):
                 yield Text(path.relative_to(HERE.parent).as_posix(), english)

@@ -108,10 +108,11 @@ const nameOf = (element: Element): string => element.getAttribute('aria-label') 
 /** The view in an empty page; a host that is not live cannot send. */
 export async function page(live = true): Promise<Page> {
   const { PanelView } = await import('../src/view');
+  const { t } = await import('../src/view/text');
   const root = document.createElement('div');
   document.body.replaceChildren(root);
   const sent: Command[] = [];
-  const view = new PanelView(root, live ? { live, send: command => void sent.push(command) } : { live, copyText: 'Saved copy.' });
+  const view = new PanelView(root, live ? { live, send: command => void sent.push(command) } : { live, copyText: t('Saved copy. Run the cell to continue.') });
   const all = (selector: string): HTMLElement[] => [...root.querySelectorAll<HTMLElement>(selector)].filter(shown);
   const one = (selector: string): HTMLElement => {
     const [found] = all(selector);

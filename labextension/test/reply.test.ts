@@ -139,7 +139,7 @@ test('a step that is looked at takes the place of the card, with the way back', 
 test('a saved turn shows the same, and nothing that acts', async () => {
   const it = await page(false);
   it.view.update(whole(yours({ calls: [{ tool: 'Potato_slice' }] }), false));
-  assert.deepEqual(it.all('.tc-bar:not([hidden])').map(bar => bar.textContent), ['Saved copy.']);
+  assert.deepEqual(it.all('.tc-bar:not([hidden])').map(bar => bar.textContent), ['Saved copy. Run the cell to continue.']);
   assert.match(it.one('.tc-status').textContent, /Not finished/);
   assert.match(it.one('.tc-reply').textContent, /Potato_slice\(\)/);
   assert.equal(it.all('.tc-reply button, .tc-reply textarea').length, 0);

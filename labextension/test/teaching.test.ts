@@ -78,16 +78,15 @@ test('one question: the tools to choose from, and a form made from the schema of
   assert.deepEqual(it.sent, [{ type: 'guess', tool: 'Potato_slice', arguments: given }]);
 });
 
-test('a guess of nothing is asked for, what is left out of one is no mistake, and what is refused comes back', async () => {
+test('a guess of nothing is asked for, a field that is left empty is named before it costs a point, and what is refused comes back', async () => {
   const it = await page();
   it.view.update(whole(toGuess()));
   it.click('Check my guess');
   assert.match(it.one('.tc-card [role=alert]').textContent, /Choose a tool/);
   choose(it, 'Potato_slice');
   it.click('Check my guess');
-  const left = it.sent.at(-1);
-  assert.ok(left?.type === 'guess');
-  assert.equal('shape' in (left.arguments ?? {}), false);
+  assert.deepEqual(it.sent, []);
+  assert.equal(it.one('.tc-fields .tc-field:nth-of-type(2) .tc-wrong').textContent, 'Enter a value.');
   it.view.update({ type: 'refused', command: 'guess', reason: 'not so', fields: { shape: 'not that' } });
   assert.equal(it.one('.tc-fields .tc-field:nth-of-type(2) .tc-wrong').textContent, 'not that');
   assert.equal(it.all('.tc-card [role=alert]').length, 1);
@@ -195,7 +194,7 @@ test('hostile words of a guess stay words', async () => {
 test('a saved turn shows what the model is sent, and nothing that acts', async () => {
   const it = await page(false);
   it.view.update(whole(toGuess(), false));
-  assert.deepEqual(it.all('.tc-bar:not([hidden])').map(bar => bar.textContent), ['Saved copy.']);
+  assert.deepEqual(it.all('.tc-bar:not([hidden])').map(bar => bar.textContent), ['Saved copy. Run the cell to continue.']);
   assert.equal(it.all('.tc-reply button').length, 0);
 });
 
