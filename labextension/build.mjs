@@ -20,7 +20,7 @@ const TO = '../jupyter_toolcall/static/';
 const BROWSERS = ['es2022', 'chrome111', 'firefox113', 'safari16.4'];
 
 /** esbuild bundles and shortens our own names; terser makes the code another 3 % smaller. */
-async function script(name, format) {
+async function script(name, format, own = OWN) {
   const { outputFiles } = await build({
     entryPoints: [`src/${name}.ts`],
     write: false,
@@ -29,7 +29,7 @@ async function script(name, format) {
     target: 'es2022',
     minify: true,
     charset: 'utf8',
-    mangleProps: new RegExp(`^(_[a-z][a-zA-Z]*|${OWN.join('|')})$`),
+    mangleProps: new RegExp(`^(_[a-z][a-zA-Z]*|${own.join('|')})$`),
     legalComments: 'none'
   });
   const { code } = await minify(outputFiles[0].text, { module: format === 'esm', ecma: 2022, compress: { ecma: 2022, passes: 3, pure_getters: true, unsafe_arrows: true, unsafe_methods: true } });
@@ -40,6 +40,6 @@ const style = (from, name) =>
   build({ entryPoints: [`style/${from}.css`], outfile: `${TO}${name}.css`, bundle: true, minify: true, target: BROWSERS });
 
 await Promise.all([
-  ...[script('widget', 'esm'), script('page', 'iife'), script('session_table', 'esm')],
+  ...[script('widget', 'esm'), script('page', 'iife'), script('session_table', 'esm', ['_'])],
   ...[style('base', 'widget'), style('page', 'page'), style('session_table', 'session_table')]
 ]);

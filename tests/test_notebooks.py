@@ -148,7 +148,8 @@ def _is_folded(cell: Any) -> bool:
 @pytest.mark.parametrize("name", NAMES)
 def test_a_hidden_output_shows_one_line_that_gives_nothing_away(name: str) -> None:
     for cell in read_notebook(ROOT / "notebooks" / name).cells:
-        if _is_folded(cell):
+        # What a check says of an empty attempt gives nothing away.
+        if _is_folded(cell) and "%toolchat check" not in cell.source:
             # JupyterLab shows the first line of the first output, of an SVG its code.
             first = cell.outputs[0]
             line = str(first.get("text", "<")).strip().splitlines()[0]
@@ -165,10 +166,10 @@ def test_a_lesson_says_its_data_and_its_time_first(name: str) -> None:
     for part in (
         "**After this lesson you know",
         "The data",
-        "ten minutes",
         "no key and no network",
     ):
         assert part in first
+    assert re.search(r"\b(ten|15) minutes\b", first)
 
 
 @pytest.mark.parametrize("name", NAMES)
