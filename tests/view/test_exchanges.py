@@ -78,7 +78,7 @@ def test_the_panel_has_a_row_for_each_turn() -> None:
     session = Session(Toolbox(add), Metered(), scheme="flat", approve="all").tell("Add one.")
     first, second = turns(session)
     assert (first.input, first.cached, first.output) == (1_000_000, 500_000, 100_000)
-    assert first.attempts == ("the API is busy (529); waited 2.0 s",)
+    assert first.attempts == ("the API is busy (529); waited 2 s",)
     assert (second.turn, second.cost, second.attempts) == (2, "$4.2000", ())
 
 
