@@ -5,7 +5,7 @@ progress bar, shown on a terminal and in a notebook.
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable
+from collections.abc import Container, Iterable, Sequence
 from difflib import get_close_matches
 from typing import Any, TextIO
 
@@ -49,6 +49,21 @@ def nearest_name(name: str, known: Iterable[str]) -> str:
     names = list(known)
     close = get_close_matches(name, names, 1) or [n for n in names if n.lower() == name.lower()]
     return close[0] if close else ""
+
+
+def aligned_lines(rows: Sequence[Sequence[str]], texts: Container[int]) -> list[str]:
+    """Return the rows of a table as lines of equal columns.
+
+    `texts` are the indices of the columns that stand to the left; figures stand to the right.
+    """
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    return [
+        "  ".join(
+            cell.ljust(width) if index in texts else cell.rjust(width)
+            for index, (cell, width) in enumerate(zip(row, widths, strict=True))
+        ).rstrip()
+        for row in rows
+    ]
 
 
 def progress_bar(total: int, label: str, unit: str, leave: bool = True) -> Any:

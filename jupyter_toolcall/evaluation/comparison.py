@@ -38,7 +38,7 @@ from .parallel_runs import (
     runs_on_workers,
     runs_together,
 )
-from .results_folder import ResultsFolder, run_key
+from .results_folder import ResultsFolder, run_key, task_digest
 from .tasks import Task
 
 Schemes = Sequence[str | Scheme]
@@ -115,7 +115,9 @@ def compare(
         raise UsageError(f"jobs={jobs}: how many runs are under way at once, at least 1")
     settings = approve or "all", max_turns
     every = product(schemes, models, tasks, range(1, attempts + 1))
-    planned = [PlannedRun(*each, *settings) for each in every]
+    # A digest reads the inputs, so each task gets one, and only where it is looked up.
+    digests = {} if results is None else {id(task): task_digest(task) for task in tasks}
+    planned = [PlannedRun(*each, *settings, digests.get(id(each[2]), "")) for each in every]
     if not planned:
         raise UsageError("there is nothing to run: give a task, a scheme, a model, an attempt")
     chosen = None if executor is None else executor_named(executor, "executor")
@@ -141,7 +143,7 @@ def _runs(
     with progress_bar(len(planned), "eval", "run", leave=False) as progress:
         due = []
         for each in planned:
-            if (data := recorded.get(each.key)) is not None:
+            if recorded and (data := recorded.get(each.key)) is not None:
                 progress.update()
                 yield run_of(data)
             else:
@@ -224,13 +226,15 @@ class PlannedRun:
     attempt: int
     approve: str
     max_turns: int
+    task_digest: str = ""
+    """The digest of the task where runs are kept."""
 
     @property
     def key(self) -> str:
-        """What it is known by in a folder of results."""
+        """Its key in a folder of results."""
         scheme = self.scheme if isinstance(self.scheme, str) else self.scheme.name
         settings = self.approve, self.max_turns
-        return run_key(self.task, scheme, _label(self.model), self.attempt, settings)
+        return run_key(self.task_digest, scheme, _label(self.model), self.attempt, settings)
 
 
 @dataclass

@@ -4,9 +4,7 @@ the workers of an executor. It knows no tasks: what runs, and what comes of it, 
 
 from __future__ import annotations
 
-import os
 import pickle
-import socket
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, Executor, Future, wait
 from contextlib import contextmanager
@@ -14,16 +12,11 @@ from typing import Any, Protocol, TypeVar
 
 from ..core.errors import UsageError
 from ..core.interrupts import attempt
-from ..session.map_executor import ONE_SESSION
+from ..session.map_executor import ANSWERS, ONE_SESSION, this_process, window_of
 from ..session.mapped_session import error_line
 from ..session.session import Session
 from ..session.sessions_together import SessionsTogether
-
-ANSWERS = 60.0
-"""Seconds in which a worker has to answer at first."""
-WORKERS = 32
-"""How many workers an executor is taken to have that does not say."""
-TICK = 0.2
+from ..tools.invoke import TICK
 
 
 class Attempt(Protocol):
@@ -68,16 +61,12 @@ def runs_together(attempts: Iterable[A], jobs: int, keep: Callable[[A, Any], Any
 def is_in_this_process(executor: Executor) -> bool:
     """Return whether an executor's workers are threads of this process. Raises UsageError."""
     try:
-        process = executor.submit(_process).result(timeout=ANSWERS)
+        process = executor.submit(this_process).result(timeout=ANSWERS)
     except TimeoutError:
         raise UsageError(f"executor: no worker answered within {ANSWERS:.0f} s") from None
     except Exception as error:
         raise UsageError(f"executor: a worker cannot run tasks ({error_line(error)})") from None
-    return bool(process == _process())
-
-
-def _process() -> tuple[str, int]:
-    return socket.gethostname(), os.getpid()
+    return bool(process == this_process())
 
 
 def demand_pickles(parts: Mapping[str, Any]) -> None:
@@ -109,7 +98,7 @@ def runs_on_workers(
     What a lost worker ran is not repeated, since it may have had effects: `lost` returns its
     result. Raises KeyboardInterrupt at once; what has not begun is cancelled.
     """
-    window = jobs or 2 * getattr(executor, "_max_workers", WORKERS)
+    window = window_of(executor, jobs)
     pending, futures, more = iter(arguments), dict[Future[Any], tuple[Any, ...]](), True
     try:
         while more or futures:

@@ -10,7 +10,7 @@ from html import escape
 
 from ..core.text import shortened_text, visible_text
 from .comparison import Run
-from .run_table import duration
+from .run_table import duration, mean_dollars
 
 LABEL, COLUMN, BAR, ROW, HEAD = 290, 150, 84, 26, 64
 """Widths of the labels, of a column and of its longest bar; heights of a row and of the head."""
@@ -35,17 +35,12 @@ def _mean(value: Callable[[Run], float]) -> Callable[[Sequence[Run]], float]:
     return lambda runs: sum(map(value, runs)) / len(runs)
 
 
-def _dollars(runs: Sequence[Run]) -> float | None:
-    known = [run.dollars for run in runs if run.dollars is not None]
-    return sum(known) / len(known) if len(known) == len(runs) else None
-
-
 FIGURES = (
     Figure("Solved", _mean(lambda run: float(run.solved)), lambda value: f"{value:.0%}"),
     Figure("Calls", _mean(lambda run: run.calls), lambda value: f"{value:,.1f}"),
     Figure("Turns", _mean(lambda run: run.turns), lambda value: f"{value:,.1f}"),
     Figure("Input tokens", _mean(lambda run: run.tokens.input), lambda value: f"{value:,.0f}"),
-    Figure("Cost", _dollars, lambda value: f"${value:.4f}"),
+    Figure("Cost", mean_dollars, lambda value: f"${value:.4f}"),
     Figure("Time", _mean(lambda run: run.seconds), duration),
 )
 

@@ -83,9 +83,9 @@ def _read(path: Path) -> Iterator[tuple[str, Mapping[str, Any]]]:
         os.truncate(path, whole)
 
 
-def run_key(task: Task, scheme: str, model: str, number: int, settings: tuple[Any, ...]) -> str:
-    """Return the key of a run, in which is all that it depends on."""
-    return digest("run", task_digest(task), scheme, model, number, *map(str, settings))[:20]
+def run_key(task: str, scheme: str, model: str, number: int, settings: tuple[Any, ...]) -> str:
+    """Return the key of a run, in which is all that it depends on; `task` is a task's digest."""
+    return digest("run", task, scheme, model, number, *map(str, settings))[:20]
 
 
 def task_digest(task: Task) -> str:

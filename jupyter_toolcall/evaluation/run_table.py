@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
+from ..core.text import aligned_lines
 from .comparison import Run, Tokens, sum_tokens
 
 HEAD = """\
@@ -36,16 +37,7 @@ def table(
     rows += [
         (*key, *_figures(group), *_cost_figures(group)[:more]) for key, group in groups.items()
     ]
-    names = rows[0].index("solved")
-    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    # Names stand to the left, figures to the right.
-    aligned = [
-        "  ".join(
-            cell.ljust(width) if index < names else cell.rjust(width)
-            for index, (cell, width) in enumerate(zip(row, widths, strict=True))
-        ).rstrip()
-        for row in rows
-    ]
+    aligned = aligned_lines(rows, texts=range(rows[0].index("solved")))
     lines = [_not_solved(reason, group) for reason, group in reasons.items()]
     return "\n".join([*([HEAD, ""] if head else []), *aligned, *([""] if lines else []), *lines])
 
@@ -61,10 +53,15 @@ def _not_solved(reason: str, runs: Sequence[Run]) -> str:
 
 
 def _cost_figures(runs: Sequence[Run]) -> tuple[str, ...]:
-    dollars = [run.dollars for run in runs]
-    known = [each for each in dollars if each is not None]
-    price = f"${sum(known) / len(known):.4f}" if len(known) == len(dollars) else "-"
+    dollars = mean_dollars(runs)
+    price = "-" if dollars is None else f"${dollars:.4f}"
     return price, duration(sum(run.seconds for run in runs) / len(runs))
+
+
+def mean_dollars(runs: Sequence[Run]) -> float | None:
+    """Return what a mean run costs; None where a run's cost is not known."""
+    known = [run.dollars for run in runs if run.dollars is not None]
+    return sum(known) / len(known) if len(known) == len(runs) else None
 
 
 def duration(seconds: float) -> str:

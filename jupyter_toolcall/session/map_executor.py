@@ -30,6 +30,7 @@ from ..storage.file_system import DISK, append
 from ..storage.journal_file import journals_folder
 from ..storage.signatures import signer
 from ..tools.executors import function_executor
+from ..tools.invoke import TICK
 from ..tools.toolbox import Toolbox
 from .mapped_session import (
     JournalFolder,
@@ -44,9 +45,8 @@ ANSWERS = 60.0
 """Seconds in which a worker has to answer the probe."""
 LOSSES = 3
 """How many workers may be lost with one session before it is given up."""
-WINDOW = 64
-"""Sessions that are submitted at once where nobody says how many."""
-TICK = 0.2
+WORKERS = 32
+"""How many workers an executor is taken to have that does not say."""
 PARTS = ("toolbox", "model")
 ONE_SESSION = threading.Lock()
 """Held by the session that runs: tools may print, and a worker of a cluster may have threads."""
@@ -95,7 +95,6 @@ class Probe:
 
 def probe(sent: SentSetup, sealed: str) -> Probe:
     """Return what a worker is, and whether it can continue sessions; it runs on the worker."""
-    process = (socket.gethostname(), os.getpid())
     seal = signer(journals_folder())
     shares = sent.path.exists() and seal is not None and seal(sent.digest) == sealed
     problem = ""
@@ -105,7 +104,12 @@ def probe(sent: SentSetup, sealed: str) -> Probe:
             _ = setup.tools, setup.replies
         except Exception as error:
             problem = error_line(error)
-    return Probe(process, VERSION, shares, problem)
+    return Probe(this_process(), VERSION, shares, problem)
+
+
+def this_process() -> tuple[str, int]:
+    """Return the machine, and the process on it."""
+    return socket.gethostname(), os.getpid()
 
 
 def run_sent(sent: SentSetup, prompt: MappedPrompt) -> SessionSummary:
@@ -235,7 +239,7 @@ class Workers:
                 "define them in a module that the workers import, or start the workers after "
                 "the cell that defines them"
             )
-        if answer.process == (socket.gethostname(), os.getpid()):
+        if answer.process == this_process():
             raise NoWorkers(are_threads=True)
         if not answer.shares:
             raise NoWorkers(are_threads=False)
@@ -321,7 +325,7 @@ class _Submitted:
                         self.report(prompt, future.result())
 
 
-def workers_of(executor: Executor) -> int | None:
-    """Return how many workers an executor has, None where it does not say."""
+def window_of(executor: Executor, jobs: int | None) -> int:
+    """Return how much is submitted to an executor at once: `jobs`, or two for each worker."""
     count = getattr(executor, "_max_workers", None)
-    return count if isinstance(count, int) else None
+    return jobs or 2 * (count if isinstance(count, int) else WORKERS)

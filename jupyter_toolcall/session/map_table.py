@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from html import escape
 from typing import TYPE_CHECKING
 
-from ..core.text import printable, shortened_text
+from ..core.text import aligned_lines, printable, shortened_text
 from .mapped_session import STATUSES
 
 if TYPE_CHECKING:
@@ -17,6 +17,8 @@ ROWS = 20
 PROMPT = 48
 """Characters of a prompt in a row."""
 COLUMNS = ("", "prompt", "status", "calls", "turns", "tokens", "note")
+TEXTS = (1, 2, 6)
+"""The columns that hold texts; the others hold figures."""
 STYLE = (
     "<style>.toolcall-map td,.toolcall-map th{text-align:left!important;vertical-align:top;"
     "white-space:normal}.toolcall-map .n{text-align:right!important;white-space:nowrap}"
@@ -50,14 +52,7 @@ def map_text(sessions: SessionMap) -> str:
     """Return the table as plain text: the first rows, the errors, and the note."""
     order = ordered(sessions)
     rows = [COLUMNS, *(cells(sessions[index]) for index in order[:ROWS])]
-    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    lines = [counts_text(sessions), ""]
-    for row in rows:
-        aligned = (
-            cell.ljust(width) if index in (1, 2, 6) else cell.rjust(width)
-            for index, (cell, width) in enumerate(zip(row, widths, strict=True))
-        )
-        lines.append("  ".join(aligned).rstrip())
+    lines = [counts_text(sessions), "", *aligned_lines(rows, TEXTS)]
     return "\n".join([*lines, *_below(sessions, len(order) - ROWS)])
 
 
@@ -81,9 +76,8 @@ def map_html(sessions: SessionMap) -> str:
 
 
 def _html_row(row: Sequence[str]) -> str:
-    right = (0, 3, 4, 5)
     data = (
-        f'<td class="n">{escape(cell)}</td>' if index in right else f"<td>{escape(cell)}</td>"
+        f"<td>{escape(cell)}</td>" if index in TEXTS else f'<td class="n">{escape(cell)}</td>'
         for index, cell in enumerate(row)
     )
     return f"<tr>{''.join(data)}</tr>"

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from ..core.digests import digest
-from ..core.errors import ToolcallError, UsageError
+from ..core.errors import Stopped, ToolcallError, UsageError
 from ..core.events import Opened
 from ..core.interrupts import Hold
 from ..core.journal import Journal
@@ -235,7 +235,7 @@ def continue_session(
         with written_session(setup, prompt) as session:
             return _run(session, stopped)
     except Exception as error:
-        return SessionSummary("failed", error=error_line(error))
+        return summary_at_end(None, error)
     except KeyboardInterrupt:
         return SessionSummary("interrupted")
 
@@ -250,10 +250,8 @@ def _run(session: Session, stopped: Callable[[], bool]) -> SessionSummary:
                 hold.deliver()
         return summary(session, "interrupted")
     # A model is somebody's function: what it raises ends this session alone.
-    except Exception as error:
-        return summary(session, "failed", session.cursor.context.hide(error_line(error)))
-    except KeyboardInterrupt:
-        return summary(session, "interrupted")
+    except (Exception, KeyboardInterrupt) as error:
+        return summary_at_end(session, error)
 
 
 def begin(session: Session) -> None:
@@ -315,6 +313,17 @@ def summary(session: Session, status: Status, error: str = "") -> SessionSummary
         visible_text(state.said.strip(), LONGEST_TEXT),
         error,
     )
+
+
+def summary_at_end(session: Session | None, error: BaseException | None) -> SessionSummary:
+    """Return the summary of a session that paused, ended, or raised an error."""
+    if session is None:
+        return SessionSummary("failed", error=error_line(error) if error else "")
+    if error is None:
+        return end(session)
+    if isinstance(error, KeyboardInterrupt | Stopped):
+        return summary(session, "interrupted")
+    return summary(session, "failed", session.cursor.context.hide(error_line(error)))
 
 
 def error_line(error: BaseException) -> str:

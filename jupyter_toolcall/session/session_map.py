@@ -18,7 +18,7 @@ from typing import Any, overload
 
 from ..core.call_record import CallRecord
 from ..core.digests import digest
-from ..core.errors import Stopped, UsageError
+from ..core.errors import UsageError
 from ..core.events import Decision
 from ..core.journal import Journal
 from ..core.text import nearest, progress_bar
@@ -26,7 +26,7 @@ from ..engine.decisions import current_approval_digest
 from ..models.named import model_named
 from ..storage.journal_file import file_stem
 from ..tools.executors import executor_named
-from .map_executor import WINDOW, NoWorkers, Workers, workers_of
+from .map_executor import NoWorkers, Workers, window_of
 from .map_table import map_html, map_text
 from .mapped_session import (
     STATUSES,
@@ -36,11 +36,10 @@ from .mapped_session import (
     SessionSummary,
     Status,
     begin,
-    end,
-    error_line,
     mapped_prompts,
     read_session,
     summary,
+    summary_at_end,
     written_session,
 )
 from .session import Session
@@ -273,7 +272,7 @@ class SessionMap(Sequence[MappedSession]):
         if self.executor is not None:
             for prompt in due:
                 self._release(prompt)
-            window = self.jobs or 2 * (workers_of(self.executor) or WINDOW // 2)
+            window = window_of(self.executor, self.jobs)
             try:
                 return Workers(self.executor, window, self.setup).run(due, report)
             except NoWorkers as none:
@@ -355,17 +354,6 @@ class SessionMap(Sequence[MappedSession]):
 
     def _repr_html_(self) -> str:
         return map_html(self)
-
-
-def summary_at_end(session: Session | None, error: BaseException | None) -> SessionSummary:
-    """Return the summary of a session that paused, ended, or raised an error."""
-    if session is None:
-        return SessionSummary("failed", error=error_line(error) if error else "")
-    if error is None:
-        return end(session)
-    if isinstance(error, KeyboardInterrupt | Stopped):
-        return summary(session, "interrupted")
-    return summary(session, "failed", session.cursor.context.hide(error_line(error)))
 
 
 def session_map(

@@ -18,11 +18,10 @@ from ..engine.cursor import Cursor
 from ..engine.replay import advance
 from ..engine.turn import record_reply, timed_reply
 from ..schemes.messages import Request
+from ..tools.invoke import TICK
 from .session import Session
 
 Task = TypeVar("Task")
-TICK = 0.2
-"""Seconds: on Windows a wait without a timeout cannot be interrupted."""
 
 
 @dataclass

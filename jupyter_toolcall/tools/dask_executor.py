@@ -112,11 +112,7 @@ class DaskCall(Future[Any]):
         """Cancel the call unless a worker has begun it; return whether it never will."""
         if self.done():
             return self.cancelled()
-        # It is done before its task is cancelled: the kernel claims a call once.
-        cancelled = self._executor.claim(self) and super().cancel()
-        if cancelled:
-            self._executor.drop(self)
-        return cancelled
+        return self._executor.claim(self) and super().cancel()
 
     def end(self, end: Any) -> None:
         """Set its result, if nothing has ended it before."""
@@ -268,12 +264,9 @@ class DaskExecutor(Executor):
         # A scheduler that does not answer says nothing.
         except Exception:
             return False
-        return unbegun
-
-    def drop(self, call: DaskCall) -> None:
-        """Cancel the task of a call that the kernel has claimed."""
-        if call.name in self._calls:
+        if unbegun and call.name in self._calls:
             self._calls[call.name][1].cancel()
+        return unbegun
 
 
 # -- what runs in a worker -----------------------------------------------------------------------

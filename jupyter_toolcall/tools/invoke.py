@@ -25,7 +25,8 @@ from .running_tool import cancel_with_call
 from .value_copies import described_for_model, well_formed
 
 TICK = 0.05
-"""Seconds until an interrupt of the main thread is noticed while an async tool runs."""
+"""Seconds until an interrupt of the main thread is noticed while it waits. On Windows a wait
+without a timeout cannot be interrupted."""
 PATIENCE = 1.0
 """Seconds that a loop has to answer after an interrupt, before a new loop replaces it."""
 

@@ -355,6 +355,16 @@ def run(*tools: Any, calls: Calls, jobs: int = 4, **more: Any) -> Session:
     return Session(Toolbox(*tools), Scripted([calls, "Done."]), jobs=jobs, **options).tell("Go.")
 
 
+def prints_of(session: Session) -> list[str]:
+    """Return what each call printed, in call order."""
+    prints = {
+        entry.event.call_id: entry.meta["prints"]
+        for entry in session.journal
+        if isinstance(entry.event, Finished)
+    }
+    return [prints[call.id] for call in session.calls]
+
+
 def test_sync_tools_run_in_threads_and_their_prints_are_their_own() -> None:
     barrier = threading.Barrier(3)
 
@@ -368,14 +378,7 @@ def test_sync_tools_run_in_threads_and_their_prints_are_their_own() -> None:
 
     session = run(meet, calls=[("meet", {"n": n}) for n in range(3)])
     assert {call.result for call in session.calls} == {"toolcall-call"}
-    prints = {
-        entry.event.call_id: entry.meta["prints"]
-        for entry in session.journal
-        if isinstance(entry.event, Finished)
-    }
-    assert [prints[call.id] for call in session.calls] == [
-        f"first {n}\nsecond {n}\n" for n in range(3)
-    ]
+    assert prints_of(session) == [f"first {n}\nsecond {n}\n" for n in range(3)]
 
 
 def test_async_tools_run_in_one_loop_and_their_prints_are_their_own() -> None:
@@ -395,14 +398,7 @@ def test_async_tools_run_in_one_loop_and_their_prints_are_their_own() -> None:
 
     session = run(meet, calls=[("meet", {"n": n}) for n in range(3)])
     assert {call.result for call in session.calls} == {"toolcall-async"}
-    prints = {
-        entry.event.call_id: entry.meta["prints"]
-        for entry in session.journal
-        if isinstance(entry.event, Finished)
-    }
-    assert [prints[call.id] for call in session.calls] == [
-        f"first {n}\nsecond {n}\n" for n in range(3)
-    ]
+    assert prints_of(session) == [f"first {n}\nsecond {n}\n" for n in range(3)]
 
 
 def test_what_each_raises_is_its_own_failure() -> None:

@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import importlib.util
 import os
-import random
 import signal
 import subprocess
 import sys
 import threading
-from collections import Counter
 from collections.abc import Callable, Iterator
 from concurrent.futures import Executor, Future
 from contextlib import contextmanager
@@ -22,8 +20,9 @@ from distributed import Client, LocalCluster
 
 from jupyter_toolcall import Scripted, Session, Toolbox, tool
 from jupyter_toolcall.core.errors import UsageError
-from jupyter_toolcall.core.events import Finished, Started, Unknown
+from jupyter_toolcall.core.events import Finished, Started
 from jupyter_toolcall.tools.executors import executor_named
+from tests.engine.killed_workers import assert_nothing_runs_twice_or_is_lost
 
 pytestmark = pytest.mark.filterwarnings(
     # Of sockets and loops of distributed, where its processes are killed.
@@ -631,26 +630,6 @@ def test_a_killed_engine_leaves_the_outcome_unknown_and_one_effect(
 # -- workers that are killed at any moment ---------------------------------------------------------
 
 
-def _doomed(path: str, call: int, lives: float) -> int:
-    # The alarm ends the process: in this call, while its result is sent, or in a later call.
-    signal.setitimer(signal.ITIMER_REAL, lives)
-    with open(path, "a") as file:
-        file.write(f"{call}\n")
-    return 10 * call
-
-
-@tool(executor=True)
-def doomed(path: str, call: int, lives: float) -> int:
-    """Have an effect, in a process that does not live long."""
-    return _doomed(path, call, lives)
-
-
-@tool(executor=True, idempotent=True)
-def doomed_or_again(path: str, call: int, lives: float) -> int:
-    """Have an effect that may come twice, in a process that does not live long."""
-    return _doomed(path, call, lives)
-
-
 FORKING = """
 import asyncio, os, sys
 import jupyter_toolcall.tools.dask_executor
@@ -691,35 +670,11 @@ def forked_workers(address: str) -> Iterator[None]:
 def test_of_two_hundred_killed_workers_none_has_an_effect_twice_or_loses_a_result(
     tmp_path: Path,
 ) -> None:
-    path, drawn = tmp_path / "effects", random.Random(19)
-    kinds = "doomed", "doomed_or_again"
-    calls = [
-        (
-            drawn.choice(kinds),
-            {"path": str(path), "call": number, "lives": drawn.uniform(1e-6, 2e-2)},
-        )
-        for number in range(260)
-    ]
     with (
         scheduler(tmp_path) as (_, address),
         forked_workers(address),
         Client(address, set_as_default=False) as client,
     ):
-        model = Scripted([calls, "Done."])
-        done = Session(
-            Toolbox(doomed, doomed_or_again), model, scheme="flat", approve="all", executor=client
-        ).ask("Go.")
-        while done.text != "Done.":
-            for call in done.run().pending:
-                done.decide(call, "reject", reason="I look myself.")
-    effects = Counter(map(int, path.read_text().split()))
-    for number, call in enumerate(done.calls):
-        again = call.tool == "doomed_or_again"
-        assert effects[number] <= (2 if again else 1)
-        assert call.status in ("succeeded", "rejected", "failed")
-        if call.status == "succeeded":
-            assert (call.result, effects[number] >= 1) == (10 * number, True)
-        if call.status == "failed":
-            assert effects[number] == 0
-    outcomes = [e.event.outcome for e in done.journal if isinstance(e.event, Finished)]
-    assert sum(isinstance(outcome, Unknown) for outcome in outcomes) >= 200
+        # A call that no worker takes is failed.
+        ends = {"succeeded", "rejected", "failed"}
+        assert_nothing_runs_twice_or_is_lost(tmp_path, client, 260, 2e-2, ends)

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import os
 import pickle
-import random
 import signal
 import threading
-from collections import Counter
 from collections.abc import Callable, Iterator
 from concurrent.futures import (
     BrokenExecutor,
@@ -26,7 +24,7 @@ from hypothesis import strategies as st
 
 from jupyter_toolcall import Scripted, Session, Tool, Toolbox, tool
 from jupyter_toolcall.core.errors import UsageError
-from jupyter_toolcall.core.events import Finished, Started, Unknown
+from jupyter_toolcall.core.events import Started
 from jupyter_toolcall.core.journal import Journal
 from jupyter_toolcall.jupyter.cells import Cells
 from jupyter_toolcall.jupyter.options import parse_options
@@ -36,6 +34,7 @@ from jupyter_toolcall.tools.running_tool import (
     report_progress,
     showing_progress,
 )
+from tests.engine.killed_workers import assert_nothing_runs_twice_or_is_lost
 
 
 class Bag:
@@ -574,54 +573,10 @@ def test_a_thread_reports_the_progress_of_its_call() -> None:
 # -- workers that are killed at any moment ------------------------------------------------------
 
 
-def _doomed(path: str, call: int, lives: float) -> int:
-    # The alarm ends the process: in this call, while its result is sent, or in a later call.
-    signal.setitimer(signal.ITIMER_REAL, lives)
-    with open(path, "a") as file:
-        file.write(f"{call}\n")
-    return 10 * call
-
-
-@tool(executor=True)
-def doomed(path: str, call: int, lives: float) -> int:
-    """Have an effect, in a process that does not live long."""
-    return _doomed(path, call, lives)
-
-
-@tool(executor=True, idempotent=True)
-def doomed_or_again(path: str, call: int, lives: float) -> int:
-    """Have an effect that may come twice, in a process that does not live long."""
-    return _doomed(path, call, lives)
-
-
 @pytest.mark.long
 def test_of_two_hundred_killed_workers_none_has_an_effect_twice_or_loses_a_result(
     tmp_path: Path,
 ) -> None:
-    path, drawn = tmp_path / "effects", random.Random(19)
-    calls = [
-        (
-            drawn.choice(["doomed", "doomed_or_again"]),
-            {"path": str(path), "call": number, "lives": drawn.uniform(1e-6, 6e-4)},
-        )
-        for number in range(300)
-    ]
-    done = Session(
-        Toolbox(doomed, doomed_or_again),
-        Scripted([calls, "Done."]),
-        scheme="flat",
-        approve="all",
-        executor="processes",
-    ).ask("Go.")
-    while done.text != "Done.":
-        for call in done.run().pending:
-            done.decide(call, "reject", reason="I look myself.")
-    effects = Counter(map(int, path.read_text().split()))
-    for number, call in enumerate(done.calls):
-        again = call.tool == "doomed_or_again"
-        assert effects[number] <= (2 if again else 1)
-        assert call.status in ("succeeded", "rejected")
-        if call.status == "succeeded":
-            assert (call.result, effects[number] >= 1) == (10 * number, True)
-    outcomes = [e.event.outcome for e in done.journal if isinstance(e.event, Finished)]
-    assert sum(isinstance(outcome, Unknown) for outcome in outcomes) >= 200
+    assert_nothing_runs_twice_or_is_lost(
+        tmp_path, "processes", 300, 6e-4, {"succeeded", "rejected"}
+    )

@@ -1,0 +1,67 @@
+"""Calls in processes that do not live long: no effect comes twice, and no result is lost."""
+
+from __future__ import annotations
+
+import random
+import signal
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+from jupyter_toolcall import Scripted, Session, Toolbox, tool
+from jupyter_toolcall.core.events import Finished, Unknown
+
+
+def _doomed(path: str, call: int, lives: float) -> int:
+    # The alarm ends the process: in this call, while its result is sent, or in a later call.
+    signal.setitimer(signal.ITIMER_REAL, lives)
+    with open(path, "a") as file:
+        file.write(f"{call}\n")
+    return 10 * call
+
+
+@tool(executor=True)
+def doomed(path: str, call: int, lives: float) -> int:
+    """Have an effect, in a process that does not live long."""
+    return _doomed(path, call, lives)
+
+
+@tool(executor=True, idempotent=True)
+def doomed_or_again(path: str, call: int, lives: float) -> int:
+    """Have an effect that may come twice, in a process that does not live long."""
+    return _doomed(path, call, lives)
+
+
+def assert_nothing_runs_twice_or_is_lost(
+    folder: Path, executor: Any, count: int, longest: float, ends: set[str]
+) -> None:
+    """Run calls in processes that die within `longest` seconds, most of them in a call.
+
+    A person rejects each call whose outcome is unknown. `ends` is how calls may end.
+    """
+    path, drawn = folder / "effects", random.Random(19)
+    calls = [
+        (
+            drawn.choice(("doomed", "doomed_or_again")),
+            {"path": str(path), "call": number, "lives": drawn.uniform(1e-6, longest)},
+        )
+        for number in range(count)
+    ]
+    model = Scripted([calls, "Done."])
+    done = Session(
+        Toolbox(doomed, doomed_or_again), model, scheme="flat", approve="all", executor=executor
+    ).ask("Go.")
+    while done.text != "Done.":
+        for call in done.run().pending:
+            done.decide(call, "reject", reason="I look myself.")
+    effects = Counter(map(int, path.read_text().split()))
+    for number, call in enumerate(done.calls):
+        again = call.tool == "doomed_or_again"
+        assert effects[number] <= (2 if again else 1)
+        assert call.status in ends
+        if call.status == "succeeded":
+            assert (call.result, effects[number] >= 1) == (10 * number, True)
+        if call.status == "failed":
+            assert effects[number] == 0
+    outcomes = [e.event.outcome for e in done.journal if isinstance(e.event, Finished)]
+    assert sum(isinstance(outcome, Unknown) for outcome in outcomes) >= 200
