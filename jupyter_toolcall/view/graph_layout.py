@@ -177,7 +177,8 @@ def _by_wheel(source: str) -> str:
 def _places(drawn: dict[str, Any]) -> dict[str, Place]:
     """Return columns and lanes. Graphviz measures in points, and upwards.
 
-    Nodes of a column are a lane apart or more, so no two are rounded to the same place.
+    Nodes of a column are about a lane apart or more, since Graphviz rounds what it writes. The
+    lower one of two that are nearest to the same lane gets the next one.
     """
     spots = {
         node["name"]: tuple(float(part) / 72 for part in node["pos"].split(","))
@@ -186,10 +187,12 @@ def _places(drawn: dict[str, Any]) -> dict[str, Place]:
     }
     left = min((x for x, _ in spots.values()), default=0.0)
     top = max((y for _, y in spots.values()), default=0.0)
-    return {
-        name: (_nearest((x - left) / ACROSS), _nearest((top - y) / DOWN))
-        for name, (x, y) in spots.items()
-    }
+    places, used = dict[str, Place](), dict[int, int]()
+    for name, (x, y) in sorted(spots.items(), key=lambda spot: -spot[1][1]):
+        column = _nearest((x - left) / ACROSS)
+        lane = max(_nearest((top - y) / DOWN), used.get(column, -1) + 1)
+        places[name], used[column] = (column, lane), lane
+    return places
 
 
 def _nearest(value: float) -> int:
