@@ -113,6 +113,7 @@ class DaskCall(Future[Any]):
     def __init__(self, name: str, tool: str, executor: DaskExecutor) -> None:
         super().__init__()
         self.name, self.tool, self._executor = name, tool, executor
+        self.cancelled_reason = "its task was cancelled, or its scheduler is lost"
         self.worker = ""
         """The address of the worker that began it first."""
         self.claim = ""
@@ -183,6 +184,8 @@ class DaskExecutor(Executor):
             if remote
             else self.client.submit(pickle.loads, sent, key=name, **self._options)
         )
+        if remote:
+            call.cancelled_reason = "a value that it takes was lost with its worker; call it again"
         self._calls[name] = call, submitted
         self.client.loop.add_callback(self._follow, call, submitted)
         return call
@@ -213,7 +216,7 @@ class DaskExecutor(Executor):
             if submitted.status == "finished" and isinstance(result, ClaimedEnd):
                 await self._accept(call, result)
             elif submitted.status == "cancelled":
-                await self._fail(call, "its task was cancelled, or its scheduler is lost")
+                await self._fail(call, call.cancelled_reason)
             else:
                 await self._fail(call, missing_package(result[1]) or error_text(result[1]))
         except Exception as error:

@@ -120,24 +120,12 @@ def _passed_value(key: str) -> Any:
     return passed.value
 
 
-def _leaf(result: Any) -> str | None:
-    """Return the type of a result that is one object; "" for plain data, None for others."""
-    # These modules import executors.
-    from .json_structure import structure_of
-    from .object_types import leaf_kind
-
-    objects = structure_of(result, lambda value: None, leaf_kind).objects
-    if not objects:
-        return ""
-    return objects[0].kind if objects[0].value is result else None
-
-
 def without_unchanged_arguments(end: Any) -> Any:
     """Return an end without the arguments that came from the cluster and are as they were."""
     passed = {id(each.value): each.content for each in _PASSED.get({}).values()}
     # A result that may hold an argument is told from a copy of it by identity, in the kernel.
     is_held = any(value is end.result for value in end.objects)
-    if not passed or is_held or attempt(_leaf, end.result)[0] is None:
+    if not passed or is_held or attempt(end.result_kind)[0] is None:
         return end
     objects = [
         Unchanged if id(value) in passed and content_digest(value) == passed[id(value)] else value
@@ -148,7 +136,7 @@ def without_unchanged_arguments(end: Any) -> Any:
 
 def pickled_result(end: Any, least: float) -> tuple[KeptResult, bytes] | None:
     """Return a result that stays on this worker, with its pickle; None where it does not."""
-    result, kind = end.result, attempt(_leaf, end.result)[0]
+    result, kind = end.result, attempt(end.result_kind)[0]
     if end.error or not kind or hasattr(result, "text_label"):
         return None
     if any(value is result for value in end.objects):
