@@ -1,8 +1,9 @@
 """A call on an executor against a plain submission of the same function, interleaved in one run.
 
 The medians are of single calls with all that a session does around one, in memory: the goal is
-1.5 × of what `submit(...).result()` takes. Three calls in a chain over a table of 100 MB follow, with
-results that come home and results that stay. `python tests/benchmarks/bench_executors.py [CALLS]`
+1.5 × of what `submit(...).result()` takes. Three calls in a chain over a table of 100 MB
+follow, with results that come home and results that stay.
+`python tests/benchmarks/bench_executors.py [CALLS]`
 """
 
 from __future__ import annotations
