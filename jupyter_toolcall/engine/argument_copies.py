@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from concurrent.futures import Executor
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
@@ -10,6 +11,7 @@ from typing import Any
 from ..core.call_record import objects_of
 from ..core.events import UNSAID, Made, Outcome, Producer, Uses
 from ..core.state import State
+from ..tools.remote_values import RemoteValue, Unchanged
 from ..tools.value_copies import is_frozen, private
 from ..tools.value_digests import content_digest, identity_digest
 from .session_values import SessionValues
@@ -52,6 +54,10 @@ class ArgumentCopy:
         self._content = self.made.content if self.copied else content_digest(self.copy)
         # A value without a content digest is compared by identities, within this process.
         self._before = "" if self._content else identity_digest(self.copy)[0]
+
+    def bring_home(self, value: Any, promised: bool) -> None:
+        """Compare what comes back with the value itself, and not with one on a cluster."""
+        self.value, self.promised, self._content = value, promised, self.made.content
 
     @property
     def copied(self) -> bool:
@@ -100,6 +106,8 @@ class ArgumentCopies:
     """Whether the tool promises to change no argument, and gets the values themselves."""
     are_names_open: bool = False
     """Whether calls before it run, which may make objects of the same types."""
+    executor: Executor | None = None
+    """Where the tool runs; None: in the kernel."""
     kept: dict[int, int] = field(default_factory=dict)
     """The index among the outcome's objects of each changed copy, by the copy's identity."""
 
@@ -116,16 +124,23 @@ class ArgumentCopies:
     def copy_of(self, name: str, types: tuple[type, ...]) -> Any:
         """Return what a tool gets of an object. Raises CallError and Absent."""
         made = self.state.resolve(name)
-        value = self.values.value(made)
+        remote = self.values.remote(made)
+        is_remote = remote is not None and remote.is_usable_on(self.executor)
+        value = remote if is_remote else self.values.value(made)
         if id(value) not in self._copies:
-            copy = value if self.promised else private(value)[0]
-            copied = ArgumentCopy(name, made, value, copy, self.promised)
+            promised = self.promised or is_remote
+            copy = value if promised else private(value)[0]
+            copied = ArgumentCopy(name, made, value, copy, promised)
             self._copies[id(value)] = self._by_copy[id(copied.copy)] = copied
         return self._copies[id(value)].copy
 
     def take_back(self, objects: Sequence[Any]) -> None:
         """Put what a worker returns in the place of the copies; of none, nothing came back."""
         for copied, value in zip(self if objects else (), objects, strict=False):
+            if value is Unchanged:
+                continue
+            if type(copied.value) is RemoteValue:
+                copied.bring_home(self.values.value(copied.made), self.promised)
             copied.sent = value is not copied.copy
             copied.copy = value
         self._by_copy = {id(copied.copy): copied for copied in self}

@@ -210,7 +210,8 @@ class _CallsTogether:
         """Return a run whose hooks are open."""
         context = self.cursor.context
         effect = call_effect(ready, state, context.values, context.model)
-        execution = ToolExecution(ready, state, context.values, are_names_open=follows)
+        executor = context.executor_of(ready.tool)
+        execution = ToolExecution(ready, state, context.values, follows, executor)
         own, hooks = copy_context(), around_execution(self.cursor, ready)
         note = own.run(hooks.__enter__)
         run = _Run(

@@ -12,7 +12,7 @@ from concurrent.futures import Executor
 from dataclasses import dataclass
 from typing import Any
 
-from ..core.call_record import CallRecord
+from ..core.call_record import CallRecord, objects_of
 from ..core.digests import digest
 from ..core.errors import Absent, CallError, NotRun
 from ..core.events import (
@@ -21,10 +21,12 @@ from ..core.events import (
     Failed,
     Finished,
     Interrupted,
+    Made,
     Outcome,
     Producer,
     Unknown,
 )
+from ..core.interface_text import t
 from ..core.interrupts import attempt, interruptible
 from ..core.recorded_calls import recorded_call
 from ..core.secrets import MissingSecret
@@ -33,11 +35,13 @@ from ..core.state_fold import state_at
 from ..tools.invoke import error_text, message_text
 from ..tools.object_references import Path, fits_in, replace_names
 from ..tools.object_types import kind_name
+from ..tools.remote_values import RemoteValue
 from ..tools.running_tool import InputRequired, OutcomeUnknown
 from ..tools.tool import Tool
 from ..tools.tool_task import Prints, TaskEnd, ToolTask
 from ..tools.toolbox import Toolbox
 from ..tools.value_copies import private, well_formed
+from ..tools.value_digests import content_digest
 from .argument_copies import NO_CHANGES, ArgumentCopies, InPlaceChanges
 from .executor_calls import StillRunning, run_on_executor
 from .input_rounds import input_outcome
@@ -104,7 +108,8 @@ def _fitting(state: State, values: SessionValues, name: str, types: tuple[type, 
             f"{name} is a {made.kind}, not a {' or '.join(sorted(kinds))}"
             + (f"; the newest: {', '.join(have)}" if have else "; there is none yet")
         )
-    return values.value(made)
+    # To check a call, a value that stays on a cluster is not fetched.
+    return values.remote(made) or values.value(made)
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,12 +136,14 @@ class ToolExecution:
         state: State,
         values: SessionValues,
         are_names_open: bool = False,
+        executor: Executor | None = None,
     ) -> None:
+        self._executor = executor
         self.ready, self.state, self.values = ready, state, values
         self.printed = Prints()
         self.worker = ""
         promises = ready.tool.read_only, ready.tool.keeps_arguments
-        self._copies = ArgumentCopies(state, values, *promises, are_names_open)
+        self._copies = ArgumentCopies(state, values, *promises, are_names_open, executor)
         self._subject: tuple[Any, ...] = ()
 
     def task(self) -> ToolTask:
@@ -166,7 +173,31 @@ class ToolExecution:
             return self.outcome_of_error(end.error)
         if self._subject and self.ready.resumption is None:
             self._subject = end.first
-        return self.outcome(end.result)
+        outcome = self.outcome(end.result)
+        if type(end.result) is RemoteValue:
+            made = next(o for o in objects_of(outcome) if self.values.remote(o) is end.result)
+            end.result.compute_again = lambda: self._compute_again(made)
+        return outcome
+
+    def _compute_again(self, made: Made) -> Any:
+        """Run the call again for an object that is lost. Raises Absent where that fails."""
+        execution = ToolExecution(self.ready, self.state, self.values, executor=self._executor)
+
+        value, why = None, "it returns another value now"
+        try:
+            assert self._executor is not None
+            end = run_on_executor(self._executor, execution.task(), repeatable=True)
+            value = end.result.fetch() if type(end.result) is RemoteValue else end.result
+            why = error_text(end.error) if end.error else why
+        except Exception as error:
+            why = error_text(error)
+        if content_digest(value) != made.content:
+            raise Absent(
+                f"the {made.kind} that {self.ready.call_id} made is lost with its worker, and "
+                f"{self.ready.tool.name} cannot make it again ({why:.300})"
+            )
+        self.values.notes[made.digest] = t("computed again: its worker was lost")
+        return value
 
     def outcome_of_error(self, error: BaseException) -> Outcome:
         """Return the outcome of a call that raised an error, or that an executor did not run."""
@@ -192,7 +223,7 @@ def run_tool(
 
     Raises Absent where a value of ours is not at hand: that is no fault of the tool's.
     """
-    execution = ToolExecution(ready, state, values)
+    execution = ToolExecution(ready, state, values, executor=executor)
     try:
         outcome, interrupted = _run(execution, executor)
     except Absent:

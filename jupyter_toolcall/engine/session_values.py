@@ -37,6 +37,7 @@ from ..storage.value_store import MISSING
 from ..tools.answer_types import answer_type, read_answer
 from ..tools.object_references import Path, fits_plain, named_paths
 from ..tools.object_types import Kinds, kind_name, kind_of
+from ..tools.remote_values import RemoteValue
 from ..tools.running_tool import InputResponse
 from ..tools.tool import Tool
 from ..tools.value_copies import private, uncut_data
@@ -120,6 +121,20 @@ class ValueStore(Protocol):
         """Return whether there is a value of that name, verified or not."""
 
 
+class _ValuesByDigest(dict[str, Any]):
+    """Values by digest. One that stays on a cluster is fetched when it is read."""
+
+    def __getitem__(self, name: str) -> Any:
+        value = super().__getitem__(name)
+        if type(value) is RemoteValue:
+            try:
+                value = self[name] = value.fetch()
+            except Absent:
+                del self[name]
+                raise
+        return value
+
+
 @dataclass
 class SessionValues:
     """The values of a session's objects, and cached results of its calls."""
@@ -128,7 +143,7 @@ class SessionValues:
     kinds: Kinds
     answers: Mapping[str, Any] = field(default_factory=dict)
     """The types of lists and records that are asked for, by their texts."""
-    by_digest: dict[str, Any] = field(default_factory=dict)
+    by_digest: dict[str, Any] = field(default_factory=lambda: _ValuesByDigest())
     notes: dict[str, str] = field(default_factory=dict)
     uncopied: set[str] = field(default_factory=set)
     """The values that cannot be copied, by digest: all calls get the same one."""
@@ -201,6 +216,7 @@ class SessionValues:
     def store(self, made: Made, value: Any, kept: bool = False) -> None:
         """Store a private copy of an object's value: its maker may still change it, unless `kept`
         says that it does not."""
+        kept = kept or type(value) is RemoteValue
         self.by_digest[made.digest], copied = (value, True) if kept else private(value)
         if not copied:
             self.uncopied.add(made.digest)
@@ -231,6 +247,12 @@ class SessionValues:
                 made.producer.call,
             )
         )
+
+    def remote(self, made: Made) -> RemoteValue | None:
+        """Return an object's value as it is on a cluster; None if it is not there."""
+        # Unlike `by_digest[...]` this does not fetch it.
+        value = self.by_digest.get(made.digest)
+        return value if type(value) is RemoteValue else None
 
     def copy_of(self, name: str, state: State) -> Any:
         """Return a copy of the value of an object by name. Raises CallError and Absent.
@@ -347,7 +369,8 @@ class SessionValues:
         notes = [
             self.value_store.put(name, self.by_digest[name])
             for name in names
-            if name in self.by_digest
+            # What stays on a cluster is read-only, so its call may run again.
+            if name in self.by_digest and type(self.by_digest.get(name)) is not RemoteValue
         ]
         return tuple(
             f"gone when the kernel ends: {why}" for why in dict.fromkeys(filter(None, notes))

@@ -14,6 +14,7 @@ from ..core.events import Data, Made, Many, Outcome
 from ..core.interrupts import attempt
 from ..tools.json_structure import HeldObject, IteratorItems, Structure, structure_of
 from ..tools.object_types import leaf_kind, registered_kind
+from ..tools.remote_values import RemoteValue
 from ..tools.tool import Changed
 from ..tools.value_copies import LONGEST, described_for_model, plain_data, uncut_data
 from ..tools.value_digests import SCALARS, content_digest
@@ -82,6 +83,9 @@ def _structure(result: Any, copies: ArgumentCopies, values: SessionValues) -> St
         return registered(type(value)) if copied is None else copied.made.kind
 
     registered = kinds_by_class(values)
+    if type(result) is RemoteValue:
+        kind = registered(result.cls) or result.kind
+        return Structure(None, [HeldObject(result, kind, (), ())])
     structure, _ = attempt(structure_of, result, object_kind, leaf_kind)
     return Structure(described_for_model(result, 2000)) if structure is None else structure
 
@@ -148,7 +152,8 @@ def new_object(
     value: Any, kind: str, ready: PreparedCall, values: SessionValues, index: int
 ) -> Made:
     """Return a new object. A value without a content digest gets a digest that no other has."""
-    content, attempt_number = content_digest(value), 1
+    is_remote = type(value) is RemoteValue
+    content, attempt_number = value.content if is_remote else content_digest(value), 1
     name = digest("made", ready.approval_digest, ready.call_id, index, content)
     while not content and name in values.by_digest:
         attempt_number += 1

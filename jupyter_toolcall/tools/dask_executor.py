@@ -19,13 +19,21 @@ from collections import deque
 from collections.abc import Callable, Mapping
 from concurrent.futures import BrokenExecutor, Executor, Future, InvalidStateError
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 from urllib.parse import urlsplit
 from uuid import uuid4
 
 from ..core.errors import NotRun, UsageError
 from .invoke import error_text
+from .remote_values import (
+    KeptResult,
+    RemoteValue,
+    Stay,
+    pickled_result,
+    run_with_values,
+    without_unchanged_arguments,
+)
 from .running_tool import OutcomeUnknown
 from .worker_code import missing_package
 
@@ -38,6 +46,8 @@ POLL = 1.0
 CLAIMS = 1_000
 """Ended calls whose claims stay at the scheduler. A worker that the scheduler has lost may still
 start one."""
+STAY = 10_000_000
+"""Bytes of a pickled result from which that of a read-only tool stays on its worker."""
 MISSING = "distributed is missing: pip install 'jupyter-toolcall[dask]'"
 
 
@@ -103,6 +113,7 @@ class DaskCall(Future[Any]):
     def __init__(self, name: str, tool: str, executor: DaskExecutor) -> None:
         super().__init__()
         self.name, self.tool, self._executor = name, tool, executor
+        self.cancelled_reason = "its task was cancelled, or its scheduler is lost"
         self.worker = ""
         """The address of the worker that began it first."""
         self.claim = ""
@@ -136,10 +147,14 @@ class DaskExecutor(Executor):
     Arguments:
         client: the client.
         options: what `Client.submit` takes besides, such as `workers` and `resources`.
+        stay: the bytes of a pickled result from which that of a read-only tool stays on its worker.
     """
 
-    def __init__(self, client: Any, options: Mapping[str, Any] | None = None) -> None:
-        self._client, self._options = client, {**(options or {}), **FIXED}
+    def __init__(
+        self, client: Any, options: Mapping[str, Any] | None = None, stay: float = STAY
+    ) -> None:
+        self.stay = stay
+        self.client, self._options = client, {**(options or {}), **FIXED}
         self._calls: dict[str, tuple[DaskCall, Any]] = {}
         self._claims: deque[str] = deque()
         self._topic = f"jupyter-toolcall-{uuid4().hex}"
@@ -151,20 +166,29 @@ class DaskExecutor(Executor):
         Raises NotRun where it has no pickle, BrokenExecutor where the client is closed.
         """
         (task,) = args
-        if self._client.status != "running":
+        if self.client.status != "running":
             raise BrokenExecutor("its Dask client is closed, or has lost its scheduler")
         name = f"{task.tool}-{uuid4().hex}"
         call = DaskCall(name, task.tool, self)
-        sent = pickle.dumps(_Claimed(function, task.sent(), name, self._topic))
+        stay = (self.stay, self.client.id) if task.of.read_only else None
+        sent = pickle.dumps(_Claimed(function, task.sent(), name, self._topic, stay))
+        remote = [value for value in task.objects if type(value) is RemoteValue]
+        passed = [{value.key: value.content for value in remote}, *(v.future for v in remote)]
         # A worker that cannot unpickle its task dies. So the task is to unpickle the call.
-        submitted = self._client.submit(pickle.loads, sent, key=name, **self._options)
+        submitted = (
+            self.client.submit(run_with_values, sent, *passed, key=name, **self._options)
+            if remote
+            else self.client.submit(pickle.loads, sent, key=name, **self._options)
+        )
+        if remote:
+            call.cancelled_reason = "a value that it takes was lost with its worker; call it again"
         self._calls[name] = call, submitted
-        self._client.loop.add_callback(self._follow, call, submitted)
+        self.client.loop.add_callback(self._follow, call, submitted)
         return call
 
     def for_functions(self) -> Executor:
         """Return an executor of any function; Dask starts one again where its worker is lost."""
-        executor: Executor = self._client.get_executor(**{**self._options, **FIXED})
+        executor: Executor = self.client.get_executor(**{**self._options, **FIXED})
         return executor
 
     def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:
@@ -188,7 +212,7 @@ class DaskExecutor(Executor):
             if submitted.status == "finished" and isinstance(result, ClaimedEnd):
                 await self._accept(call, result)
             elif submitted.status == "cancelled":
-                await self._fail(call, "its task was cancelled, or its scheduler is lost")
+                await self._fail(call, call.cancelled_reason)
             else:
                 await self._fail(call, missing_package(result[1]) or error_text(result[1]))
         except Exception as error:
@@ -204,14 +228,25 @@ class DaskExecutor(Executor):
             call.lose()
         else:
             call.worker, call.claim = result.worker, result.claim
-            call.end(result.end)
+            call.end(self._with_remote(result.end, result.kept) if result.kept else result.end)
+
+    def _with_remote(self, end: Any, kept: KeptResult) -> Any:
+        """Return an end whose result stays on its worker."""
+        from distributed import Future
+
+        # The worker has registered this client's interest, which ends with this future.
+        future: Any = Future(kept.key, self.client)
+        self.client.futures[kept.key].finish(type=bytes)
+        cls = pickle.loads(kept.pickled_class)
+        remote = RemoteValue(kept.key, cls, kept.kind, kept.content, self.client, future)
+        return replace(end.load(), result=remote)
 
     async def _fail(self, call: DaskCall, reason: str) -> None:
         """Fail a call that did not end by itself, as not run if it never began."""
         if call.done() or call.claim:
             return
-        if self._client.status == "running":
-            call.claim = await claimed(self._client.scheduler, call.name)
+        if self.client.status == "running":
+            call.claim = await claimed(self.client.scheduler, call.name)
         if call.claim:
             call.fail(NotRun(f"not run: {reason}"))
         else:
@@ -222,7 +257,7 @@ class DaskExecutor(Executor):
         self._claims += [call.claim] if call.claim else []
         while len(self._claims) > CLAIMS:
             with suppress(Exception):
-                await self._client.scheduler.multi_lock_release(id=self._claims.popleft())
+                await self.client.scheduler.multi_lock_release(id=self._claims.popleft())
 
     async def _check_worker(self, call: DaskCall) -> None:
         """End a call whose worker is lost. One that has not begun goes to another worker."""
@@ -230,7 +265,7 @@ class DaskExecutor(Executor):
         await self._note_worker(call)
         with suppress(OSError):
             named = [call.worker] if call.worker else None
-            workers = await self._client.scheduler.ncores(workers=named)
+            workers = await self.client.scheduler.ncores(workers=named)
         if workers == {} and call.worker:
             call.lose()
         elif workers == {} and self._had_workers:
@@ -243,9 +278,9 @@ class DaskExecutor(Executor):
 
     async def _note_worker(self, call: DaskCall) -> None:
         """Note which worker began a call first, if one did."""
-        if not call.worker and self._client.status == "running":
+        if not call.worker and self.client.status == "running":
             with suppress(OSError):
-                events = await self._client.scheduler.events(topic=self._topic)
+                events = await self.client.scheduler.events(topic=self._topic)
                 starts = [event["worker"] for _, event in events if event["call"] == call.name]
                 call.worker = next(iter(starts), "")
 
@@ -253,14 +288,14 @@ class DaskExecutor(Executor):
         """Claim a call in the kernel, so that it never begins; return False where it has begun."""
 
         async def claim() -> bool:
-            call.claim = await claimed(self._client.scheduler, call.name)
+            call.claim = await claimed(self.client.scheduler, call.name)
             if call.claim:
                 return True
             await self._note_worker(call)
             return False
 
         try:
-            unbegun: bool = self._client.sync(claim, callback_timeout=TIMEOUT)
+            unbegun: bool = self.client.sync(claim, callback_timeout=TIMEOUT)
         # A scheduler that does not answer says nothing.
         except Exception:
             return False
@@ -279,6 +314,8 @@ class ClaimedEnd:
     worker: str
     end: Any
     claim: str = ""
+    kept: KeptResult | None = None
+    """Where its result stays on the worker."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -289,9 +326,10 @@ class _Claimed:
     task: Any
     call: str
     topic: str
+    stay: Stay | None
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return run_claimed, (self.function, self.task, self.call, self.topic)
+        return run_claimed, (self.function, self.task, self.call, self.topic, self.stay)
 
 
 async def claimed(scheduler: Any, call: str) -> str:
@@ -305,7 +343,9 @@ _NOTES: set[asyncio.Future[Any]] = set()
 """What this worker sends just now: a loop has no reference to its tasks."""
 
 
-def run_claimed(function: Callable[[Any], Any], task: Any, call: str, topic: str) -> ClaimedEnd:
+def run_claimed(
+    function: Callable[[Any], Any], task: Any, call: str, topic: str, stay: Stay | None
+) -> ClaimedEnd:
     """Run a task in a worker, if it is the first one to begin it."""
     from distributed import get_worker
     from distributed.utils import sync
@@ -324,4 +364,19 @@ def run_claimed(function: Callable[[Any], Any], task: Any, call: str, topic: str
     claim = sync(worker.loop, begin)
     if not claim:
         return ClaimedEnd(address, None)
-    return ClaimedEnd(address, function(task).sent(), claim)
+    end = without_unchanged_arguments(function(task))
+    sent = end.sent()
+    is_large = stay is not None and len(sent.pickled) >= stay[0]
+    if stay is None or not is_large or (kept := pickled_result(end, stay[0])) is None:
+        return ClaimedEnd(address, sent, claim)
+    result, pickled = kept
+
+    async def keep() -> None:
+        worker.update_data({result.key: pickled})
+        sizes = {result.key: result.size}
+        await worker.scheduler.update_data(
+            who_has={result.key: [address]}, nbytes=sizes, client=stay[1]
+        )
+
+    sync(worker.loop, keep)
+    return ClaimedEnd(address, replace(end, result=None).sent(), claim, result)

@@ -63,6 +63,11 @@ class KernelPool(Executor):
             self._pool = self._create()
             return self._pool.submit(function, *args, **named)
 
+    @property
+    def client(self) -> Any:
+        """The client of its cluster; None where it is no Dask pool, or is not connected yet."""
+        return getattr(self._pool, "client", None)
+
     def connect(self) -> None:
         """Create the pool now. Raises what `create` raises."""
         self._pool = self._pool or self._create()

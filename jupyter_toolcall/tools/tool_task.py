@@ -19,7 +19,8 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from ..core.errors import Absent, CallError, NotRun
 from ..core.interrupts import attempt, class_name
 from .invoke import error_text, invoke, iterator_items
-from .object_types import Kinds, registered_kind
+from .json_structure import structure_of
+from .object_types import Kinds, leaf_kind, registered_kind
 from .running_tool import InputRequired, OutcomeUnknown
 from .value_copies import well_formed
 from .worker_code import check_code, dumps, sent_code
@@ -249,6 +250,13 @@ class TaskEnd:
     def __reduce__(self) -> tuple[type[SentEnd], tuple[str, bytes, str]]:
         sent = self.sent()
         return SentEnd, (sent.tool, sent.pickled, sent.prints)
+
+    def result_kind(self) -> str | None:
+        """Return the type of a result that is one object; "" for plain data, None for others."""
+        objects = structure_of(self.result, lambda value: None, leaf_kind).objects
+        if not objects:
+            return ""
+        return objects[0].kind if objects[0].value is self.result else None
 
     def sent(self) -> SentEnd:
         """Return the end as another process gets it."""

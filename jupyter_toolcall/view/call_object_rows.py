@@ -24,7 +24,7 @@ from ..core.state import State
 from ..core.state_fold import state_at
 from ..core.text import shortened_text
 from ..engine.call_effects import call_effect
-from ..engine.cursor import Cursor
+from ..engine.cursor import Cursor, SessionContext
 from ..engine.decisions import recorded_result
 from ..engine.outdated import Reasons
 from ..engine.replay import reapproval_reason
@@ -141,9 +141,21 @@ def _preview(branch_view: BranchView, made: Made) -> Preview:
         return Preview(text=t("its value is not in this kernel"))
     cached: Preview | None = values.previews.get(made.digest)
     if cached is None:
-        drawn = preview(values.by_digest[made.digest], context.value_reprs)
+        try:
+            drawn = _drawn(context, made)
+        except Absent:
+            return Preview(text=t("its value is not in this kernel"))
         cached = values.previews[made.digest] = _without_secrets(drawn, context.hide)
     return cached
+
+
+def _drawn(context: SessionContext, made: Made) -> Preview:
+    """Draw a value; what stays on a cluster is drawn there. Raises Absent where that is lost."""
+    remote = context.values.remote(made)
+    if remote is not None:
+        drawn: Preview = remote.apply(preview)
+        return drawn
+    return preview(context.values.by_digest[made.digest], context.value_reprs)
 
 
 def draw_previews(branch_view: BranchView) -> None:
@@ -168,7 +180,10 @@ def full_preview(branch_view: BranchView, key: str) -> Preview | None:
     context, made = branch_view.cursor.context, objects_by_row(branch_view).get(key)
     if made is None or not context.values.has_value(made.digest, made.content):
         return None
-    value = context.values.by_digest[made.digest]
+    try:
+        value = context.values.by_digest[made.digest]
+    except Absent:
+        return None
     return _without_secrets(preview(value, context.value_reprs, LARGE), context.hide)
 
 

@@ -1,7 +1,9 @@
 """A call on an executor against a plain submission of the same function, interleaved in one run.
 
 The medians are of single calls with all that a session does around one, in memory: the goal is
-1.5 × of what `submit(...).result()` takes. `python tests/benchmarks/bench_executors.py [CALLS]`
+1.5 × of what `submit(...).result()` takes. Three calls in a chain over a table of 100 MB
+follow, with results that come home and results that stay.
+`python tests/benchmarks/bench_executors.py [CALLS]`
 """
 
 from __future__ import annotations
@@ -16,21 +18,68 @@ from pathlib import Path
 from statistics import median
 from typing import Any
 
+import numpy as np
+import pandas as pd
 from distributed import Client, LocalCluster
 
 from jupyter_toolcall import Scripted, Session, Toolbox, tool
+from jupyter_toolcall.tools.dask_executor import STAY, DaskExecutor
 
 sys.path.insert(0, str(Path(__file__).parents[2]))
 
 CALLS = int(sys.argv[1]) if len(sys.argv) > 1 else 200
 WARM = 20
 GOAL = 1.5
+CHAINS = 3
 
 
 @tool(executor=True)
 def square(n: int) -> int:
     """Square a number."""
     return n * n
+
+
+@tool(executor=True, read_only=True)
+def numbers(rows: int) -> pd.DataFrame:
+    """Return a table of numbers, with 40 bytes in each row."""
+    return pd.DataFrame({name: np.arange(rows, dtype=float) for name in "abcde"})
+
+
+@tool(executor=True, read_only=True)
+def doubled(table: pd.DataFrame) -> pd.DataFrame:
+    """Double all numbers."""
+    return table * 2
+
+
+@tool(executor=True, read_only=True)
+def total(table: pd.DataFrame) -> float:
+    """Add the numbers of a column."""
+    return float(table["a"].sum())
+
+
+def run_chain(executor: DaskExecutor) -> None:
+    """Run three calls, each on the result of the one before, over a table of 100 MB."""
+    calls = [
+        ("numbers", {"rows": 2_500_000}),
+        ("doubled", {"table": "DataFrame#1"}),
+        ("total", {"table": "DataFrame#2"}),
+        "Done.",
+    ]
+    session = Session(
+        Toolbox(numbers, doubled, total), Scripted(calls), scheme="flat", executor=executor
+    ).tell("Go.")
+    assert session.calls[2].result == 2_500_000 * 2_499_999.0
+
+
+def compare_chains(client: Client) -> None:
+    """Print what a chain of calls takes, with results that come home and results that stay."""
+    home, there = list[float](), list[float]()
+    for _ in range(CHAINS):
+        home.append(milliseconds(partial(run_chain, DaskExecutor(client, stay=float("inf")))))
+        there.append(milliseconds(partial(run_chain, DaskExecutor(client, stay=STAY))))
+    at_home, stays = median(home), median(there)
+    print(f"{'3 calls over 100 MB':<24}{at_home:>8.0f} ms home   {stays:>8.0f} ms stay ", end="")
+    print(f"{stays / at_home:>7.2f} x")
 
 
 def milliseconds(function: Callable[[], Any]) -> float:
@@ -67,6 +116,7 @@ def main() -> None:
             client,
             lambda n: client.submit(square, n, pure=False).result(),
         )
+        compare_chains(client)
     with ProcessPoolExecutor(1) as processes:
         compare("a process pool", processes, lambda n: processes.submit(square, n).result())
     with ThreadPoolExecutor(1) as threads:
