@@ -21,7 +21,7 @@ function consequenceText(view: ViewState, call: FullCall, rows: readonly FieldRo
   const makes = object?.role === 'pending' ? t('Makes %1 from:', oneLine(object.name, 60)) : needsDecision(call) ? t('Runs:') : t('Runs on a new branch:');
   const dependents = dependentCalls(view, call).map(({ step, tool }) => `${step} ${tool}`);
   const follows = needsDecision(call) ? '' : dependents.length ? t('Then run again: %1.', oneLine(dependents.join(', '), 240)) : t('No other call uses its result.');
-  return [makes, ' ', callCode, ` ${follows} ${note}`];
+  return [makes, ' ', callCode, `. ${follows} ${note}`];
 }
 
 /** The hint of an edited field names the model's own argument. */
