@@ -5,7 +5,7 @@ import { minify } from 'terser';
 
 /** Names of our own properties that are shortened, besides those that begin with `_`: none is in a row, in the DOM or in a text. */
 const OWN = [
-  ...['element', 'paint', 'setState', 'setBusy', 'showError', 'canvasTop', 'exportAs', 'openEditDialog', 'openCallDialog'],
+  ...['element', 'paint', 'setState', 'setBusy', 'showError', 'canvasTop', 'exportAs', 'openEditDialog', 'openCallDialog', 'showCard'],
   ...['refusal', 'missedUpdate', 'lastUpdate', 'exactRequest', 'fullPreviews', 'unreadable', 'commandSent', 'editedCall', 'unfolded'],
   ...['chosen', 'pastStep', 'isPast', 'lastStep', 'followsNewest', 'waitingCall', 'personTurn', 'toGuess', 'shownTurn'],
   ...['branchList', 'renamedBranch', 'showsEqualCalls', 'kindCounts', 'spots', 'spotOf', 'failedCall', 'folded', 'parked'],

@@ -481,3 +481,15 @@ test('the card asks once for a sharp picture of an image, and only where a kerne
     assert.equal(it.buttons('Show larger').length, 0);
   }
 });
+
+test('a waiting call begins with the failure of the call before it, which leads to that call', async () => {
+  const { view, one, buttons, root } = await page();
+  const rows = waiting();
+  const error = 'ValueError: too thin';
+  view.update(whole({ ...rows, calls: rows.calls?.map(call => (call.step === 2 ? { ...call, status: 'failed', object: '', error } : call)) }));
+  const [link] = [...root.querySelectorAll<HTMLButtonElement>('.tc-card .tc-error')];
+  assert.equal(link?.textContent, 'Potato_do2 failed: ValueError: too thin');
+  assert.equal(buttons('Approve').length, 1);
+  link?.click();
+  assert.equal(one('.tc-card h3').textContent, 'Potato_do2');
+});

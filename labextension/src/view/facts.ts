@@ -1,6 +1,6 @@
 /** Objects, values and arguments as a card shows them. */
 import { isDecision } from './decisions';
-import { type Child, h, mutedText, strongText } from './dom';
+import { type Child, h, mutedText, scrollingText, strongText } from './dom';
 import { tileOf } from './graph/elements';
 import { sign, thumb } from './icons';
 import { objectState } from './labels';
@@ -102,7 +102,7 @@ function argumentValue(view: ViewState, call: FullCall, parameter: string, value
   const or = isDecision(call) ? alternatives(view, call, parameter, value) : '';
   const text =
     typeof value === 'string' && /.{121}|\n./s.test(value)
-      ? h('pre', { class: 'tc-text', tabindex: 0 }, textBlock(value, 4000))
+      ? scrollingText(textBlock(value, 4000))
       : h('code', 'strong', literalText(value));
   return [text, filled ? [' ', mutedText(t('filled in'))] : [], or ? [' ', mutedText(or)] : [], originalArgument(call, parameter)].flat();
 }

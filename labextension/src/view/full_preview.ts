@@ -1,5 +1,5 @@
 /** The full preview of an object: picture, table, HTML or text. */
-import { type Child, h } from './dom';
+import { type Child, h, scrollingTable, scrollingText } from './dom';
 import { safeImage } from './safe_markup';
 import { button } from './icons';
 import type { FullObject, FullPreview } from './rows';
@@ -43,11 +43,7 @@ function table(preview: FullPreview): HTMLElement {
   const row = (cells: readonly string[], tag: 'th' | 'td'): HTMLElement =>
     h('tr', {}, ...cells.slice(0, 20).map(cell => h(tag, {}, oneLine(cell, 60))));
   const body = preview.cells.slice(0, 100).map(cells => row(cells, 'td'));
-  return h(
-    'div',
-    { class: 'tc-scroll', tabindex: 0, role: 'group', label: t('Table') },
-    h('table', 'tc-table', h('thead', {}, row(preview.columns, 'th')), h('tbody', {}, ...body))
-  );
+  return scrollingTable(t('Table'), row(preview.columns, 'th'), body);
 }
 
 function previewElement(object: FullObject, preview: FullPreview, place: Element): Child {
@@ -57,7 +53,7 @@ function previewElement(object: FullObject, preview: FullPreview, place: Element
   if (preview.columns.length > 0) return table(preview);
   if (preview.html) return frame(object, preview.html, place);
   return preview.text && (preview.fields.length === 0 || preview.text.length > 80)
-    ? h('pre', { class: 'tc-text', tabindex: 0 }, textBlock(preview.text, 20_000))
+    ? scrollingText(textBlock(preview.text, 20_000))
     : null;
 }
 
