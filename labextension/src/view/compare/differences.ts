@@ -129,7 +129,7 @@ function body(pair: ObjectPair, where: SideName): Child[] {
   if (!mine || pair.same) return [];
   const { values } = pair;
   if (!pair.left || !pair.right) return objectPreview(mine);
-  if (!values || values.unknown) return [...objectPreview(mine), h('p', 'muted small', oneLine(values?.unknown || t('Differs. Only the first objects that differ are compared in detail.'), 200))];
+  if (!values || values.unknown) return [...objectPreview(mine), h('p', 'muted small', oneLine(values?.unknown || t('Only the first objects that differ are compared.'), 200))];
   const { parts } = values;
   const told = parts.map(one => partElement(one, where, mine));
   const pictured = parts.some(one => one.images.some(Boolean)) || pair.left.preview.image === pair.right.preview.image;
