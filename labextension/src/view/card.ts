@@ -2,10 +2,10 @@
 import { DecisionPanel, isDecision } from './decisions';
 import { changeOf } from './change';
 import { type Child, focusInPlace, h, listen, mutedText, prose, scrollingText, setChildren, strongText, whenChanged } from './dom';
-import { argumentsOf, type Fact, factList, namedObject, nameText, objectLine, type Show, toolDescription } from './facts';
+import { argumentsOf, type Fact, factList, namedObject, objectLine, type Show, toolDescription } from './facts';
 import { fullPreview } from './full_preview';
 import { icon } from './icons';
-import { branchName, callWord, currentBranch, objectState, savedName, warningText } from './labels';
+import { branchName, callWord, currentBranch, nameText, objectState, savedName, warningText } from './labels';
 import { ancestors, descendants, MOST_NAMED } from './lineage';
 import { sameCalls } from './model';
 import { ReplyCard } from './reply_card';
