@@ -116,7 +116,7 @@ def look_at_tabs(view: Locator) -> None:
     """Look at every tab, at an earlier step, and at a branch beside another."""
     view.get_by_role("slider", name="Zeit").fill("3")
     assert english_texts(view) == []
-    press(view, "Zurück zu jetzt")
+    press(view, "Zum aktuellen Stand")
     view.get_by_role("tab", name="Nachrichten").click()
     expect(view.get_by_role("group", name="Woraus die Anfrage besteht")).to_be_visible()
     assert english_texts(view) == []
@@ -155,7 +155,7 @@ def test_commands_menus_and_settings_are_in_the_language_of_jupyterlab(
     assert [text for text in labels if any(each.fullmatch(text) for each in patterns)] == []
     run_command(page, "settingeditor:open", query="Tool")
     editor = page.locator(".jp-SettingsPanel")
-    expect(editor.get_by_text("Vor dem Genehmigen aller nachfragen")).to_be_visible()
+    expect(editor.get_by_text("Vor „Alle genehmigen“ nachfragen")).to_be_visible()
     expect(editor.get_by_text("Wann sich die Seitenleiste von selbst öffnet.")).to_be_visible()
     screenshot(page, "german-settings")
     show_side_panel(page)
