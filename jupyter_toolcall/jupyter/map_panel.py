@@ -123,7 +123,8 @@ class MapPanel:
     def _translate(self, language: str) -> None:
         """Show the table in the language of its page, where there is a catalogue of it."""
         with suppress(UsageError):
-            self.texts = self.table.texts = catalogue(language)
+            self.texts = catalogue(language)
+            self.table.texts = dict(self.texts)
 
     def _list(self, status: str, first: int) -> None:
         summaries = self.sessions.summaries
