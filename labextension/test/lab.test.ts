@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { DEFAULTS, preferences, translatedSchema } from '../src/lab/settings';
-import { setLanguage } from '../src/view/text';
 import { tutorialCells, tutorialNotebook } from '../src/lab/tutorial';
 import { setLanguage, t, tn } from '../src/view/text';
 import { page, waiting, whole } from './page';
