@@ -30,8 +30,8 @@ _GOAL = re.compile(r"^\*\*After this(?: lesson)? you know ?(.*?)\*\*")
 _PLACE = re.compile(r"^<!-- generated: (\w+) -->$", re.MULTILINE)
 _ENTRY = re.compile(r"^  (\S.*?)(?:\s{2,}(\S.*))?$")
 _CODE = re.compile(
-    r"(?<![\w`%|'-])(--?[a-z][\w-]*|%%?[a-z]\w*(?: [a-z]+)?|@tool\([^)]*\)|\w+\.\w+ = \w+"
-    r"|exercises/NAME\.md|mcp:NAME|files:FOLDER)"
+    r"(?<![\w`%|'-])(%config \w+\.\w+ = \w+|-m person|--?[a-z][\w-]*|%%?[a-z]\w*(?: [a-z]+)?"
+    r"|@tool\([^)]*\)|\w+\.\w+ = \w+|exercises/NAME\.md|mcp:NAME|files:FOLDER)"
 )
 """What stands for code in a help text: an option, a magic, a decorator."""
 _CONTINUED = re.compile(r"^ {20,}(\S.*)$")
