@@ -27,6 +27,8 @@ ROOT_PAGES = {
     "README.md": "index.md",
 }
 """The page of the site with the same text."""
+WIDEST_LINE = 105
+"""How many characters a line of an output has before it is wrapped."""
 _TO_FILE = re.compile(r"\]\(([\w/.]+)\)")
 
 
@@ -85,6 +87,15 @@ def link_to_pages(app: Any, docname: str, source: list[str]) -> None:
     )
 
 
+def wrap_long_lines(app: Any, doctree: Any) -> None:
+    """Mark outputs with lines that no screen shows whole: the page wraps them, not tables."""
+    from docutils.nodes import literal_block
+
+    for block in doctree.findall(literal_block):
+        if max(map(len, block.astext().splitlines()), default=0) > WIDEST_LINE:
+            block["classes"].append("long-lines")
+
+
 def load_panel(app: Any, pagename: str, template: str, context: Any, doctree: Any) -> None:
     """Load the panel's script and style in the pages of lessons."""
     if pagename.startswith("tutorials/"):
@@ -97,4 +108,5 @@ def setup(app: Any) -> dict[str, bool]:
     app.connect("config-inited", copy_lessons)
     app.connect("source-read", link_to_pages)
     app.connect("html-page-context", load_panel)
+    app.connect("doctree-read", wrap_long_lines)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -59,7 +59,13 @@ class Recorded:
     """A recording as a model: a file that `Recording` or `--record` made, a journal's file, or
     a notebook with its saved sessions (`lesson.ipynb`, `lesson.ipynb#fries`).
 
-    Raises UsageError if there is no such recording.
+    Args:
+        path: The file.
+        name: What the file is called in messages; "" for its path.
+        on_text: Called with each part of a reply's text.
+
+    Raises:
+        UsageError: There is no such recording.
     """
 
     patience = Patience(tries=1)
@@ -150,7 +156,14 @@ def _courses(path: str, name: str) -> tuple[tuple[Course, ...], str, str]:
 class Recording:
     """A model whose turns are recorded in a file.
 
-    Raises UsageError if the file is no recording, or cannot be written.
+    Args:
+        model: The model that is recorded.
+        path: The file.
+        name: What the file is called in messages; "" for its path.
+        clock: Returns the time of a turn, in seconds.
+
+    Raises:
+        UsageError: The file is no recording, or cannot be written.
     """
 
     on_text: Callable[[str], object]

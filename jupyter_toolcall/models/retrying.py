@@ -47,7 +47,12 @@ class Patience:
     chance: Callable[[], float] = random.random
 
     def wait(self, failed: int, after: float | None = None) -> float | None:
-        """Return how long to wait after so many failures; None if that was the last."""
+        """Return how long to wait, in seconds; None if the last try has failed.
+
+        Args:
+            failed: How many tries have failed.
+            after: How long the API asks to wait, if it says so.
+        """
         if failed >= self.tries:
             return None
         if after is not None:

@@ -87,29 +87,38 @@ class Scheme(Protocol):
     def offer(self, state: State, toolbox: Toolbox) -> Offer:
         """Return what the model may call now.
 
-        It may depend on how the session was opened, what a person said, and the results of
-        calls, and on nothing else, so that it holds until the next of these.
+        It may depend on how the session was opened, on prompts, and on the results of calls, and
+        on nothing else, so that it holds until the next of these.
+
+        Args:
+            state: The session as it stands: its calls, objects and outputs.
+            toolbox: The session's tools.
         """
 
     def read(self, reply: Reply, state: State, toolbox: Toolbox) -> Reply:
-        """Return the reply with its calls spelled out."""
+        """Return a reply with its calls: those that it writes as text are read here."""
         return reply
 
     def complete(self, call: CallRecord, tool: Tool, state: State) -> dict[str, Any]:
         """Return a call's arguments with what the model left out.
 
-        The tool is any of the scheme's own or the toolbox's. Raises CallError for a call
-        that the scheme does not allow now, and says what to do first.
+        Args:
+            call: The call as it was asked for.
+            tool: Its tool: one of the scheme's own, or of the toolbox.
+            state: The session as it stands.
+
+        Raises:
+            CallError: The scheme does not allow the call now; the message says what to do first.
         """
         return with_receiver(call, tool, state)
 
     def render(self, call: CallRecord, state: State, toolbox: Toolbox) -> Result:
-        """Return what the model is told of a call's outcome."""
+        """Return the result of a call as the model is sent it."""
         data, error = result_data(call)
         return Result(call.id, result_text(data), error)
 
     def speak(self, message: Message) -> Message:
-        """Return a message as it goes by the model's own interface."""
+        """Return a message as it is sent by the model's own interface."""
         return message
 
 

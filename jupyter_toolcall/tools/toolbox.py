@@ -158,7 +158,7 @@ class Toolbox:
         return tuple(self._tools)
 
     def takes(self, kind: str) -> bool:
-        """Return whether a tool takes objects of a type."""
+        """Return whether a tool takes objects of a type, by its name (`kind`)."""
         # A type that has tools needs no schema: in a large GraphQL API these are computed late.
         return kind in self._receiver_kinds or kind in self._taken_kinds
 
