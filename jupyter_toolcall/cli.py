@@ -98,7 +98,7 @@ def parser() -> argparse.ArgumentParser:
     add("--session", default="", metavar="NAME", help="the session; the last one without it")
     add = command("show", _show, "print the sessions that a notebook or journal holds")
     add("file", type=Path, nargs="+", help="a notebook, or a journal")
-    what = f"run notebooks anew, offline, and compare; {RIGHTS}"
+    what = f"run notebooks again, offline, and compare with what they hold; {RIGHTS}"
     add = command("verify", _verify, what, trust=True)
     add("file", type=Path, nargs="+", help="a notebook, or a journal")
     add("--allow", action="store_true", help="also run what a person decided on another computer")

@@ -267,9 +267,9 @@ def unchanged_summary(path: Sequence[Entry], recorded: Collection[str]) -> str:
     counted = [tn("%1 call", "%1 calls", calls)] if calls else []
     counted += [tn("%1 decision", "%1 decisions", decisions)] if decisions else []
     if not counted:
-        return t("All as before; --fresh begins anew")
+        return t("All as before; --fresh asks the model again")
     counts_text = t("%1 and %2", *counted) if len(counted) == 2 else counted[0]
-    return t("%1 as before; --fresh begins anew", counts_text)
+    return t("%1 as before; --fresh asks the model again", counts_text)
 
 
 def _is_decision(entry: Entry) -> bool:

@@ -148,7 +148,7 @@ class CallRecord:
       started, and its outcome is not recorded).
     - `result`: plain data, the name of an object, or JSON in which names of objects stand; None
       where it has none.
-    - `changed`: what became of the arguments that it changed in place besides: names by argument.
+    - `changed`: the new objects of the arguments that it changed in place: names by argument.
     - `object`: the name of the first object of the result, "" for none.
     - `error`: why it failed or was rejected, "" where it did not and was not.
 
@@ -386,8 +386,7 @@ class CallRecord:
 
     @property
     def changed(self) -> dict[str, str]:
-        """What became of the arguments that it changed in place, besides its result: the names of
-        the new objects, by argument."""
+        """The names of the objects that arguments became which it changed in place, by argument."""
         if not isinstance(self.outcome, Many):
             return {}
         pairs = zip(self.outcome.objects, self.objects, strict=True)

@@ -159,7 +159,7 @@ class State:
             return f"{meant} was not made on this branch"
         return (
             f"{meant} was not made on this branch, since call {call.step} ({call.tool}) "
-            f"{in_words(call.status)}: edit that call, or fork from it and ask the model anew"
+            f"{in_words(call.status)}: edit that call, or fork from it and ask the model again"
         )
 
     def _cause(self, missing: MissingObject) -> CallRecord | None:
@@ -219,7 +219,7 @@ class RunCall:
 
 @dataclass(frozen=True, slots=True)
 class Clarify:
-    """A call started and never finished: only a person knows what came of it."""
+    """A call started and never finished: only a person knows its outcome."""
 
     call: CallRecord
 

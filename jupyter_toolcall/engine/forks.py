@@ -152,7 +152,9 @@ def decide_then_replay(replaying: Cursor, event: Decided) -> Cursor:
             decided_on(call, event, replaying.state, call.verified), replaying.state
         )
         if ready.tool.for_person:
-            raise UsageError(f"{call.tool} is a request to you, and nothing runs: answer it anew")
+            raise UsageError(
+                f"{call.tool} is a request to you, and nothing runs: give a new answer"
+            )
         event = replace(event, approval_digest=ready.approval_digest)
     meta = {REPLAYS: following[-1].id} if (following := replaying.replay_queue.entries) else {}
     replaying.decide(event, "person", **meta)

@@ -162,7 +162,7 @@ def _homes(thing: Any) -> Iterator[tuple[str, str]]:
 
 
 def _is_there(thing: Any, module: str, name: str) -> bool:
-    """A class that was defined anew, as by a cell that ran twice, is found under its name."""
+    """A class that was defined again, as by a cell that ran twice, is found under its name."""
     named: Any = sys.modules.get(module)
     for part in name.split("."):
         named = getattr(named, part, None)
@@ -365,7 +365,7 @@ def _parameters(cls: Any) -> list[str]:
 
 
 def _default(field: dataclasses.Field[Any]) -> Any:
-    """Return what a field is where it is left out; a list is made anew."""
+    """Return what a field is where it is left out; each time a new list."""
     made: Any = field.default_factory
     return made() if made in (list, dict, set, tuple) else field.default
 

@@ -1,4 +1,4 @@
-"""What something came of: calls, inputs, and the instances that calls went on with."""
+"""Where an object comes from: calls, inputs, and the instances whose state calls used."""
 
 from __future__ import annotations
 

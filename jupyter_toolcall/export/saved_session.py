@@ -1,6 +1,6 @@
-"""A session that nothing can go on from: its tools are the definitions that were sent.
+"""A session that cannot continue: its tools are the definitions that were sent.
 
-What their results said is told in the very words that the file has of them.
+Results are the texts that the file has of them.
 """
 
 from __future__ import annotations
@@ -69,7 +69,7 @@ class RecordedResults:
 
 
 def read_only_cursor(journal: Journal, head: str, words: Mapping[str, str]) -> Cursor:
-    """Return a place of a journal that nothing can go on from; `words` are those of results."""
+    """Return a cursor that cannot continue; `words` are the texts of results."""
     state = state_at(journal, head)
     box = Toolbox(*_tools(journal, head, state))
     scheme = RecordedResults(scheme_recorded(state.opened.scheme), words)

@@ -139,7 +139,7 @@ def _notebook(path: Path, tool_names: ToolNames) -> Iterator[FileSession]:
     code = [source or "" for source in cell_sources(path)]
     tools = [_tools_of(source, tool_names) for source in code]
     for each, head in zip(saved, heads, strict=True):
-        # What another one goes on from is a part of that.
+        # A session that another one continues is a part of that one.
         if head and not any(head in way and head != other for other, way in ways.items()):
             cells = slice(each.cell or None)
             names = tuple(dict.fromkeys(name for cell in tools[cells] for name in cell))

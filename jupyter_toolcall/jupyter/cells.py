@@ -54,8 +54,8 @@ NOT_ON_DISK = (
     "_.save('{0}.jsonl') after its cell keeps it."
 )
 COPIED = (
-    "This notebook was copied or renamed: session{} goes on with all that happened there, and "
-    "is kept apart from it from now on; --fresh begins anew."
+    "This notebook was copied or renamed: session{} continues with a copy of "
+    "its journal; --fresh starts over."
 )
 LINKS = ".copies"
 """The ending of the file that names the copies of a journal."""
@@ -188,7 +188,7 @@ class Cells:
         return self.sessions[wanted]
 
     def session(self, options: Options, variables: Variables) -> Session:
-        """Return the session of a cell: opened, continued, or set up anew."""
+        """Return the session of a cell: opened, continued, or set up again."""
         self.reopen_journals()
         name = options.session
         known = self.sessions.get(name or self.last or "")
@@ -357,7 +357,7 @@ def _copied_session(notebook: str, name: str) -> str:
     """Copy the journal of a session to a notebook that shows the session and has no journal of it.
 
     Returns what is to be printed about it, "" where there is none. Raises nothing: where it can't
-    be read or written the session begins anew.
+    be read or written the session starts over.
     """
     path, seal = journal_file(notebook, name), signer(journals_folder())
     others = (

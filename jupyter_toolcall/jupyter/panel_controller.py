@@ -161,9 +161,9 @@ class PanelController:
         except (errors.Stopped, KeyboardInterrupt, asyncio.CancelledError) as error:
             self.inbox.clear()
             self.publish(
-                "stopped", detail=text_of(error) or t("Interrupted. Run goes on from here.")
+                "stopped", detail=text_of(error) or t("Interrupted. Press Run to continue.")
             )
-            raise errors.Stopped("interrupted; nothing is lost: %toolchat next goes on") from None
+            raise errors.Stopped("interrupted; nothing is lost: %toolchat next continues") from None
         except (errors.ModelError, errors.NotKept, errors.Unfinished, MissingSecret) as error:
             self.publish("failed", detail=text_of(error))
             raise
@@ -319,7 +319,7 @@ class PanelController:
             case contract.Hello():
                 self.greet()
             case contract.Stop():
-                raise errors.Stopped(t("Run, or %toolchat next, goes on from here."))
+                raise errors.Stopped(t("Press Run, or run %toolchat next, to continue."))
             case contract.Run() | contract.Step():
                 self.stepping, self._paused = isinstance(command, contract.Step), False
                 return True
@@ -549,7 +549,7 @@ def apply_command(session: Session, command: Command) -> Session:
             return session.replay(call)
         case contract.Fork(call):
             return session.fork(call)
-        case contract.Anew(turn):
+        case contract.AskAgain(turn):
             return session.fork(entry_before_reply(session.cursor, turn))
         case contract.Checkout(branch):
             return session.fork(branch)

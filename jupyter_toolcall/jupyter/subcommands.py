@@ -118,7 +118,7 @@ def _verify(session: Session, words: list[str]) -> Result:
 
 
 def _decided(session: Session, call: str, decision: Decision, **more: Any) -> Session:
-    """A call that has its result is decided on anew: that is a branch of its own."""
+    """Decide on a call; a decision on one that has its result makes a branch of its own."""
     decide = session.decide if call in session.state.open else session.decide_anew
     return decide(call, decision, **more).run()
 
@@ -292,19 +292,19 @@ _COMMANDS: Mapping[str, Callable[[Session, list[str]], Result]] = {
 _OTHERS = ("sessions", "values", "models", "config", "help")
 """The subcommands that are about no session."""
 _HELP = """\
-  status                     where the session stands, and what waits
+  status                     the state of the session, and what waits
   tools, objects, sessions   what there is
-  outdated                   what would come out otherwise today, and why
-  verify                     run all of it anew, on a copy: does it come out as recorded?
+  outdated                   the calls whose tool, helper or input has changed, and why
+  verify                     run every call again, on a copy, and compare with the recording
   values [--forget]          what is kept on this machine beyond a kernel; --forget removes it
-  models                     who can answer here, and why others cannot
-  next                       go on without a prompt
+  models                     the models that you can use, and what the others lack
+  next                       continue without a prompt
   break TOOL... [--off]      let all calls of a tool wait, or no longer
   approve [CALL]             let a call run
   edit [CALL] NAME=VALUE     run it with other arguments
-  reject [CALL] [REASON]     don't run it; the model is told why
+  reject [CALL] [REASON]     don't run it; the model reads the reason
   answer [CALL] RESULT       give the result yourself
-                             (one that has its result is decided anew, on a branch of its own)
+                             (for a call that has a result: on a branch of its own)
   keep [CALL] [--rest]       keep the recorded result of a call that may have run; with --rest
                              all that is recorded after it too
   say TEXT                   reply as the model (-m person); without a call it ends the run
@@ -312,9 +312,9 @@ _HELP = """\
   replay [CALL] [--fresh]    repeat what is recorded, with cached results where nothing changed;
                              with --fresh run every call again, and list what differs
   fork [CALL]                continue after a call, on another branch
-  branch                     list the branches: what each has, and which one is on show (*)
-  branch NAME                give the one on show a name
-  branch --hide|--show NAME  take one out of view, or into it again; nothing is deleted
+  branch                     list the branches, and which one is shown (*)
+  branch NAME                give the one that is shown a name
+  branch --hide|--show NAME  hide one, or show it again; nothing is deleted
   checkout BRANCH            go to another one
   diff [BRANCH [BRANCH]]     compare with the one it left, with another one, or two others
   why NAME                   the calls that made an object or an output, and the code

@@ -166,7 +166,7 @@ def same(one: Any, other: Any) -> bool:
 
 
 def in_words(schema: Any, defs: Schema, spelled: set[str], depth: int = 0) -> str:
-    """Return a type such as `list[str] | null`; what `spelled` has is named, and not said again.
+    """Return a type such as `list[str] | null`; a type in `spelled` is named only.
 
     An object of fields is `Name{"field": type, "may_be_left_out"?: type}`.
     """

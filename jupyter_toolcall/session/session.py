@@ -377,7 +377,7 @@ class Session:
     # -- calls by the program ---------------------------------------------------------
 
     def call_tool(self, call: Any) -> CallRecord:
-        """Run a call of the last reply, in any order, and return it with what came of it.
+        """Run a call of the last reply, in any order, and return its record.
 
         The smallest program is `while session.step().tool_calls: ...`. See `calls_by_program`.
         """

@@ -218,7 +218,7 @@ def test_a_reply_to_a_result_that_reads_otherwise_now_is_marked_with_all_its_par
 
 def test_the_model_is_asked_anew_in_place_of_a_stale_reply() -> None:
     edited = guessed()
-    again = apply_command(edited, parse_command({"type": "anew", "turn": 3})).run()
+    again = apply_command(edited, parse_command({"type": "ask", "turn": 3})).run()
     assert again.text == "It weighs 51."
     assert not any(row.stale for row in told(again, "messages"))
     assert [call.result for call in again.calls] == [call.result for call in edited.calls]
@@ -229,7 +229,7 @@ def test_the_model_is_asked_anew_in_place_of_a_stale_reply() -> None:
 @pytest.mark.parametrize("turn", [0, 4, -1])
 def test_there_is_no_other_turn_to_ask_anew(turn: int) -> None:
     with pytest.raises(NotYourTurn, match=f"there is no turn {turn} on this branch; it has 3"):
-        apply_command(guessed(), parse_command({"type": "anew", "turn": turn}))
+        apply_command(guessed(), parse_command({"type": "ask", "turn": turn}))
 
 
 def test_rows_and_text_say_what_is_outdated_and_why() -> None:
@@ -251,7 +251,7 @@ def test_rows_and_text_say_what_is_outdated_and_why() -> None:
     assert f"  1 Egg_boil: outdated: {why}" in text
 
 
-# -- deciding anew -----------------------------------------------------------------------
+# -- deciding again ----------------------------------------------------------------------
 
 
 def test_a_call_that_has_its_result_is_decided_on_anew_as_one_that_waits_is() -> None:

@@ -21,7 +21,7 @@ from tests.standin.talk import KEY, NEWEST, a_claude, a_tool, answered, asked
 
 PEEL = a_tool("Potato_peel", "Peel a potato.", potato="string")
 GO = asked("Go.", PEEL)
-AGAIN = "running again goes on from here"
+AGAIN = "run again to continue"
 START = {"type": "message_start", "message": {"usage": {"input_tokens": 1}}}
 END = {"type": "message_delta", "delta": {"stop_reason": "tool_use"}, "usage": {}}
 STOP = {"type": "message_stop"}

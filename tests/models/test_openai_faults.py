@@ -32,7 +32,7 @@ from tests.standin.openai_turns import stream as encoded
 
 PEEL = Tool("Potato_peel", "Peel it.", {"type": "object", "properties": {"n": {}}})
 GO = Request("", (PEEL,), (User("Go."),))
-AGAIN = "running again goes on from here"
+AGAIN = "run again to continue"
 
 TWO = (Use("Potato_peel", {"n": "Zwei 🥔"}), Use("Potato_peel", {"n": [1, {"é": None}]}))
 RECORDED = {

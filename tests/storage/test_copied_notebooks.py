@@ -17,9 +17,9 @@ from jupyter_toolcall.view.saved_output import mime_bundle
 from jupyter_toolcall.view.view_rows import all_rows
 
 RAN: list[str] = []
-GOES_ON = (
-    "This notebook was copied or renamed: session 'post' goes on with all that happened there, "
-    "and is kept apart from it from now on; --fresh begins anew."
+CONTINUES = (
+    "This notebook was copied or renamed: session 'post' continues with a copy of its journal; "
+    "--fresh starts over."
 )
 
 
@@ -67,7 +67,7 @@ def test_a_renamed_notebook_is_at_the_same_place_and_runs_nothing_again(tmp_path
     cells = Cells(str(tmp_path / "b.ipynb"))
     after = cell(cells)
     assert (after.head, RAN) == (before.head, ["Ann"])
-    assert cells.notes() == [GOES_ON]
+    assert cells.notes() == [CONTINUES]
 
 
 def test_a_copy_and_its_notebook_go_on_apart(tmp_path: Path) -> None:

@@ -73,7 +73,7 @@ def test_a_journal_of_which_nothing_is_left_says_that_it_begins_anew(path: Path)
     whole = path.read_bytes()
     path.write_bytes(b"x" + whole[1:])
     kept = opened(path)
-    assert "nothing of it can be read, so it begins anew" in kept.note
+    assert "nothing of it can be read, so the session starts over" in kept.note
     assert len(closed(kept)) == 0
     assert path.with_suffix(".torn").read_bytes() == b"x" + whole[1:]
 
