@@ -21,7 +21,7 @@ FIRST = 60
 
 @dataclass(frozen=True, slots=True)
 class Unlike:
-    """Where two columns differ: the first rows, and of how many cells what became of them."""
+    """Where two columns differ: the first rows, and the counts of cells by what changed in them."""
 
     rows: Sequence[int] = ()
     changed: int = 0

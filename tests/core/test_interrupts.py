@@ -1,4 +1,4 @@
-"""The kernel's interrupt, and a kernel that died: the session goes on from what was written."""
+"""The kernel's interrupt, and a kernel that died: the session continues from what is on disk."""
 
 from __future__ import annotations
 

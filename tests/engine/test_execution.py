@@ -198,7 +198,7 @@ def test_an_instance_that_is_not_here_is_no_failure_of_the_tool(
     with pytest.raises(Absent, match=r"session\.replay\(\)\.run\(\) makes it again"):
         session.decide("call_2")
     assert session.head == before
-    # It may not run a second time on one approval: the person is asked about it anew.
+    # It may not run a second time on one approval: the person is asked about it again.
     again = session.replay().run()
     again.decide(again.pending[0]).run().decide("call_2").run()
     assert [call.result for call in again.calls] == [1, 3]

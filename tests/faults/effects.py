@@ -623,7 +623,7 @@ def _done(kernel: Kernel) -> list[CallRecord]:
 
 
 def run(examples: int, steps: int, number: int) -> Tally:
-    """Return what came of so many machines of so many steps each; a case is a step."""
+    """Return the outcomes of so many machines of so many steps each; a case is a step."""
     began, before = cpu(), os.getcwd()
     random.seed(number)
     chosen = settings(

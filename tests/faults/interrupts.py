@@ -171,7 +171,7 @@ def _took(folder: Path) -> float:
 
 
 def run(cases: int, seed: int) -> Tally:
-    """Return what came of so many runs that a signal interrupted, anywhere in them."""
+    """Return the outcomes of so many runs that a signal interrupted, anywhere in them."""
     tally, began, chance, signals = Tally("interrupts"), cpu(), random.Random(seed), Signals()
     before = signal.signal(signal.SIGALRM, signals)
     with data_directory() as folder, warnings.catch_warnings():

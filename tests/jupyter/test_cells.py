@@ -513,16 +513,16 @@ def test_a_cell_that_is_run_anew_begins_where_its_prompt_was_said(kernel: Kernel
     kernel.variables["m"] = Scripted(["one", "two", "three"])
     kernel.run(OPEN, "First.")
     wrong = kernel.run("-n a", "Then.")
-    anew = kernel.run("-n a --fresh", "Then.")
-    assert prompts(wrong) == prompts(anew) == ["First.", "Then."]
-    assert {anew.head, wrong.head} == {*anew.journal.leaves()}
+    fresh = kernel.run("-n a --fresh", "Then.")
+    assert prompts(wrong) == prompts(fresh) == ["First.", "Then."]
+    assert {fresh.head, wrong.head} == {*fresh.journal.leaves()}
 
 
 def test_a_cell_that_is_run_anew_has_the_options_that_it_says_now(kernel: Kernel) -> None:
     kernel.variables["m"] = Scripted(["one", "two", "three"])
     kernel.run(OPEN, "First.")
     kernel.run("-n a", "Then.")
-    anew = kernel.run("-n a --fresh --system Slowly.", "Then.")
-    assert prompts(anew) == ["First.", "Then."]
-    assert anew.state.opened.system == "Slowly."
+    fresh = kernel.run("-n a --fresh --system Slowly.", "Then.")
+    assert prompts(fresh) == ["First.", "Then."]
+    assert fresh.state.opened.system == "Slowly."
     assert prompts(kernel.run("-n a --fresh", "More.")) == ["First.", "Then.", "More."]

@@ -102,7 +102,7 @@ def payloads(name: str, sent: bytes) -> list[str]:
 
 
 def check_cut(outcome: Reply | str, whole: Reply, missing: bytes) -> None:
-    """Check what came of a stream that was cut: all of the reply, or one line."""
+    """Check the outcome of a stream that was cut: all of the reply, or one line."""
     if isinstance(outcome, str):
         assert AGAIN in outcome
         assert "\n" not in outcome

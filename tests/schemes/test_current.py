@@ -33,7 +33,7 @@ class File:
         return len(self.text)
 
     def file(self, path: str) -> File:
-        """Name this file anew."""
+        """Rename this file."""
         return replace(self, name=path)
 
 

@@ -423,7 +423,7 @@ def test_a_line_that_went_in_half_is_cut_before_the_next_one(
 def test_a_sync_that_failed_is_no_sync_though_the_next_one_succeeds(
     path: Path, kept: JournalHandle, disk: Faulty
 ) -> None:
-    """What a sync failed on may be gone from the cache: it is written anew."""
+    """What a sync failed on may be gone from the cache: it is written again."""
     size = path.stat().st_size
     disk.raises(errno.EIO, "sync")
     kept.journal.append(head(kept), Replied("one"))

@@ -38,7 +38,7 @@ class Job:
 
     @property
     def follows(self) -> tuple[int | None, ...]:
-        """For each call the call that it goes on from."""
+        """For each call the call that it depends on."""
         mine = range(self.at, self.at + DEPENDENT + 1) if self.work == "graph" else range(0)
         found: list[int | None] = []
         last: int | None = None
@@ -107,7 +107,7 @@ class Done:
     executions: int
     size: int = 0
     right: bool = True
-    """Whether what came of it is what a full recomputation comes to."""
+    """Whether its result is that of a full recomputation."""
     growth: float | None = None
     """The CPU of the last tenth of the calls over that of the first; None for less than 20."""
 
