@@ -29,7 +29,7 @@ from .input_round import InputRound
 from .json_data import at_path, replaced_at
 from .secrets import MissingSecret
 
-_CAME: Mapping[str, str] = {
+_STATUS_PHRASES: Mapping[str, str] = {
     "failed": "failed",
     "rejected": "was rejected",
     "answered": "was answered",
@@ -56,14 +56,13 @@ class MissingObject:
         if not self.step:
             return f"{self.name} (not made on this branch)"
         part = f", part {self.producer.index + 1}," if self.producer.index else ""
-        return (
-            f"{self.name} (not made on this branch: call {self.step}{part} {in_words(self.status)})"
-        )
+        call = f"call {self.step}{part} {status_phrase(self.status)}"
+        return f"{self.name} (not made on this branch: {call})"
 
 
-def in_words(status: str) -> str:
+def status_phrase(status: str) -> str:
     """Return how a call came to produce nothing."""
-    return _CAME.get(status, "has not run")
+    return _STATUS_PHRASES.get(status, "has not run")
 
 
 def shown(arguments: Mapping[str, Any], missing: Sequence[MissingObject]) -> Mapping[str, Any]:

@@ -12,7 +12,7 @@ from ..core.journal import Journal
 from ..core.journal_entries import Entry
 from ..core.state_fold import decided_on, state_at
 from .cursor import Cursor, SessionContext
-from .decisions import decided_event, demand_decision_word, edit_event
+from .decisions import decided_event, demand_decision, edit_event
 from .replay_queue import ReplayQueue, call_id_of
 
 
@@ -136,7 +136,7 @@ def overruled(
     What the call could not do, or what its answer could not be, where it was asked for is
     refused. Raises UsageError for another word, CallError for arguments that do not fit.
     """
-    demand_decision_word(decision)
+    demand_decision(decision)
     replaying = replay_cursor(cursor, call_id)
     call = replaying.state.call(call_id)
     return decide_then_replay(

@@ -140,13 +140,13 @@ class PanelController:
         """
         self.busy = True
         try:
-            goes_on = False
+            continues = False
             while True:
                 await asyncio.sleep(0)
                 if self.inbox:
                     self.apply_commands()
-                pause = self._pause() if self._paused else self._step(publish=goes_on)
-                goes_on = False
+                pause = self._pause() if self._paused else self._step(publish=continues)
+                continues = False
                 if pause == "done":
                     same = self._replayed_from == len(self.session.journal)
                     self._replayed_from, detail = -1, SAME_AGAIN if same else ""
@@ -157,7 +157,7 @@ class PanelController:
                     return self.session
                 while pause and not self.inbox:
                     await asyncio.sleep(TICK)
-                goes_on = bool(pause) and self.apply_commands()
+                continues = bool(pause) and self.apply_commands()
         except (errors.Stopped, KeyboardInterrupt, asyncio.CancelledError) as error:
             self.inbox.clear()
             self.publish(
@@ -298,20 +298,20 @@ class PanelController:
         """
         if not self.inbox:
             return False
-        goes_on = False
+        continues = False
         self.before_commands()
         own = {kind: cls for each in self.extensions for kind, cls in each.commands.items()}
         while self.inbox:
             message = self.inbox.popleft()
             try:
-                goes_on = self._apply(parse_command(message, own)) or goes_on
+                continues = self._apply(parse_command(message, own)) or continues
             except errors.Stopped:
                 raise
             except errors.ToolcallError as error:
                 kind = message.get("type", "") if isinstance(message, Mapping) else ""
                 fields = getattr(error, "fields", {})
                 self.send(Refused(str(kind)[:40], str(error)[:2_000], fields))
-        return goes_on
+        return continues
 
     def _apply(self, command: Any) -> bool:
         """Apply a command; return whether the session goes on afterwards."""

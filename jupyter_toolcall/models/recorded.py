@@ -143,7 +143,7 @@ def _courses(path: str, name: str) -> tuple[tuple[Course, ...], str, str]:
         replies = import_module("..session.notebook_replies", __package__)
         return replies.courses(file, name, part), "", ""
     tape = recording_file.read_tape(file, name)
-    note = recording_file.torn_line(tape, name)
+    note = recording_file.partial_line_note(tape, name)
     return (tape.course,), note, digest("tape", repr(tape.course))[:12]
 
 

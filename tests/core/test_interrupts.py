@@ -47,7 +47,7 @@ def session_of(function: Callable[..., Any], **options: Any) -> Session:
     )
 
 
-def test_an_interrupted_sync_tool_is_written_down_and_the_session_goes_on() -> None:
+def test_an_interrupted_sync_tool_is_written_down_and_the_session_continues() -> None:
     def work() -> int:
         interrupt_soon()
         deadline = time.monotonic() + 30
@@ -103,7 +103,7 @@ def test_an_interrupt_in_the_model_leaves_nothing_behind() -> None:
     assert session.run().text == "done"
 
 
-def test_an_interrupt_at_any_function_call_leaves_a_session_that_goes_on() -> None:
+def test_an_interrupt_at_any_function_call_leaves_a_session_that_continues() -> None:
     ran: list[int] = []
 
     def work(potato: Potato, by: int) -> Potato:

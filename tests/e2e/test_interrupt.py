@@ -52,7 +52,7 @@ def expect_one_message(page: Page, number: int) -> None:
     expect(outputs(page, number).locator("[data-mime-type$='.stderr']")).to_have_count(0)
 
 
-def test_an_interrupt_while_the_cell_waits_leaves_a_panel_that_goes_on(
+def test_an_interrupt_while_the_cell_waits_leaves_a_panel_that_continues(
     page: Page, lab: Place
 ) -> None:
     open_notebook(page, lab, "w.ipynb", [OWN + NAP, cell("")])

@@ -331,7 +331,7 @@ def test_no_call_is_handed_on_where_the_model_stopped_otherwise(
     assert server.asked[1].body["messages"][-1]["content"][0]["text"] == "Go on."
 
 
-def test_a_turn_that_paused_goes_on_where_it_was_and_is_sent_back_as_it_is(
+def test_a_turn_that_paused_continues_where_it_was_and_is_sent_back_as_it_is(
     server: StandIn,
 ) -> None:
     server.turns += [
@@ -371,7 +371,7 @@ def test_a_refusal_tells_its_category_and_reason_but_puts_nothing_in_the_models_
 
 
 @pytest.mark.parametrize("stop", ["max_tokens", "refusal", "model_context_window_exceeded"])
-def test_a_person_is_told_which_calls_were_lost_and_the_session_goes_on(
+def test_a_person_is_told_which_calls_were_lost_and_the_session_continues(
     server: StandIn, stop: str
 ) -> None:
     ran: list[str] = []
