@@ -280,7 +280,7 @@ def test_a_person_says_that_it_failed(world: World) -> None:
     ("word", "runs"),
     [({"decision": "answer", "result": 7}, 0), ({"decision": "approve"}, 1), ({}, 0)],
 )
-def test_what_was_cut_off_runs_as_often_as_a_person_says_also_where_all_runs_anew(
+def test_what_was_cut_off_runs_as_often_as_a_person_says_also_where_all_runs_again(
     world: World, word: dict[str, Any], runs: int
 ) -> None:
     session = world.load().run()

@@ -97,7 +97,7 @@ def test_a_tool_that_was_changed_is_told_and_its_steps_are_marked_until_they_run
 
 
 @pytest.mark.parametrize("theme", ["light", "dark"])
-def test_the_model_is_asked_anew_in_place_of_a_reply_that_may_be_stale(
+def test_the_model_is_asked_again_in_place_of_a_reply_that_may_be_stale(
     page: Page, lab: Place, theme: str
 ) -> None:
     opens = OPEN.replace("flat", "flat --approve all")

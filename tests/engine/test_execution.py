@@ -158,7 +158,7 @@ def test_the_calls_on_one_instance_follow_one_another_and_leave_ours_alone() -> 
     assert [call.result for call in session.calls] == [1, 3, None, 7]
 
 
-def test_an_instance_that_is_given_anew_is_no_matter_of_memory() -> None:
+def test_an_instance_that_is_given_again_is_no_matter_of_memory() -> None:
     journal = Journal()
 
     def count(start: int) -> Session:

@@ -179,7 +179,7 @@ def test_a_replay_from_a_call_begins_before_it() -> None:
     assert again.run().head == session.head
 
 
-def test_a_fork_asks_the_model_anew_and_a_new_call_always_runs() -> None:
+def test_a_fork_asks_the_model_again_and_a_new_call_always_runs() -> None:
     session = make()
     RAN.clear()
     forked = session.fork("call_1").run()

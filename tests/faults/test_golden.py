@@ -48,7 +48,7 @@ def test_its_entries_are_those_that_would_be_written_today(path: Path) -> None:
 
 
 @pytest.mark.parametrize("path", FILES, ids=lambda path: f"{path.parent.name}-{path.stem}")
-def test_a_replay_says_the_same_and_adds_nothing_but_what_is_asked_anew(path: Path) -> None:
+def test_a_replay_says_the_same_and_adds_nothing_but_what_is_asked_again(path: Path) -> None:
     session = load(path)
     before, count = told(session), len(session.journal)
     again = session.replay().run()

@@ -194,7 +194,7 @@ def test_a_cell_that_runs_again_adds_nothing_and_asks_nobody(kernel: Kernel) -> 
     assert (again.head, len(again.journal)) == (done.head, count)
 
 
-def test_fresh_asks_anew(kernel: Kernel) -> None:
+def test_fresh_asks_again(kernel: Kernel) -> None:
     line = OPEN.replace("-n a ", "")
     kernel.cells.keep(kernel.run(line).decide("call_1").run())
     assert [call.status for call in kernel.run(f"{line} --fresh").calls] == ["proposed"]
@@ -509,7 +509,7 @@ def prompts(session: Session) -> list[str]:
     return [entry.event.text.strip() for entry in path if isinstance(entry.event, Asked)]
 
 
-def test_a_cell_that_is_run_anew_begins_where_its_prompt_was_said(kernel: Kernel) -> None:
+def test_a_cell_that_is_run_again_begins_where_its_prompt_was_said(kernel: Kernel) -> None:
     kernel.variables["m"] = Scripted(["one", "two", "three"])
     kernel.run(OPEN, "First.")
     wrong = kernel.run("-n a", "Then.")
@@ -518,7 +518,7 @@ def test_a_cell_that_is_run_anew_begins_where_its_prompt_was_said(kernel: Kernel
     assert {fresh.head, wrong.head} == {*fresh.journal.leaves()}
 
 
-def test_a_cell_that_is_run_anew_has_the_options_that_it_says_now(kernel: Kernel) -> None:
+def test_a_cell_that_is_run_again_has_the_options_that_it_says_now(kernel: Kernel) -> None:
     kernel.variables["m"] = Scripted(["one", "two", "three"])
     kernel.run(OPEN, "First.")
     kernel.run("-n a", "Then.")

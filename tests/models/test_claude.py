@@ -226,7 +226,7 @@ def test_a_model_without_references_gets_the_tools_in_view_each_time(server: Sta
     assert server.refused == []
 
 
-def test_a_conversation_that_begins_anew_takes_the_new_description(server: StandIn) -> None:
+def test_a_conversation_that_begins_again_takes_the_new_description(server: StandIn) -> None:
     server.turns += [says("a"), says("b")]
     with a_claude(server) as model:
         model(asked("Peel.", PEEL))
@@ -236,7 +236,7 @@ def test_a_conversation_that_begins_anew_takes_the_new_description(server: Stand
 
 
 @pytest.mark.parametrize(("model", "again"), [(NEWEST, True), ("claude-sonnet-4-6", False)])
-def test_a_tool_with_other_arguments_is_defined_anew(
+def test_a_tool_with_other_arguments_is_defined_again(
     server: StandIn, model: str, again: bool
 ) -> None:
     server.turns += [says("a"), says("b"), says("c")]

@@ -118,7 +118,7 @@ def test_another_session_and_another_notebook_bring_nothing(tmp_path: Path) -> N
 
 
 @pytest.mark.parametrize("held", ["", "{}", '{"cells": 3}', '{"cells": [{"outputs": 3}]}'])
-def test_a_notebook_that_cannot_be_read_begins_anew(tmp_path: Path, held: str) -> None:
+def test_a_notebook_that_cannot_be_read_begins_again(tmp_path: Path, held: str) -> None:
     (tmp_path / "a.ipynb").write_text(held)
     cells = Cells(str(tmp_path / "a.ipynb"))
     assert cell(cells).text == "Done."

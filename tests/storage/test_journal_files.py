@@ -68,7 +68,7 @@ def test_what_is_torn_is_kept_aside_and_the_rest_is_the_file_that_it_was(
     closed(again)
 
 
-def test_a_journal_of_which_nothing_is_left_says_that_it_begins_anew(path: Path) -> None:
+def test_a_journal_of_which_nothing_is_left_says_that_it_begins_again(path: Path) -> None:
     written(path)
     whole = path.read_bytes()
     path.write_bytes(b"x" + whole[1:])

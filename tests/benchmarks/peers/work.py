@@ -53,7 +53,7 @@ class Job:
     def argument(self, call: int, changed: bool) -> int:
         return CHANGED if changed and call == self.at else call
 
-    def all_anew(self, changed: bool) -> list[int]:
+    def all_again(self, changed: bool) -> list[int]:
         """Return what all calls come to, each computed."""
         found: list[int] = []
         for call, before in enumerate(self.follows):
@@ -126,7 +126,7 @@ def measured(job: Job, prepare: Callable[[Job], Do], size: Callable[[Job], int])
     found = do()
     cpu, wall = time.process_time() - cpu, time.perf_counter() - wall
     executions, grown = len(STARTS), size(job) - before
-    wanted = job.all_anew(changed=job.work in ("graph", "chain"))
+    wanted = job.all_again(changed=job.work in ("graph", "chain"))
     right = [found[call] for call in range(job.count)] == wanted
     return Done(cpu, wall, executions, grown, right, growth_of(STARTS))
 
