@@ -21,7 +21,7 @@ from pydantic import TypeAdapter, ValidationError
 from ..core import errors
 from ..core.branches import unchanged_summary
 from ..core.events import Decision, Outcome
-from ..core.interface_text import joined, t
+from ..core.interface_text import InterfaceText, joined, on_wire, t
 from ..core.secrets import MissingSecret
 from ..core.state import AskModel, AskPerson, RunCall
 from ..engine import person_model as replying
@@ -309,8 +309,7 @@ class PanelController:
                 raise
             except errors.ToolcallError as error:
                 kind = message.get("type", "") if isinstance(message, Mapping) else ""
-                fields = getattr(error, "fields", {})
-                self.send(Refused(str(kind)[:40], str(error)[:2_000], fields))
+                self.send(refusal(str(kind)[:40], error))
         return continues
 
     def _apply(self, command: Any) -> bool:
@@ -494,6 +493,14 @@ def interrupts() -> Iterator[None]:
         yield
     finally:
         signal.signal(signal.SIGINT, before)
+
+
+def refusal(command: str, error: errors.ToolcallError) -> Refused:
+    """Return the notice that a command was not carried out; its texts are as a panel gets them."""
+    fields = getattr(error, "fields", {})
+    texts = [each for each in error.args if isinstance(each, InterfaceText)]
+    reason = texts[0] if texts else str(error)[:2_000]
+    return Refused(command, reason, {name: on_wire(text) for name, text in fields.items()})
 
 
 def text_of(error: BaseException) -> str:

@@ -70,6 +70,26 @@ def test_a_renamed_notebook_is_at_the_same_place_and_runs_nothing_again(tmp_path
     assert cells.notes() == [CONTINUES]
 
 
+def edited(notebook: Path) -> tuple[str, str]:
+    """Run the cell of a notebook, edit its call, save; returns the heads of both branches."""
+    cells = Cells(str(notebook))
+    first = cell(cells)
+    second = first.edit("call_1", to="Eve").run()
+    cells.close()
+    saved(notebook, second)
+    return first.head, second.head
+
+
+def test_a_renamed_notebook_has_all_branches_and_is_on_the_one_that_it_shows(
+    tmp_path: Path,
+) -> None:
+    heads = edited(tmp_path / "a.ipynb")
+    (tmp_path / "a.ipynb").rename(tmp_path / "b.ipynb")
+    after = cell(Cells(str(tmp_path / "b.ipynb")))
+    assert (after.branches, after.head) == (heads, heads[1])
+    assert RAN == ["Ann", "Eve"]
+
+
 def test_a_copy_and_its_notebook_go_on_apart(tmp_path: Path) -> None:
     kept(tmp_path / "a.ipynb")
     (tmp_path / "b.ipynb").write_bytes((tmp_path / "a.ipynb").read_bytes())
