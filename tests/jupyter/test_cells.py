@@ -200,6 +200,14 @@ def test_fresh_asks_again(kernel: Kernel) -> None:
     assert [call.status for call in kernel.run(f"{line} --fresh").calls] == ["proposed"]
 
 
+def test_a_cell_continues_with_what_was_asked_last_where_that_was_fresh(kernel: Kernel) -> None:
+    line = OPEN.replace("-n a ", "")
+    kernel.cells.keep(kernel.run(line).decide("call_1").run())
+    fresh = kernel.cells.keep(kernel.run(f"{line} --fresh").decide("call_1").run())
+    again = kernel.run(line)
+    assert (again.head, again.pending) == (fresh.head, ())
+
+
 def test_a_policy_that_was_tightened_asks_about_what_the_old_one_allowed(kernel: Kernel) -> None:
     line = OPEN.replace("-n a ", "")
     kernel.run(f"{line} --approve all")
