@@ -54,8 +54,8 @@ NOT_ON_DISK = (
     "_.save('{0}.jsonl') after its cell keeps it."
 )
 COPIED = (
-    "This notebook was copied or renamed: session{} goes on with all that happened there, and "
-    "is kept apart from it from now on; --fresh begins anew."
+    "This notebook was copied or renamed: session{} continues with a copy of "
+    "its journal; --fresh starts over."
 )
 LINKS = ".copies"
 """The ending of the file that names the copies of a journal."""
@@ -188,7 +188,7 @@ class Cells:
         return self.sessions[wanted]
 
     def session(self, options: Options, variables: Variables) -> Session:
-        """Return the session of a cell: opened, continued, or set up anew."""
+        """Return the session of a cell: opened, continued, or set up again."""
         self.reopen_journals()
         name = options.session
         known = self.sessions.get(name or self.last or "")
@@ -204,10 +204,10 @@ class Cells:
             return self.keep(Session.here(Cursor(context, head), name))
         if options.written & SET_UP:
             merged = merged_options(self._options[known.name], options)
-            known = self._set_up_anew(known, merged, variables)
+            known = self._set_up_again(known, merged, variables)
         elif known.name in self._options and self._has_moved_on(known, variables):
             model = known.cursor.context.model
-            known = self._set_up_anew(known, self._options[known.name], variables, model)
+            known = self._set_up_again(known, self._options[known.name], variables, model)
         self._note_changed_tools(known)
         return known
 
@@ -260,7 +260,7 @@ class Cells:
                 "%toolchat replay runs it again"
             )
 
-    def _set_up_anew(
+    def _set_up_again(
         self, known: Session, options: Options, variables: Variables, model: Model | None = None
     ) -> Session:
         """Return a session with changed options: a new `Opened` at its head."""
@@ -357,7 +357,7 @@ def _copied_session(notebook: str, name: str) -> str:
     """Copy the journal of a session to a notebook that shows the session and has no journal of it.
 
     Returns what is to be printed about it, "" where there is none. Raises nothing: where it can't
-    be read or written the session begins anew.
+    be read or written the session starts over.
     """
     path, seal = journal_file(notebook, name), signer(journals_folder())
     others = (
@@ -403,9 +403,9 @@ def _mark_runs_elsewhere(path: Path, journal: Journal) -> None:
 def _linked(path: Path) -> set[Path]:
     """Return the journals that were copied from one, or that it was copied from."""
     linked, unread = {path}, [path]
-    for each in unread:
+    for journal_path in unread:
         with contextlib.suppress(OSError, UnicodeDecodeError):
-            names = each.with_suffix(LINKS).read_text(encoding="utf-8").splitlines()
+            names = journal_path.with_suffix(LINKS).read_text(encoding="utf-8").splitlines()
             new = {path.parents[1] / name for name in names} - linked
             linked |= new
             unread += new

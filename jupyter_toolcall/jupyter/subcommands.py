@@ -59,7 +59,7 @@ def _named(session: Session, words: list[str]) -> str | None:
     return _call_named(session, words[0]) if words else None
 
 
-def _call_and_words(session: Session, words: list[str]) -> tuple[str, list[str]]:
+def _call_and_arguments(session: Session, words: list[str]) -> tuple[str, list[str]]:
     """Return the call that is meant, and the words after it.
 
     Where the first word names no call, it is the one that waits first.
@@ -75,7 +75,7 @@ def _call_and_words(session: Session, words: list[str]) -> tuple[str, list[str]]
 
 
 def _only_call(session: Session, words: list[str], command: str) -> str:
-    call, more = _call_and_words(session, words)
+    call, more = _call_and_arguments(session, words)
     if more:
         raise UsageError(f"{command} takes one call, by its number; not {' '.join(more)!r}")
     return call
@@ -118,7 +118,7 @@ def _verify(session: Session, words: list[str]) -> Result:
 
 
 def _decided(session: Session, call: str, decision: Decision, **more: Any) -> Session:
-    """A call that has its result is decided on anew: that is a branch of its own."""
+    """Decide on a call; a decision on one that has its result makes a branch of its own."""
     decide = session.decide if call in session.state.open else session.decide_anew
     return decide(call, decision, **more).run()
 
@@ -128,12 +128,12 @@ def _approve(session: Session, words: list[str]) -> Result:
 
 
 def _reject(session: Session, words: list[str]) -> Result:
-    call, reason = _call_and_words(session, words)
+    call, reason = _call_and_arguments(session, words)
     return _decided(session, call, "reject", reason=" ".join(reason))
 
 
 def _edit(session: Session, words: list[str]) -> Result:
-    call, pairs = _call_and_words(session, words)
+    call, pairs = _call_and_arguments(session, words)
     changes = arguments(pairs)
     if call not in session.state.open:
         return session.edit(call, **changes).run()
@@ -142,7 +142,7 @@ def _edit(session: Session, words: list[str]) -> Result:
 
 
 def _answer(session: Session, words: list[str]) -> Result:
-    call, result = _call_and_words(session, words)
+    call, result = _call_and_arguments(session, words)
     if call in session.state.open and waits_for_input(session.state.call(call)):
         return _decided(session, call, "answer", result=fields(" ".join(result)))
     if not result:

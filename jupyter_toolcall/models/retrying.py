@@ -135,8 +135,8 @@ def _with_ending(reply: Reply, tries: int) -> Reply:
     """Return a reply that was cut off, and says so to the person."""
     ending = reply.ending or length_ending([call.tool for call in reply.calls])
     ending += f" (asked {tries} times)" if tries > 1 else ""
-    said = "\n\n".join(filter(None, (reply.text, ending)))
-    return replace(reply, ending=ending, said=said)
+    full_text = "\n\n".join(filter(None, (reply.text, ending)))
+    return replace(reply, ending=ending, said=full_text)
 
 
 def length_ending(lost: Sequence[str]) -> str:

@@ -155,11 +155,15 @@ def plain_text(made: Made) -> str:
 
 def with_receiver(call: CallRecord, tool: Tool, state: State) -> dict[str, Any]:
     """Return a call's arguments; a receiver that was left out is the newest of its type."""
-    given = dict(call.asked)
-    if tool.receiver and given.get(tool.receiver) is None:
+    arguments = dict(call.asked)
+    if tool.receiver and arguments.get(tool.receiver) is None:
         newest = newest_of(receivers(tool), state)
-        return given if newest is None else {tool.receiver: newest, **given, tool.receiver: newest}
-    return given
+        return (
+            arguments
+            if newest is None
+            else {tool.receiver: newest, **arguments, tool.receiver: newest}
+        )
+    return arguments
 
 
 def completed(scheme: Scheme, call: CallRecord, tool: Tool, state: State) -> dict[str, Any]:
@@ -323,11 +327,11 @@ def object_text(name: str, state: State, toolbox: Toolbox) -> str:
     call = state.calls.get(made.producer.call)
     if call is None:
         return ""
-    recipe = f"{_recipe(call, toolbox.get(call.tool))}{_place(made, call)}"
+    recipe = f"{_recipe(call, toolbox.get(call.tool))}{_result_path(made, call)}"
     return f"given by a person for {recipe}" if call.status == "answered" else recipe
 
 
-def _place(made: Made, call: CallRecord) -> str:
+def _result_path(made: Made, call: CallRecord) -> str:
     """Return where an object stands in the result of a call: `["others"][0]`."""
     if made.changed:
         return f", as it changed {made.changed}"
@@ -360,7 +364,7 @@ def new_kinds(call: CallRecord, state: State) -> list[str]:
     return list(dict.fromkeys(made))
 
 
-def known_kinds(toolbox: Toolbox) -> tuple[str, ...]:
+def receiver_kinds(toolbox: Toolbox) -> tuple[str, ...]:
     """Return the types that a toolbox knows, in its order."""
     kinds = (tool.kind for tool in toolbox if tool.receiver)
     return tuple(dict.fromkeys((*kinds, *toolbox.kinds.values())))
@@ -368,16 +372,16 @@ def known_kinds(toolbox: Toolbox) -> tuple[str, ...]:
 
 def existing_kinds(state: State) -> list[str]:
     """Return the types that have an object, in the order in which they came to be."""
-    return sorted(state.counts, key=lambda kind: (_made_at(f"{kind}#1", state), kind))
+    return sorted(state.counts, key=lambda kind: (_producing_step(f"{kind}#1", state), kind))
 
 
 def newest_of(kinds: tuple[str, ...], state: State) -> str | None:
     """Return the newest object that is of one of these types; None if there is none."""
     names = [state.newest[kind] for kind in kinds if kind in state.newest]
-    return max(names, key=lambda name: _made_at(name, state), default=None)
+    return max(names, key=lambda name: _producing_step(name, state), default=None)
 
 
-def _made_at(name: str, state: State) -> int:
+def _producing_step(name: str, state: State) -> int:
     """Return the step of the call that made an object; 0 for one from outside."""
     call = state.calls.get(state.objects[name].producer.call)
     return call.step if call is not None else 0

@@ -402,7 +402,7 @@ class Session:
     # -- calls by the program ---------------------------------------------------------
 
     def call_tool(self, call: Any) -> CallRecord:
-        """Run a call of the last reply, in any order, and return it with what came of it.
+        """Run a call of the last reply, in any order, and return its record.
 
         Your program approves the call, whatever `approve` says. The smallest program is
         `while session.step().tool_calls: ...`.
