@@ -296,17 +296,11 @@ def test_a_failure_and_a_rejection_are_results_that_the_model_receives(kitchen: 
     waits = below(kitchen, "%%toolchat -m eager")
     assert "Waiting for you" in waits
     assert failed in waits
-    rejected = below(kitchen, "%toolchat reject")
+    rejected = below(kitchen, "%toolchat reject 2")
     assert failed in rejected
     assert "∅ 2 Potato_peel(Potato#1): I like the skin" in rejected
     assert "→" not in rejected
     assert rejected.endswith("All right, the skin stays on.")
-
-
-def test_a_learner_who_asks_to_be_asked_needs_one_word(kitchen: Any) -> None:
-    sources = [cell.source for cell in kitchen.cells if cell.source.startswith("%%toolchat")]
-    assert any("--approve all\n" in source and "watch" in source for source in sources)
-    assert not any("--approve ask" in source for source in sources)
 
 
 def test_a_change_of_a_table_waits_and_a_look_does_not(live_objects: Any) -> None:
