@@ -315,13 +315,13 @@ def test_the_analyst_has_every_table_and_the_first_one_untouched(live_objects: A
     lines = below(live_objects, 'print("The sizes of the tables:")').splitlines()
     assert lines[1] == "DataFrame#1 (344, 17) from the notebook"
     assert "DataFrame#2 (34, 17) from DataFrame#1" in lines
-    assert "DataFrame#6 (34, 6) from DataFrame#5" in lines
-    assert below(live_objects, 'print("raw"').splitlines()[0] == "raw (344, 17) False"
+    assert "DataFrame#5 (34, 4) from DataFrame#4" in lines
+    assert "raw is as it was: (344, 17) False" in below(live_objects, "for title, each in")
 
 
 def test_other_columns_run_what_depends_on_them_alone(live_objects: Any) -> None:
-    shown = below(live_objects, 'print("What ran again:")')
-    assert "8 ran, 2 cached" in shown
+    shown = below(live_objects, "fixed = ")
+    assert "7 ran, 2 cached" in shown
     assert "✓ 3 tables_drop_nulls(DataFrame#1, columns" in shown
     assert "333 birds remain" in below(live_objects, "for title, each in")
 
@@ -338,7 +338,7 @@ def test_both_figures_are_there_and_differ(live_objects: Any) -> None:
 
 
 def test_a_figure_is_a_small_picture_in_the_graph(live_objects: Any) -> None:
-    finished = next(c for c in live_objects.cells if c.source.startswith("session = _"))
+    finished = next(c for c in live_objects.cells if c.source.startswith("fixed = "))
     rows = with_parsed_rows(finished.outputs[-1].data[SESSION])["rows"]
     objects = {row["name"]: row for row in rows["objects"]}
     image = objects["Figure#1"]["preview"]["image"]
