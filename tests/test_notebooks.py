@@ -372,9 +372,9 @@ def costs(notebook: Any, source: str) -> dict[str, int]:
 
 def test_what_is_said_of_schemes_is_what_was_counted() -> None:
     compared = read_notebook(ROOT / "notebooks" / "09_schemes_compared.ipynb")
-    few = costs(compared, "print(table(compare([lunch])))")
-    one_big_type = costs(compared, "from dataclasses import dataclass")
-    many_small_types = costs(compared, "def small(count)")
+    few = costs(compared, "print(table(compare([lunch])")
+    one_big_type = costs(compared, "print(table(compare([big(100)])")
+    many_small_types = costs(compared, "print(table(compare([small(99)])")
     assert set(few) == {"select", "current", "flat", "native"}
     assert min(few, key=lambda scheme: few[scheme]) == "flat"
     assert one_big_type["select"] < one_big_type["current"] / 5
