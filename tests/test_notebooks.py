@@ -410,11 +410,10 @@ def test_only_the_last_of_the_clumsy_calls_runs() -> None:
     ]
 
 
-def test_the_same_task_makes_the_same_objects_in_both_schemes() -> None:
+def test_a_chain_on_the_current_object_is_one_line_in_the_graph() -> None:
     notebook = read_notebook(ROOT / "notebooks" / "03_current.ipynb")
     chain = "Container#1 → Container#2 → Container#3 → Directory#2 → File#1"
-    for name in ("pack", "pick"):
-        assert chain in below(notebook, f"%%toolchat -n {name}").splitlines()
+    assert chain in below(notebook, "%%toolchat -n pack").splitlines()
 
 
 def test_what_hangs_on_a_name_follows_an_edit() -> None:
