@@ -169,7 +169,12 @@ def test_a_lesson_says_its_data_and_its_time_first(name: str) -> None:
         "no key and no network",
     ):
         assert part in first
-    assert re.search(r"\b(ten|15) minutes\b", first)
+    assert "about ten minutes" in first
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_lesson_takes_ten_minutes(name: str) -> None:
+    assert estimated_minutes(name) <= 10
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -181,6 +186,22 @@ def test_a_lesson_has_one_exercise_with_checks(name: str) -> None:
     exercise = exercise_named(ROOT / "notebooks", shown)
     assert exercise.checks
     assert exercise.solution
+
+
+def estimated_minutes(name: str) -> float:
+    """Return how long a lesson takes a reader whose first language is another one.
+
+    A minute is 180 words of prose or three cells that run. A decision (a prediction, or a button
+    to press) takes 45 seconds, and thinking about the exercise two minutes. The lines to copy come
+    after the lesson.
+    """
+    cells = read_notebook(ROOT / "notebooks" / name).cells
+    end = next(n for n, cell in enumerate(cells) if cell.source.startswith("## In your own work"))
+    prose = " ".join(cell.source for cell in cells[:end] if cell.cell_type == "markdown")
+    words = len(re.findall(r"[\w'#.-]*\w[\w'#.-]*", re.sub(r"\]\([^)]*\)", "]", prose)))
+    runs = sum(cell.cell_type == "code" for cell in cells[:end])
+    decisions = len(re.findall(r"\*\*Predict|\b[Pp]ress `", prose))
+    return words / 180 + runs / 3 + 0.75 * decisions + 2
 
 
 def lines_to_copy(name: str) -> list[Any]:
@@ -358,12 +379,6 @@ def test_three_ways_deal_with_the_same_calls(by_hand: Any) -> None:
     assert by_nobody.endswith("(True, ())")
 
 
-def test_a_transform_gives_a_value_and_a_query_a_number(by_hand: Any) -> None:
-    assert below(by_hand, "author = ") == "(152, 8)"
-    assert below(by_hand, "session.query(") == "152"
-    assert below(by_hand, "session.decide(") == "(152, 8)"
-
-
 def costs(notebook: Any, source: str) -> dict[str, int]:
     """The input tokens of each scheme in the table below the first cell whose source begins so."""
     rows = below(notebook, source).partition("scheme  ")[2].splitlines()[1:]
@@ -388,7 +403,7 @@ def test_a_chain_on_a_server_is_one_query_and_a_change_one_more() -> None:
         below(notebook, cell.source) for cell in notebook.cells if cell.source.endswith("queries")
     ]
     query = "['{{ penguins {{ species(name: {}) {{ heavier(grams: 4000) {{ chart }} }} }} }}']"
-    assert chain == query.format("ADELIE")
+    assert chain.splitlines()[-1] == query.format("ADELIE")
     assert edited.splitlines()[-1] == query.format("CHINSTRAP")
     assert replay == "[]"
 
