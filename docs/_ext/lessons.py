@@ -29,7 +29,7 @@ ROOT_PAGES = {
 """The page of the site with the same text."""
 WIDEST_LINE = 105
 """How many characters a line of an output has before it is wrapped."""
-_TO_FILE = re.compile(r"\]\(([\w/.]+)\)")
+_TO_FILE = re.compile(r"\]\(([\w/.-]+)\)")
 
 
 def lesson_page(path: Path) -> Any:
@@ -49,7 +49,9 @@ def lesson_page(path: Path) -> Any:
 
 
 def _linked_file(link: re.Match[str]) -> str:
-    """Return a link to a file beside the notebooks that is no page; it is downloaded."""
+    """Return a link as it leads from a page: to a page of docs/, or to a file to download."""
+    if link[1].startswith("../docs/"):
+        return f"]({link[1].replace('docs/', '', 1)})"
     isfile = (FOLDER / link[1]).is_file() and not link[1].endswith(".ipynb")
     return f"](../../notebooks/{link[1]})" if isfile else link[0]
 
