@@ -199,7 +199,7 @@ def estimated_minutes(name: str) -> float:
     end = next(n for n, cell in enumerate(cells) if cell.source.startswith("## In your own work"))
     prose = " ".join(cell.source for cell in cells[:end] if cell.cell_type == "markdown")
     words = len(re.findall(r"[\w'#.-]*\w[\w'#.-]*", re.sub(r"\]\([^)]*\)", "]", prose)))
-    runs = sum(cell.cell_type == "code" for cell in cells[:end])
+    runs: int = sum(cell.cell_type == "code" for cell in cells[:end])
     decisions = len(re.findall(r"\*\*Predict|\b[Pp]ress `", prose))
     return words / 180 + runs / 3 + 0.75 * decisions + 2
 

@@ -104,10 +104,9 @@ def description(session: Session, name: str) -> dict[str, Any]:
     tools = {tool.name: tool for tool in tools_of(session)}
     if name in tools:
         tool = tools[name]
-        data = {**tool.definition(), "read_only": tool.read_only, "idempotent": tool.idempotent}
-        return _hide_secrets(
-            session, data | {"returns": tool.result, "asks_person": tool.for_person}
-        )
+        marks = {"read_only": tool.read_only, "idempotent": tool.idempotent}
+        marks |= {"destructive": tool.destructive, "asks_person": tool.for_person}
+        return _hide_secrets(session, tool.definition() | marks | {"returns": tool.result})
     obj = object_named(session, name, tools)
     return _hide_secrets(
         session,
