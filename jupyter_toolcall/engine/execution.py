@@ -14,7 +14,7 @@ from typing import Any
 
 from ..core.call_record import CallRecord, objects_of
 from ..core.digests import digest
-from ..core.errors import Absent, CallError, NotRun
+from ..core.errors import Absent, CallError, Lost, NotRun
 from ..core.events import (
     WITHOUT_RESULT,
     Decided,
@@ -147,12 +147,19 @@ class ToolExecution:
         self._subject: tuple[Any, ...] = ()
 
     def task(self) -> ToolTask:
-        """Return what runs, on new copies. Raises Absent, and what the code of a value raises."""
+        """Return what runs, on new copies.
+
+        Raises NotRun for a value that a cluster has lost, Absent for another one that is not at
+        hand, and what the code of a value raises.
+        """
         ready = self.ready
         if ready.missing is not None:
             raise ready.missing
         # The code of others is interrupted at once, ours is not: a tool that ended has its outcome.
-        arguments = interruptible(_values, ready, self._copies)
+        try:
+            arguments = interruptible(_values, ready, self._copies)
+        except Lost as lost:
+            raise NotRun(f"not run: {lost}") from None
         self._subject = _subject(ready, self.values)
         return _task(ready, self._subject, arguments, self._copies, self.values)
 
@@ -180,19 +187,28 @@ class ToolExecution:
         return outcome
 
     def _compute_again(self, made: Made) -> Any:
-        """Run the call again for an object that is lost. Raises Absent where that fails."""
-        execution = ToolExecution(self.ready, self.state, self.values, executor=self._executor)
+        """Run the call again for an object that is lost. Raises Lost where that fails.
 
-        value, why = None, "it returns another value now"
+        Its tool is read-only, and may run again unasked as in a replay: the outcome of the call
+        is known, and what is returned now has to be the same.
+        """
+        execution = ToolExecution(self.ready, self.state, self.values, executor=self._executor)
+        value, why, interrupted = None, "it returns another value now", False
         try:
             assert self._executor is not None
             end = run_on_executor(self._executor, execution.task(), repeatable=True)
+            interrupted = end.interrupted
             value = end.result.fetch() if type(end.result) is RemoteValue else end.result
             why = error_text(end.error) if end.error else why
+        except (NotRun, Lost) as error:
+            why = str(error)
         except Exception as error:
             why = error_text(error)
+        if interrupted:
+            raise KeyboardInterrupt
         if content_digest(value) != made.content:
-            raise Absent(
+            self.values.notes[made.digest] = t("lost with its worker; a replay runs its call again")
+            raise Lost(
                 f"the {made.kind} that {self.ready.call_id} made is lost with its worker, and "
                 f"{self.ready.tool.name} cannot make it again ({why:.300})"
             )

@@ -386,7 +386,11 @@ def _with_change(
     if before is None:
         effect = call_view.end.effect if call_view.end else ""
         return replace(row, change=shortened_text(effect, LINE))
-    line = in_a_line(change(before, objects_of(call.outcome)[0], context), CHANGED)
+    made = objects_of(call.outcome)[0]
+    if context.values.remote(before) or context.values.remote(made):
+        # Nobody has asked for them yet.
+        return replace(row, change=t("not compared: on the cluster"))
+    line = in_a_line(change(before, made, context), CHANGED)
     key = object_key(before.producer, branch_view)
     return replace(row, before=key, change=shortened_text(line, LINE))
 
