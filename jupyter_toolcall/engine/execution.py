@@ -36,7 +36,7 @@ from ..tools.invoke import error_text, message_text
 from ..tools.object_references import Path, fits_in, replace_names
 from ..tools.object_types import kind_name
 from ..tools.remote_values import RemoteValue
-from ..tools.running_tool import InputRequired, OutcomeUnknown
+from ..tools.running_tool import InputRequired, NotBegun, OutcomeUnknown
 from ..tools.tool import Tool
 from ..tools.tool_task import Prints, TaskEnd, ToolTask
 from ..tools.toolbox import Toolbox
@@ -150,7 +150,7 @@ class ToolExecution:
         """Return what runs, on new copies.
 
         Raises NotRun for a value that a cluster has lost, Absent for another one that is not at
-        hand, and what the code of a value raises.
+        hand, NotBegun after an interrupt, and what the code of a value raises.
         """
         ready = self.ready
         if ready.missing is not None:
@@ -160,6 +160,8 @@ class ToolExecution:
             arguments = interruptible(_values, ready, self._copies)
         except Lost as lost:
             raise NotRun(f"not run: {lost}") from None
+        except KeyboardInterrupt:
+            raise NotBegun from None
         self._subject = _subject(ready, self.values)
         return _task(ready, self._subject, arguments, self._copies, self.values)
 
@@ -255,6 +257,8 @@ def _outcome_of(error: BaseException, ready: PreparedCall, state: State) -> Outc
     # An `except` asks the class alone; `isinstance` would ask the exception for its `__class__`.
     try:
         raise error
+    except NotBegun:
+        return Interrupted(ran=False)
     except KeyboardInterrupt:
         return Interrupted()
     except InputRequired as required:

@@ -10,7 +10,7 @@ from collections.abc import Callable, Container, Mapping
 from dataclasses import dataclass, field, fields, replace
 from typing import Any
 
-from ..compare.alignment import INTERRUPTED
+from ..compare.alignment import interruption_text
 from ..compare.call_changes import change, object_before
 from ..compare.differences import CHANGED, in_a_line
 from ..core.call_record import SAVE, CallRecord, is_bare_list, objects_of
@@ -451,8 +451,8 @@ def _with_outcome(row: CallRow, call: CallRecord) -> CallRow:
             return replace(row, result=_text(call.result))
         case Failed(message):
             return replace(row, error=message[:LONG])
-        case Interrupted():
-            return replace(row, error=INTERRUPTED)
+        case Interrupted() as interrupted:
+            return replace(row, error=interruption_text(interrupted))
     return row
 
 
