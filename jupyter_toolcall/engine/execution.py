@@ -7,7 +7,7 @@ new object, besides the result; where a call fails it is dropped.
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from concurrent.futures import Executor
 from dataclasses import dataclass
 from typing import Any
@@ -360,21 +360,27 @@ def stored_execution(
     kept, interrupted = _store_new_result(ready, ran.outcome, values, duration), ran.interrupted
     if kept is None:
         kept, interrupted = (UNKEPT,), True
-    meta: dict[str, Any] = {"ms": duration, "prints": ran.prints}
-    meta |= {"notes": [*_run_notes(ready, state, ran.worker), *ran.changes.notes, *kept]}
-    meta |= {"lost": [*ran.changes.lost], "untracked": [*ran.changes.untracked]}
-    meta |= {"unclear": [*ran.changes.unclear]}
-    meta = {key: value for key, value in meta.items() if value or key == "ms"}
+    changes = ran.changes
+    meta: dict[str, Any] = {
+        "prints": ran.prints,
+        "notes": [*_run_notes(ready, state, ran.worker), *changes.notes, *kept],
+        "lost": [*changes.lost],
+        "untracked": [*changes.untracked],
+        "unclear": [*changes.unclear],
+    }
+    meta = {"ms": duration, **{key: value for key, value in meta.items() if value}}
     return Execution(ran.outcome, meta, interrupted)
 
 
-def _run_notes(ready: PreparedCall, state: State, worker: str) -> Iterator[str]:
-    """Yield where a call ran, and why it ran again unasked, if its outcome was unknown."""
-    call = state.call(ready.call_id)
-    if call.status == "unknown":
-        yield f"ran again: {call.unknown_reason or 'nothing said how it ended before'}"
+def _run_notes(ready: PreparedCall, state: State, worker: str) -> list[str]:
+    """Return where a call ran, and why it ran again unasked, if its outcome was unknown."""
+    call, notes = state.calls[ready.call_id], list[str]()
+    # Of a call that starts for the first time, the state is the one before it starts.
+    if call.started is not None and call.status == "unknown":
+        notes.append(f"ran again: {call.unknown_reason or 'nothing said how it ended before'}")
     if worker:
-        yield f"ran on {worker}"
+        notes.append(f"ran on {worker}")
+    return notes
 
 
 def _store_new_result(
