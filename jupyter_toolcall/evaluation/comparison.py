@@ -30,11 +30,12 @@ from ..schemes import scheme_named
 from ..schemes.messages import Model, Reply, Request
 from ..schemes.scheme import Scheme
 from ..session.session import Session
-from ..tools.executors import executor_named, function_executor
+from ..tools.executors import executor_named
 from .ideal_model import Ideal
 from .parallel_runs import (
     demand_pickles,
     is_in_this_process,
+    once_executor,
     runs_on_workers,
     runs_together,
 )
@@ -121,7 +122,7 @@ def compare(
     if not planned:
         raise UsageError("there is nothing to run: give a task, a scheme, a model, an attempt")
     chosen = None if executor is None else executor_named(executor, "executor")
-    chosen = chosen and function_executor(chosen)
+    chosen = chosen and once_executor(chosen)
     if chosen is not None and is_in_this_process(chosen):
         chosen, jobs = None, jobs or 2 * getattr(chosen, "_max_workers", 2)
     if chosen is not None:

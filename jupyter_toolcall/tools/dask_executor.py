@@ -17,7 +17,7 @@ import pickle
 import socket
 import warnings
 from collections import deque
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import BrokenExecutor, Executor, Future, InvalidStateError
 from contextlib import suppress
 from dataclasses import dataclass, replace
@@ -189,16 +189,26 @@ class DaskExecutor(Executor):
         Raises NotRun where it has no pickle, BrokenExecutor where the client is closed.
         """
         (task,) = args
+        remote = [value for value in task.objects if type(value) is RemoteValue]
+        stay = (self.stay, self.client.id) if task.of.read_only else None
+        return self.submit_sent(function, task.sent(), remote, stay)
+
+    def submit_sent(
+        self,
+        function: Callable[..., Any],
+        sent_task: Any,
+        remote: Sequence[RemoteValue] = (),
+        stay: Stay | None = None,
+    ) -> DaskCall:
+        """Submit `function(sent_task)`, of a SentTask that takes these values from the cluster."""
         if self.client.status != "running":
             raise BrokenExecutor("its Dask client is closed, or has lost its scheduler")
         if not self._is_subscribed:
             self.client.subscribe_topic(self._topic, _note_start)
             self._is_subscribed = True
-        name = f"{task.tool}-{uuid4().hex}"
-        call = _CALLS[name] = DaskCall(name, task.tool, self)
-        stay = (self.stay, self.client.id) if task.of.read_only else None
-        sent = pickle.dumps(_Claimed(function, task.sent(), name, self._topic, stay))
-        remote = [value for value in task.objects if type(value) is RemoteValue]
+        name = f"{sent_task.tool}-{uuid4().hex}"
+        call = _CALLS[name] = DaskCall(name, sent_task.tool, self)
+        sent = pickle.dumps(_Claimed(function, sent_task, name, self._topic, stay))
         passed = [{value.key: value.content for value in remote}, *(v.future for v in remote)]
         # A worker that cannot unpickle its task dies. So the task is to unpickle the call.
         run = (run_with_values, sent, *passed) if remote else (pickle.loads, sent)

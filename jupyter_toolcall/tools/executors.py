@@ -64,6 +64,11 @@ class KernelPool(Executor):
             return self._pool.submit(function, *args, **named)
 
     @property
+    def pool(self) -> Executor | None:
+        """The pool, once it is created."""
+        return self._pool
+
+    @property
     def client(self) -> Any:
         """The client of its cluster; None where it is no Dask pool, or is not connected yet."""
         return getattr(self._pool, "client", None)
