@@ -96,7 +96,7 @@ def _has_shared_values(cursor: Cursor, ready: PreparedCall, state: State) -> boo
     """Return whether a tool gets a value that cannot be copied, so that others get the same."""
     values = cursor.context.values
     made = map(state.object_made_by, ready.uses.values())
-    return any(each is not None and each.digest in values.uncopied for each in made)
+    return any(used is not None and used.digest in values.uncopied for used in made)
 
 
 def _is_independent(cursor: Cursor, member: ReadyCall, state: State) -> bool:

@@ -47,12 +47,12 @@ def runs_together(attempts: Iterable[A], jobs: int, keep: Callable[[A, Any], Any
     stopped: KeyboardInterrupt | None = None
 
     @contextmanager
-    def opened(each: A) -> Iterator[Session]:
-        yield each.open()
+    def opened(begun: A) -> Iterator[Session]:
+        yield begun.open()
 
-    def on_end(each: A, session: Session | None, error: BaseException | None) -> None:
+    def on_end(begun: A, session: Session | None, error: BaseException | None) -> None:
         if not isinstance(error, KeyboardInterrupt):
-            ended.append(keep(each, each.ended(session, error)))
+            ended.append(keep(begun, begun.ended(session, error)))
 
     try:
         SessionsTogether(opened, on_end, jobs).run(attempts)
@@ -153,23 +153,23 @@ def runs_on_workers(
     try:
         while more or futures:
             while more and len(futures) < window:
-                each = next(pending, None)
-                if each is None:
+                planned = next(pending, None)
+                if planned is None:
                     more = False
                     break
                 try:
-                    futures[executor.submit(evaluation_run, function, *each)] = each
+                    futures[executor.submit(evaluation_run, function, *planned)] = planned
                 except (BrokenExecutor, RuntimeError) as error:
-                    yield each, lost(each, f"the executor takes no runs: {error_line(error)}")
+                    yield planned, lost(planned, f"the executor takes no runs: {error_line(error)}")
             for future in wait(futures, TICK, FIRST_COMPLETED).done if futures else ():
-                each = futures.pop(future)
+                planned = futures.pop(future)
                 raised = future.exception()
                 if raised is None:
-                    yield each, future.result()
+                    yield planned, future.result()
                 elif isinstance(raised, (NotRun, OutcomeUnknown)):
-                    yield each, lost(each, str(raised))
+                    yield planned, lost(planned, str(raised))
                 else:
-                    yield each, lost(each, f"its worker was lost: {error_line(raised)}")
+                    yield planned, lost(planned, f"its worker was lost: {error_line(raised)}")
     finally:
         for future in futures:
             future.cancel()

@@ -105,7 +105,7 @@ def dask_executor(value: Any) -> DaskExecutor | None:
 
     if isinstance(value, ClientExecutor):
         # Where a task may run is the user's choice; how often it may start is not.
-        options = {key: each for key, each in value._kwargs.items() if key not in FIXED}
+        options = {key: option for key, option in value._kwargs.items() if key not in FIXED}
         return DaskExecutor(value._client, options)
     return DaskExecutor(value) if isinstance(value, Client) else None
 

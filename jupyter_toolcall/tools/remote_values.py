@@ -138,7 +138,7 @@ def _passed_value(key: str) -> Any:
 
 def without_unchanged_arguments(end: Any) -> Any:
     """Return an end without the arguments that came from the cluster and are as they were."""
-    passed = {id(each.value): each.content for each in _PASSED.get({}).values()}
+    passed = {id(argument.value): argument.content for argument in _PASSED.get({}).values()}
     # A result that may hold an argument is told from a copy of it by identity, in the kernel.
     is_held = any(value is end.result for value in end.objects)
     if not passed or is_held or attempt(end.result_kind)[0] is None:
