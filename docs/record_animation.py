@@ -196,7 +196,9 @@ def card_and_form(page: Page) -> Image.Image:
     """Return a picture of the card of a waiting call, beside the form that `Edit` opens."""
     page.set_viewport_size({"width": CARD_WIDTH, "height": 1000})
     form = edited_form(page)
-    right = screenshot(form)
+    # The edge of the form is between pixels, and shows what is behind it.
+    edge, shot = round(2 * SCALE), screenshot(form)
+    right = shot.crop((edge, edge, shot.width - edge, shot.height - edge))
     press(form, "Cancel")
     left = screenshot(panel(page, 1))
     gap = round(24 * SCALE)

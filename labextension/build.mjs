@@ -12,7 +12,7 @@ const OWN = [
   ...['stacks', 'stackOf', 'withoutResult', 'divider', 'anchor', 'strokes', 'fullLabel', 'narrow', 'reveal', 'isVisible'],
   ...['followNewest', 'showIfItFits', 'showPart', 'wasDragged', 'isAfar', 'canvasHeight', 'heightOf', 'shortName', 'setSize', 'markNodes', 'buttonOfNode', 'handleKey', 'initial'],
   ...['acts', 'among', 'fresh', 'isOpen', 'late', 'lent', 'most', 'panels', 'place', 'route', 'seen', 'setOpen', 'side', 'sides', 'speaks', 'taken', 'tip', 'ui', 'unchecked', 'way', 'world', 'wrong'],
-  ...['look', 'newest', 'usual', 'described', 'hits', 'folds', 'stamp', 'signs', 'comparison', 'showMessage', 'menuEntries', 'icon', 'field', 'nodes', 'word', 'repaint', 'placed', 'guessed', 'settled', 'standing', 'pinned', 'seats', 'inGap', 'nullable', 'pitch', 'chip', 'points', 'arrow', 'route', 'edges', 'spot', 'refuse', 'setFocus', 'middles'],
+  ...['look', 'thin', 'newest', 'usual', 'described', 'hits', 'folds', 'stamp', 'signs', 'comparison', 'showMessage', 'menuEntries', 'icon', 'field', 'nodes', 'word', 'repaint', 'placed', 'guessed', 'settled', 'standing', 'pinned', 'seats', 'inGap', 'nullable', 'pitch', 'chip', 'points', 'arrow', 'route', 'edges', 'spot', 'refuse', 'setFocus', 'middles'],
   ...['inSight', 'showPoint', 'drawSoon', 'painting', 'leftBranch', 'rightBranch', 'stack', 'fits', 'searched', 'grouping', 'isAway', 'groupNames', 'shorter', 'lineage', 'typeName', 'common', 'named', 'errors', 'elements', 'layout', 'source', 'refresh', 'options', 'group', 'copyText']
 ];
 
@@ -32,7 +32,10 @@ async function script(name, format, own = OWN) {
     mangleProps: new RegExp(`^(_[a-z][a-zA-Z]*|${own.join('|')})$`),
     legalComments: 'none'
   });
-  const { code } = await minify(outputFiles[0].text, { module: format === 'esm', ecma: 2022, compress: { ecma: 2022, passes: 3, pure_getters: true, unsafe_arrows: true, unsafe_methods: true } });
+  const compress = { ecma: 2022, passes: 3, pure_getters: true, unsafe_arrows: true, unsafe_methods: true };
+  const once = code => minify(code, { module: format === 'esm', ecma: 2022, compress });
+  // A second run inlines what the first one made short.
+  const { code } = await once((await once(outputFiles[0].text)).code);
   await writeFile(`${TO}${name}.js`, code);
 }
 

@@ -15,9 +15,9 @@ what to do. In a notebook an error is its message alone, without a traceback.
     + NewerJournal    a newer version of this package wrote it
   + UnreadableJournal  a session's journal is on this computer and cannot be read
   + NotKept           what allows an effect can't be written down, so nothing ran
-  + ModelError        a model could not answer; the session can go on from there
+  + ModelError        a model could not answer; the session can continue
   + Unfinished        a session stopped before it had what was asked of it
-  + Stopped           a person stopped it; it can go on from there
+  + Stopped           a person stopped it; it can continue
 """
 
 from __future__ import annotations

@@ -95,7 +95,7 @@ def _ready_to_run(cursor: Cursor, call: CallRecord, state: State) -> ReadyCall |
 def _has_shared_values(cursor: Cursor, ready: PreparedCall, state: State) -> bool:
     """Return whether a tool gets a value that cannot be copied, so that others get the same."""
     values = cursor.context.values
-    made = map(state.object_made_by, ready.uses.values())
+    made = map(state.produced_object, ready.uses.values())
     return any(used is not None and used.digest in values.uncopied for used in made)
 
 

@@ -105,11 +105,20 @@ def compare(
 ) -> Iterator[Run]:
     """Run each task in each scheme and model, and yield each run.
 
-    `approve` is "all" or "read-only"; it can be left out where no model of a provider
-    takes part, and is "all" then. `jobs` runs are under way at once: their requests overlap, and
-    their tools run one after the other in this thread. On an `executor` of processes whole
-    runs do. Runs that `results` has are not run again. Raises UsageError before anything
-    runs; after that whatever goes wrong is in the runs.
+    Args:
+        tasks: What is to be done, each a `Task`.
+        schemes: The schemes, as for `Session`.
+        models: The models, as for `Session`; "ideal" follows each task's plan.
+        attempts: How often each task is run.
+        approve: "all" or "read-only". It may be left out where no model is a provider's.
+        max_turns: The most replies of a run.
+        jobs: How many runs execute at the same time: their requests overlap, their tools run one
+            after the other.
+        executor: Where whole runs execute.
+        results: A folder of runs; those that are in it are not run again.
+
+    Raises:
+        UsageError: An argument is wrong. After the first run, each error is in its run.
     """
     _check_models(tasks, schemes, models, approve)
     if jobs is not None and jobs < 1:

@@ -84,8 +84,8 @@ def _first_line(tool: Tool) -> str:
 
 def _list_part(name: str, rows: Iterable[dict[str, Any]], query: str) -> dict[str, Any]:
     """Return under `name` the first rows with the text `query`, and the number of further ones."""
-    word = query.lower()
-    fitting = [row for row in rows if word in f"{row['name']} {row['description']}".lower()]
+    needle = query.lower()
+    fitting = [row for row in rows if needle in f"{row['name']} {row['description']}".lower()]
     more = len(fitting) - MOST_LISTED
     return {name: fitting[:MOST_LISTED]} | ({f"more_{name}": more} if more > 0 else {})
 

@@ -64,7 +64,7 @@ class Notebook:
         self.cells.warn_not_on_disk(options.session)
         controller = self._begin(options, body, panel=True)
         try:
-            if await self._is_heard(controller) or not options.wait:
+            if await self._panel_answers(controller) or not options.wait:
                 await controller.run(options.wait)
             else:
                 await run_by_input(controller)
@@ -148,7 +148,7 @@ class Notebook:
         message: Mapping[str, Any] = kernel.get_parent("shell") if kernel is not None else {}
         return message
 
-    async def _is_heard(self, controller: PanelController) -> bool:
+    async def _panel_answers(self, controller: PanelController) -> bool:
         """Return whether a panel can be heard in this kernel while a cell waits."""
         until = time.monotonic() + HELLO
         while not (controller.greeted or self.panels_connect) and time.monotonic() < until:
@@ -260,8 +260,8 @@ def _shown(controller: PanelController) -> tuple[object, ...]:
     """Return what the saved output of a session depends on."""
     session, updates = controller.session, controller.updates
     journal, known = session.journal, updates.comparisons.known
-    stands = session.head, len(journal), dict(journal.labels)
-    return *stands, updates.status, updates.extensions, dict(known)
+    shown_state = session.head, len(journal), dict(journal.labels)
+    return *shown_state, updates.status, updates.extensions, dict(known)
 
 
 def _result(session: Session, options: Options) -> Session:

@@ -20,6 +20,7 @@ from ..core.call_record import CallRecord
 from ..core.digests import digest
 from ..core.errors import UsageError
 from ..core.events import Decision
+from ..core.interface_text import t
 from ..core.journal import Journal
 from ..core.text import nearest, progress_bar
 from ..engine.decisions import current_approval_digest
@@ -47,7 +48,7 @@ from .sessions_together import SessionsTogether
 
 JOBS = 4
 """How many sessions run at once in the kernel where nobody says how many."""
-STOPPED = "Stopped. What is done is kept: run() continues, and so does the same map."
+STOPPED = t("Stopped. What is done is kept: run() continues, and so does the same map.")
 
 
 @dataclass(frozen=True, slots=True)

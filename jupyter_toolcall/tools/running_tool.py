@@ -20,7 +20,7 @@ class InputRequest:
     schema: Mapping[str, Any] = field(default_factory=dict)
     """The JSON Schema of the form: an object of texts, numbers, booleans and choices."""
     url: str = ""
-    """The address of the page, with https:// or http://; the person answers when they are done."""
+    """The page's address (`https://` or `http://`); the person answers when they are done."""
 
 
 @dataclass(frozen=True, slots=True)

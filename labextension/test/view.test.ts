@@ -178,6 +178,32 @@ test('the dialog edits a call, and a refusal is said at its field with the value
   assert.equal(it.all('[role=dialog]').length, 0);
 });
 
+test('the dialog of a call that ran names the calls that run again, and no others', async () => {
+  const it = await page();
+  const rows = chain(2);
+  const other = called(3, { tool: 'weigh', object: '', uses: [{ parameter: 'Potato', object: 'p0' }] });
+  const save = called(4, { tool: 'save', object: '', uses: [{ parameter: 'fries', object: 'p2' }] });
+  const edited = (rows.calls ?? []).map(call => ({ ...call, arguments: { grams: 5 } }));
+  const tools = ['Potato_do1', 'Potato_do2'].map(id => ({ id, parameters: { properties: { grams: { type: 'integer' } } } }));
+  it.view.update(whole({ ...rows, calls: [...edited, other, save], tools }));
+  const consequence = (name: string): string => {
+    it.node(name).dispatchEvent(new MouseEvent('click', { bubbles: true }));
+    it.click('Edit');
+    const dialog = it.one('[role=dialog]');
+    const field = dialog.querySelector<HTMLInputElement>('.tc-field input');
+    if (!field) assert.fail('no field');
+    field.value = '7';
+    field.dispatchEvent(new Event('input', { bubbles: true }));
+    const text = dialog.querySelector('.tc-note')?.textContent ?? '';
+    press(dialog, 'Escape');
+    return text;
+  };
+  assert.match(consequence('Potato#2'), /new branch: Potato_do1\(grams=7\)\. Then run again: 2 Potato_do2, 4 save\./);
+  assert.match(consequence('Potato#3'), /Then run again: 4 save\./);
+  it.view.update(delta(1, { calls: [{ ...save, uses: [] }] }));
+  assert.match(consequence('Potato#3'), /No other call uses its result\./);
+});
+
 test('a choice and a flag take the name of plain data that fits them', async () => {
   const it = await page();
   const rows = waiting();

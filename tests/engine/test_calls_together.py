@@ -540,7 +540,7 @@ def interrupted(session: Session, prompt: str = "Go.") -> Session:
     return asked
 
 
-def test_an_interrupt_ends_the_wait_for_all_that_run_and_the_session_goes_on() -> None:
+def test_an_interrupt_ends_the_wait_for_all_that_run_and_the_session_continues() -> None:
     barrier, release, cancelled = threading.Barrier(3), threading.Event(), threading.Event()
 
     @tool(read_only=True)

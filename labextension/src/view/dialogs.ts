@@ -3,22 +3,25 @@ import { focusInPlace, h } from './dom';
 import { complain, type Dialog, dialogFrame, type FieldContext, FieldRow, filledArguments, firstInput, FormError, labelledField } from './fields';
 import { button, icon, note } from './icons';
 import type { FullCall, FullTool, FullWrittenCall } from './rows';
+import { dependentCalls } from './lineage';
 import { fieldsOf, initialRaw, rawOf } from './schema';
 import { clip, literalText, oneLine, summaryOf, t } from './text';
 import { needsDecision, type PanelActions, type ViewState } from './view_state';
 
 function consequenceText(view: ViewState, call: FullCall, rows: readonly FieldRow[]): (Node | string)[] {
   const { arguments: values, errors } = filledArguments(rows);
-  const invalid = Object.keys(errors).map(name => oneLine(name, 40));
-  if (invalid.length) return [t('To run, give a valid %1.', clip(invalid.join(', '), 160))];
+  const invalid = Object.keys(errors).join(', ');
+  if (invalid) return [t('To run, give a valid %1.', oneLine(invalid, 160))];
   const touched = rows.filter(one => one.input.raw() !== initialRaw(one.field));
   const argumentsText = touched.map(one => `${oneLine(one.field.name, 40)}=${literalText(values[one.field.name], 60)}`).join(', ');
   const object = view.model.objects.get(call.object);
   const callCode = h('code', {}, `${oneLine(call.tool, 80)}(${clip(argumentsText, 160)})`);
   const note = t('The model is told that its call was edited.');
   if (touched.length === 0) return [`${t('No argument is changed yet.')} ${note}`];
-  const makes = object?.role === 'pending' ? t('Makes %1 from:', oneLine(object.name, 60)) : needsDecision(call) ? t('Runs:') : t('Runs on a new branch, with the calls that depend on it:');
-  return [makes, ' ', callCode, ' ', note];
+  const makes = object?.role === 'pending' ? t('Makes %1 from:', oneLine(object.name, 60)) : needsDecision(call) ? t('Runs:') : t('Runs on a new branch:');
+  const dependents = dependentCalls(view, call).map(({ step, tool }) => `${step} ${tool}`);
+  const follows = needsDecision(call) ? '' : dependents.length ? t('Then run again: %1.', oneLine(dependents.join(', '), 240)) : t('No other call uses its result.');
+  return [makes, ' ', callCode, `. ${follows} ${note}`];
 }
 
 /** The hint of an edited field names the model's own argument. */

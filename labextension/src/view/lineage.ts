@@ -63,19 +63,16 @@ export const MOST_NAMED = 1000;
 export const ancestors = (view: ViewState, id: string): FullObject[] =>
   objectsOf(view, reachable(id, of => parentsOf(view.model, of), Infinity, MOST_NAMED));
 
-/** The objects of the same branch that were made from an object, in order; of very many about a thousand. */
-export function descendants(view: ViewState, id: string): FullObject[] {
-  const { step = 0, branch = '' } = view.model.objects.get(id) ?? {};
-  const own = new Set([id]);
-  const found: FullObject[] = [];
-  for (const object of view.objects) {
-    if (found.length > MOST_NAMED) break;
-    if (object.step <= step || object.branch !== branch || object.role === 'pending') continue;
-    if (!view.model.calls.get(object.call)?.uses.some(use => own.has(use.object))) continue;
-    own.add(object.id);
-    found.push(object);
-  }
-  return found;
+/** The objects of the same branch that were made from an object, nearest first; of very many about a thousand. */
+export const descendants = (view: ViewState, id: string): FullObject[] =>
+  objectsOf(view, reachable(id, of => childrenOf(view.model).get(of) ?? [], Infinity, MOST_NAMED)).filter(
+    ({ step, branch, role }) => step <= view.step && branch === view.model.objects.get(id)?.branch && role !== 'pending'
+  );
+
+/** The calls of the shown branch that use a result of a call, directly or through other calls; in order. */
+export function dependentCalls({ model, calls }: ViewState, { id: from }: FullCall): FullCall[] {
+  const makers = new Set([from]);
+  return calls.filter(({ id, uses }) => uses.some(use => makers.has(model.objects.get(use.object)?.call ?? '')) && makers.add(id));
 }
 
 /** An object with everything that it was made from, and everything that was made from it. */
