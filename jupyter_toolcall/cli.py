@@ -258,7 +258,11 @@ def _eval(parsed: argparse.Namespace) -> int:
     with ResultsFolder.opened(parsed.results) as results:
         runs = _evaluated(parsed, results)
         results.write(_print_table(parsed, runs), plot(runs))
+        others = len(results.runs) - sum(not run.lost for run in runs)
     _say(f"the runs, the table and the plot are in {parsed.results}; look at {PLOT}")
+    if others > 0:
+        kept = "1 other run" if others == 1 else f"{others} other runs"
+        _say(f"{kept} (other tasks, schemes, models or settings) stay there, not in the table")
     return 0
 
 

@@ -8,6 +8,7 @@ what to do. In a notebook an error is its message alone, without a traceback.
   + UsageError        a name, an option or an argument is wrong
   + CallError         a call cannot run as it was asked for: the model is told
   + Absent            the value of an object is not in this kernel: a replay makes it again
+    + Lost            it stayed on a cluster, which has lost it
   + NotYourTurn       a decision or a result came for a call that does not wait for it
   + UnknownEntry      a journal has no such entry
   + BrokenJournal     a journal does not fit its own digests
@@ -54,6 +55,10 @@ class NotRun(CallError):
 
 class Absent(ToolcallError):
     """The value of an object is not in this kernel; a replay makes it again."""
+
+
+class Lost(Absent):
+    """The value of an object stayed on a cluster, which has lost it."""
 
 
 class NotYourTurn(ToolcallError):

@@ -19,7 +19,7 @@ from typing import Any
 from IPython import get_ipython
 from IPython.display import display
 
-from ..core.errors import Absent, Stopped, ToolcallError, Unfinished
+from ..core.errors import Absent, Lost, Stopped, ToolcallError, Unfinished
 from ..core.text import print_text
 from ..engine import person_model as replying
 from ..session.session import Session
@@ -205,8 +205,14 @@ class Notebook:
 
     def _bind(self, session: Session) -> None:
         """Bind outputs; what was made in another kernel is not at hand before a replay."""
-        with contextlib.suppress(Absent):
-            self.shell.user_ns.update(session.outputs)
+        values, state = session.cursor.context.values, session.state
+        for name in state.outputs:
+            try:
+                self.shell.user_ns.update(values.outputs(state, [name]))
+            except Lost as error:
+                print_text(f"toolchat: the variable {name} is not set: {error}")
+            except Absent:
+                continue
 
     # -- line magic -----------------------------------------------------------------------
 

@@ -325,7 +325,12 @@ class PanelController:
             case contract.Tidy() | contract.Compare() | contract.Export():
                 self.updates.show(command)
             case contract.ShowRequest() | contract.ShowObject() | contract.ShowDifference():
-                self.updates.show(command)
+                # A value that a cluster has lost is computed again, which may take long.
+                try:
+                    with interrupts():
+                        self.updates.show(command)
+                except KeyboardInterrupt:
+                    raise errors.UsageError(t("Interrupted")) from None
             case contract.Break(tool, on):
                 self.session.cursor.context.set_breakpoint(tool, on)
                 self._publish_again()

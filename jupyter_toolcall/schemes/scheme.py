@@ -229,6 +229,10 @@ def _outcome(call: CallRecord) -> tuple[dict[str, Any], bool]:
             }, True
         case Failed(message):
             return {"error": message}, True
+        case Interrupted(ran=False):
+            return {
+                "error": "A person interrupted this call before it began: it did not run."
+            }, True
         case Interrupted():
             text = "A person interrupted this call while it ran; what it had done is not known."
             return {"error": text}, True

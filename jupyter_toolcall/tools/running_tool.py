@@ -71,6 +71,10 @@ class OutcomeUnknown(Exception):
     """
 
 
+class NotBegun(KeyboardInterrupt):
+    """The kernel was interrupted before the tool of a call began, which will not run."""
+
+
 _PROGRESS: ContextVar[Callable[[str], None] | None] = ContextVar("progress", default=None)
 
 

@@ -24,7 +24,7 @@ from hypothesis import strategies as st
 
 from jupyter_toolcall import Scripted, Session, Tool, Toolbox, tool
 from jupyter_toolcall.core.errors import UsageError
-from jupyter_toolcall.core.events import Started
+from jupyter_toolcall.core.events import Interrupted, Started
 from jupyter_toolcall.core.journal import Journal
 from jupyter_toolcall.jupyter.cells import Cells
 from jupyter_toolcall.jupyter.options import parse_options
@@ -555,6 +555,7 @@ def test_a_call_that_waits_for_a_free_thread_is_cancelled_by_an_interrupt() -> N
             done.run()
         release.set()
     assert (done.calls[0].status, ran) == ("interrupted", [])
+    assert done.calls[0].outcome == Interrupted(ran=False)
 
 
 def test_a_thread_reports_the_progress_of_its_call() -> None:
