@@ -10,6 +10,7 @@ HERE = Path(__file__).parent
 sys.path.insert(0, str(HERE / "_ext"))
 
 project = "jupyter-toolcall"
+REPOSITORY = "https://github.com/jupyter-toolcall/jupyter-toolcall"
 author = "jupyter-toolcall contributors"
 project_copyright = "jupyter-toolcall contributors"
 release = version = version_of("jupyter-toolcall")
@@ -49,6 +50,8 @@ napoleon_google_docstring = True
 napoleon_numpy_docstring = False
 napoleon_use_rtype = False
 
+pygments_dark_style = "a11y-high-contrast-dark"
+
 html_theme = "furo"
 html_title = "jupyter-toolcall"
 html_favicon = "_static/icon.svg"
@@ -58,8 +61,11 @@ html_js_files = ["site.js"]
 html_show_sourcelink = False
 html_show_sphinx = False
 html_theme_options = {
+    "footer_icons": [
+        {"name": "Repository", "url": REPOSITORY, "html": "<small>Repository</small>", "class": ""}
+    ],
     "light_css_variables": {"color-brand-primary": "#1565c0", "color-brand-content": "#1565c0"},
     "dark_css_variables": {"color-brand-primary": "#64b5f6", "color-brand-content": "#64b5f6"},
 }
 copybutton_exclude = ".linenos, .gp"
-linkcheck_ignore = [r"https?://(127\.0\.0\.1|localhost|(api\.)?example\.org).*", r"https?://$"]
+linkcheck_ignore = [r"https?://(127\.0\.0\.1|localhost|(api\.)?example\.org).*"]

@@ -90,7 +90,7 @@ def parser() -> argparse.ArgumentParser:
     what = f"execute a notebook and print the chains of objects; {RIGHTS}"
     add = command("run", _run, what, trust=True)
     add("notebook", type=Path, help="the notebook")
-    add("--output", type=Path, help="where the executed notebook goes")
+    add("--output", type=Path, help="the file for the executed notebook")
     what = f"give a notebook's session to other agents (MCP), and decide here; {RIGHTS}"
     add = command("serve", _serve, what, trust=True)
     add("notebook", type=Path, help="the notebook")
@@ -98,14 +98,14 @@ def parser() -> argparse.ArgumentParser:
     add("--session", default="", metavar="NAME", help="the session; the last one without it")
     add = command("show", _show, "print the sessions that a notebook or journal holds")
     add("file", type=Path, nargs="+", help="a notebook, or a journal")
-    what = f"run notebooks anew, offline, and compare; {RIGHTS}"
+    what = f"run notebooks again, offline, and compare with what is recorded; {RIGHTS}"
     add = command("verify", _verify, what, trust=True)
     add("file", type=Path, nargs="+", help="a notebook, or a journal")
     add("--allow", action="store_true", help="also run what a person decided on another computer")
-    what = f"whether exercises pass by their own solutions; {RIGHTS}"
+    what = f"check that each exercise passes with its own solution; {RIGHTS}"
     add = command("check", _check, what, trust=True)
     add("notebook", type=Path, nargs="+", help="a notebook with exercises")
-    _export_options(command("export", _export, "take recorded sessions home"))
+    _export_options(command("export", _export, "export recorded sessions"))
     _eval_options(command("eval", _eval, "run tasks in several schemes and models"))
     return root
 
@@ -114,9 +114,9 @@ def _export_options(add: Add) -> None:
     formats = "; ".join(f"{each.name}: {each.what}" for each in FORMATS.values())
     add("file", type=Path, help="a notebook with recorded sessions, or a journal")
     add("--to", choices=list(FORMATS), help=formats)
-    add("--output", type=Path, help="the file; with several sessions, its beginning")
+    add("--output", type=Path, help="the file; with several sessions, the start of each name")
     add("--session", default="", metavar="N", help="a session's cell or name; all without it")
-    add("--force", action="store_true", help="overwrite what no export made")
+    add("--force", action="store_true", help="overwrite a file that no export wrote")
 
 
 def _eval_options(add: Add) -> None:
@@ -128,11 +128,11 @@ def _eval_options(add: Add) -> None:
     add("--max-turns", type=int, default=50, metavar="N", help="stop after so many replies")
     add("--approve", default="", metavar="all|read-only", help="required for real models")
     add("--each", action="store_true", help="a row for each task")
-    add("--json", type=Path, metavar="FILE", help="where every run goes, as JSON")
-    add("--jobs", type=int, metavar="N", help="how many runs are under way at once")
-    where = "where whole runs go: threads, processes, or another name of an executor"
+    add("--json", type=Path, metavar="FILE", help="the file for all runs, as JSON")
+    add("--jobs", type=int, metavar="N", help="how many runs execute at the same time")
+    where = "where whole runs execute: threads, processes, dask or dask:ADDRESS"
     add("--executor", default="", metavar="NAME", help=where)
-    kept = "keeps each run, the table and a plot; the same command again runs what is not there"
+    kept = "keep each run, the table and a plot; the same command again runs only what is missing"
     add("--results", type=Path, metavar="FOLDER", help=kept)
 
 
@@ -258,7 +258,11 @@ def _eval(parsed: argparse.Namespace) -> int:
     with ResultsFolder.opened(parsed.results) as results:
         runs = _evaluated(parsed, results)
         results.write(_print_table(parsed, runs), plot(runs))
+        others = len(results.runs) - sum(not run.lost for run in runs)
     _say(f"the runs, the table and the plot are in {parsed.results}; look at {PLOT}")
+    if others > 0:
+        kept = "1 other run" if others == 1 else f"{others} other runs"
+        _say(f"{kept} (other tasks, schemes, models or settings) stay there, not in the table")
     return 0
 
 

@@ -36,6 +36,7 @@ DOMAIN = "jupyter_toolcall"
 LOCALE = PACKAGE / "locale"
 TEMPLATE = LOCALE / f"{DOMAIN}.pot"
 SETTINGS = "schema/plugin.json"
+TEXT_KEYS = ("title", "description", "label", "jupyter.lab.setting-icon-label")
 PLACE = re.compile(r"%\d")
 CATEGORIES = ("zero", "one", "two", "few", "many", "other")
 """The names of plural forms, in the order of a catalogue."""
@@ -68,12 +69,13 @@ def texts() -> Iterator[Text]:
 
 
 def _titles(schema: Any) -> Iterator[str]:
-    """Yield the titles and descriptions of the settings."""
-    for name in ("title", "description"):
-        if isinstance(schema.get(name), str):
-            yield schema[name]
-    for part in (*schema.get("properties", {}).values(), *schema.get("oneOf", ())):
-        yield from _titles(part)
+    """Yield the texts of a schema that `translatedSchema` in `lab/settings.ts` translates."""
+    parts = schema.items() if isinstance(schema, dict) else enumerate(schema)
+    for key, part in parts:
+        if isinstance(part, str) and key in TEXT_KEYS:
+            yield part
+        elif isinstance(part, (dict, list)):
+            yield from _titles(part)
 
 
 def _texts_of_call(call: ast.Call, path: Path) -> tuple[str, ...]:

@@ -1,11 +1,15 @@
-"""What all tests share: data of their own, so that none reads the user's; and no deadlines."""
+"""What all tests share: data of their own, so that none reads the user's; a browser."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 import pytest
 from hypothesis import settings
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser
 
 # Machines are shared: how long a case takes says nothing of the law that it tries.
 settings.register_profile("shared", deadline=None)
@@ -17,3 +21,16 @@ def own_data(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("JUPYTER_TOOLCALL_DATA", str(tmp_path_factory.mktemp("data")))
         yield
+
+
+@pytest.fixture(scope="session")
+def browser() -> Iterator[Browser]:
+    """One Chromium for the whole run. What it needs is imported here, as most tests do without."""
+    from playwright.sync_api import sync_playwright
+
+    from tests.e2e.rig import ARGUMENTS, chromium_path
+
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=chromium_path(), args=ARGUMENTS)
+        yield browser
+        browser.close()

@@ -85,7 +85,7 @@ def other_result(saved: dict[str, Any]) -> None:
 
 
 def other_result_with_new_digests(saved: dict[str, Any]) -> None:
-    """A forger who knows the format: every entry's name is made anew."""
+    """A forger who knows the format: every entry's id is computed again."""
     other_result(saved)
     part, ids = saved["journal"], list[str]()
     for parent, event, *_ in part["events"]:

@@ -25,12 +25,13 @@ from jupyter_toolcall.teaching.registration import PREDICT, register_teaching
 from jupyter_toolcall.view import contract_rows
 
 LESSONS = Path(__file__).parents[2] / "notebooks"
-_GOAL = re.compile(r"^\*\*After this(?: lesson)? you know ?(.*?)\*\* ?")
+_GOAL = re.compile(r"^\*\*After this(?: lesson)? you know ?(.*?)\*\*")
 """How a lesson begins."""
 _PLACE = re.compile(r"^<!-- generated: (\w+) -->$", re.MULTILINE)
 _ENTRY = re.compile(r"^  (\S.*?)(?:\s{2,}(\S.*))?$")
 _CODE = re.compile(
-    r"(?<![\w`%|'-])(--?[a-z][\w-]*|%%?[a-z]\w*(?: [a-z]+)?|@tool\([^)]*\)|\w+\.\w+ = \w+)"
+    r"(?<![\w`%|'-])(%config \w+\.\w+ = \w+|-m person|--?[a-z][\w-]*|%%?[a-z]\w*(?: [a-z]+)?"
+    r"|@tool\([^)]*\)|\w+\.\w+ = \w+|exercises/NAME\.md|mcp:NAME|files:FOLDER)"
 )
 """What stands for code in a help text: an option, a magic, a decorator."""
 _CONTINUED = re.compile(r"^ {20,}(\S.*)$")
@@ -80,8 +81,9 @@ def lessons() -> str:
     for path in sorted(LESSONS.glob("[0-9]*.ipynb")):
         first = next(c for c in nbformat.read(path, 4).cells if c.cell_type == "markdown")
         title, about = first.source.split("\n\n")[:2]
-        known = _GOAL.sub(r"\1", " ".join(about.split()))
-        rows.append([f"[{title.removeprefix('# ')}]({path.name})", known])
+        known = _GOAL.sub(r"\1", " ".join(about.split())).strip()
+        number = int(path.name[:2])
+        rows.append([f"[{number}. {title.removeprefix('# ')}]({path.name})", known])
     return _table(("lesson", "after it you know"), rows)
 
 

@@ -27,7 +27,9 @@ ROOT_PAGES = {
     "README.md": "index.md",
 }
 """The page of the site with the same text."""
-_TO_FILE = re.compile(r"\]\(([\w/.]+)\)")
+WIDEST_LINE = 105
+"""How many characters a line of an output has before it is wrapped."""
+_TO_FILE = re.compile(r"\]\(([\w/.-]+)\)")
 
 
 def lesson_page(path: Path) -> Any:
@@ -47,7 +49,9 @@ def lesson_page(path: Path) -> Any:
 
 
 def _linked_file(link: re.Match[str]) -> str:
-    """Return a link to a file beside the notebooks that is no page; it is downloaded."""
+    """Return a link as it leads from a page: to a page of docs/, or to a file to download."""
+    if link[1].startswith("../docs/"):
+        return f"]({link[1].replace('docs/', '', 1)})"
     isfile = (FOLDER / link[1]).is_file() and not link[1].endswith(".ipynb")
     return f"](../../notebooks/{link[1]})" if isfile else link[0]
 
@@ -85,6 +89,15 @@ def link_to_pages(app: Any, docname: str, source: list[str]) -> None:
     )
 
 
+def wrap_long_lines(app: Any, doctree: Any) -> None:
+    """Mark outputs with lines that no screen shows whole: the page wraps them, not tables."""
+    from docutils.nodes import literal_block
+
+    for block in doctree.findall(literal_block):
+        if max(map(len, block.astext().splitlines()), default=0) > WIDEST_LINE:
+            block["classes"].append("long-lines")
+
+
 def load_panel(app: Any, pagename: str, template: str, context: Any, doctree: Any) -> None:
     """Load the panel's script and style in the pages of lessons."""
     if pagename.startswith("tutorials/"):
@@ -97,4 +110,5 @@ def setup(app: Any) -> dict[str, bool]:
     app.connect("config-inited", copy_lessons)
     app.connect("source-read", link_to_pages)
     app.connect("html-page-context", load_panel)
+    app.connect("doctree-read", wrap_long_lines)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

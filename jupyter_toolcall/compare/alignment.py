@@ -27,7 +27,6 @@ from .values import difference, shown
 if TYPE_CHECKING:
     from ..engine.cursor import Cursor, SessionContext
 
-INTERRUPTED = t("It was interrupted while it ran; what it had done is not known.")
 DIFFER_UNSEEN = Unknown(t("they differ behind what is shown of them"))
 Aspect = Literal["tool", "argument", "status", "result", "error", "prints", "reason"]
 ValuesOf: TypeAlias = (
@@ -369,13 +368,20 @@ def _changes(
             yield Change(what, "", result)
 
 
+def interruption_text(interrupted: Interrupted) -> str:
+    """Return what a person reads of a call that was interrupted."""
+    if interrupted.ran:
+        return t("It was interrupted while it ran; what it had done is not known.")
+    return t("It was interrupted before it began, so it did not run.")
+
+
 def _aspects(call: CallRecord, end: CallEnd | None) -> dict[Aspect, Any]:
     """Return what calls are compared by, besides their tools, arguments and objects."""
-    interrupted = isinstance(call.outcome, Interrupted)
+    outcome = call.outcome
     return {
         "status": call.status,
         "result": call.data,
-        "error": INTERRUPTED if interrupted else call.error,
+        "error": interruption_text(outcome) if isinstance(outcome, Interrupted) else call.error,
         "prints": end.prints if end is not None else "",
         "reason": call.reason,
     }

@@ -25,9 +25,9 @@ def object_before(call: CallRecord, uses: Uses, receiver: str, state: State) -> 
     if made is None or made.producer in uses.values():
         return None
     if made.changed in uses:
-        return state.object_made_by(uses[made.changed])
+        return state.produced_object(uses[made.changed])
     for argument in sorted(uses, key=lambda argument: argument != receiver):
-        used = state.object_made_by(uses[argument])
+        used = state.produced_object(uses[argument])
         if used is not None and used.kind == made.kind:
             return used
     return None

@@ -384,6 +384,6 @@ def _image_line(images: Images) -> str:
     return t("%1 (a sample of %2 pixels)", text, images.sample) if images.sample else text
 
 
-def many(count: int, thing: str) -> str:
+def many(count: int, noun: str) -> str:
     """Return `1 cell`, `2 cells`."""
-    return f"{count:,} {thing}{'' if count == 1 else 's'}"
+    return f"{count:,} {noun}{'' if count == 1 else 's'}"

@@ -21,7 +21,7 @@ FIRST = 60
 
 @dataclass(frozen=True, slots=True)
 class Unlike:
-    """Where two columns differ: the first rows, and of how many cells what became of them."""
+    """Where two columns differ: the first rows, and the counts of cells by what changed in them."""
 
     rows: Sequence[int] = ()
     changed: int = 0
@@ -87,8 +87,8 @@ class Frame:
     def unlike(self, a: Any, b: Any) -> Unlike:
         """Return where two columns differ, whatever is in them."""
         slow = self.is_slow(a) or self.is_slow(b)
-        found = None if slow else attempt(self.compared, a, b)[0]
-        return found or _one_by_one(self.cells(a), self.cells(b))
+        changes = None if slow else attempt(self.compared, a, b)[0]
+        return changes or _one_by_one(self.cells(a), self.cells(b))
 
     def compared(self, a: Any, b: Any) -> Unlike:
         """Return where two columns differ. Raises for columns of no common kind."""

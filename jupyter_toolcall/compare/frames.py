@@ -142,12 +142,12 @@ def _sampled(a: PandasFrame, b: PandasFrame, count: int) -> _PairedRows:
         return _numbered_rows(a, b, chosen, chosen)
     one = a.take(chosen)
     positions = theirs.get_indexer(one.value.index)
-    here = (positions >= 0).nonzero()[0]
-    more, missing = a.height - b.height, len(chosen) - len(here)
-    found = positions[here]
+    matched = (positions >= 0).nonzero()[0]
+    more, missing = a.height - b.height, len(chosen) - len(matched)
+    partners = positions[matched]
     alone = (max(0, more), max(0, -more)) if more else (missing, missing)
-    moved = bool((found[1:] < found[:-1]).any())
-    pair = one.take(here), b.take(found)
+    moved = bool((partners[1:] < partners[:-1]).any())
+    pair = one.take(matched), b.take(partners)
     return _PairedRows(*pair, alone=alone, in_place=False, moved=moved, sample=len(chosen))
 
 

@@ -47,31 +47,31 @@ def branches(journal: Journal, head: str) -> tuple[Branch, ...]:
     result: list[Branch] = []
     heads = [*_heads(journal, head)]
     given_names = {label.name for label in journal.labels.values()} - {""}
-    for each in heads:
-        own = _own(journal, each) if result else None
-        begins = own or _beginning(journal, each)
-        place = each == head and any(b.begins == begins for b in result)
+    for leaf in heads:
+        own = _own(journal, leaf) if result else None
+        begins = own or _beginning(journal, leaf)
+        is_ancestor = leaf == head and any(b.begins == begins for b in result)
         name, differs = Cause("main", "")
-        if place:
+        if is_ancestor:
             # It is named last: its name changes as the head moves, and no other one's may.
             name, differs = Cause("", "nothing of its own yet")
         elif result and own is not None:
             name, differs = cause(journal, own)
-        label = Label() if place else journal.labels.get(begins, Label())
+        label = Label() if is_ancestor else journal.labels.get(begins, Label())
         others = {b.name for b in result}
         called = label.name[:LONGEST]
-        if not place:
+        if not is_ancestor:
             name = _unused(called, others) if called else _unused(name, given_names | others)
-        hidden = label.hidden and each != head
-        result.append(Branch(each, name, own, each == head, hidden, begins, place, differs))
+        hidden = label.hidden and leaf != head
+        result.append(Branch(leaf, name, own, leaf == head, hidden, begins, is_ancestor, differs))
     names = [each.name for each in result if not each.place]
     return tuple(
-        replace(each, name=place_name(journal, each.head, names)) if each.place else each
+        replace(each, name=unnamed_branch_name(journal, each.head, names)) if each.place else each
         for each in result
     )
 
 
-def place_name(journal: Journal, head: str, others: Collection[str]) -> str:
+def unnamed_branch_name(journal: Journal, head: str, others: Collection[str]) -> str:
     """Return the name of a place on the way of a branch; `others` are the branches' names."""
     given_names = {label.name for label in journal.labels.values()} - {""}
     return _unused(fork_name(state_at(journal, head)), given_names | {*others})
@@ -216,10 +216,10 @@ def name_branch(journal: Journal, head: str, name: str, of: str | None = None) -
     new_name = checked_branch_name(name)
     if branch.name == new_name:
         return
-    taken = {each.name for each in branches(journal, head)}
-    if new_name in taken:
+    used_names = {each.name for each in branches(journal, head)}
+    if new_name in used_names:
         raise UsageError(
-            f"a branch is called {new_name!r} already; {_free(new_name, taken)!r} is free"
+            f"a branch is called {new_name!r} already; {_free(new_name, used_names)!r} is free"
         )
     _set_label(journal, branch, name=new_name)
 
@@ -252,9 +252,9 @@ def checked_branch_name(name: str) -> str:
     return text
 
 
-def _free(name: str, taken: set[str]) -> str:
-    numbered = (f"{name} {number}" for number in range(2, len(taken) + 3))
-    return next(each for each in numbered if each not in taken)
+def _free(name: str, used_names: set[str]) -> str:
+    numbered = (f"{name} {number}" for number in range(2, len(used_names) + 3))
+    return next(each for each in numbered if each not in used_names)
 
 
 def unchanged_summary(path: Sequence[Entry], recorded: Collection[str]) -> str:
@@ -267,9 +267,9 @@ def unchanged_summary(path: Sequence[Entry], recorded: Collection[str]) -> str:
     counted = [tn("%1 call", "%1 calls", calls)] if calls else []
     counted += [tn("%1 decision", "%1 decisions", decisions)] if decisions else []
     if not counted:
-        return t("All as before; --fresh begins anew")
+        return t("All as before; --fresh asks the model again")
     counts_text = t("%1 and %2", *counted) if len(counted) == 2 else counted[0]
-    return t("%1 as before; --fresh begins anew", counts_text)
+    return t("%1 as before; --fresh asks the model again", counts_text)
 
 
 def _is_decision(entry: Entry) -> bool:

@@ -29,7 +29,7 @@ from .input_round import InputRound
 from .json_data import at_path, replaced_at
 from .secrets import MissingSecret
 
-_CAME: Mapping[str, str] = {
+_STATUS_PHRASES: Mapping[str, str] = {
     "failed": "failed",
     "rejected": "was rejected",
     "answered": "was answered",
@@ -56,14 +56,13 @@ class MissingObject:
         if not self.step:
             return f"{self.name} (not made on this branch)"
         part = f", part {self.producer.index + 1}," if self.producer.index else ""
-        return (
-            f"{self.name} (not made on this branch: call {self.step}{part} {in_words(self.status)})"
-        )
+        call = f"call {self.step}{part} {status_phrase(self.status)}"
+        return f"{self.name} (not made on this branch: {call})"
 
 
-def in_words(status: str) -> str:
+def status_phrase(status: str) -> str:
     """Return how a call came to produce nothing."""
-    return _CAME.get(status, "has not run")
+    return _STATUS_PHRASES.get(status, "has not run")
 
 
 def shown(arguments: Mapping[str, Any], missing: Sequence[MissingObject]) -> Mapping[str, Any]:
@@ -148,7 +147,7 @@ class CallRecord:
       started, and its outcome is not recorded).
     - `result`: plain data, the name of an object, or JSON in which names of objects stand; None
       where it has none.
-    - `changed`: what became of the arguments that it changed in place besides: names by argument.
+    - `changed`: the new objects of the arguments that it changed in place: names by argument.
     - `object`: the name of the first object of the result, "" for none.
     - `error`: why it failed or was rejected, "" where it did not and was not.
 
@@ -386,8 +385,7 @@ class CallRecord:
 
     @property
     def changed(self) -> dict[str, str]:
-        """What became of the arguments that it changed in place, besides its result: the names of
-        the new objects, by argument."""
+        """The names of the objects that arguments became which it changed in place, by argument."""
         if not isinstance(self.outcome, Many):
             return {}
         pairs = zip(self.outcome.objects, self.objects, strict=True)

@@ -8,15 +8,16 @@ what to do. In a notebook an error is its message alone, without a traceback.
   + UsageError        a name, an option or an argument is wrong
   + CallError         a call cannot run as it was asked for: the model is told
   + Absent            the value of an object is not in this kernel: a replay makes it again
+    + Lost            it stayed on a cluster, which has lost it
   + NotYourTurn       a decision or a result came for a call that does not wait for it
   + UnknownEntry      a journal has no such entry
   + BrokenJournal     a journal does not fit its own digests
     + NewerJournal    a newer version of this package wrote it
   + UnreadableJournal  a session's journal is on this computer and cannot be read
   + NotKept           what allows an effect can't be written down, so nothing ran
-  + ModelError        a model could not answer; the session can go on from there
+  + ModelError        a model could not answer; the session can continue
   + Unfinished        a session stopped before it had what was asked of it
-  + Stopped           a person stopped it; it can go on from there
+  + Stopped           a person stopped it; it can continue
 """
 
 from __future__ import annotations
@@ -54,6 +55,10 @@ class NotRun(CallError):
 
 class Absent(ToolcallError):
     """The value of an object is not in this kernel; a replay makes it again."""
+
+
+class Lost(Absent):
+    """The value of an object stayed on a cluster, which has lost it."""
 
 
 class NotYourTurn(ToolcallError):

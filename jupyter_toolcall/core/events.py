@@ -149,7 +149,10 @@ class Failed:
 
 @dataclass(frozen=True, slots=True)
 class Interrupted:
-    """A call was interrupted while it ran; what it had done is not known."""
+    """A call was interrupted while it ran, and what it had done is not known; or before it ran."""
+
+    ran: bool = True
+    """Whether its tool had begun, or may have."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -80,7 +80,7 @@ def from_wire(data: Any) -> Any:
 def _text(sent: Any, english: str, values: tuple[object, ...]) -> InterfaceText:
     plain = [value if isinstance(value, (str, int, float)) else str(value) for value in values]
     shown = [_shown(value) for value in plain]
-    text = _PLACE.sub(lambda place: shown[int(place[1]) - 1], english)
+    text = _PLACE.sub(lambda match: shown[int(match[1]) - 1], english)
     return _filled(text, [sent, *plain])
 
 

@@ -138,7 +138,7 @@ class Journal:
                 self._replace(self[entry_id], meta)
 
     def _adopt(self, known: Entry, meta: Mapping[str, Any]) -> Entry:
-        """Say as this machine's own, and of today, what is there; what follows is folded anew."""
+        """Take an entry over as verified, with new metadata; states after it are folded again."""
         self._fold_again(known.id)
         return self._replace(known, meta)
 
@@ -240,7 +240,7 @@ class Journal:
         return tuple(key for key in self._entries if not self._children.get(key))
 
     def path(self, head: str | None, after: str | None = None) -> tuple[Entry, ...]:
-        """Return the entries up to `head`, from the first (or from behind `after`)."""
+        """Return the entries up to `head`, from the first (or from the one after `after`)."""
         path: list[Entry] = []
         while head is not None and head != after:
             entry = self._entries.get(head)

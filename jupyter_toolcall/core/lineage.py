@@ -13,7 +13,7 @@ from .text import nearest, printable
 
 @dataclass(frozen=True, slots=True)
 class Edge:
-    """An object was used by a call, as this argument, and another came of it."""
+    """An object was used by a call, as this argument, and the call made another one."""
 
     source: str
     target: str
@@ -80,7 +80,7 @@ def lineage(state: State) -> Graph:
 
 
 def _edges(call: CallRecord, state: State) -> Iterable[Edge]:
-    # What a call gave back came of the call that made it.
+    # What a call returned unchanged belongs to the call that made it.
     for target in map(state.name_of, call.produced):
         for argument, producer in call.uses.items():
             source = state.by_producer.get(producer)

@@ -223,7 +223,7 @@ class Upgrade:
         }
 
     def _begin(self, part: Json, version: int) -> None:
-        """Know the entry that an output goes on from, where the output says what it is."""
+        """Convert the entry that an output continues from, if the output holds that entry."""
         if part["parent"] is not None and part["parent"] not in self.ids and "opened" in part:
             above, event = part["opened"]
             made = self._converted(self.ids.get(above, above), event, version, {})

@@ -359,7 +359,9 @@ def hide_event_secrets(event: Event, secrets: Secrets) -> Event:
         return event
     match event:
         case Opened(system=text):
-            inputs = tuple((name, _made(made, secrets)) for name, made in event.inputs)
+            inputs = tuple(
+                (name, _object_without_secrets(made, secrets)) for name, made in event.inputs
+            )
             outputs = {
                 name: replace(out, description=secrets.hide(out.description))
                 for name, out in event.outputs.items()
@@ -424,13 +426,13 @@ def _outcome(outcome: Outcome, secrets: Secrets) -> Outcome:
         case Unknown(reason):
             return Unknown(secrets.hide(reason))
         case Made():
-            return _made(outcome, secrets)
+            return _object_without_secrets(outcome, secrets)
         case Many(objects, data):
-            hidden = tuple(_made(made, secrets) for made in objects)
+            hidden = tuple(_object_without_secrets(made, secrets) for made in objects)
             return replace(outcome, objects=hidden, data=secrets.hide(data))
     return outcome
 
 
-def _made(made: Made, secrets: Secrets) -> Made:
+def _object_without_secrets(made: Made, secrets: Secrets) -> Made:
     shown = secrets.hide(made.shown)
     return replace(made, description=secrets.hide(made.description), shown=shown)

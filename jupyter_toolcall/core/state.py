@@ -9,7 +9,7 @@ from typing import Any
 
 from rpds import HashTrieMap
 
-from .call_record import AskedCall, CallRecord, MissingObject, in_words
+from .call_record import AskedCall, CallRecord, MissingObject, status_phrase
 from .errors import CallError, NotYourTurn
 from .events import Asked, Call, Made, Opened, Producer, Replied, Usage
 from .folds import Trail
@@ -153,13 +153,13 @@ class State:
         )
 
     def _missing(self, missing: MissingObject) -> str:
-        taken = missing.name in self.objects
-        meant = f"the {missing.name} that was meant" if taken else missing.name
+        is_used = missing.name in self.objects
+        meant = f"the {missing.name} that was meant" if is_used else missing.name
         if (call := self._cause(missing)) is None:
             return f"{meant} was not made on this branch"
         return (
             f"{meant} was not made on this branch, since call {call.step} ({call.tool}) "
-            f"{in_words(call.status)}: edit that call, or fork from it and ask the model anew"
+            f"{status_phrase(call.status)}: edit that call, or fork from it and ask the model again"
         )
 
     def _cause(self, missing: MissingObject) -> CallRecord | None:
@@ -178,7 +178,7 @@ class State:
         names = [other for other in reversed(self.names) if self.objects[other].kind == kind][:5]
         return f"objects of that type: {', '.join(names)}" if names else self._kinds()
 
-    def object_made_by(self, producer: Producer) -> Made | None:
+    def produced_object(self, producer: Producer) -> Made | None:
         """Return the object of a producer; None where it produced none on this branch."""
         return self.objects.get(self.by_producer.get(producer) or "")
 
@@ -219,7 +219,7 @@ class RunCall:
 
 @dataclass(frozen=True, slots=True)
 class Clarify:
-    """A call started and never finished: only a person knows what came of it."""
+    """A call started and never finished: only a person knows its outcome."""
 
     call: CallRecord
 

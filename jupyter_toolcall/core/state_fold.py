@@ -274,7 +274,7 @@ def _back(state: State) -> State:
 
 
 def _still_used(state: State, opened: Opened) -> HashTrieMap[str, str]:
-    """An instance that is given anew, and is another, begins as it is given."""
+    """Return the instances that were used, without those that are replaced by another one now."""
     used, before = state.instances, dict(state.opened.instances)
     for name, digest in opened.instances:
         if name in used and before.get(name) != digest:

@@ -32,6 +32,7 @@ def _always(verdict: Verdict, why: str) -> Rule:
     return lambda tool, arguments: (verdict, why)
 
 
+_NO_RULE: Answer = "ask", t("No rule answers for it.")
 _ASK = _always("ask", t("Policy `ask`: the tool is not marked read-only."))
 PRESETS: Mapping[str, tuple[Rule, ...]] = {
     "ask": (_read_only, _ASK),
@@ -65,7 +66,7 @@ def approval_policy(approve: Approve, breaks: Sequence[str] = ()) -> Policy:
 
     def decide(tool: Tool, arguments: Mapping[str, Any]) -> Answer:
         answers = (rule(tool, arguments) for rule in rules)
-        return next((answer for answer in answers if answer), ("ask", t("No rule answers for it.")))
+        return next((answer for answer in answers if answer), _NO_RULE)
 
     return decide
 

@@ -55,9 +55,10 @@ class ArgumentCopy:
         # A value without a content digest is compared by identities, within this process.
         self._before = "" if self._content else identity_digest(self.copy)[0]
 
-    def bring_home(self, value: Any, promised: bool) -> None:
-        """Compare what comes back with the value itself, and not with one on a cluster."""
-        self.value, self.promised, self._content = value, promised, self.made.content
+    def bring_home(self, copy: Any, promised: bool) -> None:
+        """Take what a worker returns in place of the value that stays on its cluster."""
+        self.copy, self.sent = copy, True
+        self.promised, self._content = promised, self.made.content
 
     @property
     def copied(self) -> bool:
@@ -74,6 +75,8 @@ class ArgumentCopy:
         content = content_digest(self.copy)
         if self._content == content:
             return False
+        if type(self.value) is RemoteValue:
+            return True
         # The class may make each copy different.
         return not self.copied or content_digest(private(self.value)[0]) != content
 
@@ -140,7 +143,8 @@ class ArgumentCopies:
             if value is Unchanged:
                 continue
             if type(copied.value) is RemoteValue:
-                copied.bring_home(self.values.value(copied.made), self.promised)
+                copied.bring_home(value, self.promised)
+                continue
             copied.sent = value is not copied.copy
             copied.copy = value
         self._by_copy = {id(copied.copy): copied for copied in self}

@@ -30,7 +30,7 @@ def tool_calls(cursor: Cursor) -> tuple[CallRecord, ...]:
 
 
 def call_tool(cursor: Cursor, call_id: str) -> CallRecord:
-    """Run a call of the last reply, in whatever order, and return what came of it.
+    """Run a call of the last reply, in any order, and return its record.
 
     The program's word approves it, whatever the policy. A call that does not fit its tool
     fails, and the model is told. Raises NotYourTurn where the call has a result or is none,

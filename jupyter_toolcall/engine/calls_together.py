@@ -95,8 +95,8 @@ def _ready_to_run(cursor: Cursor, call: CallRecord, state: State) -> ReadyCall |
 def _has_shared_values(cursor: Cursor, ready: PreparedCall, state: State) -> bool:
     """Return whether a tool gets a value that cannot be copied, so that others get the same."""
     values = cursor.context.values
-    made = map(state.object_made_by, ready.uses.values())
-    return any(each is not None and each.digest in values.uncopied for each in made)
+    made = map(state.produced_object, ready.uses.values())
+    return any(used is not None and used.digest in values.uncopied for used in made)
 
 
 def _is_independent(cursor: Cursor, member: ReadyCall, state: State) -> bool:
@@ -283,15 +283,14 @@ class _CallsTogether:
                 if run.future is not None and run.future.done():
                     self._record(run)
                     continue
-                self._cancel(run)
-                self._record_outcome(run, Interrupted())
+                self._record_outcome(run, Interrupted(ran=not self._cancel(run)))
             except KeyboardInterrupt:
                 continue
 
-    def _cancel(self, run: _Run) -> None:
-        if run.future is not None:
-            run.future.cancel()
+    def _cancel(self, run: _Run) -> bool:
+        """Cancel a call; return whether it had not begun, so that it does not run."""
         run.cancellation.cancel()
+        return run.future is None or run.future.cancel()
 
     def leave(self) -> None:
         """Cancel what still runs where an entry could not be written."""

@@ -60,7 +60,7 @@ def decision_event(
     the call does not wait, or is no longer what was shown; CallError where it could not run with
     these arguments; UsageError for another word.
     """
-    demand_decision_word(decision)
+    demand_decision(decision)
     state = cursor.state
     call = _waiting(cursor, call_id, state)
     _demand_as_shown(cursor, call, state, approval_digest)
@@ -77,7 +77,7 @@ def decision_event(
     return replace(event, approval_digest=ready.approval_digest)
 
 
-def demand_decision_word(decision: str) -> None:
+def demand_decision(decision: str) -> None:
     """Raise UsageError for a word that is no decision."""
     if decision not in DECISIONS:
         known = ", ".join(DECISIONS)

@@ -7,14 +7,14 @@ new object, besides the result; where a call fails it is dropped.
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from concurrent.futures import Executor
 from dataclasses import dataclass
 from typing import Any
 
 from ..core.call_record import CallRecord, objects_of
 from ..core.digests import digest
-from ..core.errors import Absent, CallError, NotRun
+from ..core.errors import Absent, CallError, Lost, NotRun
 from ..core.events import (
     WITHOUT_RESULT,
     Decided,
@@ -36,7 +36,7 @@ from ..tools.invoke import error_text, message_text
 from ..tools.object_references import Path, fits_in, replace_names
 from ..tools.object_types import kind_name
 from ..tools.remote_values import RemoteValue
-from ..tools.running_tool import InputRequired, OutcomeUnknown
+from ..tools.running_tool import InputRequired, NotBegun, OutcomeUnknown
 from ..tools.tool import Tool
 from ..tools.tool_task import Prints, TaskEnd, ToolTask
 from ..tools.toolbox import Toolbox
@@ -147,12 +147,21 @@ class ToolExecution:
         self._subject: tuple[Any, ...] = ()
 
     def task(self) -> ToolTask:
-        """Return what runs, on new copies. Raises Absent, and what the code of a value raises."""
+        """Return what runs, on new copies.
+
+        Raises NotRun for a value that a cluster has lost, Absent for another one that is not at
+        hand, NotBegun after an interrupt, and what the code of a value raises.
+        """
         ready = self.ready
         if ready.missing is not None:
             raise ready.missing
         # The code of others is interrupted at once, ours is not: a tool that ended has its outcome.
-        arguments = interruptible(_values, ready, self._copies)
+        try:
+            arguments = interruptible(_values, ready, self._copies)
+        except Lost as lost:
+            raise NotRun(f"not run: {lost}") from None
+        except KeyboardInterrupt:
+            raise NotBegun from None
         self._subject = _subject(ready, self.values)
         return _task(ready, self._subject, arguments, self._copies, self.values)
 
@@ -180,19 +189,28 @@ class ToolExecution:
         return outcome
 
     def _compute_again(self, made: Made) -> Any:
-        """Run the call again for an object that is lost. Raises Absent where that fails."""
-        execution = ToolExecution(self.ready, self.state, self.values, executor=self._executor)
+        """Run the call again for an object that is lost. Raises Lost where that fails.
 
-        value, why = None, "it returns another value now"
+        Its tool is read-only, and may run again unasked as in a replay: the outcome of the call
+        is known, and what is returned now has to be the same.
+        """
+        execution = ToolExecution(self.ready, self.state, self.values, executor=self._executor)
+        value, why, interrupted = None, "it returns another value now", False
         try:
             assert self._executor is not None
             end = run_on_executor(self._executor, execution.task(), repeatable=True)
+            interrupted = end.interrupted
             value = end.result.fetch() if type(end.result) is RemoteValue else end.result
             why = error_text(end.error) if end.error else why
+        except (NotRun, Lost) as error:
+            why = str(error)
         except Exception as error:
             why = error_text(error)
+        if interrupted:
+            raise KeyboardInterrupt
         if content_digest(value) != made.content:
-            raise Absent(
+            self.values.notes[made.digest] = t("lost with its worker; a replay runs its call again")
+            raise Lost(
                 f"the {made.kind} that {self.ready.call_id} made is lost with its worker, and "
                 f"{self.ready.tool.name} cannot make it again ({why:.300})"
             )
@@ -239,6 +257,8 @@ def _outcome_of(error: BaseException, ready: PreparedCall, state: State) -> Outc
     # An `except` asks the class alone; `isinstance` would ask the exception for its `__class__`.
     try:
         raise error
+    except NotBegun:
+        return Interrupted(ran=False)
     except KeyboardInterrupt:
         return Interrupted()
     except InputRequired as required:
@@ -340,21 +360,27 @@ def stored_execution(
     kept, interrupted = _store_new_result(ready, ran.outcome, values, duration), ran.interrupted
     if kept is None:
         kept, interrupted = (UNKEPT,), True
-    meta: dict[str, Any] = {"ms": duration, "prints": ran.prints}
-    meta |= {"notes": [*_run_notes(ready, state, ran.worker), *ran.changes.notes, *kept]}
-    meta |= {"lost": [*ran.changes.lost], "untracked": [*ran.changes.untracked]}
-    meta |= {"unclear": [*ran.changes.unclear]}
-    meta = {key: value for key, value in meta.items() if value or key == "ms"}
+    changes = ran.changes
+    meta: dict[str, Any] = {
+        "prints": ran.prints,
+        "notes": [*_run_notes(ready, state, ran.worker), *changes.notes, *kept],
+        "lost": [*changes.lost],
+        "untracked": [*changes.untracked],
+        "unclear": [*changes.unclear],
+    }
+    meta = {"ms": duration, **{key: value for key, value in meta.items() if value}}
     return Execution(ran.outcome, meta, interrupted)
 
 
-def _run_notes(ready: PreparedCall, state: State, worker: str) -> Iterator[str]:
-    """Yield where a call ran, and why it ran again unasked, if its outcome was unknown."""
-    call = state.call(ready.call_id)
-    if call.status == "unknown":
-        yield f"ran again: {call.unknown_reason or 'nothing said how it ended before'}"
+def _run_notes(ready: PreparedCall, state: State, worker: str) -> list[str]:
+    """Return where a call ran, and why it ran again unasked, if its outcome was unknown."""
+    call, notes = state.calls[ready.call_id], list[str]()
+    # Of a call that starts for the first time, the state is the one before it starts.
+    if call.started is not None and call.status == "unknown":
+        notes.append(f"ran again: {call.unknown_reason or 'nothing said how it ended before'}")
     if worker:
-        yield f"ran on {worker}"
+        notes.append(f"ran on {worker}")
+    return notes
 
 
 def _store_new_result(

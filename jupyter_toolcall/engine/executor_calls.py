@@ -15,7 +15,7 @@ from ..core.errors import NotRun
 from ..core.interrupts import Hold, interruptible
 from ..tools.executors import worker_of
 from ..tools.invoke import TICK, error_text
-from ..tools.running_tool import OutcomeUnknown
+from ..tools.running_tool import NotBegun, OutcomeUnknown
 from ..tools.tool_task import SentEnd, TaskEnd, ToolTask, run_task
 from ..tools.worker_code import missing_package
 
@@ -32,7 +32,7 @@ def run_on_executor(executor: Executor, task: ToolTask, repeatable: bool) -> Tas
     Raises:
         NotRun: the executor takes no call or the call has no pickle.
         OutcomeUnknown: the worker was lost. StillRunning: it runs after an interrupt.
-        KeyboardInterrupt: the call was interrupted before it began, or may run again.
+        KeyboardInterrupt: the call was interrupted and may run again; NotBegun: it did not begin.
     """
     interrupted = False
     # An interrupt must not come between submitting the task and being able to cancel it.
@@ -41,7 +41,9 @@ def run_on_executor(executor: Executor, task: ToolTask, repeatable: bool) -> Tas
         try:
             interruptible(_wait, future)
         except KeyboardInterrupt:
-            if future.cancel() or (repeatable and not future.done()):
+            if future.cancel():
+                raise NotBegun from None
+            if repeatable and not future.done():
                 raise
             if not future.done():
                 at = worker_of(future) or "its executor"

@@ -12,7 +12,7 @@ from ..core.journal import Journal
 from ..core.journal_entries import Entry
 from ..core.state_fold import decided_on, state_at
 from .cursor import Cursor, SessionContext
-from .decisions import decided_event, demand_decision_word, edit_event
+from .decisions import decided_event, demand_decision, edit_event
 from .replay_queue import ReplayQueue, call_id_of
 
 
@@ -136,7 +136,7 @@ def overruled(
     What the call could not do, or what its answer could not be, where it was asked for is
     refused. Raises UsageError for another word, CallError for arguments that do not fit.
     """
-    demand_decision_word(decision)
+    demand_decision(decision)
     replaying = replay_cursor(cursor, call_id)
     call = replaying.state.call(call_id)
     return decide_then_replay(
@@ -152,7 +152,9 @@ def decide_then_replay(replaying: Cursor, event: Decided) -> Cursor:
             decided_on(call, event, replaying.state, call.verified), replaying.state
         )
         if ready.tool.for_person:
-            raise UsageError(f"{call.tool} is a request to you, and nothing runs: answer it anew")
+            raise UsageError(
+                f"{call.tool} is a request to you, and nothing runs: give a new answer"
+            )
         event = replace(event, approval_digest=ready.approval_digest)
     meta = {REPLAYS: following[-1].id} if (following := replaying.replay_queue.entries) else {}
     replaying.decide(event, "person", **meta)

@@ -223,10 +223,10 @@ def _with_input_types(toolbox: Toolbox, values: Mapping[str, tuple[Any, str]]) -
 def _with_output_types(toolbox: Toolbox, outputs: Mapping[str, tuple[Any, str]]) -> Toolbox:
     """Return the toolbox in which the objects that are to be made are given by name too."""
     types = (kind for kind, _ in outputs.values() if isinstance(kind, type))
-    return toolbox.with_types(dict.fromkeys(cls for cls in types if _is_made(cls, toolbox)))
+    return toolbox.with_types(dict.fromkeys(cls for cls in types if _tools_make(cls, toolbox)))
 
 
-def _is_made(cls: type, toolbox: Toolbox) -> bool:
+def _tools_make(cls: type, toolbox: Toolbox) -> bool:
     """Return whether tools make the values of a type; else the model writes them, as data."""
     if cls in toolbox.kinds or not is_data_type(cls):
         return True
@@ -251,7 +251,7 @@ def data_output(kind: Any, description: str, toolbox: Toolbox) -> Output | None:
 
 def _output(name: str, kind: Any, description: str, toolbox: Toolbox) -> Output:
     is_class = isinstance(kind, type) and get_origin(kind) is None
-    if is_class and _is_made(kind, toolbox):
+    if is_class and _tools_make(kind, toolbox):
         return Output(kind_name(kind), description)
     if isinstance(kind, str) and toolbox.type_named(kind):
         return Output(kind, description)

@@ -73,7 +73,7 @@ def _why_not(cursor: Cursor) -> str:
     if cursor.state.open:
         return f"these calls have no result yet: {', '.join(cursor.state.open)}"
     if cursor.replay_queue.next() is not None:
-        return "what is recorded is said again first, by run()"
+        return "the recorded replies are replayed first, by run()"
     # Where a client called tools last, the person who plays the model may go on as well.
     if not (isinstance(cursor.next_step, AskModel) or cursor.state.replied_by_client):
         return "nobody has asked anything since the last reply"

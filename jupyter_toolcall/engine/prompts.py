@@ -264,7 +264,7 @@ def _object(cursor: Cursor, obj: Any) -> _Named | None:
 def _unused(cursor: Cursor, variable: str, content: str) -> str:
     """Return a name for an input; what no content tells apart is new on all branches."""
     events = (entry.event for entry in cursor.context.journal) if not content else ()
-    taken = {name for e in events if isinstance(e, Opened) for name, _ in e.inputs}
+    used_names = {name for e in events if isinstance(e, Opened) for name, _ in e.inputs}
     names = (variable if number == 1 else f"{variable}_{number}" for number in count(1))
     existing = cursor.state.by_producer
-    return next(n for n in names if Producer(input=n) not in existing and n not in taken)
+    return next(n for n in names if Producer(input=n) not in existing and n not in used_names)

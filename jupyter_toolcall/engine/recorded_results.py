@@ -23,7 +23,7 @@ from ..core.events import (
     Unknown,
 )
 from ..core.json_data import at_path, replaced_at
-from ..tools.running_tool import InputRequest, InputRequired, OutcomeUnknown
+from ..tools.running_tool import InputRequest, InputRequired, NotBegun, OutcomeUnknown
 from ..tools.tool import Tool
 from ..tools.toolbox import Toolbox
 
@@ -67,8 +67,8 @@ class RecordedResults:
                 raise InputRequired({key: _request(data) for key, data in requests.items()}, state)
             case Unknown(reason):
                 raise OutcomeUnknown(reason)
-            case Interrupted():
-                raise KeyboardInterrupt
+            case Interrupted(ran):
+                raise KeyboardInterrupt if ran else NotBegun
 
     def _with_objects(self, many: Many, tool: Tool) -> Any:
         objects = [made for made in many.objects if not made.changed]

@@ -145,7 +145,7 @@ def replay_entry(cursor: Cursor, recorded_entry: Entry, state: State) -> Entry |
             return _replay_response(cursor, recorded_entry, event, recorded_state, state)
         case Decided(decision="approve" | "edit") as event:
             return _replay_approval(cursor, recorded_entry, event, recorded_state, state)
-        case Decided(call_id, "answer", arguments=Mapping()) if _put_anew(
+        case Decided(call_id, "answer", arguments=Mapping()) if _request_differs(
             cursor, recorded_entry, recorded_state
         ):
             cursor.supersede(call_id)
@@ -271,7 +271,7 @@ def _holds(cursor: Cursor, recorded_entry: Entry, event: Decided, ready: Prepare
     return _is_at_hand(cursor, ready, end)
 
 
-def _put_anew(cursor: Cursor, recorded_entry: Entry, recorded_state: State) -> bool:
+def _request_differs(cursor: Cursor, recorded_entry: Entry, recorded_state: State) -> bool:
     """Return whether a request to a person, as it was put, is another one here."""
     event_now = rebind_references(
         recorded_entry.event, recorded_state, cursor.state, cursor.tool_named
@@ -320,7 +320,7 @@ def _replay_start(
 def _policy_answer_on_start(cursor: Cursor, call: CallRecord, state: State) -> Answer:
     """Return whether the policy of today lets a call start that a policy let start then."""
     ready, of_scheme = cursor.prepared(call, state)
-    is_recorded = of_scheme or (not cursor.fresh and cursor.replay_queue.goes_on(call.id))
+    is_recorded = of_scheme or (not cursor.fresh and cursor.replay_queue.stays_open(call.id))
     answer: Answer = ("approve", "") if is_recorded else cursor.policy_answer(call, ready)
     return ("ask", "") if ready.tool.for_person and answer[0] == "approve" else answer
 

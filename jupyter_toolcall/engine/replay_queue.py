@@ -95,7 +95,7 @@ class ReplayQueue:
         """Return whether a call that starts here is recorded to ask the person for input."""
         return any(_is_round(entry.event) for entry in self._events_after(call_id))
 
-    def goes_on(self, call_id: str) -> bool:
+    def stays_open(self, call_id: str) -> bool:
         """Return whether a call that starts here is recorded to ask for input, or not to know its
         outcome: as this machine recorded it, so nothing runs where that is repeated."""
         after = next(self._events_after(call_id), None)
@@ -162,7 +162,7 @@ def can_follow(event: Event, state: State) -> bool:
 def same_objects(uses: Uses, recorded_state: State, now: State) -> bool:
     """Return whether the objects that a call names are now what they were when it ran."""
     return all(
-        recorded_state.object_made_by(producer) == now.object_made_by(producer)
+        recorded_state.produced_object(producer) == now.produced_object(producer)
         for producer in uses.values()
     )
 

@@ -12,7 +12,7 @@ from typing import Any, Protocol
 
 from ..core.call_record import objects_of
 from ..core.digests import digest
-from ..core.errors import Absent, CallError, UsageError
+from ..core.errors import Absent, CallError, Lost, UsageError
 from ..core.events import (
     WITHOUT_RESULT,
     Decided,
@@ -127,11 +127,7 @@ class _ValuesByDigest(dict[str, Any]):
     def __getitem__(self, name: str) -> Any:
         value = super().__getitem__(name)
         if type(value) is RemoteValue:
-            try:
-                value = self[name] = value.fetch()
-            except Absent:
-                del self[name]
-                raise
+            value = self[name] = value.fetch()
         return value
 
 
@@ -232,6 +228,8 @@ class SessionValues:
         """Return an object's value. Raises Absent if it is not available."""
         if self.has_value(made.digest, made.content):
             return self.by_digest[made.digest]
+        if remote := self.remote(made):
+            raise Lost(remote.lost)
         if name := made.producer.input:
             raise Absent(
                 t(
@@ -268,12 +266,12 @@ class SessionValues:
             raise CallError(f"{error}.{nearest(name, known)}".rstrip(".")) from None
         return private(self.value(made))[0]
 
-    def outputs(self, state: State) -> dict[str, Any]:
-        """Return what was saved, by name."""
+    def outputs(self, state: State, names: Iterable[str] | None = None) -> dict[str, Any]:
+        """Return what was saved, by name; with `names` no others. Raises Absent."""
         outputs = state.opened.outputs
         return {
-            name: self._output(outputs[name], saved, state)
-            for name, saved in state.outputs.items()
+            name: self._output(outputs[name], state.outputs[name], state)
+            for name in (state.outputs if names is None else names)
             if name in outputs
         }
 
@@ -311,7 +309,7 @@ class SessionValues:
             return self.copy_of(name, state)
         if name in state.opened.outputs:
             if name in state.outputs:
-                return self.outputs(state)[name]
+                return self.outputs(state, [name])[name]
             raise UsageError(f"the output {name!r} is not saved yet")
         if instance := self.instance_named(name):
             return self.instance(instance, state)
@@ -329,8 +327,9 @@ class SessionValues:
 
     def has_value(self, name: str, content: str = "") -> bool:
         """Return whether a value is available, here or in the value store with the same content."""
-        if name in self.by_digest:
-            return True
+        value = self.by_digest.get(name, MISSING)
+        if value is not MISSING:
+            return type(value) is not RemoteValue or not value.lost
         value = self._load(name)
         if value is MISSING or (content and content_digest(value) != content):
             return False

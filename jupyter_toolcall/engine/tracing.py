@@ -91,11 +91,11 @@ def _open_span(
 ) -> Iterator[Note]:
     tracer = api.get_tracer("jupyter_toolcall")
     kind = api.SpanKind.CLIENT if operation == "chat" else api.SpanKind.INTERNAL
-    span_attributes = {"gen_ai.operation.name": operation, **_known(attributes)}
+    span_attributes = {"gen_ai.operation.name": operation, **_without_none(attributes)}
     with tracer.start_as_current_span(
         f"{operation} {subject}", kind=kind, attributes=span_attributes, record_exception=False
     ) as open_span:
-        yield lambda known: open_span.set_attributes(_known(known))
+        yield lambda known: open_span.set_attributes(_without_none(known))
 
 
 def _reply_attributes(reply: Reply | None) -> Mapping[str, Any]:
@@ -111,5 +111,5 @@ def _reply_attributes(reply: Reply | None) -> Mapping[str, Any]:
     }
 
 
-def _known(attributes: Mapping[str, Any]) -> dict[str, Any]:
+def _without_none(attributes: Mapping[str, Any]) -> dict[str, Any]:
     return {key: value for key, value in attributes.items() if value is not None}

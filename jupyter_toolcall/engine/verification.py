@@ -62,10 +62,10 @@ class Verification:
 
     def __str__(self) -> str:
         calls = "1 call" if self.calls == 1 else f"{self.calls} calls"
-        return self.divergence or f"{calls} came out as recorded{taken_text(self.taken)}"
+        return self.divergence or f"{calls} came out as recorded{recorded_results_text(self.taken)}"
 
 
-def taken_text(count: int) -> str:
+def recorded_results_text(count: int) -> str:
     """Return what a verification says of calls whose results it took as recorded; "" for none."""
     if not count:
         return ""
@@ -83,7 +83,7 @@ def verify_cursor(cursor: Cursor) -> Verification:
     path = cursor.context.journal.path(cursor.head)
     replayed = replay_cursor(Cursor(_copy(cursor.context, path), cursor.head), None, fresh=True)
     calls, at_servers = len(cursor.state.order), server_tools(cursor.context.toolbox)
-    taken = sum(
+    from_record = sum(
         call.started is not None for call in cursor.state.all_calls() if call.tool in at_servers
     )
     try:
@@ -92,7 +92,7 @@ def verify_cursor(cursor: Cursor) -> Verification:
     except Absent as error:
         return Verification(calls, str(error))
     difference = _first_divergence(path, replayed.context.journal.path(replayed.head), cursor)
-    return Verification(calls, difference, taken)
+    return Verification(calls, difference, from_record)
 
 
 def _copy(context: SessionContext, path: tuple[Entry, ...]) -> SessionContext:

@@ -30,11 +30,12 @@ from ..schemes import scheme_named
 from ..schemes.messages import Model, Reply, Request
 from ..schemes.scheme import Scheme
 from ..session.session import Session
-from ..tools.executors import executor_named, function_executor
+from ..tools.executors import executor_named
 from .ideal_model import Ideal
 from .parallel_runs import (
     demand_pickles,
     is_in_this_process,
+    once_executor,
     runs_on_workers,
     runs_together,
 )
@@ -104,11 +105,20 @@ def compare(
 ) -> Iterator[Run]:
     """Run each task in each scheme and model, and yield each run.
 
-    `approve` is "all" or "read-only"; it can be left out where no model of a provider
-    takes part, and is "all" then. `jobs` runs are under way at once: their requests overlap, and
-    their tools run one after the other in this thread. On an `executor` of processes whole
-    runs do. Runs that `results` has are not run again. Raises UsageError before anything
-    runs; after that whatever goes wrong is in the runs.
+    Args:
+        tasks: What is to be done, each a `Task`.
+        schemes: The schemes, as for `Session`.
+        models: The models, as for `Session`; "ideal" follows each task's plan.
+        attempts: How often each task is run.
+        approve: "all" or "read-only". It may be left out where no model is a provider's.
+        max_turns: The most replies of a run.
+        jobs: How many runs execute at the same time: their requests overlap, their tools run one
+            after the other.
+        executor: Where whole runs execute.
+        results: A folder of runs; those that are in it are not run again.
+
+    Raises:
+        UsageError: An argument is wrong. After the first run, each error is in its run.
     """
     _check_models(tasks, schemes, models, approve)
     if jobs is not None and jobs < 1:
@@ -117,17 +127,17 @@ def compare(
     every = product(schemes, models, tasks, range(1, attempts + 1))
     # A digest reads the inputs, so each task gets one, and only where it is looked up.
     digests = {} if results is None else {id(task): task_digest(task) for task in tasks}
-    planned = [PlannedRun(*each, *settings, digests.get(id(each[2]), "")) for each in every]
+    planned = [PlannedRun(*parts, *settings, digests.get(id(parts[2]), "")) for parts in every]
     if not planned:
         raise UsageError("there is nothing to run: give a task, a scheme, a model, an attempt")
     chosen = None if executor is None else executor_named(executor, "executor")
-    chosen = chosen and function_executor(chosen)
+    chosen = chosen and once_executor(chosen)
     if chosen is not None and is_in_this_process(chosen):
         chosen, jobs = None, jobs or 2 * getattr(chosen, "_max_workers", 2)
     if chosen is not None:
-        demand_pickles({f"the scheme {_label(each)}": each for each in schemes})
-        demand_pickles({f"the model {_label(each)}": each for each in models})
-        demand_pickles({f"task {each.name!r}": each for each in tasks})
+        demand_pickles({f"the scheme {_label(scheme)}": scheme for scheme in schemes})
+        demand_pickles({f"the model {_label(model)}": model for model in models})
+        demand_pickles({f"task {task.name!r}": task for task in tasks})
     # What is wrong is said here, before the first run is asked for.
     return _runs(planned, jobs, chosen, results)
 
@@ -142,16 +152,16 @@ def _runs(
     recorded = {} if results is None else results.runs
     with progress_bar(len(planned), "eval", "run", leave=False) as progress:
         due = []
-        for each in planned:
-            if recorded and (data := recorded.get(each.key)) is not None:
+        for attempt in planned:
+            if recorded and (data := recorded.get(attempt.key)) is not None:
                 progress.update()
                 yield run_of(data)
             else:
-                due.append(each)
+                due.append(attempt)
 
-        def keep(each: PlannedRun, run: Run) -> Run:
+        def keep(attempt: PlannedRun, run: Run) -> Run:
             if results is not None and not run.lost:
-                results.add(each.key, asdict(run))
+                results.add(attempt.key, asdict(run))
             progress.update()
             return run
 
@@ -166,15 +176,15 @@ def _new_runs(
 ) -> Iterator[Run]:
     """Yield runs; each is kept when it ends."""
     if executor is not None:
-        arguments = [(each,) for each in due]
-        for (each,), run in runs_on_workers(executor, run_planned, arguments, jobs, _lost_run):
-            yield keep(each, run)
+        arguments = [(attempt,) for attempt in due]
+        for (attempt,), run in runs_on_workers(executor, run_planned, arguments, jobs, _lost_run):
+            yield keep(attempt, run)
     elif jobs is None or jobs == 1:
-        for each in due:
-            yield keep(each, run_planned(each))
+        for attempt in due:
+            yield keep(attempt, run_planned(attempt))
     else:
-        begun = (BegunRun(each) for each in due)
-        yield from runs_together(begun, jobs, lambda each, run: keep(each.planned, run))
+        begun = (BegunRun(attempt) for attempt in due)
+        yield from runs_together(begun, jobs, lambda attempt, run: keep(attempt.planned, run))
 
 
 def _lost_run(arguments: tuple[PlannedRun], reason: str) -> Run:
@@ -317,7 +327,7 @@ def run_planned(planned: PlannedRun) -> Run:
 def _dollars(model: str, asked: Sequence[Exchange]) -> float | None:
     """Return what a run cost, None where that is not known."""
     costs = [cost(model, reply.usage) for _, reply in asked if reply is not None]
-    dollars = [each.dollars for each in costs if each is not None]
+    dollars = [spent.dollars for spent in costs if spent is not None]
     return sum(dollars) if dollars and len(dollars) == len(costs) else None
 
 
@@ -417,6 +427,6 @@ def _estimated(requests: Iterable[str]) -> list[Tokens]:
     return [Tokens(tokens(t), cached) for t, cached in zip(texts, served(texts), strict=True)]
 
 
-def sum_tokens(each: Sequence[Tokens]) -> Tokens:
+def sum_tokens(counts: Sequence[Tokens]) -> Tokens:
     """Return the tokens of several runs or requests together."""
-    return Tokens(sum(one.input for one in each), sum(one.cached for one in each))
+    return Tokens(sum(one.input for one in counts), sum(one.cached for one in counts))

@@ -69,8 +69,10 @@ def _next_step(plan: Sequence[Step], request: Request, calls: Sequence[Call]) ->
     if SAVE_AS not in offered or tool not in offered:
         return plan[0]
     # The scheme `current` takes the receiver away where it is the current object.
-    known, kind = offered[tool].parameters.get("properties", {}), offered[tool].kind
-    return tool, {key: value for key, value in arguments.items() if key != kind or key in known}
+    parameters, kind = offered[tool].parameters.get("properties", {}), offered[tool].kind
+    return tool, {
+        key: value for key, value in arguments.items() if key != kind or key in parameters
+    }
 
 
 def _selection(plan: Sequence[Step], offered: Mapping[str, Tool], request: Request) -> Step | None:
@@ -111,4 +113,4 @@ def _current_object(request: Request) -> str:
 
 def _result_contents(request: Request) -> list[str]:
     results = (m.results for m in request.messages if isinstance(m, Results))
-    return [result.content for each in results for result in each]
+    return [result.content for message in results for result in message]

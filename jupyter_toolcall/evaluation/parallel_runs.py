@@ -10,13 +10,18 @@ from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, Executor, Future
 from contextlib import contextmanager
 from typing import Any, Protocol, TypeVar
 
-from ..core.errors import UsageError
+from ..core.errors import NotRun, UsageError
 from ..core.interrupts import attempt
 from ..session.map_executor import ANSWERS, ONE_SESSION, this_process, window_of
 from ..session.mapped_session import error_line
 from ..session.session import Session
 from ..session.sessions_together import SessionsTogether
+from ..tools.dask_executor import DaskExecutor
+from ..tools.executors import KernelPool
 from ..tools.invoke import TICK
+from ..tools.running_tool import OutcomeUnknown
+from ..tools.tool_task import SentTask, run_task
+from ..tools.worker_code import dumps
 
 
 class Attempt(Protocol):
@@ -42,12 +47,12 @@ def runs_together(attempts: Iterable[A], jobs: int, keep: Callable[[A, Any], Any
     stopped: KeyboardInterrupt | None = None
 
     @contextmanager
-    def opened(each: A) -> Iterator[Session]:
-        yield each.open()
+    def opened(begun: A) -> Iterator[Session]:
+        yield begun.open()
 
-    def on_end(each: A, session: Session | None, error: BaseException | None) -> None:
+    def on_end(begun: A, session: Session | None, error: BaseException | None) -> None:
         if not isinstance(error, KeyboardInterrupt):
-            ended.append(keep(each, each.ended(session, error)))
+            ended.append(keep(begun, begun.ended(session, error)))
 
     try:
         SessionsTogether(opened, on_end, jobs).run(attempts)
@@ -80,7 +85,52 @@ def demand_pickles(parts: Mapping[str, Any]) -> None:
             )
 
 
-def run_alone(function: Callable[..., Any], *arguments: Any) -> Any:
+class _OnceCall(Future[Any]):
+    """A function on a Dask cluster, which no other worker starts again."""
+
+    def __init__(self, call: Future[Any]) -> None:
+        super().__init__()
+        self._call = call
+        call.add_done_callback(self._end)
+
+    def cancel(self) -> bool:
+        """Cancel it unless a worker has begun it; return whether it never will."""
+        return self._call.cancel()
+
+    def _end(self, call: Future[Any]) -> None:
+        if call.cancelled():
+            super().cancel()
+        elif (error := call.exception()) is not None:
+            self.set_exception(error)
+        else:
+            end = call.result().load()
+            self.set_exception(end.error) if end.error else self.set_result(end.result)
+
+
+class _OnceExecutor(Executor):
+    """Runs functions on a Dask cluster, each one once: a future of a lost worker raises
+    OutcomeUnknown. Dask's own executor starts one again.
+    """
+
+    def __init__(self, executor: DaskExecutor) -> None:
+        self._executor = executor
+
+    def submit(self, function: Callable[..., Any], /, *args: Any, **named: Any) -> Future[Any]:
+        call = function, args, named, dict[type, str](), ()
+        sent = SentTask(function.__name__, dumps(call))
+        return _OnceCall(self._executor.submit_sent(run_task, sent))
+
+
+def once_executor(executor: Executor) -> Executor:
+    """Return an executor of any function that starts each one once, also on Dask."""
+    pool: Executor | None = executor
+    if isinstance(executor, KernelPool):
+        executor.connect()
+        pool = executor.pool
+    return _OnceExecutor(pool) if isinstance(pool, DaskExecutor) else executor
+
+
+def evaluation_run(function: Callable[..., Any], *arguments: Any) -> Any:
     """Run a function in a worker, whose other threads run no session meanwhile."""
     with ONE_SESSION:
         return function(*arguments)
@@ -103,21 +153,23 @@ def runs_on_workers(
     try:
         while more or futures:
             while more and len(futures) < window:
-                each = next(pending, None)
-                if each is None:
+                planned = next(pending, None)
+                if planned is None:
                     more = False
                     break
                 try:
-                    futures[executor.submit(run_alone, function, *each)] = each
+                    futures[executor.submit(evaluation_run, function, *planned)] = planned
                 except (BrokenExecutor, RuntimeError) as error:
-                    yield each, lost(each, f"the executor takes no runs: {error_line(error)}")
+                    yield planned, lost(planned, f"the executor takes no runs: {error_line(error)}")
             for future in wait(futures, TICK, FIRST_COMPLETED).done if futures else ():
-                each = futures.pop(future)
+                planned = futures.pop(future)
                 raised = future.exception()
                 if raised is None:
-                    yield each, future.result()
+                    yield planned, future.result()
+                elif isinstance(raised, (NotRun, OutcomeUnknown)):
+                    yield planned, lost(planned, str(raised))
                 else:
-                    yield each, lost(each, f"its worker was lost: {error_line(raised)}")
+                    yield planned, lost(planned, f"its worker was lost: {error_line(raised)}")
     finally:
         for future in futures:
             future.cancel()

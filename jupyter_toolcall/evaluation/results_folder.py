@@ -39,8 +39,10 @@ class ResultsFolder:
     def opened(cls, path: Path) -> Iterator[ResultsFolder]:
         """Open a folder, which this process alone writes; it is created where there is none.
 
-        Raises UsageError where another process writes it.
+        Raises UsageError for a file, and where another process writes it.
         """
+        if path.is_file():
+            raise UsageError(f"{path} is a file; results are kept in a folder")
         path.mkdir(parents=True, exist_ok=True)
         release = DISK.lock(path / RUNS)
         if release is None:

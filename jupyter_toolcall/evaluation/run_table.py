@@ -60,8 +60,8 @@ def _cost_figures(runs: Sequence[Run]) -> tuple[str, ...]:
 
 def mean_dollars(runs: Sequence[Run]) -> float | None:
     """Return what a mean run costs; None where a run's cost is not known."""
-    known = [run.dollars for run in runs if run.dollars is not None]
-    return sum(known) / len(known) if len(known) == len(runs) else None
+    prices = [run.dollars for run in runs if run.dollars is not None]
+    return sum(prices) / len(prices) if len(prices) == len(runs) else None
 
 
 def duration(seconds: float) -> str:

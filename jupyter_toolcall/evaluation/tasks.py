@@ -48,7 +48,7 @@ class Task:
         # Tools hold functions of ours that have no pickle.
         if self.file:
             return task_in, (self.file, self.name)
-        return Task, tuple(getattr(self, each.name) for each in fields(self))
+        return Task, tuple(getattr(self, part.name) for part in fields(self))
 
     def __post_init__(self) -> None:
         if problem := _problem(self) or _problem_of_plan(self):
@@ -101,7 +101,7 @@ def _problem_of_plan(task: Task) -> str:
 
 def _types(outputs: Mapping[str, Any]) -> dict[str, str]:
     """Return the name of each output's type; an output may be a pair with a text."""
-    types = {n: each[0] if isinstance(each, tuple) else each for n, each in outputs.items()}
+    types = {n: output[0] if isinstance(output, tuple) else output for n, output in outputs.items()}
     return {n: kind_name(t) if isinstance(t, type) else str(t) for n, t in types.items()}
 
 

@@ -107,12 +107,12 @@ def _returns_nothing(function: Any) -> bool:
     if not inspect.isfunction(function):
         return False
     before, ends = None, []
-    for each in dis.get_instructions(function):
-        if each.opname == "RETURN_CONST":
-            ends.append(each.argval)
-        elif each.opname == "RETURN_VALUE":
+    for instruction in dis.get_instructions(function):
+        if instruction.opname == "RETURN_CONST":
+            ends.append(instruction.argval)
+        elif instruction.opname == "RETURN_VALUE":
             ends.append(before.argval if before and before.opname == "LOAD_CONST" else function)
-        before = each
+        before = instruction
     return all(end is None for end in ends)
 
 
@@ -175,11 +175,16 @@ def method_of(node: ast.ClassDef, name: str) -> Callee:
 
     Raises Unwritable where the class has none of that name.
     """
-    for each in node.body:
-        if isinstance(each, (ast.FunctionDef, ast.AsyncFunctionDef)) and each.name == name:
-            shape = shaped_by(each)
-            marks = {ast.unparse(mark) for mark in each.decorator_list}
-            return replace(shape if "staticmethod" in marks else _bound(shape, each), method=name)
+    for statement in node.body:
+        if (
+            isinstance(statement, (ast.FunctionDef, ast.AsyncFunctionDef))
+            and statement.name == name
+        ):
+            shape = shaped_by(statement)
+            marks = {ast.unparse(mark) for mark in statement.decorator_list}
+            return replace(
+                shape if "staticmethod" in marks else _bound(shape, statement), method=name
+            )
     raise Unwritable(f"{node.name}.{name}, which stands in no cell")
 
 

@@ -117,7 +117,7 @@ def reference(thing: Any) -> Code:
     return Code(name, frozenset({Need(module, name.partition(".")[0])}))
 
 
-def is_found(thing: Any) -> bool:
+def is_importable(thing: Any) -> bool:
     """Return whether some module has a class or a function under a name."""
     return next(_homes(thing), None) is not None
 
@@ -162,7 +162,7 @@ def _homes(thing: Any) -> Iterator[tuple[str, str]]:
 
 
 def _is_there(thing: Any, module: str, name: str) -> bool:
-    """A class that was defined anew, as by a cell that ran twice, is found under its name."""
+    """A class that was defined again, as by a cell that ran twice, is found under its name."""
     named: Any = sys.modules.get(module)
     for part in name.split("."):
         named = getattr(named, part, None)
@@ -308,7 +308,7 @@ def _pair(key: Code, item: Code) -> Code:
 
 
 def _instance(value: Any, inner: Callable[[Any], Code]) -> Code:
-    cls = known_class(type(value))
+    cls = plain_class(type(value))
     if hasattr(value, "get_secret_value"):
         raise Unwritable("a secret")
     if isinstance(value, enum.Enum):
@@ -322,10 +322,10 @@ def _instance(value: Any, inner: Callable[[Any], Code]) -> Code:
     return _by_attributes(value, cls, head, inner)
 
 
-def known_class(cls: Any) -> Any:
+def plain_class(cls: Any) -> Any:
     """A model that was made to take objects by name stands for the model that it was made of."""
     base = cls.__bases__[0] if issubclass(cls, BaseModel) else cls
-    return base if base.__name__ == cls.__name__ and not is_found(cls) else cls
+    return base if base.__name__ == cls.__name__ and not is_importable(cls) else cls
 
 
 def _member(value: enum.Enum, head: Code) -> Code:
@@ -365,7 +365,7 @@ def _parameters(cls: Any) -> list[str]:
 
 
 def _default(field: dataclasses.Field[Any]) -> Any:
-    """Return what a field is where it is left out; a list is made anew."""
+    """Return what a field is where it is left out; each time a new list."""
     made: Any = field.default_factory
     return made() if made in (list, dict, set, tuple) else field.default
 
@@ -380,8 +380,8 @@ def _alike(one: Any, other: Any, depth: int) -> bool:
     """Return whether two values are equal, as far as can be told."""
     if one is other:
         return True
-    cls = known_class(type(one))
-    if cls is not known_class(type(other)) or depth > DEEPEST:
+    cls = plain_class(type(one))
+    if cls is not plain_class(type(other)) or depth > DEEPEST:
         return False
     if cls in (list, tuple):
         pairs = zip(one, other, strict=False)

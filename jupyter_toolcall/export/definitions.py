@@ -393,11 +393,11 @@ def _sorted_imports(imports: Iterable[Import]) -> Iterator[str]:
     """Return imports as a person would write them: modules first, names of one together."""
     known = sorted(imports, key=lambda each: (each.name != "", each.module, each.name))
     groups: dict[str, list[Import]] = {}
-    for each in known:
-        if each.name:
-            groups.setdefault(each.module, []).append(each)
+    for imported in known:
+        if imported.name:
+            groups.setdefault(imported.module, []).append(imported)
         else:
-            yield str(each)
+            yield str(imported)
     for module, names in groups.items():
         listed = dict.fromkeys(str(each).partition(" import ")[2] for each in names)
         yield f"from {module} import {', '.join(listed)}"

@@ -310,27 +310,27 @@ def messages(cursor: Cursor, exact: bool) -> str:
     return json.dumps(document, indent=1, ensure_ascii=False) + "\n"
 
 
-def _turn(each: Exchange, request: Any) -> dict[str, Any]:
-    reply = to_json(each.reply)
+def _turn(exchange: Exchange, request: Any) -> dict[str, Any]:
+    reply = to_json(exchange.reply)
     return {
-        "turn": each.turn,
-        "model": each.model,
+        "turn": exchange.turn,
+        "model": exchange.model,
         "request": request,
         "reply": {key: item for key, item in reply.items() if key not in ("type", "offered")},
-        "usage": None if each.usage is None else asdict(each.usage),
-        "ms": each.ms,
+        "usage": None if exchange.usage is None else asdict(exchange.usage),
+        "ms": exchange.ms,
     }
 
 
-def _body(each: Exchange) -> Any:
-    return request_data(each.request) if each.body is None else each.body
+def _body(exchange: Exchange) -> Any:
+    return request_data(exchange.request) if exchange.body is None else exchange.body
 
 
-def _recorded(cursor: Cursor, each: Exchange) -> dict[str, Any]:
+def _recorded(cursor: Cursor, exchange: Exchange) -> dict[str, Any]:
     """Return a request with the texts that the journal has of it."""
     journal = cursor.context.journal
-    sent, texts = state_at(journal, each.entry).sent, journal.texts
-    request = request_data(each.request)
-    tools = (texts.get(sent.get(tool.name) or "") for tool in each.request.tools)
+    sent, texts = state_at(journal, exchange.entry).sent, journal.texts
+    request = request_data(exchange.request)
+    tools = (texts.get(sent.get(tool.name) or "") for tool in exchange.request.tools)
     system = texts.get(sent.get("") or "", request["system"])
     return {**request, "system": system, "tools": [tool for tool in tools if tool is not None]}

@@ -1,4 +1,4 @@
-"""What something came of: calls, inputs, and the instances that calls went on with."""
+"""Where an object comes from: calls, inputs, and the instances whose state calls used."""
 
 from __future__ import annotations
 
@@ -128,13 +128,13 @@ class Explanation:
 
     def __str__(self) -> str:
         lines, prompt = [self.what], ""
-        for each in self.reasons:
-            if each.prompt and each.prompt != prompt:
-                prompt = each.prompt
+        for reason in self.reasons:
+            if reason.prompt and reason.prompt != prompt:
+                prompt = reason.prompt
                 shown = [visible_text(line, 1_000) for line in prompt.strip().splitlines()]
                 first, *more = shown or [""]
                 lines += [f"You asked: {first}", *(f"  {line}" for line in more)]
-            lines.append(f"  {each.text}")
+            lines.append(f"  {reason.text}")
         return "\n".join([*lines, "", self.code] if self.code else lines)
 
     __repr__ = __str__
@@ -142,13 +142,13 @@ class Explanation:
     def _repr_markdown_(self) -> str:
         parts, prompt = [f"**{plain(self.what)}**"], ""
         items: list[str] = []
-        for each in self.reasons:
-            if each.prompt and each.prompt != prompt:
-                prompt = each.prompt
+        for reason in self.reasons:
+            if reason.prompt and reason.prompt != prompt:
+                prompt = reason.prompt
                 parts += ["\n".join(items)] if items else []
                 parts.append(f"You asked: {plain(prompt)}")
                 items = []
-            items.append(f"- {plain(each.text)}")
+            items.append(f"- {plain(reason.text)}")
         parts += ["\n".join(items)] if items else []
         return "\n\n".join([*parts, fenced(self.code)] if self.code else parts)
 
@@ -173,11 +173,11 @@ def explain(session: ExportedSession, name: str) -> Explanation:
         return _of_data(cursor, name, output)
     object_name = str(output) if output is not None else name
     if object_name not in state.objects:
-        raise UsageError(f"nothing is called {name!r:.60} here.{_known(name, state)}")
+        raise UsageError(f"nothing is called {name!r:.60} here.{_existing_name(name, state)}")
     return _of_object(session, name, object_name)
 
 
-def _known(name: str, state: State) -> str:
+def _existing_name(name: str, state: State) -> str:
     known = [*state.names, *state.outputs, *state.order]
     newest = ", ".join([*reversed(state.names)][:5])
     return nearest(name, known) or f" There are {newest or 'no objects yet'}"

@@ -1,6 +1,6 @@
-"""A session that nothing can go on from: its tools are the definitions that were sent.
+"""A session that cannot continue: its tools are the definitions that were sent.
 
-What their results said is told in the very words that the file has of them.
+Results are the texts that the file has of them.
 """
 
 from __future__ import annotations
@@ -69,7 +69,7 @@ class RecordedResults:
 
 
 def read_only_cursor(journal: Journal, head: str, words: Mapping[str, str]) -> Cursor:
-    """Return a place of a journal that nothing can go on from; `words` are those of results."""
+    """Return a cursor that cannot continue; `words` are the texts of results."""
     state = state_at(journal, head)
     box = Toolbox(*_tools(journal, head, state))
     scheme = RecordedResults(scheme_recorded(state.opened.scheme), words)
@@ -140,7 +140,7 @@ class SavedSession:
     def arguments(self, call: CallRecord, object_code: ObjectCode) -> dict[str, Code]:
         tool, state = self.cursor.context.toolbox.get(call.tool), self.cursor.state
         known = (
-            (argument, state.object_made_by(producer)) for argument, producer in call.uses.items()
+            (argument, state.produced_object(producer)) for argument, producer in call.uses.items()
         )
         objects = {argument: state.name_of(made) for argument, made in known if made is not None}
         schema = tool.parameters if tool else {}
@@ -210,21 +210,21 @@ class SavedSession:
 
     def _classes(self) -> Iterator[ast.ClassDef]:
         """Yield the classes of the variables that were given as tools."""
-        for name in self._tools_given():
-            cls = self._node(self._made_by(name))
+        for name in self._tool_variables():
+            cls = self._node(self._constructor(name))
             if isinstance(cls, ast.ClassDef):
                 yield cls
 
-    def _tools_given(self) -> Iterator[str]:
+    def _tool_variables(self) -> Iterator[str]:
         """Yield the variables that were given as tools, those in a toolbox too."""
         for name in self.given:
             yield name
-            if self._made_by(name) == "Toolbox":
+            if self._constructor(name) == "Toolbox":
                 value = _value_of(self._node(name), name)
                 parts = value.args if isinstance(value, ast.Call) else ()
                 yield from (part.id for part in parts if isinstance(part, ast.Name))
 
-    def _made_by(self, name: str) -> str:
+    def _constructor(self, name: str) -> str:
         """Return the class, or the function, whose call a variable is; "" for none."""
         value = _value_of(self._node(name), name)
         function = value.func if isinstance(value, ast.Call) else None
@@ -259,11 +259,11 @@ class SavedSession:
         return "can't be copied" in self.notes.get(name, "") or _is_frozen(cls)
 
     def instance_variable(self, name: str) -> str:
-        return next((each for each in self._tools_given() if self._makes(each, name)), "")
+        return next((each for each in self._tool_variables() if self._makes(each, name)), "")
 
     def _makes(self, variable: str, group: str) -> bool:
         """Return whether a variable holds an instance whose tools have this name."""
-        made = self._made_by(variable)
+        made = self._constructor(variable)
         return made != "" and (group in (made, variable) or _named(self._node(made), group))
 
 
@@ -274,12 +274,12 @@ def _main(name: str) -> Code:
 def _node_in(text: Text | None, name: str) -> ast.stmt | None:
     if text is None:
         return None
-    for each in reversed(text.statements):
-        if name in each.binds:
-            imported = each.imports
+    for statement in reversed(text.statements):
+        if name in statement.binds:
+            imported = statement.imports
             if imported is not None and imported.module == WORLD:
                 return _node_in(module_text(WORLD), imported.name)
-            return each.node
+            return statement.node
     return None
 
 

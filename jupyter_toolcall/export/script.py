@@ -111,10 +111,10 @@ class ObjectCode(Protocol):
 # -- names --------------------------------------------------------------------------------
 
 
-def variables(names: Iterable[str], taken: Collection[str] = ()) -> dict[str, str]:
+def variables(names: Iterable[str], used_names: Collection[str] = ()) -> dict[str, str]:
     """Return a variable for each object: `potato_2` for `Potato#2`."""
     result: dict[str, str] = {}
-    used = set(taken)
+    used = set(used_names)
     for name in names:
         kind, _, number = name.partition("#")
         bare = re.sub(r"\W", "_", kind).lower()

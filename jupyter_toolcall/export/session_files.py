@@ -87,14 +87,16 @@ def written(
     target = output or source.with_suffix(made.endings[0])
     many = len(held) > 1 or target == source
     with progress_bar(len(held), source.name, "session") as moved:
-        for each in held:
-            path = target.with_name(f"{_stem(target, made)}-{each.label}{_ending(target, made)}")
+        for session_file in held:
+            path = target.with_name(
+                f"{_stem(target, made)}-{session_file.label}{_ending(target, made)}"
+            )
             try:
                 with damage_refused():
-                    at = export(each.session, path if many else target, made.name, force)
+                    at = export(session_file.session, path if many else target, made.name, force)
             except BrokenJournal as error:
-                raise UsageError(f"{source}: {each.where}: {error}") from None
-            yield at, each.where
+                raise UsageError(f"{source}: {session_file.where}: {error}") from None
+            yield at, session_file.where
             moved.update()
 
 
@@ -138,12 +140,12 @@ def _notebook(path: Path, tool_names: ToolNames) -> Iterator[FileSession]:
     ways = {head: {e.id for e in held.journal.path(head)} for head in heads if head}
     code = [source or "" for source in cell_sources(path)]
     tools = [_tools_of(source, tool_names) for source in code]
-    for each, head in zip(saved, heads, strict=True):
-        # What another one goes on from is a part of that.
+    for saved_session, head in zip(saved, heads, strict=True):
+        # A session that another one continues is a part of that one.
         if head and not any(head in way and head != other for other, way in ways.items()):
-            cells = slice(each.cell or None)
+            cells = slice(saved_session.cell or None)
             names = tuple(dict.fromkeys(name for cell in tools[cells] for name in cell))
-            yield _held(each, held.journal, head, path, code[cells], names)
+            yield _held(saved_session, held.journal, head, path, code[cells], names)
 
 
 def _held(

@@ -183,7 +183,7 @@ def statement(draft: Draft, ran: CallRecord) -> Line:
     else:
         code = _awaited(draft, callee.called(arguments, subject), callee)
         # What an instance gives out may change with it later.
-        code = _taken(draft, ran, copied(code) if instance and results else code)
+        code = _unpacking(draft, ran, copied(code) if instance and results else code)
     draft.there |= {made.producer for made in own}
     # What an instance was given it may change later.
     kept = [draft.variable_of(made) for made in changed if instance]
@@ -192,7 +192,7 @@ def statement(draft: Draft, ran: CallRecord) -> Line:
     return Line(joined("", lines, "", "\n"), edited(ran), behind(ran, own, draft.state))
 
 
-def _taken(draft: Draft, ran: CallRecord, code: Code) -> Code:
+def _unpacking(draft: Draft, ran: CallRecord, code: Code) -> Code:
     """Return the assignments that take a call's result apart. Raises Unwritable."""
     own, outcome = ran.produced, ran.outcome
     if isinstance(outcome, Made):
@@ -341,8 +341,8 @@ def input_line(draft: Draft, made: Made, variable: str = "") -> Line:
     except (Absent, Unwritable) as error:
         looks = _looks(draft, made) if isinstance(error, Unwritable) else ""
         name = draft.state.name_of(made)
-        said = f"{name} was {about(made)}{looks and f', {looks}'}"
-        return _unwritten(draft, to, name, said, error, variable)
+        sentence = f"{name} was {about(made)}{looks and f', {looks}'}"
+        return _unwritten(draft, to, name, sentence, error, variable)
     behind = visible_text(made.description, SHORT) if made.description else ""
     return Line(assigned([to], code), behind=behind)
 

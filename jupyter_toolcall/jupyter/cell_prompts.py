@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import itertools
 import re
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from ..core.branches import is_prompt
 from ..core.errors import UsageError
+from ..core.events import Asked
 from ..core.journal import Journal
 from ..core.journal_entries import Entry
 from ..core.text import nearest_name
@@ -65,7 +67,7 @@ def filled_prompt(text: str, session: Session, variables: Variables) -> str:
 def add_prompt(session: Session, text: str, fresh: bool) -> Session:
     """Return the session with a prompt.
 
-    Where the journal has that very prompt at this point, what was recorded after it is
+    Where the journal has that prompt at this point, what was recorded last after it is
     replayed, up to the next prompt. With `fresh` it is asked on a new branch: from where
     it was asked before on this one, else from the head.
     """
@@ -75,30 +77,39 @@ def add_prompt(session: Session, text: str, fresh: bool) -> Session:
     if fresh:
         return session.at(repeat_prompt(cursor, asked))
     context, journal = cursor.context, cursor.context.journal
-    children = journal.children(cursor.head)
-    same = next((each for each in children if journal[each].event == asked), None)
-    if same is not None:
-        return session.at(Cursor(context, same, _recorded_after(journal, same)))
+    if same := [*_same_prompts(journal, cursor.head, asked)]:
+        prompt, recorded = _recorded_last(journal, same)
+        return session.at(Cursor(context, prompt, recorded))
     entry = journal.append(cursor.head, asked, {"at": context.clock()})
     return session.at(Cursor(context, entry.id))
 
 
-def _recorded_after(journal: Journal, prompt: str) -> ReplayQueue:
-    """Return the entries from a prompt to the newest entry after it, up to the next prompt.
+def _same_prompts(journal: Journal, head: str, asked: Asked) -> Iterator[str]:
+    """Yield the entries after a head that ask the same, for the first time or once more."""
+    for child in journal.children(head):
+        event = journal[child].event
+        if isinstance(event, Asked) and replace(event, again=0) == asked:
+            yield child
+
+
+def _recorded_last(journal: Journal, prompts: Sequence[str]) -> tuple[str, ReplayQueue]:
+    """Return the prompt, of some, that the newest entry after them comes from, and the entries
+    from it to that entry, up to the next prompt.
 
     A replay that was interrupted there continues with what it had still to replay.
     """
-    after = [prompt]
+    after = [*prompts]
     for each in after:
         after += journal.children(each)
     known = set(after)
     newest = next(entry.id for entry in reversed([*journal]) if entry.id in known)
+    prompt = next(e.id for e in reversed(journal.path(newest)) if e.id in prompts)
     path = journal.path(newest, after=prompt)
     if len(entries := _up_to_prompt(path)) < len(path):
-        return ReplayQueue(entries)
+        return prompt, ReplayQueue(entries)
     following = unfinished_replay(journal, newest)
     following = replace(following, entries=_up_to_prompt(following.entries))
-    return ReplayQueue(entries, following=following)
+    return prompt, ReplayQueue(entries, following=following)
 
 
 def _up_to_prompt(entries: tuple[Entry, ...]) -> tuple[Entry, ...]:

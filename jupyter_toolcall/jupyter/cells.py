@@ -24,7 +24,7 @@ from ..engine.outdated import changed_tools
 from ..engine.recorded_results import with_recorded_results
 from ..engine.session_values import SessionValues
 from ..schemes.messages import Model
-from ..session.recorded_decisions import notebook_results
+from ..session.recorded_decisions import entries_of, notebook_results
 from ..session.session import Session
 from ..storage.file_system import DISK, Files, replace_file
 from ..storage.journal_file import (
@@ -54,8 +54,8 @@ NOT_ON_DISK = (
     "_.save('{0}.jsonl') after its cell keeps it."
 )
 COPIED = (
-    "This notebook was copied or renamed: session{} goes on with all that happened there, and "
-    "is kept apart from it from now on; --fresh begins anew."
+    "This notebook was copied or renamed: session{} continues with a copy of "
+    "its journal; --fresh starts over."
 )
 LINKS = ".copies"
 """The ending of the file that names the copies of a journal."""
@@ -188,7 +188,7 @@ class Cells:
         return self.sessions[wanted]
 
     def session(self, options: Options, variables: Variables) -> Session:
-        """Return the session of a cell: opened, continued, or set up anew."""
+        """Return the session of a cell: opened, continued, or set up again."""
         self.reopen_journals()
         name = options.session
         known = self.sessions.get(name or self.last or "")
@@ -204,10 +204,10 @@ class Cells:
             return self.keep(Session.here(Cursor(context, head), name))
         if options.written & SET_UP:
             merged = merged_options(self._options[known.name], options)
-            known = self._set_up_anew(known, merged, variables)
+            known = self._set_up_again(known, merged, variables)
         elif known.name in self._options and self._has_moved_on(known, variables):
             model = known.cursor.context.model
-            known = self._set_up_anew(known, self._options[known.name], variables, model)
+            known = self._set_up_again(known, self._options[known.name], variables, model)
         self._note_changed_tools(known)
         return known
 
@@ -260,7 +260,7 @@ class Cells:
                 "%toolchat replay runs it again"
             )
 
-    def _set_up_anew(
+    def _set_up_again(
         self, known: Session, options: Options, variables: Variables, model: Model | None = None
     ) -> Session:
         """Return a session with changed options: a new `Opened` at its head."""
@@ -357,7 +357,7 @@ def _copied_session(notebook: str, name: str) -> str:
     """Copy the journal of a session to a notebook that shows the session and has no journal of it.
 
     Returns what is to be printed about it, "" where there is none. Raises nothing: where it can't
-    be read or written the session begins anew.
+    be read or written the session starts over.
     """
     path, seal = journal_file(notebook, name), signer(journals_folder())
     others = (
@@ -365,14 +365,15 @@ def _copied_session(notebook: str, name: str) -> str:
     )
     with contextlib.suppress(OSError, ToolcallError):
         # Where no other notebook has such a session, this one need not be read.
-        heads = [*_heads(Path(notebook), name)] if others else []
-        for other in others if heads else ():
+        shown = dict(_shown_entries(Path(notebook), name)) if others else {}
+        for other in others if shown else ():
             known = read_journal(other, seal=seal)
-            if shared := [head for head in heads if head in known]:
+            if heads := [head for head in shown if head in known]:
                 path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
                 _link(other, path)
                 _link(path, other)
-                replace_file(path, _led_to(known, shared).dumps(seal))
+                wanted = {*heads}.union(*(shown[head] for head in heads))
+                replace_file(path, _part_of(known, wanted).dumps(seal))
                 return COPIED.format(f" {name!r}" if name else "")
     return ""
 
@@ -402,31 +403,35 @@ def _mark_runs_elsewhere(path: Path, journal: Journal) -> None:
 def _linked(path: Path) -> set[Path]:
     """Return the journals that were copied from one, or that it was copied from."""
     linked, unread = {path}, [path]
-    for each in unread:
+    for journal_path in unread:
         with contextlib.suppress(OSError, UnicodeDecodeError):
-            names = each.with_suffix(LINKS).read_text(encoding="utf-8").splitlines()
+            names = journal_path.with_suffix(LINKS).read_text(encoding="utf-8").splitlines()
             new = {path.parents[1] / name for name in names} - linked
             linked |= new
             unread += new
     return linked - {path}
 
 
-def _heads(notebook: Path, name: str) -> Iterator[str]:
-    """Yield where a notebook's outputs say that a session stood."""
+def _shown_entries(notebook: Path, name: str) -> Iterator[tuple[str, list[str]]]:
+    """Yield the head of a session that each output shows, with the entries of all its branches."""
     for saved in saved_sessions(notebook):
         rows = saved.data.get("rows", {}).get("session", ())
         if name in [str(row.get("name", "")) for row in rows]:
-            yield str(saved.data["journal"]["head"])
+            part = saved.data["journal"]
+            yield str(part["head"]), [entry for entry, *_ in entries_of(part)]
 
 
-def _led_to(known: Journal, heads: list[str]) -> Journal:
-    """Return a journal of what led to some entries of another one."""
-    made = Journal()
-    made.texts.update(known.texts)
-    for head in heads:
-        for entry in known.path(head):
-            made.append(entry.parent, entry.event, entry.meta, entry.verified)
-    made.labels.update({key: label for key, label in known.labels.items() if key in made})
+def _part_of(known: Journal, wanted: set[str]) -> Journal:
+    """Return a journal of some entries of another one, and of what led to them."""
+    part = Journal()
+    for entry in reversed([*known]):
+        if entry.id in wanted and entry.parent:
+            wanted.add(entry.parent)
+    part.texts.update(known.texts)
+    for entry in known:
+        if entry.id in wanted:
+            part.append(entry.parent, entry.event, entry.meta, entry.verified)
+    part.labels.update({key: label for key, label in known.labels.items() if key in part})
     # The other notebook may act on its approvals, or have done so since.
-    made.mark_open_calls("copied")
-    return made
+    part.mark_open_calls("copied")
+    return part

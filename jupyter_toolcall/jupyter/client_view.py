@@ -84,8 +84,8 @@ def _first_line(tool: Tool) -> str:
 
 def _list_part(name: str, rows: Iterable[dict[str, Any]], query: str) -> dict[str, Any]:
     """Return under `name` the first rows with the text `query`, and the number of further ones."""
-    word = query.lower()
-    fitting = [row for row in rows if word in f"{row['name']} {row['description']}".lower()]
+    needle = query.lower()
+    fitting = [row for row in rows if needle in f"{row['name']} {row['description']}".lower()]
     more = len(fitting) - MOST_LISTED
     return {name: fitting[:MOST_LISTED]} | ({f"more_{name}": more} if more > 0 else {})
 
@@ -104,10 +104,9 @@ def description(session: Session, name: str) -> dict[str, Any]:
     tools = {tool.name: tool for tool in tools_of(session)}
     if name in tools:
         tool = tools[name]
-        data = {**tool.definition(), "read_only": tool.read_only, "idempotent": tool.idempotent}
-        return _hide_secrets(
-            session, data | {"returns": tool.result, "asks_person": tool.for_person}
-        )
+        marks = {"read_only": tool.read_only, "idempotent": tool.idempotent}
+        marks |= {"destructive": tool.destructive, "asks_person": tool.for_person}
+        return _hide_secrets(session, tool.definition() | marks | {"returns": tool.result})
     obj = object_named(session, name, tools)
     return _hide_secrets(
         session,

@@ -75,8 +75,8 @@ def matcher(context: CompletionContext) -> dict[str, Any]:
 
 def _fragment(line: str) -> str:
     """Return what stands of a word before the cursor."""
-    found = _FRAGMENT.search(line)
-    return found[0] if found else ""
+    match = _FRAGMENT.search(line)
+    return match[0] if match else ""
 
 
 def _option_words(line: str, fragment: str) -> Iterable[str]:
@@ -144,14 +144,14 @@ def _subcommand_words(line: str) -> Iterable[str]:
     from .subcommands import subcommands
 
     words, cells = line.split(), _cells()
-    found: list[str] = []
+    candidates: list[str] = []
     if len(words) > 1 and (line.endswith(" ") or len(words) > 2):
         session = _last_session()
         if words[1] in ("branch", "checkout", "diff") and session is not None:
-            found = [*session.branch_names]
+            candidates = [*session.branch_names]
         elif (extension := cells.extension_of(words[1])) is not None:
-            found = extension.complete_subcommand(words[1])
-    return found or subcommands()
+            candidates = extension.complete_subcommand(words[1])
+    return candidates or subcommands()
 
 
 def _prompt_words(line: str, after: str) -> list[str]:
@@ -180,7 +180,7 @@ def help_at(code: str, at: int) -> dict[str, str]:
 def word_at(code: str, at: int) -> str:
     """Return the word at a position or right before it, "" where there is none."""
     spans = _WORD.finditer(code)
-    return next((found[0] for found in spans if found.start() <= at <= found.end()), "")
+    return next((match[0] for match in spans if match.start() <= at <= match.end()), "")
 
 
 def _option_help(word: str, before: str) -> str:

@@ -44,7 +44,7 @@ def add_flag(flag: Flag) -> None:
 
 
 def add_replay_source(ending: str, noun: str) -> None:
-    """Let `--replay` name files with an ending; the help calls what replays them by a noun."""
+    """Let `--replay` name files with an ending; the help calls such a file by a noun."""
     REPLAY_SOURCES[ending] = noun
 
 

@@ -37,11 +37,15 @@ def split(text: str) -> list[str]:
     for match in _JSON.finditer(text):
         with contextlib.suppress(ValueError):
             _, end = json.JSONDecoder().raw_decode(text, match.end())
-            return [*_words(text[: match.start()]), text[match.start() : end], *split(text[end:])]
-    return _words(text)
+            return [
+                *_split_line(text[: match.start()]),
+                text[match.start() : end],
+                *split(text[end:]),
+            ]
+    return _split_line(text)
 
 
-def _words(text: str) -> list[str]:
+def _split_line(text: str) -> list[str]:
     try:
         return shlex.split(text)
     except ValueError:
@@ -153,7 +157,7 @@ def reply_by_input(session: Session, ask: Callable[[str], str]) -> None:
 def turn_as_text(turn: YourTurn, cursor: Cursor, who: str = replying.YOU) -> str:
     """Return a turn of the model as the text that a person reads; `who` begins it."""
     lines = [f"{who}, turn {turn.turn}: {turn.prompt}"]
-    lines += [f"{each.tool or 'told'}: {each.text}" for each in turn.told]
+    lines += [f"{each.tool or 'message'}: {each.text}" for each in turn.told]
     tools = filter(None, (cursor.tool_named(name) for name in turn.tools))
     for number, tool in enumerate(tools, 1):
         names = ", ".join(tool.parameters.get("properties", {}))

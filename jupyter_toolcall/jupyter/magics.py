@@ -157,14 +157,14 @@ def _notebook() -> Any:
 class ToolChat(Configurable):
     """What `%%toolchat` does where a cell does not say; extensions add settings."""
 
-    model = Unicode("", help="Who answers, such as scripted:kitchen.").tag(config=True)
-    scheme = Unicode("select", help="How tools are shown to the model.").tag(config=True)
+    model = Unicode("", help="The model, such as scripted:kitchen.").tag(config=True)
+    scheme = Unicode("select", help="How tools are presented to the model.").tag(config=True)
     approve = Unicode("ask", help="Which calls wait for you.").tag(config=True)
-    share = Unicode("sample", help="What is sent of a table.").tag(config=True)
+    share = Unicode("sample", help="What a model is sent of a table.").tag(config=True)
     withhold = List(Unicode(), help="Columns whose values are never sent.").tag(config=True)
     mcp_servers = Dict(help="MCP servers by name, as in .mcp.json.").tag(config=True)
     language = Unicode("", help="The panel's language outside JupyterLab: de.").tag(config=True)
-    max_turns = Int(50, help="Replies of the model before a run stops.").tag(config=True)
+    max_turns = Int(50, help="How many replies a run may have.").tag(config=True)
     jobs = Int(1, help="Read-only calls of one reply that run together.").tag(config=True)
 
     def settings(self) -> dict[str, Any]:

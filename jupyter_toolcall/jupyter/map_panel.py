@@ -9,11 +9,12 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Callable, Coroutine, Mapping
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from dataclasses import dataclass, field
 from typing import Any
 
-from ..core.errors import ToolcallError
+from ..core.errors import ToolcallError, UsageError
+from ..core.interface_text import on_wire
 from ..core.text import shortened_text
 from ..engine.person_model import idle_phase
 from ..session.map_table import cells, map_html, map_text, ordered
@@ -64,7 +65,7 @@ class MapPanel:
     sessions: SessionMap
     shell: Any
     texts: Mapping[str, Any]
-    """The catalogue of the person's language."""
+    """The catalogue of the person's language; empty for that of the page."""
     table: SessionTable = field(init=False)
     opened: OpenSession | None = None
     _status: str = ""
@@ -108,6 +109,8 @@ class MapPanel:
         match dict(message):
             case {"type": "show", "status": str(status), "first": int(first)}:
                 self._list(status if status in STATUSES else "", first)
+            case {"type": "hello", "language": str(language)} if not self.texts:
+                self._translate(language)
             case {"type": "open", "index": int(index)} if 0 <= index < len(self.sessions):
                 try:
                     self._open(index)
@@ -116,6 +119,12 @@ class MapPanel:
             case {"type": "close"}:
                 self._close()
         self.send()
+
+    def _translate(self, language: str) -> None:
+        """Show the table in the language of its page, where there is a catalogue of it."""
+        with suppress(UsageError):
+            self.texts = catalogue(language)
+            self.table.texts = dict(self.texts)
 
     def _list(self, status: str, first: int) -> None:
         summaries = self.sessions.summaries
@@ -140,7 +149,7 @@ class MapPanel:
             "listed": len(self._order),
             "size": SIZE,
             "errors": [list(pair) for pair in sessions.errors.items()][:SIZE],
-            "note": self._note or sessions.note,
+            "note": on_wire(self._note or sessions.note),
             "opened": opened,
             "prompt": shortened_text(" ".join(prompt.split()), PROMPT),
         }
@@ -156,7 +165,7 @@ class MapPanel:
             "calls": row.calls,
             "turns": row.turns,
             "tokens": row.tokens,
-            "note": cells(each)[-1],
+            "note": on_wire(cells(each)[-1]),
         }
 
     def _changed(self, index: int) -> None:

@@ -13,10 +13,10 @@ from ..sources.mcp_connection import connection_to, connections
 from ..sources.mcp_servers import ServerAddress, allow, confirmed_address, named_servers
 
 HELP = """\
-  mcp                        the MCP servers that -t mcp:NAME can use
-  mcp allow NAME             allow a server that a file names to be used on this computer
-  mcp stop NAME              end the connection to a server, and its program
-  prompt                     the prompts of the MCP servers that are connected
+  mcp                        list the MCP servers that -t mcp:NAME can use
+  mcp allow NAME             allow the use of a server that a file names
+  mcp stop NAME              disconnect from a server, and stop its program
+  prompt                     list the prompts of the connected MCP servers
   prompt NAME [KEY=VALUE]    write a prompt into the next cell (SERVER:NAME where two have it)
 """
 

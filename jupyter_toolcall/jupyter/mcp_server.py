@@ -316,7 +316,12 @@ def _fixed_tool(name: str, description: str, schema: dict[str, Any]) -> types.To
 
 
 def _own_tool(tool: Tool) -> types.Tool:
-    hints = types.ToolAnnotations(read_only_hint=tool.read_only, idempotent_hint=tool.idempotent)
+    hints = types.ToolAnnotations(
+        read_only_hint=tool.read_only,
+        idempotent_hint=tool.idempotent,
+        # Without a hint a client takes it that a tool which writes may destroy.
+        destructive_hint=tool.destructive or None,
+    )
     schema = {"type": "object", **tool.parameters}
     text = tool.description
     return types.Tool(name=tool.name, description=text, input_schema=schema, annotations=hints)

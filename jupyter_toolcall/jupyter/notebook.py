@@ -19,7 +19,7 @@ from typing import Any
 from IPython import get_ipython
 from IPython.display import display
 
-from ..core.errors import Absent, Stopped, ToolcallError, Unfinished
+from ..core.errors import Absent, Lost, Stopped, ToolcallError, Unfinished
 from ..core.text import print_text
 from ..engine import person_model as replying
 from ..session.session import Session
@@ -64,7 +64,7 @@ class Notebook:
         self.cells.warn_not_on_disk(options.session)
         controller = self._begin(options, body, panel=True)
         try:
-            if await self._is_heard(controller) or not options.wait:
+            if await self._panel_answers(controller) or not options.wait:
                 await controller.run(options.wait)
             else:
                 await run_by_input(controller)
@@ -148,7 +148,7 @@ class Notebook:
         message: Mapping[str, Any] = kernel.get_parent("shell") if kernel is not None else {}
         return message
 
-    async def _is_heard(self, controller: PanelController) -> bool:
+    async def _panel_answers(self, controller: PanelController) -> bool:
         """Return whether a panel can be heard in this kernel while a cell waits."""
         until = time.monotonic() + HELLO
         while not (controller.greeted or self.panels_connect) and time.monotonic() < until:
@@ -205,8 +205,14 @@ class Notebook:
 
     def _bind(self, session: Session) -> None:
         """Bind outputs; what was made in another kernel is not at hand before a replay."""
-        with contextlib.suppress(Absent):
-            self.shell.user_ns.update(session.outputs)
+        values, state = session.cursor.context.values, session.state
+        for name in state.outputs:
+            try:
+                self.shell.user_ns.update(values.outputs(state, [name]))
+            except Lost as error:
+                print_text(f"toolchat: the variable {name} is not set: {error}")
+            except Absent:
+                continue
 
     # -- line magic -----------------------------------------------------------------------
 
@@ -254,8 +260,8 @@ def _shown(controller: PanelController) -> tuple[object, ...]:
     """Return what the saved output of a session depends on."""
     session, updates = controller.session, controller.updates
     journal, known = session.journal, updates.comparisons.known
-    stands = session.head, len(journal), dict(journal.labels)
-    return *stands, updates.status, updates.extensions, dict(known)
+    shown_state = session.head, len(journal), dict(journal.labels)
+    return *shown_state, updates.status, updates.extensions, dict(known)
 
 
 def _result(session: Session, options: Options) -> Session:

@@ -158,21 +158,22 @@ _HELP: Mapping[str, str] = {
     "-o --output": "outputs: objects, or data such as list[str]; each is a variable once saved",
     "-n --session": "a session that other cells continue",
     "--fresh": "ask the model again, on a new branch, even if its reply is recorded",
-    "--scheme": "how tools are shown to the model; or a variable that holds a scheme",
-    "--native": "tools and their calls are XML in the text",
+    "--scheme": "how tools are presented to the model; or a variable that holds a scheme",
+    "--native": "tools and calls are XML in the text, for models without tool calling",
     "--system": "the system prompt, or a variable that holds it",
     "--approve": "which calls wait for you; ask: all but read-only ones",
-    "--share": "what is sent of a table: names, types, counts; also 20 rows a call; any rows",
+    "--share": "what a model is sent of a table; schema: names, types and counts; sample: also "
+    "20 rows a call; values: any rows",
     "--withhold": "columns of tables whose values are never sent",
-    "--break": "calls that wait in any case",
+    "--break": "calls of these tools wait, whatever --approve says",
     "--step": "wait before every step",
     "--wait": "the cell waits for you (default)",
     "--no-wait": "the cell ends at a pause; the panel continues",
-    "--max-turns": "stop after so many replies (default 50)",
+    "--max-turns": "stop after N replies (default 50)",
     "--executor": "where tools with @tool(executor=True) run: threads, processes, or a variable",
     "--jobs": "run up to N read-only calls of one reply together (default 1)",
     "--record": "record each request and its reply, a line a turn",
-    "--replay": "replay what was recorded there",
+    "--replay": "replies come from a recording, a notebook",
 }
 
 
@@ -180,7 +181,7 @@ def parser() -> argparse.ArgumentParser:
     """Return the parser of the line behind `%%toolchat`."""
     usage = "%%toolchat [options]"
     built = _Parser(prog="%%toolchat", add_help=False, allow_abbrev=False, usage=usage)
-    others = "".join(f", or {noun} ({end}) replays" for end, noun in REPLAY_SOURCES.items())
+    others = "".join(f", or {noun} ({end})" for end, noun in REPLAY_SOURCES.items())
     for names, settings in _OPTIONS.items():
         text = _HELP[names] + (others if names == "--replay" else "")
         built.add_argument(*names.split(), help=text, **{"default": "", **settings})

@@ -21,7 +21,7 @@ from pydantic import TypeAdapter, ValidationError
 from ..core import errors
 from ..core.branches import unchanged_summary
 from ..core.events import Decision, Outcome
-from ..core.interface_text import joined, t
+from ..core.interface_text import InterfaceText, joined, on_wire, t
 from ..core.secrets import MissingSecret
 from ..core.state import AskModel, AskPerson, RunCall
 from ..engine import person_model as replying
@@ -140,13 +140,13 @@ class PanelController:
         """
         self.busy = True
         try:
-            goes_on = False
+            continues = False
             while True:
                 await asyncio.sleep(0)
                 if self.inbox:
                     self.apply_commands()
-                pause = self._pause() if self._paused else self._step(publish=goes_on)
-                goes_on = False
+                pause = self._pause() if self._paused else self._step(publish=continues)
+                continues = False
                 if pause == "done":
                     same = self._replayed_from == len(self.session.journal)
                     self._replayed_from, detail = -1, SAME_AGAIN if same else ""
@@ -157,13 +157,13 @@ class PanelController:
                     return self.session
                 while pause and not self.inbox:
                     await asyncio.sleep(TICK)
-                goes_on = bool(pause) and self.apply_commands()
+                continues = bool(pause) and self.apply_commands()
         except (errors.Stopped, KeyboardInterrupt, asyncio.CancelledError) as error:
             self.inbox.clear()
             self.publish(
-                "stopped", detail=text_of(error) or t("Interrupted. Run goes on from here.")
+                "stopped", detail=text_of(error) or t("Interrupted. Press Run to continue.")
             )
-            raise errors.Stopped("interrupted; nothing is lost: %toolchat next goes on") from None
+            raise errors.Stopped("interrupted; nothing is lost: %toolchat next continues") from None
         except (errors.ModelError, errors.NotKept, errors.Unfinished, MissingSecret) as error:
             self.publish("failed", detail=text_of(error))
             raise
@@ -298,20 +298,19 @@ class PanelController:
         """
         if not self.inbox:
             return False
-        goes_on = False
+        continues = False
         self.before_commands()
         own = {kind: cls for each in self.extensions for kind, cls in each.commands.items()}
         while self.inbox:
             message = self.inbox.popleft()
             try:
-                goes_on = self._apply(parse_command(message, own)) or goes_on
+                continues = self._apply(parse_command(message, own)) or continues
             except errors.Stopped:
                 raise
             except errors.ToolcallError as error:
                 kind = message.get("type", "") if isinstance(message, Mapping) else ""
-                fields = getattr(error, "fields", {})
-                self.send(Refused(str(kind)[:40], str(error)[:2_000], fields))
-        return goes_on
+                self.send(refusal(str(kind)[:40], error))
+        return continues
 
     def _apply(self, command: Any) -> bool:
         """Apply a command; return whether the session goes on afterwards."""
@@ -319,14 +318,19 @@ class PanelController:
             case contract.Hello():
                 self.greet()
             case contract.Stop():
-                raise errors.Stopped(t("Run, or %toolchat next, goes on from here."))
+                raise errors.Stopped(t("Press Run, or run %toolchat next, to continue."))
             case contract.Run() | contract.Step():
                 self.stepping, self._paused = isinstance(command, contract.Step), False
                 return True
             case contract.Tidy() | contract.Compare() | contract.Export():
                 self.updates.show(command)
             case contract.ShowRequest() | contract.ShowObject() | contract.ShowDifference():
-                self.updates.show(command)
+                # A value that a cluster has lost is computed again, which may take long.
+                try:
+                    with interrupts():
+                        self.updates.show(command)
+                except KeyboardInterrupt:
+                    raise errors.UsageError(t("Interrupted")) from None
             case contract.Break(tool, on):
                 self.session.cursor.context.set_breakpoint(tool, on)
                 self._publish_again()
@@ -496,6 +500,14 @@ def interrupts() -> Iterator[None]:
         signal.signal(signal.SIGINT, before)
 
 
+def refusal(command: str, error: errors.ToolcallError) -> Refused:
+    """Return the notice that a command was not carried out; its texts are as a panel gets them."""
+    fields = getattr(error, "fields", {})
+    texts = [each for each in error.args if isinstance(each, InterfaceText)]
+    reason = texts[0] if texts else str(error)[:2_000]
+    return Refused(command, reason, {name: on_wire(text) for name, text in fields.items()})
+
+
 def text_of(error: BaseException) -> str:
     """Return what an error says; a text of the interface as one."""
     first = error.args[0] if len(error.args) == 1 else None
@@ -549,7 +561,7 @@ def apply_command(session: Session, command: Command) -> Session:
             return session.replay(call)
         case contract.Fork(call):
             return session.fork(call)
-        case contract.Anew(turn):
+        case contract.AskAgain(turn):
             return session.fork(entry_before_reply(session.cursor, turn))
         case contract.Checkout(branch):
             return session.fork(branch)

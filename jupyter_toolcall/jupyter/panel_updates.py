@@ -99,8 +99,8 @@ class PanelUpdates:
         if rows is None:
             self.send_whole()
         else:
-            goes_on = status.phase in ("thinking", "running")
-            self._send_delta(self._with_comparisons(rows, goes_on))
+            continues = status.phase in ("thinking", "running")
+            self._send_delta(self._with_comparisons(rows, continues))
 
     def draw_previews(self) -> None:
         """Draw the previews that the next update needs: a value's own code runs now, not then."""
@@ -187,13 +187,13 @@ class PanelUpdates:
         self._number += 1
         self.send(Delta(rows, self._number))
 
-    def _with_comparisons(self, rows: Rows, goes_on: bool = False) -> Rows:
+    def _with_comparisons(self, rows: Rows, continues: bool = False) -> Rows:
         """Add what is new of the comparisons that a panel shows."""
         if not self.comparisons.shown:
             return rows
         cursor = self.session().cursor
         branch_views = {**self.view.branch_views, "": BranchView(cursor, cursor.state)}
-        new = self.comparisons.changes(branch_views, compared_with(self.view.branches), goes_on)
+        new = self.comparisons.changes(branch_views, compared_with(self.view.branches), continues)
         return replace(rows, comparisons=new.comparisons, differences=new.differences)
 
     def _compare(self, sides: Sides) -> None:

@@ -26,8 +26,8 @@ if TYPE_CHECKING:
     from .panel_controller import PanelController
 
 HELP = """\
-  serve [--port N]           give this session to other agents (MCP), on this computer alone
-  serve --stop               end that; it ends with the kernel, too
+  serve [--port N]           let other agents on this computer call the tools (MCP)
+  serve --stop               stop the server; it also ends with the kernel
 """
 MISSING = "serve needs the package mcp: pip install 'jupyter-toolcall[mcp]'"
 NO_LOOP = "serve needs a kernel; without one: jupyter toolcall serve NOTEBOOK"

@@ -17,7 +17,7 @@ from typing import Any, Literal, Protocol, TypeVar
 from ..core.call_record import CallRecord
 from ..core.digests import readable_json
 from ..core.errors import CallError, NotYourTurn, ToolcallError, UsageError
-from ..core.events import Decided
+from ..core.events import Decided, Interrupted
 from ..core.state_fold import state_at
 from ..core.text import shortened_text
 from ..engine.client_calls import client_must_wait, record_client_call
@@ -303,6 +303,8 @@ def _decision_note(cursor: Cursor, record: CallRecord) -> str:
         return f"{_who_decided(cursor, record)} rejected this call; the tool did not run.{reason}"
     if record.status == "answered":
         return f"The person gave this result; the tool did not run.{reason}"
+    if record.outcome == Interrupted(ran=False):
+        return "The person interrupted this call before it began: it did not run."
     if record.status == "interrupted":
         return "The person interrupted this call while it ran; what it had done is not known."
     if record.edited and (changes := _changes(cursor, record)):

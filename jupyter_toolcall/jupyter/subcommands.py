@@ -59,7 +59,7 @@ def _named(session: Session, words: list[str]) -> str | None:
     return _call_named(session, words[0]) if words else None
 
 
-def _call_and_words(session: Session, words: list[str]) -> tuple[str, list[str]]:
+def _call_and_arguments(session: Session, words: list[str]) -> tuple[str, list[str]]:
     """Return the call that is meant, and the words after it.
 
     Where the first word names no call, it is the one that waits first.
@@ -75,7 +75,7 @@ def _call_and_words(session: Session, words: list[str]) -> tuple[str, list[str]]
 
 
 def _only_call(session: Session, words: list[str], command: str) -> str:
-    call, more = _call_and_words(session, words)
+    call, more = _call_and_arguments(session, words)
     if more:
         raise UsageError(f"{command} takes one call, by its number; not {' '.join(more)!r}")
     return call
@@ -118,7 +118,7 @@ def _verify(session: Session, words: list[str]) -> Result:
 
 
 def _decided(session: Session, call: str, decision: Decision, **more: Any) -> Session:
-    """A call that has its result is decided on anew: that is a branch of its own."""
+    """Decide on a call; a decision on one that has its result makes a branch of its own."""
     decide = session.decide if call in session.state.open else session.decide_anew
     return decide(call, decision, **more).run()
 
@@ -128,12 +128,12 @@ def _approve(session: Session, words: list[str]) -> Result:
 
 
 def _reject(session: Session, words: list[str]) -> Result:
-    call, reason = _call_and_words(session, words)
+    call, reason = _call_and_arguments(session, words)
     return _decided(session, call, "reject", reason=" ".join(reason))
 
 
 def _edit(session: Session, words: list[str]) -> Result:
-    call, pairs = _call_and_words(session, words)
+    call, pairs = _call_and_arguments(session, words)
     changes = arguments(pairs)
     if call not in session.state.open:
         return session.edit(call, **changes).run()
@@ -142,7 +142,7 @@ def _edit(session: Session, words: list[str]) -> Result:
 
 
 def _answer(session: Session, words: list[str]) -> Result:
-    call, result = _call_and_words(session, words)
+    call, result = _call_and_arguments(session, words)
     if call in session.state.open and waits_for_input(session.state.call(call)):
         return _decided(session, call, "answer", result=fields(" ".join(result)))
     if not result:
@@ -292,33 +292,34 @@ _COMMANDS: Mapping[str, Callable[[Session, list[str]], Result]] = {
 _OTHERS = ("sessions", "values", "models", "config", "help")
 """The subcommands that are about no session."""
 _HELP = """\
-  status                     where the session stands, and what waits
-  tools, objects, sessions   what there is
-  outdated                   what would come out otherwise today, and why
-  verify                     run all of it anew, on a copy: does it come out as recorded?
-  values [--forget]          what is kept on this machine beyond a kernel; --forget removes it
-  models                     who can answer here, and why others cannot
-  next                       go on without a prompt
-  break TOOL... [--off]      let all calls of a tool wait, or no longer
-  approve [CALL]             let a call run
-  edit [CALL] NAME=VALUE     run it with other arguments
-  reject [CALL] [REASON]     don't run it; the model is told why
-  answer [CALL] RESULT       give the result yourself
-                             (one that has its result is decided anew, on a branch of its own)
+  status                     the state of the session, and the calls that wait
+  tools, objects, sessions   list the tools, the objects, or the sessions of this notebook
+  outdated                   list the calls whose tool or input has changed since they ran
+  verify                     run all calls again on a copy, and compare the results
+  values [--forget]          the results that are kept on this computer; --forget deletes them
+  models                     list the models, and what those lack that you cannot use now
+  next                       continue the run without a new prompt
+  break TOOL... [--off]      all calls of these tools wait for you; --off ends that
+  approve [CALL]             run the call
+  edit [CALL] NAME=VALUE     run the call with other arguments
+  reject [CALL] [REASON]     do not run the call; the model is sent the reason
+  answer [CALL] RESULT       do not run the call; the model is sent your result
+                             (a call that has a result is answered on a new branch)
   keep [CALL] [--rest]       keep the recorded result of a call that may have run; with --rest
                              all that is recorded after it too
   say TEXT                   reply as the model (-m person); without a call it ends the run
   call TOOL NAME=VALUE       call a tool as the model
   replay [CALL] [--fresh]    repeat what is recorded, with cached results where nothing changed;
                              with --fresh run every call again, and list what differs
-  fork [CALL]                continue after a call, on another branch
-  branch                     list the branches: what each has, and which one is on show (*)
-  branch NAME                give the one on show a name
-  branch --hide|--show NAME  take one out of view, or into it again; nothing is deleted
-  checkout BRANCH            go to another one
-  diff [BRANCH [BRANCH]]     compare with the one it left, with another one, or two others
-  why NAME                   the calls that made an object or an output, and the code
-  export PATH [--to FORMAT]  write it as py, ipynb, html, dot, svg, json or messages
+  fork [CALL]                continue after a call, on a new branch
+  branch                     list the branches and their calls; * marks the one that is shown
+  branch NAME                rename the branch that is shown
+  branch --hide|--show NAME  hide a branch, or show it again; nothing is deleted
+  checkout BRANCH            show another branch, and continue there
+  diff [BRANCH [BRANCH]]     compare two branches; without a name, the one that is shown with
+                             the one that it left
+  why NAME                   the calls that made an object or an output, and their code
+  export PATH [--to FORMAT]  write the session as py, ipynb, html, dot, svg, json or messages
 """
 
 

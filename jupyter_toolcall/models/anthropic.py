@@ -34,9 +34,17 @@ NO_KEY = (
 class Claude(ProviderClient):
     """A model of Anthropic's: call it with a `Request`, and it returns a `Reply`.
 
-    `strategy` is how tools are added during a conversation (None for the model's best one);
-    `beta=False` is for a gateway that knows no beta features; `client` is an SDK client of your
-    own. For `on_text`, `on_wait`, and what a call raises, see `ProviderClient`.
+    Args:
+        model: Its name at Anthropic.
+        on_text: Called with each part of a reply's text.
+        on_wait: Called with a line of text while the client waits before it asks again.
+        client: An SDK client of your own. None: one with the key of the environment.
+        max_tokens: The most tokens of a reply.
+        strategy: How tools are added during a conversation. None: the model's best one.
+        beta: Whether beta features are used; False for a gateway that has none.
+        patience: How often it is asked, and how long it waits in between.
+
+    A call raises ModelError where there is no reply.
     """
 
     def __init__(

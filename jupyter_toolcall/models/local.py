@@ -33,12 +33,20 @@ Generate = Callable[[dict[str, Any]], Iterable[Piece]]
 class Local:
     """A model in a GGUF file, run on this machine: call it with a `Request`.
 
-    `calls` is how many there are in one turn at most. With `force` each turn is a call, as
-    long as one is valid: the smallest models would talk only.
-    `on_text` gets each piece of text as it comes; what it raises ends the turn. `on_wait` gets why
-    the model is asked again, which is as often as `patience` says, if its reply was cut off.
-    `generate` writes in place of the file. A call raises ModelError, in one line, if there is no
-    whole reply; an interrupt passes through at once.
+    Args:
+        path: The GGUF file. "": the file of the variable `JUPYTER_TOOLCALL_GGUF`.
+        on_text: Called with each part of a reply's text. An error that it raises ends the turn.
+        threads: How many threads compute.
+        context: The most tokens of a request and its reply.
+        max_tokens: The most tokens of a reply. A reply that was cut off may have twice as many.
+        temperature: How random the choice of the next token is.
+        calls: The most calls of one reply.
+        force: Whether each reply is a call while one is valid; small models only talk without it.
+        generate: A function that writes in place of the file.
+        on_wait: Called with the reason when the model is asked again.
+        patience: How often it is asked after a reply that was cut off.
+
+    A call raises ModelError where there is no reply; an interrupt ends it at once.
     """
 
     def __init__(

@@ -157,7 +157,7 @@ def reply(
         if len(text) > shown:
             on_text(text[shown:])
             shown = len(text)
-    raise Passing("the model's reply was cut off before its end; running again asks anew")
+    raise Passing("the model's reply was cut off before its end; run again to ask the model again")
 
 
 def _text_before_calls(whole: str, calls: bool) -> str:

@@ -48,7 +48,7 @@ class Provider:
         return bool(self.keys or self.file or self.module)
 
     @property
-    def stands_alone(self) -> bool:
+    def is_whole_name(self) -> bool:
         """Whether the provider's name alone is a model."""
         return not self.word or bool(self.file)
 
@@ -87,7 +87,7 @@ def model_named(model: Model | str | None) -> Model | None:
     model = str(model)
     name, _, inner = model.partition(":")
     provider = PROVIDERS.get(name)
-    if provider is None or not (provider.word if inner else provider.stands_alone):
+    if provider is None or not (provider.word if inner else provider.is_whole_name):
         known = ", ".join(map(_pattern, PROVIDERS))
         raise UsageError(
             f"{model!r} is no model; there are {known}, and functions.{nearest(name, PROVIDERS)}"
@@ -108,7 +108,7 @@ def _imported(path: str, *arguments: object) -> Model:
 
 def is_name(text: str) -> bool:
     """Return whether a text is meant as a model's name, and not as a variable's."""
-    return ":" in text or (text in PROVIDERS and PROVIDERS[text].stands_alone)
+    return ":" in text or (text in PROVIDERS and PROVIDERS[text].is_whole_name)
 
 
 def _pattern(provider: str) -> str:

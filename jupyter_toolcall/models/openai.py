@@ -36,11 +36,20 @@ _CONTEXT = ("context_length_exceeded", "exceed_context_size_error")
 class OpenAI(ProviderClient):
     """A model behind chat completions: call it with a `Request`, and it returns a `Reply`.
 
-    `base_url` is the server's address (else `OPENAI_BASE_URL`, else OpenAI's own), such as
-    `http://localhost:11434/v1`; `options` are further fields of the request, such as
-    `{"temperature": 0}`; with `keep_thoughts` what the model thought aloud is kept and
-    sent back, for servers that want it; `client` is an SDK client of your own. For `on_text`,
-    `on_wait`, and what a call raises, see `ProviderClient`.
+    Args:
+        model: Its name at the server.
+        base_url: The server's address, such as `http://localhost:11434/v1`. None:
+            `OPENAI_BASE_URL`, else OpenAI's own.
+        api_key: The key. None: `OPENAI_API_KEY`; a server of your own needs none.
+        options: More fields of the request, such as `{"temperature": 0}`.
+        keep_thoughts: Whether the model's reasoning is kept and sent back, for servers that
+            need it.
+        on_text: Called with each part of a reply's text.
+        on_wait: Called with a line of text while the client waits before it asks again.
+        patience: How often it is asked, and how long it waits in between.
+        client: An SDK client of your own.
+
+    A call raises ModelError where there is no reply.
     """
 
     def __init__(

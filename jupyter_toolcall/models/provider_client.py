@@ -29,7 +29,7 @@ from .tool_names import with_short_names
 
 Json = dict[str, Any]
 
-AGAIN = "nothing of it ran, and running again goes on from here"
+AGAIN = "nothing of it ran; run again to continue"
 GO_ON = "Go on."
 """Said for the person where the model has to speak twice: no API continues the model's turn."""
 NO_KEY = "none"

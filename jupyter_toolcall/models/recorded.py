@@ -41,7 +41,7 @@ from .retrying import Patience, uncut_reply
 
 LISTENERS = ("on_text", "on_wait")
 ELSEWHERE = "Record this course in another file (--record FILE), or delete that one for a new one."
-ANEW = "Another model goes on from here (-m NAME); with --record FILE what it says is kept."
+OTHER_MODEL = "To continue with another model, name it: -m NAME; --record FILE records it."
 MOST = 24
 """A text is shown in so many pieces at most, however long it is."""
 
@@ -59,7 +59,13 @@ class Recorded:
     """A recording as a model: a file that `Recording` or `--record` made, a journal's file, or
     a notebook with its saved sessions (`lesson.ipynb`, `lesson.ipynb#fries`).
 
-    Raises UsageError if there is no such recording.
+    Args:
+        path: The file.
+        name: What the file is called in messages; "" for its path.
+        on_text: Called with each part of a reply's text.
+
+    Raises:
+        UsageError: There is no such recording.
     """
 
     patience = Patience(tries=1)
@@ -87,7 +93,7 @@ class Recorded:
         number = request.turn + 1
         turns = [(course, turn) for course in self.courses if (turn := course.turn(number))]
         if not turns:
-            raise ModelError(f"{self.file} {self._missing_turn(number)}.\n{ANEW}")
+            raise ModelError(f"{self.file} {self._missing_turn(number)}.\n{OTHER_MODEL}")
         hide = redacting(os.environ)
         compared = [(difference(course, turn, request, hide), turn) for course, turn in turns]
         if matching := [turn for other, turn in compared if other is None]:
@@ -95,7 +101,7 @@ class Recorded:
         nearest = max(
             (other for other, _ in compared if other is not None), key=lambda other: other.index
         )
-        raise ModelError(f"turn {number} differs from {self.file} in {nearest}.\n{ANEW}")
+        raise ModelError(f"turn {number} differs from {self.file} in {nearest}.\n{OTHER_MODEL}")
 
     def _pick(self, turns: Sequence[Turn]) -> Turn:
         return turns[0]
@@ -143,14 +149,21 @@ def _courses(path: str, name: str) -> tuple[tuple[Course, ...], str, str]:
         replies = import_module("..session.notebook_replies", __package__)
         return replies.courses(file, name, part), "", ""
     tape = recording_file.read_tape(file, name)
-    note = recording_file.torn_line(tape, name)
+    note = recording_file.partial_line_note(tape, name)
     return (tape.course,), note, digest("tape", repr(tape.course))[:12]
 
 
 class Recording:
     """A model whose turns are recorded in a file.
 
-    Raises UsageError if the file is no recording, or cannot be written.
+    Args:
+        model: The model that is recorded.
+        path: The file.
+        name: What the file is called in messages; "" for its path.
+        clock: Returns the time of a turn, in seconds.
+
+    Raises:
+        UsageError: The file is no recording, or cannot be written.
     """
 
     on_text: Callable[[str], object]

@@ -105,12 +105,16 @@ def line(course: Course, request: Request, reply: Reply, model: str, at: str) ->
     if offered != [*((before.offered if before else None) or ())]:
         data["offered"] = offered
     messages = [without_raw(message) for message in request.messages[len(course.messages) :]]
-    told = list(map(message_json, messages))
+    message_data = list(map(message_json, messages))
     if before and messages[:1] == [reply_message(before.reply)]:
-        told[0] = {"reply": before.number}
+        message_data[0] = {"reply": before.number}
     kept = json_data(replace(reply, calls=tuple(map(writable_call, reply.calls))))
     # A call that cannot be written down is recorded as the broken one that it will be.
-    return {**data, "told": told, "reply": {key: kept[key] for key in _REPLY if key in kept}}
+    return {
+        **data,
+        "told": message_data,
+        "reply": {key: kept[key] for key in _REPLY if key in kept},
+    }
 
 
 def same_definition(was: Json | None, now: Json) -> bool:
@@ -270,7 +274,7 @@ def open_tape(path: Path, name: str) -> tuple[Tape, str]:
             tape = read_tape(path, name)
             if tape.whole < tape.size:
                 os.truncate(path, tape.whole)
-                return Tape(tape.course, tape.whole, tape.whole), torn_line(tape, name)
+                return Tape(tape.course, tape.whole, tape.whole), partial_line_note(tape, name)
     except OSError as error:
         raise UsageError(f"{name} cannot be written ({error.strerror})") from None
     return tape, ""
@@ -283,7 +287,7 @@ def read_tape(path: Path, name: str) -> Tape:
     return Tape(course, whole, len(data))
 
 
-def torn_line(tape: Tape, name: str) -> str:
+def partial_line_note(tape: Tape, name: str) -> str:
     """Return a note about a recording whose last line is torn, "" for a whole one."""
     if tape.whole == tape.size:
         return ""

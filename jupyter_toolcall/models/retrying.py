@@ -47,7 +47,12 @@ class Patience:
     chance: Callable[[], float] = random.random
 
     def wait(self, failed: int, after: float | None = None) -> float | None:
-        """Return how long to wait after so many failures; None if that was the last."""
+        """Return how long to wait, in seconds; None if the last try has failed.
+
+        Args:
+            failed: How many tries have failed.
+            after: How long the API asks to wait, if it says so.
+        """
         if failed >= self.tries:
             return None
         if after is not None:
@@ -130,8 +135,8 @@ def _with_ending(reply: Reply, tries: int) -> Reply:
     """Return a reply that was cut off, and says so to the person."""
     ending = reply.ending or length_ending([call.tool for call in reply.calls])
     ending += f" (asked {tries} times)" if tries > 1 else ""
-    said = "\n\n".join(filter(None, (reply.text, ending)))
-    return replace(reply, ending=ending, said=said)
+    full_text = "\n\n".join(filter(None, (reply.text, ending)))
+    return replace(reply, ending=ending, said=full_text)
 
 
 def length_ending(lost: Sequence[str]) -> str:

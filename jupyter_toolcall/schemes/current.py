@@ -37,12 +37,12 @@ from .scheme import (
     Scheme,
     existing_kinds,
     functions_of,
-    known_kinds,
     new_kinds,
     newest_names,
     newest_of,
     object_line,
     plain_note,
+    receiver_kinds,
     receivers,
     result_data,
     result_text,
@@ -87,7 +87,7 @@ class Current(Scheme):
             tools=tuple(all_views[tool.name] for tool in shown),
             system="\n".join([SYSTEM, *plain_note(state)]),
             deferred=(
-                *(_use(kind, toolbox) for kind in known_kinds(toolbox) if kind not in kinds),
+                *(_use(kind, toolbox) for kind in receiver_kinds(toolbox) if kind not in kinds),
                 *(tool for name, tool in all_views.items() if name not in names),
             ),
             reminder=reminder(state),
@@ -95,16 +95,16 @@ class Current(Scheme):
         )
 
     def complete(self, call: CallRecord, tool: Tool, state: State) -> dict[str, Any]:
-        given = _with_object_names(call, tool, state)
+        arguments = _with_object_names(call, tool, state)
         if tool.name == SAVE_AS and not current(state, call):
             raise CallError(f"{SAVE_AS}: {_nothing_current(state)}")
         if tool.name.startswith(USE):
-            return _used(call, tool.name.removeprefix(USE), given, state)
-        return _on_current(call, tool, given, state) if tool.receiver else given
+            return _used(call, tool.name.removeprefix(USE), arguments, state)
+        return _on_current(call, tool, arguments, state) if tool.receiver else arguments
 
     def render(self, call: CallRecord, state: State, toolbox: Toolbox) -> Result:
         data, error = result_data(call)
-        if not error and _made_current(call):
+        if not error and _new_current_object(call):
             data["current"] = data.pop("result")
         elif not error and call.tool == SAVE_AS:
             data["current"] = current(state, call)
@@ -220,10 +220,10 @@ def current(state: State, call: CallRecord | None = None) -> str:
     trails = (state.succeeded.get(f"{USE}{kind}") or () for kind in state.counts)
     ends = (_last(trail, state, call) for trail in (state.returned, *trails))
     last = max(filter(None, ends), key=lambda end: end.step, default=None)
-    return _made_current(last) if last else ""
+    return _new_current_object(last) if last else ""
 
 
-def _made_current(call: CallRecord) -> str:
+def _new_current_object(call: CallRecord) -> str:
     """Return the name of the object that a call made current, "" if it made none so."""
     if result_object(call.outcome) is not None:
         return call.object
@@ -282,37 +282,37 @@ def _with_object_names(call: CallRecord, tool: Tool, state: State) -> dict[str, 
         return plain and saved(state, call).get(text) in state.plain
 
     asked = dict(call.asked)
-    given: dict[str, Any] = replace_names(tool.parameters, asked, object_named, fitting)
-    return given
+    arguments: dict[str, Any] = replace_names(tool.parameters, asked, object_named, fitting)
+    return arguments
 
 
-def _used(call: CallRecord, kind: str, given: dict[str, Any], state: State) -> dict[str, Any]:
+def _used(call: CallRecord, kind: str, arguments: dict[str, Any], state: State) -> dict[str, Any]:
     """Return the arguments of `_use_TYPE`; a name of the model's own needs no `$` there."""
-    name = given.get("id")
+    name = arguments.get("id")
     if not isinstance(name, str):
-        return given
+        return arguments
     if not NAME.fullmatch(name):
-        return {**given, "id": saved(state, call).get(own_name(name), name)}
+        return {**arguments, "id": saved(state, call).get(own_name(name), name)}
     if (other := state.resolve(name).kind) != kind:
         raise CallError(f"{name} is a {other}; call {_go_to(name, state)}")
-    return given
+    return arguments
 
 
 def _on_current(
-    call: CallRecord, tool: Tool, given: dict[str, Any], state: State
+    call: CallRecord, tool: Tool, arguments: dict[str, Any], state: State
 ) -> dict[str, Any]:
     """Return the arguments with the current object as the receiver.
 
     Raises CallError if the tool is no function of it, or the model means another object.
     """
-    name, now, kinds = given.get(tool.receiver), current(state, call), receivers(tool)
+    name, now, kinds = arguments.get(tool.receiver), current(state, call), receivers(tool)
     if call.edited and name is not None:
-        return given
+        return arguments
     if not now:
         raise CallError(f"{tool.name}: {_nothing_current(state)}")
     fits = _kind(now, state) in kinds
     if fits and name in (None, now):
-        return {tool.receiver: now, **given, tool.receiver: now}
+        return {tool.receiver: now, **arguments, tool.receiver: now}
     wanted = newest_of(kinds, state)
     if isinstance(name, str) and name in state.objects and _kind(name, state) in kinds:
         wanted = name
@@ -343,7 +343,7 @@ def _go_to(name: str, state: State) -> str:
 def _new_tools(call: CallRecord, state: State, toolbox: Toolbox) -> tuple[str, ...]:
     """Return the tools that a call's outcome brings: each comes into view once."""
     uses = [f"{USE}{kind}" for kind in new_kinds(call, state)]
-    kind = _kind(_made_current(call), state)
+    kind = _kind(_new_current_object(call), state)
     own = functions_of(kind, toolbox) if kind and _is_first(kind, call, state) else ()
     return (*uses, *(tool.name for tool in own))
 

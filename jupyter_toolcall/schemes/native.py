@@ -72,8 +72,8 @@ class Native:
                 for index, call in enumerate(written)
             )
             stop = "tools" if reply.stop == "end" else reply.stop
-            said = "\n\n".join(filter(None, (prose(reply.text, written), reply.ending)))
-            reply = replace(reply, calls=calls, stop=stop, said=said)
+            full_text = "\n\n".join(filter(None, (prose(reply.text, written), reply.ending)))
+            reply = replace(reply, calls=calls, stop=stop, said=full_text)
         return self.scheme.read(reply, state, toolbox)
 
     def complete(self, call: CallRecord, tool: Tool, state: State) -> dict[str, Any]:

@@ -64,16 +64,16 @@ def recorded_reply(
 
 def _with_own_ids(calls: Iterable[Call], state: State, hide: Hide) -> tuple[Call, ...]:
     """A call id is a plain word, and used once in a session, whatever a model sends."""
-    taken: dict[str, Call] = {}
+    calls_by_id: dict[str, Call] = {}
     for call in calls:
         plain = hide(call.id)
         plain = plain if CALL_ID.fullmatch(plain) else _NO_WORD.sub("_", plain)[:100]
         call_id, number = plain or "call", 1
-        while call_id in taken or call_id in state.calls:
+        while call_id in calls_by_id or call_id in state.calls:
             number += 1
             call_id = f"{(plain or 'call')[:100]}-{number}"
-        taken[call_id] = call if call_id == call.id else replace(call, id=call_id)
-    return tuple(taken.values())
+        calls_by_id[call_id] = call if call_id == call.id else replace(call, id=call_id)
+    return tuple(calls_by_id.values())
 
 
 @dataclass(frozen=True, slots=True)
@@ -235,12 +235,12 @@ def _news(
         if before.parameters != tool.parameters:
             continue
         lines = (line for line in tool.description.splitlines() if line not in sent.lines)
-        new = [line for line in lines if line.strip() and not _is_known(line, state, offer)]
+        new = [line for line in lines if line.strip() and not _was_sent(line, state, offer)]
         if new:
             yield from (f"{tool.name} now says too:", *new)
 
 
-def _is_known(line: str, state: State, offer: Offer) -> bool:
+def _was_sent(line: str, state: State, offer: Offer) -> bool:
     """Return whether a line of a list says what some result said already.
 
     A result names the objects that its call made, and the tools that come with the first of

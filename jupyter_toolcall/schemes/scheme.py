@@ -87,29 +87,38 @@ class Scheme(Protocol):
     def offer(self, state: State, toolbox: Toolbox) -> Offer:
         """Return what the model may call now.
 
-        It may depend on how the session was opened, what a person said, and the results of
-        calls, and on nothing else, so that it holds until the next of these.
+        It may depend on how the session was opened, on prompts, and on the results of calls, and
+        on nothing else, so that it holds until the next of these.
+
+        Args:
+            state: The session as it stands: its calls, objects and outputs.
+            toolbox: The session's tools.
         """
 
     def read(self, reply: Reply, state: State, toolbox: Toolbox) -> Reply:
-        """Return the reply with its calls spelled out."""
+        """Return a reply with its calls: those that it writes as text are read here."""
         return reply
 
     def complete(self, call: CallRecord, tool: Tool, state: State) -> dict[str, Any]:
         """Return a call's arguments with what the model left out.
 
-        The tool is any of the scheme's own or the toolbox's. Raises CallError for a call
-        that the scheme does not allow now, and says what to do first.
+        Args:
+            call: The call as it was asked for.
+            tool: Its tool: one of the scheme's own, or of the toolbox.
+            state: The session as it stands.
+
+        Raises:
+            CallError: The scheme does not allow the call now; the message says what to do first.
         """
         return with_receiver(call, tool, state)
 
     def render(self, call: CallRecord, state: State, toolbox: Toolbox) -> Result:
-        """Return what the model is told of a call's outcome."""
+        """Return the result of a call as the model is sent it."""
         data, error = result_data(call)
         return Result(call.id, result_text(data), error)
 
     def speak(self, message: Message) -> Message:
-        """Return a message as it goes by the model's own interface."""
+        """Return a message as it is sent by the model's own interface."""
         return message
 
 
@@ -146,11 +155,15 @@ def plain_text(made: Made) -> str:
 
 def with_receiver(call: CallRecord, tool: Tool, state: State) -> dict[str, Any]:
     """Return a call's arguments; a receiver that was left out is the newest of its type."""
-    given = dict(call.asked)
-    if tool.receiver and given.get(tool.receiver) is None:
+    arguments = dict(call.asked)
+    if tool.receiver and arguments.get(tool.receiver) is None:
         newest = newest_of(receivers(tool), state)
-        return given if newest is None else {tool.receiver: newest, **given, tool.receiver: newest}
-    return given
+        return (
+            arguments
+            if newest is None
+            else {tool.receiver: newest, **arguments, tool.receiver: newest}
+        )
+    return arguments
 
 
 def completed(scheme: Scheme, call: CallRecord, tool: Tool, state: State) -> dict[str, Any]:
@@ -216,6 +229,10 @@ def _outcome(call: CallRecord) -> tuple[dict[str, Any], bool]:
             }, True
         case Failed(message):
             return {"error": message}, True
+        case Interrupted(ran=False):
+            return {
+                "error": "A person interrupted this call before it began: it did not run."
+            }, True
         case Interrupted():
             text = "A person interrupted this call while it ran; what it had done is not known."
             return {"error": text}, True
@@ -314,11 +331,11 @@ def object_text(name: str, state: State, toolbox: Toolbox) -> str:
     call = state.calls.get(made.producer.call)
     if call is None:
         return ""
-    recipe = f"{_recipe(call, toolbox.get(call.tool))}{_place(made, call)}"
+    recipe = f"{_recipe(call, toolbox.get(call.tool))}{_result_path(made, call)}"
     return f"given by a person for {recipe}" if call.status == "answered" else recipe
 
 
-def _place(made: Made, call: CallRecord) -> str:
+def _result_path(made: Made, call: CallRecord) -> str:
     """Return where an object stands in the result of a call: `["others"][0]`."""
     if made.changed:
         return f", as it changed {made.changed}"
@@ -351,7 +368,7 @@ def new_kinds(call: CallRecord, state: State) -> list[str]:
     return list(dict.fromkeys(made))
 
 
-def known_kinds(toolbox: Toolbox) -> tuple[str, ...]:
+def receiver_kinds(toolbox: Toolbox) -> tuple[str, ...]:
     """Return the types that a toolbox knows, in its order."""
     kinds = (tool.kind for tool in toolbox if tool.receiver)
     return tuple(dict.fromkeys((*kinds, *toolbox.kinds.values())))
@@ -359,16 +376,16 @@ def known_kinds(toolbox: Toolbox) -> tuple[str, ...]:
 
 def existing_kinds(state: State) -> list[str]:
     """Return the types that have an object, in the order in which they came to be."""
-    return sorted(state.counts, key=lambda kind: (_made_at(f"{kind}#1", state), kind))
+    return sorted(state.counts, key=lambda kind: (_producing_step(f"{kind}#1", state), kind))
 
 
 def newest_of(kinds: tuple[str, ...], state: State) -> str | None:
     """Return the newest object that is of one of these types; None if there is none."""
     names = [state.newest[kind] for kind in kinds if kind in state.newest]
-    return max(names, key=lambda name: _made_at(name, state), default=None)
+    return max(names, key=lambda name: _producing_step(name, state), default=None)
 
 
-def _made_at(name: str, state: State) -> int:
+def _producing_step(name: str, state: State) -> int:
     """Return the step of the call that made an object; 0 for one from outside."""
     call = state.calls.get(state.objects[name].producer.call)
     return call.step if call is not None else 0

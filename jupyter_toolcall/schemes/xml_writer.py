@@ -120,11 +120,11 @@ def element_value(text: str, schema: Any, defs: Schema, depth: int = 0) -> Any:
     if kind == "array":
         return [element_value(each, shape.get("items"), defs, depth + 1) for each in texts]
     fields = dict[str, Any]()
-    for each, content_text in zip(inner, texts, strict=True):
-        if each.name in fields:
-            raise ValueError(f"{each.name!r:.60} is given twice")
-        part = shape.get("properties", {}).get(each.name, shape.get("additionalProperties"))
-        fields[each.name] = element_value(content_text, part, defs, depth + 1)
+    for element, content_text in zip(inner, texts, strict=True):
+        if element.name in fields:
+            raise ValueError(f"{element.name!r:.60} is given twice")
+        part = shape.get("properties", {}).get(element.name, shape.get("additionalProperties"))
+        fields[element.name] = element_value(content_text, part, defs, depth + 1)
     return fields
 
 
@@ -145,12 +145,10 @@ def _of_type(kind: str, schema: Any, defs: Schema) -> Schema:
 
 def written(data: Any, taken: frozenset[str] = EVERY) -> str:
     """Return the text that stands for a value, for a parameter that takes these types."""
-    return (
-        data if isinstance(data, str) and _stands_for(data, data, taken) else _ENCODER.encode(data)
-    )
+    return data if isinstance(data, str) and _reads_as(data, data, taken) else _ENCODER.encode(data)
 
 
-def _stands_for(text: str, data: Any, taken: frozenset[str]) -> bool:
+def _reads_as(text: str, data: Any, taken: frozenset[str]) -> bool:
     try:
         return same(value(text, taken), data)
     except ValueError:
@@ -165,8 +163,8 @@ def same(one: Any, other: Any) -> bool:
 # -- types in words ------------------------------------------------------------------------------
 
 
-def in_words(schema: Any, defs: Schema, spelled: set[str], depth: int = 0) -> str:
-    """Return a type such as `list[str] | null`; what `spelled` has is named, and not said again.
+def schema_text(schema: Any, defs: Schema, spelled: set[str], depth: int = 0) -> str:
+    """Return a type such as `list[str] | null`; a type in `spelled` is named only.
 
     An object of fields is `Name{"field": type, "may_be_left_out"?: type}`.
     """
@@ -174,7 +172,7 @@ def in_words(schema: Any, defs: Schema, spelled: set[str], depth: int = 0) -> st
         return "any"
 
     def inner(part: Any) -> str:
-        return in_words(part, defs, spelled, depth + 1)
+        return schema_text(part, defs, spelled, depth + 1)
 
     if "$ref" in schema:
         return _named(str(schema["$ref"]).rpartition("/")[2], defs, spelled, depth)
@@ -199,9 +197,9 @@ def _named(name: str, defs: Schema, spelled: set[str], depth: int) -> str:
     if name in spelled:
         return name
     if "properties" not in schema:
-        return in_words(schema, defs, spelled | {name}, depth + 1)
+        return schema_text(schema, defs, spelled | {name}, depth + 1)
     spelled.add(name)
-    return f"{name}{in_words(schema, defs, spelled, depth + 1)}"
+    return f"{name}{schema_text(schema, defs, spelled, depth + 1)}"
 
 
 def _plain(schema: Schema, kind: str, inner: Callable[[Any], str]) -> str:
@@ -301,7 +299,7 @@ def _parameters(tool: Tool) -> Iterator[str]:
         known = part if isinstance(part, Mapping) else {}
         attributes = _attributes(
             name=name,
-            type=in_words(part, schema.get("$defs", {}), spelled),
+            type=schema_text(part, schema.get("$defs", {}), spelled),
             required="true" if name in schema.get("required", ()) else "false",
             default=written(known["default"], TEXT) if "default" in known else "",
             description=known.get("description", ""),
@@ -398,7 +396,7 @@ def _changes(text: str, call: WrittenCall, now: Call) -> Iterator[tuple[int, int
             continue
         new = new_arguments.get(parameter.name, parameter.text)
         # Its schema may not be known here, so each reading of the text counts.
-        if any(_stands_for(parameter.text, new, taken) for taken in (TEXT, EVERY, EVERY - TEXT)):
+        if any(_reads_as(parameter.text, new, taken) for taken in (TEXT, EVERY, EVERY - TEXT)):
             continue
         changed, before = written(new, TEXT), text[parameter.start - 1]
         if before in ("'", '"'):

@@ -30,11 +30,11 @@ def diff(cursor: Cursor, other: Cursor | str | None = None) -> Comparison:
 def came_out(cursor: Cursor) -> Comparison:
     """Return how a replay, on the right, differs from what was recorded.
 
-    Raises UsageError where a session says nothing again.
+    Raises UsageError for a session that is no replay.
     """
     entries = cursor.replay_queue.entries
     if not entries:
         raise UsageError(
-            "this session says nothing again; session.replay(fresh=True).run() runs all of it anew"
+            "this session is no replay; session.replay(fresh=True).run() runs every call again"
         )
     return compare(Cursor(cursor.context, entries[-1].id), cursor, ("recorded", "now"))

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from html import escape
 from typing import TYPE_CHECKING
 
+from ..core.interface_text import t
 from ..core.text import aligned_lines, printable, shortened_text
 from .mapped_session import STATUSES
 
@@ -39,13 +40,13 @@ def counts_text(sessions: SessionMap) -> str:
     return f"{count}: {', '.join(parts)}" if parts else count
 
 
-def cells(each: MappedSession) -> tuple[str, ...]:
+def cells(session: MappedSession) -> tuple[str, ...]:
     """Return what the columns show of a session."""
-    row = each.summary
-    note = row.error or (f"waits for: {', '.join(row.waits_for)}" if row.waits_for else "")
-    prompt = shortened_text(printable(" ".join(each.prompt.split())), PROMPT)
+    row = session.summary
+    note = row.error or (t("waits for: %1", ", ".join(row.waits_for)) if row.waits_for else "")
+    prompt = shortened_text(printable(" ".join(session.prompt.split())), PROMPT)
     numbers = (f"{number:,}" for number in (row.calls, row.turns, row.tokens))
-    return (str(each.index), prompt, row.status, *numbers, note or ", ".join(row.saved))
+    return (str(session.index), prompt, row.status, *numbers, note or ", ".join(row.saved))
 
 
 def map_text(sessions: SessionMap) -> str:

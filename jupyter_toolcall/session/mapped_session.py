@@ -263,7 +263,7 @@ def begin(session: Session) -> None:
     cursor = session.cursor
     cursor.refresh()
     made = cursor.state.objects.values()
-    if all(cursor.context.values.has_value(each.digest, each.content) for each in made):
+    if all(cursor.context.values.has_value(produced.digest, produced.content) for produced in made):
         return
     session.cursor = cursor = replay_cursor(cursor, None)
     while cursor.replay_queue.next(cursor.state.open) is not None:

@@ -47,7 +47,7 @@ def courses(path: Path, shown: str, part: str = "") -> tuple[Course, ...]:
     except BrokenJournal as error:
         raise UsageError(f"{shown}: {error}") from None
     except ToolcallError as error:
-        raise UsageError(f"{shown} holds no session that can be said again: {error}") from None
+        raise UsageError(f"{shown} holds no session that can be replayed: {error}") from None
     if not result:
         raise UsageError(f"{shown} holds no session with a reply in it")
     return result

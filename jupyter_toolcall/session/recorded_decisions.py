@@ -62,9 +62,9 @@ def cut_off(entries: Sequence[Saved], rows: Sequence[Any]) -> Mapping[int, str]:
 
 def waits(entries: Sequence[Saved], rows: Sequence[Any], head: str) -> bool:
     """Return whether a call has no result at the place where a saved session stands."""
-    stands = next((n for n, each in enumerate(entries) if each[0] == head), -1)
+    position = next((n for n, each in enumerate(entries) if each[0] == head), -1)
     ended: set[str] = set()
-    for at in _up(rows, stands):
+    for at in _up(rows, position):
         match event := entries[at][1]:
             case Finished() | Decided() if call_id := ended_call(event):
                 ended.add(call_id)
@@ -237,7 +237,7 @@ def repeat_decision(session: Session, decisions: CellDecisions) -> Session | Non
     """
     for number, decision in enumerate(decisions.words):
         try:
-            session_now = _say(session, decision)
+            session_now = _repeat(session, decision)
         except ToolcallError:
             continue
         if session_now is not None:
@@ -246,7 +246,7 @@ def repeat_decision(session: Session, decisions: CellDecisions) -> Session | Non
     return None
 
 
-def _say(session: Session, decision: RecordedDecision) -> Session | None:
+def _repeat(session: Session, decision: RecordedDecision) -> Session | None:
     match decision.event:
         case Replied(calls=(call,)) if decision.by != "person":
             record_client_call(session.cursor, call.id, call.tool, call.arguments, decision.by)

@@ -289,7 +289,8 @@ class Session:
         """Return a session that continues from an earlier point, on a branch of its own.
 
         Args:
-            at: A call or its id, after which it continues, or the id of an entry. None: here.
+            at: A call or its id, after which it continues, or the id of an entry. None:
+                the head of this session.
         """
         return self.at(forks.fork_cursor(self.cursor, at and id_of(at)))
 
@@ -334,8 +335,18 @@ class Session:
     ) -> Session:
         """Return a session that replays this one with another decision on one call.
 
-        As `decide`, with the same arguments, for a call that has its result. Nothing happens
-        before `run`.
+        It is `decide` for a call that has a result. Nothing happens before `run`.
+
+        Args:
+            call_id: The call, or its id.
+            decision: As for `decide`.
+            arguments: All arguments of an edited call, by name.
+            result: What an answer returns: data, or the name of an object.
+            reason: Why a call is rejected; the model reads it.
+
+        Raises:
+            CallError: The call cannot run with these arguments.
+            UsageError: There is no such call or decision.
         """
         self.cursor.refresh()
         call = id_of(call_id)
@@ -365,21 +376,43 @@ class Session:
         return self
 
     def hide_branch(self, name: str) -> Session:
-        """Take a branch out of view; nothing is deleted. Raises UsageError for the one on show."""
+        """Hide a branch; nothing is deleted.
+
+        Args:
+            name: The name of the branch.
+
+        Raises:
+            UsageError: There is no such branch, or it is the one that is shown.
+        """
         hide_branch(self.journal, self.head, name)
         return self
 
     def show_branch(self, name: str) -> Session:
-        """Take a branch into view again."""
+        """Show a hidden branch again.
+
+        Args:
+            name: The name of the branch.
+
+        Raises:
+            UsageError: There is no such branch.
+        """
         hide_branch(self.journal, self.head, name, hidden=False)
         return self
 
     # -- calls by the program ---------------------------------------------------------
 
     def call_tool(self, call: Any) -> CallRecord:
-        """Run a call of the last reply, in any order, and return it with what came of it.
+        """Run a call of the last reply, in any order, and return its record.
 
-        The smallest program is `while session.step().tool_calls: ...`. See `calls_by_program`.
+        Your program approves the call, whatever `approve` says. The smallest program is
+        `while session.step().tool_calls: ...`.
+
+        Args:
+            call: The call, or its id: one of `tool_calls`.
+
+        Raises:
+            NotYourTurn: The last reply has no such call, or it has a result.
+            UsageError: The tool is a request to a person, so nothing can run.
         """
         self.cursor.refresh()
         return calls_by_program.call_tool(self.cursor, id_of(call))
@@ -387,8 +420,14 @@ class Session:
     def tool_call_result(self, call_id: Any, result: Any) -> CallRecord:
         """Record the result of your own run of a call, once for each call, in any order.
 
-        The result is plain data, an object (a value or a name), a list of objects, or an
-        exception. See `calls_by_program.tool_call_result` for what it raises.
+        Args:
+            call_id: The call, or its id: one of `tool_calls`.
+            result: Plain data, an object (a value or a name), a list of objects, or an exception.
+
+        Raises:
+            NotYourTurn: The last reply has no such call, or it has a result.
+            CallError: The result does not fit the tool, or names no object.
+            UsageError: The tool is the scheme's own, such as `save`.
         """
         return calls_by_program.tool_call_result(self.cursor, id_of(call_id), result)
 
@@ -510,27 +549,49 @@ class Session:
     def value(self, name: str) -> Any:
         """Return a copy of the current value of an object, an output or an instance, by name.
 
-        Raises UsageError, which names the nearest, and Absent where the value is not here.
+        Args:
+            name: The name of an object, an output or an instance.
+
+        Raises:
+            UsageError: There is no such name; the message has the nearest one.
+            Absent: This computer has not kept the value.
         """
         return self.cursor.context.values.named(name, self.state)
 
     def deps(self, name: str, *, all: bool = False) -> tuple[str, ...]:
-        """Return the objects that an object was made from, nearest first; with `all` their own too.
+        """Return the objects that an object was made from, nearest first.
 
-        Raises UsageError, which names the nearest, for a name that there is not.
+        Args:
+            name: The name of the object.
+            all: Whether the objects that those were made from are listed too.
+
+        Raises:
+            UsageError: There is no such object; the message has the nearest name.
         """
         graph = self.graph
         return graph.deps(graph.known(name), all=all)
 
     def users(self, name: str, *, all: bool = False) -> tuple[str, ...]:
-        """Return the objects that were made from an object; as `deps`, the other way."""
+        """Return the objects that were made from an object, nearest first.
+
+        Args:
+            name: The name of the object.
+            all: Whether those that were made from these are listed too.
+
+        Raises:
+            UsageError: There is no such object; the message has the nearest name.
+        """
         graph = self.graph
         return graph.users(graph.known(name), all=all)
 
     def why(self, name: Any) -> Explanation:
         """Return how an object, an output or a call came about, as text and as code.
 
-        Raises UsageError, which names the nearest, for a name that there is not.
+        Args:
+            name: The name of an object or an output, or a call or its id.
+
+        Raises:
+            UsageError: There is no such object, output or call; the message has the nearest name.
         """
         export = import_module("..export", __package__)
         branch = export.exported_session(self.cursor, self.name)
@@ -607,15 +668,26 @@ class Session:
         return session
 
     def save(self, path: str | Path) -> None:
-        """Write the journal as JSON Lines; expensive results go into the value store."""
+        """Write the journal as JSON Lines; expensive results go into the value store.
+
+        Args:
+            path: The file.
+        """
         save_session(self.cursor, path)
 
     def export(self, path: str | Path, to: str | None = None, *, force: bool = False) -> Path:
         """Write this branch to a file, and return its path.
 
-        `to` is py, ipynb, html, dot, svg, json or messages; without it the file's ending says
-        which. A file that is there is overwritten where an export made it and nobody changed
-        it since, or with `force`. Raises UsageError.
+        A file that exists is overwritten if an export wrote it and nobody changed it since.
+
+        Args:
+            path: The file.
+            to: "py", "ipynb", "html", "dot", "svg", "json" or "messages"; None: by the file's
+                ending.
+            force: Whether any file is overwritten.
+
+        Raises:
+            UsageError: There is no such format, or the file may not be overwritten.
         """
         export = import_module("..export", __package__)
         branch = export.exported_session(self.cursor, self.name)

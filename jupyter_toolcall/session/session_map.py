@@ -20,6 +20,7 @@ from ..core.call_record import CallRecord
 from ..core.digests import digest
 from ..core.errors import UsageError
 from ..core.events import Decision
+from ..core.interface_text import t
 from ..core.journal import Journal
 from ..core.text import nearest, progress_bar
 from ..engine.decisions import current_approval_digest
@@ -47,7 +48,7 @@ from .sessions_together import SessionsTogether
 
 JOBS = 4
 """How many sessions run at once in the kernel where nobody says how many."""
-STOPPED = "Stopped. What is done is kept: run() continues, and so does the same map."
+STOPPED = t("Stopped. What is done is kept: run() continues, and so does the same map.")
 
 
 @dataclass(frozen=True, slots=True)
@@ -221,11 +222,11 @@ class SessionMap(Sequence[MappedSession]):
     @property
     def pending(self) -> tuple[MappedSession, ...]:
         """The sessions that wait for a person."""
-        return tuple(each for each in self if each.status == "waiting")
+        return tuple(session for session in self if session.status == "waiting")
 
     @property
     def finished(self) -> tuple[MappedSession, ...]:
-        return tuple(each for each in self if each.status == "finished")
+        return tuple(session for session in self if session.status == "finished")
 
     @property
     def errors(self) -> Mapping[str, int]:
@@ -403,11 +404,11 @@ def _options(options: Mapping[str, Any]) -> Mapping[str, Any]:
     """Return the arguments of `Session` with their defaults. Raises UsageError for another one."""
     parameters = inspect.signature(Session.__init__).parameters.values()
     not_here = {"name", "journal", "executor"}
-    known = {p.name: p.default for p in parameters if p.kind is p.KEYWORD_ONLY}
-    known = {name: default for name, default in known.items() if name not in not_here}
-    if unknown := [option for option in options if option not in known]:
-        hint = nearest(unknown[0], known)
+    defaults = {p.name: p.default for p in parameters if p.kind is p.KEYWORD_ONLY}
+    defaults = {name: default for name, default in defaults.items() if name not in not_here}
+    if unknown := [option for option in options if option not in defaults]:
+        hint = nearest(unknown[0], defaults)
         raise UsageError(f"Session.map has no option {unknown[0]!r:.60}.{hint}")
-    merged = {**known, **options}
+    merged = {**defaults, **options}
     # None stands for no inputs and no outputs.
     return {**merged, "inputs": merged["inputs"] or {}, "outputs": merged["outputs"] or {}}

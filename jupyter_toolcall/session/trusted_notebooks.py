@@ -38,7 +38,7 @@ def is_trusted_notebook(path: Path, solutions: Sequence[str] = ()) -> bool:
     except (OSError, UnicodeDecodeError):
         pass
     # Solutions stand in files of their own, which Jupyter does not sign.
-    return not solutions and _worked_on_here(path)
+    return not solutions and _was_run_here(path)
 
 
 def trust_notebook(path: Path, solutions: Sequence[str] = ()) -> None:
@@ -62,7 +62,7 @@ def _sealed(path: Path, solutions: Sequence[str]) -> str:
     return seal(f"notebook {content} {digest('solutions', *solutions)}") if seal else ""
 
 
-def _worked_on_here(path: Path) -> bool:
+def _was_run_here(path: Path) -> bool:
     try:
         with damage_refused():
             saved = saved_sessions(path)

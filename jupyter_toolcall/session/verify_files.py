@@ -20,7 +20,7 @@ from ..core.journal_entries import VERSION
 from ..core.state_fold import state_at
 from ..core.text import visible_text
 from ..engine.replay_queue import call_id_of
-from ..engine.verification import first_difference, taken_text
+from ..engine.verification import first_difference, recorded_results_text
 from ..models.named import IN_PLACE
 from ..storage.journal_file import journal_file, journal_names, journals_folder
 from ..storage.notebook_files import (
@@ -135,8 +135,8 @@ def _notebook(path: Path, allow: bool) -> Verified:
     if divergence:
         return Verified("", f"{divergence}{hint}")
     calls = sum(len(each.data["rows"].get("calls", ())) for each in before)
-    said_of = f"{_many(len(before), 'session', 'sessions')}, {_many(calls, 'call', 'calls')}"
-    return Verified(said_of + taken_text(server_results(path)))
+    counts = f"{_many(len(before), 'session', 'sessions')}, {_many(calls, 'call', 'calls')}"
+    return Verified(counts + recorded_results_text(server_results(path)))
 
 
 _HINT = (

@@ -289,10 +289,10 @@ def _read_static(data: Any) -> dict[str, Any]:
     if not isinstance(data, list):
         raise DefinitionError(f"static_parameters: {data!r:.60} is no list")
     fixed = {}
-    for index, each in enumerate(data):
+    for index, parameter in enumerate(data):
         where = f"static_parameters.{index}"
         keys, required = ("name", "required", "type", "description", "default"), ("name", "type")
-        part = _object(each, keys, where, required, "static_parameters")
+        part = _object(parameter, keys, where, required, "static_parameters")
         if not isinstance(part["name"], str) or not part["name"]:
             raise DefinitionError(f"{where}.name: is missing")
         if "default" in part:

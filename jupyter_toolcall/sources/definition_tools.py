@@ -366,11 +366,11 @@ def _function_tool(definition: Definition, action: Any) -> Tool:
         raise DefinitionError(f"action: {action!r:.60} is no function")
     removed = {d.key for d in definition.defaults if d.action == "remove" and d.when is None}
     names = [name for name in definition.argument_names if name not in removed]
-    taken = list(inspect.signature(action).parameters.values())
-    _check_signature(taken, names, is_open(definition.parameters))
-    if inspect.isroutine(action) and all(each.annotation is not each.empty for each in taken):
+    parameters = list(inspect.signature(action).parameters.values())
+    _check_signature(parameters, names, is_open(definition.parameters))
+    if inspect.isroutine(action) and all(each.annotation is not each.empty for each in parameters):
         typed = next(iter(Toolbox(action)))
-        takes_any = any(each.kind is each.VAR_KEYWORD for each in taken)
+        takes_any = any(each.kind is each.VAR_KEYWORD for each in parameters)
         is_any = takes_any and is_open(definition.parameters)
         if set(names) <= set(property_names(typed.parameters)) and not is_any:
             return typed
@@ -378,21 +378,21 @@ def _function_tool(definition: Definition, action: Any) -> Tool:
     return Tool(name=definition.name, function=action, origin=Origin(action), version=version)
 
 
-def _check_signature(taken: list[inspect.Parameter], names: list[str], is_open: bool) -> None:
+def _check_signature(parameters: list[inspect.Parameter], names: list[str], is_open: bool) -> None:
     """Raise DefinitionError for an argument that the function, or the definition, lacks."""
-    there = [each.name for each in taken]
+    there = [each.name for each in parameters]
     unknown = [name for name in names if name not in there]
-    if unknown and all(each.kind is not each.VAR_KEYWORD for each in taken):
+    if unknown and all(each.kind is not each.VAR_KEYWORD for each in parameters):
         taken_names = ", ".join(there) or "nothing"
         raise DefinitionError(
             f"action: the function takes no {unknown[0]!r}; it takes {taken_names}"
         )
-    for each in taken:
-        is_named = each.kind in (each.POSITIONAL_OR_KEYWORD, each.KEYWORD_ONLY)
-        is_required = is_named and each.default is each.empty
-        if is_required and each.name not in names and not is_open:
+    for parameter in parameters:
+        is_named = parameter.kind in (parameter.POSITIONAL_OR_KEYWORD, parameter.KEYWORD_ONLY)
+        is_required = is_named and parameter.default is parameter.empty
+        if is_required and parameter.name not in names and not is_open:
             raise DefinitionError(
-                f"action: the function needs {each.name!r}, which the definition does not have"
+                f"action: the function needs {parameter.name!r}, which the definition does not have"
             )
 
 

@@ -123,17 +123,19 @@ class ArgumentReader:
         What is null is left out where something else would stand there.
         """
         pairs = []
-        for each in arguments:
-            value = given.get(each.name)
-            nothing = each.default is not None or each.type.required
+        for argument in arguments:
+            value = given.get(argument.name)
+            nothing = argument.default is not None or argument.type.required
             try:
-                if value is None and each.required:
-                    raise _Misfit(f"is missing; its type is {each.type.name}")
-                if each.name in given and not (value is None and nothing):
-                    at = f"{where}{each.name}"
-                    pairs.append((each.name, self.value(each.type, each.expected, value, at)))
+                if value is None and argument.required:
+                    raise _Misfit(f"is missing; its type is {argument.type.name}")
+                if argument.name in given and not (value is None and nothing):
+                    at = f"{where}{argument.name}"
+                    pairs.append(
+                        (argument.name, self.value(argument.type, argument.expected, value, at))
+                    )
             except _Misfit as misfit:
-                self.errors.setdefault(f"{where}{each.name}", str(misfit))
+                self.errors.setdefault(f"{where}{argument.name}", str(misfit))
         names = [each.name for each in arguments]
         for name in given:
             if name not in names:
@@ -206,9 +208,9 @@ class ArgumentReader:
         if not isinstance(value, list):
             raise _Misfit(f"must be a list, not {value!r:.60}")
         items = []
-        for index, each in enumerate(value):
+        for index, element in enumerate(value):
             try:
-                items.append(self.value(item, expected, each, f"{where}.{index}"))
+                items.append(self.value(item, expected, element, f"{where}.{index}"))
             except _Misfit as misfit:
                 self.errors.setdefault(f"{where}.{index}", str(misfit))
         return tuple(items)

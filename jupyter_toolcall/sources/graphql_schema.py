@@ -160,15 +160,15 @@ def _declarations(schema: Schema) -> Iterator[tuple[tuple[str, ...], object, str
     """
     for name in schema.types:
         yield (), name, name
-    for each in schema.types.values():
-        where = (each.name,)
-        for value in each.values:
-            yield where, value, each.name
-        for other in each.possible:
-            yield (), each.name, other
-        for argument in each.inputs:
+    for declared in schema.types.values():
+        where = (declared.name,)
+        for value in declared.values:
+            yield where, value, declared.name
+        for other in declared.possible:
+            yield (), declared.name, other
+        for argument in declared.inputs:
             yield where, argument.name, argument.type.name
-        for of in each.fields.values():
+        for of in declared.fields.values():
             yield where, of.name, of.type.name
             for argument in of.arguments:
-                yield (each.name, of.name), argument.name, argument.type.name
+                yield (declared.name, of.name), argument.name, argument.type.name

@@ -90,11 +90,11 @@ class _Unreadable(ValueError):
 def _parts(raw: Any, key: str, read: Callable[[Any], Part]) -> tuple[Part, ...]:
     """Return the parts that a list holds. Raises _Unreadable, with the place of the part."""
     parts: list[Part] = []
-    for each in raw.get(key) or ():
+    for item in raw.get(key) or ():
         try:
-            parts.append(read(each))
+            parts.append(read(item))
         except (KeyError, TypeError, AttributeError, ValueError, IndexError, RecursionError) as e:
-            name = each.get("name") if isinstance(each, Mapping) else None
+            name = item.get("name") if isinstance(item, Mapping) else None
             inner = f".{e}" if isinstance(e, _Unreadable) else ""
             raise _Unreadable(f"{key}.{name or len(parts)}{inner}") from None
     return tuple(parts)

@@ -204,8 +204,8 @@ class Function(NamedTuple):
     @property
     def receiver(self) -> str:
         """The argument that names the object: its type, unless another has that name."""
-        name, taken = self.kind, [each.name for each in self.field.arguments]
-        while name in taken:
+        name, names = self.kind, [each.name for each in self.field.arguments]
+        while name in names:
             name += "_"
         return name
 

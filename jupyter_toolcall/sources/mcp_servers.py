@@ -120,14 +120,14 @@ def _address(server: Any, start: str, name: str) -> ServerAddress:
             return _at_url(server.strip(), {}, name)
         case str() if server.strip():
             try:
-                words = command_words(server)
+                words = split_command(server)
             except ValueError as error:
                 raise UsageError(f"{server!r:.80} is no command line: {error}") from None
             return ServerAddress(name or _command_name(words), command=words, folder=start)
         case {"url": str(url), **entry}:
             return _at_url(url, _texts(entry.get("headers", {}), "headers"), name)
         case {"command": str(command), **entry} if command:
-            words = (command, *_words(entry.get("args", [])))
+            words = (command, *_text_list(entry.get("args", [])))
             env = _texts(entry.get("env", {}), "env")
             cwd = str(entry.get("cwd", ""))
             folder = str(Path(start, cwd))
@@ -155,7 +155,7 @@ def _at_url(url: str, headers: Mapping[str, str], name: str) -> ServerAddress:
     return ServerAddress(name or re.sub(r"\W+", "_", title), url, headers)
 
 
-def command_words(line: str, windows: bool = os.name == "nt") -> tuple[str, ...]:
+def split_command(line: str, windows: bool = os.name == "nt") -> tuple[str, ...]:
     """Return the words of a command line. Raises ValueError for an open quote.
 
     On Windows a backslash is a part of a path, and only double quotes keep words together.
@@ -184,7 +184,7 @@ def _texts(data: Any, where: str) -> dict[str, str]:
     return {str(key): value for key, value in data.items()}
 
 
-def _words(data: Any) -> tuple[str, ...]:
+def _text_list(data: Any) -> tuple[str, ...]:
     if not isinstance(data, list) or not all(isinstance(word, str) for word in data):
         raise UsageError("`args` of an MCP server must be a list of texts")
     return tuple(data)

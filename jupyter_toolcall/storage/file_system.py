@@ -200,12 +200,12 @@ class UnsyncedTail:
     """The lines after them, in order."""
     written: int = 0
     """How many of these lines are in the file."""
-    torn: bool = False
+    is_partial: bool = False
     """Whether the file may hold something else after them."""
 
     @property
     def size(self) -> int:
-        """The bytes of the file without what may be torn."""
+        """The bytes of the file without what may be partly written."""
         return self.synced + sum(map(len, self.lines[: self.written]))
 
 
@@ -273,20 +273,20 @@ class Writer:
         self._mend()
         tail = self._tail
         if missing := b"".join(tail.lines[tail.written :]):
-            self._tail = replace(tail, torn=True)
+            self._tail = replace(tail, is_partial=True)
             append(self.file, missing)
             self._tail = tail = replace(tail, written=len(tail.lines))
         if sync and tail.lines:
             # After a failed sync the next one may succeed without what this one lost.
-            self._tail = UnsyncedTail(tail.synced, tail.lines, torn=True)
+            self._tail = UnsyncedTail(tail.synced, tail.lines, is_partial=True)
             self.file.sync()
             self._tail = UnsyncedTail(tail.size)
         self._late = None
 
     def _mend(self) -> None:
-        if self._tail.torn:
+        if self._tail.is_partial:
             self.file.cut(self._tail.size)
-            self._tail = replace(self._tail, torn=False)
+            self._tail = replace(self._tail, is_partial=False)
 
     def _take_back(self, data: bytes) -> None:
         """Remove the last line, from the file too if that is possible."""
@@ -294,8 +294,8 @@ class Writer:
         if tail.lines and tail.lines[-1] is data:
             lines = tail.lines[:-1]
             written = min(tail.written, len(lines))
-            torn = tail.torn or written < tail.written
-            self._tail = replace(tail, lines=lines, written=written, torn=torn)
+            partial = tail.is_partial or written < tail.written
+            self._tail = replace(tail, lines=lines, written=written, is_partial=partial)
         with contextlib.suppress(OSError):
             self._mend()
 

@@ -331,7 +331,11 @@ def _valid_prefix(data: bytes, seal: Seal | None) -> tuple[Journal, int]:
 
 def _damage(journal: Journal, aside: Path) -> str:
     whole = f"its first {len(journal)} entries are whole, and what was behind them"
-    kept = whole if len(journal) else "nothing of it can be read, so it begins anew; what was there"
+    kept = (
+        whole
+        if len(journal)
+        else "nothing of it can be read, so the session starts over; what was there"
+    )
     return f"The journal was damaged: {kept} is set aside in {aside}."
 
 

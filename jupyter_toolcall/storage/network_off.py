@@ -37,8 +37,8 @@ def unavailable() -> str:
         errors="replace",
         check=False,
     )
-    said = tried.stderr.strip().splitlines() or ["no network namespace can be made"]
-    return "" if tried.returncode == 0 else said[-1]
+    lines = tried.stderr.strip().splitlines() or ["no network namespace can be made"]
+    return "" if tried.returncode == 0 else lines[-1]
 
 
 def without_network(command: list[str]) -> list[str]:

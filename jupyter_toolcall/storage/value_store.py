@@ -122,8 +122,8 @@ class ValueFolder:
     def clear(self) -> StoreSize:
         """Remove all values of this user, and return what there was."""
         held = self.held()
-        for place in (self._names, self._contents):
-            for path, stat in _files(place):
+        for folder in (self._names, self._contents):
+            for path, stat in _files(folder):
                 _removed(path, stat)
         return held
 
@@ -168,9 +168,9 @@ class ValueFolder:
         Contents without a name are removed first, then the least recently used.
         """
         names, contents = list(_files(self._names)), list(_files(self._contents))
-        taken = sum(_blocks(stat.st_size) for _, stat in (*names, *contents))
-        if taken <= most:
-            return taken
+        used_bytes = sum(_blocks(stat.st_size) for _, stat in (*names, *contents))
+        if used_bytes <= most:
+            return used_bytes
         content_of = {path: _content(path).partition(" ")[0] for path, _ in names}
         used = {*content_of.values()}
         # A content whose name is about to be written counts as used.
@@ -181,13 +181,13 @@ class ValueFolder:
             )
         )
         for path, stat in contents:
-            if taken > most - most // 10:
+            if used_bytes > most - most // 10:
                 used.discard(os.path.basename(path))
-                taken -= _removed(path, stat)
+                used_bytes -= _removed(path, stat)
         for path, stat in names:
             if content_of[path] not in used and (_is_abandoned(stat) or not _is_temporary(path)):
-                taken -= _removed(path, stat)
-        return taken
+                used_bytes -= _removed(path, stat)
+        return used_bytes
 
 
 def _checked(name: str) -> str:
@@ -241,9 +241,9 @@ def _removed(path: str, stat: os.stat_result) -> int:
     return _blocks(stat.st_size)
 
 
-def _files(place: str) -> Iterator[tuple[str, os.stat_result]]:
+def _files(folder: str) -> Iterator[tuple[str, os.stat_result]]:
     """Yield the files of a folder; another kernel may remove one at the same time."""
-    with contextlib.suppress(OSError), os.scandir(place) as entries:
+    with contextlib.suppress(OSError), os.scandir(folder) as entries:
         for entry in entries:
             with contextlib.suppress(OSError):
                 yield entry.path, entry.stat()

@@ -14,12 +14,18 @@ if TYPE_CHECKING:
 
 
 def check(name: str) -> CheckResult:
-    """Return how an exercise of this notebook stands: `points`, `of`, `passed` and `message`.
+    """Return the result of an exercise of this notebook: `points`, `of`, `passed` and `message`.
 
     It checks as `%toolchat check` does, and displays nothing, so it suits the test cells of a
-    grader. `name` is that of a file in the folder `exercises`. Raises UsageError where there is
-    no such exercise.
+    grader.
 
+    Args:
+        name: The name of a file in the folder `exercises`, without its ending.
+
+    Raises:
+        UsageError: There is no such exercise.
+
+    Example:
         from jupyter_toolcall.teaching import check
         assert check("fries").passed, check("fries").message
     """

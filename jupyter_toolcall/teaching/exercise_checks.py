@@ -16,6 +16,7 @@ from typing import Any, TypeVar
 
 from ..core.call_record import CallRecord
 from ..core.errors import Absent, CallError, UsageError
+from ..core.interface_text import joined, t
 from ..core.text import LINES, nearest, printable
 from ..models.scripted import Scripted
 from ..session.session import Session
@@ -150,12 +151,13 @@ class CheckContext:
     def missing(self, name: str) -> str:
         """Return the message about a name that does not exist, with the nearest name."""
         if name == "session" and self.session_name:
-            return f"there is no session `{self.session_name}` yet"
+            return t("there is no session %1 yet", f"`{self.session_name}`")
         if name == "session":
-            return "there is no session yet: run the cell that begins with %%toolchat"
+            return t("there is no session yet: run the cell that begins with %1", "%%toolchat")
         outputs = self.session.state.outputs if self.session is not None else ()
         known = [*outputs, *(each for each in self.variables if not each.startswith("_"))]
-        return f"there is no `{name}` yet.{nearest(name, known)}"
+        missing = t("there is no %1 yet.", f"`{name}`")
+        return joined("", [missing, nearest(name, known)])
 
 
 @dataclass(frozen=True, slots=True)
@@ -200,13 +202,13 @@ def _evaluate(check: Check, context: CheckContext, limit: float) -> tuple[bool, 
         # Copying a value calls methods of its class, so it is limited too.
         return with_time_limit(limit, lambda: _holds(check, context)), ""
     except OutOfTime:
-        return False, f"it took longer than {limit:g} seconds"
+        return False, t("it took longer than %1 seconds", f"{limit:g}")
     except KeyboardInterrupt:
         raise
     except NameError as error:
         return False, context.missing(error.name) if error.name else _code(error_text(error))
     except Absent:
-        return False, "its value is not in this kernel: run the cells above first"
+        return False, t("its value is not in this kernel: run the cells above first")
     except BaseException as error:
         return False, _code(error_text(error))
 
@@ -289,15 +291,15 @@ def check_result(verdict: Verdict, hint: str, name: str) -> CheckResult:
 def verdict_task(verdict: Verdict, hint: str) -> Task:
     """Return how an exercise stands, for the panel."""
     lines = [*_lines(verdict), *([hint] if hint else [])]
-    return Task(verdict.exercise.title, "\n".join(lines), verdict.passed)
+    return Task(verdict.exercise.title, joined("\n", lines), verdict.passed)
 
 
 def _lines(verdict: Verdict) -> list[str]:
     """Return a line for each check up to the first one that does not hold."""
     lines = [f"✓ {check.sentence}" for check in verdict.held]
     if verdict.fails is not None:
-        problem = f": {verdict.problem}" if verdict.problem else ""
-        lines.append(f"✗ {verdict.fails.sentence.removesuffix('.')}{problem}")
+        problem = [": ", verdict.problem] if verdict.problem else []
+        lines.append(joined("", [f"✗ {verdict.fails.sentence.removesuffix('.')}", *problem]))
     return lines
 
 

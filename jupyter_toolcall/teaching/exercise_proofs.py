@@ -94,9 +94,11 @@ def _passed(done: Executed) -> Mapping[str, bool]:
     return passed
 
 
-def _wrong(each: _CheckedExercise, unsolved: Mapping[str, bool], solved: Mapping[str, bool]) -> str:
-    if not solved.get(each.name):
-        return "its solution does not pass" if each.exercise.cells else "it does not pass"
-    if each.exercise.cells and unsolved.get(each.name):
+def _wrong(
+    checked: _CheckedExercise, unsolved: Mapping[str, bool], solved: Mapping[str, bool]
+) -> str:
+    if not solved.get(checked.name):
+        return "its solution does not pass" if checked.exercise.cells else "it does not pass"
+    if checked.exercise.cells and unsolved.get(checked.name):
         return "it passes before its solution is there"
     return ""

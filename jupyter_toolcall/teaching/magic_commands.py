@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
 from ..core.errors import ToolcallError, UsageError
+from ..core.interface_text import joined, t, tn
 from ..core.text import print_text
 from ..engine.person_model import Phase
 from ..jupyter.cells import Cells
@@ -134,16 +135,18 @@ class Teaching(NotebookExtension):
         left = [*check.hints[self.hints[own] :], *exercise.hints[self.hints[shared] :]]
         of = len(check.hints) + len(exercise.hints)
         if not left:
-            solution = (
-                f" `%toolchat solution {name}` shows a solution." if exercise.solution else ""
-            )
-            return f"There are no {'more ' if of else ''}hints.{solution}"
+            none = t("There are no more hints.") if of else t("There are no hints.")
+            solution = t("%1 shows a solution.", f"`%toolchat solution {name}`")
+            return joined(" ", [none, solution]) if exercise.solution else none
         if own not in self.failed:
             self.failed.add(own)
-            there = "there is one" if len(left) == 1 else f"there are {len(left)}"
-            return f"Check again for a hint: {there}."
+            return tn(
+                "Check again for a hint: there is one.",
+                "Check again for a hint: there are %1.",
+                len(left),
+            )
         self.hints[own if self.hints[own] < len(check.hints) else shared] += 1
-        return f"Hint {of - len(left) + 1} of {of}: {left[0]}"
+        return t("Hint %1 of %2: %3", of - len(left) + 1, of, left[0])
 
     # -- lines ----------------------------------------------------------------------------------
 

@@ -22,24 +22,24 @@ if TYPE_CHECKING:
 
 PREDICT = Flag(
     "predict",
-    help="guess what the model does next, before each of its replies",
-    help_off="guess nothing",
-    setting="Guess each reply of the model first.",
+    help="you guess the next call before each reply of the model",
+    help_off="no guesses in this cell",
+    setting="You guess the next call before each reply of the model.",
 )
 EXERCISE = ".md"
 HELP = """\
-  guess TOOL NAME=VALUE      what the model does next (--predict); guess none: it answers
-  guess skip [rest]          go on without a guess, or without any more
-  exercise NAME              what exercises/NAME.md asks for
-  check [NAME]               whether it is so, or what is in the way, and then a hint
-  solution [NAME]            how it is done
+  guess TOOL NAME=VALUE      guess the next call (--predict); guess none: the model calls nothing
+  guess skip [rest]          continue without this guess; with rest, without any more guesses
+  exercise NAME              show the task in exercises/NAME.md
+  check [NAME]               check an exercise: passed, or what does not hold; then a hint
+  solution [NAME]            show the solution of an exercise
 """
 
 
 def register_teaching() -> None:
     """Add `--predict`, exercises for `--replay`, and the subcommands for both."""
     add_flag(PREDICT)
-    add_replay_source(EXERCISE, "what an exercise")
+    add_replay_source(EXERCISE, "an exercise")
     register(
         Registration(
             "teaching",

@@ -18,6 +18,7 @@ from pydantic.errors import PydanticSchemaGenerationError
 from ..core.digests import encode
 from ..core.errors import CallError, DefinitionError
 from ..core.events import Call
+from ..core.interface_text import joined, t
 from ..core.state import NAME
 from ..core.text import nearest
 from .object_types import strict_dict
@@ -264,7 +265,7 @@ def argument_check(adapter: TypeAdapter[Any], title: str, names: Collection[str]
 def _problems(error: ValidationError, names: Collection[str]) -> dict[str, str]:
     """Return what is wrong with each argument, as the model or the person at the form reads it."""
     problems: dict[str, str] = {}
-    for detail in error.errors(include_url=False, include_context=False):
+    for detail in error.errors(include_url=False):
         path = ".".join(str(part) for part in detail["loc"]) or "arguments"
         problem = detail["msg"].removeprefix("Value error, ")
         if detail["type"] == "extra_forbidden":
@@ -272,8 +273,38 @@ def _problems(error: ValidationError, names: Collection[str]) -> dict[str, str]:
             problem = "there is no such argument" if is_inside else unknown_argument(path, names)
         # A message that begins with an object's name keeps its capital letter.
         is_name = NAME.match(problem)
-        problems.setdefault(path, problem if is_name else problem[:1].lower() + problem[1:])
+        problem = problem if is_name else problem[:1].lower() + problem[1:]
+        translated = _frequent_problem(detail["type"], detail.get("ctx", {}))
+        # What a model reads is never changed by a translation.
+        problems.setdefault(path, translated if translated == problem else problem)
     return problems
+
+
+PROBLEMS = {
+    "missing": t("field required"),
+    "int_type": t("input should be a valid integer"),
+    "float_type": t("input should be a valid number"),
+    "string_type": t("input should be a valid string"),
+    "bool_type": t("input should be a valid boolean"),
+    "list_type": t("input should be a valid list"),
+}
+"""The messages of pydantic that have no values, by its types of errors."""
+
+
+def _frequent_problem(kind: str, context: Mapping[str, Any]) -> str:
+    """Return a frequent message of pydantic as a text that a panel translates, "" for others."""
+    match kind, context:
+        case "literal_error" | "enum", {"expected": expected}:
+            return t("input should be %1", expected)
+        case _, {"ge": limit}:
+            return t("input should be greater than or equal to %1", str(limit))
+        case _, {"gt": limit}:
+            return t("input should be greater than %1", str(limit))
+        case _, {"le": limit}:
+            return t("input should be less than or equal to %1", str(limit))
+        case _, {"lt": limit}:
+            return t("input should be less than %1", str(limit))
+    return PROBLEMS.get(kind, "")
 
 
 def unknown_argument(name: str, names: Collection[str]) -> str:
@@ -293,8 +324,10 @@ def resolve_receiver(kind: str, name: Any, types: tuple[type, ...], resolve: Res
 
 def wrong_arguments(title: str, problems: Mapping[str, str]) -> CallError:
     """Return the error, in one line, about arguments of a tool; `problems` are by argument."""
-    texts = (f"{name_in_line(path)}: {problem}" for path, problem in [*problems.items()][:8])
-    return CallError(f"{title}: {'; '.join(texts)}"[:2000], dict(problems))
+    listed = [*problems.items()][:8]
+    texts = [joined(": ", [name_in_line(path), problem]) for path, problem in listed]
+    message = joined(": ", [title, joined("; ", texts)])
+    return CallError(message if len(message) <= 2000 else message[:2000], dict(problems))
 
 
 def name_in_line(name: str) -> str:

@@ -15,14 +15,16 @@ import importlib.util
 import logging
 import pickle
 import socket
+import warnings
 from collections import deque
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import BrokenExecutor, Executor, Future, InvalidStateError
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Any
 from urllib.parse import urlsplit
 from uuid import uuid4
+from weakref import WeakValueDictionary
 
 from ..core.errors import NotRun, UsageError
 from .invoke import error_text
@@ -43,6 +45,10 @@ TIMEOUT = 10
 """Seconds that a scheduler has to answer."""
 POLL = 1.0
 """Seconds between two looks at whether the worker of a call is lost."""
+RESTART = 10
+"""Seconds in which a cluster that has lost its last worker may start another one."""
+NOTE = 0.5
+"""Seconds in which it arrives which worker has begun a call."""
 CLAIMS = 1_000
 """Ended calls whose claims stay at the scheduler. A worker that the scheduler has lost may still
 start one."""
@@ -99,7 +105,7 @@ def dask_executor(value: Any) -> DaskExecutor | None:
 
     if isinstance(value, ClientExecutor):
         # Where a task may run is the user's choice; how often it may start is not.
-        options = {key: each for key, each in value._kwargs.items() if key not in FIXED}
+        options = {key: option for key, option in value._kwargs.items() if key not in FIXED}
         return DaskExecutor(value._client, options)
     return DaskExecutor(value) if isinstance(value, Client) else None
 
@@ -116,6 +122,10 @@ class DaskCall(Future[Any]):
         self.cancelled_reason = "its task was cancelled, or its scheduler is lost"
         self.worker = ""
         """The address of the worker that began it first."""
+        self.begun = asyncio.Event()
+        """Set, in the client's thread, when its worker is known."""
+        self.looks_without_worker = 0
+        """How often in a row the cluster had no worker at all."""
         self.claim = ""
         """The claim of the worker whose end it has, or of the kernel, if it never begins."""
 
@@ -141,6 +151,18 @@ class DaskCall(Future[Any]):
         self.fail(OutcomeUnknown(reason or f"{by} {self.tool} was lost"))
 
 
+_CALLS: WeakValueDictionary[str, DaskCall] = WeakValueDictionary()
+"""The calls of this kernel, by name."""
+
+
+def _note_start(event: tuple[float, Mapping[str, str]]) -> None:
+    """Note which worker began a call first. A client gets such an event as soon as one begins."""
+    call = _CALLS.get(event[1]["call"])
+    if call is not None:
+        call.worker = call.worker or event[1]["worker"]
+        call.begun.set()
+
+
 class DaskExecutor(Executor):
     """Runs calls on the cluster of a `distributed.Client`.
 
@@ -157,7 +179,8 @@ class DaskExecutor(Executor):
         self.client, self._options = client, {**(options or {}), **FIXED}
         self._calls: dict[str, tuple[DaskCall, Any]] = {}
         self._claims: deque[str] = deque()
-        self._topic = f"jupyter-toolcall-{uuid4().hex}"
+        self._topic = f"jupyter-toolcall-{client.id}"
+        self._is_subscribed = False
         self._had_workers = False
 
     def submit(self, function: Callable[..., Any], /, *args: Any, **named: Any) -> Future[Any]:
@@ -166,20 +189,33 @@ class DaskExecutor(Executor):
         Raises NotRun where it has no pickle, BrokenExecutor where the client is closed.
         """
         (task,) = args
+        remote = [value for value in task.objects if type(value) is RemoteValue]
+        stay = (self.stay, self.client.id) if task.of.read_only else None
+        return self.submit_sent(function, task.sent(), remote, stay)
+
+    def submit_sent(
+        self,
+        function: Callable[..., Any],
+        sent_task: Any,
+        remote: Sequence[RemoteValue] = (),
+        stay: Stay | None = None,
+    ) -> DaskCall:
+        """Submit `function(sent_task)`, of a SentTask that takes these values from the cluster."""
         if self.client.status != "running":
             raise BrokenExecutor("its Dask client is closed, or has lost its scheduler")
-        name = f"{task.tool}-{uuid4().hex}"
-        call = DaskCall(name, task.tool, self)
-        stay = (self.stay, self.client.id) if task.of.read_only else None
-        sent = pickle.dumps(_Claimed(function, task.sent(), name, self._topic, stay))
-        remote = [value for value in task.objects if type(value) is RemoteValue]
+        if not self._is_subscribed:
+            self.client.subscribe_topic(self._topic, _note_start)
+            self._is_subscribed = True
+        name = f"{sent_task.tool}-{uuid4().hex}"
+        call = _CALLS[name] = DaskCall(name, sent_task.tool, self)
+        sent = pickle.dumps(_Claimed(function, sent_task, name, self._topic, stay))
         passed = [{value.key: value.content for value in remote}, *(v.future for v in remote)]
         # A worker that cannot unpickle its task dies. So the task is to unpickle the call.
-        submitted = (
-            self.client.submit(run_with_values, sent, *passed, key=name, **self._options)
-            if remote
-            else self.client.submit(pickle.loads, sent, key=name, **self._options)
-        )
+        run = (run_with_values, sent, *passed) if remote else (pickle.loads, sent)
+        with warnings.catch_warnings():
+            # Dask advises on a large argument what the caller of a tool cannot do.
+            warnings.filterwarnings("ignore", "Sending large graph")
+            submitted = self.client.submit(*run, key=name, **self._options)
         if remote:
             call.cancelled_reason = "a value that it takes was lost with its worker; call it again"
         self._calls[name] = call, submitted
@@ -224,7 +260,7 @@ class DaskExecutor(Executor):
     async def _accept(self, call: DaskCall, result: ClaimedEnd) -> None:
         self._had_workers = True
         if result.end is None:
-            await self._note_worker(call)
+            await self._wait_for_start(call)
             call.lose()
         else:
             call.worker, call.claim = result.worker, result.claim
@@ -250,7 +286,7 @@ class DaskExecutor(Executor):
         if call.claim:
             call.fail(NotRun(f"not run: {reason}"))
         else:
-            await self._note_worker(call)
+            await self._wait_for_start(call)
             call.lose(f"it may have run: {reason}")
 
     async def _forget_old_claims(self, call: DaskCall) -> None:
@@ -262,27 +298,26 @@ class DaskExecutor(Executor):
     async def _check_worker(self, call: DaskCall) -> None:
         """End a call whose worker is lost. One that has not begun goes to another worker."""
         workers: Any = None
-        await self._note_worker(call)
         with suppress(OSError):
             named = [call.worker] if call.worker else None
             workers = await self.client.scheduler.ncores(workers=named)
         if workers == {} and call.worker:
             call.lose()
         elif workers == {} and self._had_workers:
-            await self._fail(
-                call,
-                "all workers of the cluster are lost; give the call to a cluster that has some",
-            )
+            call.looks_without_worker += 1
+            if call.looks_without_worker * POLL >= RESTART:
+                await self._fail(
+                    call,
+                    "all workers of the cluster are lost; give the call to a cluster that has some",
+                )
         elif workers:
-            self._had_workers = True
+            self._had_workers, call.looks_without_worker = True, 0
 
-    async def _note_worker(self, call: DaskCall) -> None:
-        """Note which worker began a call first, if one did."""
-        if not call.worker and self.client.status == "running":
-            with suppress(OSError):
-                events = await self.client.scheduler.events(topic=self._topic)
-                starts = [event["worker"] for _, event in events if event["call"] == call.name]
-                call.worker = next(iter(starts), "")
+    async def _wait_for_start(self, call: DaskCall) -> None:
+        """Wait a moment for the worker's name, of a call that one has begun."""
+        if self.client.status == "running":
+            with suppress(TimeoutError):
+                await asyncio.wait_for(call.begun.wait(), NOTE)
 
     def claim(self, call: DaskCall) -> bool:
         """Claim a call in the kernel, so that it never begins; return False where it has begun."""
@@ -291,7 +326,7 @@ class DaskExecutor(Executor):
             call.claim = await claimed(self.client.scheduler, call.name)
             if call.claim:
                 return True
-            await self._note_worker(call)
+            await self._wait_for_start(call)
             return False
 
         try:

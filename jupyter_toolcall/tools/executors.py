@@ -64,6 +64,11 @@ class KernelPool(Executor):
             return self._pool.submit(function, *args, **named)
 
     @property
+    def pool(self) -> Executor | None:
+        """The pool, once it is created."""
+        return self._pool
+
+    @property
     def client(self) -> Any:
         """The client of its cluster; None where it is no Dask pool, or is not connected yet."""
         return getattr(self._pool, "client", None)
@@ -141,7 +146,7 @@ def is_executor(value: object) -> bool:
 
 
 def executor_named(
-    value: Any, option: str, known: Iterable[str] = NAMES, *, connect: bool = True
+    value: Any, option: str, names: Iterable[str] = NAMES, *, connect: bool = True
 ) -> Executor:
     """Return an executor: `value` itself, that of a client, or the one of that name.
 
@@ -150,7 +155,7 @@ def executor_named(
     answers.
     """
     if isinstance(value, str):
-        return _pool_named(value, option, known, connect)
+        return _pool_named(value, option, names, connect)
     executor = _executor(value)
     if executor is None:
         raise UsageError(
@@ -160,10 +165,10 @@ def executor_named(
     return executor
 
 
-def _pool_named(name: str, option: str, known: Iterable[str], connect: bool) -> KernelPool:
+def _pool_named(name: str, option: str, names: Iterable[str], connect: bool) -> KernelPool:
     address = name.removeprefix(AT) if name.startswith(AT) else ""
     if name not in _POOLS and not address:
-        hint = nearest(name, known)
+        hint = nearest(name, names)
         raise UsageError(
             f"{option}: no executor {name!r:.60}; give threads, processes, dask or "
             f"dask:ADDRESS.{hint}"

@@ -66,6 +66,7 @@ def from_function(
         description=made.description if options.description is None else options.description,
         read_only=options.read_only,
         idempotent=options.idempotent,
+        destructive=options.destructive,
         resume=options.resume,
         executor=options.executor,
         returns=returned_type(annotations, kinds),

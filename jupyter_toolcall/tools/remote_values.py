@@ -14,7 +14,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, TypeAlias
 from uuid import uuid4
 
-from ..core.errors import Absent
+from ..core.errors import Lost
 from ..core.interrupts import attempt
 from .value_digests import content_digest
 from .worker_code import dumps
@@ -47,7 +47,9 @@ class RemoteValue:
     client: Any = field(repr=False)
     future: Any = field(repr=False)
     compute_again: Callable[[], Any] | None = field(default=None, repr=False)
-    """Runs the call again that returned it. Raises Absent."""
+    """Runs the call again that returned it. Raises Lost."""
+    lost: str = ""
+    """Why it is lost for good; "" while it is on the cluster, or its call may return it again."""
 
     def __reduce__(self) -> tuple[Any, ...]:
         return _passed_value, (self.key,)
@@ -60,23 +62,37 @@ class RemoteValue:
         return bool(holders.get(self.key))
 
     def fetch(self) -> Any:
-        """Return the value. Where its worker is lost, its call runs again. Raises Absent."""
-        pickled = attempt(self.future.result)[0]
-        if pickled is not None:
+        """Return the value. Where its worker is lost, its call runs again. Raises Lost."""
+        if not self.lost and (pickled := self._pickled()) is not None:
             return pickle.loads(pickled)
-        if self.compute_again is None:
-            raise Absent(f"a {self.kind} is lost with the worker that held it")
-        return self.compute_again()
+        try:
+            if self.lost or self.compute_again is None:
+                raise Lost(self.lost or f"a {self.kind} is lost with the worker that held it")
+            return self.compute_again()
+        except Lost as error:
+            self.lost = str(error)
+            raise
+
+    def _pickled(self) -> bytes | None:
+        pickled: bytes | None = attempt(self.future.result)[0]
+        return pickled
 
     def apply(self, function: Callable[[Any], Any]) -> Any:
-        """Return what a function returns of the value; it runs where the value is."""
+        """Return what a function returns of the value; it runs where the value is.
+
+        No tool runs for it: raises Lost where the worker is lost.
+        """
 
         def there() -> Any:
             sent = dumps(function), self.future
             return self.client.submit(_apply, *sent, pure=False).result()
 
         result, raised = attempt(there)
-        return function(self.fetch()) if raised else result
+        if not raised:
+            return result
+        if (pickled := self._pickled()) is None:
+            raise Lost(f"a {self.kind} is lost with the worker that held it")
+        return function(pickle.loads(pickled))
 
 
 class Unchanged:
@@ -122,7 +138,7 @@ def _passed_value(key: str) -> Any:
 
 def without_unchanged_arguments(end: Any) -> Any:
     """Return an end without the arguments that came from the cluster and are as they were."""
-    passed = {id(each.value): each.content for each in _PASSED.get({}).values()}
+    passed = {id(argument.value): argument.content for argument in _PASSED.get({}).values()}
     # A result that may hold an argument is told from a copy of it by identity, in the kernel.
     is_held = any(value is end.result for value in end.objects)
     if not passed or is_held or attempt(end.result_kind)[0] is None:

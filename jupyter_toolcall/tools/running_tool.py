@@ -20,7 +20,7 @@ class InputRequest:
     schema: Mapping[str, Any] = field(default_factory=dict)
     """The JSON Schema of the form: an object of texts, numbers, booleans and choices."""
     url: str = ""
-    """The address of the page, with https:// or http://; the person answers when they are done."""
+    """The page's address (`https://` or `http://`); the person answers when they are done."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,6 +69,10 @@ class OutcomeUnknown(Exception):
     Its text is the reason. A person decides whether the call runs again; the session runs an
     `idempotent` tool again by itself, once for each call.
     """
+
+
+class NotBegun(KeyboardInterrupt):
+    """The kernel was interrupted before the tool of a call began, which will not run."""
 
 
 _PROGRESS: ContextVar[Callable[[str], None] | None] = ContextVar("progress", default=None)

@@ -7,6 +7,7 @@ from concurrent.futures import Executor
 from dataclasses import dataclass, field
 from typing import Any, TypeVar, overload
 
+from ..core.errors import DefinitionError
 from .executors import AnyExecutor, executor_named
 from .object_references import kinds_in
 from .running_tool import InputResponse
@@ -74,6 +75,7 @@ class Tool:
             Without one they are passed as they are.
         read_only: it changes nothing, so the policy `ask` runs it without asking.
         idempotent: it may run again after a crash without asking.
+        destructive: it may delete or overwrite data; the card of a call says so.
 
     The other fields are described below; `Toolbox` and the sources of tools fill them in.
 
@@ -99,6 +101,7 @@ class Tool:
     check: Check = field(default=unchanged, repr=False, compare=False)
     read_only: bool = False
     idempotent: bool = False
+    destructive: bool = False
     kind: str = ""
     """The type of object that it is a function of, "" for a plain function."""
     receiver: str = ""
@@ -189,11 +192,12 @@ class ToolOptions:
     description: str | None = None
     resume: Resume | None = None
     executor: Executor | bool = False
+    destructive: bool = False
 
     def __reduce__(self) -> tuple[Any, ...]:
         # A function that is sent to a worker has these beside it. A pool stays where it is.
         options = self.read_only, self.idempotent, self.name, self.description, self.resume
-        return ToolOptions, (*options, bool(self.executor))
+        return ToolOptions, (*options, bool(self.executor), self.destructive)
 
 
 _OPTIONS = "__toolcall__"
@@ -209,6 +213,7 @@ def tool(
     *,
     read_only: bool = False,
     idempotent: bool = False,
+    destructive: bool = False,
     name: str | None = None,
     description: str | None = None,
     resume: Resume | None = None,
@@ -219,6 +224,7 @@ def tool(
     *,
     read_only: bool = False,
     idempotent: bool = False,
+    destructive: bool = False,
     name: str | None = None,
     description: str | None = None,
     resume: Resume | None = None,
@@ -230,6 +236,8 @@ def tool(
         function: the function, when the decorator is written without parentheses.
         read_only: it changes nothing, so the policy `ask` runs it without asking.
         idempotent: it may run again after a crash without asking.
+        destructive: it may delete or overwrite data outside of the kernel; the card of a call
+            says so, and so do the hints that an MCP client gets.
         name: the name of the tool, after the name of its class; without it, that of the function.
         description: what the model reads; without it, the docstring.
         resume: how a call goes on once the person responded to what the function asked for; see
@@ -240,6 +248,9 @@ def tool(
 
     Returns:
         The function itself, which is called as before.
+
+    Raises:
+        DefinitionError: it cannot be both read-only and destructive.
 
     Example:
         >>> from jupyter_toolcall import Toolbox
@@ -252,13 +263,15 @@ def tool(
         True
     """
 
+    if read_only and destructive:
+        raise DefinitionError("@tool: read_only and destructive exclude each other")
     # A worker that imports a tool's module connects to nothing.
     runs_on = (
         executor
         if isinstance(executor, bool)
         else executor_named(executor, "executor", connect=False)
     )
-    options = ToolOptions(read_only, idempotent, name, description, resume, runs_on)
+    options = ToolOptions(read_only, idempotent, name, description, resume, runs_on, destructive)
 
     def mark(marked: Callable[..., Any]) -> Callable[..., Any]:
         setattr(marked, _OPTIONS, options)

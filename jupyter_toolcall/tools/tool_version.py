@@ -330,8 +330,8 @@ class Reader:
                 if callable(item):
                     yield from self.value(name, item)
 
-    def _is_ours(self, thing: Any) -> bool:
-        bare = _bare(thing)
+    def _is_ours(self, value: Any) -> bool:
+        bare = _bare(value)
         # A callable without a name is an object: its class counts.
         named = isinstance(bare, type) or hasattr(bare, "__name__")
         module = getattr(bare if named else type(bare), "__module__", None)

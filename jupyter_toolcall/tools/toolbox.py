@@ -158,16 +158,16 @@ class Toolbox:
         return tuple(self._tools)
 
     def takes(self, kind: str) -> bool:
-        """Return whether a tool takes objects of a type."""
+        """Return whether a tool takes objects of a type, by its name (`kind`)."""
         # A type that has tools needs no schema: in a large GraphQL API these are computed late.
-        return kind in self._receiver_kinds or kind in self._taken_kinds
+        return kind in self._receiver_kinds or kind in self._parameter_kinds
 
     @functools.cached_property
     def _receiver_kinds(self) -> frozenset[str]:
         return frozenset(tool.kind for tool in self if tool.receiver)
 
     @functools.cached_property
-    def _taken_kinds(self) -> frozenset[str]:
+    def _parameter_kinds(self) -> frozenset[str]:
         return frozenset(kind for tool in self for kind in tool.takes)
 
     def type_named(self, name: str) -> type | None:

@@ -102,10 +102,10 @@ def plain_data(value: object) -> Any:
         return value
     if type(value) is str and value.isascii() and len(value) < LONGEST // 8:
         return value
-    found = attempt(_jsonable, value, True)[0]
-    if found is None:
+    converted = attempt(_jsonable, value, True)[0]
+    if converted is None:
         return described_for_model(value, 2000)
-    data, text = found
+    data, text = converted
     if len(text) > LONGEST:
         data = short_texts(data)
         text = encode(data)

@@ -336,28 +336,28 @@ def _times(value: Any) -> tuple[Any, ...]:
     return str(value.dtype), value.asi8
 
 
-def _each(parts: Callable[[Any], Iterable[Any]]) -> Parts:
+def _digests_of_parts(parts: Callable[[Any], Iterable[Any]]) -> Parts:
     return lambda value, digests: map(digests.of, parts(value))
 
 
 _LIBRARY_PARTS: dict[str, Parts] = {
-    "numpy.MaskedArray": _each(
+    "numpy.MaskedArray": _digests_of_parts(
         lambda v: (v.dtype.str, v.filled(v.fill_value).tolist(), v.mask.tolist())
     ),
     "numpy.ndarray": _array,
-    "pandas.DataFrame": _each(_frame),
-    "pandas.Series": _each(lambda v: (v.name, v.index, v.array, dict(v.attrs))),
-    "pandas.MultiIndex": _each(
+    "pandas.DataFrame": _digests_of_parts(_frame),
+    "pandas.Series": _digests_of_parts(lambda v: (v.name, v.index, v.array, dict(v.attrs))),
+    "pandas.MultiIndex": _digests_of_parts(
         lambda v: (list(v.names), *(v.get_level_values(n).array for n in range(v.nlevels)))
     ),
-    "pandas.RangeIndex": _each(lambda v: (v.name, v.start, v.stop, v.step)),
-    "pandas.Index": _each(lambda v: (v.name, v.array)),
-    "pandas.Categorical": _each(lambda v: (v.codes, v.categories, v.ordered)),
-    "pandas.DatetimeArray": _each(_times),
-    "pandas.TimedeltaArray": _each(_times),
-    "pandas.PeriodArray": _each(_times),
-    "pandas.BaseStringArray": _each(_texts),
-    "pandas.NumpyExtensionArray": _each(_numbers),
-    "pandas.ExtensionArray": _each(_column),
+    "pandas.RangeIndex": _digests_of_parts(lambda v: (v.name, v.start, v.stop, v.step)),
+    "pandas.Index": _digests_of_parts(lambda v: (v.name, v.array)),
+    "pandas.Categorical": _digests_of_parts(lambda v: (v.codes, v.categories, v.ordered)),
+    "pandas.DatetimeArray": _digests_of_parts(_times),
+    "pandas.TimedeltaArray": _digests_of_parts(_times),
+    "pandas.PeriodArray": _digests_of_parts(_times),
+    "pandas.BaseStringArray": _digests_of_parts(_texts),
+    "pandas.NumpyExtensionArray": _digests_of_parts(_numbers),
+    "pandas.ExtensionArray": _digests_of_parts(_column),
 }
 _LIBRARIES = {name.partition(".")[0] for name in _LIBRARY_PARTS}

@@ -10,7 +10,7 @@ from collections.abc import Callable, Container, Mapping
 from dataclasses import dataclass, field, fields, replace
 from typing import Any
 
-from ..compare.alignment import INTERRUPTED
+from ..compare.alignment import interruption_text
 from ..compare.call_changes import change, object_before
 from ..compare.differences import CHANGED, in_a_line
 from ..core.call_record import SAVE, CallRecord, is_bare_list, objects_of
@@ -386,7 +386,11 @@ def _with_change(
     if before is None:
         effect = call_view.end.effect if call_view.end else ""
         return replace(row, change=shortened_text(effect, LINE))
-    line = in_a_line(change(before, objects_of(call.outcome)[0], context), CHANGED)
+    made = objects_of(call.outcome)[0]
+    if context.values.remote(before) or context.values.remote(made):
+        # Nobody has asked for them yet.
+        return replace(row, change=t("not compared: on the cluster"))
+    line = in_a_line(change(before, made, context), CHANGED)
     key = object_key(before.producer, branch_view)
     return replace(row, before=key, change=shortened_text(line, LINE))
 
@@ -447,8 +451,8 @@ def _with_outcome(row: CallRow, call: CallRecord) -> CallRow:
             return replace(row, result=_text(call.result))
         case Failed(message):
             return replace(row, error=message[:LONG])
-        case Interrupted():
-            return replace(row, error=INTERRUPTED)
+        case Interrupted() as interrupted:
+            return replace(row, error=interruption_text(interrupted))
     return row
 
 

@@ -32,13 +32,13 @@ def call_warning(
 def _warnings(call: CallRecord, end: CallEnd | None, state: State) -> Iterator[CallWarning]:
     """Yield the warnings at a call, the worst first."""
     if call.status == "unknown":
-        said = t("It is not known whether the call took effect: %1.", call.unknown_reason)
+        text = t("It is not known whether the call took effect: %1.", call.unknown_reason)
         killed = t(
             "The tool started, and nothing says how it ended: the kernel stopped while it ran."
         )
         yield CallWarning(
             "outcome unknown",
-            said if call.unknown_reason else killed,
+            text if call.unknown_reason else killed,
             t("Check what it did; it does not run again unless you choose Run again."),
         )
     if end is not None and (untracked := end.untracked_changes):

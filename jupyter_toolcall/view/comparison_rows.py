@@ -223,8 +223,8 @@ def change_row(
     """Return how two of a branch's objects differ, by the ids of their rows; None without them."""
     if before not in objects or made not in objects:
         return None
-    found = change(objects[before], objects[made], branch_view.cursor.context)
-    return difference_row(f"{before} {made}", found, CHANGED)
+    difference = change(objects[before], objects[made], branch_view.cursor.context)
+    return difference_row(f"{before} {made}", difference, CHANGED)
 
 
 def difference_row(
@@ -316,7 +316,7 @@ class ComparisonUpdates:
         self._at = ("", 0)
 
     def changes(
-        self, branch_views: Mapping[str, BranchView], unasked: str | None, goes_on: bool = False
+        self, branch_views: Mapping[str, BranchView], unasked: str | None, continues: bool = False
     ) -> Rows:
         """Return what is new of them. While the session goes on that is nothing most of the time.
 
@@ -325,7 +325,7 @@ class ComparisonUpdates:
         """
         cursor = branch_views[""].cursor
         at, begin = (cursor.head, len(cursor.context.journal)), self.clock()
-        if not self.shown or at == self._at or (goes_on and begin < self._next):
+        if not self.shown or at == self._at or (continues and begin < self._next):
             return Rows()
         self._at, comparisons, differences = at, list[ComparisonRow](), list[DifferenceRow]()
         for sides in self.shown:

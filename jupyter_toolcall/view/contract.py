@@ -66,7 +66,7 @@ class Whole:
 
 @dataclass(frozen=True, slots=True)
 class Delta:
-    """What changed since the last message; `number` counts them, a gap asks anew.
+    """What changed since the last message; after a gap in `number` the panel asks for all rows.
 
     A row of the session, a call, an object or an extension that was sent before has its id and
     the fields that changed.
@@ -260,11 +260,11 @@ class Fork:
 
 
 @dataclass(frozen=True, slots=True)
-class Anew:
-    """Ask the model anew in place of the reply of a turn, on a branch of its own."""
+class AskAgain:
+    """Ask the model again in place of the reply of a turn, on a branch of its own."""
 
     turn: int
-    type: Literal["anew"] = "anew"
+    type: Literal["ask"] = "ask"
 
 
 @dataclass(frozen=True, slots=True)
@@ -348,7 +348,7 @@ class ShowDifference:
 
 @dataclass(frozen=True, slots=True)
 class Tidy:
-    """Lay the graph out anew."""
+    """Lay the graph out again."""
 
     type: Literal["tidy"] = "tidy"
 
@@ -369,7 +369,7 @@ Command = (
     | Stop
     | Replay
     | Fork
-    | Anew
+    | AskAgain
     | Checkout
     | NameBranch
     | HideBranch

@@ -35,9 +35,9 @@ class Preview:
     columns: tuple[str, ...] = ()
     cells: tuple[tuple[str, ...], ...] = ()
     image: str = ""
-    """A `data:image/…;base64,` address, shown by <img> or <image> alone."""
+    """A `data:image/…;base64,` address, shown by `<img>` or `<image>` alone."""
     glyph: tuple[str, ...] = ()
-    """Path data (`d` of <path>) for a 24 by 24 box, drawn in the ink of the theme."""
+    """Path data (the attribute `d` of a path) for a 24 by 24 box, drawn in the ink of the theme."""
     html: str = ""
     """Markup of the object's own making: shown in a frame that runs and loads nothing."""
     more: bool = False

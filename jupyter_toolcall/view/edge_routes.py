@@ -179,7 +179,7 @@ def argument_routes(
             _top(entry, argument, target, route(argument.source, target, shift, grid), grid)
         )
     if aside:
-        routes.append(_aside(aside[1], target, grid))
+        routes.append(_into_left_side(aside[1], target, grid))
     if far:
         routes.append(_far(far, target, -shift, grid))
     return routes
@@ -232,7 +232,7 @@ def _top(entry: Entry, argument: Argument, target: Cell, route: Route, grid: Gri
     return ArgumentRoute(entry, (argument,), route, label, None)
 
 
-def _aside(argument: Argument, target: Cell, grid: Grid) -> ArgumentRoute:
+def _into_left_side(argument: Argument, target: Cell, grid: Grid) -> ArgumentRoute:
     """Return an edge into the left of the tile, from a lane below."""
     begin, turn = _stub(argument.source, grid)
     tip = (target.x - (FRAME if target.saved else TILE), target.y + SIDE)

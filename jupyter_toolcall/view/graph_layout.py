@@ -3,7 +3,7 @@
 An object takes its place when it is made, in O(1), and never moves: behind what it was
 made from, on its line where that is free. An input stands above the call that first
 uses it, or at the head of a line; a call that came to nothing stands below the line that
-it would have continued. Only a layout asked for anew (`tidied`) moves things.
+it would have continued. Only `tidied`, a new layout, moves things.
 """
 
 from __future__ import annotations

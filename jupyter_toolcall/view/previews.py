@@ -210,12 +210,12 @@ def _markup(own: Mapping[str, Any]) -> str:
 
 def _plain(html: str) -> str:
     """Return the words of markup on one line."""
-    reader = _Words()
+    reader = _TextParser()
     reader.feed(html[:READ])
     return " ".join("".join(reader.words).split())
 
 
-class _Words(HTMLParser):
+class _TextParser(HTMLParser):
     def __init__(self) -> None:
         super().__init__()
         self.words: list[str] = []

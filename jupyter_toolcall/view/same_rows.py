@@ -27,19 +27,19 @@ def same_rows(branch_views: Mapping[str, BranchView], known: Known) -> SameRows:
     views = [*branch_views.values()]
     decided = {call_key(call, views[0]) for call in views[0].state.all_calls()}
     for number, view in enumerate(views[1:], 1):
-        taken = set[str]()
+        paired = set[str]()
         for other in views[:number]:
             for left, right in _same_calls(other, view, compared):
                 key, before = call_key(right, view), call_key(left, other)
                 drawn = calls.get(before, before)
-                if key in decided or key in calls or drawn in taken or key == drawn:
+                if key in decided or key in calls or drawn in paired or key == drawn:
                     continue
                 calls[key] = drawn
-                taken.add(drawn)
+                paired.add(drawn)
                 for one, another in zip(left.produced, right.produced, strict=True):
-                    known_as = object_key(one.producer, other)
+                    other_key = object_key(one.producer, other)
                     own = object_key(another.producer, view)
-                    objects[own] = objects.get(known_as, known_as)
+                    objects[own] = objects.get(other_key, other_key)
         decided |= {call_key(call, view) for call in view.state.all_calls()}
     return SameRows(calls, objects)
 

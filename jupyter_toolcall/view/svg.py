@@ -41,10 +41,10 @@ from .svg_shapes import (
     chip,
     edge,
     icon,
+    line_of_text,
     sign,
     square,
     tile_content,
-    words,
 )
 from .text_summary import last_lines, summary_line
 
@@ -96,15 +96,15 @@ def _picture(rows: Rows, layout: PictureLayout, images: int) -> str:
         f'<rect x=".5" y=".5" width="{width - 1:g}" height="{height - 1:g}" rx="4" '
         'fill="#fff" stroke="#d9d9d9"/>',
         f'<path d="M.5 {bottom:g}H{width - 0.5:g}" stroke="#e6e6e6"/>',
-        *(words(16, bottom + 20 + 16 * n, line, MUTED) for n, line in enumerate(foot)),
+        *(line_of_text(16, bottom + 20 + 16 * n, line, MUTED) for n, line in enumerate(foot)),
         *_edges(rows, layout),
         *(_tile(node, node.cell in shown) for node in nodes),
         *_warnings(rows.calls, layout),
         *(
-            words(right, name.y, name.text, INK if now else MUTED, size=12, bold=now)
+            line_of_text(right, name.y, name.text, INK if now else MUTED, size=12, bold=now)
             for name, now in names
         ),
-        *(words(16, 30 + 18 * n, line, mono=True) for n, line in enumerate(lines)),
+        *(line_of_text(16, 30 + 18 * n, line, mono=True) for n, line in enumerate(lines)),
     ]
     label = escape(f"Object lineage: {summary_line(rows)}", quote=True)
     return (
@@ -221,7 +221,7 @@ def _main_edge(call: CallRow, source: Node, target: Node, kinds: Sequence[str]) 
     for number, line in enumerate(reversed(lines)):
         up = (14 if mark else 8) + 12 * number
         ink_of_text = MUTED if call.branch else ink
-        yield words(x, y - up, line, ink_of_text, anchor="middle", size=10.5, mono=True)
+        yield line_of_text(x, y - up, line, ink_of_text, anchor="middle", size=10.5, mono=True)
 
 
 def _argument_edges(
@@ -253,7 +253,7 @@ def _argument_edges(
 
 
 def _label(label: Label) -> str:
-    return words(label.x, label.y, label.text, MUTED, anchor=label.anchor, size=10.5)
+    return line_of_text(label.x, label.y, label.text, MUTED, anchor=label.anchor, size=10.5)
 
 
 def _look(call: CallRow) -> tuple[str, bool]:
@@ -289,8 +289,8 @@ def _state(row: ObjectRow) -> str:
         return "not made yet"
     if row.saved and not row.branch:
         return f"saved as {row.saved}"
-    told = " · ".join(filter(None, (row.label, row.preview.caption)))
-    return told or ("from the notebook" if row.role == "input" else "")
+    caption = " · ".join(filter(None, (row.label, row.preview.caption)))
+    return caption or ("from the notebook" if row.role == "input" else "")
 
 
 def _lost_tile(node: Node, call: CallRow) -> str:
@@ -308,7 +308,7 @@ def _stack_tile(node: Node) -> str:
     named = [row.name for row in node.folded if isinstance(row, ObjectRow)]
     state = f"{len(lost)} without result" if lost else f"{named[0]} to {named[-1]}"
     texts = _texts(f"{count} object{'s' * (count != 1)}", state, INK, True)
-    number = words(0, 4, f"+{len(node.folded)}", anchor="middle", size=12, bold=True)
+    number = line_of_text(0, 4, f"+{len(node.folded)}", anchor="middle", size=12, bold=True)
     return _at(node, *squares, number, *texts)
 
 
@@ -317,10 +317,10 @@ def _texts(name: str, state: str, ink: str, bold: bool, low: int = 0) -> Iterato
     name = visible_text(name, int(wide / NAME_LETTER))
     state = visible_text(state, int(wide / STATE_LETTER))
     x, anchor = text_anchor(len(name) * NAME_LETTER)
-    yield words(x, 41 + low, name, ink, anchor=anchor, size=12, bold=bold)
+    yield line_of_text(x, 41 + low, name, ink, anchor=anchor, size=12, bold=bold)
     if state:
         x, anchor = text_anchor(len(state) * STATE_LETTER)
-        yield words(x, 56 + low, state, MUTED, anchor=anchor)
+        yield line_of_text(x, 56 + low, state, MUTED, anchor=anchor)
 
 
 def _at(node: Node, *parts: str) -> str:
@@ -375,5 +375,5 @@ def _last_nodes(
     for row in sorted(shared, key=lambda row: layout.nodes[row.same].cell.x):
         last[row.branch] = layout.nodes[row.same]
     keys = [(branch, "" if branch.current else branch.id) for branch in branches]
-    found = [(branch, last.get(key) or last.get(branch.name)) for branch, key in keys]
-    return [(branch, node) for branch, node in found if node is not None]
+    nodes = [(branch, last.get(key) or last.get(branch.name)) for branch, key in keys]
+    return [(branch, node) for branch, node in nodes if node is not None]

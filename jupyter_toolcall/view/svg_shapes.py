@@ -28,7 +28,7 @@ TEXT_SIZES = ((11, 6, 3), (9, 7, 3), (8, 8, 4), (7, 10, ROWS))
 _PATH = re.compile(r"[\sMmLlHhVvCcSsQqTtAaZzeE0-9.,+-]{1,2000}")
 
 
-def words(
+def line_of_text(
     x: float,
     y: float,
     text: str,
@@ -57,9 +57,9 @@ def square(half: float, fill: str, stroke: str, dashed: bool = False, shift: flo
 def icon(name: str, x: float, y: float, ink: str, half: float, title: str = "") -> str:
     """Return an icon on white, 14 pixels wide."""
     strokes = "".join(f'<path d="{path}"/>' for path in ICONS[name])
-    told = f"<title>{escape(title)}</title>" if title else ""
+    title_element = f"<title>{escape(title)}</title>" if title else ""
     return (
-        f'<g transform="translate({x:g} {y:g})">{told}<circle r="{half:g}" fill="#fff"/>'
+        f'<g transform="translate({x:g} {y:g})">{title_element}<circle r="{half:g}" fill="#fff"/>'
         f'<g transform="translate(-7 -7) scale(.875)" fill="none" stroke="{ink}" '
         'stroke-width="1.5" stroke-linecap="round" stroke-linejoin="round">'
         f"{strokes}</g></g>"
@@ -96,7 +96,7 @@ def chip(shown: Chip) -> str:
     """Return the name of a far source."""
     place = f'x="{shown.left:g}" y="{shown.top:g}" width="{shown.width:g}" height="13" rx="4"'
     middle = shown.left + shown.width / 2
-    text = words(middle, shown.top + 10, shown.text, anchor="middle", size=10.5)
+    text = line_of_text(middle, shown.top + 10, shown.text, anchor="middle", size=10.5)
     return f'<rect {place} fill="{FILL}"/>{text}'
 
 
@@ -146,7 +146,7 @@ def _table(view: Preview, ink: str) -> str:
         for column, cell in enumerate(row[:2]):
             x, y = -HALF + column * 22.5, -12.5 + number * 10.5
             parts.append(
-                words(x, y, visible_text(cell, 5), ink, size=7, bold=not number, mono=True)
+                line_of_text(x, y, visible_text(cell, 5), ink, size=7, bold=not number, mono=True)
             )
     return "".join(parts)
 
@@ -162,19 +162,19 @@ def _fitted(lay: Callable[[int, int], list[str]], ink: str) -> str:
     size, laid = next(whole, (layings[-1][0], layings[-1][2]))
     top = -((len(laid) - 1) * size * 1.25) / 2 + size * 0.35
     return "".join(
-        words(-HALF, top + number * size * 1.25, text, ink, size=size, mono=True)
+        line_of_text(-HALF, top + number * size * 1.25, text, ink, size=size, mono=True)
         for number, text in enumerate(laid)
     )
 
 
 def _wrapped(text: str, signs: int, lines: int) -> list[str]:
     """Return words in short lines; long words are cut."""
-    found: list[str] = []
+    wrapped: list[str] = []
     for word in re.split(r"\s+|(?<=[,;:=(])", visible_text(text)):
-        if found and len(found[-1]) + len(word) < signs:
-            found[-1] += f" {word}"
-        elif len(found) < lines:
-            found.append(visible_text(word, signs))
+        if wrapped and len(wrapped[-1]) + len(word) < signs:
+            wrapped[-1] += f" {word}"
+        elif len(wrapped) < lines:
+            wrapped.append(visible_text(word, signs))
         else:
-            return [*found[:-1], visible_text(f"{found[-1]}…", signs)]
-    return found
+            return [*wrapped[:-1], visible_text(f"{wrapped[-1]}…", signs)]
+    return wrapped

@@ -80,8 +80,8 @@ def summary_line(rows: Rows, room: int = 200) -> str:
     if session.remembered:
         parts.append(f"{session.ran} ran, {session.remembered} cached")
     saved = [row for row in rows.objects if row.saved and not row.branch]
-    told = [row for row in saved if not (unchanged and row.role == "input")]
-    parts += [f"saved {row.name} as {row.saved}" for row in told]
+    shown_rows = [row for row in saved if not (unchanged and row.role == "input")]
+    parts += [f"saved {row.name} as {row.saved}" for row in shown_rows]
     parts += unchanged
     edited = [row for row in calls if row.edited]
     if len(edited) > MOST_EDITED:

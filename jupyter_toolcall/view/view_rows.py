@@ -12,7 +12,7 @@ from typing import Any
 
 from ..compare.branch_totals import BranchReader, BranchTotals
 from ..compare.differences import Difference
-from ..core.branches import branches, can_continue, place_name, shared_with_older
+from ..core.branches import branches, can_continue, shared_with_older, unnamed_branch_name
 from ..core.call_record import CallRecord
 from ..core.interface_text import on_wire
 from ..core.journal_entries import Entry, Label
@@ -148,15 +148,15 @@ class ViewRows:
         if path is None:
             return None
         state, before = cursor.state, self.branch_views[""].outdated
-        goes_on_at_once = session.phase in ("thinking", "running")
+        continues_at_once = session.phase in ("thinking", "running")
         # What the calls of a long reply would do is computed at a pause, not before each of them.
-        calls = touched_calls(state, path, 1 if goes_on_at_once else None)
+        calls = touched_calls(state, path, 1 if continues_at_once else None)
         outdated = outdated_reasons(cursor.context, state, calls, before)
         shown = self.branch_views[""] = BranchView(cursor, state, outdated=outdated)
         rows, names = self._entry_rows(shown, path, calls, frozenset())
         objects = [object_row(shown, name, self.layout) for name in names]
         rows = replace(rows, objects=(*objects, *rows.objects))
-        if not goes_on_at_once:
+        if not continues_at_once:
             rows = self._with_shown_branch(self._with_same(rows), cursor, state)
         return self._with_session(cursor, state, rows, session, extensions)
 
@@ -215,7 +215,9 @@ class ViewRows:
         before = next(row for row in self.branches if row.current)
         now = with_totals(replace(before, id=cursor.head), state, self._totals)
         if (others := self._beside_place) is not None:
-            now = replace(now, name=place_name(cursor.context.journal, cursor.head, others))
+            now = replace(
+                now, name=unnamed_branch_name(cursor.context.journal, cursor.head, others)
+            )
         if now == before:
             return rows
         self.branches = tuple(now if row is before else row for row in self.branches)

@@ -82,9 +82,9 @@ export class SavedView extends Widget implements IRenderMime.IRenderer {
     else this._showSession(saved);
   }
 
-  /** The kernel publishes a saved session after its output exists. */
+  /** The kernel publishes a saved session after its output exists; when the kernel ends, a saved copy is what is left. */
   private _recheckPublished(): void {
-    if (!this._view || !this._saved || !isPublished(this._data)) return;
+    if (!this._view || this._saved !== isPublished(this._data)) return;
     this._clear();
     this._draw();
   }
@@ -150,7 +150,7 @@ function isTable(value: unknown): boolean {
 const PUBLISHED = new Map<string, ReadonlyPartialJSONValue>();
 const MOST_PUBLISHED = 50;
 
-/** Emitted when a kernel has published a session. */
+/** Emitted when a kernel has published a session, and when that kernel ends. */
 const publishedChanged = new Signal<typeof PUBLISHED, void>(PUBLISHED);
 
 /** The parent and the head of a saved session's journal, as a key; empty for invalid data. */
@@ -161,13 +161,20 @@ function positionOf(data: unknown): string {
   return `${typeof since === 'string' ? since : ''} ${typeof journal.head === 'string' ? journal.head : ''}`;
 }
 
-/** Records a session that a kernel of this page has published. */
-export function recordPublished(data: ReadonlyPartialJSONValue): void {
+/** Records a session that a kernel of this page has published; returns its key. */
+export function recordPublished(data: ReadonlyPartialJSONValue): string {
   const position = positionOf(data);
-  if (!position) return;
+  if (!position) return '';
   PUBLISHED.delete(position);
   PUBLISHED.set(position, data);
   for (const old of [...PUBLISHED.keys()].slice(0, -MOST_PUBLISHED)) PUBLISHED.delete(old);
+  publishedChanged.emit();
+  return position;
+}
+
+/** Forgets the sessions that a kernel had published when it ends. */
+export function forgetPublished(positions: Iterable<string>): void {
+  for (const position of positions) PUBLISHED.delete(position);
   publishedChanged.emit();
 }
 

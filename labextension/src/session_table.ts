@@ -2,6 +2,7 @@
 import type { RenderProps } from '@anywidget/types';
 import { setCatalogue } from './catalogue';
 import { h } from './view/dom';
+import { text } from './view/rows';
 import { formatNumber, t, tableText } from './view/text';
 
 /** A row, as `jupyter/map_panel.py` sends it. */
@@ -12,7 +13,7 @@ interface SessionRow {
   readonly calls: number;
   readonly turns: number;
   readonly tokens: number;
-  readonly note: string;
+  readonly note: unknown;
 }
 
 export interface Table {
@@ -28,7 +29,7 @@ export interface Table {
   readonly listed: number;
   readonly size: number;
   readonly errors: readonly (readonly [string, number])[];
-  readonly note: string;
+  readonly note: unknown;
   /** The session whose panel is open, -1 for none, and its prompt. */
   readonly opened: number;
   readonly prompt: string;
@@ -66,6 +67,7 @@ function filters(table: Table, send: Send): HTMLElement {
 
 function row(session: SessionRow, opened: number, send: Send): HTMLElement {
   const { index, prompt, status } = session;
+  const note = text(session.note);
   const isOpen = index === opened;
   const toggle = h(
     'button',
@@ -86,7 +88,7 @@ function row(session: SessionRow, opened: number, send: Send): HTMLElement {
     ...([[t('calls'), session.calls], [t('turns'), session.turns], [t('tokens'), session.tokens]] as const).map(([label, count]) =>
       h('td', { class: 'tcm-number', 'data-label': label }, formatNumber(count))
     ),
-    h('td', 'tcm-note', session.note && h('span', { title: session.note }, session.note)),
+    h('td', 'tcm-note', note && h('span', { title: note }, note)),
     h('td', 'tcm-open', toggle)
   );
 }
@@ -128,7 +130,7 @@ export function tableOf(table: Table, send: Send): HTMLElement[] {
     h('div', 'tcm-rows', list),
     pager(table, send),
     errors.length ? h('ul', { class: 'tcm-errors', label: t('Errors') }, ...errors) : null,
-    table.note ? h('p', { class: 'tcm-said', role: 'status' }, table.note) : null,
+    table.note ? h('p', { class: 'tcm-said', role: 'status' }, text(table.note)) : null,
     table.opened >= 0
       ? h('h3', 'tcm-opened', t('Session %1', table.opened), h('span', {}, table.prompt))
       : null
@@ -136,17 +138,19 @@ export function tableOf(table: Table, send: Send): HTMLElement[] {
 }
 
 function render({ model, el }: RenderProps): () => void {
-  setCatalogue(model.get('texts'));
   let heard = false;
   let opened = -1;
   const send: Send = command => model.send(command);
-  const hello = (): void => (heard ? clearInterval(timer) : send({ type: 'hello' }));
+  const hello = (): void => (heard ? clearInterval(timer) : send({ type: 'hello', language: document.documentElement.lang }));
   const timer = setInterval(hello, PATIENCE);
-  const root = h('section', { class: 'tcm', label: t('Sessions of a map') });
+  const root = h('section', 'tcm');
   // The saved table of the same cell is hidden for as long as this one is alive.
   const hides = h('style');
   const hear = (table: Table & { readonly saved: string }): void => {
     heard = true;
+    // The kernel chooses the catalogue when the table says hello.
+    setCatalogue(model.get('texts'));
+    root.setAttribute('aria-label', t('Sessions of a map'));
     hides.textContent = `.toolcall-map-${table.saved.replace(/\W/g, '')} { display: none; }`;
     const focused = root.contains(document.activeElement) ? document.activeElement?.getAttribute('data-k') : null;
     const scrolled = root.querySelector('.tcm-rows')?.scrollTop ?? 0;

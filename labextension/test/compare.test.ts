@@ -192,7 +192,7 @@ test('what differs beyond what is compared in detail, or is not known, is said t
   assert.match(it.one('.diff').textContent, /not in this kernel/);
 });
 
-test('the kernel is asked once, again where all was told anew or taken back, and told when nobody looks', async () => {
+test('the kernel is asked once, again after all rows were sent or withdrawn, and hears when nobody looks', async () => {
   const rows = forked({}, {}, { comparisons: [] });
   const it = await open(rows);
   const ask = { type: 'compare', left: '', right: '' };

@@ -1,4 +1,4 @@
-/** Where stacks stand: in the row of what goes on from them, and on no other node. */
+/** Where stacks stand: in the row of what continues them, and on no other node. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Rows } from '../src/generated/contract';
@@ -49,7 +49,7 @@ function two(): Rows {
   return { ...rows, objects, calls: (rows.calls ?? []).map(call => (call.step === 201 ? { ...call, ...begins } : call)) };
 }
 
-test('what goes on from within a folded stack takes a free place, and moves nothing', async () => {
+test('what continues from within a folded stack takes a free place, and moves nothing', async () => {
   const { view, all } = await page();
   view.update(whole(two()));
   const where = (): ReadonlyMap<string, string> =>

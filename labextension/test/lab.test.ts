@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { DEFAULTS, preferences } from '../src/lab/settings';
+import { DEFAULTS, preferences, translatedSchema } from '../src/lab/settings';
 import { tutorialCells, tutorialNotebook } from '../src/lab/tutorial';
 import { setLanguage, t, tn } from '../src/view/text';
 import { page, waiting, whole } from './page';
@@ -47,4 +47,19 @@ test('the texts of the view are those of the language that is set, with their va
   } finally {
     setLanguage('en-US', () => undefined);
   }
+});
+
+test('titles of settings and of submenus are translated, and nothing else of a schema', () => {
+  setLanguage('de', text => text.toUpperCase());
+  const schema = {
+    title: 'a',
+    'jupyter.lab.menus': { context: [{ type: 'submenu', submenu: { id: 'b', label: 'c', items: [{ command: 'd', rank: 1 }] } }] },
+    properties: { title: { title: 'e', description: 'f', default: 'g', oneOf: [{ const: 'h', title: 'i' }] } }
+  };
+  assert.deepEqual(translatedSchema(schema), {
+    title: 'A',
+    'jupyter.lab.menus': { context: [{ type: 'submenu', submenu: { id: 'b', label: 'C', items: [{ command: 'd', rank: 1 }] } }] },
+    properties: { title: { title: 'E', description: 'F', default: 'g', oneOf: [{ const: 'h', title: 'I' }] } }
+  });
+  setLanguage('en-US', () => undefined);
 });

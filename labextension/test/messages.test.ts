@@ -12,7 +12,7 @@ const said = (id: string, turn: number, role: MessageRow['role'], text: string, 
   ...more
 });
 
-/** Two requests: a prompt and a call, its result and a second call, and what came of that. */
+/** Two requests: a prompt and a call, its result and a second call, and its result. */
 const TALK: MessageRow[] = [
   said('u', 1, 'user', 'Bake it.'),
   said('s', 1, 'system', 'You work.'),
@@ -38,7 +38,7 @@ const rows = (phase: 'finished' | 'ready', turns: TurnRow[] = []): Rows => ({
 const shown = (it: Awaited<ReturnType<typeof page>>): string[] =>
   it.all('.tc-msg.new').map(row => row.textContent ?? '');
 
-test('a session that has ended has no request that was not sent, and says what came of the last reply', async () => {
+test('a session that has ended has no request that was not sent, and shows what followed the last reply', async () => {
   const it = await page();
   it.view.update(whole(rows('finished')));
   it.click('Messages');

@@ -40,16 +40,16 @@ test('a step that is outdated says so, and its card says why', async () => {
   assert.equal(all('.tc-card b').some(b => b.textContent === 'Potato_do1'), false);
 });
 
-test('the model can be asked anew in place of a reply that may be stale, from its call or its turn', async () => {
+test('the model can be asked again in place of a reply that may be stale, from its call or its turn', async () => {
   const { view, sent, click, one, buttons } = await page();
   view.update(whole(changed()));
   assert.ok(one('.tc-card').textContent.includes(STALE));
   click('Ask the model from here');
-  assert.deepEqual(sent.at(-1), { type: 'anew', turn: 3 });
+  assert.deepEqual(sent.at(-1), { type: 'ask', turn: 3 });
   view.update(whole(changed()));
   click('Messages');
   click('Ask the model from here');
-  assert.deepEqual(sent.at(-1), { type: 'anew', turn: 3 });
+  assert.deepEqual(sent.at(-1), { type: 'ask', turn: 3 });
   click('Turn 1');
   assert.equal(buttons('Ask the model from here').length, 0);
 });

@@ -40,7 +40,7 @@ const tool = (it: Page, name: string): void => {
   found.click();
 };
 
-test('the card shows what a model is sent: the prompt, what came of the calls, and the tools of the turn', async () => {
+test('the card shows what a model is sent: the prompt, the results of the calls, and the tools of the turn', async () => {
   const it = await page();
   it.view.update(
     whole(yours({ told: [{ text: '{"error": "no"}', tool: 'Potato_peel', step: 2, error: true }], system: 'Be brief.' }))

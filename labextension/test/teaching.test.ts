@@ -92,7 +92,7 @@ test('a guess of nothing is asked for, a field that is left empty is named befor
   assert.equal(it.all('.tc-card [role=alert]').length, 1);
 });
 
-test('what is filled in stays while other things change, and the next turn begins anew', async () => {
+test('what is filled in stays while other things change, and the next turn starts empty', async () => {
   const it = await page();
   it.view.update(whole(toGuess()));
   choose(it, 'Potato_slice');

@@ -67,11 +67,11 @@ def show(task: Task) -> None:
 
 
 def _row(run: Run, flat: Run) -> str:
-    anew, referred = run.tokens, run.by_reference
+    full, referred = run.tokens, run.by_reference
     return (
-        f"  {run.scheme:<8}{run.turns:>3} turns  ~{anew.input // run.requests:>7,} tokens a request"
-        f"  ~{anew.input:>9,} in all  {anew.input / flat.tokens.input:>6.1%} of flat"
-        f"  cached {anew.cached / anew.input:>4.0%}"
+        f"  {run.scheme:<8}{run.turns:>3} turns  ~{full.input // run.requests:>7,} tokens a request"
+        f"  ~{full.input:>9,} in all  {full.input / flat.tokens.input:>6.1%} of flat"
+        f"  cached {full.cached / full.input:>4.0%}"
         f"   by reference ~{referred.input:>9,}  cached {referred.cached / referred.input:>4.0%}"
     )
 

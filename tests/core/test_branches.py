@@ -241,9 +241,9 @@ def test_another_model_names_its_branch(kernel: Kernel) -> None:
     kernel.cell("-n a -m m -t Potato -i potato --scheme flat --approve all", "Slice it.")
     kernel.line("fork 1")
     assert kernel.cells.current().branch == "fork after call 1"
-    anew = kernel.cell("-n a -m other", "Slice it.")
-    assert anew.branch == f"model={kernel.variables['other'].identity} (after call 1)"
-    assert causes(anew)[-1][1].startswith("model other:")
+    fresh = kernel.cell("-n a -m other", "Slice it.")
+    assert fresh.branch == f"model={kernel.variables['other'].identity} (after call 1)"
+    assert causes(fresh)[-1][1].startswith("model other:")
 
 
 @settings(max_examples=60, deadline=None)

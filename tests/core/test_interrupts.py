@@ -1,4 +1,4 @@
-"""The kernel's interrupt, and a kernel that died: the session goes on from what was written."""
+"""The kernel's interrupt, and a kernel that died: the session continues from what is on disk."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def session_of(function: Callable[..., Any], **options: Any) -> Session:
     )
 
 
-def test_an_interrupted_sync_tool_is_written_down_and_the_session_goes_on() -> None:
+def test_an_interrupted_sync_tool_is_written_down_and_the_session_continues() -> None:
     def work() -> int:
         interrupt_soon()
         deadline = time.monotonic() + 30
@@ -103,7 +103,7 @@ def test_an_interrupt_in_the_model_leaves_nothing_behind() -> None:
     assert session.run().text == "done"
 
 
-def test_an_interrupt_at_any_function_call_leaves_a_session_that_goes_on() -> None:
+def test_an_interrupt_at_any_function_call_leaves_a_session_that_continues() -> None:
     ran: list[int] = []
 
     def work(potato: Potato, by: int) -> Potato:
@@ -280,7 +280,7 @@ def test_a_person_says_that_it_failed(world: World) -> None:
     ("word", "runs"),
     [({"decision": "answer", "result": 7}, 0), ({"decision": "approve"}, 1), ({}, 0)],
 )
-def test_what_was_cut_off_runs_as_often_as_a_person_says_also_where_all_runs_anew(
+def test_what_was_cut_off_runs_as_often_as_a_person_says_also_where_all_runs_again(
     world: World, word: dict[str, Any], runs: int
 ) -> None:
     session = world.load().run()

@@ -57,7 +57,7 @@ outcomes = st.one_of(
     made,
     st.builds(Many, st.lists(made, max_size=2).map(tuple)),
     st.builds(Failed, texts),
-    st.just(Interrupted()),
+    st.builds(Interrupted, st.booleans()),
 )
 arguments = st.dictionaries(texts, data, max_size=2)
 calls = st.lists(st.builds(Call, texts, texts, arguments, texts), max_size=2).map(tuple)

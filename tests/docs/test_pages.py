@@ -58,3 +58,14 @@ def test_every_command_line_of_a_page_is_understood() -> None:
 def test_every_link_of_a_page_leads_to_a_file_on_a_code_host_too(page: Path) -> None:
     links = re.findall(r"\]\(([^)#:]+)(?:#[^)]*)?\)", page.read_text())
     assert [link for link in links if not (page.parent / link).is_file()] == []
+
+
+def test_what_the_changelog_names_in_its_newest_section_is_in_the_code() -> None:
+    changelog = (DOCS.parent / "CHANGELOG.md").read_text(encoding="utf-8")
+    newest = changelog.split("\n## ")[1].partition("### Upgrade")[0]
+    code = "\n".join(re.findall(r"`([^`\n]+)`", newest))
+    names = set(re.findall(r"(?<=--)[a-z-]+|[A-Za-z_]\w*(?=[(=])|(?<=\.)[a-z_]\w*(?=\()", code))
+    sources = (DOCS.parent / "jupyter_toolcall").rglob("*.py")
+    package = "\n".join(path.read_text(encoding="utf-8") for path in sources)
+    assert {"from_mcp", "jobs", "executor", "resume", "map"} <= names
+    assert {name for name in names if not re.search(rf"\b{name}\b", package)} == set()

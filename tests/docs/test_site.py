@@ -8,10 +8,10 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, Locator, Page, expect, sync_playwright
+from playwright.sync_api import Browser, Locator, Page, expect
 
 from jupyter_toolcall.storage.notebook_files import saved_sessions
-from tests.e2e.rig import ARGUMENTS, chromium_path, screenshot
+from tests.e2e.rig import screenshot
 
 ROOT = Path(__file__).parents[2]
 pytestmark = [pytest.mark.e2e, pytest.mark.long]
@@ -26,14 +26,6 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     return folder / "site"
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=chromium_path(), args=ARGUMENTS)
-        yield browser
-        browser.close()
 
 
 @pytest.fixture

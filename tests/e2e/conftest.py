@@ -23,9 +23,9 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, Page, sync_playwright
+from playwright.sync_api import Browser, Page
 
-from tests.e2e.rig import ARGUMENTS, Place, chromium_path, fresh_folder, screenshot, served
+from tests.e2e.rig import Place, fresh_folder, screenshot, served
 
 LONG = {"beyond", "frame", "media", "page", "person", "side_panel", "systems", "teaching"}
 """What `make test-long` runs, and `make test` leaves out: that one ends within half an hour."""
@@ -62,14 +62,6 @@ def lab(lab_server: Place) -> Iterator[Place]:
 def notebook7(notebook7_server: Place) -> Iterator[Place]:
     with fresh_folder(notebook7_server) as place:
         yield place
-
-
-@pytest.fixture(scope="session")
-def browser() -> Iterator[Browser]:
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=chromium_path(), args=ARGUMENTS)
-        yield browser
-        browser.close()
 
 
 @pytest.fixture

@@ -104,7 +104,7 @@ def served(app: App, folder: Path) -> Iterator[Place]:
 
 
 def _spare_builds(config: Path) -> None:
-    """JupyterLab would ask at each load of a page whether it is to be built anew, with Node."""
+    """JupyterLab would ask at each load of a page whether it is to be built again, with Node."""
     (config / "labconfig").mkdir(parents=True)
     (config / "labconfig" / "page_config.json").write_text(json.dumps({"buildCheck": False}))
 
@@ -295,7 +295,7 @@ def wait_kept(page: Page, *parts: str) -> None:
 
 
 def reload(page: Page) -> None:
-    """Load the page anew, as a person would; the kernel goes on, and may be busy."""
+    """Load the page again, as a person would; the kernel runs on, and may be busy."""
     page.reload()
     wait_drawn(page)
 

@@ -38,9 +38,9 @@ SCRIPT = script(
     "'It weighs something.'",
 )
 OPEN = "%%toolchat -m model -t fill weigh Jar --scheme flat\nWeigh a jar."
-ANEW = """def fill(grams: Annotated[int, Field(ge=1, le=500)], of: str = "beans") -> Jar:
+FILL_AGAIN = """def fill(grams: Annotated[int, Field(ge=1, le=500)], of: str = "beans") -> Jar:
     \"\"\"Fill a jar.\"\"\"
-    ran.append(("fill anew", grams))
+    ran.append(("fill again", grams))
     return Jar(2 * grams, of)
 """
 
@@ -65,7 +65,7 @@ def test_a_restart_asks_nobody_about_unmarked_tools_and_runs_none_of_them(
 def test_a_tool_that_was_changed_is_told_and_its_steps_are_marked_until_they_run_again(
     page: Page, lab: Place, theme: str
 ) -> None:
-    cells = [OWN + SCRIPT, OPEN, ANEW, "%%toolchat\nAnd again.", "%toolchat outdated"]
+    cells = [OWN + SCRIPT, OPEN, FILL_AGAIN, "%%toolchat\nAnd again.", "%toolchat outdated"]
     open_notebook(page, lab, "changed.ipynb", cells)
     if theme == "dark":
         dark_theme(page)
@@ -97,7 +97,7 @@ def test_a_tool_that_was_changed_is_told_and_its_steps_are_marked_until_they_run
 
 
 @pytest.mark.parametrize("theme", ["light", "dark"])
-def test_the_model_is_asked_anew_in_place_of_a_reply_that_may_be_stale(
+def test_the_model_is_asked_again_in_place_of_a_reply_that_may_be_stale(
     page: Page, lab: Place, theme: str
 ) -> None:
     opens = OPEN.replace("flat", "flat --approve all")

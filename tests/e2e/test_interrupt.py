@@ -48,11 +48,11 @@ def expect_one_message(page: Page, number: int) -> None:
     """The panel says that it stopped and how to go on, once; the cell failed without a line."""
     view = panel(page, number)
     expect_status(view, "Stopped")
-    expect(view.get_by_text("Run goes on from here")).to_have_count(1)
+    expect(view.get_by_text("Press Run to continue")).to_have_count(1)
     expect(outputs(page, number).locator("[data-mime-type$='.stderr']")).to_have_count(0)
 
 
-def test_an_interrupt_while_the_cell_waits_leaves_a_panel_that_goes_on(
+def test_an_interrupt_while_the_cell_waits_leaves_a_panel_that_continues(
     page: Page, lab: Place
 ) -> None:
     open_notebook(page, lab, "w.ipynb", [OWN + NAP, cell("")])
@@ -70,7 +70,7 @@ def test_an_interrupt_while_the_cell_waits_leaves_a_panel_that_goes_on(
     expect_step(view, 1, "rejected")
     press(view, "Approve")
     expect_status(view, "Finished")
-    expect(view.get_by_text("Run goes on from here")).to_have_count(0)
+    expect(view.get_by_text("Press Run to continue")).to_have_count(0)
     expect(outputs(page, 1).locator("[data-mime-type$='.stderr']")).to_have_count(0)
 
 

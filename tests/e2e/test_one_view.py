@@ -75,7 +75,7 @@ def test_a_cell_that_has_run_shows_the_panel_alone(page: Page, ran: Callable[[],
     screenshot(page, f"one-view-live-{place.app}")
 
 
-def test_the_panel_comes_back_when_the_page_is_loaded_anew(
+def test_the_panel_comes_back_when_the_page_is_loaded_again(
     page: Page, ran: Callable[[], Place]
 ) -> None:
     ran()
@@ -121,7 +121,7 @@ def test_a_notebook_from_elsewhere_shows_the_saved_session(page: Page, lab: Plac
     expect_saved(page)
 
 
-def test_a_page_that_is_loaded_anew_while_the_cell_waits_keeps_what_is_saved_later(
+def test_a_page_that_is_loaded_again_while_the_cell_waits_keeps_what_is_saved_later(
     page: Page, lab: Place
 ) -> None:
     source = pair(session(), between=wait_for_file("go"))

@@ -57,7 +57,7 @@ def saved_svg(place: Place, name: str, number: int) -> str:
 
 
 @pytest.mark.parametrize("front_end", FRONT_ENDS)
-def test_a_page_that_is_loaded_anew_in_the_middle_goes_on_by_clicking(
+def test_a_page_that_is_loaded_again_in_the_middle_continues_by_clicking(
     page: Page, front_end: str, request: pytest.FixtureRequest
 ) -> None:
     place: Place = request.getfixturevalue(front_end)

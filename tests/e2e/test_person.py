@@ -84,7 +84,7 @@ def say(view: Locator, text: str) -> None:
     press(view, "Send")
 
 
-def test_the_person_selects_calls_saves_and_the_cell_goes_on(page: Page, lab: Place) -> None:
+def test_the_person_selects_calls_saves_and_the_cell_continues(page: Page, lab: Place) -> None:
     cells = [PEELED, person_cell("-o sliced:Potato --approve all"), "str(sliced)"]
     open_notebook(page, lab, "select.ipynb", cells)
     run_all(page)

@@ -78,7 +78,7 @@ def test_restart_and_run_all_gives_the_same_notebook_and_asks_nobody_twice(
     assert runs[1] == runs[2]
 
 
-def test_a_named_session_goes_on_in_the_next_cell_and_fresh_asks_again(
+def test_a_named_session_continues_in_the_next_cell_and_fresh_asks_again(
     page: Page, lab: Place
 ) -> None:
     model = script(
@@ -120,7 +120,7 @@ def test_a_named_session_goes_on_in_the_next_cell_and_fresh_asks_again(
     wait_idle(page)
 
 
-def test_no_wait_ends_at_the_pause_and_the_panel_goes_on(page: Page, lab: Place) -> None:
+def test_no_wait_ends_at_the_pause_and_the_panel_continues(page: Page, lab: Place) -> None:
     cells = [LOAD, fries_cell("--no-wait"), "print('fries' in globals())", "print(fries)"]
     open_notebook(page, lab, "nowait.ipynb", cells)
     run_all(page)

@@ -106,7 +106,7 @@ def test_a_person_decides_by_clicking_on_the_calls_of_another_agent(page: Page, 
     screenshot(page, "served-decided-narrow-dark")
 
 
-def test_the_notebook_keeps_what_another_agent_did_and_the_person_goes_on(
+def test_the_notebook_keeps_what_another_agent_did_and_the_person_continues(
     page: Page, lab: Place
 ) -> None:
     cells = [CELLS[0], CELLS[1].replace("-i jar", "-i jar --approve all"), *CELLS[2:]]

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Locator, Page, expect
 
-from tests.e2e.kitchen import LOAD, fries_cell
+from tests.e2e.kitchen import LOAD, OWN, fries_cell, script
 from tests.e2e.rig import (
     CURRENT,
     QUIET,
@@ -20,12 +20,17 @@ from tests.e2e.rig import (
     reload,
     restart_kernel,
     run_all,
+    run_cell,
     run_command,
     save,
     screenshot,
     show_side_panel,
+    wait_idle,
     write_settings,
 )
+from tests.e2e.test_session_map import MAP
+from tests.e2e.test_session_map import SETUP as MAP_SETUP
+from tests.e2e.test_teaching import OPTIONS, PREDICT, PROMPT, SETUP, SPOT
 
 LIVE = "application/vnd.jupyter-toolcall.live+json"
 
@@ -116,7 +121,7 @@ def look_at_tabs(view: Locator) -> None:
     """Look at every tab, at an earlier step, and at a branch beside another."""
     view.get_by_role("slider", name="Zeit").fill("3")
     assert english_texts(view) == []
-    press(view, "Zurück zu jetzt")
+    press(view, "Zum aktuellen Stand")
     view.get_by_role("tab", name="Nachrichten").click()
     expect(view.get_by_role("group", name="Woraus die Anfrage besteht")).to_be_visible()
     assert english_texts(view) == []
@@ -139,10 +144,66 @@ def look_at_tabs(view: Locator) -> None:
     view.get_by_role("tab", name="Graph").click()
 
 
+def test_what_is_wrong_in_a_form_is_in_the_language_of_jupyterlab(
+    page: Page, german: Place
+) -> None:
+    setup = OWN + script("m", '("fill", {"grams": 20})', '"Done."')
+    open_notebook(page, german, "a.ipynb", [setup, "%%toolchat -m m -t fill --scheme flat\nFill."])
+    run_all(page)
+    view = panel(page, 1)
+    press(view, "Bearbeiten")
+    dialog = view.get_by_role("dialog", name="Aufruf bearbeiten")
+    for number, problem in (("900", "darf höchstens 500 sein"), ("1.5", "Eine ganze Zahl")):
+        dialog.get_by_label("grams").fill(number)
+        press(dialog, "Damit ausführen")
+        expect(dialog.get_by_text(problem).first).to_be_visible()
+        assert english_texts(view) == []
+    screenshot(page, "german-form")
+
+
+def test_guesses_exercises_and_their_hints_are_in_the_language_of_jupyterlab(
+    page: Page, german: Place
+) -> None:
+    (german.root / "exercises").mkdir()
+    (german.root / "exercises" / "spot.md").write_text(SPOT)
+    tape = f"%%toolchat -m m {OPTIONS} --approve all --record exercises/tape.jsonl\n{PROMPT}"
+    planted = f"%%toolchat --replay exercises/spot.md {OPTIONS} --approve all --no-wait\n{PROMPT}"
+    open_notebook(page, german, "a.ipynb", [SETUP, tape, planted, PREDICT])
+    run_all(page)
+    view = panel(page, 2)
+    for hint in ("Es gibt 2", "Tipp 1 von 2", "Tipp 2 von 2", "Es gibt keine weiteren Tipps"):
+        press(view, "Prüfen")
+        expect(view.get_by_role("status", name="Übung")).to_contain_text(hint)
+        assert english_texts(view) == []
+    guessed = panel(page, 3)
+    press(guessed, "Vorhersage prüfen")
+    assert english_texts(guessed) == []
+    press(guessed, "Aufruf anzeigen")
+    expect(guessed.get_by_text("Das Modell hat Potato_rinse aufgerufen")).to_be_visible()
+    assert english_texts(guessed) == []
+
+
+def test_the_table_of_a_map_and_the_session_below_it_are_in_the_language_of_jupyterlab(
+    page: Page, german: Place
+) -> None:
+    open_notebook(page, german, "a.ipynb", [MAP_SETUP, MAP.format(count=60)])
+    run_cell(page, 0)
+    wait_idle(page)
+    run_cell(page, 1)
+    table = page.get_by_role("region", name="Sitzungen einer Map")
+    expect(table.get_by_text("wartet auf: remind").first).to_be_visible(timeout=120_000)
+    assert english_texts(table) == []
+    table.get_by_role("button", name="Sitzung 0 öffnen").click()
+    view = panel(page, 1)
+    expect(view.get_by_role("button", name="Genehmigen", exact=True)).to_be_enabled()
+    assert english_texts(view) == []
+    screenshot(page, "german-map")
+
+
 def test_commands_menus_and_settings_are_in_the_language_of_jupyterlab(
     page: Page, german: Place
 ) -> None:
-    open_notebook(page, german, "a.ipynb", ["1"])
+    open_notebook(page, german, "a.ipynb", [LOAD, "1", fries_cell("--no-wait")])
     labels = page.evaluate(
         """() => {
             const { commands } = window.jupyterapp;
@@ -153,14 +214,22 @@ def test_commands_menus_and_settings_are_in_the_language_of_jupyterlab(
     assert "Wartenden Aufruf genehmigen" in labels
     patterns = [*english_patterns()]
     assert [text for text in labels if any(each.fullmatch(text) for each in patterns)] == []
+    run_all(page)
+    panel(page, 2).get_by_role("status", name="Status der Sitzung").click(button="right")
+    page.locator(".lm-Menu-item", has_text="Tool-Aufrufe").hover()
+    expect(page.locator(".lm-Menu-item", has_text="Als Python kopieren")).to_be_visible()
+    screenshot(page, "german-menu")
+    page.keyboard.press("Escape")
+    page.keyboard.press("Escape")
     run_command(page, "settingeditor:open", query="Tool")
     editor = page.locator(".jp-SettingsPanel")
-    expect(editor.get_by_text("Vor dem Genehmigen aller nachfragen")).to_be_visible()
+    expect(editor.get_by_text("Vor „Alle genehmigen“ nachfragen")).to_be_visible()
     expect(editor.get_by_text("Wann sich die Seitenleiste von selbst öffnet.")).to_be_visible()
     screenshot(page, "german-settings")
     show_side_panel(page)
     side = page.locator("#jupyter-toolcall-side")
-    expect(side.get_by_text("Dieses Notebook hat noch keine Sitzung")).to_be_visible()
+    expect(side.get_by_role("button", name="In Tab öffnen")).to_be_visible()
+    assert english_texts(side) == []
 
 
 def test_without_jupyterlab_the_panel_is_in_the_language_of_the_kernel(

@@ -276,7 +276,7 @@ def test_the_name_of_an_object_that_there_is_not_is_no_result() -> None:
     assert session.tool_calls
 
 
-def test_after_an_interrupt_the_session_goes_on() -> None:
+def test_after_an_interrupt_the_session_continues() -> None:
     session = replied(("wait", {"book": "Book#1"}), COUNT)
     with pytest.raises(KeyboardInterrupt):
         session.call_tool("call_1_1")

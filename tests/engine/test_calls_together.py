@@ -540,7 +540,7 @@ def interrupted(session: Session, prompt: str = "Go.") -> Session:
     return asked
 
 
-def test_an_interrupt_ends_the_wait_for_all_that_run_and_the_session_goes_on() -> None:
+def test_an_interrupt_ends_the_wait_for_all_that_run_and_the_session_continues() -> None:
     barrier, release, cancelled = threading.Barrier(3), threading.Event(), threading.Event()
 
     @tool(read_only=True)
@@ -597,8 +597,15 @@ def test_what_ended_before_an_interrupt_keeps_its_result_and_what_did_not_begin_
         *("interrupted", "succeeded", "interrupted", "interrupted"),
     ]
     assert all(future.cancelled() for future, _, _ in pool.held)
+    not_begun = "It was interrupted before it began, so it did not run."
+    errors = [row.error for row in PanelController(session, list[Any]().append).whole().calls]
+    assert errors == [not_begun, "", not_begun, not_begun]
     pool.most = 0
-    assert str(session.run()) == "Done."
+    done = session.run()
+    assert str(done) == "Done."
+    results = done.cursor.request.messages[2].results  # type: ignore[union-attr]
+    text = "A person interrupted this call before it began: it did not run."
+    assert [text in result.content for result in results] == [True, False, True, True]
 
 
 # -- options ----------------------------------------------------------------------------------

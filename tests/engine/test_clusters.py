@@ -20,7 +20,7 @@ from distributed import Client, LocalCluster
 
 from jupyter_toolcall import Scripted, Session, Toolbox, tool
 from jupyter_toolcall.core.errors import UsageError
-from jupyter_toolcall.core.events import Finished, Started
+from jupyter_toolcall.core.events import Finished, Interrupted, Started
 from jupyter_toolcall.tools.executors import executor_named
 from tests.engine.killed_workers import assert_nothing_runs_twice_or_is_lost
 
@@ -562,7 +562,7 @@ def test_an_interrupt_cancels_a_call_that_waits_for_a_worker(
     ).ask("Go.")
     with pytest.raises(KeyboardInterrupt):
         asked.run()
-    assert [call.status for call in asked.calls] == ["interrupted"]
+    assert [call.outcome for call in asked.calls] == [Interrupted(ran=False)]
     for _, release in pipes:
         with open(release, "w"):
             pass

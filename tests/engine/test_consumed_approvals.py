@@ -63,7 +63,7 @@ def test_a_recorded_approval_is_spent_also_where_a_fork_drops_what_came_of_it() 
     assert post.sent == sent
 
 
-def test_a_word_that_is_said_anew_says_itself_again_in_a_replay() -> None:
+def test_a_decision_that_is_made_again_is_repeated_in_a_replay() -> None:
     post = Post()
     session = post.session.decide("call_1")
     fork = session.fork()

@@ -158,7 +158,7 @@ def test_the_calls_on_one_instance_follow_one_another_and_leave_ours_alone() -> 
     assert [call.result for call in session.calls] == [1, 3, None, 7]
 
 
-def test_an_instance_that_is_given_anew_is_no_matter_of_memory() -> None:
+def test_an_instance_that_is_given_again_is_no_matter_of_memory() -> None:
     journal = Journal()
 
     def count(start: int) -> Session:
@@ -198,7 +198,7 @@ def test_an_instance_that_is_not_here_is_no_failure_of_the_tool(
     with pytest.raises(Absent, match=r"session\.replay\(\)\.run\(\) makes it again"):
         session.decide("call_2")
     assert session.head == before
-    # It may not run a second time on one approval: the person is asked about it anew.
+    # It may not run a second time on one approval: the person is asked about it again.
     again = session.replay().run()
     again.decide(again.pending[0]).run().decide("call_2").run()
     assert [call.result for call in again.calls] == [1, 3]

@@ -24,7 +24,7 @@ from hypothesis import strategies as st
 
 from jupyter_toolcall import Scripted, Session, Tool, Toolbox, tool
 from jupyter_toolcall.core.errors import UsageError
-from jupyter_toolcall.core.events import Started
+from jupyter_toolcall.core.events import Interrupted, Started
 from jupyter_toolcall.core.journal import Journal
 from jupyter_toolcall.jupyter.cells import Cells
 from jupyter_toolcall.jupyter.options import parse_options
@@ -217,7 +217,7 @@ def test_iterators_async_tools_and_failures_are_as_in_the_kernel(make: Any) -> N
 
 
 @pytest.mark.parametrize("make", [ThreadPoolExecutor, ProcessPoolExecutor])
-def test_a_tool_asks_for_input_from_a_worker_and_goes_on_in_one(make: Any) -> None:
+def test_a_tool_asks_for_input_from_a_worker_and_continues_in_one(make: Any) -> None:
     with make(1) as pool:
         done = session(book, executor=pool, calls=[("book", {"day": "Monday"})])
         done.decide("call_1", "answer", result={"name": "Ada"}).run()
@@ -507,7 +507,7 @@ def test_an_interrupt_that_comes_as_a_call_fails_stops_the_session() -> None:
     assert [call.status for call in done.calls] == ["failed", "proposed"]
 
 
-def test_an_interrupt_ends_the_wait_for_a_thread_and_the_session_goes_on() -> None:
+def test_an_interrupt_ends_the_wait_for_a_thread_and_the_session_continues() -> None:
     release = threading.Event()
 
     @tool(executor=True)
@@ -555,6 +555,7 @@ def test_a_call_that_waits_for_a_free_thread_is_cancelled_by_an_interrupt() -> N
             done.run()
         release.set()
     assert (done.calls[0].status, ran) == ("interrupted", [])
+    assert done.calls[0].outcome == Interrupted(ran=False)
 
 
 def test_a_thread_reports_the_progress_of_its_call() -> None:

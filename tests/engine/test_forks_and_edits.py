@@ -101,7 +101,7 @@ def test_a_name_stands_for_what_the_same_call_made() -> None:
     # What the failed call would have made is no object, and never another one of that number.
     assert (
         "the Cup#2 that was meant was not made on this branch, since call 1 (Cup_add) failed: "
-        "edit that call, or fork from it and ask the model anew; objects of that type: Cup#2"
+        "edit that call, or fork from it and ask the model again; objects of that type: Cup#2"
     ) in edited.calls[2].error
     assert RAN == ["add salt"]
 
@@ -179,7 +179,7 @@ def test_a_replay_from_a_call_begins_before_it() -> None:
     assert again.run().head == session.head
 
 
-def test_a_fork_asks_the_model_anew_and_a_new_call_always_runs() -> None:
+def test_a_fork_asks_the_model_again_and_a_new_call_always_runs() -> None:
     session = make()
     RAN.clear()
     forked = session.fork("call_1").run()

@@ -113,7 +113,9 @@ def test_a_call_asks_in_rounds_and_the_model_is_told_one_result(
     ]
 
 
-def test_a_round_that_is_rejected_is_declined_and_the_tool_goes_on(restaurant: Restaurant) -> None:
+def test_a_round_that_is_rejected_is_declined_and_the_tool_continues(
+    restaurant: Restaurant,
+) -> None:
     session = restaurant.asked().decide("call_1", "reject", reason="later").run()
     assert session.calls[0].result == "not booked"
     assert restaurant.ran == ["ask Monday", "resume 1 decline"]
@@ -177,7 +179,7 @@ def test_an_open_round_survives_a_restart_and_is_answered_there(restaurant: Rest
     assert restaurant.ran == ["ask Monday", "resume 1 accept"]
 
 
-def test_a_kernel_that_dies_while_the_tool_goes_on_leaves_an_unknown_outcome(
+def test_a_kernel_that_dies_while_the_tool_continues_leaves_an_unknown_outcome(
     restaurant: Restaurant,
 ) -> None:
     session = restaurant.asked().decide("call_1", "answer", result={"name": "Ada"})
@@ -334,7 +336,7 @@ def test_a_panel_answers_by_question_and_is_refused_at_the_field(restaurant: Res
     assert restaurant.responses[0].content == {"name": "Ada", "guests": 3}
 
 
-def test_the_program_that_runs_calls_itself_answers_and_goes_on(restaurant: Restaurant) -> None:
+def test_the_program_that_runs_calls_itself_answers_and_continues(restaurant: Restaurant) -> None:
     session = restaurant.session(approve="none").ask("Book.").step()
     assert session.call_tool("call_1").status == "input required"
     with pytest.raises(NotYourTurn, match="asks for input"):

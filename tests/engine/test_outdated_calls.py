@@ -119,7 +119,7 @@ def test_of_what_has_not_changed_nothing_is_outdated(kitchen: Kitchen) -> None:
     assert ran_again(session) == []
 
 
-def test_a_helper_that_was_defined_anew_outdates_what_it_reaches(kitchen: Kitchen) -> None:
+def test_a_helper_that_was_defined_again_outdates_what_it_reaches(kitchen: Kitchen) -> None:
     space, session = kitchen
     run_again(space, "def oil(x):\n    return x * 3")
     why = "its tool fry uses what was changed: oil"

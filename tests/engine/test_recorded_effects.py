@@ -127,7 +127,7 @@ def test_approve_all_approves_nothing_on_a_branch_that_comes_later(edit: Any) ->
 
 def test_approve_all_approves_nothing_of_a_reply_that_is_asked_for_again() -> None:
     session = approve_all(approve_all(asked()))
-    again = apply_command(session, parse_command({"type": "anew", "turn": 1})).run()
+    again = apply_command(session, parse_command({"type": "ask", "turn": 1})).run()
     assert {call.status for call in again.calls} == {"proposed"}
     assert sorted(SENT) == ["Ann", "Ben"]
 

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 import signal
+import threading
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -11,10 +13,15 @@ from typing import Any
 import pandas as pd
 import pytest
 from distributed import Client, LocalCluster
+from IPython.core.interactiveshell import InteractiveShell
 
 from jupyter_toolcall import Scripted, Session, Toolbox, tool
-from jupyter_toolcall.core.errors import Absent
+from jupyter_toolcall.core.errors import Absent, Lost
+from jupyter_toolcall.jupyter.panel_controller import PanelController
+from jupyter_toolcall.schemes.messages import Reply, Request
 from jupyter_toolcall.tools.dask_executor import DaskExecutor
+from jupyter_toolcall.view.contract import Displayed, Notice, Refused
+from jupyter_toolcall.view.contract_rows import ObjectRow
 
 pytestmark = pytest.mark.filterwarnings(
     # Of sockets and loops of distributed, where its processes are killed.
@@ -34,6 +41,8 @@ def cluster() -> Iterator[LocalCluster]:
 @pytest.fixture
 def client(cluster: LocalCluster) -> Iterator[Client]:
     with Client(cluster, set_as_default=False) as opened:
+        # A test before may have killed some.
+        opened.wait_for_workers(2, timeout=60)
         yield opened
 
 
@@ -85,7 +94,25 @@ def numbers_once(path: str) -> pd.DataFrame:
     return pd.DataFrame({"n": [int(Path(path).read_text())] * ROWS})
 
 
-TOOLS = numbers, doubled, total, same, changed, total_here, written, numbers_once
+@tool(executor=True, read_only=True)
+def numbers_slowly(folder: str) -> pd.DataFrame:
+    """Return a table of numbers; all but the first time, say that it started and wait."""
+    with open(f"{folder}/runs", "a+") as file:
+        file.write(".")
+        file.seek(0)
+        is_first = file.read() == "."
+    # A pipe opens as soon as somebody has opened its other end.
+    for name, mode in () if is_first else (("started", "w"), ("release", "r")):
+        with open(f"{folder}/{name}", mode):
+            pass
+    return pd.DataFrame({"n": range(ROWS)})
+
+
+TOOLS = (
+    *(numbers, doubled, total, same, changed, total_here, written, numbers_once),
+    numbers_slowly,
+)
+UNCOMPARED = "not compared: on the cluster"
 CHAIN: list[Any] = [
     ("numbers", {"rows": ROWS}),
     ("doubled", {"table": "DataFrame#1"}),
@@ -118,6 +145,11 @@ def digests(done: Session) -> list[tuple[str, str]]:
 
 def note(done: Session, name: str) -> str:
     return done.cursor.context.values.note(done.state.objects[name])
+
+
+def on_cluster(done: Session, name: str) -> Any:
+    """Return the value of an object as it is on its cluster; None where it is in the kernel."""
+    return done.cursor.context.values.remote(done.state.objects[name])
 
 
 def lose(client: Client) -> None:
@@ -197,5 +229,290 @@ def test_a_lost_value_that_cannot_be_computed_again_is_absent(
     done = session(client, [("numbers_once", {"path": str(path)})])
     path.write_text("8")
     lose(client)
-    with pytest.raises(Absent, match=r"lost with its worker, and numbers_once cannot make it ag"):
+    with pytest.raises(Lost, match=r"lost with its worker, and numbers_once cannot make it again"):
         done.value("DataFrame#1")
+
+
+def lost(client: Client, folder: Path, *calls: Any) -> Session:
+    """Return a session whose only object is lost, and cannot be computed again."""
+    path = folder / "number"
+    path.write_text("7")
+    done = session(client, [("numbers_once", {"path": str(path)}), "There it is.", *calls])
+    lose(client)
+    path.write_text("8")
+    return done
+
+
+def test_calls_that_take_a_lost_value_do_not_run_and_the_session_continues(
+    client: Client, tmp_path: Path
+) -> None:
+    table = {"table": "DataFrame#1"}
+    again = ("numbers_once", {"path": str(tmp_path / "number")})
+    calls = ("total_here", table), ("total", table), again, ("total", {"table": "DataFrame#2"})
+    done = lost(client, tmp_path, *calls).tell("Add them.")
+    statuses = ["succeeded", "failed", "failed", "succeeded", "succeeded"]
+    assert [call.status for call in done.calls] == statuses
+    text = "not run: the DataFrame that call_1 made is lost with its worker, and numbers_once"
+    assert all(call.error.startswith(text) for call in done.calls[1:3])
+    assert done.calls[4].result == 8 * ROWS
+
+
+def test_a_replay_computes_a_lost_value_that_is_another_one_now(
+    client: Client, tmp_path: Path
+) -> None:
+    done = lost(client, tmp_path)
+    with pytest.raises(Lost):
+        done.value("DataFrame#1")
+    again = done.replay().run()
+    assert list(again.value("DataFrame#1")["n"]) == [8] * ROWS
+
+
+# -- what looks at it ------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def shell() -> Iterator[InteractiveShell]:
+    yield InteractiveShell.instance()
+    InteractiveShell.clear_instance()
+
+
+def run_cells(shell: InteractiveShell, client: Client, call: Any, *cells: str, **more: Any) -> None:
+    """Run a cell in which a tool makes the output `table`, and then others."""
+    model = Scripted([call, ("save", {"table": "DataFrame#1"}), "Done."])
+    executor = DaskExecutor(client, stay=STAY)
+    variables = {"model": model, "pool": executor, call[0]: globals()[call[0]]}
+    shell.user_ns.update({**variables, **more})
+    shell.run_line_magic("load_ext", "jupyter_toolcall")
+    options = f"-m model -t {call[0]} -o table:DataFrame --scheme flat --executor pool"
+    for cell in (f"%%toolchat {options} --approve all\nGo.", *cells):
+        shell.run_cell(cell).raise_error()
+
+
+def test_an_output_that_stays_is_a_variable_of_the_notebook(
+    client: Client, shell: InteractiveShell
+) -> None:
+    run_cells(shell, client, ("numbers", {"rows": ROWS}), "added = int(table['n'].sum())")
+    assert shell.user_ns["added"] == ROWS * (ROWS - 1) // 2
+
+
+def test_a_cell_says_which_output_is_lost(
+    client: Client,
+    shell: InteractiveShell,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    path = tmp_path / "number"
+    path.write_text("7")
+    call = "numbers_once", {"path": str(path)}
+    scripted = Scripted([call, ("save", {"table": "DataFrame#1"}), "Done."])
+
+    def model(request: Request) -> Reply | None:
+        if held(client):
+            path.write_text("8")
+            lose(client)
+        return scripted(request)
+
+    shell.user_ns.pop("table", None)
+    run_cells(shell, client, call, model=model)
+    assert "table" not in shell.user_ns
+    (line,) = [line for line in capsys.readouterr().out.splitlines() if "is lost" in line]
+    assert line.startswith(
+        "toolchat: the variable table is not set: the DataFrame that call_1 made is lost with its "
+    )
+
+
+def panel_of(done: Session) -> tuple[PanelController, list[Notice]]:
+    """Return what runs a panel, and what it sends there."""
+    sent = list[Notice]()
+    controller = PanelController(done, sent.append)
+    controller.receive({"type": "hello"})
+    return controller, sent
+
+
+def row(controller: PanelController, name: str) -> ObjectRow:
+    return next(row for row in controller.whole().objects if row.name == name)
+
+
+def open_card(controller: PanelController, name: str) -> None:
+    """Ask for an object as large as may be, as a click on its picture does."""
+    controller.receive({"type": "show_object", "object": row(controller, name).id})
+    asyncio.run(controller.resume())
+
+
+def test_the_panel_shows_a_value_that_stays_and_fetches_it_to_show_it_large(client: Client) -> None:
+    done = session(client, CHAIN)
+    controller, sent = panel_of(done)
+    assert row(controller, "DataFrame#2").preview.caption == "5000 × 1"
+    assert on_cluster(done, "DataFrame#2")
+    assert [call.change for call in controller.whole().calls] == ["", UNCOMPARED, ""]
+    for name in ("DataFrame#1", "DataFrame#2"):
+        open_card(controller, name)
+    assert controller.whole().calls[1].change.startswith("n: 4,999 cells changed")
+    assert isinstance(sent[-1], Displayed)
+    assert sent[-1].preview.caption == "5000 × 1"
+    assert on_cluster(done, "DataFrame#2") is None
+
+
+def test_the_panel_computes_a_lost_value_again_only_to_show_it_large(client: Client) -> None:
+    done = session(client, CHAIN)
+    lose(client)
+    controller, sent = panel_of(done)
+    drawn = row(controller, "DataFrame#2")
+    assert (drawn.preview.text, drawn.note) == ("its value is not in this kernel", "")
+    assert on_cluster(done, "DataFrame#2")
+    open_card(controller, "DataFrame#2")
+    assert isinstance(sent[-1], Displayed)
+    drawn = row(controller, "DataFrame#2")
+    assert drawn.preview.caption == "5000 × 1"
+    assert drawn.note == "computed again: its worker was lost"
+
+
+def test_the_panel_says_in_one_line_that_a_value_is_lost(client: Client, tmp_path: Path) -> None:
+    done = lost(client, tmp_path, "Yes.")
+    controller, sent = panel_of(done)
+    for _ in range(2):
+        open_card(controller, "DataFrame#1")
+        assert isinstance(sent[-1], Refused)
+        assert sent[-1].reason == (
+            "the value of that object is not in this kernel; a replay makes it"
+        )
+    drawn = row(controller, "DataFrame#1")
+    assert drawn.preview.text == "its value is not in this kernel"
+    assert drawn.note == "lost with its worker; a replay runs its call again"
+    assert str(done.tell("Still there?")) == "Yes."
+
+
+# -- clusters by their names -----------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("kind", ["address", "local"])
+def test_results_stay_on_clusters_that_are_named(client: Client, kind: str) -> None:
+    assert client.scheduler
+    name = "dask" if kind == "local" else f"dask:{client.scheduler.address}"
+    calls: list[Any] = [("numbers", {"rows": 1_300_000}), *CHAIN[1:]]
+    done = Session(
+        Toolbox(*TOOLS), Scripted([*calls, "Done."]), scheme="flat", approve="all", executor=name
+    ).tell("Go.")
+    remote = on_cluster(done, "DataFrame#2")
+    assert done.calls[2].result == 1_300_000 * 1_299_999
+    (holder,) = remote.client.who_has([remote.future])[remote.key]
+    os.kill(remote.client.run(os.getpid, workers=[holder])[holder], signal.SIGKILL)
+    assert len(done.value("DataFrame#2")) == 1_300_000
+
+
+# -- interrupts ------------------------------------------------------------------------------------
+
+
+def interrupt_at_start(folder: Path) -> threading.Thread:
+    """Interrupt the kernel as soon as `numbers_slowly` says that it started."""
+
+    def watch() -> None:
+        with open(folder / "started"):
+            pass
+        os.kill(os.getpid(), signal.SIGINT)
+
+    thread = threading.Thread(target=watch, daemon=True)
+    thread.start()
+    return thread
+
+
+def released(folder: Path) -> threading.Thread:
+    """Let each run of `numbers_slowly` end that waits, or that follows."""
+
+    def release() -> None:
+        for name, mode in (("release", "w"), ("started", "r"), ("release", "w")):
+            with open(folder / name, mode):
+                pass
+
+    thread = threading.Thread(target=release, daemon=True)
+    thread.start()
+    return thread
+
+
+@pytest.fixture
+def slow(client: Client, tmp_path: Path) -> Session:
+    """Return a session whose only object is lost, and is computed again slowly."""
+    for name in ("started", "release"):
+        os.mkfifo(tmp_path / name)
+    table = {"table": "DataFrame#1"}
+    calls = [("numbers_slowly", {"folder": str(tmp_path)}), "Made.", ("total_here", table)]
+    done = session(client, [*calls, ("total_here", table)])
+    lose(client)
+    return done
+
+
+def test_an_interrupt_while_a_lost_value_is_computed_again_changes_nothing(
+    slow: Session, tmp_path: Path
+) -> None:
+    entries, interrupting = len(slow.journal), interrupt_at_start(tmp_path)
+    with pytest.raises(KeyboardInterrupt):
+        slow.value("DataFrame#1")
+    interrupting.join()
+    assert (len(slow.journal), on_cluster(slow, "DataFrame#1").lost) == (entries, "")
+    releasing = released(tmp_path)
+    assert len(slow.value("DataFrame#1")) == ROWS
+    releasing.join()
+
+
+def test_a_call_that_waits_for_a_lost_value_is_interrupted_and_the_session_continues(
+    slow: Session, tmp_path: Path
+) -> None:
+    asked, interrupting = slow.ask("Add them."), interrupt_at_start(tmp_path)
+    with pytest.raises(KeyboardInterrupt):
+        asked.run()
+    interrupting.join()
+    assert [call.status for call in asked.calls] == ["succeeded", "interrupted"]
+    releasing = released(tmp_path)
+    done = asked.run()
+    releasing.join()
+    assert done.calls[2].result == ROWS * (ROWS - 1) // 2
+
+
+def test_the_panel_says_that_computing_a_lost_value_again_was_interrupted(
+    slow: Session, tmp_path: Path
+) -> None:
+    controller, sent = panel_of(slow)
+    interrupting = interrupt_at_start(tmp_path)
+    open_card(controller, "DataFrame#1")
+    interrupting.join()
+    assert isinstance(sent[-1], Refused)
+    assert sent[-1].reason == "Interrupted"
+    with open(tmp_path / "release", "w"):
+        pass
+
+
+# -- what is left of it ----------------------------------------------------------------------------
+
+
+def test_in_a_new_kernel_a_replay_runs_the_read_only_calls_again(
+    client: Client, tmp_path: Path
+) -> None:
+    done = session(client, CHAIN)
+    done.save(tmp_path / "s.jsonl")
+    loaded = Session.load(
+        tmp_path / "s.jsonl", Toolbox(*TOOLS), executor=DaskExecutor(client, stay=STAY)
+    )
+    text = r"^the DataFrame that call_2 made is not in this kernel; session\.replay\(\)\.run\(\)"
+    with pytest.raises(Absent, match=text):
+        loaded.value("DataFrame#2")
+    replayed = loaded.replay().run()
+    runs = [entry for entry in replayed.journal.path(replayed.head) if entry.meta.get("notes")]
+    assert [entry.meta["notes"][0].partition(" tcp://")[0] for entry in runs] == ["ran on"] * 3
+    pd.testing.assert_frame_equal(replayed.value("DataFrame#2"), done.value("DataFrame#2"))
+    assert digests(replayed) == digests(done)
+
+
+def test_a_value_behind_a_client_that_was_closed_is_named_with_what_to_do(
+    cluster: LocalCluster,
+) -> None:
+    with Client(cluster, set_as_default=False) as other:
+        done = session(other, [CHAIN[0], "There it is.", ("total", {"table": "DataFrame#1"})])
+    (reason,) = {
+        "the DataFrame that call_1 made is lost with its worker, and numbers cannot make it "
+        "again (not run: the executor is broken (its Dask client is closed, or has lost its "
+        "scheduler); give the session a new one with executor=)"
+    }
+    with pytest.raises(Lost) as raised:
+        done.value("DataFrame#1")
+    assert str(raised.value) == reason
+    assert done.tell("Add them.").calls[1].error == f"not run: {reason}"

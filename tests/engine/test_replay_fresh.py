@@ -1,4 +1,4 @@
-"""A replay that runs everything anew, and tells what came out otherwise."""
+"""A replay that runs every call again, and lists what differs."""
 
 from __future__ import annotations
 
@@ -99,7 +99,7 @@ def test_a_fresh_replay_can_begin_at_a_call() -> None:
 def test_an_unchanged_replay_came_out_the_same_and_a_session_of_its_own_is_no_replay() -> None:
     session = Bakery().session()
     assert session.replay().run().came_out().same
-    with pytest.raises(UsageError, match=r"says nothing again; session\.replay\(fresh=True\)"):
+    with pytest.raises(UsageError, match=r"is no replay; session\.replay\(fresh=True\)"):
         session.came_out()
 
 

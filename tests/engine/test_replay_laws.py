@@ -170,7 +170,7 @@ def ask(x: int) -> int:
 
 
 def lose(x: int) -> int:
-    """Lose what came of it."""
+    """Lose its outcome."""
     BOOK.note("lose")
     raise OutcomeUnknown(f"{x} went away")
 
@@ -510,7 +510,7 @@ def test_an_edit_runs_again_exactly_the_call_and_what_it_reaches(
 
 
 def run_recorded(session: Session) -> Session:
-    """Run as long as the recording tells how: what the model says anew is left out."""
+    """Run as long as the recording tells how: new replies of the model are left out."""
     while session.cursor.replay_queue.next(session.state.open) is not None:
         try:
             if advance(session.cursor) is None:
@@ -520,7 +520,7 @@ def run_recorded(session: Session) -> Session:
     return session
 
 
-# -- another kernel, another machine, everything anew ---------------------------------------
+# -- another kernel, another machine, every call again ---------------------------------------
 
 
 def elsewhere(plan: Plan, session: Session, shelf: ValueFolder | None, own: bool = True) -> Session:

@@ -1,4 +1,4 @@
-"""`session.verify()`: all of a branch runs anew on a copy, and the first divergence is told."""
+"""`session.verify()`: a branch runs again on a copy, and the first difference is named."""
 
 from __future__ import annotations
 

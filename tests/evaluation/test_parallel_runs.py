@@ -9,12 +9,14 @@ import subprocess
 import sys
 import threading
 from collections.abc import Iterator
+from concurrent.futures import ProcessPoolExecutor
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
 
 import pytest
+from distributed import Client, LocalCluster
 
 from jupyter_toolcall import Toolbox, cli
 from jupyter_toolcall.core.errors import UsageError
@@ -220,6 +222,74 @@ def test_a_run_has_its_price_and_its_time() -> None:
     assert run.seconds > 0
     (free,) = compare([sum_task()], ["flat"])
     assert free.dollars is None
+
+
+@pytest.fixture
+def client() -> Iterator[Client]:
+    with (
+        LocalCluster(n_workers=1, threads_per_worker=1, dashboard_address="127.0.0.1:0") as cluster,
+        Client(cluster, set_as_default=False) as opened,
+    ):
+        yield opened
+
+
+@pytest.mark.filterwarnings(
+    # Of sockets and loops of distributed, where its processes are killed.
+    "ignore::ResourceWarning",
+    "ignore::pytest.PytestUnraisableExceptionWarning",
+)
+def test_a_run_whose_dask_worker_is_killed_starts_once_and_runs_next_time(
+    client: Client, tmp_path: Path
+) -> None:
+    path = tmp_path / "killing.py"
+    path.write_text(KILLING)
+    (tmp_path / "kill").touch()
+    tasks = tasks_in(path)
+    executor = executor_named(client, "executor")
+    with ResultsFolder.opened(tmp_path / "results") as results:
+        runs = list(compare(tasks, ["flat"], executor=executor, jobs=1, results=results))
+        (lost,) = [run for run in runs if not run.solved]
+        assert lost.reason.startswith("the worker tcp://")
+        assert len((tmp_path / "log").read_text().split()) == 6
+        again = list(compare(tasks, ["flat"], executor=executor, jobs=1, results=results))
+    assert [run.solved for run in again] == [True] * 6
+    assert len((tmp_path / "log").read_text().split()) == 7
+
+
+def test_an_executor_that_takes_no_runs_is_named_before_anything_runs() -> None:
+    with ProcessPoolExecutor(1) as closed:
+        pass
+    with pytest.raises(UsageError, match=r"^executor: a worker cannot run tasks \(.*shutdown"):
+        compare([sum_task()], ["flat"], executor=closed)
+
+
+def test_results_are_kept_in_a_folder_and_not_in_a_file(tmp_path: Path) -> None:
+    (tmp_path / "results").touch()
+    ran = evaluated(FILE, "--results", str(tmp_path / "results"))
+    (line,) = ran.stderr.splitlines()
+    assert line == f"toolcall: {tmp_path / 'results'} is a file; results are kept in a folder"
+
+
+def test_runs_of_other_tasks_stay_in_the_folder_and_are_counted(tmp_path: Path) -> None:
+    one, other = tmp_path / "one.py", tmp_path / "other.py"
+    one.write_text(KILLING)
+    other.write_text(KILLING.replace("sum {n}", "other {n}").replace("range(6)", "range(2)"))
+    evaluated(one)
+    ran = evaluated(other)
+    assert ran.stderr.splitlines()[-1] == (
+        "toolcall: 6 other runs (other tasks, schemes, models or settings) stay there, not in the "
+        "table"
+    )
+    assert len((tmp_path / "results" / "runs.jsonl").read_text().splitlines()) == 8
+
+
+def test_a_scheduler_that_does_not_answer_is_named_in_one_line(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    words = ["eval", str(FILE), "--executor", "dask:tcp://127.0.0.1:9"]
+    assert cli.main(words) != 0
+    (line,) = capsys.readouterr().err.splitlines()
+    assert line.startswith("toolcall: executor: no Dask scheduler answers at tcp://127.0.0.1:9 (")
 
 
 def test_a_run_whose_worker_is_killed_is_not_kept_and_runs_next_time(tmp_path: Path) -> None:

@@ -19,7 +19,7 @@ CELLS = (
 """,
     "FACTOR = 2\nword = Word('ab')\nopen_file = open('x', 'w')\nword.seen = open_file.fileno()",
     """class Word:
-    "Defined anew."
+    "Defined again."
     def __init__(self, text): self.text = text
     def twice(self) -> "Word": return Word(self.text * FACTOR + SIGN)
 """,
@@ -49,7 +49,7 @@ def test_a_line_takes_the_last_session_or_a_named_one_home(tmp_path: Path) -> No
     assert run(tmp_path / "words.py")["word_2"].text == "abab!"
     text = (tmp_path / "words.py").read_text()
     assert text.count("class Word") == 1
-    assert "Defined anew." in text
+    assert "Defined again." in text
     assert (tmp_path / "words.txt").read_text() == text
     assert (tmp_path / "words.html").exists()
 

@@ -91,7 +91,7 @@ def check(whole: Whole, data: bytes) -> Iterator[Broken]:
 
 
 def run(step: int, names: tuple[str, ...] = TOLD) -> Tally:
-    """Return what came of the damage, one in `step` of each kind."""
+    """Return the outcomes of the damage, one in `step` of each kind."""
     tally, began, setting = Tally("damaged journals"), cpu(), Setting()
     with data_directory():
         for story in STORIES:

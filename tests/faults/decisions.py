@@ -301,7 +301,7 @@ def _now(going: Coroutine[None, None, object]) -> None:
 
 
 def run(examples: int, steps: int, number: int) -> Tally:
-    """Return what came of so many walks of so many steps; a case is a step."""
+    """Return the outcomes of so many walks of so many steps; a case is a step."""
     began = cpu()
     random.seed(number)
     chosen = settings(

@@ -413,7 +413,7 @@ class Effects(RuleBasedStateMachine):
     @rule(
         data=st.data(),
         interface=INTERFACES,
-        kind=st.sampled_from(["fork", "fork", "replay", "replay", "anew", "fresh"]),
+        kind=st.sampled_from(["fork", "fork", "replay", "replay", "ask", "fresh"]),
     )
     def go_back(self, data: st.DataObject, interface: str, kind: str) -> None:
         kernel = self.choose(data, _done)
@@ -429,9 +429,9 @@ class Effects(RuleBasedStateMachine):
                     lambda s: s.fork(call),
                 )
                 self.act(kernel, interface, {"type": "run"}, ["next"], lambda s: s)
-            case "anew":
+            case "ask":
                 turn = kernel.session.state.call(call.id).turn
-                self.act(kernel, "panel", {"type": "anew", "turn": turn}, [], lambda s: s)
+                self.act(kernel, "panel", {"type": "ask", "turn": turn}, [], lambda s: s)
             case "replay":
                 self.act(
                     kernel,
@@ -623,7 +623,7 @@ def _done(kernel: Kernel) -> list[CallRecord]:
 
 
 def run(examples: int, steps: int, number: int) -> Tally:
-    """Return what came of so many machines of so many steps each; a case is a step."""
+    """Return the outcomes of so many machines of so many steps each; a case is a step."""
     began, before = cpu(), os.getcwd()
     random.seed(number)
     chosen = settings(

@@ -129,7 +129,7 @@ def _lines(text: str) -> Iterator[str]:
 
 
 def run(names: Collection[str] = EVERY) -> Tally:
-    """Return what came of every N, every fault, once and lasting."""
+    """Return the outcomes of every N, every fault, once and lasting."""
     tally, began, setting = Tally("failing disk"), cpu(), Setting()
     with data_directory():
         for story in (story for story in STORIES if story.name in names):

@@ -129,7 +129,7 @@ def case(world: World, signals: Signals, delay: float, times: int) -> tuple[bool
     sys.stdout, sys.stderr = streams
     signal.signal(signal.SIGINT, handler)
     for each, path in world.sessions:
-        broken += _goes_on(each, path)
+        broken += _continues(each, path)
     broken += [Broken("duplicate effect", f"{n}: {t}") for n, t in world.effects.items() if t > 1]
     world.close()
     return hit, broken
@@ -150,7 +150,7 @@ def _after(world: World, streams: tuple[object, object], handler: object) -> Ite
                 yield Broken("lost result" if ended else "unknown", f"{call.id}, ended: {ended}")
 
 
-def _goes_on(session: Session, path: Path) -> Iterator[Broken]:
+def _continues(session: Session, path: Path) -> Iterator[Broken]:
     """Go on to the end; yield what a person is asked in vain, and what is not on disk then."""
     while session.state.open or session.text != "done":
         session.run()
@@ -171,7 +171,7 @@ def _took(folder: Path) -> float:
 
 
 def run(cases: int, seed: int) -> Tally:
-    """Return what came of so many runs that a signal interrupted, anywhere in them."""
+    """Return the outcomes of so many runs that a signal interrupted, anywhere in them."""
     tally, began, chance, signals = Tally("interrupts"), cpu(), random.Random(seed), Signals()
     before = signal.signal(signal.SIGALRM, signals)
     with data_directory() as folder, warnings.catch_warnings():

@@ -132,7 +132,7 @@ def _write(file: int, data: bytes) -> None:
 
 
 def run(cases: int, seed: int) -> Tally:
-    """Return what came of so many cases: each single kill, then kills of two and three lives."""
+    """Return the outcomes of so many cases: each single kill, then kills of two and three lives."""
     tally, began, setting = Tally("kill -9"), cpu(), Setting()
     with data_directory():
         warm(setting)

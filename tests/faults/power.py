@@ -73,7 +73,7 @@ class Machine:
 
 
 def run(cases: int, seed: int) -> Tally:
-    """Return what came of a loss at each act, whatever that leaves, and then of a second loss."""
+    """Return the outcomes of a loss at each act, and then of a second loss."""
     tally, began, setting = Tally("loss of power"), cpu(), Setting()
     chance = random.Random(seed)
     with data_directory():

@@ -35,7 +35,7 @@ PATIENCE = 60.0
 
 
 def run(cases: int, seed: int) -> Tally:
-    """Return what came of so many races, of two to eight kernels, on a new or an old journal."""
+    """Return the outcomes of so many races, of two to eight kernels, on a new or an old journal."""
     tally, began, setting = Tally("kernels that race"), cpu(), Setting()
     chance = random.Random(seed)
     with data_directory():

@@ -48,7 +48,7 @@ def test_its_entries_are_those_that_would_be_written_today(path: Path) -> None:
 
 
 @pytest.mark.parametrize("path", FILES, ids=lambda path: f"{path.parent.name}-{path.stem}")
-def test_a_replay_says_the_same_and_adds_nothing_but_what_is_asked_anew(path: Path) -> None:
+def test_a_replay_says_the_same_and_adds_nothing_but_what_is_asked_again(path: Path) -> None:
     session = load(path)
     before, count = told(session), len(session.journal)
     again = session.replay().run()
@@ -63,7 +63,7 @@ def test_a_replay_says_the_same_and_adds_nothing_but_what_is_asked_anew(path: Pa
         assert (again.text, [call.status for call in again.calls]) == ("done", ["succeeded"] * 2)
         return
     assert told(again) == before
-    # Two calls of a reply were decided on before either ran; asked anew, each runs at once.
+    # Two calls of a reply were decided on before either ran; asked again, each runs at once.
     # What the policy approved is part of a start, and so another entry than the person's.
     by_policy = path.parent.name == f"v{VERSION}" or path.stem == "branches"
     assert path.stem == "decided" or by_policy or len(again.journal) == count

@@ -1,4 +1,4 @@
-"""The world in which faults happen: tools with effects, a model that hears what came of them.
+"""The world in which faults happen: tools with effects, a model that reads their outcomes.
 
 What happens outside of a kernel is told to `note`, a line each, and outlives any kernel:
     effect N STARTS ALLOWED   a tool had its effect; so many starts, and approvals, were on disk

@@ -131,7 +131,7 @@ def test_a_module_that_is_called_as_the_type_that_it_holds_is_not_in_its_way(
         kernel.run("-m m -t fill -i pot -o full:fill --scheme flat")
 
 
-def test_another_model_goes_on_with_the_same_tools(kernel: Kernel) -> None:
+def test_another_model_continues_with_the_same_tools(kernel: Kernel) -> None:
     kernel.run(f"{OPEN} --approve all")
     kernel.variables["other"] = Scripted(["", "", ("Potato_peel", {}), "done"])
     assert [call.status for call in kernel.run("-n a -m other", "Peel.").calls] == ["succeeded"] * 2
@@ -194,10 +194,18 @@ def test_a_cell_that_runs_again_adds_nothing_and_asks_nobody(kernel: Kernel) -> 
     assert (again.head, len(again.journal)) == (done.head, count)
 
 
-def test_fresh_asks_anew(kernel: Kernel) -> None:
+def test_fresh_asks_again(kernel: Kernel) -> None:
     line = OPEN.replace("-n a ", "")
     kernel.cells.keep(kernel.run(line).decide("call_1").run())
     assert [call.status for call in kernel.run(f"{line} --fresh").calls] == ["proposed"]
+
+
+def test_a_cell_continues_with_what_was_asked_last_where_that_was_fresh(kernel: Kernel) -> None:
+    line = OPEN.replace("-n a ", "")
+    kernel.cells.keep(kernel.run(line).decide("call_1").run())
+    fresh = kernel.cells.keep(kernel.run(f"{line} --fresh").decide("call_1").run())
+    again = kernel.run(line)
+    assert (again.head, again.pending) == (fresh.head, ())
 
 
 def test_a_policy_that_was_tightened_asks_about_what_the_old_one_allowed(kernel: Kernel) -> None:
@@ -363,7 +371,7 @@ def test_what_cannot_be_recorded_or_said_again_is_said_at_once(
         shelf.run(f"-n a {line}")
 
 
-def test_a_later_cell_goes_on_recording_and_another_model_is_not_recorded(
+def test_a_later_cell_continues_recording_and_another_model_is_not_recorded(
     shelf: Kernel, tmp_path: Path
 ) -> None:
     tape = tmp_path / "work" / "one.jsonl"
@@ -413,7 +421,7 @@ def notebook(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
     return str(tmp_path / "a.ipynb")
 
 
-def test_a_new_kernel_goes_on_at_the_call_that_waits(kernel: Kernel, notebook: str) -> None:
+def test_a_new_kernel_continues_at_the_call_that_waits(kernel: Kernel, notebook: str) -> None:
     kernel.cells = Cells(notebook)
     waits = kernel.run(OPEN)
     kernel.cells.close()
@@ -443,7 +451,7 @@ def test_a_session_that_rests_on_disk_is_told_before_its_cell_runs(
             kernel.line(line)
 
 
-def test_a_disk_that_is_full_refuses_the_call_and_the_next_cell_goes_on(
+def test_a_disk_that_is_full_refuses_the_call_and_the_next_cell_continues(
     kernel: Kernel, notebook: str
 ) -> None:
     full = Full()
@@ -509,20 +517,20 @@ def prompts(session: Session) -> list[str]:
     return [entry.event.text.strip() for entry in path if isinstance(entry.event, Asked)]
 
 
-def test_a_cell_that_is_run_anew_begins_where_its_prompt_was_said(kernel: Kernel) -> None:
+def test_a_cell_that_is_run_again_begins_where_its_prompt_was_said(kernel: Kernel) -> None:
     kernel.variables["m"] = Scripted(["one", "two", "three"])
     kernel.run(OPEN, "First.")
     wrong = kernel.run("-n a", "Then.")
-    anew = kernel.run("-n a --fresh", "Then.")
-    assert prompts(wrong) == prompts(anew) == ["First.", "Then."]
-    assert {anew.head, wrong.head} == {*anew.journal.leaves()}
+    fresh = kernel.run("-n a --fresh", "Then.")
+    assert prompts(wrong) == prompts(fresh) == ["First.", "Then."]
+    assert {fresh.head, wrong.head} == {*fresh.journal.leaves()}
 
 
-def test_a_cell_that_is_run_anew_has_the_options_that_it_says_now(kernel: Kernel) -> None:
+def test_a_cell_that_is_run_again_has_the_options_that_it_says_now(kernel: Kernel) -> None:
     kernel.variables["m"] = Scripted(["one", "two", "three"])
     kernel.run(OPEN, "First.")
     kernel.run("-n a", "Then.")
-    anew = kernel.run("-n a --fresh --system Slowly.", "Then.")
-    assert prompts(anew) == ["First.", "Then."]
-    assert anew.state.opened.system == "Slowly."
+    fresh = kernel.run("-n a --fresh --system Slowly.", "Then.")
+    assert prompts(fresh) == ["First.", "Then."]
+    assert fresh.state.opened.system == "Slowly."
     assert prompts(kernel.run("-n a --fresh", "More.")) == ["First.", "Then.", "More."]

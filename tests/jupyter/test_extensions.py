@@ -181,7 +181,7 @@ def registered(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     monkeypatch.setattr(extensions, "_registered", {})
     flags, sources = dict(added.FLAGS), dict(added.REPLAY_SOURCES)
     add_flag(Flag("count", "count this cell", "do not count it", "Count each cell."))
-    add_replay_source(".tally", "what a tally")
+    add_replay_source(".tally", "a tally")
     replays = {".tally": lambda folder, name: Scripted([name])}
     register(Registration("counter", Counter, ("tally",), "  tally   how many\n", replays))
     yield
@@ -195,7 +195,7 @@ def registered(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 def test_the_magics_have_the_options_and_subcommands_of_an_extension() -> None:
     told = " ".join(help_text().split())
     assert "--no-count do not count it" in told
-    assert "what a tally (.tally) replays" in told
+    assert "or a tally (.tally)" in told
     assert [parse_options(line).extra["count"] for line in ("", "--count", "--no-count")] == [
         False,
         True,

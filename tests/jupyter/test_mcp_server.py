@@ -50,6 +50,7 @@ def count(loaf: Loaf) -> int:
     return loaf.slices
 
 
+@tool(destructive=True)
 def fail(loaf: Loaf) -> int:
     """Drop the loaf."""
     raise OSError("it fell")
@@ -577,6 +578,8 @@ def test_few_tools_are_offered_by_themselves_with_schema_and_hints() -> None:
             assert tools["cut"].input_schema["required"] == ["loaf", "thickness"]
             assert tools["count"].annotations.read_only_hint
             assert not tools["cut"].annotations.read_only_hint
+            destructive = [name for name in tools if tools[name].annotations.destructive_hint]
+            assert destructive == ["fail"]
             assert tools["read_object"].annotations.read_only_hint
 
     run(test())

@@ -19,7 +19,7 @@ from jupyter_toolcall.jupyter.magics import ToolChat, apply_project_settings
 from jupyter_toolcall.jupyter.options import context_for_cell, parse_options
 from jupyter_toolcall.jupyter.subcommands import carry_out
 from jupyter_toolcall.sources.mcp_connection import connections
-from jupyter_toolcall.sources.mcp_servers import command_words
+from jupyter_toolcall.sources.mcp_servers import split_command
 from jupyter_toolcall.storage.notebook_files import NotExecuted, execute
 from tests.standin import mcp_server
 from tests.standin.mcp_server import Pantry
@@ -272,9 +272,9 @@ def test_a_prompt_that_cannot_be_written_is_one_clear_line(
 
 def test_a_command_line_of_windows_keeps_its_backslashes_and_loses_its_quotes() -> None:
     line = r'"C:\Program Files\nodejs\npx.cmd" -y server C:\data "two words"'
-    words = command_words(line, windows=True)
+    words = split_command(line, windows=True)
     program = r"C:\Program Files\nodejs\npx.cmd"
     assert words == (program, "-y", "server", r"C:\data", "two words")
-    assert command_words("sh -c 'two words' a\\ b", windows=False) == (
+    assert split_command("sh -c 'two words' a\\ b", windows=False) == (
         *("sh", "-c", "two words", "a b"),
     )

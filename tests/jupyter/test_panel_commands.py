@@ -216,9 +216,9 @@ def test_a_reply_to_a_result_that_reads_otherwise_now_is_marked_with_all_its_par
     assert {row.text for row in rows if row.stale} == {"It weighs 51."}
 
 
-def test_the_model_is_asked_anew_in_place_of_a_stale_reply() -> None:
+def test_the_model_is_asked_again_in_place_of_a_stale_reply() -> None:
     edited = guessed()
-    again = apply_command(edited, parse_command({"type": "anew", "turn": 3})).run()
+    again = apply_command(edited, parse_command({"type": "ask", "turn": 3})).run()
     assert again.text == "It weighs 51."
     assert not any(row.stale for row in told(again, "messages"))
     assert [call.result for call in again.calls] == [call.result for call in edited.calls]
@@ -227,9 +227,9 @@ def test_the_model_is_asked_anew_in_place_of_a_stale_reply() -> None:
 
 
 @pytest.mark.parametrize("turn", [0, 4, -1])
-def test_there_is_no_other_turn_to_ask_anew(turn: int) -> None:
+def test_there_is_no_other_turn_to_ask_again(turn: int) -> None:
     with pytest.raises(NotYourTurn, match=f"there is no turn {turn} on this branch; it has 3"):
-        apply_command(guessed(), parse_command({"type": "anew", "turn": turn}))
+        apply_command(guessed(), parse_command({"type": "ask", "turn": turn}))
 
 
 def test_rows_and_text_say_what_is_outdated_and_why() -> None:
@@ -251,10 +251,10 @@ def test_rows_and_text_say_what_is_outdated_and_why() -> None:
     assert f"  1 Egg_boil: outdated: {why}" in text
 
 
-# -- deciding anew -----------------------------------------------------------------------
+# -- deciding again ----------------------------------------------------------------------
 
 
-def test_a_call_that_has_its_result_is_decided_on_anew_as_one_that_waits_is() -> None:
+def test_a_call_that_has_its_result_is_decided_on_again_as_one_that_waits_is() -> None:
     session = make(BOIL, ("weigh", {"egg": "$Egg"}), tools=(Egg, weigh))
     count = len(session.journal)
     rejected = session.decide_anew("call_1", "reject", reason="raw, please").run()
@@ -279,7 +279,7 @@ def test_a_call_that_has_its_result_is_decided_on_anew_as_one_that_waits_is() ->
         ("answer", {"result": "Egg#9"}, CallError, "there is no object 'Egg#9'"),
     ],
 )
-def test_a_decision_anew_that_cannot_be_changes_nothing(
+def test_a_decision_again_that_cannot_be_changes_nothing(
     verdict: Any, more: dict[str, Any], error: type[Exception], said: str
 ) -> None:
     session = make(BOIL)

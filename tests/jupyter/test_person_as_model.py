@@ -132,7 +132,7 @@ def test_no_reply_is_taken_where_it_is_not_the_models_turn() -> None:
     session.decide("call_1").run().reply("Done.").run()
     with pytest.raises(NotYourTurn, match="nobody has asked anything since"):
         session.reply("And?")
-    with pytest.raises(NotYourTurn, match="said again first"):
+    with pytest.raises(NotYourTurn, match="are replayed first"):
         session.replay().reply("Before its time")
 
 

@@ -1,4 +1,4 @@
-"""A cell that runs again says how much is as it was, and how to begin anew; it saves the same."""
+"""A cell that runs again says how much is as before, and saves the same."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from jupyter_toolcall.jupyter.panel_controller import PanelController
 from jupyter_toolcall.kitchen import Potato, Sink
 from jupyter_toolcall.view.contract import Delta, Notice, Rows, Whole
 
-ANEW = "--fresh begins anew"
+AGAIN = "--fresh asks the model again"
 SCRIPT: list[Any] = [("Potato_rinse", {"sink": "Sink#1"}), ("Potato_peel", {}), "Done."]
 
 
 def begun(approve: Any = "all", script: list[Any] = SCRIPT) -> Session:
-    """Return a session in which the prompt was said, and what came of it."""
+    """Return a session in which the prompt was asked and answered."""
     given = {"potato": Potato(), "sink": Sink()}
     made = Session(Toolbox(Potato), Scripted(script), scheme="flat", inputs=given, approve=approve)
     return made.tell("Prepare it.")
@@ -38,22 +38,22 @@ def saved(session: Session) -> Rows:
 
 
 def test_a_cell_that_ran_before_says_what_is_as_it_was() -> None:
-    assert ran_again(begun())[0] == f"2 calls as before; {ANEW}"
+    assert ran_again(begun())[0] == f"2 calls as before; {AGAIN}"
 
 
 def test_what_a_person_decided_is_counted_also_where_the_cell_still_waits() -> None:
     session = begun("ask")
     session.decide(session.pending[0]).run()
-    assert ran_again(session)[0] == f"1 call and 1 decision as before; {ANEW}"
+    assert ran_again(session)[0] == f"1 call and 1 decision as before; {AGAIN}"
     session.decide(session.pending[0], "reject", reason="The skin stays on.").run()
-    assert ran_again(session)[0] == f"2 calls and 2 decisions as before; {ANEW}"
+    assert ran_again(session)[0] == f"2 calls and 2 decisions as before; {AGAIN}"
 
 
 def test_an_answer_without_calls_is_said_to_be_the_one_of_before() -> None:
-    assert ran_again(begun(script=["Nothing to do."]))[0] == f"All as before; {ANEW}"
+    assert ran_again(begun(script=["Nothing to do."]))[0] == f"All as before; {AGAIN}"
 
 
 def test_what_is_saved_is_the_same_as_the_first_time() -> None:
     first, again = saved(begun()), ran_again(begun())[1]
     assert (first.session, len(first.calls)) == (again.session, len(again.calls))
-    assert ANEW not in str(again)
+    assert AGAIN not in str(again)

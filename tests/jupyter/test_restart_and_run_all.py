@@ -292,13 +292,13 @@ def test_a_saved_session_finds_its_values_where_it_is_loaded(
 # -- a notebook that goes on -------------------------------------------------------------
 
 
-def write_anew(text: str) -> Letter:
+def write_again(text: str) -> Letter:
     """Write a letter."""
     RAN.append("write")
     return Letter(text.upper())
 
 
-write_anew.__name__ = "write"
+write_again.__name__ = "write"
 
 
 def test_an_input_that_the_notebook_changed_in_place_is_another_object(kernel: Begin) -> None:
@@ -326,7 +326,7 @@ def test_a_tool_that_the_notebook_changed_is_said_once_and_runs_from_then_on(
 ) -> None:
     first = kernel([("write", {"text": "hi"}), "one", ("write", {"text": "hi"}), "two"])
     first.cell("-m model -t write Letter --scheme flat", "Write.", YES)
-    first.variables["write"] = write_anew
+    first.variables["write"] = write_again
     after = first.cell("", "Again.", YES)
     assert [after[name].text for name in after.objects] == ["hi", "HI"]
     assert first.cells.notes() == [
@@ -343,7 +343,7 @@ def test_a_replay_of_a_changed_tool_asks_again_and_says_why(kernel: Begin) -> No
     first.cell(LINE, "Send it.", YES, YES, YES)
     first.ends()
     second = kernel()
-    second.variables["write"] = write_anew
+    second.variables["write"] = write_again
     again = second.cell(LINE, "Send it.")
     assert [call.tool for call in again.pending] == ["write"]
     assert why(again) == "You are asked again: write was changed."
@@ -390,7 +390,7 @@ def test_a_line_goes_by_the_tools_that_the_notebook_has_now(
     first = kernel([("write", {"text": "hi"}), ("read", {"letter": "$Letter"}), "done"])
     first.cell("-m model -t write read Letter --scheme flat", "Write.", YES)
     line(first, "outdated")
-    first.variables["write"] = write_anew
+    first.variables["write"] = write_again
     line(first, "outdated")
     assert capsys.readouterr().out.splitlines() == [
         "nothing is outdated",

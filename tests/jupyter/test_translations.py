@@ -6,15 +6,17 @@ import subprocess
 import sys
 from importlib.metadata import entry_points
 from pathlib import Path
+from typing import Annotated
 
 import pytest
+from pydantic import Field
 
 from jupyter_toolcall import Scripted, Session, Toolbox
 from jupyter_toolcall.core.errors import UsageError
 from jupyter_toolcall.core.interface_text import joined, on_wire, t, tn
 from jupyter_toolcall.jupyter.panel import catalogue
 from jupyter_toolcall.jupyter.panel_controller import PanelController
-from jupyter_toolcall.view.contract import Notice, Whole
+from jupyter_toolcall.view.contract import Notice, Refused, Whole
 from jupyter_toolcall.view.view_rows import UpdateEncoder
 
 ROOT = Path(__file__).parents[2]
@@ -62,3 +64,29 @@ def test_a_panel_is_sent_interface_texts_to_translate_and_what_the_model_said_as
     (row,) = UpdateEncoder().encode(whole)["rows"]["session"]
     assert row["says"] == ["Finished"]
     assert row["text"] == "Finished"
+
+
+def fill(grams: Annotated[int, Field(le=500)]) -> int:
+    """Fill a jar."""
+    return grams
+
+
+def test_what_is_wrong_with_an_edit_is_sent_to_translate_and_a_model_reads_it_in_english() -> None:
+    notices = list[Notice]()
+    script = Scripted([("fill", {"grams": 20}), ("fill", {"grams": 900}), "Done."])
+    session = Session(Toolbox(fill), script, scheme="flat").ask("Fill a jar.")
+    controller = PanelController(session, notices.append)
+    controller.run_to_pause()
+    (bound,) = (row.bound for row in controller.whole().calls)
+    call, arguments = session.pending[0].id, {"grams": 900}
+    controller.receive({"type": "edit", "call": call, "arguments": arguments, "bound": bound})
+    controller.apply_commands()
+    (refused,) = (each for each in notices if isinstance(each, Refused))
+    problem = ["input should be less than or equal to %1", "500"]
+    data = UpdateEncoder().encode(refused)
+    assert data["fields"] == {"grams": problem}
+    assert data["reason"] == ["", "fill", ": ", ["", ["", "grams", ": ", problem]]]
+    english = "fill: grams: input should be less than or equal to 500"
+    assert refused.reason == english
+    done = session.decide(session.pending[0]).run()
+    assert done.calls[1].error == english

@@ -226,7 +226,7 @@ def test_a_model_without_references_gets_the_tools_in_view_each_time(server: Sta
     assert server.refused == []
 
 
-def test_a_conversation_that_begins_anew_takes_the_new_description(server: StandIn) -> None:
+def test_a_conversation_that_begins_again_takes_the_new_description(server: StandIn) -> None:
     server.turns += [says("a"), says("b")]
     with a_claude(server) as model:
         model(asked("Peel.", PEEL))
@@ -236,7 +236,7 @@ def test_a_conversation_that_begins_anew_takes_the_new_description(server: Stand
 
 
 @pytest.mark.parametrize(("model", "again"), [(NEWEST, True), ("claude-sonnet-4-6", False)])
-def test_a_tool_with_other_arguments_is_defined_anew(
+def test_a_tool_with_other_arguments_is_defined_again(
     server: StandIn, model: str, again: bool
 ) -> None:
     server.turns += [says("a"), says("b"), says("c")]
@@ -331,7 +331,7 @@ def test_no_call_is_handed_on_where_the_model_stopped_otherwise(
     assert server.asked[1].body["messages"][-1]["content"][0]["text"] == "Go on."
 
 
-def test_a_turn_that_paused_goes_on_where_it_was_and_is_sent_back_as_it_is(
+def test_a_turn_that_paused_continues_where_it_was_and_is_sent_back_as_it_is(
     server: StandIn,
 ) -> None:
     server.turns += [
@@ -371,7 +371,7 @@ def test_a_refusal_tells_its_category_and_reason_but_puts_nothing_in_the_models_
 
 
 @pytest.mark.parametrize("stop", ["max_tokens", "refusal", "model_context_window_exceeded"])
-def test_a_person_is_told_which_calls_were_lost_and_the_session_goes_on(
+def test_a_person_is_told_which_calls_were_lost_and_the_session_continues(
     server: StandIn, stop: str
 ) -> None:
     ran: list[str] = []

@@ -21,7 +21,7 @@ from tests.standin.talk import KEY, NEWEST, a_claude, a_tool, answered, asked
 
 PEEL = a_tool("Potato_peel", "Peel a potato.", potato="string")
 GO = asked("Go.", PEEL)
-AGAIN = "running again goes on from here"
+AGAIN = "run again to continue"
 START = {"type": "message_start", "message": {"usage": {"input_tokens": 1}}}
 END = {"type": "message_delta", "delta": {"stop_reason": "tool_use"}, "usage": {}}
 STOP = {"type": "message_stop"}
@@ -149,7 +149,7 @@ def test_a_stream_that_comes_byte_by_byte_is_read(server: StandIn) -> None:
 
 
 @pytest.mark.parametrize("status", [400, 401, 403, 404, 413, 429, 500, 503, 529])
-def test_each_status_is_one_line_that_names_it_and_the_session_goes_on(
+def test_each_status_is_one_line_that_names_it_and_the_session_continues(
     server: StandIn, status: int
 ) -> None:
     server.turns += [says(status=status, message="Just\nso."), says("here")]
@@ -207,7 +207,7 @@ def test_an_error_event_at_any_place_is_one_line(server: StandIn, after: int) ->
         encode(START) + encode(END | {"delta": {"stop_reason": "tired"}}) + encode(STOP),
     ],
 )
-def test_a_bad_stream_is_one_line_and_the_session_goes_on(server: StandIn, raw: bytes) -> None:
+def test_a_bad_stream_is_one_line_and_the_session_continues(server: StandIn, raw: bytes) -> None:
     server.turns += [Turn(raw=raw), says("here")]
     with a_claude(server) as model:
         problem = _outcome(model)

@@ -61,7 +61,7 @@ def test_what_may_pass_is_asked_again_and_each_wait_is_seen(server: StandIn, sta
 
 
 @pytest.mark.parametrize("status", PASSING)
-def test_after_a_few_tries_the_fault_is_told_and_the_session_goes_on(
+def test_after_a_few_tries_the_fault_is_told_and_the_session_continues(
     server: StandIn, status: int
 ) -> None:
     waits = Waits()

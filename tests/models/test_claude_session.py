@@ -69,7 +69,9 @@ FAULTS: list[dict[str, Any]] = [
 
 @pytest.mark.parametrize("turn", [0, 1, 3, 6])
 @pytest.mark.parametrize("fault", FAULTS, ids=str)
-def test_after_a_fault_at_any_turn_running_again_goes_on(turn: int, fault: dict[str, Any]) -> None:
+def test_after_a_fault_at_any_turn_running_again_continues(
+    turn: int, fault: dict[str, Any]
+) -> None:
     broken, server = replace(COOKED[turn], **fault), StandIn(key=KEY)
     turns = (*COOKED[:turn], broken, *COOKED[turn:])
     with cooking(server, *turns, speak=in_memory) as session:
@@ -85,7 +87,7 @@ def test_after_a_fault_at_any_turn_running_again_goes_on(turn: int, fault: dict[
     assert server.refused == []
 
 
-def test_a_broken_unknown_or_refused_call_is_told_and_the_session_goes_on(
+def test_a_broken_unknown_or_refused_call_is_told_and_the_session_continues(
     server: StandIn,
 ) -> None:
     wrong = says(
@@ -118,7 +120,7 @@ def test_an_edited_call_keeps_a_history_that_the_api_takes(server: StandIn) -> N
     assert server.asked[-1].dropped, "the edit changed nothing that thinking was bound to"
 
 
-def test_a_fork_goes_on_with_a_history_that_the_api_takes(server: StandIn) -> None:
+def test_a_fork_continues_with_a_history_that_the_api_takes(server: StandIn) -> None:
     with cooking(server, *COOKED) as session:
         session.tell("Make fries.")
         peeled = next(call for call in session.calls if call.tool == "Potato_peel")

@@ -441,7 +441,7 @@ def test_an_object_that_a_later_cell_brings_is_news(server: StandIn) -> None:
         first.tell("Hello.")
         more = {"soup": Soup(), "leek": (Soup("leek"), "a leek soup")}
         again = Session(soup_kitchen(), model, inputs=more, journal=journal)
-        # A cell with other options opens the session anew, where the last cell left it.
+        # A cell with other options opens the session again, where the last cell left it.
         opened = journal.append(first.head, journal[again.head].event)
         again.checkout(opened.id).tell("And this?").tell("And now?")
     assert server.refused == []

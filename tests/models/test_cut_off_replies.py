@@ -142,7 +142,7 @@ def test_it_is_asked_for_again_and_nothing_of_it_ran(provider: str, fault: str) 
 
 
 @pytest.mark.parametrize("provider", MODELS)
-def test_after_the_last_try_the_turn_ends_with_one_line_and_the_session_goes_on(
+def test_after_the_last_try_the_turn_ends_with_one_line_and_the_session_continues(
     provider: str,
 ) -> None:
     kitchen = Kitchen()

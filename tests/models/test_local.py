@@ -362,7 +362,7 @@ def test_an_interrupt_passes_at_once_and_the_model_answers_again(place: Path, do
         assert model(AGAIN).text == "Here I am, on 1 of 2048."
 
 
-def test_an_interrupted_session_goes_on(place: Path) -> None:
+def test_an_interrupted_session_continues(place: Path) -> None:
     session = Session(Toolbox(), held(place, "silent")).ask("Go.")
     with pytest.raises(KeyboardInterrupt):
         session.run()

@@ -32,7 +32,7 @@ from tests.standin.openai_turns import stream as encoded
 
 PEEL = Tool("Potato_peel", "Peel it.", {"type": "object", "properties": {"n": {}}})
 GO = Request("", (PEEL,), (User("Go."),))
-AGAIN = "running again goes on from here"
+AGAIN = "run again to continue"
 
 TWO = (Use("Potato_peel", {"n": "Zwei 🥔"}), Use("Potato_peel", {"n": [1, {"é": None}]}))
 RECORDED = {
@@ -102,7 +102,7 @@ def payloads(name: str, sent: bytes) -> list[str]:
 
 
 def check_cut(outcome: Reply | str, whole: Reply, missing: bytes) -> None:
-    """Check what came of a stream that was cut: all of the reply, or one line."""
+    """Check the outcome of a stream that was cut: all of the reply, or one line."""
     if isinstance(outcome, str):
         assert AGAIN in outcome
         assert "\n" not in outcome
@@ -115,7 +115,7 @@ def check_cut(outcome: Reply | str, whole: Reply, missing: bytes) -> None:
 @pytest.mark.parametrize(
     "status", [400, 401, 403, 404, 408, 409, 413, 422, 429, 500, 502, 503, 529]
 )
-def test_each_status_is_one_line_that_names_it_and_the_session_goes_on(
+def test_each_status_is_one_line_that_names_it_and_the_session_continues(
     server: StandIn, status: int
 ) -> None:
     server.turns += [says(status=status, message="Just\nso."), says("here")]
@@ -283,7 +283,7 @@ END = encode(chunk({}, "tool_calls"))
         START + END + encode({"error": {"message": "late"}}),
     ],
 )
-def test_a_bad_stream_is_one_line_and_the_session_goes_on(server: StandIn, raw: bytes) -> None:
+def test_a_bad_stream_is_one_line_and_the_session_continues(server: StandIn, raw: bytes) -> None:
     server.turns += [Turn(raw=raw), says("here")]
     with a_model(server) as model:
         problem = heard(model)

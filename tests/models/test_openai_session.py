@@ -114,7 +114,7 @@ def test_the_kitchen_is_cooked_whatever_the_server_speaks(server: StandIn, diale
     assert server.refused == []
 
 
-def test_each_request_goes_on_from_the_last_one_and_new_tools_stand_behind(
+def test_each_request_continues_from_the_last_one_and_new_tools_stand_behind(
     server: StandIn,
 ) -> None:
     with cooking(server, *COOKED["select"], scheme="select") as session:
@@ -141,7 +141,7 @@ def test_each_request_goes_on_from_the_last_one_and_new_tools_stand_behind(
     ],
     ids=str,
 )
-def test_after_a_fault_at_any_turn_running_again_goes_on(
+def test_after_a_fault_at_any_turn_running_again_continues(
     server: StandIn, turn: int, fault: dict[str, Any]
 ) -> None:
     broken = replace(FLAT[turn], **fault)
@@ -157,7 +157,7 @@ def test_after_a_fault_at_any_turn_running_again_goes_on(
     assert server.refused == []
 
 
-def test_broken_unknown_and_refused_calls_are_told_and_the_session_goes_on(
+def test_broken_unknown_and_refused_calls_are_told_and_the_session_continues(
     server: StandIn,
 ) -> None:
     wrong = says(
@@ -228,7 +228,7 @@ def test_a_kernel_that_comes_later_sends_the_same_bytes(server: StandIn, tmp_pat
     assert OpenAI(MODEL).body(again.cursor.request) == sent
 
 
-def test_an_interrupt_while_the_server_is_waited_for_leaves_a_session_that_goes_on(
+def test_an_interrupt_while_the_server_is_waited_for_leaves_a_session_that_continues(
     server: StandIn,
 ) -> None:
     def interrupted(seconds: float) -> None:

@@ -1,4 +1,4 @@
-"""A recording says again what a model said, as long as it is told what the model was told."""
+"""A recording repeats a model's replies as long as the requests are the recorded ones."""
 
 from __future__ import annotations
 
@@ -383,7 +383,7 @@ def test_another_prompt_is_named_and_shown(tape: Path) -> None:
     assert told.splitlines() == [
         "turn 1 differs from tape.jsonl in the prompt: "
         "recorded “Bake me some fries.”, now “Bake me fries.”.",
-        "Another model goes on from here (-m NAME); with --record FILE what it says is kept.",
+        "To continue with another model, name it: -m NAME; --record FILE records it.",
     ]
 
 

@@ -36,7 +36,18 @@ def test_the_version_is_in_one_file_and_the_others_repeat_it() -> None:
     version = package_json()["version"]
     assert pyproject()["project"]["dynamic"] == ["readme", "version"]
     assert jupyter_toolcall.__version__ == version
+    lock = json.loads(read("labextension/package-lock.json"))
+    assert [lock["version"], lock["packages"][""]["version"]] == [version, version]
     assert f"\nversion: {version}\n" in read("CITATION.cff")
+    assert re.search(rf"^## {re.escape(version)} ", read("CHANGELOG.md"), re.MULTILINE)
+
+
+def test_the_changelog_has_the_markers_of_jupyter_releaser_once() -> None:
+    markers = re.findall(r"<!-- <\w+ NEW CHANGELOG ENTRY> -->", read("CHANGELOG.md"))
+    assert markers == [
+        "<!-- <START NEW CHANGELOG ENTRY> -->",
+        "<!-- <END NEW CHANGELOG ENTRY> -->",
+    ]
 
 
 def test_both_manifests_can_be_found_as_a_jupyterlab_extension_and_lead_to_the_repository() -> None:

@@ -33,7 +33,7 @@ class File:
         return len(self.text)
 
     def file(self, path: str) -> File:
-        """Name this file anew."""
+        """Rename this file."""
         return replace(self, name=path)
 
 
@@ -557,7 +557,7 @@ def test_a_person_can_edit_the_receiver_too_and_what_runs_is_as_they_wrote_it() 
     assert "changed this call" in told(edited)[2]["note"]
 
 
-def test_a_fork_goes_on_from_what_was_current_there() -> None:
+def test_a_fork_continues_from_what_was_current_there() -> None:
     step = ("Container_with_exec", {"args": ["ls"]})
     session = work([USE, step, step]).tell("go")
     fork = session.fork("call_2")
@@ -565,7 +565,7 @@ def test_a_fork_goes_on_from_what_was_current_there() -> None:
     assert told(fork)[-1] == {"current": "Container#2"}
 
 
-def test_a_session_that_was_saved_and_loaded_goes_on(tmp_path: Path) -> None:
+def test_a_session_that_was_saved_and_loaded_continues(tmp_path: Path) -> None:
     session = work(CHAIN[:3]).tell("go")
     session.save(tmp_path / "s.jsonl")
     script = Scripted([*CHAIN[:3], "", ("_use_Container", {"id": "$built"})])

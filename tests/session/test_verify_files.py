@@ -233,7 +233,7 @@ ACTS = {
         "s.decide('call_2')",
         "s.edit('call_1_1', number=5)",
     ),
-    "decided anew": (
+    "decided again": (
         "s.decide('call_1_1')",
         "s.decide('call_1_2', 'reject', reason='no scales')",
         "s.decide('call_2')",

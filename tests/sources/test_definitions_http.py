@@ -258,7 +258,7 @@ def test_the_timeout_of_a_definition_is_for_the_whole_answer() -> None:
     assert call.error == f"{web.host} gave no whole answer within 0.3 seconds"
 
 
-def test_an_interrupt_ends_a_call_that_waits_and_the_session_goes_on() -> None:
+def test_an_interrupt_ends_a_call_that_waits_and_the_session_continues() -> None:
     def body(web: Web) -> Iterable[bytes]:
         signal.raise_signal(signal.SIGINT)
         yield from web.until_closed()

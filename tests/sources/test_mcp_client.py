@@ -189,7 +189,7 @@ def test_progress_reaches_the_step(server: Server) -> None:
     assert shown == ["1 of 3: turn 1", "2 of 3: turn 2", "3 of 3: turn 3"]
 
 
-def test_a_server_asks_the_person_and_the_call_goes_on(server: Server) -> None:
+def test_a_server_asks_the_person_and_the_call_continues(server: Server) -> None:
     session = play(server.tools(), ("season", {"dish": "soup"}))
     (call,) = session.pending
     assert call.open_round is not None

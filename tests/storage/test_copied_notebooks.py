@@ -17,9 +17,9 @@ from jupyter_toolcall.view.saved_output import mime_bundle
 from jupyter_toolcall.view.view_rows import all_rows
 
 RAN: list[str] = []
-GOES_ON = (
-    "This notebook was copied or renamed: session 'post' goes on with all that happened there, "
-    "and is kept apart from it from now on; --fresh begins anew."
+CONTINUES = (
+    "This notebook was copied or renamed: session 'post' continues with a copy of its journal; "
+    "--fresh starts over."
 )
 
 
@@ -67,7 +67,27 @@ def test_a_renamed_notebook_is_at_the_same_place_and_runs_nothing_again(tmp_path
     cells = Cells(str(tmp_path / "b.ipynb"))
     after = cell(cells)
     assert (after.head, RAN) == (before.head, ["Ann"])
-    assert cells.notes() == [GOES_ON]
+    assert cells.notes() == [CONTINUES]
+
+
+def edited(notebook: Path) -> tuple[str, str]:
+    """Run the cell of a notebook, edit its call, save; returns the heads of both branches."""
+    cells = Cells(str(notebook))
+    first = cell(cells)
+    second = first.edit("call_1", to="Eve").run()
+    cells.close()
+    saved(notebook, second)
+    return first.head, second.head
+
+
+def test_a_renamed_notebook_has_all_branches_and_is_on_the_one_that_it_shows(
+    tmp_path: Path,
+) -> None:
+    heads = edited(tmp_path / "a.ipynb")
+    (tmp_path / "a.ipynb").rename(tmp_path / "b.ipynb")
+    after = cell(Cells(str(tmp_path / "b.ipynb")))
+    assert (after.branches, after.head) == (heads, heads[1])
+    assert RAN == ["Ann", "Eve"]
 
 
 def test_a_copy_and_its_notebook_go_on_apart(tmp_path: Path) -> None:
@@ -118,7 +138,7 @@ def test_another_session_and_another_notebook_bring_nothing(tmp_path: Path) -> N
 
 
 @pytest.mark.parametrize("held", ["", "{}", '{"cells": 3}', '{"cells": [{"outputs": 3}]}'])
-def test_a_notebook_that_cannot_be_read_begins_anew(tmp_path: Path, held: str) -> None:
+def test_a_notebook_that_cannot_be_read_begins_again(tmp_path: Path, held: str) -> None:
     (tmp_path / "a.ipynb").write_text(held)
     cells = Cells(str(tmp_path / "a.ipynb"))
     assert cell(cells).text == "Done."

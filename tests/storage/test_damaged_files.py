@@ -111,7 +111,7 @@ def as_texts(saved: Any) -> None:
 
 
 def forged(part: Any) -> None:
-    """Make the names of a saved session anew, as a forger does who knows the format."""
+    """Compute the ids of a saved session again, as a forger does who knows the format."""
     ids: list[str] = []
     for parent, event, *_ in part["events"]:
         ids.append(name(part["parent"] if parent < 0 else ids[parent], from_json(event)))

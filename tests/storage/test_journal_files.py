@@ -68,12 +68,12 @@ def test_what_is_torn_is_kept_aside_and_the_rest_is_the_file_that_it_was(
     closed(again)
 
 
-def test_a_journal_of_which_nothing_is_left_says_that_it_begins_anew(path: Path) -> None:
+def test_a_journal_of_which_nothing_is_left_says_that_it_begins_again(path: Path) -> None:
     written(path)
     whole = path.read_bytes()
     path.write_bytes(b"x" + whole[1:])
     kept = opened(path)
-    assert "nothing of it can be read, so it begins anew" in kept.note
+    assert "nothing of it can be read, so the session starts over" in kept.note
     assert len(closed(kept)) == 0
     assert path.with_suffix(".torn").read_bytes() == b"x" + whole[1:]
 
@@ -423,7 +423,7 @@ def test_a_line_that_went_in_half_is_cut_before_the_next_one(
 def test_a_sync_that_failed_is_no_sync_though_the_next_one_succeeds(
     path: Path, kept: JournalHandle, disk: Faulty
 ) -> None:
-    """What a sync failed on may be gone from the cache: it is written anew."""
+    """What a sync failed on may be gone from the cache: it is written again."""
     size = path.stat().st_size
     disk.raises(errno.EIO, "sync")
     kept.journal.append(head(kept), Replied("one"))

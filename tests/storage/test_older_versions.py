@@ -377,7 +377,7 @@ def test_sealed_lines_of_version_1_below_todays_first_line_allow_nothing(tmp_pat
     assert not any(entry.verified for entry in journal)
 
 
-def test_in_a_renamed_notebook_a_session_of_version_1_goes_on_and_asks(tmp_path: Path) -> None:
+def test_in_a_renamed_notebook_a_session_of_version_1_continues_and_asks(tmp_path: Path) -> None:
     name = "everything"
     on_disk(tmp_path / "a.ipynb", name)
     notebook = tmp_path / "b.ipynb"
@@ -396,7 +396,7 @@ def opened(path: Path, files: Any = DISK) -> JournalHandle:
 
 
 @every_session
-def test_the_old_file_stays_as_it_was_and_the_session_goes_on_in_a_new_one(
+def test_the_old_file_stays_as_it_was_and_the_session_continues_in_a_new_one(
     name: str, tmp_path: Path
 ) -> None:
     path = on_disk(tmp_path / "a.ipynb", name)
@@ -431,7 +431,7 @@ def test_another_older_file_of_that_name_is_kept_too(tmp_path: Path) -> None:
     assert not path.with_suffix(".v1-3.jsonl").exists()
 
 
-def test_a_damaged_older_file_is_kept_whole_and_what_can_be_read_of_it_goes_on(
+def test_a_damaged_older_file_is_kept_whole_and_what_can_be_read_of_it_continues(
     tmp_path: Path,
 ) -> None:
     path = on_disk(tmp_path / "a.ipynb", "cut")

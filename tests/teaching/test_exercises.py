@@ -730,7 +730,7 @@ def test_another_call_can_be_seeded_and_a_replay_says_it_again(kernel: Kernel) -
     assert len(session.journal) == before
 
 
-def test_an_exercise_that_replays_can_be_begun_anew(kernel: Kernel) -> None:
+def test_an_exercise_that_replays_can_be_begun_again(kernel: Kernel) -> None:
     for name, fresh in (("", ""), ("-n mine ", ""), ("", " --fresh"), ("-n mine ", " --fresh")):
         chosen = parse_options(f"{name}--replay exercises/spot.md {OPEN}{fresh}")
         opened = kernel.cells.session(chosen, kernel.variables)

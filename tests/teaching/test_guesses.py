@@ -180,7 +180,7 @@ def test_nothing_of_a_reply_is_told_before_its_guess(
 
 
 def _as_it_comes(session: Session, how: str) -> Session:
-    """A session that nobody ran; one that is said again; one beside a branch that is known."""
+    """A session that nobody ran; one that is replayed; one beside a recorded branch."""
     if how == "new":
         return session.ask("Go.")
     start = session.head

@@ -601,7 +601,7 @@ def test_a_tool_that_keeps_what_it_returned_cannot_change_it_later() -> None:
     assert session["Potato#1"].mass == 1
 
 
-def test_a_class_that_a_cell_defined_anew_is_the_type_of_its_old_objects() -> None:
+def test_a_class_that_a_cell_defined_again_is_the_type_of_its_old_objects() -> None:
     def define() -> Any:
         class Bowl:
             def fill(self, food: str) -> Bowl:

@@ -230,6 +230,11 @@ def test_hints_say_what_a_function_does_not() -> None:
     assert (plain.read_only, plain.idempotent) == (False, False)
 
 
+def test_no_tool_is_read_only_and_destructive() -> None:
+    with pytest.raises(DefinitionError, match="exclude each other"):
+        tool(read_only=True, destructive=True)
+
+
 def lambda_named() -> int:
     return 2
 

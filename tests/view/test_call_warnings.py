@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from jupyter_toolcall import Session, Toolbox
+from jupyter_toolcall import Session, Toolbox, tool
 from jupyter_toolcall.models import Scripted
 from jupyter_toolcall.view.contract_rows import CallRow
 from jupyter_toolcall.view.view_rows import all_rows
@@ -50,6 +50,19 @@ def played(
         outputs={"left": Account},
     ).tell("Go.")
     return session, [row for row in all_rows(session.cursor, "").calls if not row.branch]
+
+
+def test_the_card_of_a_call_says_that_its_tool_may_destroy_data() -> None:
+    @tool(destructive=True)
+    def clear(folder: str) -> str:
+        """Remove what is in a folder."""
+        return folder
+
+    model = Scripted([("clear", {"folder": "a"}), "Done."])
+    waits = Session(Toolbox(clear), model, scheme="flat").tell("Clear it.").run()
+    assert [call.id for call in waits.pending] == ["call_1"]
+    (row,) = all_rows(waits.cursor, "").calls
+    assert row.downstream == "It may delete or overwrite data."
 
 
 WITHDRAW, TOO_MUCH = ("Account_withdraw", {"amount": 5}), ("Account_withdraw", {"amount": 500})

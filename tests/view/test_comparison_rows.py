@@ -171,7 +171,7 @@ def mirrored(row: ComparisonRow) -> ComparisonRow:
 @settings(max_examples=40, deadline=None)
 @given(seeds)
 @example(0)
-def test_freshness_what_is_looked_at_is_as_it_would_be_told_anew(seed: int) -> None:
+def test_freshness_what_is_looked_at_is_as_it_would_be_told_again(seed: int) -> None:
     rng = random.Random(seed)
     drive, panel = driven(wild_branches(seed, 2)[-1])
     obeyed(drive, type="compare")

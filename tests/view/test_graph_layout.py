@@ -57,7 +57,7 @@ def test_tidy_says_what_to_install_where_there_is_no_graphviz(
         tidied(layout_at({"a": (0, 0), "b": (0, 1)}, 1), [("a", "b")])
 
 
-def test_a_call_that_came_to_nothing_leaves_the_first_line_to_what_goes_on() -> None:
+def test_a_call_that_came_to_nothing_leaves_the_first_line_to_what_continues() -> None:
     layout = Layout()
     layout.place("a", [], "")
     layout.place("b", ["a", "oven"], "a", ["oven"])
@@ -90,7 +90,7 @@ class Drawing:
     shift: int
 
 
-def test_an_object_that_no_tool_takes_stands_below_a_line_that_goes_on_straight() -> None:
+def test_an_object_that_no_tool_takes_stands_below_a_line_that_continues_straight() -> None:
     model = Scripted([("Signal_moved", {}), ("Signal_drawn", {})] * 3 + ["Done."])
     session = Session(
         Toolbox(Signal), model, scheme="flat", inputs={"signal": Signal()}, approve="all"

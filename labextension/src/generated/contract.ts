@@ -17,7 +17,7 @@ export type Command =
   | Stop
   | Replay
   | Fork
-  | Anew
+  | AskAgain
   | Checkout
   | NameBranch
   | HideBranch
@@ -33,11 +33,11 @@ export type Command =
   | Check;
 
 export interface Contract {
-  Anew?: Anew;
   Answer?: Answer;
   Approval?: Approval;
   Approve?: Approve;
   ApproveAll?: ApproveAll;
+  AskAgain?: AskAgain;
   BeginNew?: BeginNew;
   BranchRow?: BranchRow;
   Break?: Break;
@@ -103,13 +103,6 @@ export interface Contract {
   Command?: Command;
 }
 /**
- * Ask the model anew in place of the reply of a turn, on a branch of its own.
- */
-export interface Anew {
-  turn: number;
-  type: 'anew';
-}
-/**
  * Give the result oneself: JSON, text, or the name of an object.
  */
 export interface Answer {
@@ -137,6 +130,13 @@ export interface Approve {
 export interface ApproveAll {
   calls: Approval[];
   type: 'approve_all';
+}
+/**
+ * Ask the model again in place of the reply of a turn, on a branch of its own.
+ */
+export interface AskAgain {
+  turn: number;
+  type: 'ask';
 }
 /**
  * Ask the last prompt again on a branch of its own, with nothing of what is recorded.
@@ -335,7 +335,7 @@ export interface ObjectPairRow {
   same?: boolean;
 }
 /**
- * What changed since the last message; `number` counts them, a gap asks anew.
+ * What changed since the last message; after a gap in `number` the panel asks for all rows.
  *
  * A row of the session, a call, an object or an extension that was sent before has its id and
  * the fields that changed.
@@ -755,7 +755,7 @@ export interface Stop {
   type: 'stop';
 }
 /**
- * Lay the graph out anew.
+ * Lay the graph out again.
  */
 export interface Tidy {
   type: 'tidy';
@@ -796,9 +796,6 @@ export type FullTurn = Full<TurnRow>;
 export const VERSION = 2;
 
 export const DEFAULTS = {
-  "Anew": {
-    "type": "anew"
-  },
   "Answer": {
     "reason": "",
     "type": "answer"
@@ -808,6 +805,9 @@ export const DEFAULTS = {
   },
   "ApproveAll": {
     "type": "approve_all"
+  },
+  "AskAgain": {
+    "type": "ask"
   },
   "BeginNew": {
     "type": "begin_new"

@@ -1,4 +1,5 @@
 /** Messages between a panel and its kernel, on the comm of the panel's widget. */
+import type { ISessionContext } from '@jupyterlab/apputils';
 import { type Kernel, KernelMessage } from '@jupyterlab/services';
 import type { PartialJSONObject } from '@lumino/coreutils';
 import type { Command, Notice } from '../generated/contract';
@@ -8,6 +9,19 @@ export const LIVE_TYPE = 'application/vnd.jupyter-toolcall.live+json';
 export const WIDGET_VIEW_TYPE = 'application/vnd.jupyter.widget-view+json';
 
 const NOTICE_TYPES: readonly unknown[] = ['whole', 'delta', 'refused', 'shown', 'exported', 'displayed'] satisfies Notice['type'][];
+
+/** Kernel states in which its sessions have ended. */
+const ENDING_STATUSES: readonly Kernel.Status[] = ['restarting', 'autorestarting', 'terminating', 'dead'];
+
+/** Calls `act` when a notebook's kernel ends, restarts or is replaced. */
+export function onKernelEnd(context: ISessionContext, act: () => void): void {
+  context.statusChanged.connect((_, status) => {
+    if (ENDING_STATUSES.includes(status)) act();
+  });
+  context.kernelChanged.connect((_, { oldValue }) => {
+    if (oldValue) act();
+  });
+}
 
 /** The panel that an output names. */
 export interface PanelName {

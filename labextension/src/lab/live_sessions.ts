@@ -8,11 +8,9 @@ import { Signal } from '@lumino/signaling';
 import { type Command, type Notice, VERSION } from '../generated/contract';
 import { applyNotice, EMPTY_MODEL, isBusy, type Model } from '../view/model';
 import { t } from '../view/text';
-import { hasPanel, noticeIn, panelIn, sendTo } from './comm';
+import { hasPanel, noticeIn, onKernelEnd, panelIn, sendTo } from './comm';
 import { panelsIn, watchOutputs } from './outputs';
 
-/** Kernel states that end its sessions. */
-const ENDING_STATUSES: readonly Kernel.Status[] = ['restarting', 'autorestarting', 'terminating', 'dead'];
 const ENDED_PHASES: readonly string[] = ['finished', 'failed', 'stopped'];
 /** Milliseconds between two `hello` commands: first, and at most. */
 const [FIRST, LONGEST] = [400, 10_000];
@@ -88,8 +86,7 @@ export class NotebookSessions {
   constructor(readonly notebook: NotebookPanel) {
     const { sessionContext } = notebook;
     sessionContext.iopubMessage.connect((_, message) => this._receive(message));
-    sessionContext.statusChanged.connect((_, status) => ENDING_STATUSES.includes(status) && this._endAll());
-    sessionContext.kernelChanged.connect((_, { oldValue }) => oldValue && this._endAll());
+    onKernelEnd(sessionContext, () => this._endAll());
     notebook.disposed.connect(() => this._endAll());
     const watching = watchOutputs(notebook, () => this._findPanels());
     notebook.disposed.connect(() => watching.dispose());

@@ -10,9 +10,9 @@ import {
   type ReadonlyPartialJSONObject
 } from '@lumino/coreutils';
 import type { IDisposable } from '@lumino/disposable';
-import { recordPublished, SESSION_TYPE } from '../saved_view';
+import { forgetPublished, recordPublished, SESSION_TYPE } from '../saved_view';
 import { oneLine } from '../view/text';
-import { LIVE_TYPE, panelIn, type PanelName } from './comm';
+import { LIVE_TYPE, onKernelEnd, panelIn, type PanelName } from './comm';
 
 /** A cell with a session: its live panel and its saved output. */
 export interface CellSession {
@@ -97,12 +97,17 @@ type Outputs = ICodeCellModel['outputs'];
 
 /** Keeps the saved sessions of this notebook up to date, also after a page reload. */
 export function keepSavedSessions(notebook: NotebookPanel): void {
+  const published = new Set<string>();
+  onKernelEnd(notebook.sessionContext, () => {
+    forgetPublished(published);
+    published.clear();
+  });
   notebook.sessionContext.iopubMessage.connect((_, message) => {
     const shows = KernelMessage.isDisplayDataMsg(message) || KernelMessage.isUpdateDisplayDataMsg(message);
     if (!shows && !KernelMessage.isExecuteResultMsg(message)) return;
     const { data, metadata, transient } = message.content;
     if (data[SESSION_TYPE] === undefined) return;
-    recordPublished(data[SESSION_TYPE]);
+    published.add(recordPublished(data[SESSION_TYPE]));
     if (!shows || !transient?.display_id) return;
     const outputs = outputsWith(notebook, transient.display_id);
     if (outputs) saveOutput(outputs, { data, metadata });

@@ -27,24 +27,15 @@ export function preferences(composite: Readonly<Record<string, unknown>>): Prefe
   return Object.fromEntries(right) as unknown as Preferences;
 }
 
-interface Titled {
-  readonly title?: string;
-  readonly description?: string;
-  readonly properties?: Readonly<Record<string, Titled>>;
-  readonly oneOf?: readonly Titled[];
-}
+/** The keys of a schema whose values are texts of the interface. */
+const TEXT_KEYS = ['title', 'description', 'label', 'jupyter.lab.setting-icon-label'];
 
-/** A schema with its titles and descriptions in the language of the page: JupyterLab translates those of its own packages alone. */
-export function translatedSchema<T extends Titled>(schema: T): T {
-  const { title, description, properties, oneOf } = schema;
-  const translatedProperties = Object.entries(properties ?? {}).map(([name, part]) => [name, translatedSchema(part)]);
-  return {
-    ...schema,
-    ...(title && { title: t(title) }),
-    ...(description && { description: t(description) }),
-    ...(properties && { properties: Object.fromEntries(translatedProperties) }),
-    ...(oneOf && { oneOf: oneOf.map(translatedSchema) })
-  };
+/** A schema with its titles, and those of its menus, in the language of the page: JupyterLab translates those of its own packages alone. */
+export function translatedSchema<T>(schema: T, key = ''): T {
+  if (typeof schema === 'string') return (TEXT_KEYS.includes(key) ? t(schema) : schema) as T;
+  if (typeof schema !== 'object' || schema === null) return schema;
+  if (Array.isArray(schema)) return schema.map(part => translatedSchema(part)) as T;
+  return Object.fromEntries(Object.entries(schema).map(([name, part]) => [name, translatedSchema(part, name)])) as T;
 }
 
 /** The current preferences, with a signal for changes. Without a registry they are the defaults. */
@@ -59,7 +50,7 @@ export class Settings {
   }
 
   private async _read(registry: ISettingRegistry | null, id: string): Promise<void> {
-    registry?.transform(id, { fetch: plugin => ({ ...plugin, schema: translatedSchema(plugin.schema as Titled) as typeof plugin.schema }) });
+    registry?.transform(id, { fetch: plugin => ({ ...plugin, schema: translatedSchema(plugin.schema) }) });
     const setting = await registry?.load(id);
     if (!setting) return;
     const take = (): void => {

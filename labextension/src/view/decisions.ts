@@ -181,9 +181,9 @@ export function askAgainButton(view: ViewState, turn: number, stale: boolean, ac
   if (!stale || view.isPast || !view.live) return null;
   const ask = button(t('Ask the model from here'), {
     disabled: view.ui.commandSent,
-    key: 'anew',
+    key: 'ask',
     onclick: () => {
-      acts.send({ type: 'anew', turn });
+      acts.send({ type: 'ask', turn });
       // The call that is asked for next is shown, not the old one.
       acts.setState({ chosen: null });
     }

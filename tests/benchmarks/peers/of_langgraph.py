@@ -1,4 +1,4 @@
-"""LangGraph: a model node and its ToolNode; an edit goes on from the checkpoint before the call."""
+"""LangGraph: a model node and its ToolNode; an edit starts at the checkpoint before the call."""
 
 from __future__ import annotations
 

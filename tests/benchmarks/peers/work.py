@@ -38,7 +38,7 @@ class Job:
 
     @property
     def follows(self) -> tuple[int | None, ...]:
-        """For each call the call that it goes on from."""
+        """For each call the call that it depends on."""
         mine = range(self.at, self.at + DEPENDENT + 1) if self.work == "graph" else range(0)
         found: list[int | None] = []
         last: int | None = None
@@ -53,7 +53,7 @@ class Job:
     def argument(self, call: int, changed: bool) -> int:
         return CHANGED if changed and call == self.at else call
 
-    def all_anew(self, changed: bool) -> list[int]:
+    def all_again(self, changed: bool) -> list[int]:
         """Return what all calls come to, each computed."""
         found: list[int] = []
         for call, before in enumerate(self.follows):
@@ -107,7 +107,7 @@ class Done:
     executions: int
     size: int = 0
     right: bool = True
-    """Whether what came of it is what a full recomputation comes to."""
+    """Whether its result is that of a full recomputation."""
     growth: float | None = None
     """The CPU of the last tenth of the calls over that of the first; None for less than 20."""
 
@@ -126,7 +126,7 @@ def measured(job: Job, prepare: Callable[[Job], Do], size: Callable[[Job], int])
     found = do()
     cpu, wall = time.process_time() - cpu, time.perf_counter() - wall
     executions, grown = len(STARTS), size(job) - before
-    wanted = job.all_anew(changed=job.work in ("graph", "chain"))
+    wanted = job.all_again(changed=job.work in ("graph", "chain"))
     right = [found[call] for call in range(job.count)] == wanted
     return Done(cpu, wall, executions, grown, right, growth_of(STARTS))
 

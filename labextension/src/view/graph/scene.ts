@@ -49,11 +49,6 @@ const guessStrokes = ({ x, y }: Spot): Stroke[] => [
   { look: 'guess tip', path: `M${x + COLUMN_WIDTH - 26} ${y}l-7-3.5v7z` }
 ];
 
-function pastNote(view: ViewState, newest: Spot | undefined): Note[] {
-  if (!view.isPast || !newest) return [];
-  return [{ key: 'after', look: 'note', text: t('later steps are hidden'), x: newest.x + 145, y: newest.y + 4 }];
-}
-
 export interface Surroundings {
   readonly notes: readonly Note[];
   /** The divider, and the frame of the call to guess. */
@@ -71,7 +66,7 @@ export function surroundings(view: ViewState, layout: Layout): Surroundings {
   const row = divider === null ? [] : [{ look: 'div', path: `M${divider} -48V64` }];
   const asked = guessSpot(view, newest);
   return {
-    notes: asked ? guessNotes(asked) : pastNote(view, newest),
+    notes: asked ? guessNotes(asked) : [],
     strokes: [...row, ...(asked ? guessStrokes(asked) : [])],
     newest,
     right: asked ? asked.x + COLUMN_WIDTH + 40 : 0
