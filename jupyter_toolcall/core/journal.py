@@ -192,9 +192,10 @@ class Journal:
                     case Replied(calls=calls) if not over.issuperset(call.id for call in calls):
                         self._mark(entry, why)
 
-    def mark_replies(self, replies: Collection[str], why: str) -> None:
-        """Mark replies, by entry, whose calls may have run elsewhere, for a person to decide."""
-        for entry_id in replies:
+    def mark(self, entries: Collection[str], why: str) -> None:
+        """Mark replies and decisions, by id, whose calls may have run elsewhere, for a person to
+        decide."""
+        for entry_id in entries:
             self._mark(self[entry_id], why)
 
     def _to_last_reply(self, head: str | None) -> Iterator[Entry]:

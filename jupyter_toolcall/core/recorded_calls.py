@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
@@ -150,27 +150,42 @@ class ConsumedApprovals:
             self._read += 1
 
 
+def start_count(journal: Journal, head: str, call_id: str) -> int:
+    """Return how often a call has started as it is approved at a head, on whatever branch."""
+    call = recorded_call(journal, head, call_id)
+    return [*_starts(journal)].count((call.reply, call_id, call.approval_digest))
+
+
+def _starts(journal: Journal) -> Iterator[CallRun]:
+    """Yield the call of each start.
+
+    A reply that a replay repeated is the one that the model gave first.
+    """
+    for entry in journal:
+        if isinstance(entry.event, Started):
+            call = recorded_call(journal, entry.id, entry.event.call_id)
+            yield call.reply, entry.event.call_id, call.approval_digest
+
+
 def replayed_meta(entry: Entry) -> Mapping[str, Any]:
     """Return the meta of an approval, or a reply, that is repeated on another branch."""
     return {**entry.meta, "of": entry.meta.get("of", entry.id)}
 
 
-def started_calls(journal: Journal) -> set[tuple[str, str]]:
-    """Return the calls that have started, each as the entry of its reply and its id.
+def started_calls(journal: Journal) -> set[CallRun]:
+    """Return the calls that have started."""
+    return {*_starts(journal)}
 
-    A reply that a replay repeated is the one that the model gave first.
-    """
-    replies: dict[str | None, str] = {}
-    started = set()
-    for entry in journal:
-        match entry.event:
-            case Replied():
-                replies[entry.id] = str(entry.meta.get("of", entry.id))
-                continue
-            case Started(call_id):
-                started.add((replies.get(entry.parent, ""), call_id))
-        replies[entry.id] = replies.get(entry.parent, "")
-    return started
+
+def unused_approvals(journal: Journal) -> set[str]:
+    """Return the entries that approve a call, or respond to it, and have let none start."""
+    used = {
+        recorded_call(journal, entry.id, entry.event.call_id).decision
+        for entry in journal
+        if isinstance(entry.event, Started)
+    }
+    decided = (entry for entry in journal if isinstance(entry.event, Decided))
+    return {e.id for e in decided if str(e.meta.get("of", e.id)) not in used}
 
 
 Inputs = tuple[str, str, int, str, str]

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..core.interface_text import t
 from ..core.interrupts import attempt
 from ..core.state import State
 from .session_values import PreparedCall, SessionValues, ToolInputs
@@ -16,9 +15,8 @@ from .session_values import PreparedCall, SessionValues, ToolInputs
 def call_effect(ready: PreparedCall, state: State, values: SessionValues, model: Any) -> str:
     """Return the effect of a call that can run; "" if it has none, or a value is not at hand."""
     effect = ready.tool.effect
-    warning = t("It may delete or overwrite data.") if ready.tool.destructive else ""
     if effect is None:
-        return warning
+        return ""
     inputs = ready.inputs or ToolInputs(ready.arguments, ready.variables)
     name = str(getattr(model, "name", "") or "the model")
 
@@ -28,4 +26,4 @@ def call_effect(ready: PreparedCall, state: State, values: SessionValues, model:
         )
         return effect(checked, name)
 
-    return attempt(sentence)[0] or warning
+    return attempt(sentence)[0] or ""

@@ -24,9 +24,9 @@ from ..core.journal_entries import Entry
 from ..core.secrets import MissingSecret
 from ..core.state import NAME, State
 from ..schemes.scheme import completed
-from ..tools.executors import CallThreads
+from ..tools.executors import CallThreads, stops_what_it_cancels
 from ..tools.invoke import TICK
-from ..tools.running_tool import Cancellation, set_cancellation
+from ..tools.running_tool import Cancellation, NotBegun, set_cancellation
 from ..tools.tool_task import PrintsByCall, ToolTask, set_prints
 from .call_effects import call_effect
 from .cursor import Cursor, RunningCall
@@ -283,14 +283,16 @@ class _CallsTogether:
                 if run.future is not None and run.future.done():
                     self._record(run)
                     continue
-                self._record_outcome(run, Interrupted(ran=not self._cancel(run)))
+                error = NotBegun() if self._cancel(run) else KeyboardInterrupt()
+                self._record_outcome(run, run.execution.outcome_of_error(error))
             except KeyboardInterrupt:
                 continue
 
     def _cancel(self, run: _Run) -> bool:
         """Cancel a call; return whether it had not begun, so that it does not run."""
         run.cancellation.cancel()
-        return run.future is None or run.future.cancel()
+        executor = self.cursor.context.executor_of(run.ready.tool) or _THREADS
+        return run.future is None or (run.future.cancel() and stops_what_it_cancels(executor))
 
     def leave(self) -> None:
         """Cancel what still runs where an entry could not be written."""

@@ -202,6 +202,9 @@ class ToolExecution:
             interrupted = end.interrupted
             value = end.result.fetch() if type(end.result) is RemoteValue else end.result
             why = error_text(end.error) if end.error else why
+        except NotBegun:
+            # It is the call that needs the value which is interrupted, and that may have begun.
+            raise KeyboardInterrupt from None
         except (NotRun, Lost) as error:
             why = str(error)
         except Exception as error:

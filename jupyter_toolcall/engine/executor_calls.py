@@ -13,7 +13,7 @@ from typing import Any
 
 from ..core.errors import NotRun
 from ..core.interrupts import Hold, interruptible
-from ..tools.executors import worker_of
+from ..tools.executors import stops_what_it_cancels, worker_of
 from ..tools.invoke import TICK, error_text
 from ..tools.running_tool import NotBegun, OutcomeUnknown
 from ..tools.tool_task import SentEnd, TaskEnd, ToolTask, run_task
@@ -32,7 +32,8 @@ def run_on_executor(executor: Executor, task: ToolTask, repeatable: bool) -> Tas
     Raises:
         NotRun: the executor takes no call or the call has no pickle.
         OutcomeUnknown: the worker was lost. StillRunning: it runs after an interrupt.
-        KeyboardInterrupt: the call was interrupted and may run again; NotBegun: it did not begin.
+        KeyboardInterrupt: the call was interrupted, and may run again or may have begun.
+        NotBegun: it was interrupted, and did not begin.
     """
     interrupted = False
     # An interrupt must not come between submitting the task and being able to cancel it.
@@ -42,7 +43,7 @@ def run_on_executor(executor: Executor, task: ToolTask, repeatable: bool) -> Tas
             interruptible(_wait, future)
         except KeyboardInterrupt:
             if future.cancel():
-                raise NotBegun from None
+                raise (NotBegun if stops_what_it_cancels(executor) else KeyboardInterrupt) from None
             if repeatable and not future.done():
                 raise
             if not future.done():

@@ -26,6 +26,7 @@ from ..core.events import (
 )
 from ..core.interrupts import interruptible
 from ..core.journal_entries import Entry
+from ..core.recorded_calls import start_count
 from ..core.state import AskModel, Clarify, Remind, ResumeCall, RunCall, State, Step, step_of
 from ..engine import recovery
 from ..models.retrying import uncut_reply
@@ -259,12 +260,16 @@ def execute(cursor: Cursor, ready: PreparedCall, state: State) -> Entry:
 
 def record_end(cursor: Cursor, ready: PreparedCall, ran: Execution, effect: str) -> Entry:
     """Record how a call ended; `effect` is what it sent or replaced, in a sentence."""
-    meta = dict(ran.meta)
+    meta, outcome = dict(ran.meta), ran.outcome
+    journal = cursor.context.journal
+    if outcome == Interrupted(ran=False) and start_count(journal, cursor.head, ready.call_id) > 1:
+        # This execution did not begin, but an earlier one, or the part before a question, did.
+        outcome = Interrupted()
     if effect and not isinstance(ran.outcome, WITHOUT_RESULT):
         meta["effect"] = effect
     if ready.tool.server:
         meta["server"] = ready.tool.server
-    return cursor.write(Finished(ready.call_id, ran.outcome), **meta)
+    return cursor.write(Finished(ready.call_id, outcome), **meta)
 
 
 def around_execution(

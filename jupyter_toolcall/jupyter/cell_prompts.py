@@ -101,8 +101,9 @@ def _recorded_last(journal: Journal, prompts: Sequence[str]) -> tuple[str, Repla
     after = [*prompts]
     for each in after:
         after += journal.children(each)
-    known = set(after)
-    newest = next(entry.id for entry in reversed([*journal]) if entry.id in known)
+    answered = set(after[len(prompts) :])
+    # Of a prompt that was asked again and not answered there is nothing to replay.
+    newest = next((e.id for e in reversed([*journal]) if e.id in answered), prompts[0])
     prompt = next(e.id for e in reversed(journal.path(newest)) if e.id in prompts)
     path = journal.path(newest, after=prompt)
     if len(entries := _up_to_prompt(path)) < len(path):

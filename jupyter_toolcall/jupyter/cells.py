@@ -16,7 +16,7 @@ from typing import Any
 from ..core.errors import ToolcallError, UsageError
 from ..core.events import Made, Opened, Producer, Replied
 from ..core.journal import Journal
-from ..core.recorded_calls import started_calls
+from ..core.recorded_calls import started_calls, unused_approvals
 from ..core.state import State
 from ..core.state_fold import state_at
 from ..engine.cursor import Cursor, SessionContext
@@ -365,14 +365,13 @@ def _copied_session(notebook: str, name: str) -> str:
     )
     with contextlib.suppress(OSError, ToolcallError):
         # Where no other notebook has such a session, this one need not be read.
-        shown = dict(_shown_entries(Path(notebook), name)) if others else {}
+        shown = [*_shown_entries(Path(notebook), name)] if others else []
         for other in others if shown else ():
             known = read_journal(other, seal=seal)
-            if heads := [head for head in shown if head in known]:
+            if wanted := {entry for head, of in shown if head in known for entry in (head, *of)}:
                 path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
                 _link(other, path)
                 _link(path, other)
-                wanted = {*heads}.union(*(shown[head] for head in heads))
                 replace_file(path, _part_of(known, wanted).dumps(seal))
                 return COPIED.format(f" {name!r}" if name else "")
     return ""
@@ -394,10 +393,10 @@ def _mark_runs_elsewhere(path: Path, journal: Journal) -> None:
         return
     started = started_calls(journal)
     for copy in copies:
-        elsewhere = {reply for reply, _ in started_calls(read_journal(copy)) - started}
+        elsewhere = {reply for reply, *_ in started_calls(read_journal(copy)) - started}
         replies = (entry for entry in journal if isinstance(entry.event, Replied))
         same = [entry.id for entry in replies if entry.meta.get("of", entry.id) in elsewhere]
-        journal.mark_replies(same, "copied")
+        journal.mark(same, "copied")
 
 
 def _linked(path: Path) -> set[Path]:
@@ -434,4 +433,5 @@ def _part_of(known: Journal, wanted: set[str]) -> Journal:
     part.labels.update({key: label for key, label in known.labels.items() if key in part})
     # The other notebook may act on its approvals, or have done so since.
     part.mark_open_calls("copied")
+    part.mark(unused_approvals(part), "copied")
     return part

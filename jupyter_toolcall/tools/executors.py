@@ -92,6 +92,17 @@ class KernelPool(Executor):
         self._pool = None
 
 
+def stops_what_it_cancels(executor: Executor) -> bool:
+    """Return whether a call never runs once its future is cancelled.
+
+    The standard library's pools mark a call that runs, so its future cannot be cancelled. Of an
+    executor of another kind nobody knows that.
+    """
+    pool = executor.pool if isinstance(executor, KernelPool) else executor
+    pools = concurrent.futures.ThreadPoolExecutor, concurrent.futures.ProcessPoolExecutor
+    return isinstance(pool, (*pools, CallThreads, DaskExecutor, EngineExecutor))
+
+
 class CallThreads(Executor):
     """Runs each call in a thread of its own.
 

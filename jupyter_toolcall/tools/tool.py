@@ -194,6 +194,10 @@ class ToolOptions:
     executor: Executor | bool = False
     destructive: bool = False
 
+    def __post_init__(self) -> None:
+        if self.read_only and self.destructive:
+            raise DefinitionError("@tool: read_only and destructive exclude each other")
+
     def __reduce__(self) -> tuple[Any, ...]:
         # A function that is sent to a worker has these beside it. A pool stays where it is.
         options = self.read_only, self.idempotent, self.name, self.description, self.resume
@@ -263,8 +267,6 @@ def tool(
         True
     """
 
-    if read_only and destructive:
-        raise DefinitionError("@tool: read_only and destructive exclude each other")
     # A worker that imports a tool's module connects to nothing.
     runs_on = (
         executor

@@ -470,6 +470,7 @@ def _with_question(
         return row
     effect = call_effect(ready, state, cursor.context.values, cursor.context.model)
     following: list[str] = [t("Sent to %1.", ready.tool.server)] if ready.tool.server else []
+    following += [t("It may delete or overwrite data.")] if ready.tool.destructive else []
     following += [effect] if effect else []
     following += [t("Creates %1.", call_view.makes)] if call_view.makes else []
     if unsaved := [f"`{name}`" for name in state.opened.outputs if name not in state.outputs]:

@@ -31,6 +31,7 @@ from jupyter_toolcall.jupyter.options import parse_options
 from jupyter_toolcall.tools.running_tool import (
     InputRequest,
     InputRequired,
+    OutcomeUnknown,
     report_progress,
     showing_progress,
 )
@@ -581,3 +582,26 @@ def test_of_two_hundred_killed_workers_none_has_an_effect_twice_or_loses_a_resul
     assert_nothing_runs_twice_or_is_lost(
         tmp_path, "processes", 300, 6e-4, {"succeeded", "rejected"}
     )
+
+
+def test_a_call_that_ran_before_is_not_recorded_as_one_that_never_began() -> None:
+    release, ran = threading.Event(), list[str]()
+
+    @tool(executor=True)
+    def pay() -> None:
+        """Pay, and lose the connection."""
+        ran.append("pay")
+        raise OutcomeUnknown("the connection was lost")
+
+    model = Scripted([("pay", {}), "Done."])
+    with ThreadPoolExecutor(1) as pool:
+        options: Any = {"scheme": "flat", "approve": "all", "executor": pool}
+        unknown = Session(Toolbox(pay), model, **options).ask("Go.").run()
+    with Stopped(1) as pool:
+        ThreadPoolExecutor.submit(pool, release.wait, 60)
+        unknown.cursor.context.executor = pool
+        again = unknown.decide("call_1", "approve")
+        with pytest.raises(KeyboardInterrupt):
+            again.run()
+        release.set()
+    assert (again.calls[0].outcome, ran) == (Interrupted(ran=True), ["pay"])

@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from jupyter_toolcall import Scripted, Session
-from jupyter_toolcall.core.errors import NotKept, UsageError
+from jupyter_toolcall.core.errors import ModelError, NotKept, UsageError
 from jupyter_toolcall.core.events import Asked
 from jupyter_toolcall.jupyter.cell_prompts import add_prompt, filled_prompt
 from jupyter_toolcall.jupyter.cells import Cells
@@ -22,6 +22,7 @@ from jupyter_toolcall.jupyter.input_line import split
 from jupyter_toolcall.jupyter.options import parse_options
 from jupyter_toolcall.jupyter.subcommands import carry_out
 from jupyter_toolcall.kitchen import Potato, Sink
+from jupyter_toolcall.schemes.messages import Reply, Request
 from jupyter_toolcall.storage.file_system import File, LocalFiles
 
 
@@ -206,6 +207,22 @@ def test_a_cell_continues_with_what_was_asked_last_where_that_was_fresh(kernel: 
     fresh = kernel.cells.keep(kernel.run(f"{line} --fresh").decide("call_1").run())
     again = kernel.run(line)
     assert (again.head, again.pending) == (fresh.head, ())
+
+
+def test_a_cell_continues_with_the_last_run_that_has_a_reply(kernel: Kernel) -> None:
+    script, is_offline = Scripted(SCRIPT), False
+
+    def model(request: Request) -> Reply:
+        if is_offline:
+            raise ModelError("offline")
+        return script(request)
+
+    kernel.variables["m"], line = model, OPEN.replace("-n a ", "")
+    done = kernel.cells.keep(kernel.run(line).decide("call_1").run())
+    is_offline = True
+    with pytest.raises(ModelError):
+        kernel.run(f"{line} --fresh")
+    assert kernel.run(line).head == done.head
 
 
 def test_a_policy_that_was_tightened_asks_about_what_the_old_one_allowed(kernel: Kernel) -> None:

@@ -90,6 +90,37 @@ def test_a_renamed_notebook_has_all_branches_and_is_on_the_one_that_it_shows(
     assert RAN == ["Ann", "Eve"]
 
 
+def test_an_approval_on_a_side_branch_is_asked_about_again_in_a_copy(tmp_path: Path) -> None:
+    cells = Cells(str(tmp_path / "a.ipynb"))
+    waits = cell(cells, approve="ask")
+    asked, approved = waits.head, waits.decide("call_1")
+    approval = approved.head
+    rejected = approved.decide("call_1", "reject").run()
+    saved(tmp_path / "a.ipynb", rejected.fork(asked).edit("call_1", to="Eve").run())
+    (tmp_path / "b.ipynb").write_bytes((tmp_path / "a.ipynb").read_bytes())
+    cells.close()
+    cells = Cells(str(tmp_path / "a.ipynb"))
+    cell(cells, approve="ask").fork(approval).run()
+    cells.close()
+    copy = cell(Cells(str(tmp_path / "b.ipynb")), approve="ask").fork(approval).run()
+    assert RAN == ["Eve", "Ann"]
+    assert [call.history for call in copy.state.all_calls()] == ["copied"]
+
+
+def test_a_policy_does_not_run_in_a_copy_what_ran_in_its_notebook_since(tmp_path: Path) -> None:
+    cells = Cells(str(tmp_path / "a.ipynb"))
+    waits = cell(cells, approve="ask")
+    saved(tmp_path / "a.ipynb", waits.edit("call_1", to="Eve").run())
+    (tmp_path / "b.ipynb").write_bytes((tmp_path / "a.ipynb").read_bytes())
+    cells.close()
+    cells = Cells(str(tmp_path / "a.ipynb"))
+    cell(cells, approve="ask").fork(waits.head).decide("call_1").run()
+    cells.close()
+    copy = cell(Cells(str(tmp_path / "b.ipynb"))).fork(waits.head).run()
+    assert RAN == ["Eve", "Ann"]
+    assert [call.status for call in copy.pending] == ["proposed"]
+
+
 def test_a_copy_and_its_notebook_go_on_apart(tmp_path: Path) -> None:
     kept(tmp_path / "a.ipynb")
     (tmp_path / "b.ipynb").write_bytes((tmp_path / "a.ipynb").read_bytes())
