@@ -39,6 +39,7 @@ NOT_PLAIN = re.compile(
     re.IGNORECASE,
 )
 """Words that the lessons do not use: the glossary has others for them."""
+FENCED = re.compile(r"^```(?:python)?\n(.*?)\n```$", re.DOTALL | re.MULTILINE)
 FLEETING = {"at", "ms", "execution", "execution_count"}
 """Times and counts: what may differ between two runs."""
 SESSION = "application/vnd.jupyter-toolcall.session+json"
@@ -204,17 +205,22 @@ def estimated_minutes(name: str) -> float:
     return words / 180 + runs / 3 + 0.75 * decisions + 2
 
 
-def lines_to_copy(name: str) -> list[Any]:
-    """The code cells of the last section with a title."""
+def lines_to_copy(name: str) -> list[str]:
+    """The code cells of the last section with a title, and the fenced blocks in its text."""
     cells = read_notebook(ROOT / "notebooks" / name).cells
     titles = [n for n, cell in enumerate(cells) if re.search(r"^## ", cell.source, re.MULTILINE)]
     assert cells[titles[-1]].source.startswith("## In your own work\n")
-    return [cell for cell in cells[titles[-1] :] if cell.cell_type == "code"]
+    last = cells[titles[-1] :]
+    return [
+        source
+        for cell in last
+        for source in ([cell.source] if cell.cell_type == "code" else FENCED.findall(cell.source))
+    ]
 
 
 @pytest.mark.parametrize("name", NAMES)
 def test_a_lesson_ends_with_at_most_six_lines_to_copy(name: str) -> None:
-    lines = [line for cell in lines_to_copy(name) for line in cell.source.splitlines() if line]
+    lines = [line for cell in lines_to_copy(name) for line in cell.splitlines() if line]
     assert 2 <= len(lines) <= 6
     assert "anthropic:" not in "".join(lines)
 
@@ -223,7 +229,7 @@ def test_a_lesson_ends_with_at_most_six_lines_to_copy(name: str) -> None:
 def test_the_lines_to_copy_run_alone_in_a_notebook(name: str, tmp_path: Path) -> None:
     shutil.copy(ROOT / "notebooks" / "library_server.py", tmp_path)
     load = nbformat.v4.new_code_cell("%load_ext jupyter_toolcall")
-    copied = [nbformat.v4.new_code_cell(cell.source) for cell in lines_to_copy(name)]
+    copied = [nbformat.v4.new_code_cell(source) for source in lines_to_copy(name)]
     nbformat.write(nbformat.v4.new_notebook(cells=[load, *copied]), tmp_path / "own.ipynb")
     outputs = [o for cell in execute(tmp_path / "own.ipynb").notebook.cells for o in cell.outputs]
     assert not [o for o in outputs if o.output_type == "error" or o.get("name") == "stderr"]
