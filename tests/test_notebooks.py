@@ -331,26 +331,25 @@ def test_a_failure_and_a_rejection_are_results_that_the_model_receives(kitchen: 
 
 
 def test_a_change_of_a_table_waits_and_a_look_does_not(live_objects: Any) -> None:
-    shown = below(live_objects, "%%toolchat -m analyst")
+    shown = below(live_objects, "%%toolchat -n penguins")
     assert "Waiting for you" in shown
     assert "✓ 1 tables_head(" in shown
     assert "✓ 2 tables_missing(" in shown
     assert "… 3 tables_drop_nulls(DataFrame#1)" in shown
 
 
-def test_the_analyst_has_every_table_and_the_first_one_untouched(live_objects: Any) -> None:
-    lines = below(live_objects, 'print("The sizes of the tables:")').splitlines()
-    assert lines[1] == "DataFrame#1 (344, 17) from the notebook"
-    assert "DataFrame#2 (34, 17) from DataFrame#1" in lines
-    assert "DataFrame#5 (34, 4) from DataFrame#4" in lines
-    assert "raw is as it was: (344, 17) False" in below(live_objects, "for title, each in")
+def test_the_analyst_finishes_after_one_approval_and_drops_most_birds(live_objects: Any) -> None:
+    shown = below(live_objects, 'print("The answer of the model:")')
+    assert "Finished · 9 calls" in shown
+    assert "34 birds remain" in shown
 
 
 def test_other_columns_run_what_depends_on_them_alone(live_objects: Any) -> None:
-    shown = below(live_objects, "fixed = ")
+    shown = below(live_objects, "%toolchat -n penguins edit")
     assert "7 ran, 2 cached" in shown
     assert "✓ 3 tables_drop_nulls(DataFrame#1, columns" in shown
-    assert "333 birds remain" in below(live_objects, "for title, each in")
+    assert "333 birds remain" in shown
+    assert "raw is as it was: (344, 17) False" in shown
 
 
 def test_both_figures_are_there_and_differ(live_objects: Any) -> None:
@@ -365,8 +364,10 @@ def test_both_figures_are_there_and_differ(live_objects: Any) -> None:
 
 
 def test_a_figure_is_a_small_picture_in_the_graph(live_objects: Any) -> None:
-    finished = next(c for c in live_objects.cells if c.source.startswith("fixed = "))
-    rows = with_parsed_rows(finished.outputs[-1].data[SESSION])["rows"]
+    finished = next(
+        c for c in live_objects.cells if c.source.startswith("%toolchat -n penguins edit")
+    )
+    rows = with_parsed_rows(finished.outputs[0].data[SESSION])["rows"]
     objects = {row["name"]: row for row in rows["objects"]}
     image = objects["Figure#1"]["preview"]["image"]
     assert image.startswith("data:image/png;base64,")
