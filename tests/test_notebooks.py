@@ -318,16 +318,12 @@ def test_other_slices_run_the_cut_and_what_came_of_it(kitchen: Any) -> None:
     assert len(steps) == 8
 
 
-def test_a_failure_and_a_rejection_are_results_that_the_model_receives(kitchen: Any) -> None:
-    failed = "✗ 1 Potato_slice(Potato#1, shape STICKS): ValueError: peel the potato"
+def test_a_failure_is_a_result_after_which_the_model_makes_another_call(kitchen: Any) -> None:
     waits = below(kitchen, "%%toolchat -m eager")
     assert "Waiting for you" in waits
-    assert failed in waits
-    rejected = below(kitchen, "%toolchat reject 2")
-    assert failed in rejected
-    assert "∅ 2 Potato_peel(Potato#1): I like the skin" in rejected
-    assert "→" not in rejected
-    assert rejected.endswith("All right, the skin stays on.")
+    assert "✗ 1 Potato_slice(Potato#1, shape STICKS): ValueError: peel the potato" in waits
+    assert "… 2 Potato_peel(Potato#1)" in waits
+    assert "I peel it first." in waits
 
 
 def test_a_change_of_a_table_waits_and_a_look_does_not(live_objects: Any) -> None:
