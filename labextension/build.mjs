@@ -5,7 +5,7 @@ import { minify } from 'terser';
 
 /** Names of our own properties that are shortened, besides those that begin with `_`: none is in a row, in the DOM or in a text. */
 const OWN = [
-  ...['element', 'paint', 'setState', 'setBusy', 'showError', 'canvasTop', 'exportAs', 'openEditDialog', 'openCallDialog'],
+  ...['element', 'paint', 'setState', 'setBusy', 'showError', 'canvasTop', 'exportAs', 'openEditDialog', 'openCallDialog', 'showCard', 'standard'],
   ...['refusal', 'missedUpdate', 'lastUpdate', 'exactRequest', 'fullPreviews', 'unreadable', 'commandSent', 'editedCall', 'unfolded'],
   ...['chosen', 'pastStep', 'isPast', 'lastStep', 'followsNewest', 'waitingCall', 'personTurn', 'toGuess', 'shownTurn'],
   ...['branchList', 'renamedBranch', 'showsEqualCalls', 'kindCounts', 'spots', 'spotOf', 'failedCall', 'folded', 'parked'],
@@ -32,7 +32,7 @@ async function script(name, format, own = OWN) {
     mangleProps: new RegExp(`^(_[a-z][a-zA-Z]*|${own.join('|')})$`),
     legalComments: 'none'
   });
-  const compress = { ecma: 2022, passes: 3, pure_getters: true, unsafe_arrows: true, unsafe_methods: true };
+  const compress = { ecma: 2022, passes: 6, hoist_funs: true, pure_getters: true, unsafe_arrows: true, unsafe_methods: true };
   const once = code => minify(code, { module: format === 'esm', ecma: 2022, compress });
   // A second run inlines what the first one made short.
   const { code } = await once((await once(outputFiles[0].text)).code);

@@ -43,7 +43,7 @@ class Room:
 
 SMALL = Room(text=400, fields=8, columns=5, rows=4, image=4_000, html=2_000)
 """In a row: at most about 4 kB in all."""
-LARGE = Room(text=20_000, fields=60, columns=20, rows=100, image=2_000_000, html=400_000)
+LARGE = Room(text=20_000, fields=60, columns=20, rows=500, image=2_000_000, html=400_000)
 """On demand."""
 
 
@@ -159,10 +159,21 @@ def _table(value: Any, frame: Frame, room: Room) -> Preview:
     )
     columns = tuple(_line(name, width + 2) for name in names)
     height, wide = frame.shape
-    more = room is SMALL and (height > room.rows or wide > room.columns)
+    small = room is SMALL
+    more = small and (height > room.rows or wide > room.columns)
+    text = "" if small else _shown_part((height, wide), (room.rows, room.columns))
     return Preview(
-        _caption(value), columns=columns, cells=cells, more=more, missing=_missing(frame)
+        _caption(value), text, columns=columns, cells=cells, more=more, missing=_missing(frame)
     )
+
+
+def _shown_part(shape: tuple[int, int], room: tuple[int, int]) -> str:
+    """Return which rows and columns of a table are shown, "" where all are."""
+    (height, wide), (rows, columns) = shape, room
+    parts = [t("first %1 of %2 rows", rows, f"{height:,}")] if height > rows else []
+    if wide > columns:
+        parts.append(t("first %1 of %2 columns", columns, f"{wide:,}"))
+    return joined(", ", parts)
 
 
 def _cell(item: Any) -> str:

@@ -187,7 +187,7 @@ test('cells that stand in the small picture of a table are marked there, each si
 
 test('what differs beyond what is compared in detail, or is not known, is said to', async () => {
   const it = await open(forked());
-  assert.match(it.one('.diff').textContent, /Only the first objects that differ are compared in detail/);
+  assert.match(it.one('.diff').textContent, /Only the first objects that differ are compared/);
   it.view.update(delta(1, { differences: [{ id: 'y2 p2', unknown: 'its value is not in this kernel' }] }));
   assert.match(it.one('.diff').textContent, /not in this kernel/);
 });
@@ -215,7 +215,7 @@ test('the kernel is asked once, again after all rows were sent or withdrawn, and
 
 test('where a saved notebook has no comparison it is said so, and of which branches', async () => {
   const it = await open(forked({}, {}, { comparisons: [] }), false);
-  assert.match(it.root.textContent, /No comparison is saved in this notebook\. Run the cell/);
+  assert.match(it.root.textContent, /No comparison is saved\. Run the cell/);
   assert.equal(it.sent.length, 0);
 });
 
@@ -224,13 +224,13 @@ test('another branch is asked for in a live session; a saved notebook says that 
   const rows = { ...forked(), branches: [old, ...(forked().branches ?? [])] };
   const saved = await open(rows, false);
   choose(saved, 'Left branch', 'old');
-  assert.match(saved.root.textContent, /The comparison of old try and slices is not saved/);
+  assert.match(saved.root.textContent, /No comparison is saved/);
   choose(saved, 'Left branch', HEAD);
   assert.equal(saved.one('.tc-with [role=status]').textContent, '1 of 3 calls differs');
   const live = await open(rows);
   choose(live, 'Left branch', 'old');
   assert.deepEqual(live.sent, [{ type: 'compare', left: 'old', right: 'current' }]);
-  assert.match(live.root.textContent, /Comparing old try and slices/);
+  assert.match(live.root.textContent, /Comparing the branches/);
   live.view.update({ type: 'refused', command: 'compare', reason: 'out of view', fields: {} });
   assert.match(live.root.textContent, /out of view/);
   assert.equal(live.sent.length, 1);
@@ -379,4 +379,11 @@ test('in a saved notebook branches are listed, and nothing can be sent', async (
   assert.equal(it.buttons('Hide main').length, 0);
   assert.equal((it.all('.tc-goto')[0] as HTMLButtonElement).disabled, true);
   assert.equal(it.sent.length, 0);
+});
+
+test('an edited call before the fork counts for both branches', async () => {
+  const rows = forked();
+  const it = await open({ ...rows, calls: (rows.calls ?? []).map(one => (one.step === 1 ? { ...one, edited: true } : one)) });
+  const heads = texts(it, '[role=columnheader]').slice(1);
+  for (const head of heads) assert.match(head, /edited at call 1/);
 });

@@ -481,3 +481,37 @@ test('the card asks once for a sharp picture of an image, and only where a kerne
     assert.equal(it.buttons('Show larger').length, 0);
   }
 });
+
+test('a waiting call begins with the failure of the call before it, which leads to that call', async () => {
+  const { view, one, buttons, root } = await page();
+  const rows = waiting();
+  const error = 'ValueError: too thin';
+  view.update(whole({ ...rows, calls: rows.calls?.map(call => (call.step === 2 ? { ...call, status: 'failed', object: '', error } : call)) }));
+  const [link] = [...root.querySelectorAll<HTMLButtonElement>('.tc-card .tc-error')];
+  assert.equal(link?.textContent, 'Potato_do2 failed: ValueError: too thin');
+  assert.equal(buttons('Approve').length, 1);
+  link?.click();
+  assert.equal(one('.tc-card h3').textContent, 'Potato_do2');
+});
+
+test('a table says which part of it is shown, and aligns its numbers right', async () => {
+  const it = await page();
+  const preview = { columns: ['day', 'price'], cells: [['2025-01-01', '-4.5'], ['2025-01-02', 'nan']], text: 'first 2 of 9 rows' };
+  const rows = chain(1);
+  it.view.update(whole({ ...rows, objects: (rows.objects ?? []).map(one => (one.id === 'p1' ? { ...one, preview } : one)) }));
+  assert.match(it.one('.tc-card').textContent, /first 2 of 9 rows/);
+  assert.deepEqual(it.all('.tc-card .num').map(one => one.textContent), ['price', '-4.5', 'nan']);
+});
+
+test('card and form name the default of an argument that is left out, and the form describes the tool', async () => {
+  const it = await page();
+  const properties = { shape: { type: 'string' }, factor: { type: 'number', default: 1.5 } };
+  const tools = [{ id: 'Potato_slice', description: 'Cut it: STICKS or SLICES.', parameters: { type: 'object', properties } }];
+  it.view.update(whole({ ...waiting(), tools }));
+  assert.match(it.one('.tc-card .tc-args').textContent, /factorleft out: 1\.5/);
+  it.click('Edit');
+  const dialog = it.one('[role=dialog]');
+  assert.match(dialog.textContent, /Cut it: STICKS or SLICES\./);
+  assert.match(dialog.textContent, /No argument is changed yet\.(?!.*told)/);
+  assert.ok(dialog.querySelector('input[placeholder="left out: 1.5"]'));
+});

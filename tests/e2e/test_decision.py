@@ -187,6 +187,50 @@ def test_two_accounts_a_failure_and_a_long_argument_are_decided_with_everything_
     expect(node(view, "Account#3")).to_be_in_viewport()
 
 
+def test_a_failed_call_is_named_above_the_next_decision_and_its_card_is_shown_on_a_click(
+    page: Page, lab: Place
+) -> None:
+    cell = "%%toolchat -m two -t Account -i alice bob --scheme flat\nMove money."
+    open_notebook(page, lab, "failed.ipynb", [ACCOUNTS, cell])
+    page.set_viewport_size({"width": 1366, "height": 768})
+    run_all(page)
+    view = panel(page, 1)
+    expect_waits(view, 2, "Account_transfer")
+    card = view.get_by_role("region", name="Details")
+    failure = card.get_by_role("button", name="Account_grow failed: ValueError: amount must be")
+    failed = card.get_by_role("heading", name="Account_grow")
+    screenshot(page, "failed-before")
+    failure.click()
+    expect(failed).to_be_in_viewport()
+    press(view, "Show")
+    steps(view).nth(0).evaluate("step => step.scrollIntoView({ block: 'start' })")
+    expect(failure).not_to_be_in_viewport()
+    steps(view).nth(0).click()
+    expect(failed).to_be_in_viewport(ratio=0.98)
+    screenshot(page, "failed-shown")
+
+
+def test_the_first_decision_is_in_sight_after_shift_enter(page: Page, lab: Place) -> None:
+    lines = "\n".join(f"number_{line} = {line}" for line in range(9))
+    open_notebook(page, lab, "shift-enter.ipynb", [f"{TABLE}{lines}", CLEAN])
+    page.set_viewport_size({"width": 1366, "height": 768})
+    page.locator(".jp-Notebook .jp-Cell .cm-content").first.click()
+    for _ in range(2):
+        page.keyboard.press("Shift+Enter")
+    view = panel(page, 1)
+    expect_waits(view, 1, "fill_missing")
+    card = view.get_by_role("region", name="Details")
+    said = card.get_by_text("Some prices are missing.", exact=True)
+    buttons = [card.get_by_role("button", name=name, exact=True) for name in DECISIONS]
+    head = [view.get_by_role("status", name="Session status"), card.get_by_role("heading"), said]
+    for part in [*head, *card.locator(".tc-args > *").all(), *buttons]:
+        expect(part).to_be_in_viewport(ratio=0.98)
+    page.keyboard.type("# typed below")
+    cells = page.locator(".jp-Notebook")
+    expect(cells).to_contain_text("# typed below")
+    screenshot(page, "shift-enter")
+
+
 def test_the_fiftieth_call_is_decided_on_each_of_nine_branches_with_everything_in_sight(
     page: Page, lab: Place
 ) -> None:

@@ -41,6 +41,8 @@ def cluster() -> Iterator[LocalCluster]:
 @pytest.fixture
 def client(cluster: LocalCluster) -> Iterator[Client]:
     with Client(cluster, set_as_default=False) as opened:
+        # A test before may have killed some.
+        opened.wait_for_workers(2, timeout=60)
         yield opened
 
 

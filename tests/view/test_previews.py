@@ -151,6 +151,13 @@ def test_a_table_shows_its_head_and_more_of_it_on_demand() -> None:
     assert small.caption == "60 × 9"
 
 
+def test_a_table_that_is_shown_in_part_says_which_part() -> None:
+    table = pandas.DataFrame({f"column {n}": range(1200) for n in range(30)})
+    assert preview(table, room=LARGE).text == "first 500 of 1,200 rows, first 20 of 30 columns"
+    assert preview(table.iloc[:200, :5], room=LARGE).text == preview(table).text == ""
+    assert len(preview(table.iloc[:200], room=LARGE).cells) == 200
+
+
 def test_the_column_with_the_most_empty_cells_is_named_first() -> None:
     table = pandas.DataFrame({"few": [None, 1, 2], "none": [1, 2, 3], "many": [None, None, 3]})
     assert preview(table).missing == "many 2, few 1"

@@ -58,6 +58,31 @@ const OPEN_VIEWS = new Set<LiveView>();
 /** The views of this page, oldest first. */
 export const openViews = (): readonly LiveView[] => [...OPEN_VIEWS];
 
+/** What a person does in a notebook: after it, nothing scrolls by itself. */
+const PERSON_EVENTS = ['keydown', 'pointerdown', 'wheel'] as const;
+
+/**
+ * Keeps the first decision of a cell that has just run on the screen, until the person does
+ * something. JupyterLab scrolls to the next cell while the panel is still small, and leaves the
+ * decision outside the window when the panel grows.
+ */
+function showFirstDecision(view: LiveView, { content }: NotebookPanel): void {
+  const ended = new AbortController();
+  const { signal } = ended;
+  const show = (): void => {
+    if (view.isDisposed) return ended.abort();
+    const after = content.activeCellIndex - content.widgets.findIndex(cell => cell.node.contains(view.node));
+    if (!view.node.querySelector('.tc-card.asks') || (after !== 0 && after !== 1)) return;
+    // The head is last: of a card that is too tall, the upper part is shown.
+    for (const part of ['.tc-card', '.tc-head']) view.node.querySelector(part)?.scrollIntoView({ block: 'nearest' });
+  };
+  const sizes = new ResizeObserver(show);
+  sizes.observe(view.node);
+  content.outerNode.addEventListener('scroll', show, { signal });
+  for (const type of PERSON_EVENTS) content.node.addEventListener(type, () => ended.abort(), { signal, capture: true, passive: true });
+  signal.addEventListener('abort', () => sizes.disconnect());
+}
+
 /** The place of a live panel in an output: empty while no kernel has it, marked as lost when its kernel ends. */
 export class LivePanelSlot extends Panel implements IRenderMime.IRenderer {
   private _live: LiveSession | null = null;
@@ -104,7 +129,11 @@ export class LivePanelSlot extends Panel implements IRenderMime.IRenderer {
     if (!live || this.isDisposed) return;
     this.toggleClass('jtc-lost', live.state === 'lost');
     if (live.state !== 'alive' || this.widgets.length) return;
-    if (this._version === VERSION) this.addWidget(new LiveView(live, this._viewOptions, this._side));
+    if (this._version === VERSION) {
+      const view = new LiveView(live, this._viewOptions, this._side);
+      this.addWidget(view);
+      if (!this._side) showFirstDecision(view, this._notebook);
+    }
     else this._addOther(live.panel);
   }
 

@@ -1,11 +1,11 @@
 /** The card: facts about the chosen call or object, and the decision on a waiting call. */
 import { DecisionPanel, isDecision } from './decisions';
 import { changeOf } from './change';
-import { type Child, focusInPlace, h, listen, mutedText, prose, setChildren, strongText, whenChanged } from './dom';
-import { argumentsOf, type Fact, factList, namedObject, nameText, objectLine, type Show, toolDescription } from './facts';
+import { type Child, focusInPlace, h, listen, mutedText, prose, scrollingText, setChildren, strongText, whenChanged } from './dom';
+import { argumentsOf, type Fact, factList, namedObject, objectLine, type Show, toolDescription } from './facts';
 import { fullPreview } from './full_preview';
 import { icon } from './icons';
-import { branchName, currentBranch, objectState, savedName, warningText } from './labels';
+import { branchName, callWord, currentBranch, nameText, objectState, savedName, warningText } from './labels';
 import { ancestors, descendants, MOST_NAMED } from './lineage';
 import { sameCalls } from './model';
 import { ReplyCard } from './reply_card';
@@ -24,7 +24,7 @@ function printsOf(call: FullCall): Child {
         'div',
         'tc-prints',
         h('h4', {}, t('Printed')),
-        h('pre', { class: 'tc-text', tabindex: 0 }, textBlock(call.prints, 20_000))
+        scrollingText(textBlock(call.prints, 20_000))
       )
     : null;
 }
@@ -76,14 +76,20 @@ function modelWords(view: ViewState, call: FullCall): Child {
   return reply ? h('div', { class: 'tc-quote', tabindex: 0, role: 'group', label: t('What the model said') }, mutedText(t('The model says')), h('p', {}, textBlock(reply.text, 2000))) : null;
 }
 
-function callCard(view: ViewState, call: FullCall, show: Show): Child[] {
+/** What the call before a waiting one changed, which is still to be judged; or how it failed, with a link to its step. */
+function lastCall(call: FullCall, acts: PanelActions): Child {
+  const line = (text: string): string => oneLine(`${call.tool}${text}`, 110);
+  if (call.status === 'failed') return h('button', { class: 'tc-error', onclick: () => acts.showCard(call) }, icon('failed'), line(` ${callWord(call)}: ${call.error}`));
+  return call.change ? h('p', 'small muted', line(`: ${call.change}`)) : null;
+}
+
+function callCard(view: ViewState, call: FullCall, acts: PanelActions, show: Show): Child[] {
   const text = view.model.tools.get(call.tool)?.description ?? '';
   const description = text ? h('p', {}, toolDescription(text)) : null;
   const open = isDecision(call);
   const before = view.calls[call.step - 2];
   return [
-    // What the last call changed is still to be judged.
-    open && before?.change ? h('p', 'small muted', oneLine(`${before.tool}: ${before.change}`, 110)) : null,
+    open && before ? lastCall(before, acts) : null,
     open ? modelWords(view, call) : null,
     title(oneLine(call.tool, 120), 'mono', callPlace(call), open ? description : null),
     open ? null : description,
@@ -268,7 +274,7 @@ export class Card {
     const object = this._view.model.objects.get(this._view.chosen.object);
     const isObject = object && object.role !== 'output' && object.role !== 'pending' && !(call && isDecision(call));
     if (object && isObject) return objectCard(this._view, object, call, this._acts, this.element);
-    if (call) return callCard(this._view, call, object => this._showObject(object));
+    if (call) return callCard(this._view, call, this._acts, object => this._showObject(object));
     if (object)
       return [
         title(oneLine(`${object.name}: ${object.kind}`, 120), '', t('output')),

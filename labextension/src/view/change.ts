@@ -1,6 +1,6 @@
 /** What a call changed: the object before it beside the object that it made. */
 import { marked } from './compare/differences';
-import { type Child, h, mutedText, strongText } from './dom';
+import { type Child, h, mutedText, scrollingTable, strongText } from './dom';
 import type { FullCall, FullObject, FullPart } from './rows';
 import { safeImage } from './safe_markup';
 import { oneLine, t, visibleText } from './text';
@@ -20,7 +20,7 @@ function changedRows(cells: Cells): HTMLElement {
   const body = [...rows].map(([row, changed]) =>
     h('tr', {}, h('th', { scope: 'row' }, oneLine(row, 24)), ...columns.map(name => h('td', {}, ...valueOf(changed.get(name)))))
   );
-  return h('div', { class: 'tc-scroll', tabindex: 0, role: 'group', label: t('Changed cells') }, h('table', 'tc-table', h('thead', {}, h('tr', {}, ...head)), h('tbody', {}, ...body)));
+  return scrollingTable(t('Changed cells'), h('tr', {}, ...head), body);
 }
 
 /** The lines of a text that changed, and those around them. */

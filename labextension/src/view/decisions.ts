@@ -143,7 +143,7 @@ function recordedCallButtons(call: FullCall, acts: PanelActions, act: Act, open:
     act('Run again', () => acts.send({ type: 'approve', ...bound }), '', 'Runs the tool again. Its effect may happen twice.'),
     act('Answer', open('answer'), '', 'You give the result. The tool does not run.'),
     act('Reject', open('reject'), '', 'The model gets your reason. The tool does not run.'),
-    act('Begin a new session', () => acts.send({ type: 'begin_new' }), '', 'Sends the prompt to the model again, on a new branch without the recorded events.')
+    act('Begin a new session', () => acts.send({ type: 'begin_new' }), '', 'Sends the prompt to the model again, on a new branch.')
   ];
 }
 
@@ -188,7 +188,7 @@ export function askAgainButton(view: ViewState, turn: number, stale: boolean, ac
       acts.setState({ chosen: null });
     }
   });
-  ask.title = t('The model wrote this before the results changed. Asks it again, on a new branch.');
+  ask.title = t('Asks the model again, on a new branch.');
   return ask;
 }
 
@@ -281,7 +281,7 @@ export class DecisionPanel {
     if (this._view.isPast)
       return [
         h('div', 'tc-row', ...afterButtons(this._view, call, this._acts)),
-        note(t('You are looking at an earlier step. To decide, choose Back to now.'))
+        note(t('To decide, choose Back to now.'))
       ];
     const opened = this._view.ui.form;
     if (open && call.questions.length) return [this._openForm(call, 'input')];

@@ -5,7 +5,7 @@ import { button, icon, note } from './icons';
 import type { FullCall, FullTool, FullWrittenCall } from './rows';
 import { dependentCalls } from './lineage';
 import { fieldsOf, initialRaw, rawOf } from './schema';
-import { clip, literalText, oneLine, summaryOf, t } from './text';
+import { clip, literalText, oneLine, t } from './text';
 import { needsDecision, type PanelActions, type ViewState } from './view_state';
 
 function consequenceText(view: ViewState, call: FullCall, rows: readonly FieldRow[]): (Node | string)[] {
@@ -16,12 +16,11 @@ function consequenceText(view: ViewState, call: FullCall, rows: readonly FieldRo
   const argumentsText = touched.map(one => `${oneLine(one.field.name, 40)}=${literalText(values[one.field.name], 60)}`).join(', ');
   const object = view.model.objects.get(call.object);
   const callCode = h('code', {}, `${oneLine(call.tool, 80)}(${clip(argumentsText, 160)})`);
-  const note = t('The model is told that its call was edited.');
-  if (touched.length === 0) return [`${t('No argument is changed yet.')} ${note}`];
+  if (touched.length === 0) return [t('No argument is changed yet.')];
   const makes = object?.role === 'pending' ? t('Makes %1 from:', oneLine(object.name, 60)) : needsDecision(call) ? t('Runs:') : t('Runs on a new branch:');
   const dependents = dependentCalls(view, call).map(({ step, tool }) => `${step} ${tool}`);
-  const follows = needsDecision(call) ? '' : dependents.length ? t('Then run again: %1.', oneLine(dependents.join(', '), 240)) : t('No other call uses its result.');
-  return [makes, ' ', callCode, `. ${follows} ${note}`];
+  const follows = needsDecision(call) ? t('The model is told that its call was edited.') : dependents.length ? t('Then run again: %1.', oneLine(dependents.join(', '), 240)) : t('No other call uses its result.');
+  return [makes, ' ', callCode, `. ${follows}`];
 }
 
 /** The hint of an edited field names the model's own argument. */
@@ -62,7 +61,7 @@ export class EditDialog implements Dialog {
     this._error.element,
     this._buttons
   );
-  readonly element = dialogFrame(t('Edit call'), this._call.tool, this._form, () => this._close());
+  readonly element = dialogFrame(t('Edit call'), this._call.tool, this._tool?.description ?? '', this._form, () => this._close());
 
   constructor(private readonly _view: ViewState, private readonly _call: FullCall, private readonly _acts: PanelActions, private readonly _close: () => void) {
     this._showConsequence();
@@ -133,22 +132,20 @@ export class CallDialog implements Dialog {
   private readonly _sendButton = button(t('Send'), { look: 'primary', onclick: () => this._sendCall(false, true) });
   private readonly _addAnywayButton = button(t('Add anyway'), { look: 'ghost first', onclick: () => this._sendCall(true) });
   private readonly _cancelButton = button(t('Cancel'), { look: 'right', onclick: () => this._close() });
-  private readonly _summary = summaryOf(this._tool.description);
   private readonly _form = h(
     'form',
     { onsubmit: event => this._submit(event), novalidate: true },
-    this._summary ? h('p', 'small muted', this._summary) : null,
     ...this._rows.map(one => one.element),
     this._rows.length ? null : note(t('This tool takes no arguments.')),
     h('p', 'tc-note', icon('run'), this._note),
     this._error.element,
     h('div', 'tc-row', this._addAnywayButton, this._cancelButton, this._addButton, this._sendButton)
   );
-  readonly element = dialogFrame(t('Write call'), this._tool.id, this._form, () => this._close());
+  readonly element = dialogFrame(t('Write call'), this._tool.id, this._tool.description, this._form, () => this._close());
 
   constructor(private readonly _view: ViewState, private readonly _tool: FullTool, private readonly _replyText: string, private readonly _acts: PanelActions, private readonly _close: () => void) {
     this._addAnywayButton.hidden = true;
-    this._addAnywayButton.title = t('Adds the call with these arguments. It fails like any invalid call of a model.');
+    this._addAnywayButton.title = t('It fails like any invalid call of a model.');
     this._showConsequence();
   }
 

@@ -68,6 +68,13 @@ export const mutedText = (...children: Child[]): HTMLElement => h('span', 'muted
 
 export const strongText = (...children: Child[]): HTMLElement => h('span', 'strong', ...children);
 
+/** A table in an area that scrolls; the label names it for screen readers. */
+export const scrollingTable = (label: string, head: Node, body: readonly Node[]): HTMLElement =>
+  h('div', { class: 'tc-scroll', tabindex: 0, role: 'group', label }, h('table', 'tc-table', h('thead', {}, head), h('tbody', {}, ...body)));
+
+/** A text in an area that scrolls. */
+export const scrollingText = (...children: Child[]): HTMLElement => h('pre', { class: 'tc-text', tabindex: 0 }, ...children);
+
 export const screenReaderText = (text: string): HTMLElement => h('span', 'tc-sr', text);
 
 /** Text in which `code` stands between backticks. */

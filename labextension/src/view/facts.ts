@@ -1,9 +1,10 @@
 /** Objects, values and arguments as a card shows them. */
 import { isDecision } from './decisions';
-import { type Child, h, mutedText, strongText } from './dom';
+import { type Child, h, mutedText, scrollingText, strongText } from './dom';
 import { tileOf } from './graph/elements';
+import { leftOutText } from './fields';
 import { sign, thumb } from './icons';
-import { objectState } from './labels';
+import { nameText, objectState } from './labels';
 import type { FullCall, FullObject, FullPreview } from './rows';
 import { choices, definitionsOf, own } from './schema';
 import { clip, isObjectName, literalText, oneLine, summaryOf, t, textBlock } from './text';
@@ -43,9 +44,6 @@ export function objectLine(object: FullObject, title: string, aside: string): HT
   const head = h('div', {}, strongText(oneLine(title, 120)), ' ', mutedText(oneLine(aside, 160)));
   return h('div', 'tc-obj', objectTile(object), h('div', {}, head, fields(object.preview)));
 }
-
-/** `Account#1 · alice`. */
-export const nameText = ({ name, label }: FullObject): string => oneLine(label ? `${name} · ${label}` : name, 120);
 
 /** The object that an argument's value names. */
 export function namedObject(view: ViewState, call: FullCall, parameter: string, value: unknown): FullObject | null {
@@ -102,18 +100,28 @@ function argumentValue(view: ViewState, call: FullCall, parameter: string, value
   const or = isDecision(call) ? alternatives(view, call, parameter, value) : '';
   const text =
     typeof value === 'string' && /.{121}|\n./s.test(value)
-      ? h('pre', { class: 'tc-text', tabindex: 0 }, textBlock(value, 4000))
+      ? scrollingText(textBlock(value, 4000))
       : h('code', 'strong', literalText(value));
   return [text, filled ? [' ', mutedText(t('filled in'))] : [], or ? [' ', mutedText(or)] : [], originalArgument(call, parameter)].flat();
 }
+
+const argumentName = (parameter: string): string => clip(oneLine(parameter, 80), 24);
 
 /** The arguments that the person removed. */
 function removedArguments(call: FullCall): HTMLElement[] {
   const gone = Object.entries(call.asked ?? {}).filter(([parameter]) => !(parameter in call.arguments));
   return gone.flatMap(([parameter, value]) => [
-    h('dt', { class: 'muted', title: parameter }, h('s', {}, clip(oneLine(parameter, 80), 24))),
+    h('dt', { class: 'muted', title: parameter }, h('s', {}, argumentName(parameter))),
     h('dd', {}, h('code', 'muted', h('s', {}, literalText(value, 80))), ' ', mutedText(t('removed')))
   ]);
+}
+
+/** The arguments that were left out and have a default. */
+function defaultArguments(view: ViewState, call: FullCall): HTMLElement[] {
+  const definitions = definitionsOf(view.model.tools.get(call.tool)?.parameters ?? {});
+  return Object.entries(definitions).flatMap(([parameter, { default: standard }]) =>
+    parameter in call.arguments || standard === undefined || standard === null ? [] : [h('dt', 'muted', argumentName(parameter)), h('dd', 'muted', leftOutText(standard))]
+  );
 }
 
 /** The arguments of a call; `show` shows the object of one that is pointed at. */
@@ -126,10 +134,10 @@ export function argumentsOf(view: ViewState, call: FullCall, show: Show | null =
     const object = show && namedObject(view, call, parameter, value);
     const onmouseenter = object ? () => show(object) : undefined;
     return [
-      h('dt', { title: parameter }, clip(oneLine(parameter, 80), 24)),
+      h('dt', { title: parameter }, argumentName(parameter)),
       h('dd', { onmouseenter }, ...argumentValue(view, call, parameter, value, show))
     ];
   });
-  rows.push(...removedArguments(call));
+  rows.push(...removedArguments(call), ...defaultArguments(view, call));
   return rows.length ? h('dl', 'tc-args', ...rows) : null;
 }

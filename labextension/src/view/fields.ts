@@ -1,9 +1,10 @@
 /** Form fields for the arguments of a call: one input for each kind of field, with label, hint and error. */
 import { type Child, h, listen, mutedText } from './dom';
 import { button, icon } from './icons';
+import { nameText } from './labels';
 import type { FullObject } from './rows';
 import { candidates, type Field, type Filled, initialRaw, isChoice, own, readAll } from './schema';
-import { clip, literalText, oneLine, t, visibleText } from './text';
+import { clip, literalText, oneLine, summaryOf, t, visibleText } from './text';
 
 interface Input {
   readonly element: HTMLElement;
@@ -21,6 +22,9 @@ interface InputContext {
   named(fits: (object: FullObject) => boolean): FullObject[];
 }
 
+/** The text for an argument that is left out, with its default. */
+export const leftOutText = (standard: unknown): string => t('left out') + (standard === undefined || standard === null ? '' : `: ${literalText(standard, 40)}`);
+
 const MOST_SEGMENTS = 4;
 
 function plainInput(element: HTMLInputElement | HTMLTextAreaElement | HTMLSelectElement): Input {
@@ -36,7 +40,7 @@ function options(raws: readonly (readonly [string, string])[]): HTMLElement[] {
 }
 
 function caption(object: FullObject): string {
-  return oneLine(object.preview.caption ? `${object.name}: ${object.preview.caption}` : object.name, 80);
+  return [nameText(object), oneLine(object.preview.caption)].filter(Boolean).join(': ');
 }
 
 function objectSelect(field: Field, around: InputContext): Input {
@@ -98,7 +102,7 @@ function choiceInput(field: Field, around: InputContext): Input {
   const current = initialRaw(field);
   const extra =
     field.initial === undefined
-      ? [['', field.required ? t('choose one') : t('left out')] as const]
+      ? [['', field.required ? t('choose one') : leftOutText(field.standard)] as const]
       : known.some(([raw]) => raw === current)
         ? []
         : [[current, oneLine(current, 60)] as const];
@@ -125,7 +129,7 @@ function text(field: Field, around: InputContext): Input {
   const value = initialRaw(field);
   const common = { ...around.common, spellcheck: 'false' };
   if (value.length <= 60 && !value.includes('\n')) {
-    const left = field.required ? '' : t('left out');
+    const left = field.required ? '' : leftOutText(field.standard);
     const placeholder = field.initial === undefined ? left : field.initial === null ? t('none') : '';
     return plainInput(h('input', { ...common, type: 'text', placeholder, class: field.kind === 'text' ? 'tc-in' : 'tc-in mono' }));
   }
@@ -294,8 +298,8 @@ function keepFocusInside(element: HTMLElement, event: KeyboardEvent): void {
   (event.shiftKey ? last : first)?.focus();
 }
 
-/** The frame of a dialog: title, subject, and Close. */
-export function dialogFrame(title: string, about: string, form: HTMLElement, close: () => void): HTMLElement {
+/** The frame of a dialog: title, subject, its description, and Close. */
+export function dialogFrame(title: string, about: string, description: string, form: HTMLElement, close: () => void): HTMLElement {
   const id = nextId();
   const head = h(
     'div',
@@ -305,7 +309,7 @@ export function dialogFrame(title: string, about: string, form: HTMLElement, clo
     button('', { icon: 'close', label: t('Close'), look: 'ghost icon right', onclick: close })
   );
   const attributes = { class: 'tc-dialog', role: 'dialog', 'aria-modal': 'true', 'aria-labelledby': id };
-  const box = h('div', attributes, head, form);
+  const box = h('div', attributes, head, h('p', 'small muted', summaryOf(description)), form);
   listen(box, 'keydown', event => {
     event.stopPropagation();
     if (event.key === 'Tab') keepFocusInside(box, event);

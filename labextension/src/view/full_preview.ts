@@ -1,5 +1,5 @@
 /** The full preview of an object: picture, table, HTML or text. */
-import { type Child, h } from './dom';
+import { type Child, h, mutedText, scrollingTable, scrollingText } from './dom';
 import { safeImage } from './safe_markup';
 import { button } from './icons';
 import type { FullObject, FullPreview } from './rows';
@@ -39,25 +39,28 @@ function heightOf(html: string): number {
   return Math.min(240, 48 + 26 * Math.max(blocks, html.length / 160));
 }
 
+/** Rows of a table that are drawn. */
+const MOST_ROWS = 500;
+
+/** A number, or an empty cell of a column of numbers. */
+const NUMBER = /^(-?[\d.]*(e[-+]\d+)?|nan|None|<NA>)$/;
+
 function table(preview: FullPreview): HTMLElement {
+  const isNumeric = preview.columns.map((_, column) => preview.cells.every(cells => NUMBER.test(cells[column] ?? '')));
   const row = (cells: readonly string[], tag: 'th' | 'td'): HTMLElement =>
-    h('tr', {}, ...cells.slice(0, 20).map(cell => h(tag, {}, oneLine(cell, 60))));
-  const body = preview.cells.slice(0, 100).map(cells => row(cells, 'td'));
-  return h(
-    'div',
-    { class: 'tc-scroll', tabindex: 0, role: 'group', label: t('Table') },
-    h('table', 'tc-table', h('thead', {}, row(preview.columns, 'th')), h('tbody', {}, ...body))
-  );
+    h('tr', {}, ...cells.slice(0, 20).map((cell, column) => h(tag, { class: isNumeric[column] && 'num' }, oneLine(cell, 60))));
+  const body = preview.cells.slice(0, MOST_ROWS).map(cells => row(cells, 'td'));
+  return scrollingTable(t('Table'), row(preview.columns, 'th'), body);
 }
 
 function previewElement(object: FullObject, preview: FullPreview, place: Element): Child {
   const src = safeImage(preview.image);
   if (src && preview.glyph.length === 0)
     return h('img', { class: 'tc-picture', src, alt: t('%1, a picture', object.name) });
-  if (preview.columns.length > 0) return table(preview);
+  if (preview.columns.length > 0) return h('div', 'tc-tablepart', table(preview), mutedText(oneLine(preview.text)));
   if (preview.html) return frame(object, preview.html, place);
   return preview.text && (preview.fields.length === 0 || preview.text.length > 80)
-    ? h('pre', { class: 'tc-text', tabindex: 0 }, textBlock(preview.text, 20_000))
+    ? scrollingText(textBlock(preview.text, 20_000))
     : null;
 }
 

@@ -123,6 +123,10 @@ export class PanelView {
     send: command => this._sendConfirmed(command),
     request: command => this._host.send?.(command),
     exportAs: format => this._exportAs(format),
+    showCard: call => {
+      this._setState({ chosen: choiceOf(call), form: null });
+      this._card.element.scrollIntoView({ block: 'nearest' });
+    },
     openEditDialog: call => this._openDialog(new EditDialog(this._state(), call, this._acts, () => this._closeDialog())),
     openCallDialog: (tool, text) => this._openDialog(new CallDialog(this._state(), tool, text, this._acts, () => this._closeDialog()))
   };

@@ -3,7 +3,7 @@ import type { IconName } from './icons';
 import { cached } from './incremental';
 import type { Model } from './model';
 import type { FullBranch, FullCall, FullObject } from './rows';
-import { formatDuration, t, tableText } from './text';
+import { formatDuration, oneLine, t, tableText } from './text';
 import type { ViewState } from './view_state';
 
 export function branchNamed(model: Model, branch: string): FullBranch | undefined {
@@ -14,6 +14,9 @@ export const branchName = (model: Model, branch: string): string => branchNamed(
 
 export const currentBranch = (model: Model): FullBranch | undefined =>
   [...model.branches.values()].find(row => row.current);
+
+/** `Account#1 · alice`. */
+export const nameText = ({ name, label }: FullObject): string => oneLine(label ? `${name} · ${label}` : name, 120);
 
 /** The output name that an object is saved as, at the shown step. */
 export function savedName(view: ViewState, object: FullObject): string {

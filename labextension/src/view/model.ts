@@ -210,7 +210,7 @@ function* wholeModel(notice: UnknownRow): Generator<void, Model> {
     return {
       ...EMPTY_MODEL,
       live: false,
-      unreadable: t('This session was saved by a newer jupyter-toolcall. Update jupyter-toolcall to see it.')
+      unreadable: t('A newer jupyter-toolcall saved this session. Update to see it.')
     };
   }
   return { ...(yield* modelWithRows(EMPTY_MODEL, isRecord(notice.rows) ? notice.rows : {})), live: notice.live !== false };

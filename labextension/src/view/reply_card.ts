@@ -1,6 +1,6 @@
 /** The card of a person who plays the model: the request, and the form for the reply. */
 import { callText } from './dialogs';
-import { type Child, focusInPlace, h, keyedChildren, mutedText, setChildren, whenChanged } from './dom';
+import { type Child, focusInPlace, h, keyedChildren, mutedText, scrollingText, setChildren, whenChanged } from './dom';
 import { labelledField } from './fields';
 import { button, icon } from './icons';
 import type { Model } from './model';
@@ -110,7 +110,7 @@ function promptAndResults(turn: FullPersonTurn): HTMLElement {
 function systemText(turn: FullPersonTurn): Child {
   if (!turn.system) return null;
   const summary = h('summary', {}, icon('down'), t('System text'));
-  return h('details', 'tc-more', summary, h('pre', { class: 'tc-text', tabindex: 0 }, textBlock(turn.system)));
+  return h('details', 'tc-more', summary, scrollingText(textBlock(turn.system)));
 }
 
 interface ToolItem {

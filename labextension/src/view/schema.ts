@@ -22,6 +22,8 @@ export interface Field {
   /** The name of the type, such as that of an enum. */
   readonly typeName: unknown;
   readonly initial: unknown;
+  /** The value that the tool uses where the argument is left out. */
+  readonly standard: unknown;
 }
 
 /** A record's own value by a name; not inherited ones such as `constructor`. */
@@ -128,7 +130,8 @@ export function fieldsOf(parameters: Schema, values: Readonly<Record<string, unk
       required: required.includes(name),
       nullable,
       integer: schema.type === 'integer',
-      typeName: schema.title
+      typeName: schema.title,
+      standard: schema.default
     };
     return { ...common, ...kindFor(schema, parameters, initial), initial };
   });

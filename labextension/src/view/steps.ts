@@ -5,7 +5,7 @@ import { endText, stepIcon, warningText } from './labels';
 import { objectsByCall } from './model';
 import type { FullCall, FullTool } from './rows';
 import { oneLine, plural, summaryOf, t, textBlock, tn } from './text';
-import { choiceOf, type PanelActions, type ViewState } from './view_state';
+import { type PanelActions, type ViewState } from './view_state';
 
 /** The status for screen readers, if the end of the line does not show it. */
 const spokenStatus = (call: FullCall): string => (call.warning ? t('warning, ') : call.status === 'succeeded' && !call.memory ? t('done, ') : '');
@@ -69,7 +69,7 @@ export class StepList {
   private readonly _earlierText = h('p', 'tc-later');
   private readonly _furtherText = h('p', 'tc-later');
   private readonly _toolList = new ToolList(this._acts);
-  private readonly _rows = keyedChildren(this._list, (item: StepItem) => stepElement(item, call => this._acts.setState({ chosen: choiceOf(call), form: null })));
+  private readonly _rows = keyedChildren(this._list, (item: StepItem) => stepElement(item, this._acts.showCard));
   private _current: Element | null = null;
   private _frame = 0;
   readonly element: HTMLElement = this._pane;

@@ -92,6 +92,8 @@ export interface PanelActions {
   request(command: Command): void;
   /** Requests an export, which is saved as a file. */
   exportAs(to: ExportFormat): void;
+  /** Chooses a call and scrolls until its card is visible. */
+  showCard(call: FullCall): void;
   openEditDialog(call: FullCall): void;
   openCallDialog(tool: FullTool, replyText: string): void;
 }

@@ -1,5 +1,5 @@
 /** The tab Compare: two branches side by side, with a header and a summary for each. */
-import { type Child, focusedKey, focusInPlace, h, mutedText, screenReaderText, whenChanged } from '../dom';
+import { type Child, focusedKey, focusInPlace, h, mutedText, screenReaderText, setChildren, whenChanged } from '../dom';
 import { ranText } from '../head';
 import { button } from '../icons';
 import { isBusy, type Model } from '../model';
@@ -67,13 +67,10 @@ function compareBar(view: ViewState, shown: Sides, acts: PanelActions): HTMLElem
 }
 
 /** The message while no comparison of the two branches is available. */
-function notCompared(view: ViewState, names: string): HTMLElement {
+function notCompared(view: ViewState): HTMLElement {
   const busy = isBusy(view.model) ? ` ${t('The result appears after this step.')}` : '';
-  const asked = (names ? t('Comparing %1.', names) : t('Comparing the branches.')) + busy;
-  const absent = names
-    ? t('The comparison of %1 is not saved in this notebook. Run the cell to compare them.', names)
-    : t('No comparison is saved in this notebook. Run the cell to compare the branches.');
-  return h('p', 'tc-later', view.live ? refusal(view) || asked : absent);
+  const absent = t('No comparison is saved. Run the cell to compare the branches.');
+  return h('p', 'tc-later', view.live ? refusal(view) || t('Comparing the branches.') + busy : absent);
 }
 
 export class CompareTab {
@@ -114,25 +111,24 @@ export class CompareTab {
     this._acts.request({ type: 'compare', left, right });
   }
 
-  private _content(): HTMLElement[] {
+  private _content(): Child[] {
     if (visibleBranches(this._view.model).length < 2) return [oneBranch(this._view, this._acts)];
     const shown = comparedSides(this._view);
     this._requestComparison(shown?.comparison != null);
-    if (!shown) return [notCompared(this._view, '')];
+    if (!shown) return [notCompared(this._view)];
     const names = t('%1 and %2', oneLine(shown.left.branch.name, 60), oneLine(shown.right.branch.name, 60));
-    const grid = h('div', { class: 'tc-cmp', role: 'table', label: t('Comparison of %1', names) }, columnHeader(this._view, shown, this._acts));
-    if (!shown.comparison) return [grid, notCompared(this._view, names)];
+    const grid = (...rows: Child[]): HTMLElement => h('div', { class: 'tc-cmp', role: 'table', label: t('Comparison of %1', names) }, columnHeader(this._view, shown, this._acts), ...rows);
+    if (!shown.comparison) return [grid(), notCompared(this._view)];
     const rows = pairRows(shown.pairs, { view: this._view, acts: this._acts }, MOST_ROWS);
     const speaks = this._view.model.session.phase === 'thinking';
-    grid.append(...rows, ...[replyTexts(shown, speaks), columnFooter(shown, this._view.isPast)].filter(one => one !== null));
     const more = rows.length >= MOST_ROWS ? h('p', 'tc-later', t('The first %1 rows are shown.', MOST_ROWS)) : null;
-    return [compareBar(this._view, shown, this._acts), grid, ...(more ? [more] : [])];
+    return [compareBar(this._view, shown, this._acts), grid(...rows, replyTexts(shown, speaks), columnFooter(shown, this._view.isPast)), more];
   }
 
   /** Replaces the content and restores the keyboard focus. */
   private _replaceContent(): void {
     const key = focusedKey(this.element);
-    this.element.replaceChildren(...this._content());
+    setChildren(this.element, this._content());
     if (key) focusInPlace([...this.element.querySelectorAll<HTMLElement>('[data-k]')].find(one => one.dataset.k === key));
   }
 }
@@ -154,10 +150,10 @@ function picker(view: ViewState, shown: Sides, where: SideName, acts: PanelActio
   return select;
 }
 
-/** Whether the person edited a call of this branch. */
+/** Which calls of this branch the person edited, those before the fork too. */
 function editedText(pairs: readonly CallPair[], where: SideName): string {
-  const edited = pairs.find(pair => pair.kind !== 'shared' && pair[where]?.edited)?.[where];
-  return edited ? t('edited at call %1', edited.step) : t('not edited');
+  const steps = pairs.flatMap(pair => (pair[where]?.edited ? pair[where].step : []));
+  return steps.length ? t('edited at call %1', steps.join(', ')) : t('not edited');
 }
 
 function columnHeader(view: ViewState, shown: Sides, acts: PanelActions): HTMLElement {

@@ -1,5 +1,5 @@
 /** Objects and values of two branches side by side, with the differences marked. */
-import { type Child, h, mutedText, strongText } from '../dom';
+import { type Child, h, mutedText, scrollingTable, strongText } from '../dom';
 import { safeImage } from '../safe_markup';
 import { glyph, icon, thumb } from '../icons';
 import type { FullObject, FullPart, FullPreview } from '../rows';
@@ -75,14 +75,15 @@ function changedLines(one: FullPart, where: SideName): HTMLElement {
   return h('pre', 'tc-lines', ...lines);
 }
 
-function table(head: readonly string[], rows: readonly (readonly Child[])[]): HTMLElement {
+function table(label: string, head: readonly string[], rows: readonly (readonly Child[])[]): HTMLElement {
   const heads = head.map(name => h('th', { scope: 'col' }, oneLine(name, 24)));
   const body = rows.map(row => h('tr', {}, ...row.map(cell => h('td', {}, cell))));
-  return h('div', { class: 'tc-scroll', tabindex: 0 }, h('table', 'tc-table', h('thead', {}, h('tr', {}, ...heads)), h('tbody', {}, ...body)));
+  return scrollingTable(label, h('tr', {}, ...heads), body);
 }
 
 const changedCells = ({ cells }: FullPart, where: SideName): HTMLElement =>
   table(
+    t('Changed cells'),
     [t('row'), t('column'), t('value')],
     cells.map(cell => [oneLine(cell.row, 40), oneLine(cell.column, 40), marked(oneLine(cell[where], 60))])
   );
@@ -95,6 +96,7 @@ function previewTable({ columns, cells }: FullPreview, changed: Cells, where: Si
   const marks = new Set(changed.map(cell => `${rowOf(cell, where)} ${cell.column}`));
   const cellOf = (text: string, isMarked: boolean): Child => (isMarked ? marked(text) : text);
   return table(
+    t('Table'),
     columns,
     cells.slice(0, ROWS).map((row, at) => row.map((cell, index) => cellOf(oneLine(cell, 24), marks.has(`${at + 1} ${columns[index] ?? ''}`))))
   );
@@ -127,7 +129,7 @@ function body(pair: ObjectPair, where: SideName): Child[] {
   if (!mine || pair.same) return [];
   const { values } = pair;
   if (!pair.left || !pair.right) return objectPreview(mine);
-  if (!values || values.unknown) return [...objectPreview(mine), h('p', 'muted small', oneLine(values?.unknown || t('Differs. Only the first objects that differ are compared in detail.'), 200))];
+  if (!values || values.unknown) return [...objectPreview(mine), h('p', 'muted small', oneLine(values?.unknown || t('Only the first objects that differ are compared.'), 200))];
   const { parts } = values;
   const told = parts.map(one => partElement(one, where, mine));
   const pictured = parts.some(one => one.images.some(Boolean)) || pair.left.preview.image === pair.right.preview.image;
