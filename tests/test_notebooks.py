@@ -39,6 +39,7 @@ NOT_PLAIN = re.compile(
     re.IGNORECASE,
 )
 """Words that the lessons do not use: the glossary has others for them."""
+FENCED = re.compile(r"^```(?:python)?\n(.*?)\n```$", re.DOTALL | re.MULTILINE)
 FLEETING = {"at", "ms", "execution", "execution_count"}
 """Times and counts: what may differ between two runs."""
 SESSION = "application/vnd.jupyter-toolcall.session+json"
@@ -204,17 +205,22 @@ def estimated_minutes(name: str) -> float:
     return words / 180 + runs / 3 + 0.75 * decisions + 2
 
 
-def lines_to_copy(name: str) -> list[Any]:
-    """The code cells of the last section with a title."""
+def lines_to_copy(name: str) -> list[str]:
+    """The code cells of the last section with a title, and the fenced blocks in its text."""
     cells = read_notebook(ROOT / "notebooks" / name).cells
     titles = [n for n, cell in enumerate(cells) if re.search(r"^## ", cell.source, re.MULTILINE)]
     assert cells[titles[-1]].source.startswith("## In your own work\n")
-    return [cell for cell in cells[titles[-1] :] if cell.cell_type == "code"]
+    last = cells[titles[-1] :]
+    return [
+        source
+        for cell in last
+        for source in ([cell.source] if cell.cell_type == "code" else FENCED.findall(cell.source))
+    ]
 
 
 @pytest.mark.parametrize("name", NAMES)
 def test_a_lesson_ends_with_at_most_six_lines_to_copy(name: str) -> None:
-    lines = [line for cell in lines_to_copy(name) for line in cell.source.splitlines() if line]
+    lines = [line for cell in lines_to_copy(name) for line in cell.splitlines() if line]
     assert 2 <= len(lines) <= 6
     assert "anthropic:" not in "".join(lines)
 
@@ -223,7 +229,7 @@ def test_a_lesson_ends_with_at_most_six_lines_to_copy(name: str) -> None:
 def test_the_lines_to_copy_run_alone_in_a_notebook(name: str, tmp_path: Path) -> None:
     shutil.copy(ROOT / "notebooks" / "library_server.py", tmp_path)
     load = nbformat.v4.new_code_cell("%load_ext jupyter_toolcall")
-    copied = [nbformat.v4.new_code_cell(cell.source) for cell in lines_to_copy(name)]
+    copied = [nbformat.v4.new_code_cell(source) for source in lines_to_copy(name)]
     nbformat.write(nbformat.v4.new_notebook(cells=[load, *copied]), tmp_path / "own.ipynb")
     outputs = [o for cell in execute(tmp_path / "own.ipynb").notebook.cells for o in cell.outputs]
     assert not [o for o in outputs if o.output_type == "error" or o.get("name") == "stderr"]
@@ -312,39 +318,34 @@ def test_other_slices_run_the_cut_and_what_came_of_it(kitchen: Any) -> None:
     assert len(steps) == 8
 
 
-def test_a_failure_and_a_rejection_are_results_that_the_model_receives(kitchen: Any) -> None:
-    failed = "✗ 1 Potato_slice(Potato#1, shape STICKS): ValueError: peel the potato"
+def test_a_failure_is_a_result_after_which_the_model_makes_another_call(kitchen: Any) -> None:
     waits = below(kitchen, "%%toolchat -m eager")
     assert "Waiting for you" in waits
-    assert failed in waits
-    rejected = below(kitchen, "%toolchat reject 2")
-    assert failed in rejected
-    assert "∅ 2 Potato_peel(Potato#1): I like the skin" in rejected
-    assert "→" not in rejected
-    assert rejected.endswith("All right, the skin stays on.")
+    assert "✗ 1 Potato_slice(Potato#1, shape STICKS): ValueError: peel the potato" in waits
+    assert "… 2 Potato_peel(Potato#1)" in waits
+    assert "I peel it first." in waits
 
 
 def test_a_change_of_a_table_waits_and_a_look_does_not(live_objects: Any) -> None:
-    shown = below(live_objects, "%%toolchat -m analyst")
+    shown = below(live_objects, "%%toolchat -n penguins")
     assert "Waiting for you" in shown
     assert "✓ 1 tables_head(" in shown
     assert "✓ 2 tables_missing(" in shown
     assert "… 3 tables_drop_nulls(DataFrame#1)" in shown
 
 
-def test_the_analyst_has_every_table_and_the_first_one_untouched(live_objects: Any) -> None:
-    lines = below(live_objects, 'print("The sizes of the tables:")').splitlines()
-    assert lines[1] == "DataFrame#1 (344, 17) from the notebook"
-    assert "DataFrame#2 (34, 17) from DataFrame#1" in lines
-    assert "DataFrame#5 (34, 4) from DataFrame#4" in lines
-    assert "raw is as it was: (344, 17) False" in below(live_objects, "for title, each in")
+def test_the_analyst_finishes_after_one_approval_and_drops_most_birds(live_objects: Any) -> None:
+    shown = below(live_objects, 'print("The answer of the model:")')
+    assert "Finished · 9 calls" in shown
+    assert "34 birds remain" in shown
 
 
 def test_other_columns_run_what_depends_on_them_alone(live_objects: Any) -> None:
-    shown = below(live_objects, "fixed = ")
+    shown = below(live_objects, "%toolchat -n penguins edit")
     assert "7 ran, 2 cached" in shown
     assert "✓ 3 tables_drop_nulls(DataFrame#1, columns" in shown
-    assert "333 birds remain" in below(live_objects, "for title, each in")
+    assert "333 birds remain" in shown
+    assert "raw is as it was: (344, 17) False" in shown
 
 
 def test_both_figures_are_there_and_differ(live_objects: Any) -> None:
@@ -359,8 +360,10 @@ def test_both_figures_are_there_and_differ(live_objects: Any) -> None:
 
 
 def test_a_figure_is_a_small_picture_in_the_graph(live_objects: Any) -> None:
-    finished = next(c for c in live_objects.cells if c.source.startswith("fixed = "))
-    rows = with_parsed_rows(finished.outputs[-1].data[SESSION])["rows"]
+    finished = next(
+        c for c in live_objects.cells if c.source.startswith("%toolchat -n penguins edit")
+    )
+    rows = with_parsed_rows(finished.outputs[0].data[SESSION])["rows"]
     objects = {row["name"]: row for row in rows["objects"]}
     image = objects["Figure#1"]["preview"]["image"]
     assert image.startswith("data:image/png;base64,")

@@ -11,7 +11,7 @@ import ctypes
 import signal
 import threading
 from collections.abc import Callable, Collection, Mapping, Set
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, TypeVar
 
 from ..core.call_record import CallRecord
@@ -34,6 +34,8 @@ LIMIT = 5.0
 LONGEST = 120
 """Characters of an error that the learner sees."""
 T = TypeVar("T")
+BRANCHES = 8
+"""So many branches of a session are checked, the newest, besides its own."""
 AGAIN = 0.5
 """Seconds between two interrupts: enough for the code that ends a call to end it in between."""
 
@@ -169,10 +171,21 @@ class Verdict:
     fails: Check | None = None
     problem: str = ""
     """Why the check could not be evaluated; "" where it could."""
+    session: Session | None = None
+    """The session that was checked, on the branch that was checked."""
+    branch: str = ""
+    """The name of the branch, "" where the session is on it."""
 
     @property
     def passed(self) -> bool:
         return self.fails is None
+
+    @property
+    def reads_session(self) -> bool:
+        """Whether the check that fails is about the session."""
+        if self.fails is None or self.session is None:
+            return False
+        return bool(self.fails.names & {"session", *self.session.state.opened.outputs})
 
 
 def check_exercise(exercise: Exercise, context: CheckContext, limit: float = LIMIT) -> Verdict:
@@ -180,8 +193,28 @@ def check_exercise(exercise: Exercise, context: CheckContext, limit: float = LIM
     for number, check in enumerate(exercise.checks):
         holds, problem = _evaluate(check, context, limit)
         if not holds:
-            return Verdict(exercise, exercise.checks[:number], check, problem)
-    return Verdict(exercise, exercise.checks)
+            return Verdict(exercise, exercise.checks[:number], check, problem, context.session)
+    return Verdict(exercise, exercise.checks, session=context.session)
+
+
+def check_branches(exercise: Exercise, context: CheckContext, limit: float = LIMIT) -> Verdict:
+    """Return how an exercise stands on the branch on which most of its checks hold.
+
+    A learner's code may have left the session on another branch than the one with the solution.
+    Where as many checks hold on several, it is the session's own branch, else the newest.
+    """
+    best = check_exercise(exercise, context, limit)
+    if context.session is None or not best.reads_session:
+        return best
+    session = context.session
+    others = {head: name for name, head in session.branch_names.items() if head != session.head}
+    for head, name in [*others.items()][: -BRANCHES - 1 : -1]:
+        verdict = check_exercise(exercise, replace(context, session=session.fork(head)), limit)
+        if verdict.passed or len(verdict.held) > len(best.held):
+            best = replace(verdict, branch=name)
+        if best.passed:
+            break
+    return best
 
 
 def is_about(exercise: Exercise, session: str, outputs: Collection[str]) -> bool:
@@ -282,7 +315,7 @@ def check_result(verdict: Verdict, hint: str, name: str) -> CheckResult:
     lines = _lines(verdict)
     after = ["", hint] if hint else []
     title = f"**{word}: {verdict.exercise.title}**"
-    markdown = "\n".join([title, "", *(f"- {line}" for line in lines), *after])
+    markdown = "\n".join([title, "", *(f"- {line}" for line in [*lines, *_notes(verdict)]), *after])
     fails = "" if verdict.passed else f" {lines[-1]}"
     message = f"{word}: {points} of {of} checks hold.{fails}"
     return CheckResult(markdown, {MIME: data}, points, of, printable(message, LINES))
@@ -290,7 +323,7 @@ def check_result(verdict: Verdict, hint: str, name: str) -> CheckResult:
 
 def verdict_task(verdict: Verdict, hint: str) -> Task:
     """Return how an exercise stands, for the panel."""
-    lines = [*_lines(verdict), *([hint] if hint else [])]
+    lines = [*_lines(verdict), *_notes(verdict), *([hint] if hint else [])]
     return Task(verdict.exercise.title, joined("\n", lines), verdict.passed)
 
 
@@ -300,6 +333,18 @@ def _lines(verdict: Verdict) -> list[str]:
     if verdict.fails is not None:
         problem = [": ", verdict.problem] if verdict.problem else []
         lines.append(joined("", [f"✗ {verdict.fails.sentence.removesuffix('.')}", *problem]))
+    return lines
+
+
+def _notes(verdict: Verdict) -> list[str]:
+    """Return a line for the branch that was checked, and one for the first failed call."""
+    lines: list[str] = []
+    if verdict.branch:
+        lines.append(t("This is the branch %1.", f"`{verdict.branch}`"))
+    if verdict.session is not None and verdict.reads_session:
+        failed = [call for call in verdict.session.calls if call.status == "failed"]
+        # The first one alone: the calls after it often fail because of it.
+        lines += [t("Call %1 failed: %2", call.step, _code(call.error)) for call in failed[:1]]
     return lines
 
 

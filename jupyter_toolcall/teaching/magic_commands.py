@@ -21,7 +21,7 @@ from .exercise_checks import (
     CheckContext,
     Page,
     Verdict,
-    check_exercise,
+    check_branches,
     check_result,
     is_about,
     solution_page,
@@ -120,7 +120,7 @@ class Teaching(NotebookExtension):
         guessed = self.guesses.get(session.name) if session is not None else None
         score = guessed.points if guessed is not None else NO_POINTS
         context = CheckContext(session, variables, score, exercise.session)
-        verdict = check_exercise(exercise, context)
+        verdict = check_branches(exercise, context)
         return verdict, self._next_hint(verdict, name)
 
     def _next_hint(self, verdict: Verdict, name: str) -> str:

@@ -89,7 +89,7 @@ def test_time_goes_back_to_an_earlier_step(page: Page, site: Path) -> None:
 def test_a_comparison_keeps_to_its_columns_on_a_narrow_page(page: Page, site: Path) -> None:
     page.set_viewport_size({"width": 500, "height": 900})
     page.goto((site / "tutorials" / "07_replay_edit_fork.html").as_uri())
-    panel = page.get_by_role("region", name="Tool calls").first
+    panel = page.get_by_role("region", name="Tool calls").last
     panel.get_by_role("tab", name="Compare").click()
     changes = panel.locator(".tc-cmp summary").filter(has_text="cells changed")
     expect(changes.first).to_be_visible()

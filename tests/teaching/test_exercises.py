@@ -770,6 +770,31 @@ def test_an_exercise_may_look_at_a_session_by_name_or_in_a_variable(tmp_path: Pa
     assert "Passed" in kernel.said("check", "it")
 
 
+def test_a_check_holds_on_the_branch_where_the_learner_worked(tmp_path: Path) -> None:
+    text = (
+        "# It\n## Checks\n- All: `len(session.calls) == 6`\n"
+        "- Slices: `session.outputs['fries'].food == 'fries: slices'`"
+    )
+    kernel = Kernel(tmp_path, it=text)
+    session = cooked()
+    kernel.cells.keep(session)
+    assert "branch" not in kernel.said("check", "it")
+    session.edit("call_3", shape="SLICES").run()
+    said = kernel.said("check", "it")
+    assert "Passed" in said
+    assert "This is the branch `shape=SLICES (call 3)`." in said
+
+
+def test_a_check_names_the_first_call_that_failed(tmp_path: Path) -> None:
+    kernel = Kernel(tmp_path, it="# It\n## Checks\n- Saved: `'fries' in session.outputs`")
+    kernel.cells.keep(cooked(("Potato_slice", {"shape": "STICKS"}), "no"))
+    said = kernel.said("check", "it")
+    assert "✗ Saved\n- Call 1 failed: `ValueError: peel the potato before you cut it`" in said
+    result = carry_out(["check", "it"], kernel.cells, {})
+    assert isinstance(result, CheckResult)
+    assert result.message == "Not done yet: 0 of 1 checks hold. ✗ Saved"
+
+
 def test_a_guessed_score_is_what_is_checked(tmp_path: Path) -> None:
     text = "# It\n## Checks\n- Guess: `score.right >= 2`"
     kernel = Kernel(tmp_path, it=text)
