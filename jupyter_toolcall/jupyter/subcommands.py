@@ -389,7 +389,9 @@ def _without_session(
                 f"{marks[name]} {name or '(unnamed)'}: {session!r}"
                 for name, session in cells.sessions.items()
             ]
-            nothing = cells.stored() or "no session yet; a %%toolchat cell opens one"
+            nothing = cells.stored() or (
+                "no session in this kernel; a %%toolchat cell opens one, or continues a saved one"
+            )
             return "\n".join(lines) or nothing
         case "models":
             chosen = settings.get("model") or default(os.environ)
