@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime
 import math
+import re
 from collections.abc import Iterable
 from typing import Any
 
@@ -13,6 +14,10 @@ from .differences import Cell
 
 LONG = 60
 PLAIN = (str, int, float, bool, bytes, type(None))
+NUMBER = r"[+-]?(?:(?:0|[1-9][0-9]*)(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?"
+"""The text of a number. `007` is none: as a number it loses its zeros, as a postal code does."""
+EXACT = 2**53
+"""Whole numbers below this one are exact as floats."""
 
 
 def alike(a: Any, b: Any) -> bool:
@@ -25,6 +30,19 @@ def alike(a: Any, b: Any) -> bool:
         same = (numbers or type(a) is type(b)) and bool(a == b)
         return same or (is_nothing(a) and is_nothing(b))
     return type(a) is type(b) and describe(a, 1_000) == describe(b, 1_000)
+
+
+def reads_alike(a: Any, b: Any) -> bool:
+    """Return whether two cells are the same, or one is the text of the other, which is a number
+    or a bool: `"4.50"` and `4.5`."""
+    text, other = (a, _plain(b)) if type(a) is str else (b, _plain(a))
+    if type(text) is not str or type(other) not in (int, float, bool):
+        return alike(a, b) or (is_nothing(a) and is_nothing(b))
+    if type(other) is bool:
+        return text.lower() == str(other).lower()
+    if re.fullmatch(NUMBER, text) is None:
+        return False
+    return text == str(other) or (abs(other) < EXACT and float(text) == other)
 
 
 def cell(

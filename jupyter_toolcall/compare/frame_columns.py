@@ -13,8 +13,9 @@ from importlib import import_module
 from typing import Any, ClassVar
 
 from ..core.interrupts import attempt
-from .cells import alike, cell_text, is_nothing, unique_names
+from .cells import EXACT, NUMBER, alike, cell_text, is_nothing, reads_alike, unique_names
 
+NUMBER_TEXT = f"^(?P<number>{NUMBER})$"
 FIRST = 60
 """So many rows in which two columns differ are named."""
 
@@ -88,15 +89,32 @@ class Frame:
         """Return where two columns differ, whatever is in them."""
         slow = self.is_slow(a) or self.is_slow(b)
         changes = None if slow else attempt(self.compared, a, b)[0]
-        return changes or _one_by_one(self.cells(a), self.cells(b))
+        converted = self.type(a) != self.type(b)
+        return changes or _one_by_one(self.cells(a), self.cells(b), converted)
+
+    def texts_first(self, a: Any, b: Any) -> tuple[Any, Any] | None:
+        """Return a column of texts and one of numbers or bools, in this order; None for others."""
+        for pair in ((a, b), (b, a)):
+            if self.is_text(pair[0]) and self.is_number(pair[1]):
+                return pair
+        return None
+
+    def is_text(self, column: Any) -> bool:
+        """Return whether the library stores a column as texts."""
+        return self.type(column) in ("str", "string", "String", "large_string")
+
+    def is_number(self, column: Any) -> bool:
+        """Return whether a column has numbers, or bools."""
+        return self.type(column).lower().startswith(("int", "uint", "float", "double", "bool"))
 
     def compared(self, a: Any, b: Any) -> Unlike:
         """Return where two columns differ. Raises for columns of no common kind."""
         raise NotImplementedError
 
 
-def _one_by_one(a: Sequence[Any], b: Sequence[Any]) -> Unlike:
-    rows = [n for n, (x, y) in enumerate(zip(a, b, strict=True)) if x is not y and not alike(x, y)]
+def _one_by_one(a: Sequence[Any], b: Sequence[Any], converted: bool) -> Unlike:
+    same = reads_alike if converted else alike
+    rows = [n for n, (x, y) in enumerate(zip(a, b, strict=True)) if x is not y and not same(x, y)]
     empty = [(is_nothing(a[n]), is_nothing(b[n])) for n in rows]
     return Unlike(rows[:FIRST], len(rows), empty.count((True, False)), empty.count((False, True)))
 
@@ -136,7 +154,10 @@ class PandasFrame(Frame):
     def compared(self, a: Any, b: Any) -> Unlike:
         empty = a.isna().to_numpy(), b.isna().to_numpy()
         flags = sys.modules["pandas"].Series((a.array != b.array) & ~(empty[0] & empty[1]))
-        rows = flags.fillna(True).to_numpy(dtype=bool).nonzero()[0]
+        flags = flags.fillna(True).to_numpy(dtype=bool)
+        if (pair := self.texts_first(a, b)) is not None:
+            flags &= ~_texts_read_alike_in_pandas(*pair)
+        rows = flags.nonzero()[0]
         x, y = empty[0][rows], empty[1][rows]
         by = None
         if len(rows) == len(a) > 0 and a.dtype.kind in "iuf" and b.dtype.kind in "iuf":
@@ -147,13 +168,29 @@ class PandasFrame(Frame):
         return Unlike(rows[:FIRST].tolist(), len(rows), filled, emptied, by)
 
 
+def _texts_read_alike_in_pandas(texts: Any, numbers: Any) -> Any:
+    """Return where a text is that of the number, or of the bool, beside it."""
+    shown = numbers.astype("string")
+    if str(numbers.dtype).startswith("bool"):
+        same = texts.str.lower().array == shown.str.lower().array
+        return sys.modules["pandas"].Series(same).fillna(False).to_numpy(dtype=bool)
+    read = texts.astype(object).str.extract(NUMBER_TEXT, expand=False)
+    same = sys.modules["pandas"].Series(read.array == shown.array).fillna(False)
+    read, values = (
+        each.to_numpy(dtype=float, na_value=float("nan")) for each in (read.astype(float), numbers)
+    )
+    return same.to_numpy(dtype=bool) | ((read == values) & (abs(values) < EXACT))
+
+
 class PolarsFrame(Frame):
     """A frame of Polars."""
 
     slow = ("Object",)
 
     def compared(self, a: Any, b: Any) -> Unlike:
-        rows = a.ne_missing(b).arg_true()
+        pair = self.texts_first(a, b)
+        flags = a.ne_missing(b) if pair is None else ~_texts_read_alike_in_polars(*pair)
+        rows = flags.arg_true()
         x, y = a.gather(rows), b.gather(rows)
         empty = [_empty_in_polars(each) for each in (x, y)]
         by = None
@@ -163,6 +200,18 @@ class PolarsFrame(Frame):
             by = None if steps.null_count() else step(steps.min(), steps.max())
         filled, emptied = int((empty[0] & ~empty[1]).sum()), int((empty[1] & ~empty[0]).sum())
         return Unlike(rows.head(FIRST).to_list(), len(rows), filled, emptied, by)
+
+
+def _texts_read_alike_in_polars(texts: Any, numbers: Any) -> Any:
+    """Return where a text is that of the number, or of the bool, beside it, or both are empty."""
+    polars = sys.modules["polars"]
+    empty = texts.is_null() & _empty_in_polars(numbers)
+    shown = numbers.cast(polars.String)
+    if numbers.dtype == polars.Boolean:
+        return empty | (texts.str.to_lowercase() == shown).fill_null(False)
+    read, values = texts.str.extract(NUMBER_TEXT, 1), numbers.cast(polars.Float64)
+    same = (read == shown) | ((read.cast(polars.Float64) == values) & (values.abs() < EXACT))
+    return empty | same.fill_null(False)
 
 
 def _empty_in_polars(column: Any) -> Any:
@@ -203,7 +252,9 @@ class ArrowFrame(Frame):
         both_nan = do.and_(
             *(do.and_not(*each) for each in zip(empty, map(do.is_null, (a, b)), strict=True))
         )
-        flags = do.and_not(do.or_(do.fill_null(do.not_equal(a, b), False), nulls), both_nan)
+        pair = self.texts_first(a, b)
+        differs = do.not_equal(a, b) if pair is None else _texts_differ_in_arrow(*pair)
+        flags = do.and_not(do.or_(do.fill_null(differs, False), nulls), both_nan)
         changed = do.sum(flags).as_py() or 0
         by = None
         if changed == len(a) > 0 and not any(do.any(each).as_py() for each in empty):
@@ -213,6 +264,18 @@ class ArrowFrame(Frame):
         )
         rows = do.indices_nonzero(flags)[:FIRST].to_pylist()
         return Unlike(rows, changed, filled, emptied, by)
+
+
+def _texts_differ_in_arrow(texts: Any, numbers: Any) -> Any:
+    """Return where a text is not that of the number, or of the bool, beside it."""
+    do: Any = import_module("pyarrow.compute")
+    shown = do.cast(numbers, texts.type)
+    if str(numbers.type) == "bool":
+        return do.not_equal(do.utf8_lower(texts), shown)
+    read = do.struct_field(do.extract_regex(texts, NUMBER_TEXT), [0])
+    values = do.cast(numbers, "float64", safe=False)
+    same = do.and_(do.equal(do.cast(read, "float64"), values), do.less(do.abs(values), EXACT))
+    return do.not_(do.or_(do.fill_null(do.equal(read, shown), False), do.fill_null(same, False)))
 
 
 def _step_in_arrow(a: Any, b: Any) -> float | None:

@@ -91,7 +91,7 @@ def comparison_rows(
     `shown` is the branch on show, whose first calls may be those of both.
     """
     compared = compare(left.cursor, right.cursor, values_of=_Values(known).compared)
-    pairs = [_pair_row(pair, left, right) for pair in compared.calls]
+    pairs = _repeats_marked([_pair_row(pair, left, right) for pair in compared.calls])
     shared = _shared(pairs, shown)
     row = ComparisonRow(
         f"{left.branch or CURRENT} {right.branch or CURRENT}",
@@ -152,6 +152,21 @@ def _pair_row(pair: CallPair, left: BranchView, right: BranchView) -> PairRow:
     if [(each.left, each.right) for each in objects] == [ids]:
         return replace(row, made="same" if objects[0].same else "differ")
     return replace(row, objects=objects)
+
+
+def _repeats_marked(pairs: Sequence[PairRow]) -> list[PairRow]:
+    """Return pairs of calls, with a mark where an earlier pair has the same differing objects."""
+    earlier, marked = set[tuple[str, str]](), list[PairRow]()
+    for pair in pairs:
+        objects = list[ObjectPairRow]()
+        if pair.made:
+            earlier.add((pair.left, pair.right))
+        for each in pair.objects:
+            sides = each.left, each.right
+            objects.append(replace(each, repeated=not each.same and sides in earlier))
+            earlier.add(sides)
+        marked.append(replace(pair, objects=tuple(objects)))
+    return marked
 
 
 def _object_id(name: str, branch_view: BranchView) -> str:

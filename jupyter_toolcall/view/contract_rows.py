@@ -430,6 +430,8 @@ class ObjectPairRow:
     left: str = ""
     right: str = ""
     same: bool = False
+    repeated: bool = False
+    """An earlier pair of calls has the same two objects, which shows how they differ."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -145,7 +145,8 @@ test('values that are told are shown in their kind on either side, whichever was
   assert.deepEqual([...right.querySelectorAll('td')].map(td => td.textContent), ['7', 'n', '2']);
   assert.deepEqual([...left.querySelectorAll('.ln mark')].map(one => one.textContent), ['b']);
   assert.deepEqual([...right.querySelectorAll('.ln mark')].map(one => one.textContent), ['c']);
-  assert.match(left.textContent, /size1\+2/);
+  assert.match(left.textContent, /size1lid/);
+  assert.match(right.textContent, /size3\+2/);
   assert.match(left.textContent, /lidnot there/);
   it.click('Swap');
   assert.deepEqual([...it.one('.diff:not(.b)').querySelectorAll('td')].map(td => td.textContent), ['7', 'n', '2']);
@@ -183,6 +184,23 @@ test('cells that stand in the small picture of a table are marked there, each si
   const marked = (where: string): boolean[] => it.all(`${where} td`).map(td => td.querySelector('mark') !== null);
   assert.deepEqual(marked('.diff:not(.b)'), [false, false, true, false]);
   assert.deepEqual(marked('.diff.b'), [true, false, false, false]);
+});
+
+test('a difference is summed up once: on one side, and at the first calls with the same two objects', async () => {
+  const pairs: PairRow[] = [{ ...DIFFERS, objects: [OBJECTS] }, { left: 'x3', right: 'call3', kind: 'differs', objects: [{ ...OBJECTS, repeated: true }] }];
+  const differences = [{ id: 'y2 p2', parts: [{ says: '40 rows only right' }] }];
+  const it = await open(forked({}, {}, { comparisons: [compared({ pairs })], differences }));
+  const says = (row: number): string => it.all('.tc-crow')[row]?.textContent ?? '';
+  assert.equal(it.one('[role=table]').textContent.split('40 rows only right').length, 2);
+  assert.match(says(2), /40 rows only right/);
+  assert.match(says(3), /the same difference as above/);
+});
+
+test('a call breaks between a name and its value', async () => {
+  const it = await open(forked());
+  const [first] = it.all('.diff .tc-call wbr');
+  assert.equal(first?.previousSibling?.textContent, 'n=');
+  assert.equal(first.nextSibling?.textContent, '1');
 });
 
 test('what differs beyond what is compared in detail, or is not known, is said to', async () => {

@@ -274,6 +274,28 @@ def sizes(rows: Rows) -> Mapping[str, int]:
     }
 
 
+def test_objects_that_a_later_pair_of_calls_hands_on_are_marked_as_repeated() -> None:
+    script: list[Any] = [
+        ("Clay_form", {"Clay": "Clay#1", "shape": "a"}),
+        ("save", {"pot": "Clay#2"}),
+        "Done.",
+    ]
+    main = Session(
+        wild_box(),
+        Scripted(script),
+        scheme="flat",
+        approve="all",
+        inputs={"clay": Clay()},
+        outputs={"pot": Clay},
+    ).tell("Form it.")
+    drive, _ = driven(main.edit(main.calls[0], shape="b").run())
+    rows = drive.whole()
+    formed, saved = rows.comparisons[0].pairs
+    assert formed.made == "differ"
+    assert [(each.same, each.repeated) for each in saved.objects] == [(False, True)]
+    assert [row.id for row in rows.differences][:1] == [f"{formed.left} {formed.right}"]
+
+
 def test_calls_that_are_shared_take_no_room() -> None:
     main, _ = long_session(300)
     drive, _ = driven(main.edit(main.calls[-1], shape="other").run())

@@ -333,6 +333,7 @@ export interface ObjectPairRow {
   left?: string;
   right?: string;
   same?: boolean;
+  repeated?: boolean;
 }
 /**
  * What changed since the last message; after a gap in `number` the panel asks for all rows.
@@ -974,7 +975,8 @@ export const DEFAULTS = {
   "ObjectPairRow": {
     "left": "",
     "right": "",
-    "same": false
+    "same": false,
+    "repeated": false
   },
   "ObjectRow": {
     "role": "made",

@@ -9,6 +9,8 @@ export interface ObjectPair {
   readonly left: FullObject | null;
   readonly right: FullObject | null;
   readonly same: boolean;
+  /** An earlier row shows how these two objects differ. */
+  readonly repeated: boolean;
   /** How their values differ; null if not compared. */
   readonly values: FullDifference | null;
 }
@@ -78,16 +80,16 @@ function valuesOf(model: Model, left: string, right: string): FullDifference | n
 }
 
 function pairOf(model: Model, row: FullPair): CallPair {
-  const made = row.made ? [{ left: row.left, right: row.right, same: row.made === 'same' }] : [];
+  const made = row.made ? [{ left: row.left, right: row.right, same: row.made === 'same', repeated: false }] : [];
   return {
     left: model.calls.get(row.left) ?? null,
     right: model.calls.get(row.right) ?? null,
     kind: row.kind,
     changes: row.changes,
-    objects: [...made, ...row.objects].map(({ left, right, same }) => ({
+    objects: [...made, ...row.objects].map(({ left, right, ...rest }) => ({
+      ...rest,
       left: model.objects.get(left) ?? null,
       right: model.objects.get(right) ?? null,
-      same,
       values: valuesOf(model, left, right)
     }))
   };

@@ -50,7 +50,8 @@ function partElement(one: FullPart, where: SideName, { id, name, preview }: Full
     'tc-partof',
     nameLabel(one.name),
     hasText ? (words === null ? h('span', 'muted', t('not there')) : marked(oneLine(words, 200))) : null,
-    one.says && !hasRows ? mutedText(oneLine(one.says, 160)) : null,
+    // The summary is of both sides: once is enough.
+    one.says && !hasRows && where === 'right' ? mutedText(oneLine(one.says, 160)) : null,
     ...images.map((src, index) => h('img', { class: 'tc-picture', src, alt: index ? t('Difference') : t('%1, a picture', name) })),
     one.lines.length ? changedLines(one, where) : null,
     hasRows
@@ -127,7 +128,8 @@ function image({ name, preview }: FullObject): Child {
 function body(pair: ObjectPair, where: SideName): Child[] {
   const mine = pair[where];
   if (!mine || pair.same) return [];
-  const { values } = pair;
+  const { repeated, values } = pair;
+  if (repeated) return where === 'right' ? [mutedText(t('the same difference as above'))] : [];
   if (!pair.left || !pair.right) return objectPreview(mine);
   if (!values || values.unknown) return [...objectPreview(mine), h('p', 'muted small', oneLine(values?.unknown || t('Only the first objects that differ are compared.'), 200))];
   const { parts } = values;

@@ -65,7 +65,7 @@ export function pairRows(pairs: readonly CallPair[], choosing: CompareContext, m
 function argumentParts(name: string, given: unknown, differs: boolean, first: boolean): Child[] {
   const text = isObjectName(given) ? oneLine(given, 80) : literalText(given, 120);
   const value = differs ? marked(text) : text;
-  return [first ? '' : ', ', isObjectName(given) && given.startsWith(`${name}#`) ? '' : `${oneLine(name, 40)}=`, value];
+  return [first ? '' : ', ', isObjectName(given) && given.startsWith(`${name}#`) ? '' : `${oneLine(name, 40)}=`, h('wbr'), value];
 }
 
 function callText(pair: CallPair, call: FullCall, other: FullCall | null): Child[] {
