@@ -98,5 +98,5 @@ def test_a_reopened_call_that_waits_is_a_saved_copy_with_its_arguments_in_order(
     expect_status(view, "Not finished")
     expect(view.get_by_text("Saved copy")).to_have_text(["Saved copy. Run the cell to continue."])
     expect(view.get_by_role("button", name="Approve")).to_have_count(0)
-    expect(view.locator(".tc-args dt")).to_have_text(["zest", "grams"])
+    expect(view.locator(".tc-args dt")).to_have_text(["zest", "grams", "of"])
     screenshot(page, "reopened-waiting")

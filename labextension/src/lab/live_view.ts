@@ -73,8 +73,11 @@ function showFirstDecision(view: LiveView, { content }: NotebookPanel): void {
     if (view.isDisposed) return ended.abort();
     const after = content.activeCellIndex - content.widgets.findIndex(cell => cell.node.contains(view.node));
     if (!view.node.querySelector('.tc-card.asks') || (after !== 0 && after !== 1)) return;
-    // The head is last: of a card that is too tall, the upper part is shown.
-    for (const part of ['.tc-card', '.tc-head']) view.node.querySelector(part)?.scrollIntoView({ block: 'nearest' });
+    const [head, card] = ['.tc-head', '.tc-card'].map(part => view.node.querySelector(part)?.getBoundingClientRect());
+    const frame = content.outerNode.getBoundingClientRect();
+    const isOnScreen = head && card && head.top >= frame.top && card.bottom <= frame.bottom;
+    // The head goes to the top: the next decision may be taller.
+    if (!isOnScreen) view.node.querySelector('.tc-head')?.scrollIntoView({ block: 'start' });
   };
   const sizes = new ResizeObserver(show);
   sizes.observe(view.node);
