@@ -24,7 +24,7 @@ from ..core.journal_entries import Entry
 from ..core.secrets import MissingSecret
 from ..core.state import NAME, State
 from ..schemes.scheme import completed
-from ..tools.executors import CallThreads, stops_what_it_cancels
+from ..tools.executors import CallThreads, never_runs
 from ..tools.invoke import TICK
 from ..tools.running_tool import Cancellation, NotBegun, set_cancellation
 from ..tools.tool_task import PrintsByCall, ToolTask, set_prints
@@ -292,7 +292,8 @@ class _CallsTogether:
         """Cancel a call; return whether it had not begun, so that it does not run."""
         run.cancellation.cancel()
         executor = self.cursor.context.executor_of(run.ready.tool) or _THREADS
-        return run.future is None or (run.future.cancel() and stops_what_it_cancels(executor))
+        future = run.future
+        return future is None or (future.cancel() and never_runs(future, executor))
 
     def leave(self) -> None:
         """Cancel what still runs where an entry could not be written."""

@@ -13,7 +13,7 @@ from typing import Any
 
 from ..core.errors import NotRun
 from ..core.interrupts import Hold, interruptible
-from ..tools.executors import stops_what_it_cancels, worker_of
+from ..tools.executors import never_runs, worker_of
 from ..tools.invoke import TICK, error_text
 from ..tools.running_tool import NotBegun, OutcomeUnknown
 from ..tools.tool_task import SentEnd, TaskEnd, ToolTask, run_task
@@ -43,7 +43,7 @@ def run_on_executor(executor: Executor, task: ToolTask, repeatable: bool) -> Tas
             interruptible(_wait, future)
         except KeyboardInterrupt:
             if future.cancel():
-                raise (NotBegun if stops_what_it_cancels(executor) else KeyboardInterrupt) from None
+                raise (NotBegun if never_runs(future, executor) else KeyboardInterrupt) from None
             if repeatable and not future.done():
                 raise
             if not future.done():

@@ -92,15 +92,16 @@ class KernelPool(Executor):
         self._pool = None
 
 
-def stops_what_it_cancels(executor: Executor) -> bool:
-    """Return whether a call never runs once its future is cancelled.
+def never_runs(cancelled: Future[Any], executor: Executor) -> bool:
+    """Return whether it is certain that a call whose future was cancelled does not run.
 
     The standard library's pools mark a call that runs, so its future cannot be cancelled. Of an
     executor of another kind nobody knows that.
     """
     pool = executor.pool if isinstance(executor, KernelPool) else executor
     pools = concurrent.futures.ThreadPoolExecutor, concurrent.futures.ProcessPoolExecutor
-    return isinstance(pool, (*pools, CallThreads, DaskExecutor, EngineExecutor))
+    known = (*pools, CallThreads, EngineExecutor)
+    return isinstance(cancelled, DaskCall) or isinstance(pool, known)
 
 
 class CallThreads(Executor):

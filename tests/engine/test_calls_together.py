@@ -8,7 +8,7 @@ import signal
 import sys
 import threading
 from collections.abc import Callable, Iterator
-from concurrent.futures import Executor, Future
+from concurrent.futures import Executor, Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -577,8 +577,9 @@ def test_an_interrupt_ends_the_wait_for_all_that_run_and_the_session_continues()
 def test_what_ended_before_an_interrupt_keeps_its_result_and_what_did_not_begin_is_cancelled() -> (
     None
 ):
-    class OneByOne(DrawnOrder):
-        """Interrupts the kernel once one call has ended."""
+    class OneByOne(DrawnOrder, ThreadPoolExecutor):
+        """Interrupts the kernel once one call has ended. Of pools of another kind than the standard
+        library's nobody knows whether a cancelled call runs."""
 
         @contextmanager
         def while_running(self) -> Iterator[None]:
