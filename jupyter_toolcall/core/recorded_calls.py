@@ -125,6 +125,17 @@ class ConsumedApprovals:
         decision = recorded_call(self.journal, head, call_id).decision
         return not decision or decision not in self._acted_on
 
+    def unused(self) -> set[str]:
+        """Return the entries that approve a call, or respond to it, and let none start so far."""
+        self._catch_up()
+        return {
+            entry.id
+            for entry in self.journal
+            if isinstance(entry.event, Decided)
+            and (entry.event.round or entry.event.decision in ("approve", "edit"))
+            and str(entry.meta.get("of", entry.id)) not in self._acted_on
+        }
+
     def run_of(self, call: CallRecord, bound: str) -> Literal["", "started", "finished"]:
         """Return whether this call of this reply ran with this digest, on whatever branch.
 
@@ -175,17 +186,6 @@ def replayed_meta(entry: Entry) -> Mapping[str, Any]:
 def started_calls(journal: Journal) -> set[CallRun]:
     """Return the calls that have started."""
     return {*_starts(journal)}
-
-
-def unused_approvals(journal: Journal) -> set[str]:
-    """Return the entries that approve a call, or respond to it, and have let none start."""
-    used = {
-        recorded_call(journal, entry.id, entry.event.call_id).decision
-        for entry in journal
-        if isinstance(entry.event, Started)
-    }
-    decided = (entry for entry in journal if isinstance(entry.event, Decided))
-    return {e.id for e in decided if str(e.meta.get("of", e.id)) not in used}
 
 
 Inputs = tuple[str, str, int, str, str]

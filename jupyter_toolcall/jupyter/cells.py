@@ -16,7 +16,7 @@ from typing import Any
 from ..core.errors import ToolcallError, UsageError
 from ..core.events import Made, Opened, Producer, Replied
 from ..core.journal import Journal
-from ..core.recorded_calls import started_calls, unused_approvals
+from ..core.recorded_calls import ConsumedApprovals, started_calls
 from ..core.state import State
 from ..core.state_fold import state_at
 from ..engine.cursor import Cursor, SessionContext
@@ -433,5 +433,5 @@ def _part_of(known: Journal, wanted: set[str]) -> Journal:
     part.labels.update({key: label for key, label in known.labels.items() if key in part})
     # The other notebook may act on its approvals, or have done so since.
     part.mark_open_calls("copied")
-    part.mark(unused_approvals(part), "copied")
+    part.mark(ConsumedApprovals(part).unused(), "copied")
     return part

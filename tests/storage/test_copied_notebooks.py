@@ -90,6 +90,19 @@ def test_a_renamed_notebook_has_all_branches_and_is_on_the_one_that_it_shows(
     assert RAN == ["Ann", "Eve"]
 
 
+def test_a_rejection_is_repeated_in_a_renamed_notebook(tmp_path: Path) -> None:
+    cells = Cells(str(tmp_path / "a.ipynb"))
+    rejected = cell(cells, approve="ask").decide("call_1", "reject", reason="Too far.").run()
+    saved(tmp_path / "a.ipynb", rejected)
+    cells.close()
+    (tmp_path / "a.ipynb").rename(tmp_path / "b.ipynb")
+    again = cell(Cells(str(tmp_path / "b.ipynb")), approve="ask")
+    assert (again.head, again.calls[0].status, again.calls[0].reason) == (
+        *(rejected.head, "rejected", "Too far."),
+    )
+    assert not [entry for entry in again.journal if "may_have_run" in entry.meta]
+
+
 def test_an_approval_on_a_side_branch_is_asked_about_again_in_a_copy(tmp_path: Path) -> None:
     cells = Cells(str(tmp_path / "a.ipynb"))
     waits = cell(cells, approve="ask")
