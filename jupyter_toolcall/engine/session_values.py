@@ -139,7 +139,7 @@ class SessionValues:
     kinds: Kinds
     answers: Mapping[str, Any] = field(default_factory=dict)
     """The types of lists and records that are asked for, by their texts."""
-    by_digest: dict[str, Any] = field(default_factory=lambda: _ValuesByDigest())
+    by_digest: dict[str, Any] = field(default_factory=_ValuesByDigest)
     notes: dict[str, str] = field(default_factory=dict)
     uncopied: set[str] = field(default_factory=set)
     """The values that cannot be copied, by digest: all calls get the same one."""

@@ -2,25 +2,30 @@
 import { focusInPlace, h } from './dom';
 import { complain, type Dialog, dialogFrame, type FieldContext, FieldRow, filledArguments, firstInput, FormError, labelledField } from './fields';
 import { button, icon, note } from './icons';
-import type { FullCall, FullTool, FullWrittenCall } from './rows';
 import { dependentCalls } from './lineage';
+import type { FullCall, FullTool, FullWrittenCall } from './rows';
 import { fieldsOf, initialRaw, rawOf } from './schema';
 import { clip, literalText, oneLine, t } from './text';
 import { needsDecision, type PanelActions, type ViewState } from './view_state';
+
+/** What happens after an edited call that ran has run again. */
+function followingText(view: ViewState, call: FullCall): string {
+  const dependents = dependentCalls(view, call).map(({ step, tool }) => `${step} ${tool}`);
+  return dependents.length ? t('Then run again: %1.', oneLine(dependents.join(', '), 240)) : t('No other call uses its result.');
+}
 
 function consequenceText(view: ViewState, call: FullCall, rows: readonly FieldRow[]): (Node | string)[] {
   const { arguments: values, errors } = filledArguments(rows);
   const invalid = Object.keys(errors).join(', ');
   if (invalid) return [t('To run, give a valid %1.', oneLine(invalid, 160))];
   const touched = rows.filter(one => one.input.raw() !== initialRaw(one.field));
-  const argumentsText = touched.map(one => `${oneLine(one.field.name, 40)}=${literalText(values[one.field.name], 60)}`).join(', ');
+  const argumentsText = touched.map(one => `${one.field.name}=${literalText(values[one.field.name], 60)}`).join(', ');
   const object = view.model.objects.get(call.object);
-  const callCode = h('code', {}, `${oneLine(call.tool, 80)}(${clip(argumentsText, 160)})`);
+  const callCode = h('code', {}, oneLine(`${call.tool}(${argumentsText})`, 240));
   if (touched.length === 0) return [t('No argument is changed yet.')];
-  const makes = object?.role === 'pending' ? t('Makes %1 from:', oneLine(object.name, 60)) : needsDecision(call) ? t('Runs:') : t('Runs on a new branch:');
-  const dependents = dependentCalls(view, call).map(({ step, tool }) => `${step} ${tool}`);
-  const follows = needsDecision(call) ? t('The model is told that its call was edited.') : dependents.length ? t('Then run again: %1.', oneLine(dependents.join(', '), 240)) : t('No other call uses its result.');
-  return [makes, ' ', callCode, `. ${follows}`];
+  const waits = needsDecision(call);
+  const makes = object?.role === 'pending' ? t('Makes %1 from:', oneLine(object.name, 60)) : waits ? t('Runs:') : t('Runs on a new branch:');
+  return [makes, ' ', callCode, `. ${waits ? t('The model is told that its call was edited.') : followingText(view, call)}`];
 }
 
 /** The hint of an edited field names the model's own argument. */
