@@ -7,6 +7,7 @@ import os
 import signal
 import threading
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -41,8 +42,12 @@ def cluster() -> Iterator[LocalCluster]:
 @pytest.fixture
 def client(cluster: LocalCluster) -> Iterator[Client]:
     with Client(cluster, set_as_default=False) as opened:
-        # A test before may have killed some.
-        opened.wait_for_workers(2, timeout=60)
+        # A test before may have killed some. One that is killed while it starts is not started
+        # again by its nanny; the cluster gives it up after 15 seconds, and `scale` replaces it.
+        with suppress(TimeoutError):
+            opened.wait_for_workers(2, timeout=30)
+        cluster.scale(2)
+        opened.wait_for_workers(2, timeout=30)
         yield opened
 
 
