@@ -24,7 +24,6 @@ from dataclasses import dataclass, replace
 from typing import Any
 from urllib.parse import urlsplit
 from uuid import uuid4
-from weakref import WeakValueDictionary
 
 from ..core.errors import NotRun, UsageError
 from .invoke import error_text
@@ -49,6 +48,8 @@ RESTART = 10
 """Seconds in which a cluster that has lost its last worker may start another one."""
 NOTE = 0.5
 """Seconds in which it arrives which worker has begun a call."""
+LOOKS = 5
+"""How often the scheduler is asked for it in that time."""
 CLAIMS = 1_000
 """Ended calls whose claims stay at the scheduler. A worker that the scheduler has lost may still
 start one."""
@@ -122,8 +123,6 @@ class DaskCall(Future[Any]):
         self.cancelled_reason = "its task was cancelled, or its scheduler is lost"
         self.worker = ""
         """The address of the worker that began it first."""
-        self.begun = asyncio.Event()
-        """Set, in the client's thread, when its worker is known."""
         self.looks_without_worker = 0
         """How often in a row the cluster had no worker at all."""
         self.claim = ""
@@ -151,18 +150,6 @@ class DaskCall(Future[Any]):
         self.fail(OutcomeUnknown(reason or f"{by} {self.tool} was lost"))
 
 
-_CALLS: WeakValueDictionary[str, DaskCall] = WeakValueDictionary()
-"""The calls of this kernel, by name."""
-
-
-def _note_start(event: tuple[float, Mapping[str, str]]) -> None:
-    """Note which worker began a call first. A client gets such an event as soon as one begins."""
-    call = _CALLS.get(event[1]["call"])
-    if call is not None:
-        call.worker = call.worker or event[1]["worker"]
-        call.begun.set()
-
-
 class DaskExecutor(Executor):
     """Runs calls on the cluster of a `distributed.Client`.
 
@@ -180,7 +167,8 @@ class DaskExecutor(Executor):
         self._calls: dict[str, tuple[DaskCall, Any]] = {}
         self._claims: deque[str] = deque()
         self._topic = f"jupyter-toolcall-{client.id}"
-        self._is_subscribed = False
+        self._looked = 0.0
+        """When the starts were read last, by the clock of the client's loop."""
         self._had_workers = False
 
     def submit(self, function: Callable[..., Any], /, *args: Any, **named: Any) -> Future[Any]:
@@ -203,11 +191,8 @@ class DaskExecutor(Executor):
         """Submit `function(sent_task)`, of a SentTask that takes these values from the cluster."""
         if self.client.status != "running":
             raise BrokenExecutor("its Dask client is closed, or has lost its scheduler")
-        if not self._is_subscribed:
-            self.client.subscribe_topic(self._topic, _note_start)
-            self._is_subscribed = True
         name = f"{sent_task.tool}-{uuid4().hex}"
-        call = _CALLS[name] = DaskCall(name, sent_task.tool, self)
+        call = DaskCall(name, sent_task.tool, self)
         sent = pickle.dumps(_Claimed(function, sent_task, name, self._topic, stay))
         passed = [{value.key: value.content for value in remote}, *(v.future for v in remote)]
         # A worker that cannot unpickle its task dies. So the task is to unpickle the call.
@@ -298,6 +283,9 @@ class DaskExecutor(Executor):
     async def _check_worker(self, call: DaskCall) -> None:
         """End a call whose worker is lost. One that has not begun goes to another worker."""
         workers: Any = None
+        # One look serves all calls that wait.
+        if not call.worker and asyncio.get_running_loop().time() - self._looked >= POLL:
+            await self._note_starts()
         with suppress(OSError):
             named = [call.worker] if call.worker else None
             workers = await self.client.scheduler.ncores(workers=named)
@@ -315,9 +303,24 @@ class DaskExecutor(Executor):
 
     async def _wait_for_start(self, call: DaskCall) -> None:
         """Wait a moment for the worker's name, of a call that one has begun."""
-        if self.client.status == "running":
-            with suppress(TimeoutError):
-                await asyncio.wait_for(call.begun.wait(), NOTE)
+        for _ in range(LOOKS):
+            if call.worker or self.client.status != "running":
+                return
+            await asyncio.sleep(NOTE / LOOKS)
+            await self._note_starts()
+
+    async def _note_starts(self) -> None:
+        """Note which worker began each call first.
+
+        The scheduler is asked: if it sent each start by itself, an end that follows within
+        milliseconds would wait for its next message.
+        """
+        self._looked = asyncio.get_running_loop().time()
+        with suppress(OSError):
+            for _, event in await self.client.scheduler.events(topic=self._topic):
+                call, _submitted = self._calls.get(event["call"], (None, None))
+                if call is not None:
+                    call.worker = call.worker or event["worker"]
 
     def claim(self, call: DaskCall) -> bool:
         """Claim a call in the kernel, so that it never begins; return False where it has begun."""
