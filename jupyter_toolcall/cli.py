@@ -31,7 +31,13 @@ from .session.verify_files import executes as verify_executes
 from .session.verify_files import verify
 from .storage import network_off
 from .storage.journal_file import journals_folder
-from .storage.notebook_files import NotebookSession, cell_sources, execute, saved_sessions
+from .storage.notebook_files import (
+    NotebookSession,
+    NotExecuted,
+    cell_sources,
+    execute,
+    saved_sessions,
+)
 from .storage.signatures import key_refusal
 from .teaching.exercise_proofs import exercise_code, prove
 
@@ -179,7 +185,12 @@ def _run(parsed: argparse.Namespace) -> int:
     if not _may_execute("run", [parsed.notebook], parsed.trust):
         return 2
     target = parsed.output or parsed.notebook.with_suffix(".executed.ipynb")
-    executed = execute(parsed.notebook)
+    try:
+        executed = execute(parsed.notebook)
+    except NotExecuted as error:
+        if error.printed:
+            print_text(error.printed, sys.stderr)
+        raise
     target.parent.mkdir(parents=True, exist_ok=True)
     executed.write(target)
     trust_notebook(target, exercise_code(target))

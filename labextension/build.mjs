@@ -3,24 +3,11 @@ import { writeFile } from 'node:fs/promises';
 import { build } from 'esbuild';
 import { minify } from 'terser';
 
-/** Names of our own properties that are shortened, besides those that begin with `_`: none is in a row, in the DOM or in a text. */
-const OWN = [
-  ...['element', 'paint', 'setState', 'setBusy', 'showError', 'canvasTop', 'exportAs', 'openEditDialog', 'openCallDialog', 'showCard', 'standard'],
-  ...['refusal', 'missedUpdate', 'lastUpdate', 'exactRequest', 'fullPreviews', 'unreadable', 'commandSent', 'editedCall', 'unfolded'],
-  ...['chosen', 'pastStep', 'isPast', 'lastStep', 'followsNewest', 'waitingCall', 'personTurn', 'toGuess', 'shownTurn'],
-  ...['branchList', 'renamedBranch', 'showsEqualCalls', 'kindCounts', 'spots', 'spotOf', 'failedCall', 'folded', 'parked'],
-  ...['stacks', 'stackOf', 'withoutResult', 'divider', 'anchor', 'strokes', 'fullLabel', 'narrow', 'reveal', 'isVisible'],
-  ...['followNewest', 'showIfItFits', 'showPart', 'wasDragged', 'isAfar', 'canvasHeight', 'heightOf', 'shortName', 'setSize', 'markNodes', 'buttonOfNode', 'handleKey', 'initial'],
-  ...['acts', 'among', 'fresh', 'isOpen', 'late', 'lent', 'most', 'panels', 'place', 'route', 'seen', 'setOpen', 'side', 'sides', 'speaks', 'taken', 'tip', 'ui', 'unchecked', 'way', 'world', 'wrong'],
-  ...['look', 'thin', 'newest', 'usual', 'described', 'hits', 'folds', 'stamp', 'signs', 'comparison', 'showMessage', 'menuEntries', 'icon', 'field', 'nodes', 'word', 'repaint', 'placed', 'guessed', 'settled', 'standing', 'pinned', 'seats', 'inGap', 'nullable', 'pitch', 'chip', 'points', 'arrow', 'route', 'edges', 'spot', 'refuse', 'setFocus', 'middles'],
-  ...['inSight', 'showPoint', 'drawSoon', 'painting', 'leftBranch', 'rightBranch', 'stack', 'fits', 'searched', 'grouping', 'isAway', 'groupNames', 'shorter', 'lineage', 'typeName', 'common', 'named', 'errors', 'elements', 'layout', 'source', 'refresh', 'options', 'group', 'copyText']
-];
-
 const TO = '../jupyter_toolcall/static/';
 const BROWSERS = ['es2022', 'chrome111', 'firefox113', 'safari16.4'];
 
 /** esbuild bundles and shortens our own names; terser makes the code another 3 % smaller. */
-async function script(name, format, own = OWN) {
+async function script(name, format) {
   const { outputFiles } = await build({
     entryPoints: [`src/${name}.ts`],
     write: false,
@@ -29,7 +16,7 @@ async function script(name, format, own = OWN) {
     target: 'es2022',
     minify: true,
     charset: 'utf8',
-    mangleProps: new RegExp(`^(_[a-z][a-zA-Z]*|${own.join('|')})$`),
+    mangleProps: /^_[a-z][a-zA-Z]*$/,
     legalComments: 'none'
   });
   const compress = { ecma: 2022, passes: 6, hoist_funs: true, pure_getters: true, unsafe_arrows: true, unsafe_methods: true };
@@ -43,6 +30,6 @@ const style = (from, name) =>
   build({ entryPoints: [`style/${from}.css`], outfile: `${TO}${name}.css`, bundle: true, minify: true, target: BROWSERS });
 
 await Promise.all([
-  ...[script('widget', 'esm'), script('page', 'iife'), script('session_table', 'esm', ['_'])],
+  ...[script('widget', 'esm'), script('page', 'iife'), script('session_table', 'esm')],
   ...[style('base', 'widget'), style('page', 'page'), style('session_table', 'session_table')]
 ]);

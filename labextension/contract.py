@@ -23,7 +23,7 @@ sys.path.insert(0, str(HERE.parent))
 
 from jupyter_toolcall.teaching.panel_rows import TeachingCommand, TeachingRow  # noqa: E402
 from jupyter_toolcall.view import contract as rows  # noqa: E402
-from jupyter_toolcall.view.icons import GLYPHS, ICONS  # noqa: E402
+from jupyter_toolcall.view.svg_shapes import SHAPES  # noqa: E402
 
 TARGET = HERE / "src" / "generated"
 EXTENSION_ROWS = {"TeachingRow": TeachingRow}
@@ -145,11 +145,14 @@ def contract() -> str:
 
 def icons() -> str:
     """The whole text of `icons.ts`."""
-    parts = (("ICONS", ICONS), ("GLYPHS", GLYPHS))
+    names = {"ICONS": "icons", "GLYPHS": "glyphs", "STATE_ICONS": "states"}
+    parts = ((name, SHAPES[key]) for name, key in names.items())
+    ring = json.dumps(SHAPES["icons"]["ready"][0])
     texts = (
-        f"export const {name} = {json.dumps(part, indent=2)} as const;\n" for name, part in parts
+        f"export const {name} = {json.dumps(part, indent=2).replace(ring, 'RING')} as const;\n"
+        for name, part in parts
     )
-    return "\n".join([HEAD, *texts])
+    return "\n".join([HEAD, f"const RING = {ring};\n", *texts])
 
 
 def main(arguments: list[str]) -> int:

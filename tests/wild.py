@@ -13,7 +13,6 @@ from typing import Any
 
 from jupyter_toolcall import Session, Toolbox
 from jupyter_toolcall.compare.alignment import CallPair, Comparison
-from jupyter_toolcall.compare.rendering import is_object
 from jupyter_toolcall.core.call_record import CallRecord
 from jupyter_toolcall.core.errors import CallError
 from jupyter_toolcall.core.events import Call
@@ -183,6 +182,7 @@ def _side(call: CallRecord | None, other: CallRecord | None, pair: CallPair, sid
     marks = [call.tool] if ("tool", "") in changed else []
     for name, value in call.arguments.items():
         if other is None or ("argument", name) in changed:
-            marks.append(value if is_object(value) else json.dumps(value, separators=(",", ":")))
+            named = name in call.uses
+            marks.append(value if named else json.dumps(value, separators=(",", ":")))
     objects = [getattr(each, side) for each in pair.objects] if not pair.shared else []
     return {"tool": call.tool, "marks": marks, "objects": [*filter(None, objects)]}

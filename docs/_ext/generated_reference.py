@@ -110,7 +110,7 @@ def providers() -> str:
     """Return where models come from as a table."""
     rows = []
     for name, each in PROVIDERS.items():
-        needs = [f"`pip install 'jupyter-toolcall[{each.extra}]'`"] if each.extra else []
+        needs = [f"`pip install './jupyter-toolcall[{each.extra}]'`"] if each.extra else []
         needs += [" or ".join(f"`{key}`" for key in each.keys)] if each.keys else []
         written = f"`{name}:{each.word}`" if each.word else f"`{name}`"
         rows.append([written, each.what, ", ".join(needs) or "nothing"])

@@ -27,6 +27,7 @@ from .events import (
 )
 from .input_round import InputRound
 from .json_data import at_path, replaced_at
+from .recorded_data import recorded
 from .secrets import MissingSecret
 
 _STATUS_PHRASES: Mapping[str, str] = {
@@ -134,6 +135,7 @@ class AskedCall:
         return self.by not in ("", "person")
 
 
+@recorded("runs_with")
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class CallRecord:
     """A call, as it stands at one entry of its branch.

@@ -16,6 +16,7 @@ from dataclasses import MISSING, dataclass, field, fields
 from typing import Any, Literal
 
 from .errors import BrokenJournal
+from .recorded_data import recorded
 
 Decision = Literal["approve", "edit", "reject", "answer"]
 DECISIONS: tuple[Decision, ...] = ("approve", "edit", "reject", "answer")
@@ -59,6 +60,7 @@ class Missing:
     producer: Producer = UNSAID
 
 
+@recorded("arguments")
 @dataclass(frozen=True, slots=True)
 class Call:
     """A tool call, as the model asked for it.
@@ -87,6 +89,7 @@ class Usage:
     written: int = 0
 
 
+@recorded("data", "variables")
 @dataclass(frozen=True, slots=True)
 class Data:
     """The result of a call is plain data (JSON-ready), and new values of session variables."""
@@ -117,6 +120,7 @@ class Made:
     is its result, has none."""
 
 
+@recorded("data", "unnamed")
 @dataclass(frozen=True, slots=True)
 class Many:
     """The result of a call holds objects: a list of them, or any JSON in which they stand.
@@ -155,6 +159,7 @@ class Interrupted:
     """Whether its tool had begun, or may have."""
 
 
+@recorded("requests", "state")
 @dataclass(frozen=True, slots=True)
 class InputNeeded:
     """A call needs input of the person before it goes on: it has no result yet.
@@ -179,6 +184,7 @@ WITHOUT_RESULT = (Failed, Interrupted, InputNeeded, Unknown)
 """The outcomes of a run that made nothing."""
 
 
+@recorded("schema")
 @dataclass(frozen=True, slots=True)
 class Output:
     """Something that a session is asked to make.
@@ -192,6 +198,7 @@ class Output:
     schema: Mapping[str, Any] = field(default_factory=dict)
 
 
+@recorded("outputs")
 @dataclass(frozen=True, slots=True)
 class Opened:
     """A session began, or its options changed: how calls are read, and what is at hand."""
@@ -221,6 +228,7 @@ class Asked:
     """How often it was asked before at the same place: each time begins a branch of its own."""
 
 
+@recorded("raw", "offered")
 @dataclass(frozen=True, slots=True)
 class Replied:
     """The model said something, and may have asked for calls.
@@ -247,6 +255,7 @@ class Replied:
     """Why it stopped before its end, for the person: `said` has it too."""
 
 
+@recorded("arguments")
 @dataclass(frozen=True, slots=True)
 class Decided:
     """Somebody decided on a call, or responded to a round of input of it.
@@ -269,6 +278,7 @@ class Decided:
     the forms, by request, and "reject" declines. 0: it decides on the call itself."""
 
 
+@recorded("arguments", "uses", "setters")
 @dataclass(frozen=True, slots=True)
 class Started:
     """A call is about to run: with these arguments, and on what they stand for by now."""
@@ -289,6 +299,7 @@ class Started:
     theirs, whichever call ends first."""
 
 
+@recorded("uses")
 @dataclass(frozen=True, slots=True)
 class Finished:
     """A call has its outcome.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Mapping
+from types import MappingProxyType
 from typing import Any, TypeVar
 
 from ..core import journal_entries
@@ -13,6 +14,7 @@ from .folds import Fold, S
 from .interrupts import Hold
 from .journal_entries import BROKEN, HEADER, VERSION, Entry, Label, Seal, When, name_by_json
 from .older_versions import Upgrade
+from .recorded_data import RecordedMapping, copied
 from .secrets import Secrets, hide_event_secrets
 
 Index = TypeVar("Index")
@@ -35,10 +37,8 @@ class Journal:
         self._write, self._seal = write, seal
         self._above: str | None = None
         """The entry of the line that was read, or written, last."""
-        self.texts: dict[str, Any] = {}
-        """Tool definitions and system texts, by digest."""
-        self.labels: dict[str, Label] = {}
-        """What branches are called, by the entry that each begins with; the latest holds."""
+        self._texts: dict[str, Any] = {}
+        self._labels: dict[str, Label] = {}
         self.secrets: Secrets | None = None
         """What is hidden in all that is added from now on; None where a file is only read."""
         self.version = 0
@@ -48,6 +48,16 @@ class Journal:
     def write_to(self, write: Write, seal: Seal | None = None) -> None:
         """From now on give new lines to `write` too, its own entries sealed."""
         self._write, self._seal, self._above = write, seal, None
+
+    @property
+    def texts(self) -> Mapping[str, Any]:
+        """Tool definitions and system texts, by digest."""
+        return RecordedMapping(self._texts)
+
+    @property
+    def labels(self) -> Mapping[str, Label]:
+        """What branches are called, by the entry that each begins with; the latest holds."""
+        return MappingProxyType(self._labels)
 
     def __len__(self) -> int:
         return len(self._entries)
@@ -217,20 +227,20 @@ class Journal:
         """Keep a text or a definition that entries refer to, without secrets; return its digest."""
         value = value if self.secrets is None else self.secrets.hide(value)
         known = digest("text", value)
-        if known not in self.texts:
+        if known not in self._texts:
             if self._write is not None:
                 self._write(journal_entries.text_line(known, value), "soon")
-            self.texts[known] = value
+            self._texts[known] = copied(value)
         return known
 
     def label(self, entry_id: str, label: Label) -> None:
         """Call the branch that begins with an entry so from now on. Raises UnknownEntry."""
         begins = self[entry_id].id
-        if self.labels.get(begins, Label()) == label:
+        if self._labels.get(begins, Label()) == label:
             return
         if self._write is not None:
             self._write(label.line(begins), "soon")
-        self.labels[begins] = label
+        self._labels[begins] = label
 
     def children(self, entry_id: str | None) -> tuple[str, ...]:
         """Return the ids of the entries that follow an entry, oldest first."""
@@ -291,7 +301,7 @@ class Journal:
         known = Journal() if known is None else known
         yield from (
             journal_entries.text_line(key, value)
-            for key, value in self.texts.items()
+            for key, value in self._texts.items()
             if key not in known.texts
         )
         above: str | None = None
@@ -310,11 +320,11 @@ class Journal:
         with Hold(firm=True):
             write, self._write = self._write, None
             try:
-                self.texts.update(other.texts)
+                self._texts.update(other.texts)
                 for entry in other:
                     # What is recorded has the name that it has.
                     self._insert(entry.parent, entry.event, entry.meta, entry.verified)
-                self.labels.update(other.labels)
+                self._labels.update(other.labels)
             finally:
                 self._write = write
 

@@ -16,6 +16,7 @@ from typing import Any, Literal
 from .digests import digest, encode
 from .errors import BrokenJournal, NewerJournal
 from .events import Decided, Event, Finished, Replied, Started, from_json, to_json
+from .recorded_data import recorded
 
 VERSION = 2
 """The version of the format, in journals on disk and in all that holds a journal's entries.
@@ -38,6 +39,7 @@ _SUM = re.compile(r',"sum":"([0-9a-f]{8})"}')
 _SEAL = re.compile(r',"seal":"([0-9a-f]{32})"}')
 
 
+@recorded("meta")
 @dataclass(frozen=True, slots=True)
 class Entry:
     """An event, and the entry that it follows. `meta` is not part of its name:

@@ -4,11 +4,19 @@ from __future__ import annotations
 
 import dataclasses
 import json
-from collections.abc import Iterable, Mapping
+import math
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
+from functools import partial
 from typing import Any
 
 from .interface_text import on_wire
+
+MARK = "$json"
+"""The only key of a mark, which stands for the JSON text under it: {"$json": "1.0"} is 1.0.
+`labextension/src/view/exact.ts` reads and writes marks too."""
+_LARGEST = (1 << 53) - 1
+"""The largest integer that JavaScript tells from its neighbors."""
 
 _DEFAULTS: dict[type, tuple[tuple[str, Any], ...]] = {}
 
@@ -29,26 +37,93 @@ def sendable_data(value: Any) -> Any:
     return json.loads(sendable(_READABLE.encode(value)) if "\\ud" in text else text)
 
 
+def unique_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """Return a JSON object from its pairs. Raises ValueError for a key that is there twice."""
+    data = dict(pairs)
+    if len(data) < len(pairs):
+        names = [name for name, _ in pairs]
+        repeated = next(name for name in names if names.count(name) > 1)
+        raise ValueError(f"the key {repeated!r:.60} is twice in one object; give it once")
+    return data
+
+
 def json_data(value: Any) -> Any:
     """Return dataclasses, mappings and lists as JSON-ready data, with every text as it is."""
-    return json.loads(_ENCODER.encode(value))
+    return json.loads(_PLAIN.encode(value))
 
 
-def changed_fields(value: Any) -> dict[str, Any]:
+def exact_data(value: Any) -> Any:
+    """Return JSON data in a form that a browser reads without changing it.
+
+    JavaScript rounds large integers, reads 1.0 as 1 and -0.0 as 0, and Jupyter sends no half of
+    a character: such a part is a mark, its JSON text under the key `$json`. So is a mapping that
+    looks like a mark.
+    """
+    match value:
+        case bool() | None:
+            return value
+        case int():
+            return value if abs(value) <= _LARGEST else _mark(value)
+        case float():
+            return _mark(value) if value.is_integer() or not math.isfinite(value) else value
+        case str():
+            return value if sendable(value) == value else _mark(value)
+        case Mapping():
+            if _is_mark(value) or any(sendable(key) != key for key in value):
+                return _mark(dict(value))
+            return {key: exact_data(part) for key, part in value.items()}
+        case list() | tuple():
+            return [exact_data(part) for part in value]
+    return value
+
+
+def from_exact(data: Any) -> Any:
+    """Return the JSON data that `exact_data`, or a panel, wrote.
+
+    Raises ValueError for a mark whose text is no JSON.
+    """
+    match data:
+        case dict() if _is_mark(data):
+            return json.loads(data[MARK])
+        case dict():
+            return {key: from_exact(part) for key, part in data.items()}
+        case list():
+            return [from_exact(part) for part in data]
+    return data
+
+
+def _mark(value: Any) -> dict[str, str]:
+    return {MARK: json.dumps(value, default=dict)}
+
+
+def _is_mark(data: Mapping[str, Any]) -> bool:
+    return len(data) == 1 and isinstance(data.get(MARK), str)
+
+
+def changed_fields(value: Any, write: Callable[[Any], Any] | None = None) -> dict[str, Any]:
     """Return the fields of a dataclass that have not their defaults, or the items of a mapping.
 
-    Texts of the interface are as a panel gets them.
+    Each is as `write` returns it: as a panel gets it, if it is not named.
 
     Raises TypeError for what is neither.
     """
     if isinstance(value, Mapping):
         return dict(value)
     return {
-        name: on_wire(item)
+        name: (write or wire_value)(item)
         for name, default in _DEFAULTS.get(type(value)) or field_defaults(type(value))
         if (item := getattr(value, name)) is not default and item != default
     }
 
+
+def wire_value(item: Any) -> Any:
+    """Return the value of a row's field as a panel gets it; a mapping holds JSON data by name."""
+    if isinstance(item, Mapping):
+        return {name: exact_data(part) for name, part in item.items()}
+    return on_wire(item)
+
+
+_PLAIN = json.JSONEncoder(default=partial(changed_fields, write=on_wire), check_circular=False)
 
 _ENCODER = json.JSONEncoder(default=changed_fields, check_circular=False)
 

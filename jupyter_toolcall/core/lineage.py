@@ -1,4 +1,4 @@
-"""Which object came from which: the graph of a branch, and its DOT."""
+"""Which object came from which: the graph of a branch."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from .call_record import CallRecord
 from .errors import UsageError
 from .state import State
-from .text import nearest, printable
+from .text import nearest
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,23 +48,6 @@ class Graph:
     def users(self, name: str, *, all: bool = False) -> tuple[str, ...]:
         """Return the objects that were made from one, the nearest first."""
         return _reach(name, self._children) if all else self._children.get(name, ())
-
-    @property
-    def source(self) -> str:
-        """The graph in Graphviz's language."""
-        lines = ["digraph lineage {", "  rankdir=LR;", "  node [shape=box, style=rounded];"]
-        lines += [f"  {quoted(node)};" for node in self.nodes]
-        lines += [
-            f"  {quoted(e.source)} -> {quoted(e.target)} [label={quoted(e.tool)}];"
-            for e in self.edges
-        ]
-        return "\n".join([*lines, "}", ""])
-
-
-def quoted(text: str) -> str:
-    """Return a text as a DOT string in which nothing is markup and nothing expands."""
-    escaped = printable(text).replace("\\", "\\\\").replace('"', '\\"')
-    return f'"{escaped}"'
 
 
 def lineage(state: State) -> Graph:

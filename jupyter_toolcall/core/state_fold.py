@@ -44,6 +44,7 @@ from .journal import Journal
 from .journal_entries import Entry
 from .json_data import at_path
 from .older_versions import OLDER
+from .recorded_data import RecordedMapping
 from .state import START, State
 
 
@@ -119,9 +120,9 @@ def _changes_of_result(
     if result_object(outcome) is not None:
         changes["returned"] = state.returned.add(call.id)
     if call.tool == SAVE and state.opened.outputs:
-        changes |= {"outputs": call.arguments, "done": True}
+        changes |= {"outputs": RecordedMapping(call.arguments), "done": True}
     if isinstance(outcome, Data) and outcome.variables:
-        changes["variables"] = state.variables.update(outcome.variables)
+        changes["variables"] = state.variables.updated(outcome.variables)
         changes["setters"] = state.setters.update(dict.fromkeys(outcome.variables, call.id))
         if keys or state.marked:
             changes["marked"] = state.marked.update(dict.fromkeys(outcome.variables, keys))
@@ -246,7 +247,12 @@ _OF_OWN_WORK = (
     *("last", "prompt", "asked_again", "turns_since", "calls_before"),
     *("reminded", "done", "outputs"),
 )
-_NOTHING_YET: Mapping[str, Any] = {"last": None, "reminded": False, "done": False, "outputs": {}}
+_NOTHING_YET: Mapping[str, Any] = {
+    "last": None,
+    "reminded": False,
+    "done": False,
+    "outputs": RecordedMapping({}),
+}
 
 
 def _open(state: State, opened: Opened) -> State:
@@ -344,7 +350,7 @@ def _with_calls(
             history=history,
             reply=said_first,
             secrets=reply.secrets,
-            missing=_missing(call.arguments, call.missing, state),
+            missing=_missing(call.arguments, call.missing, state) if call.missing else (),
             tokens=0 if index else tokens,
             by=by,
         )

@@ -4,6 +4,7 @@ progress bar, shown on a terminal and in a notebook.
 
 from __future__ import annotations
 
+import re
 import sys
 from collections.abc import Container, Iterable, Sequence
 from difflib import get_close_matches
@@ -13,14 +14,44 @@ LINES = "\n\t"
 """What a text of several lines keeps."""
 
 
+_INVISIBLE = re.compile(
+    "[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180d\u180f\u2800\u3164\ufe00-\ufe0f\uffa0"
+    "\U000e0100-\U000e01ef]"
+)
+"""Characters that show nothing, though `str.isprintable` holds: the default-ignorable ones of
+Unicode among them, such as fillers and variation selectors, and the empty pattern of Braille."""
+
+
+_EMOJI = "[\u2190-\u3299\U0001f000-\U0001faff]\ufe0f?"
+_JOINED_EMOJI = re.compile(f"({_EMOJI}(?:\u200d{_EMOJI})+|[\u2190-\u27bf]\ufe0f)")
+
+
 def printable(text: str, keep: str = "") -> str:
     """Return a text in which every character can be seen: `\\u001b` stands for ESC.
 
     Half a character (a lone surrogate) is an escape too, so the text can be encoded.
     """
-    if text.isprintable():
-        return text
-    return "".join(c if c.isprintable() or c in keep else f"\\u{ord(c):04x}" for c in text)
+    if "\u200d" in text or "\ufe0f" in text:
+        # What joins emoji to one can be seen by what it does: every second part is such an emoji.
+        parts = enumerate(_JOINED_EMOJI.split(text))
+        return "".join(part if n % 2 else _escaped(part, keep) for n, part in parts)
+    return _escaped(text, keep)
+
+
+def _escaped(text: str, keep: str) -> str:
+    if not text.isprintable():
+        text = "".join(c if c.isprintable() or c in keep else _code(c) for c in text)
+    return _INVISIBLE.sub(lambda match: _code(match[0]), text)
+
+
+def _code(character: str) -> str:
+    code = ord(character)
+    return f"\\u{code:04x}" if code <= 0xFFFF else f"\\U{code:08x}"
+
+
+def indented(text: str) -> str:
+    """Return the text of somebody else below lines of ours, none of which it can imitate."""
+    return "\n".join(f"    {line}" for line in printable(text, LINES).split("\n"))
 
 
 def print_text(text: object, file: TextIO | None = None) -> None:

@@ -15,7 +15,7 @@ from ..schemes.messages import Reply
 from ..schemes.scheme import completed
 from ..tools.invoke import error_text
 from ..tools.object_references import fits_in, references
-from ..tools.tool import Changed
+from ..tools.tool import Changed, parameters_schema
 from .cursor import Cursor
 from .decisions import answer_outcome
 from .input_rounds import may_resume, waits_for_input
@@ -107,7 +107,7 @@ def _named(cursor: Cursor, call: CallRecord) -> Uses:
         arguments = completed(cursor.context.scheme, call, tool, state)
     except CallError:
         arguments = dict(call.asked)
-    named = references(tool.parameters, arguments, fits_in(state.objects, state.plain))
+    named = references(parameters_schema(tool), arguments, fits_in(state.objects, state.plain))
     objects = ((argument, state.objects.get(name)) for argument, name in named)
     return {argument: made.producer for argument, made in objects if made is not None}
 

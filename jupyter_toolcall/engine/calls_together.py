@@ -6,11 +6,9 @@ reads, and how objects are numbered, goes by call order (`core/state_fold.py`).
 
 from __future__ import annotations
 
-import sys
 from collections import deque
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future
-from contextlib import contextmanager
 from contextvars import Context, copy_context
 from dataclasses import dataclass, field, replace
 from queue import Empty, SimpleQueue
@@ -24,10 +22,11 @@ from ..core.journal_entries import Entry
 from ..core.secrets import MissingSecret
 from ..core.state import NAME, State
 from ..schemes.scheme import completed
+from ..tools.captured_prints import set_prints, stream_proxies
 from ..tools.executors import CallThreads, never_runs
 from ..tools.invoke import TICK
 from ..tools.running_tool import Cancellation, NotBegun, set_cancellation
-from ..tools.tool_task import PrintsByCall, ToolTask, set_prints
+from ..tools.tool_task import ToolTask
 from .call_effects import call_effect
 from .cursor import Cursor, RunningCall
 from .execution import Execution, ToolExecution, milliseconds, stored_execution
@@ -149,7 +148,7 @@ def run_together(cursor: Cursor, calls: tuple[ReadyCall, ...]) -> Entry:
     Raises KeyboardInterrupt once all that had begun is recorded.
     """
     group = _CallsTogether(cursor, deque(calls))
-    with _prints_by_call():
+    with stream_proxies():
         try:
             return group.run()
         except KeyboardInterrupt:
@@ -157,17 +156,6 @@ def run_together(cursor: Cursor, calls: tuple[ReadyCall, ...]) -> Entry:
             raise
         finally:
             group.leave()
-
-
-@contextmanager
-def _prints_by_call() -> Iterator[None]:
-    streams = {name: vars(sys).get(name) for name in ("stdout", "stderr")}
-    try:
-        vars(sys).update({name: PrintsByCall(stream) for name, stream in streams.items()})
-        yield
-    finally:
-        # A tool may have done to them whatever it likes.
-        vars(sys).update(streams)
 
 
 @dataclass

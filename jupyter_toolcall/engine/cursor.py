@@ -19,6 +19,7 @@ from ..core.interface_text import t
 from ..core.journal import Journal
 from ..core.journal_entries import Entry
 from ..core.recorded_calls import ConsumedApprovals
+from ..core.recorded_data import copied
 from ..core.secrets import Hide, MissingSecret, Secrets
 from ..core.state import State, Step, next_step
 from ..core.state_fold import state_at
@@ -26,13 +27,20 @@ from ..core.text import nearest
 from ..engine import recovery
 from ..schemes.messages import Model, Request
 from ..schemes.requests import NOTHING, SentConversation, compose_request, conversation_fold
-from ..schemes.scheme import Offer, Scheme, completed, own_tool, unknown_tool
+from ..schemes.scheme import (
+    Offer,
+    Scheme,
+    asked_by_client,
+    completed,
+    own_tool,
+    unknown_tool,
+)
 from ..sources.table_sharing import Sharing, table_text
 from ..tools.tool import Tool
 from ..tools.toolbox import Toolbox
 from ..tools.value_display import Shows, reprs
 from ..tools.value_text import content_text
-from .approval_policy import Answer, Policy
+from .approval_policy import Answer, Policy, policy_decision
 from .execution import prepare_call
 from .hooks import SessionHooks
 from .named_data import NO_DATA, NamedData, named_data
@@ -184,7 +192,7 @@ class Cursor:
         return own_tool(name, self.offer if state is None else self.offer_in(state)), True
 
     def prepared(self, call: CallRecord, state: State) -> tuple[PreparedCall, bool]:
-        """Return a call that can run, and whether it is the scheme's own.
+        """Return a call that can run, and whether it is the scheme's own, which nobody decides on.
 
         Raises CallError, which says what is wrong with the call.
         """
@@ -207,6 +215,8 @@ class Cursor:
         context, (tool, of_scheme) = self.context, self._tool_and_owner(call.tool, state)
         if tool is None:
             raise unknown_tool(call.tool, context.toolbox, self.offer_in(state))
+        if of_scheme and call.asked_call.by_client:
+            tool, of_scheme = asked_by_client(tool), False
         if call.missing:
             raise state.missing(call.missing)
         asked = completed(context.scheme, call, tool, state)
@@ -235,7 +245,7 @@ class Cursor:
         """Return a call that can run, with plain data in place of its names."""
         context, variables = self.context, self._variables_read_by(tool, state)
         values = named.with_values(asked) if named.plain else asked
-        filled = values if call.edited else tool.fill(values, variables)
+        filled = values if call.edited else tool.fill(copied(values), copied(variables))
         arguments = named.with_names(filled, values, asked) if named.plain else filled
         inputs: ToolInputs | None = None
         missing: MissingSecret | None = None
@@ -275,7 +285,7 @@ class Cursor:
         revealed_variables = {
             name: reveal(value, state.marked.get(name) or ()) for name, value in variables.items()
         }
-        filled = values if call.edited else tool.fill(values, revealed_variables)
+        filled = values if call.edited else tool.fill(copied(values), copied(revealed_variables))
         return ToolInputs(filled, revealed_variables, named.plain, named.uses)
 
     def _variables_read_by(self, tool: Tool, state: State) -> dict[str, Any]:
@@ -383,10 +393,13 @@ class SessionContext:
         return self.executor if tool.executor is True else tool.executor or None
 
     def policy_answer(self, ready: PreparedCall) -> Answer:
-        """Return the policy's decision on a call, and its reason. A breakpoint comes first."""
+        """Return the policy's decision on a call, and its reason. A breakpoint comes first.
+
+        Raises UsageError for a policy that answers with no decision.
+        """
         if ready.tool.name in self.breakpoints:
             return "ask", t("You set a breakpoint on this tool.")
-        return self.policy(ready.tool, ready.judged_arguments)
+        return policy_decision(self.policy, ready.tool, ready.judged_arguments)
 
     def set_breakpoint(self, tool: str, on: bool = True) -> None:
         """Set a breakpoint on a tool, or remove it. Raises UsageError for an unknown one."""

@@ -6,7 +6,6 @@ new object, besides the result; where a call fails it is dropped.
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable, Mapping
 from concurrent.futures import Executor
 from dataclasses import dataclass
@@ -29,16 +28,18 @@ from ..core.events import (
 from ..core.interface_text import t
 from ..core.interrupts import attempt, interruptible
 from ..core.recorded_calls import recorded_call
+from ..core.recorded_data import copied
 from ..core.secrets import MissingSecret
 from ..core.state import State
 from ..core.state_fold import state_at
+from ..tools.captured_prints import Prints, capturing
 from ..tools.invoke import error_text, message_text
 from ..tools.object_references import Path, fits_in, replace_names
 from ..tools.object_types import kind_name
 from ..tools.remote_values import RemoteValue
 from ..tools.running_tool import InputRequired, NotBegun, OutcomeUnknown
-from ..tools.tool import Tool
-from ..tools.tool_task import Prints, TaskEnd, ToolTask
+from ..tools.tool import Tool, parameters_schema
+from ..tools.tool_task import TaskEnd, ToolTask
 from ..tools.toolbox import Toolbox
 from ..tools.value_copies import private, well_formed
 from ..tools.value_digests import content_digest
@@ -80,12 +81,12 @@ def prepare_call(
 
     try:
         checked = arguments if inputs is None else inputs.arguments
-        tool.check(checked, lambda name, types: _fitting(state, values, name, types))
+        tool.check(copied(checked), lambda name, types: _fitting(state, values, name, types))
     except CallError as error:
         # A marker may not fit where the value does.
         raise error if missing is None else missing from None
     fitting = fits_in(state.objects, state.plain)
-    named = replace_names(tool.parameters, arguments, note, fitting)
+    named = replace_names(parameters_schema(tool), arguments, note, fitting)
     previous = (state.instances.get(tool.instance) or "") if tool.instance else ""
     before = values.instance_digest(tool.instance, state) if tool.instance else ""
     setters = {name: state.setters.get(name) or "" for name in variables}
@@ -280,18 +281,12 @@ def _outcome_of(error: BaseException, ready: PreparedCall, state: State) -> Outc
 
 def _run(execution: ToolExecution, executor: Executor | None) -> tuple[Outcome, bool]:
     """Return the outcome of a call, and whether an interrupt came as it ended."""
-    task, printed = execution.task(), execution.printed
-    streams = {name: vars(sys).get(name) for name in ("stdout", "stderr")}
-    # One call of C code sets both streams, and no interrupt comes between the tool's end and the
-    # call that sets them back, whatever the tool has done to them.
-    try:
-        vars(sys).update(stdout=printed, stderr=printed)
+    with capturing(execution.printed):
+        task = execution.task()
         if executor is None:
             result = interruptible(task.result)
         else:
             end = run_on_executor(executor, task, execution.ready.tool.repeatable)
-    finally:
-        sys.__dict__.update(streams)
     if executor is None:
         return execution.outcome(result), False
     stopped = end.interrupted or isinstance(end.error, KeyboardInterrupt)
@@ -300,10 +295,12 @@ def _run(execution: ToolExecution, executor: Executor | None) -> tuple[Outcome, 
 
 def _values(ready: PreparedCall, copies: ArgumentCopies) -> dict[str, Any]:
     """Return what a tool's function is called with."""
-    inputs = ready.inputs or ToolInputs(ready.arguments, ready.variables)
-    arguments = private(inputs.arguments)[0] if inputs.plain else inputs.arguments
+    inputs: ToolInputs | PreparedCall = ready.inputs or ready
+    # Plain data that a name stands for may be more than JSON.
+    is_json = ready.inputs is None or not ready.inputs.plain
+    arguments = inputs.arguments if is_json else private(inputs.arguments)[0]
     values = ready.tool.check(arguments, copies.copy_of)
-    return {**values, "variables": dict(inputs.variables)} if ready.tool.reads else values
+    return {**values, "variables": inputs.variables} if ready.tool.reads else values
 
 
 def _task(

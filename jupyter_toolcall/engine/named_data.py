@@ -14,7 +14,7 @@ from ..core.events import Made, Uses
 from ..core.json_data import replaced_at
 from ..core.state import State
 from ..tools.object_references import Path, fits_plain, named_paths
-from ..tools.tool import Tool, unchanged
+from ..tools.tool import Tool, parameters_schema, unchanged
 from ..tools.value_copies import private, uncut_data
 from ..tools.value_text import StandsForText
 from .session_values import SessionValues
@@ -78,7 +78,7 @@ def named_data(
     tool: Tool, arguments: Mapping[str, Any], state: State, values: SessionValues
 ) -> NamedData:
     """Return the plain data that arguments name. Raises Absent for a value that is not at hand."""
-    names = named_paths(tool.parameters, arguments, fits_plain(state.plain))
+    names = named_paths(parameters_schema(tool), arguments, fits_plain(state.plain))
     if not names:
         return NO_DATA
     objects = {path: (name, state.objects[name]) for path, name in names.items()}

@@ -34,6 +34,7 @@ from ..tools.answer_types import (
 from ..tools.executors import AnyExecutor, executor_named
 from ..tools.object_references import kinds_of
 from ..tools.object_types import kind_name
+from ..tools.tool import parameters_schema
 from ..tools.toolbox import Toolbox
 from ..tools.value_copies import well_formed
 from ..tools.value_text import is_plain_input, shown_value
@@ -283,8 +284,8 @@ def _can_be_called(toolbox: Toolbox, opened: Opened) -> None:
         kind for kinds in made for kind in kinds or ()
     }
     for tool in toolbox:
-        for name in tool.parameters.get("required", ()) if not tool.receiver else ():
-            kinds = kinds_of(tool.parameters["properties"][name])
+        for name in parameters_schema(tool).get("required", ()) if not tool.receiver else ():
+            kinds = kinds_of(parameters_schema(tool)["properties"][name])
             if kinds and available.isdisjoint(kinds):
                 raise DefinitionError(
                     f"{tool.name}: the parameter {name!r} takes a {' or '.join(kinds)}, and there "

@@ -30,7 +30,7 @@ from ..core.events import (
 from ..core.journal_entries import Entry
 from ..core.state import State
 from ..tools.object_references import Path, fits_in, replace_names
-from ..tools.tool import Tool
+from ..tools.tool import Tool, parameters_schema
 
 
 @dataclass
@@ -249,7 +249,7 @@ def _arguments(
         return name_now or name
 
     renamed: Mapping[str, Any] = replace_names(
-        tool.parameters,
+        parameters_schema(tool),
         dict(arguments),
         again,
         fits_in(recorded_state.objects, recorded_state.plain),

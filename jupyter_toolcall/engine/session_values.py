@@ -29,6 +29,7 @@ from ..core.interrupts import attempt
 from ..core.journal import Journal
 from ..core.json_data import at_path, replaced_at
 from ..core.recorded_calls import RecordedCall, recorded_call
+from ..core.recorded_data import recorded
 from ..core.secrets import MissingSecret
 from ..core.state import NAME, State
 from ..core.text import nearest
@@ -49,6 +50,7 @@ UNTOLD = t("not reproducible")
 """Note on an object whose content has no digest, so another one may be taken for it."""
 
 
+@recorded("arguments", "variables", "plain", "uses")
 @dataclass(frozen=True, slots=True)
 class ToolInputs:
     """What a tool gets: arguments and session variables."""
@@ -61,6 +63,7 @@ class ToolInputs:
     """What produced it."""
 
 
+@recorded("state", "responses")
 @dataclass(frozen=True, slots=True)
 class Resumption:
     """What a call goes on with: the state of its last round of input, and the responses."""
@@ -71,6 +74,7 @@ class Resumption:
     """How many rounds of input it has had."""
 
 
+@recorded("arguments", "uses", "variables", "setters")
 @dataclass(frozen=True, slots=True)
 class PreparedCall:
     """A call that can run: its arguments as they will run, and all that they name."""

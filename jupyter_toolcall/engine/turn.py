@@ -32,7 +32,7 @@ from ..engine import recovery
 from ..models.retrying import uncut_reply
 from ..schemes.messages import Reply, Request
 from ..schemes.requests import recorded_reply, with_secret_values
-from ..tools.tool import Tool
+from ..tools.tool import Tool, parameters_schema
 from .call_effects import call_effect
 from .cursor import Cursor, RunningCall
 from .execution import Execution, execute_call, milliseconds
@@ -133,7 +133,7 @@ def _new_definitions(cursor: Cursor, request: Request, state: State) -> Mapping[
     def is_new(tool: Tool) -> bool:
         # A tool that takes other arguments is another one, such as `save` with other outputs.
         sent = journal.texts.get(state.sent.get(tool.name) or "")
-        return sent is None or bool(sent["parameters"] != hide(tool.parameters))
+        return sent is None or bool(sent["parameters"] != hide(parameters_schema(tool)))
 
     new = {tool.name: journal.remember(tool.definition()) for tool in request.tools if is_new(tool)}
     same = journal.texts.get(state.sent.get("") or "") == hide(request.system)
@@ -221,7 +221,8 @@ def start_of(
     `together` says whether calls before it run. A call that goes on after a round of input stays
     what it was.
     """
-    arguments = None if ready.arguments == call.asked else ready.arguments
+    arguments: Mapping[str, Any] | None = ready.arguments
+    arguments = None if arguments == call.asked else arguments
     tool, bound = ready.tool, ready.approval_digest if by_policy else ""
     together = together or (call.started is not None and call.started.together)
     return Started(

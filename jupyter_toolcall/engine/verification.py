@@ -98,7 +98,8 @@ def verify_cursor(cursor: Cursor) -> Verification:
 def _copy(context: SessionContext, path: tuple[Entry, ...]) -> SessionContext:
     """Return a new context: a journal of this branch alone, and the values from outside."""
     journal = Journal()
-    journal.texts.update(context.journal.texts)
+    for text in context.journal.texts.values():
+        journal.remember(text)
     for entry in path:
         journal.append(entry.parent, entry.event, entry.meta, entry.verified)
     journal.secrets = context.secrets

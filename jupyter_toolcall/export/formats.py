@@ -8,12 +8,11 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from ..core.errors import UsageError
-from ..core.lineage import lineage
 from ..core.secrets import hiding
 from ..core.text import nearest
-from ..engine.cursor import Cursor
 from ..tools.value_copies import well_formed
 from ..view.contract import Rows
+from ..view.session_graph import session_graph
 from ..view.svg import svg
 from .exported_session import ExportedSession
 from .file_marks import MARK, marked, write
@@ -28,9 +27,9 @@ def picture(rows: Rows) -> str:
     return f"{body}<!-- {MARK} -->\n{end}\n"
 
 
-def graph(cursor: Cursor) -> str:
-    """Return the lineage in Graphviz's language."""
-    return f"// {MARK}\n{lineage(cursor.state).source}"
+def graph(session: ExportedSession) -> str:
+    """Return the objects and calls in the DOT language."""
+    return f"// {MARK}\n{session_graph(session.cursor, session.rows).source}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,9 +53,9 @@ _ROWS = (
         lambda t: notebook(t.script(awaits=True)),
     ),
     Format("html", (".html", ".htm"), "one page to click through, offline", page),
-    Format("dot", (".dot", ".gv"), "the graph, for Graphviz", lambda t: graph(t.cursor)),
+    Format("dot", (".dot", ".gv"), "the graph, for Graphviz", graph),
     Format("svg", (".svg",), "the picture that the cell keeps", lambda t: picture(t.rows)),
-    Format("json", (".json",), "all of it as data", lambda t: as_json(t.cursor, t.rows)),
+    Format("json", (".json",), "all of it as data", lambda t: as_json(t.cursor, t.name)),
     Format(
         "messages",
         (".messages.json",),

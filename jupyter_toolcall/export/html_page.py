@@ -16,6 +16,7 @@ from ..core.errors import UsageError
 from ..core.json_data import sendable_data
 from ..view.contract import VERSION
 from ..view.contract_rows import SessionRow
+from ..view.graph import with_graph
 from ..view.saved_output import row_texts
 from ..view.svg import svg
 from ..view.text_summary import session_text
@@ -61,14 +62,16 @@ SESSION = """\
 def page(session: ExportedSession) -> str:
     """Return a session as HTML. Raises UsageError where the view was not built."""
     script, style = _static("page.js"), _static("widget.css") + _static("page.css")
-    rows = {"rows": row_texts(sendable_data(session.rows)), "version": VERSION}
+    # Drawn once, for the page and for its picture.
+    rows = with_graph(session.rows)
+    saved = {"rows": row_texts(sendable_data(rows)), "version": VERSION}
     return PAGE.format(
         policy=_policy(script, style),
         mark=MARK,
         title=escape(session.title),
         about=escape(" · ".join(_about(session))),
         style=style,
-        session=session_element(rows, svg(session.rows), session_text(session.rows)),
+        session=session_element(saved, svg(rows), session_text(rows)),
         script=script,
     )
 

@@ -27,7 +27,6 @@ from ..core.text import progress_bar
 from ..engine.cursor import Cursor
 from ..schemes.messages import Assistant, Message, Results, User
 from ..schemes.requests import NOTHING
-from ..view.contract import Rows
 from ..view.message_rows import Exchange, exchanges, replying_model, request_data
 from .file_marks import MARK
 
@@ -187,9 +186,8 @@ def document(cursor: Cursor, name: str) -> Document:
     )
 
 
-def as_json(cursor: Cursor, rows: Rows) -> str:
+def as_json(cursor: Cursor, name: str) -> str:
     """Return one branch of a session as JSON."""
-    name = next((row.name for row in rows.session), "")
     return json.dumps(asdict(document(cursor, name)), indent=1, ensure_ascii=False) + "\n"
 
 

@@ -18,7 +18,7 @@ from ..engine.cursor import Cursor
 from ..engine.named_data import named_data
 from ..engine.outdated import changed_tool_parts, recorded_tool_code
 from ..tools.object_references import fits_in, references
-from ..tools.tool import Resolve, Tool
+from ..tools.tool import Resolve, Tool, parameters_schema
 from ..tools.value_copies import is_frozen
 from .callees import Callee, callee_of
 from .code import MAIN, Code, Need, Unwritable, written
@@ -75,11 +75,11 @@ class LiveSession:
         tool = self._tool(call)
         state = self.cursor.state
         fits = fits_in(state.objects, state.plain)
-        named = dict(references(tool.parameters, call.arguments, fits))
+        named = dict(references(parameters_schema(tool), call.arguments, fits))
         try:
             values, names, kept = self._checked(tool, call.arguments)
         except (CallError, Absent):
-            return by_schema(tool.parameters, call.arguments, named, object_code)
+            return by_schema(parameters_schema(tool), call.arguments, named, object_code)
 
         keys: Keys = ()
         with contextlib.suppress(MissingSecret):

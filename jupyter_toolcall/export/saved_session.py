@@ -27,7 +27,7 @@ from ..schemes.scheme import Offer, Scheme
 from ..schemes.select import SELECT
 from ..sources.toolsets import toolset_function
 from ..tools.object_references import kinds_of, pattern
-from ..tools.tool import Tool
+from ..tools.tool import Tool, parameters_schema
 from ..tools.toolbox import Toolbox
 from .callees import Callee, method_of, of_function, shaped_by
 from .code import MAIN, Code, Need, Unwritable
@@ -143,7 +143,7 @@ class SavedSession:
             (argument, state.produced_object(producer)) for argument, producer in call.uses.items()
         )
         objects = {argument: state.name_of(made) for argument, made in known if made is not None}
-        schema = tool.parameters if tool else {}
+        schema = parameters_schema(tool) if tool else {}
         return by_schema(schema, call.arguments, objects, object_code, self._class)
 
     def _class(self, name: str) -> Code | None:

@@ -426,11 +426,14 @@ def _part_of(known: Journal, wanted: set[str]) -> Journal:
     for entry in reversed([*known]):
         if entry.id in wanted and entry.parent:
             wanted.add(entry.parent)
-    part.texts.update(known.texts)
+    for text in known.texts.values():
+        part.remember(text)
     for entry in known:
         if entry.id in wanted:
             part.append(entry.parent, entry.event, entry.meta, entry.verified)
-    part.labels.update({key: label for key, label in known.labels.items() if key in part})
+    for begins, label in known.labels.items():
+        if begins in part:
+            part.label(begins, label)
     # The other notebook may act on its approvals, or have done so since.
     part.mark_open_calls("copied")
     part.mark(ConsumedApprovals(part).unused(), "copied")

@@ -9,13 +9,14 @@ import contextlib
 import json
 import re
 import shlex
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from ..core.call_record import CallRecord
 from ..core.errors import ToolcallError, Unfinished, UsageError
+from ..core.json_data import unique_keys
 from ..core.state import AskModel
-from ..core.text import LINES, print_text, printable
+from ..core.text import indented, print_text, printable
 from ..engine import person_model as replying
 from ..engine.cursor import Cursor
 from ..engine.decisions import check_answer, unknown_outcome_reason
@@ -23,6 +24,8 @@ from ..engine.input_rounds import questions_text, waits_for_input
 from ..engine.person_model import YourTurn
 from ..session import recorded_decisions
 from ..session.session import Session
+from ..tools.object_references import fits_in, replace_names
+from ..tools.tool import parameters_schema
 from ..view.view_rows import all_rows
 from .panel_controller import PanelController
 
@@ -68,11 +71,16 @@ def fields(text: str) -> Any:
 
 
 def value(text: str) -> Any:
-    """Return a value that is written as JSON; any other text is itself."""
+    """Return a value that is written as JSON; any other text is itself.
+
+    Raises UsageError for JSON in which an object has a key twice.
+    """
     try:
-        return json.loads(text)
-    except ValueError:
+        return json.loads(text, object_pairs_hook=unique_keys)
+    except json.JSONDecodeError:
         return text
+    except ValueError as error:
+        raise UsageError(str(error)) from None
 
 
 # -- questions on the input line ---------------------------------------------------------------
@@ -83,10 +91,43 @@ KEEP = "[k]eep the recorded result, "
 UNKNOWN = " (outcome unknown: it had started; approve runs it again, answer says how it ended)"
 
 
-def call_line(call: CallRecord) -> str:
-    """Return a call as one line."""
-    listed = ", ".join(f"{key}={value!r}" for key, value in call.arguments.items())
-    return f"{call.id} {call.tool}({listed})"[:300] + UNKNOWN * (call.status == "unknown")
+LINE = 100
+"""Characters of a call on one line; a longer one has a line for each argument."""
+
+
+class _ObjectName(str):
+    """The name of an object among arguments: unlike a text of the same letters it has no quotes."""
+
+    __repr__ = str.__str__
+
+
+def call_text(cursor: Cursor, call: CallRecord) -> str:
+    """Return a call as a person reads it who decides on it: every argument, whole.
+
+    Texts are as in Python, so that no sign in them is hidden or ends a line. A name without quotes
+    is that of an object.
+    """
+    tool, state = cursor.tool_named(call.tool), cursor.state
+    schema: Mapping[str, Any] = parameters_schema(tool) if tool is not None else {}
+    fitting = fits_in(state.objects, state.plain)
+    named = replace_names(schema, call.arguments, lambda path, name: _ObjectName(name), fitting)
+    parts = [printable(f"{key}={value!r}") for key, value in named.items()]
+    head = printable(f"{call.id} {call.tool}(")
+    text = f"{head}{', '.join(parts)})"
+    if len(text) > LINE:
+        text = "\n".join([head, *(f"    {part}," for part in parts), ")"])
+    return text + UNKNOWN * (call.status == "unknown")
+
+
+def reasons(session: Session, call: CallRecord) -> tuple[list[str], str]:
+    """Return why a call waits and what it would do, or what it asks; and its recorded result, ""
+    where there is none."""
+    rows = all_rows(session.cursor, session.name).calls
+    row = next((row for row in rows if row.call == call.id and not row.branch), None)
+    about = [row.why, row.downstream] if row is not None else []
+    if waits_for_input(call):
+        about = [questions_text(call)]
+    return [*filter(None, about)], row.recorded if row is not None else ""
 
 
 def ask_by_input(session: Session, call: CallRecord, ask: Callable[[str], str]) -> None:
@@ -94,14 +135,11 @@ def ask_by_input(session: Session, call: CallRecord, ask: Callable[[str], str]) 
 
     An empty line decides nothing, and an error is printed. Raises KeyboardInterrupt for stop.
     """
-    rows = all_rows(session.cursor, session.name).calls
-    row = next((row for row in rows if row.call == call.id and not row.branch), None)
-    why, recorded = (row.why, row.recorded) if row is not None else ("", "")
-    choices = CHOICES.format(KEEP if recorded else "")
-    if waits_for_input(call):
-        why, choices = questions_text(call), INPUT
-    known = f"recorded result: {recorded}\n" if recorded else ""
-    line = ask(printable(f"{call_line(call)}\n{why}\n{known}{choices}", LINES)).strip()
+    about, recorded = reasons(session, call)
+    choices = INPUT if waits_for_input(call) else CHOICES.format(KEEP if recorded else "")
+    about += [f"recorded result: {recorded}"] if recorded else []
+    texts = [call_text(session.cursor, call), *map(indented, about)]
+    line = ask("\n".join([*texts, choices])).strip()
     try:
         _decide(session, call, bool(recorded), *line.partition(" ")[::2])
     except ToolcallError as error:
@@ -160,7 +198,7 @@ def turn_as_text(turn: YourTurn, cursor: Cursor, who: str = replying.YOU) -> str
     lines += [f"{each.tool or 'message'}: {each.text}" for each in turn.told]
     tools = filter(None, (cursor.tool_named(name) for name in turn.tools))
     for number, tool in enumerate(tools, 1):
-        names = ", ".join(tool.parameters.get("properties", {}))
+        names = ", ".join(parameters_schema(tool).get("properties", {}))
         lines.append(f"{number}. {tool.name}({names})  {tool.description}")
     return "\n".join(lines)
 
@@ -179,6 +217,8 @@ def demand_no_person(controller: PanelController) -> None:
     waiting, cursor = controller.session.pending, controller.session.cursor
     if waiting:
         call = waiting[0]
+        # The error is one line; what would be decided stands whole above it.
+        print_text(f"toolchat: this call waits:\n{call_text(cursor, call)}")
         if waits_for_input(call):
             raise Unfinished(
                 f"{call.tool} ({call.id}) asks for input, and this run has no person: run the "

@@ -10,6 +10,7 @@ import re
 import sys
 import tomllib
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -184,21 +185,59 @@ def settings_of(shell: Any) -> ToolChat:
     return settings
 
 
-def apply_project_settings(settings: ToolChat, table: Mapping[str, Any]) -> None:
-    """Change the settings that the person has not set to what a project's table says.
+def _stricter(name: str, own: Any, other: Any) -> Any:
+    """Return the stricter of two values of a setting that a project's file can only tighten.
 
-    Raises UsageError for what is none.
+    These are the settings that decide what runs unasked, for how long, and what a model is sent.
+    Raises UsageError for a value that is none.
     """
-    known = settings.trait_names(config=True)
-    if table.get("approve") == "all":
-        raise UsageError(
-            "[tool.jupyter-toolcall] approve = 'all' is not taken from a file, which would "
-            "approve for whoever opens its notebooks; say it in a cell or by %config"
-        )
-    for name, value in table.items():
-        # A person is asked before a server of the file is used (`sources/mcp_servers.py`).
-        if name == "mcp":
-            continue
+    if name == "approve":
+        return import_module("..engine.approval_policy", __package__).stricter_preset(own, other)
+    if name == "max_turns":
+        return min(own, other)
+    sharing = import_module("..sources.table_sharing", __package__)
+    if name == "share":
+        rules = [sharing.check_sharing(share) for share in (own, other)]
+        return sharing.strictest(rules).share
+    rules = [sharing.check_sharing("sample", columns) for columns in (own, other)]
+    return [*sharing.strictest(rules).withhold]
+
+
+TIGHTENED = ("approve", "max_turns", "share", "withhold")
+"""The settings that a project's file can only tighten. The others share nothing and run nothing:
+the model and the scheme that a person has not chosen, the language, calls that run together."""
+
+
+def apply_project_settings(settings: ToolChat, table: Mapping[str, Any]) -> str:
+    """Change the settings to what a project's table says; return what is ignored of it, in a line.
+
+    What the person has set stands. Of sharing and approval the stricter of both holds, since the
+    file may come from somebody else. Raises UsageError for what is no setting.
+    """
+    of_file = _checked_settings(settings, table)
+    ignored = list[str]()
+    for name, value in of_file.items():
+        own = getattr(settings, name)
+        if name in TIGHTENED:
+            setattr(settings, name, _stricter(name, own, value))
+            if name != "withhold" and getattr(settings, name) != value:
+                ignored.append(f"{name} = {value!r} (it stays {own!r})")
+        elif own == settings.traits()[name].default():
+            setattr(settings, name, value)
+    if not ignored:
+        return ""
+    return (
+        f"pyproject.toml: ignored {', '.join(ignored)}, since a project's file can only tighten "
+        "what runs unasked and what is shared; use an option of the cell, or %config"
+    )
+
+
+def _checked_settings(settings: ToolChat, table: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the settings of a project's table. Raises UsageError for what is none."""
+    known, checked = settings.trait_names(config=True), type(settings)()
+    # A person is asked before a server of the file is used (`sources/mcp_servers.py`).
+    of_file = {name: value for name, value in table.items() if name != "mcp"}
+    for name, value in of_file.items():
         if name == "mcp_servers":
             raise UsageError(
                 "[tool.jupyter-toolcall] mcp_servers is not taken from a file, which would start "
@@ -208,23 +247,41 @@ def apply_project_settings(settings: ToolChat, table: Mapping[str, Any]) -> None
             raise UsageError(
                 f"[tool.jupyter-toolcall] has no setting {name!r}; there are {', '.join(known)}"
             )
-        if getattr(settings, name) == settings.traits()[name].default():
-            try:
-                setattr(settings, name, value)
-            except TraitError:
-                wrong = f"[tool.jupyter-toolcall] {name} = {value!r} is of the wrong type"
-                raise UsageError(wrong) from None
+        try:
+            setattr(checked, name, value)
+        except TraitError:
+            wrong = f"[tool.jupyter-toolcall] {name} = {value!r:.80} is of the wrong type"
+            raise UsageError(wrong) from None
+    return {name: getattr(checked, name) for name in of_file}
 
 
 def project_settings(folder: Path) -> Mapping[str, Any]:
-    """Return `[tool.jupyter-toolcall]` of the nearest pyproject.toml; {} where there is none."""
-    for parent in (folder, *folder.parents):
-        file = parent / "pyproject.toml"
-        if file.is_file():
-            try:
-                data = tomllib.loads(file.read_text(encoding="utf-8"))
-            except (OSError, tomllib.TOMLDecodeError, UnicodeDecodeError):
-                return {}
-            table: Mapping[str, Any] = data.get("tool", {}).get("jupyter-toolcall", {})
-            return table
-    return {}
+    """Return `[tool.jupyter-toolcall]` of the nearest pyproject.toml; {} where there is none.
+
+    A file in a folder above only tightens it, so that a file below takes nothing of that away.
+    """
+    found = map(_project_table, (folder, *folder.parents))
+    tables = [table for table in found if table is not None]
+    merged = dict(tables[0]) if tables else {}
+    for table in tables[1:]:
+        for name in TIGHTENED:
+            if name in merged and name in table:
+                # What is no value is an error where it is applied.
+                with suppress(UsageError, TypeError):
+                    merged[name] = _stricter(name, merged[name], table[name])
+            elif name in table:
+                merged[name] = table[name]
+    return merged
+
+
+def _project_table(folder: Path) -> Mapping[str, Any] | None:
+    """Return the table of a folder's pyproject.toml; None where there is no such file."""
+    try:
+        data = tomllib.loads((folder / "pyproject.toml").read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return None
+    for key in ("tool", "jupyter-toolcall"):
+        data = data.get(key, {})
+        if not isinstance(data, dict):
+            return {}
+    return data

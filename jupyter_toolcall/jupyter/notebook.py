@@ -19,6 +19,7 @@ from typing import Any
 from IPython import get_ipython
 from IPython.display import display
 
+from ..core.digests import readable_json
 from ..core.errors import Absent, Lost, Stopped, ToolcallError, Unfinished
 from ..core.text import print_text
 from ..engine import person_model as replying
@@ -53,6 +54,8 @@ class Notebook:
     panels_connect: bool = False
     """A front end's panel has said hello in this kernel."""
     tasks: set[asyncio.Task[Any]] = field(default_factory=set)
+    _bound: dict[tuple[str, str], str] = field(default_factory=dict)
+    """Which version of each output its variable had last, by session and output."""
 
     # -- cells ----------------------------------------------------------------------------
 
@@ -179,14 +182,14 @@ class Notebook:
             await controller.resume()
         # Who only looks at something changes nothing; a large session takes seconds to save.
         if _shown(controller) != before:
-            self._leave(controller)
+            self._leave(controller, only_new=True)
 
-    def _leave(self, controller: PanelController) -> None:
-        """Leave the result in the cell, and the outputs in variables."""
+    def _leave(self, controller: PanelController, only_new: bool = False) -> None:
+        """Leave the result in the cell, and the outputs in variables; see `_bind`."""
         session = self.cells.keep(controller.session)
         self.controllers[session.name] = controller
         controller.save()
-        self._bind(session)
+        self._bind(session, only_new)
 
     def _saver(self, controller: PanelController, since: str, quiet: bool) -> Callable[[], None]:
         """Return what displays a session in this cell, and later brings that up to date."""
@@ -203,12 +206,21 @@ class Notebook:
 
         return save
 
-    def _bind(self, session: Session) -> None:
-        """Bind outputs; what was made in another kernel is not at hand before a replay."""
+    def _bind(self, session: Session, only_new: bool = False) -> None:
+        """Bind outputs; what was made in another kernel is not at hand before a replay.
+
+        With `only_new` a variable stays that has had this output already: where no cell runs, it
+        may be another agent's call that ended, and the person has assigned the variable since.
+        """
         values, state = session.cursor.context.values, session.state
-        for name in state.outputs:
+        for name, saved in state.outputs.items():
+            made = state.objects.get(saved) if isinstance(saved, str) else None
+            version = readable_json(saved) if made is None else made.digest
+            if only_new and self._bound.get((session.name, name)) == version:
+                continue
             try:
                 self.shell.user_ns.update(values.outputs(state, [name]))
+                self._bound[session.name, name] = version
             except Lost as error:
                 print_text(f"toolchat: the variable {name} is not set: {error}")
             except Absent:
@@ -306,14 +318,17 @@ def _send_nowhere(notice: object) -> None:
 
 @functools.cache
 def current_notebook() -> Notebook:
-    """Return this kernel's notebook."""
+    """Return this kernel's notebook. Loads the extension where `%load_ext` has not run yet."""
     shell = get_ipython()
+    # Else it would lack, for good, the settings and subcommands that the extension registers.
+    shell.extension_manager.load_extension("jupyter_toolcall")
     # Of VS Code, or of a Jupyter server.
     path = shell.user_ns.get("__vsc_ipynb_file__") or os.environ.get("JPY_SESSION_NAME", "")
     path = os.path.abspath(path) if path.endswith(".ipynb") else ""
     settings = settings_of(shell)
     folder = Path(path).parent if path else Path.cwd()
-    apply_project_settings(settings, project_settings(folder))
+    if ignored := apply_project_settings(settings, project_settings(folder)):
+        print_text(f"toolchat: {ignored}")
     return Notebook(shell, Cells(path), settings)
 
 

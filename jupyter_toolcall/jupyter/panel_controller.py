@@ -20,6 +20,7 @@ from pydantic import TypeAdapter, ValidationError
 
 from ..core import errors
 from ..core.branches import unchanged_summary
+from ..core.digests import digest
 from ..core.events import Decision, Outcome
 from ..core.interface_text import InterfaceText, joined, on_wire, t
 from ..core.secrets import MissingSecret
@@ -35,6 +36,7 @@ from ..engine.session_values import PreparedCall
 from ..models.named import Person
 from ..schemes.messages import Reply
 from ..session.session import Session
+from ..tools.arguments import plain_arguments
 from ..tools.running_tool import showing_progress
 from ..view import contract
 from ..view.contract import Command, Notice, Refused, Rows
@@ -322,7 +324,7 @@ class PanelController:
             case contract.Run() | contract.Step():
                 self.stepping, self._paused = isinstance(command, contract.Step), False
                 return True
-            case contract.Tidy() | contract.Compare() | contract.Export():
+            case contract.DrawGraph() | contract.Compare() | contract.Export():
                 self.updates.show(command)
             case contract.ShowRequest() | contract.ShowObject() | contract.ShowDifference():
                 # A value that a cluster has lost is computed again, which may take long.
@@ -413,6 +415,8 @@ class PanelController:
         with self.rate.lock:
             self.rate.puts_off = False
             self._send_update(*self._published)
+            if self.updates.view.graph_is_late and self.rate.interval:
+                self.rate.put_off()
 
     def _send_update(self, phase: Phase, status: str, detail: str, transient: str) -> None:
         rows = []
@@ -423,7 +427,7 @@ class PanelController:
         draft = self.draft if phase == "waiting" else ()
         row = session_row(self.session, phase, status, detail, draft)
         detail = joined("\n", filter(None, [row.detail, unsaved]))
-        row = replace(row, detail=detail, model=self.model, stepping=self.stepping)
+        row = replace(row, detail=detail, model=self.model)
         self.updates.publish(row, tuple(filter(None, rows)), transient)
 
     def stream(self, text: str) -> None:
@@ -550,8 +554,8 @@ def apply_command(session: Session, command: Command) -> Session:
             return session.keep_result(call, bound=bound, rest=rest)
         case contract.BeginNew():
             return session.begin_new()
-        case contract.Edit(call, arguments, bound, reason):
-            return _decided(session, call, bound, "edit", arguments=arguments, reason=reason)
+        case contract.Edit():
+            return _edited(session, command)
         case contract.Reject(call, bound, reason):
             return _decided(session, call, bound, "reject", reason=reason)
         case contract.Answer(call, result, bound, reason):
@@ -561,7 +565,7 @@ def apply_command(session: Session, command: Command) -> Session:
             return session.replay(call)
         case contract.Fork(call):
             return session.fork(call)
-        case contract.AskAgain(turn):
+        case contract.Ask(turn):
             return session.fork(entry_before_reply(session.cursor, turn))
         case contract.Checkout(branch):
             return session.fork(branch)
@@ -590,15 +594,32 @@ def _demand_open(session: Session, call_id: str) -> None:
         raise errors.NotYourTurn(t("This call has run already."))
 
 
+def _edited(session: Session, edit: contract.Edit) -> Session:
+    """Run a call with the arguments that a person changed; an edit of nothing is an approval."""
+    record = session.state.call(edit.call)
+    is_open = edit.call in session.state.open
+    shown = session.cursor.arguments_to_run(record) if is_open else record.arguments
+    merged = {**shown, **edit.arguments}
+    arguments = plain_arguments({key: merged[key] for key in merged if key not in edit.left_out})
+    # Equal in Python are 1, 1.0 and True too; a digest tells them apart.
+    changes = digest("arguments", arguments) != digest("arguments", dict(shown))
+    decision: Decision | None = "edit" if changes else "approve" if is_open else None
+    more: dict[str, Any] = {"arguments": arguments} if changes else {}
+    return _decided(session, edit.call, edit.bound, decision, reason=edit.reason, **more)
+
+
 def _decided(
-    session: Session, call_id: str, bound: str, decision: Decision, **more: Any
+    session: Session, call_id: str, bound: str, decision: Decision | None, **more: Any
 ) -> Session:
-    """Decide on an open call; on a call that has its result, on another branch."""
-    if call_id in session.state.open:
+    """Decide on a call as it was shown; on one that has its result, on another branch.
+
+    Without a decision such a call stays as it is. Raises NotYourTurn where it was shown otherwise.
+    """
+    if decision is not None and call_id in session.state.open:
         return session.decide(call_id, decision, bound=bound, **more)
     call = session.state.call(call_id)
     if bound != call.approval_digest:
         raise errors.NotYourTurn(
             f"call {call.id} is {call.status} by now; look at it and decide again"
         )
-    return session.decide_anew(call_id, decision, **more)
+    return session if decision is None else session.decide_anew(call_id, decision, **more)

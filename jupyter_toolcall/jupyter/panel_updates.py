@@ -14,15 +14,6 @@ from ..engine.decisions import waiting_calls
 from ..engine.hooks import ExtensionRow
 from ..engine.person_model import Phase, Written, person_turn
 from ..session.session import Session
-from ..view.branch_rows import CURRENT
-from ..view.call_object_rows import (
-    BranchView,
-    call_key,
-    draw_previews,
-    ending,
-    full_preview,
-    objects_by_row,
-)
 from ..view.comparison_rows import (
     UNASKED,
     ComparisonUpdates,
@@ -36,20 +27,28 @@ from ..view.contract import (
     Compare,
     Delta,
     Displayed,
+    DrawGraph,
     Export,
     Exported,
+    Look,
     Notice,
     Rows,
     ShowDifference,
     Shown,
     ShowObject,
     ShowRequest,
-    Tidy,
     Whole,
 )
-from ..view.contract_rows import SessionRow
-from ..view.graph_layout import Layout, tidied
+from ..view.contract_rows import CURRENT, SessionRow
 from ..view.message_rows import request_json
+from ..view.object_rows import (
+    BranchView,
+    call_key,
+    draw_previews,
+    ending,
+    full_preview,
+    objects_by_row,
+)
 from ..view.view_rows import ViewRows
 
 STATUS: dict[Phase, str] = {
@@ -61,8 +60,6 @@ STATUS: dict[Phase, str] = {
     "stopped": t("Stopped"),
     "failed": t("Failed"),
 }
-Look = Tidy | Compare | ShowRequest | ShowObject | ShowDifference | Export
-"""The commands that ask to see something, and change nothing."""
 
 
 @dataclass
@@ -100,25 +97,27 @@ class PanelUpdates:
             self.send_whole()
         else:
             continues = status.phase in ("thinking", "running")
-            self._send_delta(self._with_comparisons(rows, continues))
+            rows = self._with_comparisons(rows, continues)
+            self._send_delta(self.view.with_graph(rows, continues))
 
     def draw_previews(self) -> None:
         """Draw the previews that the next update needs: a value's own code runs now, not then."""
         cursor = self.session().cursor
         draw_previews(BranchView(cursor, cursor.state))
 
-    def send_whole(self, layout: Layout | None = None) -> None:
-        """Send all rows; what has a place in `layout` keeps it."""
+    def send_whole(self) -> None:
+        """Send all rows."""
         self._number = 0
         status = self._status_with_transient()
-        rows = self.view.whole(self.session().cursor, status, self.extensions, layout)
+        rows = self.view.whole(self.session().cursor, status, self.extensions)
         self.comparisons.start_over()
-        self.send(Whole(self._with_comparisons(rows)))
+        self.send(Whole(self.view.with_graph(self._with_comparisons(rows))))
 
     def greet(self) -> None:
         """Send all rows to a panel that connects."""
         self.comparisons.clear()
-        self.send_whole(self.view.layout if self.view.head == self.session().head else None)
+        self.view.window = DrawGraph()
+        self.send_whole()
 
     def whole(self) -> Rows:
         """Return all rows as a notebook keeps them, without sending them."""
@@ -144,11 +143,9 @@ class PanelUpdates:
         """Send what a person asked to see. Raises UsageError where there is none."""
         session, view = self.session(), self.view
         match look:
-            case Tidy():
-                status = self._status_with_transient()
-                rows = view.whole(session.cursor, status, self.extensions, view.layout)
-                edges = [(use.object, call.object) for call in rows.calls for use in call.uses]
-                self.send_whole(tidied(view.layout, edges))
+            case DrawGraph():
+                view.window = look
+                self._send_delta(view.with_graph(Rows()))
             case Compare(on=True):
                 self._compare(_sides(session, look))
             case Compare():
@@ -201,7 +198,7 @@ class PanelUpdates:
         heads = {side for side in sides if side not in ("", CURRENT)}
         if not heads <= self.view.branch_views.keys():
             self.view.wanted |= heads
-            self.send_whole(self.view.layout)
+            self.send_whole()
         if not heads <= self.view.branch_views.keys():
             raise UsageError("that branch can't be compared: it is out of view, or lies ahead")
         if sides == UNASKED and compared_with(self.view.branches) is None:

@@ -198,6 +198,7 @@ def terminal_update(shown: int) -> str:
     decisions = import_module("..engine.decisions", __package__)
     rounds = import_module("..engine.input_rounds", __package__)
     call_line = import_module(".client_view", __package__).call_line
+    reasons = import_module(".input_line", __package__).reasons
     session = NotebookHost(current_notebook(), _serving().name).controller().session
     cursor, hide = session.cursor, session.cursor.context.hide
     waiting = [
@@ -206,7 +207,8 @@ def terminal_update(shown: int) -> str:
             "tool": call.tool,
             "arguments": hide(dict(call.arguments)),
             "by": call.asked_call.by or "the model",
-            "asks": rounds.questions_text(call) if rounds.waits_for_input(call) else "",
+            "asks": rounds.waits_for_input(call),
+            "about": [hide(text) for text in reasons(session, call)[0]],
             "bound": decisions.current_approval_digest(
                 cursor, session.state.call(call.id), session.state
             ),

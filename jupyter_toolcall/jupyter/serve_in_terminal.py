@@ -19,7 +19,8 @@ from pathlib import Path
 from typing import Any
 
 from ..core.errors import Unfinished
-from ..core.text import print_text, printable, progress_bar
+from ..core.json_data import exact_data, unique_keys
+from ..core.text import indented, print_text, printable, progress_bar
 from ..storage.notebook_files import NotExecuted, cell_sources, read_notebook
 
 POLL = 0.3
@@ -159,18 +160,26 @@ class Terminal:
 
     def _decide(self, call: Mapping[str, Any]) -> None:
         arguments = json.dumps(call["arguments"], indent=2, ensure_ascii=False)
-        print_now(f"\n{call['by']} asks for {call['tool']}\n{arguments}")
-        if call["asks"]:
-            print_now(f"{call['tool']} asks you: {call['asks']}")
+        # A client chooses its name, and a server its question: neither adds a line of ours.
+        print_now("\n" + printable(f"{call['by']} asks for {call['tool']}") + f"\n{arguments}")
+        for text in call["about"]:
+            print_now(indented(text))
         choice = self.ask(INPUT if call["asks"] else CHOICES).strip().lower()[:1]
-        command = self._command(choice)
+        command = self._command(choice, call["arguments"])
         if command is None:
             return
         command |= {"call": call["call"], "bound": call["bound"]}
         self.kernel.value(f"{_SERVE_MODULE}.terminal_decision({json.dumps(command)!r})")
 
-    def _command(self, choice: str) -> dict[str, Any] | None:
+    def _command(self, choice: str, arguments: Mapping[str, Any]) -> dict[str, Any] | None:
         """Return the command of a choice; for no valid one print the reason, and return None."""
+        try:
+            return self._decision(choice, arguments)
+        except ValueError as error:
+            print_now(str(error))
+            return None
+
+    def _decision(self, choice: str, arguments: Mapping[str, Any]) -> dict[str, Any] | None:
         match choice:
             case "a":
                 return {"type": "approve"}
@@ -178,11 +187,14 @@ class Terminal:
                 return {"type": "reject", "reason": self.ask("Reason: ")}
             case "n":
                 text = self.ask("Result as JSON: ")
-                return {"type": "answer", "result": _json(text, text), "reason": ""}
+                result = exact_data(_json(text, text))
+                return {"type": "answer", "result": result, "reason": ""}
             case "e":
                 changed = _json(self.ask("All arguments as JSON: "), None)
                 if isinstance(changed, dict):
-                    return {"type": "edit", "arguments": changed, "reason": ""}
+                    left_out = [name for name in arguments if name not in changed]
+                    exact = {name: exact_data(value) for name, value in changed.items()}
+                    return {"type": "edit", "arguments": exact, "left_out": left_out, "reason": ""}
                 print_now('arguments are a JSON object, such as {"shape": "SLICES"}')
             case _:
                 print_now("please answer a, e, n or r")
@@ -191,6 +203,6 @@ class Terminal:
 
 def _json(text: str, default: Any) -> Any:
     try:
-        return json.loads(text)
-    except ValueError:
+        return json.loads(text, object_pairs_hook=unique_keys)
+    except json.JSONDecodeError:
         return default

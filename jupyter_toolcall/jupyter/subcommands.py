@@ -23,7 +23,7 @@ from ..storage.value_store import megabytes, value_store
 from . import mcp_commands
 from .cells import Cells
 from .extensions import registrations
-from .input_line import arguments, call_line, fields, value
+from .input_line import arguments, call_text, fields, value
 
 Result = Session | Comparison | None
 """The session where a line continued one; a comparison is displayed, all else is printed."""
@@ -87,7 +87,7 @@ def _only_call(session: Session, words: list[str], command: str) -> str:
 def _status(session: Session, words: list[str]) -> Result:
     print_text(session._repr_mimebundle_()["text/plain"])
     for call in session.pending:
-        print_text(f"  waits: {call_line(call)}")
+        print_text(f"  waits: {call_text(session.cursor, call)}")
     return None
 
 
@@ -287,7 +287,8 @@ _COMMANDS: Mapping[str, Callable[[Session, list[str]], Result]] = {
     **{"approve": _approve, "edit": _edit, "reject": _reject, "answer": _answer, "keep": _keep},
     **{"say": lambda session, words: session.reply(" ".join(words)).run(), "call": _call_tool},
     **{"replay": _replay, "fork": lambda session, words: session.fork(_named(session, words))},
-    **{"branch": _branch, "checkout": _checkout, "diff": _diff, "why": _why, "export": _export},
+    **{"branch": _branch, "checkout": _checkout, "diff": _diff, "why": _why},
+    **{"export": _export, "dot": lambda session, _: print_text(session.graph.source)},
 }
 _OTHERS = ("sessions", "values", "models", "config", "help")
 """The subcommands that are about no session."""
@@ -316,9 +317,9 @@ _HELP = """\
   branch NAME                rename the branch that is shown
   branch --hide|--show NAME  hide a branch, or show it again; nothing is deleted
   checkout BRANCH            show another branch, and continue there
-  diff [BRANCH [BRANCH]]     compare two branches; without a name, the one that is shown with
-                             the one that it left
+  diff [BRANCH [BRANCH]]     compare two branches; without names, the shown one and its source
   why NAME                   the calls that made an object or an output, and their code
+  dot                        print the graph of objects and calls in the DOT language
   export PATH [--to FORMAT]  write the session as py, ipynb, html, dot, svg, json or messages
 """
 

@@ -53,12 +53,21 @@ class UpdateRate:
         if self.interval:
             self._credit = min(BURST, self._credit + (now - self._counted) / self.interval)
         self._counted = now
-        self.puts_off = self.interval > 0 and self._credit < 1
-        if self.puts_off:
-            self._start()
+        self.puts_off = False
+        if self.interval > 0 and self._credit < 1:
+            self.put_off()
         else:
             self._credit -= 1
         return not self.puts_off
+
+    def put_off(self) -> None:
+        """Let an update be sent later: with the next one, or by the thread."""
+        self.puts_off = True
+        if self._ended is None:
+            self._ended = threading.Event()
+            # The kernel keeps in the context for which cell a message is.
+            run, ended = contextvars.copy_context().run, self._ended
+            threading.Thread(target=run, args=(self._send_late, ended), daemon=True).start()
 
     @contextmanager
     def steady(self) -> Iterator[None]:
@@ -80,13 +89,6 @@ class UpdateRate:
         if self._ended is not None:
             self._ended.set()
             self._ended = None
-
-    def _start(self) -> None:
-        if self._ended is None:
-            self._ended = threading.Event()
-            # The kernel keeps in the context for which cell a message is.
-            run, ended = contextvars.copy_context().run, self._ended
-            threading.Thread(target=run, args=(self._send_late, ended), daemon=True).start()
 
     def _send_late(self, ended: threading.Event) -> None:
         while not ended.wait(self.interval):

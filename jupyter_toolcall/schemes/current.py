@@ -28,7 +28,7 @@ from ..tools.object_references import (
     takes_own_names,
     takes_values,
 )
-from ..tools.tool import Tool
+from ..tools.tool import Tool, parameters_schema
 from ..tools.toolbox import Toolbox
 from .messages import Result
 from .save_tool import reminder, save_tools
@@ -75,7 +75,7 @@ class Current(Scheme):
             for kind in kinds
         }
         save = (
-            replace(tool, parameters=takes_own_names(tool.parameters))
+            replace(tool, parameters=takes_own_names(parameters_schema(tool)))
             for tool in save_tools(state, toolbox)
         )
         return Offer(
@@ -203,7 +203,7 @@ def views(toolbox: Toolbox) -> Mapping[str, Tool]:
 
 
 def _view_schema(tool: Tool) -> dict[str, Any]:
-    schema: dict[str, Any] = dict(takes_own_names(tool.parameters))
+    schema: dict[str, Any] = dict(takes_own_names(parameters_schema(tool)))
     if receiver := tool.receiver:
         properties, required = schema.pop("properties", {}), schema.pop("required", ())
         schema["properties"] = {k: v for k, v in properties.items() if k != receiver}
@@ -282,7 +282,7 @@ def _with_object_names(call: CallRecord, tool: Tool, state: State) -> dict[str, 
         return plain and saved(state, call).get(text) in state.plain
 
     asked = dict(call.asked)
-    arguments: dict[str, Any] = replace_names(tool.parameters, asked, object_named, fitting)
+    arguments: dict[str, Any] = replace_names(parameters_schema(tool), asked, object_named, fitting)
     return arguments
 
 

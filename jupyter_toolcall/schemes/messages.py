@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from ..core.events import Call, Usage
+from ..core.recorded_data import recorded
 from ..tools.tool import Tool
 
 
@@ -25,6 +26,7 @@ class User:
     secrets: tuple[str, ...] = field(default=(), compare=False, repr=False)
 
 
+@recorded("raw")
 @dataclass(frozen=True, slots=True)
 class Assistant:
     """A message of the model. `raw` is the provider's own content, sent back as it is."""
@@ -63,6 +65,7 @@ class Results:
 Message = User | Assistant | Results
 
 
+@recorded("parameters")
 @dataclass(frozen=True, slots=True)
 class Sent:
     """A tool's definition as it was first sent: `turn` counts the replies before that request."""
@@ -73,6 +76,7 @@ class Sent:
     parameters: Mapping[str, Any]
 
 
+@recorded("newest")
 @dataclass(frozen=True, slots=True)
 class Request:
     """One request to a model: what it is sent, and what a provider needs to send it well.
@@ -130,6 +134,7 @@ class Attempt:
     waited: float = 0
 
 
+@recorded("raw")
 @dataclass(frozen=True, slots=True)
 class Reply:
     """What a model returned for a request.

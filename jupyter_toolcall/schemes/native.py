@@ -13,7 +13,7 @@ from ..core.errors import CallError, UsageError
 from ..core.events import Call
 from ..core.state import OWN_NAME, State
 from ..tools.arguments import writable_call
-from ..tools.tool import Tool
+from ..tools.tool import Tool, parameters_schema
 from ..tools.toolbox import Toolbox
 from . import xml_writer
 from .messages import Assistant, Message, Reply, Result, Results, User, call_id
@@ -129,7 +129,7 @@ def _call(call_id: str, call: WrittenCall, tools: dict[str, Tool], state: State)
 
 def _values(call: WrittenCall, tool: Tool, state: State) -> dict[str, Any]:
     """Return the values that the texts stand for. Raises ValueError, which names the parameter."""
-    schema, values = tool.parameters, dict[str, Any]()
+    schema, values = parameters_schema(tool), dict[str, Any]()
     for parameter in call.parameters:
         name, more = parameter.name, schema.get("additionalProperties")
         part = schema.get("properties", {}).get(name, more)

@@ -19,7 +19,7 @@ from ..core.secrets import Hide, Secrets
 from ..core.state import State
 from ..core.state_fold import state_at
 from ..tools.arguments import writable_call
-from ..tools.tool import Tool
+from ..tools.tool import Tool, parameters_schema
 from ..tools.toolbox import Toolbox
 from ..tools.value_copies import well_formed
 from .messages import Assistant, Message, Reply, Request, Results, Sent, User
@@ -53,7 +53,7 @@ def recorded_reply(
         calls,
         reply.stop,
         reply.usage,
-        reply.raw if calls == tuple(reply.calls) else None,
+        reply.raw if reply.raw is not None and calls == tuple(reply.calls) else None,
         offered,
         reply.thought,
         said=well_formed(reply.said),
@@ -232,7 +232,7 @@ def _news(
         if before is None or before.description == tool.description:
             continue
         # A tool that takes other arguments is sent again as a whole.
-        if before.parameters != tool.parameters:
+        if before.parameters != parameters_schema(tool):
             continue
         lines = (line for line in tool.description.splitlines() if line not in sent.lines)
         new = [line for line in lines if line.strip() and not _was_sent(line, state, offer)]

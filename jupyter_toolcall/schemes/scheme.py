@@ -11,7 +11,7 @@ from __future__ import annotations
 import json
 from abc import abstractmethod
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
 from typing import Any, Protocol
 from weakref import WeakKeyDictionary
@@ -24,7 +24,7 @@ from ..core.state import NAME, State
 from ..core.text import nearest, shortened_text
 from ..tools.object_references import kinds_of
 from ..tools.object_types import receiver_types
-from ..tools.tool import Tool
+from ..tools.tool import Tool, parameters_schema
 from ..tools.toolbox import Toolbox
 from ..tools.value_copies import short_texts
 from .messages import Message, Reply, Result
@@ -178,13 +178,22 @@ def completed(scheme: Scheme, call: CallRecord, tool: Tool, state: State) -> dic
 
 def receivers(tool: Tool) -> tuple[str, ...]:
     """Return the types whose objects a tool is a function of, as its schema has them."""
-    schema = tool.parameters.get("properties", {}).get(tool.receiver, {})
+    schema = parameters_schema(tool).get("properties", {}).get(tool.receiver, {})
     return kinds_of(schema) or (tool.kind,)
 
 
 def own_tool(name: str, offer: Offer) -> Tool | None:
     """Return a tool of the scheme itself by name; None if it has none of that name."""
     return next((tool for tool in offer.own if tool.name == name), None)
+
+
+def asked_by_client(tool: Tool) -> Tool:
+    """Return a tool of the scheme itself as a client of the served session may ask for it.
+
+    The session's model needs nobody's leave to select tools or to save. A client that does so
+    changes what the model works with, or a variable of the notebook: it asks as for any effect.
+    """
+    return replace(tool, read_only=False)
 
 
 def unknown_tool(name: str, toolbox: Toolbox, offer: Offer) -> CallError:

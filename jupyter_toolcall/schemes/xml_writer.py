@@ -17,7 +17,7 @@ from xml.sax.saxutils import escape
 from ..core.events import Call
 from ..tools.arguments import parse_arguments, parse_json
 from ..tools.object_references import NAME_OR_TEXT, kinds_of
-from ..tools.tool import Tool
+from ..tools.tool import Tool, parameters_schema
 from ..tools.toolbox import Toolbox
 from .messages import Result
 from .xml_elements import elements
@@ -294,7 +294,7 @@ def _described(name: str, tools: Sequence[Tool]) -> Iterator[str]:
 
 
 def _parameters(tool: Tool) -> Iterator[str]:
-    schema, spelled = tool.parameters, set[str]()
+    schema, spelled = parameters_schema(tool), set[str]()
     for name, part in schema.get("properties", {}).items():
         known = part if isinstance(part, Mapping) else {}
         attributes = _attributes(
@@ -327,7 +327,7 @@ def calls_block(calls: Iterable[Call], find: Callable[[str], Tool | None]) -> st
 
 def _call(call: Call, tool: Tool | None) -> Iterator[str]:
     name, function = pair(tool) if tool else (call.tool, call.tool)
-    schema: Schema = tool.parameters if tool else {}
+    schema: Schema = parameters_schema(tool) if tool else {}
     yield f"  <tool-call tool={quoted(name)} function={quoted(function)}>"
     for key, data in call.arguments.items():
         text = written(data, types(schema.get("properties", {}).get(key), schema.get("$defs", {})))

@@ -11,13 +11,21 @@ from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ..compare.alignment import Comparison
-from ..core.branches import branches, current_branch, entry_named, hide_branch, name_branch
+from ..compare.alignment import Comparison, compare
+from ..core.branches import (
+    branch_named,
+    branches,
+    current_branch,
+    entry_named,
+    forked_from,
+    hide_branch,
+    name_branch,
+)
 from ..core.call_record import CallRecord
 from ..core.errors import UsageError
 from ..core.events import Decision, Usage
 from ..core.journal import Journal
-from ..core.lineage import Graph, lineage
+from ..core.lineage import lineage
 from ..core.state import State
 from ..engine import (
     calls_by_program,
@@ -38,8 +46,8 @@ from ..tools.executors import AnyExecutor
 from ..tools.toolbox import Toolbox
 from ..view.message_rows import Exchange, exchanges
 from ..view.saved_output import mime_bundle
+from ..view.session_graph import SessionGraph, session_graph
 from ..view.view_rows import all_rows
-from .compared_branches import came_out, diff
 
 if TYPE_CHECKING:
     from ..export.provenance import Explanation
@@ -530,9 +538,9 @@ class Session:
         return tuple(exchanges(self.cursor))
 
     @property
-    def graph(self) -> Graph:
-        """The lineage of this branch's objects."""
-        return lineage(self.state)
+    def graph(self) -> SessionGraph:
+        """The objects and calls as a graph: a picture in a notebook, DOT, or networkx."""
+        return session_graph(self.cursor, all_rows(self.cursor, self.name))
 
     @property
     def text(self) -> str:
@@ -568,7 +576,7 @@ class Session:
         Raises:
             UsageError: There is no such object; the message has the nearest name.
         """
-        graph = self.graph
+        graph = lineage(self.state)
         return graph.deps(graph.known(name), all=all)
 
     def users(self, name: str, *, all: bool = False) -> tuple[str, ...]:
@@ -581,7 +589,7 @@ class Session:
         Raises:
             UsageError: There is no such object; the message has the nearest name.
         """
-        graph = self.graph
+        graph = lineage(self.state)
         return graph.users(graph.known(name), all=all)
 
     def why(self, name: Any) -> Explanation:
@@ -614,7 +622,7 @@ class Session:
 
     def came_out(self) -> Comparison:
         """Compare a replay, on the right, with the branch that it repeats, on the left."""
-        return came_out(self.cursor)
+        return _came_out(self.cursor)
 
     def diff(self, other: Session | str | None = None) -> Comparison:
         """Compare this branch with another one, call by call and object by object.
@@ -622,7 +630,7 @@ class Session:
         `other` is a session, or the name or head of a branch; None is the branch that this
         one left. What stands on the left is the other. Raises UsageError where there is none.
         """
-        return diff(self.cursor, other.cursor if isinstance(other, Session) else other)
+        return _diff(self.cursor, other.cursor if isinstance(other, Session) else other)
 
     # -- files -----------------------------------------------------------------------
 
@@ -712,3 +720,35 @@ def id_of(call: Any) -> str:
     if not isinstance(call_id, str):
         raise UsageError(f"{call!r:.60} is no call; give one of session.calls, or its id")
     return call_id
+
+
+def _diff(cursor: Cursor, other: Cursor | str | None) -> Comparison:
+    """Return how another branch, on the left, differs from the one of a cursor.
+
+    The other is that of a cursor, of a name, or (None) the one that this one left. Raises
+    UsageError where there is none.
+    """
+    journal, name = cursor.context.journal, current_branch(cursor.context.journal, cursor.head).name
+    if isinstance(other, Cursor):
+        theirs = current_branch(other.context.journal, other.head).name
+        theirs = f"{theirs} (other)" if theirs == name and other.head != cursor.head else theirs
+        return compare(other, cursor, (theirs, name))
+    branch = (
+        forked_from(journal, cursor.head)
+        if other is None
+        else branch_named(journal, cursor.head, other)
+    )
+    return compare(Cursor(cursor.context, branch.head), cursor, (branch.name, name))
+
+
+def _came_out(cursor: Cursor) -> Comparison:
+    """Return how a replay, on the right, differs from what was recorded.
+
+    Raises UsageError for a session that is no replay.
+    """
+    entries = cursor.replay_queue.entries
+    if not entries:
+        raise UsageError(
+            "this session is no replay; session.replay(fresh=True).run() runs every call again"
+        )
+    return compare(Cursor(cursor.context, entries[-1].id), cursor, ("recorded", "now"))

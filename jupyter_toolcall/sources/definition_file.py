@@ -12,6 +12,7 @@ from typing import Any, Literal, get_args
 from urllib.parse import urlsplit
 
 from ..core.errors import CallError, DefinitionError
+from ..core.json_data import unique_keys
 from ..core.secrets import hiding
 from ..core.text import nearest
 from ..tools.arguments import MAX_DEPTH, is_too_deep
@@ -148,7 +149,7 @@ def _loaded(source: Any) -> Any:
             raise DefinitionError(f"{where} cannot be read: {error}") from None
     try:
         text = source if isinstance(source, str) else json.dumps(source, allow_nan=False)
-        data = json.loads(text, object_pairs_hook=_unique_keys, parse_constant=_no_constant)
+        data = json.loads(text, object_pairs_hook=unique_keys, parse_constant=_no_constant)
     except RecursionError:
         raise DefinitionError(_too_deep(where)) from None
     except (TypeError, ValueError) as error:
@@ -165,13 +166,6 @@ def check_depth(data: Any, where: str) -> Any:
 
 def _too_deep(where: str) -> str:
     return f"{where}: is nested deeper than {MAX_DEPTH} levels"
-
-
-def _unique_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    names = [name for name, _ in pairs]
-    if twice := [name for name in names if names.count(name) > 1]:
-        raise ValueError(f"the key {twice[0]!r:.60} is twice")
-    return dict(pairs)
 
 
 def _no_constant(name: str) -> Any:

@@ -67,7 +67,7 @@ def from_mcp(
 
     Raises:
         UsageError: for a server that is none of these, and where the SDK is not installed
-            (`pip install 'jupyter-toolcall[mcp]'`).
+            (the extra `mcp`).
         DefinitionError: where the server cannot be reached, and for a glob that fits no tool.
 
     Example:

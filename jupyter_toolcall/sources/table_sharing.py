@@ -8,7 +8,7 @@ in a prompt, `table_text` is all that a model is sent of a table.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, get_args
 
@@ -68,9 +68,14 @@ def check_sharing(share: str, withhold: Any = ()) -> Sharing:
 def sharing_of(toolbox: Toolbox, otherwise: Sharing) -> Sharing:
     """Return what a toolbox shares: the strictest of its toolsets `tables`, or `otherwise`."""
     sources = (getattr(source, "sharing", None) for source in toolbox.sources)
-    rules = [each for each in sources if isinstance(each, Sharing)] or [otherwise]
-    share = min((each.share for each in rules), key=get_args(Share).index)
-    return Sharing(share, tuple(dict.fromkeys(name for each in rules for name in each.withhold)))
+    rules = [rule for rule in sources if isinstance(rule, Sharing)]
+    return strictest(rules or [otherwise])
+
+
+def strictest(rules: Sequence[Sharing]) -> Sharing:
+    """Return what all of the rules share: the strictest mode, and no column that one withholds."""
+    share = min((rule.share for rule in rules), key=get_args(Share).index)
+    return Sharing(share, tuple(dict.fromkeys(name for rule in rules for name in rule.withhold)))
 
 
 # -- the text of a table ------------------------------------------------------------------------

@@ -79,11 +79,15 @@ class Executed:
 
 
 class NotExecuted(Unfinished):
-    """A notebook could not be executed to its end. `reason` is why, without the file's path."""
+    """A notebook could not be executed to its end.
 
-    def __init__(self, path: Path, reason: str) -> None:
+    `reason` is why, without the file's path; `printed` is what the cell that failed printed.
+    """
+
+    def __init__(self, path: Path, reason: str, printed: str = "") -> None:
         super().__init__(f"{path}: {reason}")
         self.reason = reason
+        self.printed = printed
 
 
 @contextmanager
@@ -373,7 +377,7 @@ def _run_cells(
         except NoSuchKernel as error:
             raise NotExecuted(path, f"this computer has no kernel {error.name!r:.80}") from None
         except CellControlSignal as error:
-            raise NotExecuted(path, _reason(error)) from None
+            raise NotExecuted(path, _reason(error), _printed_before_error(code)) from None
         except DeadKernelError:
             kernel_stderr.seek(0)
             raise NotExecuted(
@@ -437,6 +441,13 @@ def _reason(error: Exception) -> str:
     if getattr(error, "ename", "") in _names(ToolcallError):
         return _first_line(getattr(error, "evalue", ""), 300)
     return _last_line(str(error))
+
+
+def _printed_before_error(cells: Sequence[Any]) -> str:
+    """Return what the cell that failed printed, such as the call that waits for a person."""
+    failed = [cell for cell in cells if any(o.output_type == "error" for o in cell.outputs)]
+    outputs = failed[-1].outputs if failed else []
+    return "".join(o.text for o in outputs if o.output_type == "stream").rstrip()
 
 
 def _names(cls: type[ToolcallError]) -> set[str]:

@@ -30,7 +30,7 @@ from ..schemes.select import SELECT
 from ..session.session import Session
 from ..tools.arguments import plain_arguments, wrong_arguments
 from ..tools.object_references import fits_in, references
-from ..tools.tool import Tool
+from ..tools.tool import Tool, parameters_schema
 from ..tools.value_copies import plain_data
 from .panel_rows import Guess, GuessRow, Mark, TeachingRow
 
@@ -220,7 +220,7 @@ def _problems(cursor: Cursor, name: str, arguments: dict[str, Any]) -> dict[str,
     problems = {
         path: f"there is no object {object_name}"
         for path, object_name in references(
-            tool.parameters, arguments, fits_in(state.objects, state.plain)
+            parameters_schema(tool), arguments, fits_in(state.objects, state.plain)
         )
         if object_name not in state.objects
     }
@@ -378,7 +378,7 @@ def _meaning(before: Cursor, name: str, arguments: Mapping[str, Any]) -> Mapping
     complete = _completed(before, tool, arguments)
     if tool.name == SELECT and isinstance(complete.get("tools"), list):
         return {**complete, "tools": sorted(map(str, complete["tools"]))}
-    properties = tool.parameters.get("properties", {})
+    properties = parameters_schema(tool).get("properties", {})
     defaults = {key: part["default"] for key, part in properties.items() if "default" in part}
     for each in ({**defaults, **complete}, complete):
         # The types of a tool may run any code, which gets a name here in place of an object.

@@ -7,12 +7,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any, Literal
+from typing import Literal
 
 from ..core.interface_text import t
 from ..engine.hooks import ExtensionRow
 from ..engine.person_model import Written, YourTurn
-from ..view.contract_rows import Text
+from ..view.contract_rows import Json, Text
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,7 +92,7 @@ class Guess:
     """Guess what the model does next: a call of this tool, or with "" none."""
 
     tool: str = ""
-    arguments: Mapping[str, Any] = field(default_factory=dict)
+    arguments: Mapping[str, Json] = field(default_factory=dict)
     type: Literal["guess"] = "guess"
 
 

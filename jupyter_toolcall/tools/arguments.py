@@ -6,9 +6,11 @@ arguments may hold anything.
 
 from __future__ import annotations
 
+import functools
 import json
 import math
-from collections.abc import Callable, Collection, Iterator, Mapping
+import re
+from collections.abc import Callable, Collection, Mapping
 from functools import cached_property
 from typing import Any
 
@@ -19,8 +21,11 @@ from ..core.digests import encode
 from ..core.errors import CallError, DefinitionError
 from ..core.events import Call
 from ..core.interface_text import joined, t
+from ..core.json_data import unique_keys
+from ..core.recorded_data import RecordedMapping, copied
 from ..core.state import NAME
 from ..core.text import nearest
+from .lossless_validation import lossless_validator
 from .object_types import strict_dict
 from .tool import Check, Resolve
 from .value_copies import well_formed
@@ -55,7 +60,7 @@ def parse_json(text: str) -> Any:
     try:
         data = json.loads(
             text,
-            object_pairs_hook=_unique_keys,
+            object_pairs_hook=unique_keys,
             parse_constant=_refuse_constant,
             parse_float=_finite,
         )
@@ -66,15 +71,6 @@ def parse_json(text: str) -> Any:
         raise ValueError("the arguments hold half of a Unicode character") from None
     except RecursionError:
         raise ValueError(_TOO_DEEP) from None
-    return data
-
-
-def _unique_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    data = dict(pairs)
-    if len(data) < len(pairs):
-        names = [name for name, _ in pairs]
-        repeated = next(name for name in names if names.count(name) > 1)
-        raise ValueError(f"the arguments have the key {json.dumps(repeated)[:80]} twice")
     return data
 
 
@@ -191,28 +187,16 @@ def _short_name(name: object) -> str:
 # -- validation ---------------------------------------------------------------------------
 
 
-class LazySchema(Mapping[str, Any]):
+class LazySchema(RecordedMapping):
     """A JSON Schema that is computed when it is first read: a toolbox may have thousands."""
 
     def __init__(self, compute: Callable[[], dict[str, Any]]) -> None:
         self._compute = compute
 
     @cached_property
-    def _schema(self) -> dict[str, Any]:
+    def _data(self) -> Mapping[str, Any]:  # type: ignore[override]
         schema: dict[str, Any] = well_formed(self._compute())
         return schema
-
-    def __getitem__(self, key: str) -> Any:
-        return self._schema[key]
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._schema)
-
-    def __len__(self) -> int:
-        return len(self._schema)
-
-    def __repr__(self) -> str:
-        return repr(self._schema)
 
 
 _NO_SCHEMA = (PydanticSchemaGenerationError, PydanticUserError, TypeError, RecursionError)
@@ -252,9 +236,13 @@ def _check_has_schema(annotation: Any, name: str, title: str) -> None:
 def argument_check(adapter: TypeAdapter[Any], title: str, names: Collection[str]) -> Check:
     """Return the `check` of a tool; `names` are the arguments that an error lists."""
 
+    validator = functools.cache(lambda: lossless_validator(adapter))
+
     def check(arguments: Mapping[str, Any], resolve: Resolve) -> dict[str, Any]:
         try:
-            checked: dict[str, Any] = adapter.validate_python(dict(arguments), context=resolve)
+            checked: dict[str, Any] = validator().validate_python(
+                copied(arguments), context=resolve
+            )
         except ValidationError as error:
             raise wrong_arguments(title, _problems(error, names)) from None
         return checked
@@ -262,15 +250,21 @@ def argument_check(adapter: TypeAdapter[Any], title: str, names: Collection[str]
     return check
 
 
+_FUNCTION = re.compile(r"function-(before|after|wrap|plain)\[")
+
+
 def _problems(error: ValidationError, names: Collection[str]) -> dict[str, str]:
     """Return what is wrong with each argument, as the model or the person at the form reads it."""
     problems: dict[str, str] = {}
     for detail in error.errors(include_url=False):
-        path = ".".join(str(part) for part in detail["loc"]) or "arguments"
+        # A choice of a union that a function checks has no name of its own.
+        parts = (str(part) for part in detail["loc"])
+        path = ".".join(part for part in parts if not _FUNCTION.match(part)) or "arguments"
         problem = detail["msg"].removeprefix("Value error, ")
         if detail["type"] == "extra_forbidden":
-            is_inside = len(detail["loc"]) > 1
-            problem = "there is no such argument" if is_inside else unknown_argument(path, names)
+            problem = unknown_argument(path, names)
+        elif detail["type"] == "unknown_key" and "names" in (context := detail["ctx"]):
+            problem = unknown_argument(str(detail["loc"][-1]), context["names"])
         # A message that begins with an object's name keeps its capital letter.
         is_name = NAME.match(problem)
         problem = problem if is_name else problem[:1].lower() + problem[1:]

@@ -253,7 +253,9 @@ def by_object_name(annotation: Any, kinds: Kinds) -> Any:
         return _class_by_object_name(origin, kinds)
     if isinstance(origin, type) and issubclass(origin, Mapping):
         # An object is no key: the name that stands for it would not be followed.
-        return types.GenericAlias(origin, (parts[0], by_object_name(parts[1], kinds)))
+        return types.GenericAlias(
+            origin, (parts[0], *(by_object_name(part, kinds) for part in parts[1:]))
+        )
     if origin is not None and origin is not Literal and parts:
         return types.GenericAlias(origin, tuple(by_object_name(part, kinds) for part in parts))
     if isinstance(annotation, type):

@@ -35,7 +35,16 @@ from .object_types import (
     receiver_types,
     returned_type,
 )
-from .tool import Changed, CheckAnswer, Origin, Resolve, Tool, accepted, tool_options
+from .tool import (
+    Changed,
+    CheckAnswer,
+    Origin,
+    Resolve,
+    Tool,
+    accepted,
+    parameters_schema,
+    tool_options,
+)
 from .tool_version import version_with
 
 Parameter = inspect.Parameter
@@ -145,7 +154,7 @@ def _typed_tool(
     description, notes = _documentation(docstring)
     fields = {p.name: _field(p, cls, notes) for p, cls in zip(parameters, types, strict=True)}
     adapter, schema = arguments_adapter(title, fields)
-    names = [*([receiver] if receiver else ()), *fields]
+    names = [*([receiver] if receiver else ()), *schema.get("properties", ())]
     return Tool(
         name=title,
         description=description,
@@ -354,7 +363,7 @@ def _methods(cls: type) -> Iterator[tuple[str, Any]]:
 def _with_receiver(tool: Tool, cls: type, kinds: Kinds) -> Tool:
     """Return a method's tool, with the argument that names the object it works on."""
     kind, check_rest, method = kind_name(cls), tool.check, tool.function
-    properties = tool.parameters.get("properties", {})
+    properties = parameters_schema(tool).get("properties", {})
     if kind in properties:
         raise DefinitionError(
             f"{tool.name}: the parameter {kind!r} is named as its own type; rename it"
@@ -370,7 +379,7 @@ def _with_receiver(tool: Tool, cls: type, kinds: Kinds) -> Tool:
     properties = {kind: receiver_schema(kind, tuple(names)), **properties}
     return replace(
         tool,
-        parameters={**tool.parameters, "properties": properties},
+        parameters={**parameters_schema(tool), "properties": properties},
         kind=kind,
         receiver=kind,
         check=check,

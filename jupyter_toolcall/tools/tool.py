@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any, TypeVar, overload
 
 from ..core.errors import DefinitionError
+from ..core.recorded_data import recorded
 from .executors import AnyExecutor, executor_named
 from .object_references import kinds_in
 from .running_tool import InputResponse
@@ -57,6 +58,7 @@ def accepted(result: Any, resolve: Resolve) -> None:
     """Accept any result: the `check_answer` of a tool whose annotation says nothing."""
 
 
+@recorded("parameters", "variables", "pinned")
 @dataclass(frozen=True, slots=True)
 class Tool:
     """Something that a model can call.
@@ -161,7 +163,7 @@ class Tool:
     @property
     def takes(self) -> tuple[str, ...]:
         """The types of object that its arguments name, in the order of the arguments."""
-        return tuple(dict.fromkeys(kinds_in(self.parameters)))
+        return tuple(dict.fromkeys(kinds_in(parameters_schema(self))))
 
     def parts(self) -> Mapping[str, str]:
         """Return the digests of the code that it runs: of its own function (""), of each helper.
@@ -180,6 +182,15 @@ class Tool:
             "description": self.description,
             "parameters": dict(self.parameters),
         }
+
+
+def parameters_schema(tool: Tool) -> Mapping[str, Any]:
+    """Return the JSON Schema of a tool's parameters itself, to read: a copy each time costs more.
+
+    Foreign code gets `tool.parameters`, which is a copy.
+    """
+    schema: Mapping[str, Any] = vars(Tool)["parameters"].uncopied(tool)
+    return schema
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,130 +6,23 @@ that one, what cannot be pickled becomes an error that names it, on the side whe
 
 from __future__ import annotations
 
-import io
 import pickle
-import sys
-import threading
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
-from contextvars import Context, ContextVar, copy_context
+from contextvars import Context, copy_context
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any
 
 from ..core.errors import Absent, CallError, NotRun
 from ..core.interrupts import attempt, class_name
+from .captured_prints import Prints, capturing
 from .invoke import error_text, invoke, iterator_items
 from .json_structure import structure_of
 from .object_types import Kinds, leaf_kind, registered_kind
 from .running_tool import InputRequired, OutcomeUnknown
-from .value_copies import well_formed
 from .worker_code import check_code, dumps, sent_code
 
 if TYPE_CHECKING:
     from .tool import Tool
-
-PRINTS = 4_000
-"""Characters of a tool's prints that are kept."""
-
-
-class Prints(io.TextIOBase):
-    """Keeps the beginning of what is printed. A tool may close it: what follows is kept too."""
-
-    def __init__(self) -> None:
-        self._parts: list[str] = []
-        self._room = PRINTS
-
-    def writable(self) -> bool:
-        return True
-
-    def write(self, text: str) -> int:
-        # Also of a class of its own, whose methods may raise, it becomes a plain text.
-        text = str.__str__(text)
-        if self._room > 0:
-            self._parts.append(text if len(text) <= self._room else f"{text[: self._room]}…\n")
-            self._room -= len(text)
-        return len(text)
-
-    def close(self) -> None:
-        """Stay open, since the tool's own prints may follow."""
-
-    def text(self) -> str:
-        return well_formed("".join(self._parts))
-
-
-_PRINTS: ContextVar[Prints | None] = ContextVar("prints", default=None)
-
-
-def set_prints(prints: Prints) -> None:
-    """Let `PrintsByCall` write to `prints`, in this context and in its copies."""
-    _PRINTS.set(prints)
-
-
-class PrintsByCall(io.TextIOBase):
-    """The stream of calls that run together: what one prints goes to the `Prints` of its context.
-
-    What prints outside of their contexts, such as a thread that a tool started, goes on to the
-    stream that this one replaces.
-    """
-
-    def __init__(self, stream: Any) -> None:
-        self._stream = stream
-
-    def writable(self) -> bool:
-        return True
-
-    def write(self, text: str) -> int:
-        stream = _PRINTS.get() or self._elsewhere()
-        return len(text) if stream is None else int(stream.write(text))
-
-    def _elsewhere(self) -> Any:
-        """Return the stream of what is printed outside of the contexts of calls."""
-        return self._stream
-
-    def flush(self) -> None:
-        """Flush the stream that this one replaces: prints of calls are kept as they come."""
-        if _PRINTS.get() is None and self._stream is not None:
-            self._stream.flush()
-
-    def close(self) -> None:
-        """Stay open: a tool may close it while others print."""
-
-
-class WorkerStream(PrintsByCall):
-    """The stream of a worker process, whose threads may run several calls at once.
-
-    What prints outside of their contexts belongs to the call that runs, if it runs alone.
-    """
-
-    running: ClassVar[list[Prints]] = []
-    lock: ClassVar[threading.Lock] = threading.Lock()
-
-    def _elsewhere(self) -> Any:
-        return self.running[0] if len(self.running) == 1 else self._stream
-
-    @classmethod
-    @contextmanager
-    def captured(cls) -> Iterator[Prints]:
-        """Yield what is printed by the code inside."""
-        printed = Prints()
-        with cls.lock:
-            if not cls.running:
-                sys.stdout, sys.stderr = cls(sys.stdout), cls(sys.stderr)
-            cls.running.append(printed)
-        token = _PRINTS.set(printed)
-        try:
-            yield printed
-        finally:
-            _PRINTS.reset(token)
-            with cls.lock:
-                cls.running.remove(printed)
-                if not cls.running:
-                    sys.stdout, sys.stderr = map(cls._replaced, (sys.stdout, sys.stderr))
-
-    @classmethod
-    def _replaced(cls, stream: Any) -> Any:
-        """Return the stream that one replaces; a tool may have set another one."""
-        return stream._stream if isinstance(stream, cls) else stream
 
 
 @dataclass(frozen=True, slots=True)
@@ -316,7 +209,8 @@ def run_task(task: ToolTask | SentTask) -> TaskEnd:
             "worker imports"
         )
         return TaskEnd(task.tool, error=NotRun(text))
-    with WorkerStream.captured() as printed:
+    printed = Prints()
+    with capturing(printed):
         end = _end_of(task.tool, function, first, arguments, kinds, objects)
     return replace(end, prints=printed.text())
 

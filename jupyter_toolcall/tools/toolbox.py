@@ -17,7 +17,7 @@ from ..core.text import nearest
 from .arguments import LazySchema
 from .object_types import Kinds, annotation_type, classes_in, is_object_class, kind_name
 from .python_tools import from_class, from_function
-from .tool import Tool
+from .tool import Tool, parameters_schema
 from .tool_version import forget
 from .value_copies import well_formed
 
@@ -273,10 +273,10 @@ def _by_name(tools: Iterable[Tool]) -> dict[str, Tool]:
                 f"two tools are named {tool.name!r}; rename one with @tool(name=...)"
             )
         # Half of a Unicode character would stop each request, file and message.
-        description, parameters = well_formed(tool.description), tool.parameters
+        description, parameters = well_formed(tool.description), parameters_schema(tool)
         if not isinstance(parameters, LazySchema):
             parameters = well_formed(dict(parameters))
-        if (description, parameters) != (tool.description, tool.parameters):
+        if (description, parameters) != (tool.description, parameters_schema(tool)):
             tool = dataclasses.replace(tool, description=description, parameters=parameters)
         named[tool.name] = tool
     return named

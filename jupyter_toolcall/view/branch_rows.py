@@ -1,10 +1,17 @@
-"""The other branches beside the one that is shown: which have rows of their calls, and totals."""
+"""The other branches beside the one that is shown: which have rows of their calls, totals, and
+what is the same on two of them.
+
+A call of another branch is drawn as the one that it stands beside where a comparison says that
+both are the same; so are the objects that it made. The branch on show goes before the others, and
+of these the older one before the newer.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from ..compare.alignment import compare
 from ..compare.branch_totals import BranchReader, BranchTotals
 from ..core.branches import SHOWN, Branch, parent_branch, shared_with_older
 from ..core.call_record import CallRecord
@@ -14,11 +21,10 @@ from ..core.state import State
 from ..core.state_fold import state_at
 from ..engine.cursor import Cursor
 from ..tools.value_copies import cut
-from .call_object_rows import BranchView
-from .contract_rows import BranchRow
+from .comparison_rows import Known, ValueDifferences
+from .contract_rows import CURRENT, BranchRow
+from .object_rows import BranchView, call_key, object_key
 
-CURRENT = "current"
-"""How a row names the branch that is shown: its head moves."""
 TEXT = 200
 """Characters of a branch's last reply."""
 
@@ -27,10 +33,9 @@ TEXT = 200
 class SideBranch:
     """A branch that is drawn pale: its entries that no branch before it has rows of."""
 
-    branch: Branch
-    branch_view: BranchView
+    view: BranchView
     entries: tuple[Entry, ...]
-    calls: tuple[CallRecord, ...]
+    calls: list[CallRecord]
     """The calls that the entries are about."""
     shares: str = ""
     """The branch that has rows of what comes before them; "" for the one that is shown."""
@@ -38,51 +43,45 @@ class SideBranch:
 
 def side_branches(
     cursor: Cursor, known: Sequence[Branch], wanted: frozenset[str], path: Sequence[Entry]
-) -> tuple[SideBranch, ...]:
-    """Return the branches that are drawn beside the shown one, oldest first.
+) -> dict[str, SideBranch]:
+    """Return the branches that are drawn beside the shown one by their heads, oldest first.
 
     Those are the newest of the `known` ones, the one that the shown branch left, and the `wanted`
     ones. `path` are the entries of the shown branch.
     """
     journal = cursor.context.journal
-    others, paths = list[Branch](), dict[str, Sequence[Entry]]()
-    for branch in known:
-        if not (branch.hidden or branch.current):
-            paths[branch.head] = own = journal.path(branch.head)
-            # What a record has ahead of the shown branch is not drawn.
-            if all(entry.id != cursor.head for entry in own):
-                others.append(branch)
-    shown = next((each for each in known if each.current), None)
+    heads = [branch.head for branch in known if not (branch.hidden or branch.current)]
+    paths = {head: journal.path(head) for head in heads}
+    # What a record has ahead of the shown branch is not drawn.
+    others = [head for head in heads if all(entry.id != cursor.head for entry in paths[head])]
+    shown = next((branch for branch in known if branch.current), None)
     left = parent_branch(journal, shown, known) if shown is not None and others else None
-    drawn = {each.head for each in others[-SHOWN:]} | ({left.head} if left else set()) | wanted
+    drawn = {*others[-SHOWN:], *wanted, left.head if left else ""}
     shown_on = dict.fromkeys((entry.id for entry in path), "")
     sides: dict[str, SideBranch] = {}
-    for branch in others:
-        if branch.head in drawn:
-            entries = tuple(entry for entry in paths[branch.head] if entry.id not in shown_on)
-            shares = shown_on[(entries[0].parent or "") if entries else branch.head]
-            sides[branch.head] = _side_branch(cursor, branch, entries, shares, sides.get(shares))
-            shown_on.update((entry.id, branch.head) for entry in entries)
-    return tuple(sides.values())
+    for head in [head for head in others if head in drawn]:
+        entries = tuple(entry for entry in paths[head] if entry.id not in shown_on)
+        shares = shown_on[(entries[0].parent or "") if entries else head]
+        sides[head] = _side_branch(cursor, head, entries, shares, sides.get(shares))
+        shown_on.update((entry.id, head) for entry in entries)
+    return sides
 
 
 def _side_branch(
     cursor: Cursor,
-    branch: Branch,
+    head: str,
     entries: tuple[Entry, ...],
     shares: str,
     before: SideBranch | None,
 ) -> SideBranch:
-    state = state_at(cursor.context.journal, branch.head)
+    state = state_at(cursor.context.journal, head)
     calls = touched_calls(state, entries)
     replies = {entry.id for entry in entries if isinstance(entry.event, Replied)}
-    inherited = before.branch_view.forked if before else {}
+    inherited = before.view.forked if before else {}
     forked = {call_id: fork for call_id, fork in inherited.items() if call_id in state.calls}
-    for call in calls:
-        if call.asked_call.entry not in replies:
-            forked[call.id] = branch.head[:12]
-    branch_view = BranchView(Cursor(cursor.context, branch.head), state, branch.head, forked)
-    return SideBranch(branch, branch_view, entries, tuple(calls), shares)
+    forked |= {call.id: head[:12] for call in calls if call.asked_call.entry not in replies}
+    view = BranchView(Cursor(cursor.context, head), state, head, forked)
+    return SideBranch(view, entries, calls, shares)
 
 
 def touched_calls(
@@ -98,40 +97,38 @@ def touched_calls(
             case Replied(calls=calls):
                 ids.update(dict.fromkeys(call.id for call in calls))
             case Decided(call_id) | Started(call_id) | Finished(call_id):
-                ids[call_id] = None
                 ids.update(dict.fromkeys(_calls_beside(state, call_id)))
     for call_id in state.open[:1]:
         # Calls that run together all show how long they have run.
-        ids.update((each, None) for each in _calls_beside(state, call_id) if each in state.open)
+        ids.update(
+            (beside, None) for beside in _calls_beside(state, call_id) if beside in state.open
+        )
     ids.update(dict.fromkeys(state.open[:most]))
-    touched = [state.calls[call_id] for call_id in ids]
-    return sorted(touched, key=lambda call: call.step) if len(touched) > 1 else touched
+    return sorted((state.calls[call_id] for call_id in ids), key=lambda call: call.step)
 
 
 def _calls_beside(state: State, call_id: str) -> list[str]:
-    """Return the calls that began while this one ran, or it while they did, without itself.
+    """Return a call, and those that began while it ran, or it while they did.
 
     The outcome of one may have waited for that of another.
     """
 
-    def began_beside_the_one_before(step: int) -> bool:
-        if not 0 < step <= len(state.order):
-            return False
-        started = state.calls[state.order[step - 1]].started
+    def began_beside_the_one_before(place: int) -> bool:
+        started = state.calls[state.order[place]].started
         return started is not None and started.together
 
-    step = first = last = state.calls[call_id].step
-    while began_beside_the_one_before(first):
+    first, end = state.calls[call_id].step - 1, state.calls[call_id].step
+    while began_beside_the_one_before(first) and first > 0:
         first -= 1
-    while began_beside_the_one_before(last + 1):
-        last += 1
-    return [state.order[each - 1] for each in range(first, last + 1) if each != step]
+    while end < len(state.order) and began_beside_the_one_before(end):
+        end += 1
+    return [state.order[place] for place in range(first, end)]
 
 
 def branch_rows(
     cursor: Cursor,
     known: Sequence[Branch],
-    sides: Sequence[SideBranch],
+    sides: Mapping[str, SideBranch],
     reader: BranchReader,
     totals: BranchTotals,
 ) -> tuple[BranchRow, ...]:
@@ -139,11 +136,14 @@ def branch_rows(
 
     `totals` are those of the one that is shown.
     """
-    by_head = {each.branch.head: each for each in sides}
     rows, journal = [], cursor.context.journal
     for branch in known:
-        state = state_at(journal, branch.head)
-        left = parent_branch(journal, branch, known)
+        state, left = state_at(journal, branch.head), parent_branch(journal, branch, known)
+        own = totals
+        if not branch.current:
+            shared = shared_with_older(journal, branch.head)
+            own = reader.read(journal.path(branch.head), shared)[1]
+        side = sides.get(branch.head)
         row = BranchRow(
             branch.head,
             branch.name,
@@ -151,17 +151,9 @@ def branch_rows(
             hidden=branch.hidden,
             differs=branch.differs,
             left="" if left is None else CURRENT if left.current else left.head,
+            shares="" if side is None else side.shares or CURRENT,
             text="" if branch.current else cut(state.said, TEXT),
         )
-        if side := by_head.get(branch.head):
-            steps = (call.step for call in side.calls)
-            from_step = min(steps, default=len(state.order) + 1)
-            row = replace(row, shares=side.shares or CURRENT, from_step=from_step)
-        if branch.current:
-            own = totals
-        else:
-            shared = shared_with_older(journal, branch.head)
-            own = reader.read(journal.path(branch.head), shared)[1]
         rows.append(with_totals(row, state, own))
     return tuple(rows)
 
@@ -177,3 +169,41 @@ def with_totals(row: BranchRow, state: State, totals: BranchTotals) -> BranchRow
         tokens=totals.tokens,
         cost=str(totals.cost or ""),
     )
+
+
+# -- what is the same on two branches, and drawn once, by the rule of a comparison ---------------
+
+
+def same_rows(views: Sequence[BranchView], known: Known) -> dict[str, str]:
+    """Return which rows of calls and objects are drawn as others, by their ids.
+
+    `views` are the branches that have rows, the one on show first; `known` are earlier results.
+    """
+    same = dict[str, str]()
+    decided = {call_key(call, views[0]) for call in views[0].state.all_calls()}
+    for number, view in enumerate(views[1:], 1):
+        paired = set[str]()
+        for other in views[:number]:
+            for left, right in _same_calls(other, view, known):
+                key, before = call_key(right, view), call_key(left, other)
+                drawn = same.get(before, before)
+                if key in decided or key in same or drawn in paired or key == drawn:
+                    continue
+                same[key] = drawn
+                paired.add(drawn)
+                for one, another in zip(left.produced, right.produced, strict=True):
+                    drawn = object_key(one.producer, other)
+                    same[object_key(another.producer, view)] = same.get(drawn, drawn)
+        decided |= {call_key(call, view) for call in view.state.all_calls()}
+    return same
+
+
+def _same_calls(
+    left: BranchView, right: BranchView, known: Known
+) -> Iterator[tuple[CallRecord, CallRecord]]:
+    """Yield the calls that a comparison says are the same, without those that are one call."""
+    # How values differ is not looked at.
+    whether = ValueDifferences(known, most=0).compared
+    for pair in compare(left.cursor, right.cursor, values_of=whether).calls:
+        if pair.same and not pair.shared and pair.left and pair.right:
+            yield pair.left, pair.right

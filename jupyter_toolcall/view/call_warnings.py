@@ -3,7 +3,7 @@ do about it."""
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterator, Sequence
+from collections.abc import Container, Iterator
 
 from ..core.call_record import SAVE, CallRecord
 from ..core.interface_text import joined, t, tn
@@ -32,71 +32,60 @@ def call_warning(
 def _warnings(call: CallRecord, end: CallEnd | None, state: State) -> Iterator[CallWarning]:
     """Yield the warnings at a call, the worst first."""
     if call.status == "unknown":
-        text = t("It is not known whether the call took effect: %1.", call.unknown_reason)
-        killed = t(
+        text = t(
             "The tool started, and nothing says how it ended: the kernel stopped while it ran."
         )
-        yield CallWarning(
-            "outcome unknown",
-            text if call.unknown_reason else killed,
-            t("Check what it did; it does not run again unless you choose Run again."),
-        )
-    if end is not None and (untracked := end.untracked_changes):
-        yield CallWarning(
-            "untracked change",
-            t(
-                "The tool changed %1 in place, which cannot be copied: earlier results made from "
-                "it may have changed too.",
-                _listed(untracked),
-            ),
-            t("Run the session again from the start, or let the tool return a new object."),
-        )
-    if end is not None and (unclear := end.unclear_changes):
-        yield CallWarning(
-            "untracked change",
-            t(
-                "%1 cannot be compared, so nobody can tell whether the tool changed it in place: "
-                "such a change is dropped.",
-                _listed(unclear),
-            ),
-            t("To keep a change, let the tool return the changed object."),
-        )
-    if end is not None and (lost := end.lost_changes):
-        yield CallWarning(
-            "lost change",
-            tn(
-                "The tool changed %2 in place and did not return it: the change is dropped, and "
-                "%2 stays as before.",
-                "The tool changed %2 in place and did not return it: the change is dropped, and "
-                "%2 stay as before.",
-                len(lost),
-                _listed(lost),
-            ),
-            t("To keep the change, let the tool return the changed object."),
-        )
+        if call.unknown_reason:
+            text = t("It is not known whether the call took effect: %1.", call.unknown_reason)
+        action = t("Check what it did; it does not run again unless you choose Run again.")
+        yield CallWarning("outcome unknown", text, action)
+    if end is not None:
+        yield from _changes_in_place(end)
     if (failed := _unrepaired_failure(call, state)) is not None:
-        yield CallWarning(
-            "failure before save",
-            t(
-                "Call %1 (%2) failed before this, and no later call of that tool succeeded.",
-                failed.step,
-                failed.tool,
-            ),
-            t("Check what was saved, or edit the failed call."),
+        text = t(
+            "Call %1 (%2) failed before this, and no later call of that tool succeeded.",
+            failed.step,
+            failed.tool,
         )
+        action = t("Check what was saved, or edit the failed call.")
+        yield CallWarning("failure before save", text, action)
     if call.asked_call.stale:
-        yield CallWarning(
-            "may be stale",
-            t("The model asked for this before the results changed."),
-            t(
-                "To ask it again, choose Ask the model from here, in the panel of the cell that "
-                "started the session."
-            ),
+        text = t("The model asked for this before the results changed.")
+        action = t(
+            "To ask it again, choose Ask the model from here, in the panel of the cell that "
+            "started the session."
         )
+        yield CallWarning("may be stale", text, action)
 
 
-def _listed(names: Sequence[str]) -> str:
-    return ", ".join(names)
+def _changes_in_place(end: CallEnd) -> Iterator[CallWarning]:
+    if names := ", ".join(end.untracked_changes):
+        text = t(
+            "The tool changed %1 in place, which cannot be copied: earlier results made from "
+            "it may have changed too.",
+            names,
+        )
+        action = t("Run the session again from the start, or let the tool return a new object.")
+        yield CallWarning("untracked change", text, action)
+    if names := ", ".join(end.unclear_changes):
+        text = t(
+            "%1 cannot be compared, so nobody can tell whether the tool changed it in place: "
+            "such a change is dropped.",
+            names,
+        )
+        action = t("To keep a change, let the tool return the changed object.")
+        yield CallWarning("untracked change", text, action)
+    if names := ", ".join(end.lost_changes):
+        text = tn(
+            "The tool changed %2 in place and did not return it: the change is dropped, and "
+            "%2 stays as before.",
+            "The tool changed %2 in place and did not return it: the change is dropped, and "
+            "%2 stay as before.",
+            len(end.lost_changes),
+            names,
+        )
+        action = t("To keep the change, let the tool return the changed object.")
+        yield CallWarning("lost change", text, action)
 
 
 def _unrepaired_failure(call: CallRecord, state: State) -> CallRecord | None:

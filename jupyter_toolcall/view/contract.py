@@ -6,66 +6,75 @@ what a person asks for in a panel.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Annotated, Any, Literal, dataclass_transform
 
+from pydantic import BeforeValidator
+
+from ..core.json_data import from_exact
 from ..engine.hooks import ExtensionRow
 from ..engine.person_model import Written
-from .contract_rows import (
-    BranchRow,
-    CallRow,
-    ComparisonRow,
-    DifferenceRow,
-    MessageRow,
-    ObjectRow,
-    Preview,
-    SessionRow,
-    ToolRow,
-    TurnRow,
-)
+from . import contract_rows as rows
+from .contract_comparisons import ComparisonRow, DifferenceRow
+from .contract_rows import Json, Row
+from .graph_rows import GraphRow
 
-VERSION = 2
-"""Of what panels are sent and notebooks keep. In version 1 a notebook's rows were no texts."""
+VERSION = 3
+"""Of what panels are sent and notebooks keep. In version 1 a notebook's rows were no texts; before
+version 3 rows had places of their own, and there was no drawing."""
 
 
-@dataclass(frozen=True, slots=True)
-class Drop:
+@dataclass_transform(frozen_default=True, field_specifiers=(field,))
+class Message:
+    """Base of notices and commands: each subclass is a frozen dataclass.
+
+    Its field `type`, which tells it from the others, is its name: `draw_graph` is `DrawGraph`.
+    """
+
+    type: str
+
+    def __init_subclass__(cls) -> None:
+        """Make a dataclass with a `type` of a subclass."""
+        cls.type = re.sub("(?<=.)(?=[A-Z])", "_", cls.__name__).lower()
+        cls.__annotations__["type"] = Literal[cls.type]
+        dataclass(frozen=True)(cls)
+
+
+class Drop(Row):
     """A row to drop."""
 
     table: Literal["objects", "branches", "comparisons"]
     id: str
 
 
-@dataclass(frozen=True, slots=True)
-class Rows:
+class Rows(Row):
     """Rows to put, table by table, and rows to drop."""
 
-    session: tuple[SessionRow, ...] = ()
-    calls: tuple[CallRow, ...] = ()
-    objects: tuple[ObjectRow, ...] = ()
-    tools: tuple[ToolRow, ...] = ()
-    messages: tuple[MessageRow, ...] = ()
-    turns: tuple[TurnRow, ...] = ()
-    branches: tuple[BranchRow, ...] = ()
+    session: tuple[rows.SessionRow, ...] = ()
+    calls: tuple[rows.CallRow, ...] = ()
+    objects: tuple[rows.ObjectRow, ...] = ()
+    tools: tuple[rows.ToolRow, ...] = ()
+    messages: tuple[rows.MessageRow, ...] = ()
+    turns: tuple[rows.TurnRow, ...] = ()
+    branches: tuple[rows.BranchRow, ...] = ()
     comparisons: tuple[ComparisonRow, ...] = ()
     differences: tuple[DifferenceRow, ...] = ()
+    graph: tuple[GraphRow, ...] = ()
     extensions: tuple[ExtensionRow, ...] = ()
     drop: tuple[Drop, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Whole:
+class Whole(Message):
     """Everything that there is to see: sent when a panel connects."""
 
     rows: Rows
     live: bool = True
-    type: Literal["whole"] = "whole"
     version: int = VERSION
 
 
-@dataclass(frozen=True, slots=True)
-class Delta:
+class Delta(Message):
     """What changed since the last message; after a gap in `number` the panel asks for all rows.
 
     A row of the session, a call, an object or an extension that was sent before has its id and
@@ -74,52 +83,42 @@ class Delta:
 
     rows: Rows
     number: int
-    type: Literal["delta"] = "delta"
 
 
-@dataclass(frozen=True, slots=True)
-class Refused:
+class Refused(Message):
     """A command was not carried out; `fields` says which arguments are wrong, and how."""
 
     command: str
     reason: str
     fields: Mapping[str, str] = field(default_factory=dict)
-    type: Literal["refused"] = "refused"
 
 
-@dataclass(frozen=True, slots=True)
-class Shown:
+class Shown(Message):
     """The request of a turn, exactly as it goes to the model: JSON as text."""
 
     turn: int
     text: str
-    type: Literal["shown"] = "shown"
 
 
-@dataclass(frozen=True, slots=True)
-class Exported:
+class Exported(Message):
     """The session as a text of a format that it can be exported to."""
 
     to: str
     text: str
-    type: Literal["exported"] = "exported"
 
 
-@dataclass(frozen=True, slots=True)
-class Displayed:
+class Displayed(Message):
     """An object as large as may be: what its row's preview had no room for."""
 
     object: str
     """The id of its row."""
-    preview: Preview
-    type: Literal["displayed"] = "displayed"
+    preview: rows.Preview
 
 
 Notice = Whole | Delta | Refused | Shown | Exported | Displayed
 
 
-@dataclass(frozen=True, slots=True)
-class Saved:
+class Saved(Row):
     """The notebook output (application/vnd.jupyter-toolcall.session+json)."""
 
     rows: Mapping[str, list[str]]
@@ -131,168 +130,146 @@ class Saved:
 # -- commands: what a person asks for in a panel ----------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
-class Hello:
+def _exact_call(data: Any) -> Any:
+    """Return a call as a panel sent it, with the arguments that its marks stand for."""
+    match data:
+        case {"arguments": dict() as arguments}:
+            return {**data, "arguments": {key: from_exact(arguments[key]) for key in arguments}}
+    return data
+
+
+WrittenCall = Annotated[Written, BeforeValidator(_exact_call)]
+
+
+class Hello(Message):
     """A panel is here, and wants everything."""
 
-    type: Literal["hello"] = "hello"
 
-
-@dataclass(frozen=True, slots=True)
-class Approve:
+class Approve(Message):
     call: str
     bound: str
-    type: Literal["approve"] = "approve"
 
 
-@dataclass(frozen=True, slots=True)
-class Approval:
+class Approval(Row):
     """A call as it was shown: `bound` is its digest."""
 
     call: str
     bound: str
 
 
-@dataclass(frozen=True, slots=True)
-class ApproveAll:
+class ApproveAll(Message):
     """Approve exactly these calls, which wait now; where one has changed, none is approved."""
 
     calls: tuple[Approval, ...]
-    type: Literal["approve_all"] = "approve_all"
 
 
-@dataclass(frozen=True, slots=True)
-class KeepResult:
+class KeepResult(Message):
     """Keep the recorded result of a call that may have run; with `rest` all that follow too."""
 
     call: str
     bound: str
     rest: bool = False
-    type: Literal["keep_result"] = "keep_result"
 
 
-@dataclass(frozen=True, slots=True)
-class BeginNew:
+class BeginNew(Message):
     """Ask the last prompt again on a branch of its own, with nothing of what is recorded."""
 
-    type: Literal["begin_new"] = "begin_new"
 
+class Edit(Message):
+    """Run a call with other arguments; one that has run is replayed from there.
 
-@dataclass(frozen=True, slots=True)
-class Edit:
-    """Run other arguments in a call's place; one that has run is replayed from there."""
+    Where nothing changes, it approves a call that waits, and does nothing to one that has run.
+    """
 
     call: str
-    arguments: Mapping[str, Any]
+    arguments: Mapping[str, Json]
+    """Those that change, by name; the others stay as they are."""
     bound: str
     reason: str = ""
-    type: Literal["edit"] = "edit"
+    left_out: tuple[str, ...] = ()
+    """The names of those that are left out, so that the tool uses its defaults."""
 
 
-@dataclass(frozen=True, slots=True)
-class Reject:
+class Reject(Message):
     call: str
     bound: str
     reason: str = ""
-    type: Literal["reject"] = "reject"
 
 
-@dataclass(frozen=True, slots=True)
-class Answer:
+class Answer(Message):
     """Give the result oneself: JSON, text, or the name of an object."""
 
     call: str
-    result: Any
+    result: Json
     bound: str
     reason: str = ""
-    type: Literal["answer"] = "answer"
 
 
-@dataclass(frozen=True, slots=True)
-class Draft:
+class Draft(Message):
     """The calls that the person has written so far in the model's place.
 
     What is new among them is checked as it would run, but with `anyway`; nothing is recorded
     before the reply is sent: with `send` at once, and with `text`.
     """
 
-    calls: tuple[Written, ...]
+    calls: tuple[WrittenCall, ...]
     anyway: bool = False
     send: bool = False
     text: str = ""
-    type: Literal["draft"] = "draft"
 
 
-@dataclass(frozen=True, slots=True)
-class Say:
+class Say(Message):
     """Reply in the model's place: with words, with calls, or with both."""
 
     text: str = ""
-    calls: tuple[Written, ...] = ()
-    type: Literal["say"] = "say"
+    calls: tuple[WrittenCall, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Step:
-    type: Literal["step"] = "step"
+class Step(Message):
+    """Run the next step, and pause."""
 
 
-@dataclass(frozen=True, slots=True)
-class Run:
-    type: Literal["run"] = "run"
+class Run(Message):
+    """Run until a person has to decide."""
 
 
-@dataclass(frozen=True, slots=True)
-class Stop:
-    type: Literal["stop"] = "stop"
+class Stop(Message):
+    """Pause the run."""
 
 
-@dataclass(frozen=True, slots=True)
-class Replay:
+class Replay(Message):
     call: str
-    type: Literal["replay"] = "replay"
 
 
-@dataclass(frozen=True, slots=True)
-class Fork:
+class Fork(Message):
     call: str
-    type: Literal["fork"] = "fork"
 
 
-@dataclass(frozen=True, slots=True)
-class AskAgain:
+class Ask(Message):
     """Ask the model again in place of the reply of a turn, on a branch of its own."""
 
     turn: int
-    type: Literal["ask"] = "ask"
 
 
-@dataclass(frozen=True, slots=True)
-class Checkout:
+class Checkout(Message):
     branch: str
-    type: Literal["checkout"] = "checkout"
 
 
-@dataclass(frozen=True, slots=True)
-class NameBranch:
+class NameBranch(Message):
     """Call a branch so."""
 
     branch: str
     name: str
-    type: Literal["name_branch"] = "name_branch"
 
 
-@dataclass(frozen=True, slots=True)
-class HideBranch:
+class HideBranch(Message):
     """Take a branch out of view, or with `hidden` false back into it. Nothing is deleted."""
 
     branch: str
     hidden: bool = True
-    type: Literal["hide_branch"] = "hide_branch"
 
 
-@dataclass(frozen=True, slots=True)
-class Compare:
+class Compare(Message):
     """Tell how two branches differ, and tell it again as they grow, until `on` is false.
 
     Without their ids: those that are compared where a person has chosen none.
@@ -301,83 +278,53 @@ class Compare:
     left: str = ""
     right: str = ""
     on: bool = True
-    type: Literal["compare"] = "compare"
 
 
-@dataclass(frozen=True, slots=True)
-class Break:
+class Break(Message):
     """Let all calls of a tool wait, or no longer."""
 
     tool: str
     on: bool = True
-    type: Literal["break"] = "break"
 
 
-@dataclass(frozen=True, slots=True)
-class ShowRequest:
+class ShowRequest(Message):
     """Show the request of a turn exactly as it goes to the model."""
 
     turn: int
-    type: Literal["show_request"] = "show_request"
 
 
-@dataclass(frozen=True, slots=True)
-class Export:
+class Export(Message):
     """Tell the session as a text of a format, such as `dot`."""
 
     to: str
-    type: Literal["export"] = "export"
 
 
-@dataclass(frozen=True, slots=True)
-class ShowObject:
+class ShowObject(Message):
     """Tell an object as large as may be, by the id of its row."""
 
     object: str
-    type: Literal["show_object"] = "show_object"
 
 
-@dataclass(frozen=True, slots=True)
-class ShowDifference:
+class ShowDifference(Message):
     """Tell how two objects of a branch differ, by the ids of their rows."""
 
     left: str
     right: str
-    type: Literal["show_difference"] = "show_difference"
 
 
-@dataclass(frozen=True, slots=True)
-class Tidy:
-    """Lay the graph out again."""
+class DrawGraph(Message):
+    """Draw the calls up to one, and what an object or a call came from."""
 
-    type: Literal["tidy"] = "tidy"
+    until: int = 0
+    """The number of the last call to draw; 0 is the newest."""
+    selected: str = ""
+    """The id of the row of an object or a call whose ancestors are drawn too."""
 
 
-Command = (
-    Hello
-    | Approve
-    | ApproveAll
-    | KeepResult
-    | BeginNew
-    | Edit
-    | Reject
-    | Answer
-    | Draft
-    | Say
-    | Step
-    | Run
-    | Stop
-    | Replay
-    | Fork
-    | AskAgain
-    | Checkout
-    | NameBranch
-    | HideBranch
-    | Compare
-    | Tidy
-    | ShowObject
-    | ShowDifference
-    | Break
-    | ShowRequest
-    | Export
-)
+Decision = Approve | ApproveAll | KeepResult | Edit | Reject | Answer
+Reply = Draft | Say
+Control = Hello | BeginNew | Step | Run | Stop | Replay | Fork | Ask | Break
+BranchCommand = Checkout | NameBranch | HideBranch
+Look = Compare | DrawGraph | ShowObject | ShowDifference | ShowRequest | Export
+"""The commands that ask to see something, and change nothing."""
+Command = Decision | Reply | Control | BranchCommand | Look

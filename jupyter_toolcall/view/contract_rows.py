@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, dataclass_transform
 
 from pydantic import BeforeValidator, WithJsonSchema
 
+from ..core.call_record import Status
 from ..core.interface_text import from_wire
+from ..core.json_data import from_exact
 from ..engine.person_model import Phase, YourTurn
 
 Text = Annotated[
@@ -17,6 +19,19 @@ Text = Annotated[
     WithJsonSchema({"anyOf": [{"type": "string"}, {"type": "array"}]}),
 ]
 """A text, which may be an `InterfaceText`: that is sent as a list, and the panel translates it."""
+Json = Annotated[Any, BeforeValidator(from_exact)]
+"""JSON data: what JavaScript would change is sent as a mark, such as {"$json": "1.0"}."""
+CURRENT = "current"
+"""How a row names the branch that is shown: its head moves."""
+
+
+@dataclass_transform(frozen_default=True, field_specifiers=(field,))
+class Row:
+    """Base of what is sent: each subclass is a frozen dataclass."""
+
+    def __init_subclass__(cls) -> None:
+        """Make a dataclass of a subclass."""
+        dataclass(frozen=True)(cls)
 
 
 # -- objects -----------------------------------------------------------------------------------
@@ -24,8 +39,7 @@ Text = Annotated[
 ObjectRole = Literal["input", "made", "pending", "output"]
 
 
-@dataclass(frozen=True, slots=True)
-class Preview:
+class Preview(Row):
     """A small picture of an object; every part is optional and size-capped."""
 
     caption: Text = ""
@@ -48,9 +62,8 @@ class Preview:
     """How large its value is, where it is large: `1,200,000 cells`."""
 
 
-@dataclass(frozen=True, slots=True)
-class ObjectRow:
-    """A node of the graph. `id` is unique over all branches, `name` in its branch only."""
+class ObjectRow(Row):
+    """An object. `id` is unique over all branches, `name` in its branch only."""
 
     id: str
     name: str
@@ -60,14 +73,8 @@ class ObjectRow:
     """The number of the call that made it; 0 for what the session began with."""
     call: str = ""
     """The id of that call's row."""
-    column: int = 0
-    """Place in the graph: columns go right; never changes once given."""
-    lane: int = 0
-    """Lanes go down; -1 is above the first one."""
     branch: str = ""
-    """Empty on the branch that is shown; else the branch that it is on (drawn pale)."""
-    used: bool = False
-    """False: an input that no call has used yet; waits at the right."""
+    """Empty on the branch that is shown; else the branch that it is on (drawn muted)."""
     saved: str = ""
     """The name of the output that it was saved as."""
     equals: str = ""
@@ -89,29 +96,12 @@ class ObjectRow:
 # -- calls and tools ---------------------------------------------------------------------------
 
 
-CallStatus = Literal[
-    "proposed",
-    "approved",
-    "input required",
-    "running",
-    "succeeded",
-    "failed",
-    "rejected",
-    "answered",
-    "interrupted",
-    "unknown",
-]
-
-
-@dataclass(frozen=True, slots=True)
-class Use:
+class Use(Row):
     """An argument of a call that names an object: an edge of the graph."""
 
     parameter: str
     object: str
     """The id of an ObjectRow."""
-    receiver: bool = False
-    """The edge of the main line; the others are drawn thin, with the parameter's name."""
     input: bool = False
     """The object is an input: no call made it."""
 
@@ -121,8 +111,7 @@ WarningKind = Literal[
 ]
 
 
-@dataclass(frozen=True, slots=True)
-class CallWarning:
+class CallWarning(Row):
     """What a person is warned of at a call: its mark stands at the step, the node and the card."""
 
     kind: WarningKind
@@ -132,23 +121,21 @@ class CallWarning:
     """What to do: one sentence."""
 
 
-@dataclass(frozen=True, slots=True)
-class QuestionRow:
+class QuestionRow(Row):
     """What a running tool asks the person: a form, or a page to open."""
 
     key: str
     message: str = ""
-    form: Mapping[str, Any] = field(default_factory=dict)
+    form: Mapping[str, Json] = field(default_factory=dict)
     """The JSON Schema of its fields."""
-    values: Mapping[str, Any] = field(default_factory=dict)
+    values: Mapping[str, Json] = field(default_factory=dict)
     """The defaults of its fields."""
     url: str = ""
     host: str = ""
     """Of the page: where the person would go."""
 
 
-@dataclass(frozen=True, slots=True)
-class CallRow:
+class CallRow(Row):
     """A step. `id` is unique over all branches."""
 
     id: str
@@ -157,11 +144,13 @@ class CallRow:
     tool: str
     step: int
     turn: int
-    status: CallStatus = "proposed"
+    status: Status = "proposed"
     branch: str = ""
     memory: bool = False
     """Its result came from memory."""
     edited: bool = False
+    scheme: bool = False
+    """Its tool is the scheme's own, such as `selectTools`: the graph has no node for it."""
     saves: bool = False
     """It hands over what was asked for: `save`, where it is not a tool of the person's own."""
     stale: bool = False
@@ -171,9 +160,9 @@ class CallRow:
     notes: tuple[Text, ...] = ()
     """What a person is told of its run: inputs that it changed, results that are not kept."""
     warning: CallWarning | None = None
-    arguments: Mapping[str, Any] = field(default_factory=dict)
+    arguments: Mapping[str, Json] = field(default_factory=dict)
     """As they run, or ran."""
-    asked: Mapping[str, Any] | None = None
+    asked: Mapping[str, Json] | None = None
     """What the model asked for, where something else runs."""
     filled: tuple[str, ...] = ()
     """The arguments that the model left out and the scheme filled in."""
@@ -207,23 +196,18 @@ class CallRow:
     """What follows from it: one sentence."""
     bound: str = ""
     """The digest of exactly what will run; a decision must carry it."""
-    column: int = 0
-    """Where in the graph a call stands that came to nothing, such as one that failed."""
-    lane: int = 0
-    """0 for one that has no place: it used no object."""
     same: str = ""
     """The id of the CallRow that it is drawn as: a comparison says that both are the same."""
     by: str = ""
     """The client that asked for it, such as `mcp:claude-code`; empty where the model did."""
 
 
-@dataclass(frozen=True, slots=True)
-class ToolRow:
+class ToolRow(Row):
     """A tool, for the edit form and the card. `id` is its name."""
 
     id: str
     description: str = ""
-    parameters: Mapping[str, Any] = field(default_factory=dict)
+    parameters: Mapping[str, Json] = field(default_factory=dict)
     """JSON Schema. A string with the pattern `^Potato#[1-9][0-9]*$` names a Potato."""
     read_only: bool = False
     for_person: bool = False
@@ -240,8 +224,7 @@ class ToolRow:
 MessageRole = Literal["system", "tools", "user", "session", "assistant", "call", "tool"]
 
 
-@dataclass(frozen=True, slots=True)
-class MessageRow:
+class MessageRow(Row):
     """A part of the conversation: what the model was told, and what it said."""
 
     id: str
@@ -259,8 +242,7 @@ class MessageRow:
     """The name of the tool that a call's text begins with."""
 
 
-@dataclass(frozen=True, slots=True)
-class TurnRow:
+class TurnRow(Row):
     """What a request to the model took. `id` is the reply's."""
 
     id: str
@@ -277,14 +259,10 @@ class TurnRow:
     """What was wrong with the requests before it that came to nothing."""
 
 
-# -- a person in the place of the model --------------------------------------------------------
-
-
 # -- the session -------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
-class SessionRow:
+class SessionRow(Row):
     """The session itself. There is one, with id `session`."""
 
     id: str = "session"
@@ -309,7 +287,6 @@ class SessionRow:
     """What the model has said last; grows while it streams."""
     ran: int = 0
     remembered: int = 0
-    stepping: bool = False
     stops: tuple[str, ...] = ()
     """The tools with a breakpoint: their calls wait in any case."""
     verified: bool = True
@@ -326,8 +303,7 @@ class SessionRow:
 # extensions' rows together.
 
 
-@dataclass(frozen=True, slots=True)
-class BranchRow:
+class BranchRow(Row):
     """A branch: a head of the journal. `id` is the head's entry id."""
 
     id: str
@@ -338,10 +314,8 @@ class BranchRow:
     left: str = ""
     """The branch that it left: an id, or `current`; "" for the oldest."""
     shares: str = ""
-    """The branch whose rows before `from_step` are its own too: an id, or `current`; "" on the
-    branch that is shown, and where its rows are not told."""
-    from_step: int = 0
-    """The first step that it has rows of its own for."""
+    """The branch whose first rows are its own too: an id, or `current`; "" on the branch that is
+    shown, and where its rows are not told."""
     calls: int = 0
     differs: Text = ""
     """What it has otherwise than the branch that it left; "" for the oldest."""
@@ -355,114 +329,3 @@ class BranchRow:
     """Theirs; "" where it is not known."""
     text: str = ""
     """What the model said last; not on the branch that is shown."""
-
-
-@dataclass(frozen=True, slots=True)
-class LinePair:
-    """A line of two texts side by side; `sign` says which side has it, or whether it changed."""
-
-    sign: Literal["same", "changed", "left", "right"] = "same"
-    left: str = ""
-    right: str = ""
-    left_at: int = 0
-    """The number of the line, from 1."""
-    right_at: int = 0
-
-
-@dataclass(frozen=True, slots=True)
-class CellPair:
-    """A cell in which two tables differ."""
-
-    row: str
-    column: str
-    left: str = ""
-    right: str = ""
-    left_at: int = 0
-    """The number of the row, from 1; 0 where it is not known."""
-    right_at: int = 0
-
-
-@dataclass(frozen=True, slots=True)
-class PartRow:
-    """A part of two values that differs: in words, or as texts, lines, cells, pictures."""
-
-    name: str = ""
-    """`lid.size`; "" for the whole value."""
-    says: Text = ""
-    left: str | None = None
-    right: str | None = None
-    """The part in words, None where it is told otherwise, or is not there."""
-    lines: tuple[LinePair, ...] = ()
-    cells: tuple[CellPair, ...] = ()
-    images: tuple[str, ...] = ()
-    """Of the left, of the right and of what differs: `data:image/…;base64,` addresses, or ""."""
-
-
-@dataclass(frozen=True, slots=True)
-class DifferenceRow:
-    """How the values of two objects differ. `id` is their rows' ids: `LEFT RIGHT`."""
-
-    id: str
-    unknown: Text = ""
-    """Why nobody can tell, where that is so."""
-    parts: tuple[PartRow, ...] = ()
-
-
-Aspect = Literal["tool", "argument", "status", "result", "error", "prints", "reason", "text"]
-
-
-@dataclass(frozen=True, slots=True)
-class ChangeRow:
-    """Something in which two calls differ; `text` is what the model said last on two branches."""
-
-    what: Aspect
-    name: str = ""
-    """The argument's."""
-    left: tuple[int, ...] = ()
-    """The numbers of the lines of a text that differ, from 1; none on both sides: all of it."""
-    right: tuple[int, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class ObjectPairRow:
-    """Two objects side by side, by the ids of their rows; "" where there is none."""
-
-    left: str = ""
-    right: str = ""
-    same: bool = False
-    repeated: bool = False
-    """An earlier pair of calls has the same two objects, which shows how they differ."""
-
-
-@dataclass(frozen=True, slots=True)
-class PairRow:
-    """Two calls side by side, by the ids of their rows; "" where there is none."""
-
-    left: str = ""
-    right: str = ""
-    kind: Literal["shared", "same", "differs"] = "same"
-    """`shared`: it is one call of both branches; `same`: the same was asked for, and came out."""
-    changes: tuple[ChangeRow, ...] = ()
-    made: Literal["", "same", "differ"] = ""
-    """Each made one object, whose row has the id of the call's row: whether they are the same."""
-    objects: tuple[ObjectPairRow, ...] = ()
-    """What else they made, or saved; not told of a call that is shared."""
-
-
-@dataclass(frozen=True, slots=True)
-class ComparisonRow:
-    """Two branches, call by call."""
-
-    id: str
-    left: str = ""
-    """The id of the branch on the left, `current` for the one that is shown."""
-    right: str = ""
-    unasked: bool = False
-    """It is the one that is shown where a person has chosen no other."""
-    same: bool = False
-    """Nothing differs: no call, no input, and nothing that the model said last."""
-    shared: int = 0
-    """So many calls come before the pairs: the first ones of the branch that is shown, shared."""
-    pairs: tuple[PairRow, ...] = ()
-    text: ChangeRow | None = None
-    """How what the model said last differs; None where it is the same."""

@@ -132,21 +132,18 @@ def conversation_rows(
     messages, turns, context = list[MessageRow](), list[TurnRow](), cursor.context
     for entry in entries:
         event, key = entry.event, entry.id[:12]
-        if not isinstance(event, (Replied, Asked, Decided, Finished)):
-            continue
-        state = state_at(context.journal, entry.id)
         match event:
             case Replied():
-                stale = bool(entry.meta.get("stale"))
-                rows = _reply_rows(context.journal.texts, event, key, state)
-                messages += [replace(row, stale=True) for row in rows] if stale else rows
+                state = state_at(context.journal, entry.id)
+                messages += _reply_rows(context.journal.texts, entry, event, state)
                 turns.append(_turn_row(cursor, entry, event, state))
             case Asked(text, by):
                 role: MessageRole = "user" if by == "person" else "session"
-                messages.append(_row(key, state.turns + 1, role, text))
+                turn = state_at(context.journal, entry.id).turns + 1
+                messages.append(_row(key, turn, role, text))
             case Decided() | Finished() if ended_call(event):
-                for call_id in state.ended:
-                    call = state.calls[call_id]
+                state = state_at(context.journal, entry.id)
+                for call in [state.calls[call_id] for call_id in state.ended]:
                     text = context.scheme.render(call, state, context.toolbox).content
                     row_key = key if len(state.ended) == 1 else f"{key}.{call.step}"
                     messages.append(_row(row_key, state.turns + 1, "tool", text, call.step))
@@ -154,37 +151,35 @@ def conversation_rows(
 
 
 def _reply_rows(
-    texts: Mapping[str, Any], reply: Replied, key: str, state: State
-) -> list[MessageRow]:
-    """Return what was new in a request beside its messages, and the reply to it."""
-    rows, turn, offered = list[MessageRow](), state.turns, reply.offered
-    if "" in offered:
-        rows.append(_row(f"{key}.system", turn, "system", str(texts.get(offered[""], ""))))
-    if names := [name for name in offered if name]:
+    texts: Mapping[str, Any], entry: Entry, reply: Replied, state: State
+) -> Iterator[MessageRow]:
+    """Yield what was new in a request beside its messages, and the reply to it."""
+    key, stale = entry.id[:12], bool(entry.meta.get("stale"))
+
+    def row(part: str, role: MessageRole, text: str, step: int = 0, tool: str = "") -> MessageRow:
+        return replace(_row(f"{key}.{part}", state.turns, role, text, step, tool), stale=stale)
+
+    if "" in reply.offered:
+        yield row("system", "system", str(texts.get(reply.offered[""], "")))
+    if names := [name for name in reply.offered if name]:
         count = tn("%1 tool", "%1 tools", len(names))
-        row = _row(f"{key}.tools", turn, "tools", t("%1: %2", count, ", ".join(names)))
-        size = sum(len(readable_json(texts.get(offered[name], ""))) for name in names)
-        rows.append(replace(row, size=size))
+        size = sum(len(readable_json(texts.get(reply.offered[name], ""))) for name in names)
+        yield replace(row("tools", "tools", t("%1: %2", count, ", ".join(names))), size=size)
+    if reply.news:
+        yield row("news", "session", reply.news)
     thought = f"(thinking) {reply.thought}" if reply.thought else ""
-    parts: tuple[tuple[str, MessageRole, str], ...] = (
-        ("news", "session", reply.news),
-        ("thought", "assistant", thought),
-        ("text", "assistant", reply.text),
-        ("ending", "assistant", reply.ending),
-    )
-    rows += [_row(f"{key}.{part}", turn, role, text) for part, role, text in parts if text]
+    parts = {"thought": thought, "text": reply.text, "ending": reply.ending}
+    yield from (row(part, "assistant", text) for part, text in parts.items() if text)
     for call in reply.calls:
         step = state.calls[call.id].step
         arguments = (f"{name}={readable_json(value)}" for name, value in call.arguments.items())
-        text = f"{call.tool}({', '.join(arguments)})"
-        rows.append(_row(f"{key}.{step}", turn, "call", text, step, call.tool))
-    return rows
+        yield row(f"{step}", "call", f"{call.tool}({', '.join(arguments)})", step, call.tool)
 
 
 def _turn_row(cursor: Cursor, entry: Entry, reply: Replied, state: State) -> TurnRow:
     """Return the row of what the reply of an entry used."""
-    model = replying_model(cursor, entry)
-    used, price = reply.usage or Usage(), cost(model, reply.usage)
+    model, used = replying_model(cursor, entry), reply.usage or Usage()
+    failed = (t("%1; waited %2 s", a.said, round(a.waited, 1)) for a in _attempts(entry))
     return TurnRow(
         id=entry.id[:12],
         turn=state.turns,
@@ -192,11 +187,9 @@ def _turn_row(cursor: Cursor, entry: Entry, reply: Replied, state: State) -> Tur
         input=used.input,
         cached=used.cached,
         output=used.output,
-        cost=str(price) if price else "",
+        cost=str(cost(model, reply.usage) or ""),
         ms=entry.meta.get("ms", 0),
-        attempts=tuple(
-            t("%1; waited %2 s", each.said, round(each.waited, 1)) for each in _attempts(entry)
-        ),
+        attempts=tuple(failed),
     )
 
 
@@ -204,6 +197,5 @@ def _row(
     key: str, turn: int, role: MessageRole, text: str, step: int = 0, tool: str = ""
 ) -> MessageRow:
     """Return a part of the conversation, cut where it is too long to be kept."""
-    if len(text) <= LIMIT:
-        return MessageRow(key, turn, role, text, step, tool=tool)
-    return MessageRow(key, turn, role, cut(text, LIMIT), step, len(text), tool=tool)
+    size = len(text) if len(text) > LIMIT else 0
+    return MessageRow(key, turn, role, cut(text, LIMIT), step, size, tool=tool)

@@ -4,23 +4,28 @@ from __future__ import annotations
 
 import dataclasses
 import math
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from html.parser import HTMLParser
+from html import unescape
 from typing import Any
 
 from ..compare.frame_columns import Frame, frame_of
 from ..core.digests import readable_json
 from ..core.interface_text import joined, t, tn
 from ..core.interrupts import attempt
-from ..core.text import shortened_text
+from ..core.text import shortened_text, visible_text
 from ..tools.value_copies import describe, well_formed
 from ..tools.value_display import Shows, glyph, image_address, is_image, reprs
 from ..tools.value_text import StandsForText
 from .contract_rows import Preview
 
 CAPTION, WORD = 24, 14
-SILENT = ("script", "style", "head", "template")
+_MARKUP = re.compile(
+    r"<!--.*?(?:-->|\Z)|<(script|style|head|template)\b.*?(?:</\1\b[^>]*>|\Z)|</?[a-z!?][^>]*(?:>|\Z)",
+    re.DOTALL | re.IGNORECASE,
+)
+"""Comments, tags, and what has no words in it."""
 READ = 20_000
 """Characters of markup that are looked through for words."""
 MANY = 100_000
@@ -123,8 +128,7 @@ def _caption(value: Any) -> str:
 
 
 def _line(text: str, limit: int) -> str:
-    line = " ".join(text.split())
-    return shortened_text(line, limit)
+    return visible_text(" ".join(text.split()), limit)
 
 
 def _fields(value: Any, room: Room) -> tuple[tuple[str, str], ...]:
@@ -210,25 +214,4 @@ def _markup(own: Mapping[str, Any]) -> str:
 
 def _plain(html: str) -> str:
     """Return the words of markup on one line."""
-    reader = _TextParser()
-    reader.feed(html[:READ])
-    return " ".join("".join(reader.words).split())
-
-
-class _TextParser(HTMLParser):
-    def __init__(self) -> None:
-        super().__init__()
-        self.words: list[str] = []
-        self._silent = 0
-
-    def handle_starttag(self, tag: str, attrs: Any) -> None:
-        self._silent += tag in SILENT
-        self.words.append(" ")
-
-    def handle_endtag(self, tag: str) -> None:
-        self._silent -= tag in SILENT and self._silent > 0
-        self.words.append(" ")
-
-    def handle_data(self, data: str) -> None:
-        if not self._silent:
-            self.words.append(data)
+    return " ".join(unescape(_MARKUP.sub(" ", html[:READ])).split())

@@ -9,10 +9,12 @@ from typing import Any
 from ..core.branches import is_prompt
 from ..core.events import Asked, Opened, Replied, to_json
 from ..core.journal_entries import VERSION, Entry
-from ..core.json_data import changed_fields, json_texts, sendable_data
+from ..core.json_data import json_texts, sendable_data
 from ..engine.cursor import Cursor
 from ..storage.notebook_files import MIME
-from .contract import Rows, Saved
+from .contract import VERSION as ROWS_VERSION
+from .contract import Rows
+from .graph import with_graph
 from .svg import svg
 from .text_summary import session_text
 
@@ -26,11 +28,13 @@ def mime_bundle(cursor: Cursor, rows: Rows, since: str | None) -> dict[str, Any]
     times, and a text costs it nothing.
     """
     kept = filter(None, (row.saved() for row in rows.extensions))
-    rows = replace(rows, extensions=tuple(kept))
+    rows = with_graph(replace(rows, extensions=tuple(kept)))
     journal, hide = sendable_data(journal_part(cursor, since)), cursor.context.hide
     journal["events"] = json_texts(journal["events"])
     # The journal's part has no secrets, and has to keep its digests.
-    saved = changed_fields(Saved(row_texts(hide(sendable_data(rows))), journal))
+    # Python alone reads the journal: it has no marks for a browser.
+    tables = row_texts(hide(sendable_data(rows)))
+    saved = {"rows": tables, "journal": journal, "version": ROWS_VERSION}
     return {MIME: saved, "image/svg+xml": hide(svg(rows)), "text/plain": hide(session_text(rows))}
 
 

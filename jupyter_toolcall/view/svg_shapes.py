@@ -1,30 +1,37 @@
-"""What the saved picture is made of: lines of text, icons, arrows, and what stands in a tile.
+"""What the saved picture is made of: lines of text, icons, and what stands in a box.
 
 All text is escaped, and every length is in pixels.
 """
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Callable, Sequence
 from html import escape
-from itertools import pairwise
+from pathlib import Path
+from typing import Final
 
 from ..core.text import visible_text
 from .contract_rows import ObjectRow, Preview
-from .edge_routes import Anchor, Chip, Point, Route
-from .icons import GLYPHS, ICONS
 
 INK, MUTED, LINE, PALE, FILL, BAD = "#1f1f1f", "#5c5c5c", "#8a8a8a", "#d0d0d0", "#f4f4f4", "#b3261e"
+WAITS, WASH = "#0b5cad", "#e3f0fd"
+"""The ink and the ground of a call that waits."""
 SANS = "-apple-system,Segoe UI,Helvetica,Arial,sans-serif"
-MONO = "Menlo,Consolas,DejaVu Sans Mono,monospace"
-ROUND = 7
-HALF = 21
-"""From a tile's middle to the end of the texts in it."""
-ROWS = 4
-"""Lines of text in a tile, and rows of a table."""
-TEXT_SIZES = ((11, 6, 3), (9, 7, 3), (8, 8, 4), (7, 10, ROWS))
-"""Size, characters and lines that fit into a tile: the largest first, for short texts."""
+MONO_FONT = "Menlo,Consolas,monospace"
+ACROSS, DOWN = 48, 22
+"""From the middle of what stands in a box to its end."""
+ROWS, COLUMNS = 4, 3
+"""Lines of text in a box, and rows and columns of a table."""
+TEXT_SIZES = ((11, 14, 3), (9, 17, ROWS))
+"""Size, characters and lines that fit into a box: the largest first, for short texts."""
+SHAPES: Final = json.loads(Path(__file__).with_name("icons.json").read_text(encoding="utf-8"))
+"""Icons of 16 units and glyphs of 24, as path data, and the icon of each state of a call: for the
+panel and for the saved picture.
+
+`labextension/contract.py` writes them to `src/generated/icons.ts`. No text of a session is in it.
+"""
 _PATH = re.compile(r"[\sMmLlHhVvCcSsQqTtAaZzeE0-9.,+-]{1,2000}")
 
 
@@ -34,76 +41,40 @@ def line_of_text(
     text: str,
     ink: str = INK,
     *,
-    anchor: Anchor = "start",
+    centred: bool = False,
     size: float = 11,
     bold: bool = False,
     mono: bool = False,
+    room: float = 0,
 ) -> str:
-    """Return a line of text at a place, escaped."""
-    style = f' font-family="{MONO}"' if mono else ""
+    """Return a line of text at a place, escaped; with `room` it has this width.
+
+    In the picture texts are `centred` where they do not say otherwise.
+    """
+    style = f' font-family="{MONO_FONT}"' if mono else ""
     style += f' font-size="{size:g}"' if size != 11 else ""
     style += ' font-weight="600"' if bold else ""
-    style += f' text-anchor="{anchor}"' if anchor != "start" else ""
-    return f'<text x="{x:g}" y="{y:g}" fill="{ink}"{style}>{escape(text)}</text>'
+    style += "" if centred else ' text-anchor="start"'
+    style += f' textLength="{room:.0f}" lengthAdjust="spacingAndGlyphs"' if room else ""
+    style += f' fill="{ink}"' if ink != INK else ""
+    place = f'x="{x:g}" ' if x else ""
+    return f'<text {place}y="{y:g}"{style}>{escape(text)}</text>'
 
 
-def square(half: float, fill: str, stroke: str, dashed: bool = False, shift: float = 0) -> str:
-    """Return a square with rounded corners around the middle of a tile."""
-    place = f'x="{shift - half:g}" y="{-shift - half:g}" width="{2 * half:g}" height="{2 * half:g}"'
-    dashes = ' stroke-dasharray="4 3"' if dashed else ""
-    return f'<rect {place} rx="{8 if half == 24 else 11}" fill="{fill}" stroke="{stroke}"{dashes}/>'
-
-
-def icon(name: str, x: float, y: float, ink: str, half: float, title: str = "") -> str:
-    """Return an icon on white, 14 pixels wide."""
-    strokes = "".join(f'<path d="{path}"/>' for path in ICONS[name])
+def icon(name: str, x: float, y: float, ink: str, title: str = "") -> str:
+    """Return an icon around a place, 14 pixels wide."""
+    strokes = "".join(f'<path d="{path}"/>' for path in SHAPES["icons"][name])
     title_element = f"<title>{escape(title)}</title>" if title else ""
     return (
-        f'<g transform="translate({x:g} {y:g})">{title_element}<circle r="{half:g}" fill="#fff"/>'
-        f'<g transform="translate(-7 -7) scale(.875)" fill="none" stroke="{ink}" '
-        'stroke-width="1.5" stroke-linecap="round" stroke-linejoin="round">'
-        f"{strokes}</g></g>"
+        f'<g transform="translate({x - 7:g} {y - 7:g}) scale(.875)" fill="none" stroke="{ink}" '
+        f'stroke-width="1.5">{title_element}{strokes}</g>'
     )
-
-
-def edge(route: Route, ink: str, thin: bool, dashed: bool) -> str:
-    """Return a line with rounded corners, and its arrow."""
-    (x, y), head = route.tip, "l-7-3.5v7z" if route.arrow == "right" else "l-3.5-7h7z"
-    dashes = ' stroke-dasharray="2 3"' if dashed else ""
-    width = 1 if thin else 1.25
-    return (
-        f'<path d="{_rounded(route.points)}" fill="none" stroke="{ink}" stroke-width="{width:g}"'
-        f'{dashes}/><path d="M{x:g} {y:g}{head}" fill="{ink}"/>'
-    )
-
-
-def _rounded(points: Sequence[Point]) -> str:
-    path = f"M{points[0][0]:g} {points[0][1]:g}"
-    for (before, at), (_, after) in pairwise(pairwise(points)):
-        (x, y), (u, v) = _toward(at, before), _toward(at, after)
-        path += f"L{x:g} {y:g}Q{at[0]:g} {at[1]:g} {u:g} {v:g}"
-    return f"{path}L{points[-1][0]:g} {points[-1][1]:g}"
-
-
-def _toward(start: Point, end: Point) -> Point:
-    """Return the point on the way where a corner begins; ways are horizontal or vertical."""
-    far = abs(end[0] - start[0]) + abs(end[1] - start[1])
-    share = min(ROUND, far / 2) / far if far else 0
-    return start[0] + (end[0] - start[0]) * share, start[1] + (end[1] - start[1]) * share
-
-
-def chip(shown: Chip) -> str:
-    """Return the name of a far source."""
-    place = f'x="{shown.left:g}" y="{shown.top:g}" width="{shown.width:g}" height="13" rx="4"'
-    middle = shown.left + shown.width / 2
-    text = line_of_text(middle, shown.top + 10, shown.text, anchor="middle", size=10.5)
-    return f'<rect {place} fill="{FILL}"/>{text}'
 
 
 # -- what stands in a tile ---------------------------------------------------------------------
 
 
-def tile_content(row: ObjectRow, ink: str, with_image: bool) -> str:
+def tile_content(row: ObjectRow, ink: str) -> str:
     """Return what tells of an object in its tile: its picture, head, fields or text."""
     view = row.preview
     own = [path for path in view.glyph if _PATH.fullmatch(path)][:24]
@@ -111,8 +82,8 @@ def tile_content(row: ObjectRow, ink: str, with_image: bool) -> str:
         return sign("next", ink)
     if own:
         return _strokes(own, ink)
-    if view.image.startswith("data:image/") and with_image:
-        place = f'x="-{HALF}" y="-{HALF}" width="{2 * HALF}" height="{2 * HALF}"'
+    if view.image.startswith("data:image/"):
+        place = f'x="-{ACROSS}" y="-{DOWN}" width="{2 * ACROSS}" height="{2 * DOWN}"'
         return f'<image {place} href="{escape(view.image, quote=True)}"/>'
     if view.columns:
         return _table(view, ink)
@@ -127,28 +98,28 @@ def tile_content(row: ObjectRow, ink: str, with_image: bool) -> str:
 
 
 def sign(name: str, ink: str) -> str:
-    """Return one of our glyphs, as large as a tile."""
-    return _strokes(GLYPHS[name], ink)
+    """Return one of our glyphs, as large as fits."""
+    return _strokes(SHAPES["glyphs"][name], ink)
 
 
 def _strokes(paths: Sequence[str], ink: str) -> str:
     strokes = "".join(f'<path d="{escape(path, quote=True)}"/>' for path in paths)
     return (
-        f'<g transform="translate(-17 -17) scale(1.4167)" fill="none" stroke="{ink}" '
-        f'stroke-width="1.3" stroke-linecap="round" stroke-linejoin="round">{strokes}</g>'
+        '<g transform="translate(-17 -18) scale(1.4)" fill="none" stroke-width="1.3" '
+        f'stroke="{ink}">{strokes}</g>'
     )
 
 
 def _table(view: Preview, ink: str) -> str:
-    """Return the first two columns and the first rows of a table."""
-    parts = [f'<path d="M-24-9.500h48M.5-24v48" stroke="{PALE}"/>']
+    """Return the first columns and the first rows of a table."""
+    parts = [f'<path d="M-{ACROSS}-10.500h{2 * ACROSS}" stroke="{PALE}"/>']
+    wide = 2 * ACROSS / min(len(view.columns), COLUMNS)
+    letters = int(wide / 4.6)
     for number, row in enumerate([view.columns, *view.cells][:ROWS]):
-        for column, cell in enumerate(row[:2]):
-            x, y = -HALF + column * 22.5, -12.5 + number * 10.5
-            parts.append(
-                line_of_text(x, y, visible_text(cell, 5), ink, size=7, bold=not number, mono=True)
-            )
-    return "".join(parts)
+        for column, cell in enumerate(row[:COLUMNS]):
+            x, y, text = column * wide - ACROSS, number * 11 - 13.5, visible_text(cell, letters)
+            parts.append(f'<text x="{x:g}" y="{y:g}">{escape(text)}</text>')
+    return _code(parts, 7.5, ink)
 
 
 def _fitted(lay: Callable[[int, int], list[str]], ink: str) -> str:
@@ -161,10 +132,17 @@ def _fitted(lay: Callable[[int, int], list[str]], ink: str) -> str:
     )
     size, laid = next(whole, (layings[-1][0], layings[-1][2]))
     top = -((len(laid) - 1) * size * 1.25) / 2 + size * 0.35
-    return "".join(
-        line_of_text(-HALF, top + number * size * 1.25, text, ink, size=size, mono=True)
+    texts = [
+        f'<text x="-{ACROSS}" y="{top + number * size * 1.25:g}">{escape(text)}</text>'
         for number, text in enumerate(laid)
-    )
+    ]
+    return _code(texts, size, ink)
+
+
+def _code(parts: Sequence[str], size: float, ink: str) -> str:
+    """Return texts in the type of code: in a group, since its names are long."""
+    style = f'text-anchor="start" font-family="{MONO_FONT}" font-size="{size:g}" fill="{ink}"'
+    return f"<g {style}>{''.join(parts)}</g>"
 
 
 def _wrapped(text: str, signs: int, lines: int) -> list[str]:

@@ -26,8 +26,10 @@ def main_chain(rows: Rows) -> tuple[str, ...]:
     while row is not None and row.id not in chain:
         chain[row.id] = row.name
         call = calls.get(row.call)
-        before = (use.object for use in call.uses if use.receiver) if call else iter(())
-        row = objects.get(next(before, ""))
+        used = [objects[use.object] for use in call.uses if use.object in objects] if call else []
+        before = call.before if call else ""
+        # What a call made goes before an input, such as an oven that many things go into.
+        row = max(used, key=lambda row: (row.step > 0, row.id == before, row.step), default=None)
     return (*reversed(chain.values()),)
 
 

@@ -55,7 +55,7 @@ const panel: JupyterFrontEndPlugin<ExtensionContext> = {
       showCell: (notebook, { cell }) => void showCell({ app }, notebook, cell),
       ...(shell && {
         openTab: (notebook, { cell }) => {
-          void app.commands.execute('jupyter-toolcall:open-tab', { path: notebook.context.path, cell: cell.id });
+          void app.commands.execute('jupyter-toolcall:open-tab', { path: notebook.context.path, cell });
         }
       })
     });

@@ -14,8 +14,8 @@ import { isRecord } from './view/rows';
 import { t, textBlock } from './view/text';
 
 export const SESSION_TYPE = 'application/vnd.jupyter-toolcall.session+json';
-/** In version 1 the rows of a notebook were objects; now each is a JSON text. */
-const READABLE: readonly unknown[] = [1, VERSION];
+/** In version 1 the rows of a notebook were objects, later JSON texts; up to version 2 it had no drawing. */
+const READABLE: readonly unknown[] = [1, 2, VERSION];
 const TABLES = ['session', 'calls', 'objects', 'tools', 'messages', 'branches'];
 
 /** Shows one saved session, drawn when it is first seen: a hidden one costs nothing. */

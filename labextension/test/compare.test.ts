@@ -29,15 +29,15 @@ function forked(other: Partial<CallRow> = {}, object: Partial<ObjectRow> = {}, m
     calls: [
       ...(rows.calls ?? []),
       called(2, { id: 'x2', branch: HEAD, object: 'y2', arguments: { n: 1 }, ...other }),
-      called(3, { id: 'x3', branch: HEAD, object: 'y3', uses: [{ parameter: 'Potato', object: 'y2', receiver: true }] })
+      called(3, { id: 'x3', branch: HEAD, object: 'y3', uses: [{ parameter: 'Potato', object: 'y2' }] })
     ],
     objects: [
       ...(rows.objects ?? []),
-      made('y2', 2, { branch: HEAD, lane: 1, call: 'x2', ...object }),
-      made('y3', 3, { branch: HEAD, lane: 1, call: 'x3' })
+      made('y2', 2, { branch: HEAD, call: 'x2', ...object }),
+      made('y3', 3, { branch: HEAD, call: 'x3' })
     ],
     branches: [
-      { id: HEAD, name: 'main', shares: 'current', from_step: 2, calls: 3, ran: 3, tokens: 1204, ms: 14, cost: '$0.0100' },
+      { id: HEAD, name: 'main', shares: 'current', calls: 3, ran: 3, tokens: 1204, ms: 14, cost: '$0.0100' },
       { id: 'h1', name: 'slices', current: true, left: HEAD, calls: 3, ran: 2, remembered: 1, ms: 6 }
     ],
     comparisons: [compared()],

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { clip, oneLine, textBlock, visibleText } from '../src/view/text';
 import type { Rows } from '../src/generated/contract';
-import { called, made, page, waiting, whole } from './page';
+import { called, drawn, made, page, waiting, whole } from './page';
 
 const EVIL = '"><img src=x onerror=alert(1)><script>alert(2)</script>\u202e\u0000\ud800<svg/onload=alert(3)>';
 
@@ -66,14 +66,14 @@ test('a picture is shown only from data that is an image', async () => {
     ['data:image/png;base64,AA"onload', 0]
   ] as const) {
     const { view, root } = await page();
-    view.update(whole({ objects: [made('p0', 0, { role: 'input', used: true, preview: { image } })] }));
+    view.update(whole({ objects: [made('p0', 0, { role: 'input', preview: { image } })] }));
     assert.equal(root.querySelectorAll('svg.g image').length, count, image);
   }
 });
 
 /** Rows as a notebook keeps them: each is a JSON text. */
 const asTexts = (rows: Rows): Rows =>
-  Object.fromEntries(Object.entries(rows).map(([table, all]) => [table, (all as unknown[]).map(row => JSON.stringify(row))]));
+  Object.fromEntries(Object.entries({ graph: [drawn(rows)], ...rows }).map(([table, all]) => [table, (all as unknown[]).map(row => JSON.stringify(row))]));
 
 const everything = (root: HTMLElement): string => root.textContent;
 

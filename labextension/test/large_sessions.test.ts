@@ -50,7 +50,7 @@ test('what a panel shows stays while it reads a large session', async () => {
   const it = await page();
   it.view.update(whole(chain(2)));
   it.view.update(whole(chain(LARGE)));
-  assert.deepEqual(nodes(it).length, 3);
+  assert.deepEqual(nodes(it).length, 5);
   assert.deepEqual(it.all('.tc-unreadable'), []);
 });
 
@@ -72,27 +72,6 @@ async function until(holds: () => boolean): Promise<void> {
   while (!holds()) await new Promise(resume => setTimeout(resume, 1));
 }
 
-/** Groups the graph, or ends that. */
-function group(it: Page, how: string): void {
-  it.click('More');
-  it.click(how);
-}
-
-test('in a large saved session the last of several clicks counts', async () => {
-  const it = await page(false);
-  it.view.update(whole(chain(LARGE), false));
-  await shown(it);
-  const before = nodes(it);
-  group(it, 'Group by tool');
-  group(it, 'Group by type');
-  await until(() => nodes(it).join() !== before.join());
-  assert.ok(nodes(it).some(name => name.startsWith('Potato, ')), nodes(it).join());
-  group(it, 'Group by tool');
-  group(it, 'Group by branch');
-  group(it, 'Do not group');
-  await until(() => nodes(it).join() === before.join());
-});
-
 test('a search in a large saved session finds what it finds in a small one', async () => {
   const it = await page(false);
   it.view.update(whole(chain(LARGE), false));
@@ -109,7 +88,7 @@ test('a session of a thousand calls is drawn at once', async () => {
   assert.ok(nodes(it).length > 0);
 });
 
-const use = (object: string): { parameter: string; object: string; receiver: boolean } => ({ parameter: 'Potato', object, receiver: true });
+const use = (object: string): { parameter: string; object: string } => ({ parameter: 'Potato', object });
 /** More objects than are drawn without folding. */
 const COUNT = 64;
 
@@ -124,7 +103,7 @@ function withCalls(change: (step: number) => Partial<ReturnType<typeof called>>)
 
 const branches = [
   { id: 'b', name: 'main', current: true, left: 'c', shares: 'c' },
-  { id: 'c', name: 'other', left: 'b', shares: 'b', from_step: 1 }
+  { id: 'c', name: 'other', left: 'b', shares: 'b' }
 ];
 
 const FORGED: Readonly<Record<string, () => Rows>> = {
@@ -135,7 +114,7 @@ const FORGED: Readonly<Record<string, () => Rows>> = {
   'every object is made from every other': () => withCalls(() => ({ uses: Array.from({ length: COUNT }, (_, index) => use(`p${index}`)) })),
   'calls use what does not exist': () => withCalls(step => ({ uses: [use(`none ${step}`)], object: `none ${step + 1}`, before: 'none' })),
   'objects are of calls that do not exist': () => ({ ...chain(COUNT), calls: [] }),
-  'failed calls use objects in a circle': () => withCalls(step => ({ status: 'failed', column: step, lane: 1, uses: [use(`p${COUNT - step}`)] })),
+  'failed calls use objects in a circle': () => withCalls(step => ({ status: 'failed', uses: [use(`p${COUNT - step}`)] })),
   'branches were left from each other': () => ({ ...withCalls(step => (step % 2 ? { branch: 'c' } : {})), branches }),
   'objects are the same as each other': () => ({
     ...chain(COUNT),
@@ -155,12 +134,6 @@ for (const [name, rows] of Object.entries(FORGED)) {
     const it = await page(false);
     it.view.update(whole(rows(), false));
     for (const tab of ['Steps', 'Messages', 'Compare', 'Graph']) it.click(tab);
-    for (const by of ['branch', 'tool', 'type']) {
-      it.click('More');
-      it.click(`Group by ${by}`);
-    }
-    it.click('More');
-    it.click('Do not group');
     for (const node of it.all('svg.g .node').slice(0, 2)) {
       node.dispatchEvent(new MouseEvent('click', { bubbles: true }));
       const [lineage] = it.buttons('Lineage');

@@ -1,6 +1,6 @@
 /** A page without a browser, a session to show in it, and the words to find things by. */
 import { Window } from 'happy-dom';
-import type { CallRow, Command, Delta, ObjectRow, Rows, Whole } from '../src/generated/contract';
+import type { CallRow, Command, Delta, GraphEdge, GraphNode, GraphRow, ObjectRow, Rows, Whole } from '../src/generated/contract';
 import type { PanelView } from '../src/view';
 
 const window = new Window({ url: 'http://localhost/' });
@@ -15,15 +15,80 @@ for (const name of [
   'Event',
   'KeyboardEvent',
   'MouseEvent',
+  'ResizeObserver',
+  'CSS',
   'requestAnimationFrame',
   'cancelAnimationFrame'
 ] as const) {
   Object.defineProperty(globalThis, name, { value: window[name], configurable: true, writable: true });
 }
+globalThis.addEventListener = window.addEventListener.bind(window) as typeof addEventListener;
+globalThis.removeEventListener = window.removeEventListener.bind(window) as typeof removeEventListener;
 
-export const whole = (rows: Rows, live = true): Whole => ({ type: 'whole', rows, live, version: 1 });
+const STATES: Readonly<Partial<Record<NonNullable<CallRow['status']>, GraphNode['state']>>> = {
+  succeeded: 'ran', failed: 'failed', rejected: 'rejected', answered: 'answered', interrupted: 'interrupted', unknown: 'unknown', running: 'running'
+};
+/** Calls that a drawing has. */
+const MOST_DRAWN = 60;
 
-export const delta = (number: number, rows: Rows): Delta => ({ type: 'delta', number, rows });
+/** A drawing as a kernel sends it: calls from left to right, the rows of a branch below each other. */
+export function drawn({ calls = [], objects = [] }: Rows): GraphRow {
+  const shown = [...calls].filter(call => !call.same || call.same === call.id).sort((a, b) => a.step - b.step);
+  const window = shown.slice(-MOST_DRAWN);
+  const ids = new Set(window.map(call => call.id));
+  const known = new Map(objects.map(object => [object.id, object]));
+  const drawnId = (id: string): string => known.get(id)?.same || id;
+  const used = new Set(window.flatMap(call => (call.uses ?? []).map(use => drawnId(use.object))));
+  const boxes = objects.filter(object => (!object.same || object.same === object.id) && (used.has(object.id) || ids.has(object.call ?? '') || object.role === 'input'));
+  const branches = [...new Set([...shown, ...objects].map(row => row.branch ?? ''))].sort();
+  const y = (branch = ''): number => 50 + 120 * branches.indexOf(branch);
+  const width = 112;
+  const states = new Map(shown.map(call => [call.id, STATES[call.status ?? 'proposed'] ?? 'waits'] as const));
+  const nodes: GraphNode[] = [
+    ...window.map(call => ({
+      id: `call:${call.id}`, kind: 'call' as const, row: call.id, x: 260 * call.step, y: y(call.branch), width: 80, height: 26,
+      label: `${call.step} ${call.tool}`, state: states.get(call.id) ?? 'waits', edited: call.edited ?? false, stale: call.stale ?? false, muted: Boolean(call.branch)
+    })),
+    ...boxes.map((object, index) => ({
+      id: `object:${object.id}`, kind: 'object' as const, row: object.id, x: object.call ? 260 * (object.step ?? 0) + 130 : 60, y: y(object.branch) + (object.call ? 0 : 90 * index), width, height: 84,
+      label: object.name, detail: object.role === 'output' ? '' : (object.preview?.caption ?? ''), state: states.get(object.call ?? '') ?? 'ran', muted: Boolean(object.branch),
+      dashed: object.role === 'pending' || object.role === 'output', flag: object.role === 'output' ? object.name : (object.saved ?? ''), input: object.role === 'input'
+    }))
+  ];
+  const places = new Map(nodes.map(node => [node.id, node]));
+  const edge = (tail: string, head: string, label = '', muted = false): GraphEdge[] => {
+    const [from, to] = [places.get(tail), places.get(head)];
+    return from && to ? [{ tail, head, path: `M${from.x},${from.y}L${to.x},${to.y}`, tip_x: to.x, tip_y: to.y, label, muted }] : [];
+  };
+  const edges = window.flatMap(call => [
+    ...(call.uses ?? []).flatMap(use => edge(`object:${drawnId(use.object)}`, `call:${call.id}`, (call.uses ?? []).length > 1 ? use.parameter : '', Boolean(call.branch))),
+    ...boxes.filter(object => object.call === call.id).flatMap(object => edge(`call:${call.id}`, `object:${object.id}`, '', Boolean(call.branch)))
+  ]);
+  return { id: 'graph', width: 260 * (1 + Math.max(0, ...shown.map(call => call.step))), height: 120 * Math.max(1, branches.length), nodes, edges, earlier: shown.length - window.length };
+}
+
+/** The rows that the panel under test has. */
+let sent: Rows = {};
+
+const merged = <T extends { readonly id: string }>(before: readonly T[] = [], rows: readonly T[] = []): T[] => {
+  const all = new Map(before.map(row => [row.id, row]));
+  for (const row of rows) all.set(row.id, { ...all.get(row.id), ...row });
+  return [...all.values()];
+};
+
+/** All rows, with a drawing of them. */
+export function whole(rows: Rows, live = true): Whole {
+  sent = rows;
+  return { type: 'whole', rows: { graph: [drawn(rows)], ...rows }, live, version: 1 };
+}
+
+/** Rows that changed, with a drawing of all. */
+export function delta(number: number, rows: Rows): Delta {
+  const dropped = new Set((rows.drop ?? []).map(drop => drop.id));
+  const kept = (sent.objects ?? []).filter(object => !dropped.has(object.id));
+  sent = { ...sent, calls: merged(sent.calls, rows.calls), objects: merged(kept, rows.objects) };
+  return { type: 'delta', number, rows: { graph: [drawn(sent)], ...rows } };
+}
 
 export const made = (id: string, step: number, more: Partial<ObjectRow> = {}): ObjectRow => ({
   id,
@@ -31,7 +96,6 @@ export const made = (id: string, step: number, more: Partial<ObjectRow> = {}): O
   kind: 'Potato',
   step,
   call: `call${step}`,
-  column: step,
   preview: { caption: `state ${step}` },
   ...more
 });
@@ -44,7 +108,7 @@ export const called = (step: number, more: Partial<CallRow> = {}): CallRow => ({
   turn: step,
   status: 'succeeded',
   object: `p${step}`,
-  uses: [{ parameter: 'Potato', object: `p${step - 1}`, receiver: true }],
+  uses: [{ parameter: 'Potato', object: `p${step - 1}` }],
   ...more
 });
 
@@ -53,7 +117,7 @@ export function chain(steps: number): Rows {
   const numbers = Array.from({ length: steps }, (_, index) => index + 1);
   return {
     session: [{ phase: 'finished', says: 'Finished', model: 'scripted:kitchen', turn: steps }],
-    objects: [made('p0', 0, { role: 'input', used: true, call: '' }), ...numbers.map(step => made(`p${step}`, step))],
+    objects: [made('p0', 0, { role: 'input', call: '' }), ...numbers.map(step => made(`p${step}`, step))],
     calls: numbers.map(step => called(step)),
     branches: [{ id: 'b', name: 'main', current: true, calls: steps }]
   };

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Rows, YourTurn } from '../src/generated/contract';
-import { fieldsOf, rawOf, readAll } from '../src/view/schema';
+import { fieldsOf, rawOf, readAll, type Raw } from '../src/view/schema';
 import { chain, delta, page, slide, whole, type Page } from './page';
 
 const TURN: YourTurn = { turn: 3, prompt: 'Make <b>fries</b>.', tools: ['selectTools', 'Potato_slice'] };
@@ -150,7 +150,7 @@ test('a list of texts is written one a line, or as JSON, and survives untouched'
   const [field] = fieldsOf(parameters, { tools: ['a', 'b c'] });
   assert.ok(field);
   assert.equal(field.kind, 'texts');
-  const read = (raw: string): unknown => readAll([field], new Map([['tools', raw]])).arguments.tools;
+  const read = (raw: Raw): unknown => readAll([field], new Map([['tools', raw]])).arguments.tools;
   assert.deepEqual(read(rawOf(field, field.initial)), ['a', 'b c']);
   assert.deepEqual(read(' x \n\ny'), ['x', 'y']);
   assert.deepEqual(read('["x", "y"]'), ['x', 'y']);

@@ -105,8 +105,7 @@ test('fields that are left out have the defaults of the contract, and wrong ones
           id: 'x',
           name: 'Potato#1',
           kind: 'Potato',
-          column: 'far',
-          lane: null,
+          step: 'far',
           preview: { fields: 'none', columns: [1] }
         }
       ],
@@ -114,7 +113,7 @@ test('fields that are left out have the defaults of the contract, and wrong ones
     }
   };
   const object = applyNotice(EMPTY_MODEL, odd).objects.get('x');
-  assert.deepEqual([object?.column, object?.lane, object?.role, object?.used], [0, 0, 'made', false]);
+  assert.deepEqual([object?.step, object?.role], [0, 'made']);
   assert.deepEqual([object?.preview.fields, object?.preview.columns], [[], ['']]);
 });
 

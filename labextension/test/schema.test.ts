@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { choices, fieldsOf, rawOf, read, readAll } from '../src/view/schema';
+import { choices, fieldsOf, type Raw, rawOf, read, readAll } from '../src/view/schema';
 
 const potato = { type: 'string', pattern: '^Potato#[1-9][0-9]*$' };
 
@@ -37,7 +37,7 @@ const values: Readonly<Record<string, unknown>> = {
   unknown: [true]
 };
 
-const raws = (given: Readonly<Record<string, unknown>>): Map<string, string> =>
+const raws = (given: Readonly<Record<string, unknown>>): Map<string, Raw> =>
   new Map(fieldsOf(parameters, given).map(field => [field.name, rawOf(field, field.initial)]));
 
 test('every kind of schema has its field', () => {
@@ -76,7 +76,8 @@ test('what was changed is read by its type', () => {
   assert.deepEqual(read(field('count'), '12'), { value: 12 });
   assert.deepEqual(read(field('shape'), '"STICKS"'), { value: 'STICKS' });
   assert.deepEqual(read(field('flag'), 'true'), { value: true });
-  assert.deepEqual(read(field('Potato'), ''), { value: null });
+  assert.deepEqual(read(field('Potato'), null), { value: null });
+  assert.deepEqual(read(field('Potato'), undefined), { omit: true });
   assert.deepEqual(read(field('other'), '{"a": 2}'), { value: { a: 2 } });
   assert.deepEqual(read(field('many'), '[]'), { value: [] });
 });

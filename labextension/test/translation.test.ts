@@ -7,7 +7,7 @@ import { delta, page, whole, type Page } from './page';
 /** Every text of the interface in guillemets, the last one cut off where there is no room; the texts of a session below have no small letters. */
 const MARKED = /«[^«»]*(»|…)/g;
 /** Names of the parts of a request, as providers name them, and units. */
-const NAMES = /\b(system|tools|user|session|assistant|call|tool|ms|min|s)\b/g;
+const NAMES = /\b(system|tools|user|session|assistant|call|tool|ms|min|s|true|false|null)\b/g;
 
 const SCHEMA = {
   properties: {
@@ -23,21 +23,21 @@ const SCHEMA = {
 const ROWS: Rows = {
   session: [{ phase: 'waiting', says: ['WAITS'], detail: 'DETAIL', pending: ['c4'], model: 'M', tokens: 1200, remembered: 1, ran: 2, cost: '$1', turn: 3, verified: false, stops: ['B'], text: 'REPLY' }] as Rows['session'],
   objects: [
-    { id: 'p0', name: 'P#1', kind: 'P', role: 'input', used: true, preview: { caption: 'RAW', columns: ['A'], cells: [['1']], missing: 'A 3', more: true } },
-    { id: 'p1', name: 'P#2', kind: 'P', step: 1, call: 'c1', column: 1, equals: 'P#1', note: 'NOTE', outdated: 'WHY', saved: 'OUT' },
-    { id: 'p2', name: 'P#3', kind: 'P', step: 2, call: 'c2', column: 2, preview: { image: 'data:image/png;base64,AA==', text: 'T' } },
-    { id: 'p4', name: 'P#4', kind: 'P', role: 'pending', call: 'c4', column: 3 },
-    { id: 'x2', name: 'P#3', kind: 'P', step: 2, call: 'x2', column: 2, lane: 1, branch: 'h0' },
+    { id: 'p0', name: 'P#1', kind: 'P', role: 'input', preview: { caption: 'RAW', columns: ['A'], cells: [['1']], missing: 'A 3', more: true } },
+    { id: 'p1', name: 'P#2', kind: 'P', step: 1, call: 'c1', equals: 'P#1', note: 'NOTE', outdated: 'WHY', saved: 'OUT' },
+    { id: 'p2', name: 'P#3', kind: 'P', step: 2, call: 'c2', preview: { image: 'data:image/png;base64,AA==', text: 'T' } },
+    { id: 'p4', name: 'P#4', kind: 'P', role: 'pending', call: 'c4' },
+    { id: 'x2', name: 'P#3', kind: 'P', step: 2, call: 'x2', branch: 'h0' },
     { id: 'o', name: 'OUT', kind: 'P', role: 'output', description: 'D' },
     { id: 'i', name: 'Q#1', kind: 'Q', role: 'input' }
   ],
   calls: [
-    { id: 'c1', call: 'c1', tool: 'A', step: 1, turn: 1, status: 'succeeded', object: 'p1', before: 'p0', change: 'CHANGE', memory: true, outdated: 'WHY', notes: ['N', 'N2'], uses: [{ parameter: 'P', object: 'p0', receiver: true }], arguments: { P: 'P#1' }, filled: ['P'], prints: 'PRINT', by: 'CLIENT' },
-    { id: 'c2', call: 'c2', tool: 'A', step: 2, turn: 2, status: 'succeeded', object: 'p2', edited: true, asked: { P: 'P#2', GONE: 1 }, arguments: { P: 'P#2', N: 2 }, uses: [{ parameter: 'P', object: 'p1', receiver: true }], ms: 2100, warning: { kind: 'may be stale', text: 'TEXT', action: 'ACT' }, stale: true, result: 'R', reason: 'BECAUSE' },
-    { id: 'c3', call: 'c3', tool: 'B', step: 3, turn: 2, status: 'failed', error: 'ERROR', column: 2, lane: 2, uses: [{ parameter: 'P', object: 'p1' }] },
-    { id: 'c4', call: 'c4', tool: 'A', step: 4, turn: 3, status: 'proposed', object: 'p4', bound: 'X', arguments: { P: 'P#2', SHAPE: 'STICKS' }, filled: ['SHAPE'], uses: [{ parameter: 'P', object: 'p1', receiver: true }], why: 'WHY', downstream: 'CREATES' },
+    { id: 'c1', call: 'c1', tool: 'A', step: 1, turn: 1, status: 'succeeded', object: 'p1', before: 'p0', change: 'CHANGE', memory: true, outdated: 'WHY', notes: ['N', 'N2'], uses: [{ parameter: 'P', object: 'p0' }], arguments: { P: 'P#1' }, filled: ['P'], prints: 'PRINT', by: 'CLIENT' },
+    { id: 'c2', call: 'c2', tool: 'A', step: 2, turn: 2, status: 'succeeded', object: 'p2', edited: true, asked: { P: 'P#2', GONE: 1 }, arguments: { P: 'P#2', N: 2 }, uses: [{ parameter: 'P', object: 'p1' }], ms: 2100, warning: { kind: 'may be stale', text: 'TEXT', action: 'ACT' }, stale: true, result: 'R', reason: 'BECAUSE' },
+    { id: 'c3', call: 'c3', tool: 'B', step: 3, turn: 2, status: 'failed', error: 'ERROR', uses: [{ parameter: 'P', object: 'p1' }] },
+    { id: 'c4', call: 'c4', tool: 'A', step: 4, turn: 3, status: 'proposed', object: 'p4', bound: 'X', arguments: { P: 'P#2', SHAPE: 'STICKS' }, filled: ['SHAPE'], uses: [{ parameter: 'P', object: 'p1' }], why: 'WHY', downstream: 'CREATES' },
     { id: 'c5', call: 'c5', tool: 'B', step: 5, turn: 3, status: 'proposed', bound: 'Y' },
-    { id: 'x2', call: 'c2', tool: 'A', step: 2, turn: 2, status: 'succeeded', branch: 'h0', object: 'x2', uses: [{ parameter: 'P', object: 'p1', receiver: true }], arguments: { P: 'P#2', N: 1 } }
+    { id: 'x2', call: 'c2', tool: 'A', step: 2, turn: 2, status: 'succeeded', branch: 'h0', object: 'x2', uses: [{ parameter: 'P', object: 'p1' }], arguments: { P: 'P#2', N: 1 } }
   ],
   tools: [
     { id: 'A', description: 'DOES A.', parameters: SCHEMA, returns: 'P' },
@@ -56,7 +56,7 @@ const ROWS: Rows = {
     { id: 't2', turn: 2, input: 1000, output: 20, cost: '$1' }
   ],
   branches: [
-    { id: 'h0', name: 'OLD', shares: 'current', from_step: 2, calls: 2, ran: 2, tokens: 7, ms: 14, differs: 'N 1' },
+    { id: 'h0', name: 'OLD', shares: 'current', calls: 2, ran: 2, tokens: 7, ms: 14, differs: 'N 1' },
     { id: 'h1', name: 'NEW', current: true, left: 'h0', calls: 5, ran: 2, remembered: 1, ms: 6 },
     { id: 'h2', name: 'GONE', hidden: true, calls: 1 }
   ],

@@ -41,9 +41,10 @@ test('the arrow keys walk the lineage, Enter opens the card, Escape closes it', 
   assert.equal(all('svg.g [tabindex="0"]').length, 1);
   node('Potato#1').focus();
   press(node('Potato#1'), 'ArrowRight');
-  assert.equal(focused(), 'Potato#2');
+  assert.equal(focused(), 'Call 1: Potato_do1');
+  press(node('Call 1: Potato_do1'), 'ArrowRight');
   press(node('Potato#2'), 'ArrowRight');
-  press(node('Potato#3'), 'ArrowLeft');
+  press(node('Call 2: Potato_do2'), 'ArrowLeft');
   assert.equal(focused(), 'Potato#2');
   assert.equal(all('svg.g [tabindex="0"]').length, 1);
   press(node('Potato#2'), 'Enter');
@@ -71,7 +72,7 @@ test('the time slider takes every tab back, and nothing can be decided meanwhile
   slide(it, 1);
   assert.deepEqual(
     it.all('svg.g [role=button]').map(node => node.getAttribute('aria-label')),
-    ['Potato#1', 'Potato#2']
+    ['Call 1: Potato_do1', 'Potato#1', 'Potato#2']
   );
   assert.equal(it.all('ol[aria-label=Steps] li').length, 1);
   assert.match(it.one('[role=status]').textContent, /Looking back at step 1/);
@@ -151,7 +152,7 @@ test('the dialog edits a call, and a refusal is said at its field with the value
   );
   assert.deepEqual(
     [...dialog.querySelectorAll('option')].map(option => option.textContent),
-    ['Potato#3: state 2', 'Potato#2: state 1', 'Potato#1: state 0', 'none']
+    ['Potato#3: state 2', 'Potato#2: state 1', 'Potato#1: state 0', 'none (the newest is used)']
   );
   const slices = dialog.querySelectorAll<HTMLInputElement>('input[type=radio]')[1];
   if (!slices) assert.fail('no second shape');
@@ -161,7 +162,7 @@ test('the dialog edits a call, and a refusal is said at its field with the value
   it.click('Run with these');
   it.click('Run with these');
   assert.deepEqual(it.sent, [
-    { type: 'edit', call: 'c3', arguments: { Potato: 'Potato#3', shape: 'SLICES' }, reason: '', bound: '7c1e90ab' }
+    { type: 'edit', call: 'c3', arguments: { shape: 'SLICES' }, left_out: [], reason: '', bound: '7c1e90ab' }
   ]);
   it.view.update({
     type: 'refused',
@@ -184,7 +185,7 @@ test('the dialog of a call that ran names the calls that run again, and no other
   const other = called(3, { tool: 'weigh', object: '', uses: [{ parameter: 'Potato', object: 'p0' }] });
   const save = called(4, { tool: 'save', object: '', uses: [{ parameter: 'fries', object: 'p2' }] });
   const edited = (rows.calls ?? []).map(call => ({ ...call, arguments: { grams: 5 } }));
-  const tools = ['Potato_do1', 'Potato_do2'].map(id => ({ id, parameters: { properties: { grams: { type: 'integer' } } } }));
+  const tools = ['Potato_do1', 'Potato_do2'].map(id => ({ id, parameters: { properties: { grams: { type: 'integer' } }, required: ['grams'] } }));
   it.view.update(whole({ ...rows, calls: [...edited, other, save], tools }));
   const consequence = (name: string): string => {
     it.node(name).dispatchEvent(new MouseEvent('click', { bubbles: true }));
@@ -231,6 +232,7 @@ test('a choice and a flag take the name of plain data that fits them', async () 
     type: 'edit',
     call: 'c3',
     arguments: { shape: 'Shape#1', dry: 'bool#1' },
+    left_out: [],
     reason: '',
     bound: '7c1e90ab'
   });
@@ -255,35 +257,18 @@ test('nodes keep their places when one is added', async () => {
   const { view, node } = await page();
   view.update(whole(chain(3)));
   const place = (): (string | null)[] =>
-    ['Potato#1', 'Potato#2', 'Potato#3', 'Potato#4'].map(name => node(name).getAttribute('transform'));
+    ['Potato#1', 'Potato#2', 'Potato#3', 'Potato#4'].map(name => node(name).parentElement?.getAttribute('transform') ?? null);
   const before = place();
   view.update(delta(1, { objects: [made('p4', 4)], calls: [called(4)] }));
   assert.deepEqual(place(), before);
 });
 
-test('a call that gives a value and no object is a step and not an edge', async () => {
+test('a call that gives a value and no object is a pill behind what it used', async () => {
   const { view, all } = await page();
   const rows = chain(2);
   view.update(whole({ ...rows, calls: [...(rows.calls ?? []), called(3, { object: '', result: '12' })] }));
-  assert.equal(all('svg.g .e').length, 2);
+  assert.equal(all('svg.g .e').length, 5);
   assert.equal(all('ol[aria-label=Steps] li').length, 3);
-});
-
-test('a thousand objects fold, a click unfolds them, and the chosen one stays in sight', async () => {
-  const { view, all, one, click } = await page();
-  view.update(whole(chain(1000)));
-  assert.ok(all('svg.g .node').length < 60);
-  const item = all('ol[aria-label=Steps] li button')[499];
-  item?.click();
-  const names = all('svg.g .node .hit').map(node => node.getAttribute('aria-label'));
-  for (const name of ['Potato#499', 'Potato#500', 'Potato#501', 'Potato#502', 'Potato#503'])
-    assert.ok(names.includes(name), name);
-  const unfolded = (): boolean => all('svg.g .node .hit').some(node => node.getAttribute('aria-label') === 'Potato#2');
-  assert.equal(unfolded(), false);
-  one('svg.g .stack').dispatchEvent(new MouseEvent('click', { bubbles: true }));
-  assert.equal(unfolded(), true);
-  click('Fold');
-  assert.equal(unfolded(), false);
 });
 
 test('a saved session is complete and has no button that acts', async () => {
@@ -301,8 +286,7 @@ test('a saved session is complete and has no button that acts', async () => {
     'Run',
     'Stop',
     'Replay from here',
-    'Fork from here',
-    'Tidy'
+    'Fork from here'
   ];
   assert.deepEqual(
     all('button')
@@ -329,7 +313,7 @@ test('another branch can be checked out, and compared call by call', async () =>
     whole({
       ...rows,
       calls: [...(rows.calls ?? []), other],
-      objects: [...(rows.objects ?? []), made('y2', 2, { branch: 'old', lane: 1, call: 'x2' })],
+      objects: [...(rows.objects ?? []), made('y2', 2, { branch: 'old', call: 'x2' })],
       branches: [
         { id: 'b', name: 'new', current: true },
         { id: 'h', name: 'old' }
@@ -365,27 +349,15 @@ test('what was started and never finished is not called approval', async () => {
   assert.match(one('.tc-card [role=note]').textContent, /Nothing says how it ended. Check what it did./);
 });
 
-test('an object that was only read is not said to be unused', async () => {
-  const { view, one } = await page();
-  const stone = made('stone', 0, { name: 'Stone#1', kind: 'Stone', role: 'input', used: false, call: '', preview: {} });
-  const weigh = called(1, { tool: 'Scales_weigh', object: '', result: '42', uses: [{ parameter: 'Stone', object: 'stone' }] });
-  const says = (): string => one('svg.g [aria-label="Stone#1"]').getAttribute('aria-description') ?? '';
-  const rows = { session: [{ phase: 'finished' as const, says: 'Finished' }], objects: [stone] };
-  view.update(whole(rows));
-  assert.equal(says(), 'not used yet');
-  view.update(whole({ ...rows, calls: [weigh] }));
-  assert.equal(says(), 'read by Scales_weigh');
-});
-
 test('a call that the person edited is looked at when all has run, until something else is chosen', async () => {
   const { view, node, click, one } = await page();
   view.update(whole({ ...waiting(), session: [{ phase: 'waiting', says: 'Waiting for you', pending: ['call3'] }] }));
   click('Edit');
-  click('Run with these');
+  click('Approve as it is');
   const rest = [called(3, { call: 'c3', edited: true }), called(4)];
   const objects = [made('p3', 3, { name: 'Potato#4' }), made('p4', 4)];
   view.update(delta(1, { session: [{ phase: 'finished', says: 'Finished', pending: [] }], calls: rest, objects }));
-  assert.equal(node('Potato#4').getAttribute('aria-pressed'), 'true');
+  assert.equal(node('Call 3: Potato_do3').getAttribute('aria-pressed'), 'true');
   node('Potato#5').dispatchEvent(new MouseEvent('click', { bubbles: true }));
   assert.match(one('[aria-label=Details] h3').textContent, /Potato#5/);
 });
@@ -508,10 +480,33 @@ test('card and form name the default of an argument that is left out, and the fo
   const properties = { shape: { type: 'string' }, factor: { type: 'number', default: 1.5 } };
   const tools = [{ id: 'Potato_slice', description: 'Cut it: STICKS or SLICES.', parameters: { type: 'object', properties } }];
   it.view.update(whole({ ...waiting(), tools }));
-  assert.match(it.one('.tc-card .tc-args').textContent, /factorleft out: 1\.5/);
+  assert.match(it.one('.tc-card .tc-args').textContent, /factordefault: 1\.5/);
   it.click('Edit');
   const dialog = it.one('[role=dialog]');
   assert.match(dialog.textContent, /Cut it: STICKS or SLICES\./);
-  assert.match(dialog.textContent, /No argument is changed yet\.(?!.*told)/);
-  assert.ok(dialog.querySelector('input[placeholder="left out: 1.5"]'));
+  assert.match(dialog.textContent, /Nothing is changed: the call runs as it is\.(?!.*told)/);
+  assert.ok([...dialog.querySelectorAll('label')].some(label => label.textContent === 'default (1.5)'));
+});
+
+test('plain keys in the panel stay there, and those with Ctrl, Alt or Meta, and Shift+Enter, go on to the notebook', async () => {
+  const { view, root, one, sent } = await page();
+  view.update(whole(waiting()));
+  const reached: string[] = [];
+  /** What Notebook 7 reads before the panel does, and JupyterLab after it. */
+  const before = ({ target, key }: Event & { readonly key?: string }): void =>
+    void ((target as Element).hasAttribute('data-lm-suppress-shortcuts') || reached.push(`before ${key ?? ''}`));
+  document.addEventListener('keydown', before, true);
+  root.addEventListener('keydown', event => reached.push(`after ${event.key}`));
+  const strike = (init: KeyboardEventInit): void =>
+    void one('[role=tab]').dispatchEvent(new KeyboardEvent('keydown', { bubbles: true, cancelable: true, ...init }));
+  strike({ key: 'y' });
+  assert.deepEqual(sent, [{ type: 'approve', call: 'c3', bound: '7c1e90ab' }]);
+  for (const key of 'abcdefghijklmnopqrstuvwxyz0123456789'.split('').concat('Escape', 'ArrowUp', 'Enter', ' ')) strike({ key });
+  assert.deepEqual(reached, []);
+  for (const init of [{ key: 's', ctrlKey: true }, { key: 'r', altKey: true }, { key: 'y', metaKey: true }, { key: 'Enter', shiftKey: true }]) {
+    strike(init);
+    assert.deepEqual(reached.splice(0), [`before ${init.key}`, `after ${init.key}`]);
+  }
+  view.dispose();
+  document.removeEventListener('keydown', before, true);
 });

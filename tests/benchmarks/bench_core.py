@@ -1,7 +1,7 @@
 """What a call costs beside a bare loop, how much is kept of it, and what loading costs.
 
 Every figure stands beside one that was measured in the same run, since machines differ.
-`python tests/benchmarks/bench_core.py` prints a table.
+`python tests/benchmarks/bench_core.py [CALLS]` prints a table; 1,000 calls without it.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from jupyter_toolcall import Scripted, Session, Toolbox, tool
+from jupyter_toolcall.schemes.messages import Request
 
 ROOT = Path(__file__).parents[2]
 GOAL_CALL = 100
@@ -65,20 +66,16 @@ def bare(count: int) -> None:
     tools = {"step": step}
     history: list[tuple[str, Any]] = []
 
-    class Request:
-        turn = 0
-        newest: dict[str, str] = {}  # noqa: RUF012
-
-    request: Any = Request()
-    while (reply := model(request)).calls:
+    turn = 0
+    while (reply := model(Request("", (), (), turn=turn))).calls:
         for call in reply.calls:
             history.append((call.id, tools[call.tool](**call.arguments)))
-        request.turn += 1
+        turn += 1
 
 
-def calls(scheme: str) -> None:
+def calls(scheme: str, most: int) -> None:
     costs = {}
-    for count in (100, 1_000, 10_000):
+    for count in (most // 10, most, 10 * most):
         times = 5 if count < 10_000 else 2
         floor = min(spent(lambda n=count: bare(n)) for _ in range(times))  # type: ignore[misc]
         ours = min(spent(session_of(count, scheme).run) for _ in range(times))
@@ -89,7 +86,8 @@ def calls(scheme: str) -> None:
             f"   goal {GOAL_CALL} µs"
         )
     print(
-        f"cost(10,000) / cost(1,000), scheme {scheme:<6} {costs[10_000] / costs[1_000]:5.1f}"
+        f"cost({10 * most:,}) / cost({most:,}), scheme {scheme:<6}"
+        f" {costs[10 * most] / costs[most]:5.1f}"
         f"   goal {GOAL_GROWTH}"
     )
 
@@ -101,12 +99,12 @@ def wait(ms: int) -> int:
     return ms
 
 
-def together() -> None:
+def together(count: int) -> None:
     """Four calls of one reply that wait 50 ms each; and what `jobs` costs calls that run alone."""
     took = {jobs: min(_elapsed(jobs) for _ in range(5)) for jobs in (1, 4)}
     costs = {1: 0.0, 4: 0.0}
     for jobs in costs:
-        costs[jobs] = min(spent(session_of(1_000, "flat", jobs).run) for _ in range(5))
+        costs[jobs] = min(spent(session_of(count, "flat", jobs).run) for _ in range(5))
     print(
         f"4 calls of 50 ms, jobs=4   {took[4] * 1e3:8.1f} ms   jobs=1 {took[1] * 1e3:6.1f} ms"
         f"   ratio {took[4] / took[1]:4.2f}   one call alone, jobs=4 / jobs=1"
@@ -123,23 +121,24 @@ def _elapsed(jobs: int) -> float:
     return time.perf_counter() - began
 
 
-def replays() -> None:
-    session = session_of(1_000, "flat").run()
+def replays(count: int) -> None:
+    session = session_of(count, "flat").run()
     whole = spent(session.replay().run)
-    edit = spent(session.edit("call_1000", x=5).run)
+    edit = spent(session.edit(session.calls[-1], x=5).run)
     print(
-        f"replay of 1,000 calls      {whole * 1e3:8.1f} ms   edit of the last {edit * 1e3:6.1f} ms"
+        f"replay of {count:,} calls      {whole * 1e3:8.1f} ms"
+        f"   edit of the last {edit * 1e3:6.1f} ms"
     )
 
 
-def kept() -> None:
-    few, many = (len(session_of(count, "flat").run().journal.dumps()) for count in (100, 1_100))
-    print(f"journal, bytes a call      {(many - few) / 1_000:8.0f}   goal {GOAL_JOURNAL}")
+def kept(count: int) -> None:
+    few, many = (len(session_of(n, "flat").run().journal.dumps()) for n in (100, 100 + count))
+    print(f"journal, bytes a call      {(many - few) / count:8.0f}   goal {GOAL_JOURNAL}")
 
 
-def memory() -> None:
-    few, many = (retained(count) for count in (100, 1_100))
-    print(f"memory, bytes a call       {(many - few) / 1_000:8.0f}   goal {GOAL_MEMORY:,}")
+def memory(count: int) -> None:
+    few, many = (retained(n) for n in (100, 100 + count))
+    print(f"memory, bytes a call       {(many - few) / count:8.0f}   goal {GOAL_MEMORY:,}")
 
 
 def retained(count: int) -> int:
@@ -175,11 +174,14 @@ def _loaded(path: str, name: str) -> float:
     return float(done.stdout.split()[-1])
 
 
-if __name__ == "__main__":
-    for each in ("flat", "select"):
-        calls(each)
-    together()
-    replays()
-    kept()
-    memory()
+def main(count: int = 1_000) -> None:
+    """Print the table."""
+    for scheme in ("flat", "select"):
+        calls(scheme, count)
+    for part in (together, replays, kept, memory):
+        part(count)
     loading()
+
+
+if __name__ == "__main__":
+    main(*map(int, sys.argv[1:2]))

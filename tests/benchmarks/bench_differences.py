@@ -1,12 +1,15 @@
 """How long it takes to say how two large values differ, beside one pass over them.
 
 Every figure stands beside a copy of the value that was measured in the same run, since machines
-differ. `python tests/benchmarks/bench_differences.py` prints a table.
+differ. `python tests/benchmarks/bench_differences.py [ROWS]` prints a table; 1,000,000 rows
+without it, and as many parts of the other values.
 """
 
 from __future__ import annotations
 
 import copy
+import math
+import sys
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -27,7 +30,6 @@ from jupyter_toolcall.view.comparison_rows import difference_row
 
 GOAL_MS, GOAL_BYTES = 100, 20_000
 """What a difference may take, and how much of it may be sent."""
-ROWS = 1_000_000
 
 
 @dataclass(frozen=True)
@@ -48,21 +50,21 @@ def spent(function: Callable[[], object]) -> float:
     return (time.perf_counter() - began) * 1000
 
 
-def columns() -> dict[str, Any]:
+def columns(rows: int) -> dict[str, Any]:
     """Return columns of four kinds, half of the prices missing."""
     numbers = np.random.default_rng(1)
-    prices = numbers.random(ROWS)
+    prices = numbers.random(rows)
     return {
-        "id": np.arange(ROWS),
+        "id": np.arange(rows),
         "price": np.where(prices > 0.5, prices, np.nan),
-        "of": np.array([f"item {n % 1000}" for n in range(ROWS)]),
-        "y": numbers.integers(0, 100, ROWS),
+        "of": np.array([f"item {n % 1000}" for n in range(rows)]),
+        "y": numbers.integers(0, 100, rows),
     }
 
 
-def pairs() -> Iterator[tuple[str, Any, Any]]:
+def pairs(rows: int) -> Iterator[tuple[str, Any, Any]]:
     """Yield values before and after a change."""
-    made = columns()
+    made = columns(rows)
     filled = made | {"price": np.nan_to_num(made["price"])}
     keep = made["y"] > 50
     table, after = pd.DataFrame(made), pd.DataFrame(filled)
@@ -78,34 +80,36 @@ def pairs() -> Iterator[tuple[str, Any, Any]]:
     yield "polars, cells filled", pl.DataFrame(made), pl.DataFrame(filled)
     yield "polars, rows filtered", pl.DataFrame(made), pl.DataFrame(made).filter(pl.Series(keep))
     yield "pyarrow, cells filled", pa.table(made), pa.table(filled)
-    whole = pd.DataFrame({f"c{n}": made["y"][:100_000] for n in range(40)})
-    yield "pandas, 100,000 × 40, all changed", whole, whole + 1.5
-    yield "polars, 100,000 × 40, all changed", pl.DataFrame(whole), pl.DataFrame(whole + 1.5)
+    whole = pd.DataFrame({f"c{n}": made["y"][: rows // 10] for n in range(40)})
+    wide = f"{rows // 10:,} × 40, all changed"
+    yield f"pandas, {wide}", whole, whole + 1.5
+    yield f"polars, {wide}", pl.DataFrame(whole), pl.DataFrame(whole + 1.5)
     arrow, later = pa.Table.from_pandas(whole), pa.Table.from_pandas(whole + 1.5)
-    yield "pyarrow, 100,000 × 40, all changed", arrow, later
-    some = pl.DataFrame({name: each[:100_000] for name, each in made.items()})
-    yield "polars, 100,000 rows sorted", some, some.sort("y")
-    grid = np.random.default_rng(2).random((4_000, 5_000))
-    yield "numpy, 20 million numbers", grid, grid * 2
-    image = Image.effect_noise((5_000, 4_000), 90).convert("RGB")
-    yield "Pillow, 20 megapixels", image, image.point(lambda light: light // 2)
-    small = image.resize((1_600, 1_200))
-    yield "Pillow, 2 megapixels", small, small.point(lambda light: light // 2)
-    text = "\n".join(f"line {n}" for n in range(200_000))
-    yield "text, 200,000 lines", text, text.replace("line 7", "row 7")
-    yield "text, 10 million characters", "y" * 10**7, "y" * (10**7 - 1) + "z"
-    numbers = [*range(1_000_000)]
-    yield "list, 1 million numbers", numbers, [-1, *numbers[1:]]
+    yield f"pyarrow, {wide}", arrow, later
+    some = pl.DataFrame({name: each[: rows // 10] for name, each in made.items()})
+    yield f"polars, {rows // 10:,} rows sorted", some, some.sort("y")
+    grid = np.random.default_rng(2).random((4, 5 * rows))
+    yield f"numpy, {20 * rows:,} numbers", grid, grid * 2
+    image = Image.effect_noise((math.isqrt(20 * rows),) * 2, 90).convert("RGB")
+    yield f"Pillow, {20 * rows:,} pixels", image, image.point(lambda light: light // 2)
+    small = image.resize((math.isqrt(2 * rows),) * 2)
+    yield f"Pillow, {2 * rows:,} pixels", small, small.point(lambda light: light // 2)
+    text = "\n".join(f"line {n}" for n in range(rows // 5))
+    yield f"text, {rows // 5:,} lines", text, text.replace("line 7", "row 7")
+    long = "y" * (10 * rows)
+    yield f"text, {10 * rows:,} characters", long, long[:-1] + "z"
+    numbers = [*range(rows)]
+    yield f"list, {rows:,} numbers", numbers, [-1, *numbers[1:]]
     records = [{"n": n} for n in numbers]
-    yield "list, 1 million records", records, [{"n": -1}, *records[1:]]
+    yield f"list, {rows:,} records", records, [{"n": -1}, *records[1:]]
     keyed = {str(n): n for n in numbers}
-    yield "dictionary, 1 million keys", keyed, keyed | {"5": -1}
+    yield f"dictionary, {rows:,} keys", keyed, keyed | {"5": -1}
 
 
-def measured() -> list[Measured]:
+def measured(rows: int) -> list[Measured]:
     """Return the figures of all pairs."""
     found = []
-    for name, before, after in pairs():
+    for name, before, after in pairs(rows):
         result = difference(before, after)
         size = len(encode(sendable_data(difference_row("a b", result))))
         ms = min(spent(partial(difference, before, after)) for _ in range(3))
@@ -114,14 +118,14 @@ def measured() -> list[Measured]:
     return found
 
 
-def main() -> None:
+def main(rows: int = 1_000_000) -> None:
     """Print the table."""
     print(f"{'':<36}{'ms':>8}{'a copy':>9}{'bytes':>8}")
-    for each in measured():
+    for each in measured(rows):
         mark = " " if each.ms <= GOAL_MS and each.size <= GOAL_BYTES else "!"
         figures = f"{each.name:<36}{each.ms:>8.1f}{each.copied_ms:>9.1f}{each.size:>8,}{mark}"
         print(f"{figures} {each.says[:90]}")
 
 
 if __name__ == "__main__":
-    main()
+    main(*map(int, sys.argv[1:2]))

@@ -1,7 +1,8 @@
 """What it costs that every step is on disk before the next, and to change one of many calls.
 
 Every figure stands beside a floor of the same run: as many bytes in as many syncs by hand,
-json.loads of the same lines, a pickle in a file. `python tests/benchmarks/bench_durable.py`.
+json.loads of the same lines, a pickle in a file.
+`python tests/benchmarks/bench_durable.py [CALLS]` prints a table; 1,000 calls without it.
 """
 
 from __future__ import annotations
@@ -9,6 +10,7 @@ from __future__ import annotations
 import json
 import os
 import pickle
+import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator
@@ -25,8 +27,8 @@ from jupyter_toolcall.storage.notebook_files import MIME
 from jupyter_toolcall.storage.signatures import signer
 from jupyter_toolcall.storage.value_store import ValueFolder
 
-CALLS = 1_000
-DEPENDENT = 10
+CALLS = int(sys.argv[1]) if len(sys.argv) > 1 else 1_000
+DEPENDENT = max(CALLS // 100, 1)
 TIMES = 3
 GOAL_STEP = 300
 """Microseconds of CPU that a call may take that is on disk before the next."""
@@ -200,7 +202,7 @@ def edits(folder: Path) -> None:
                 )
 
 
-def loading(folder: Path, count: int = 10_000) -> None:
+def loading(folder: Path, count: int = 10 * CALLS) -> None:
     script = [("step", {"x": n}) for n in range(count)]
     model = Scripted([*script, "done"])
     session = Session(Toolbox(step), model, scheme="flat", approve="all").tell("go")
@@ -215,8 +217,8 @@ def loading(folder: Path, count: int = 10_000) -> None:
 
 
 def sizes() -> None:
-    few, many = (json.dumps(graph_of(count)) for count in (100, 1_100))
-    print(f"a saved notebook, bytes a call {(len(many) - len(few)) / 1_000:19,.0f}")
+    few, many = (json.dumps(graph_of(count)) for count in (100, 100 + CALLS))
+    print(f"a saved notebook, bytes a call {(len(many) - len(few)) / CALLS:19,.0f}")
 
 
 def graph_of(count: int) -> Any:
@@ -229,11 +231,11 @@ def values(folder: Path) -> None:
     seal = signer(folder)
     assert seal is not None
     store = ValueFolder(folder / "values", seal, 1 << 30)
-    value_of("1 kB", 1_000, store, folder / "value")
-    value_of("10 MB", 10_000_000, store, folder / "value")
+    for size in (CALLS, 10_000 * CALLS):
+        value_of(size, store, folder / "value")
 
 
-def value_of(title: str, size: int, store: ValueFolder, path: Path) -> None:
+def value_of(size: int, store: ValueFolder, path: Path) -> None:
     value, name = os.urandom(size), f"{size:032x}"
 
     def floor() -> None:
@@ -246,8 +248,8 @@ def value_of(title: str, size: int, store: ValueFolder, path: Path) -> None:
     put = least(TIMES, lambda: spent(lambda: store.put(name, value)))
     find = least(TIMES, lambda: spent(lambda: store.find(name)))
     print(
-        f"a value of {title:<6} kept {put.cpu * 1e3:7.2f} ms CPU {put.wall * 1e3:7.2f} ms, "
-        f"found {find.cpu * 1e3:7.2f} ms   a pickle in a synced file {own.cpu * 1e3:6.2f} ms "
+        f"a value of {size / 1e3:,.0f} kB kept {put.cpu * 1e3:7.2f} ms CPU {put.wall * 1e3:7.2f} ms"
+        f", found {find.cpu * 1e3:7.2f} ms   a pickle in a synced file {own.cpu * 1e3:6.2f} ms "
         f"CPU {own.wall * 1e3:7.2f} ms"
     )
 

@@ -3,7 +3,7 @@
 Measured while the cell runs, while a person looks around afterwards, and when the notebook is
 opened again. The floor is the same page with a cell that prints as long.
 
-python -m tests.benchmarks.bench_live_session [CALLS]
+python tests/benchmarks/bench_live_session.py [CALLS]
 """
 
 from __future__ import annotations
@@ -35,7 +35,6 @@ from tests.e2e.rig import (
     write_settings,
 )
 
-CALLS = 5_000
 PATIENCE = 300.0
 """Seconds that a run may take."""
 
@@ -56,7 +55,7 @@ class Bead:
 bead, model = Bead(0), Scripted([*[("Bead_next", {})] * CALLS, "Done."])
 """
 OPTIONS = "-m model -t Bead -i bead --scheme flat --approve all --max-turns"
-PRINTS = "for n in range(2_000):\n    print(n)\n    time.sleep(0.005)"
+PRINTS = "for n in range(LINES):\n    print(n)\n    time.sleep(0.005)"
 
 WATCH = """(() => {
   let times = [], tasks = [], bytes = 0;
@@ -234,16 +233,16 @@ def reopen(page: Page, place: Place) -> None:
         open_again(page, place, "live.ipynb", session)
 
 
-def main() -> None:
-    calls = int(sys.argv[1]) if len(sys.argv) > 1 else CALLS
+def main(calls: int = 5_000) -> None:
+    prints = PRINTS.replace("LINES", f"{calls * 2 // 5}")
     cells = [
-        PRINTS,
+        "import time",
         SETUP.replace("CALLS", f"{calls}") + "began = time.process_time()\nprint('ready')",
         f"%%toolchat {OPTIONS} {calls + 1}\nGo on.",
         "print(f'{time.process_time() - began:.1f} s CPU')",
     ]
     with lab_page() as (page, place):
-        open_notebook(page, place, "live.ipynb", ["import time", *cells[1:], PRINTS])
+        open_notebook(page, place, "live.ipynb", [*cells, prints])
         run_cell(page, 0)
         wait_idle(page)
         with watching(page, "floor: idle page"):
@@ -257,4 +256,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    main(*map(int, sys.argv[1:2]))

@@ -41,8 +41,6 @@ GOAL_OWN = 1.3
 """How many times as long as the same work without us a map may take."""
 TEXT = " ".join(f"word{n * n % 4099} and, {n % 17}" for n in range(12_000))
 WORKERS = 1_000
-MEMORY = (100, 1_000, 5_000)
-SIMULATED = (1_000, 5_000, 20_000)
 MOST = 100_000
 
 
@@ -93,7 +91,7 @@ def timed(function: Callable[[], object]) -> float:
 
 def compare_workers(count: int, label: str, wide: int = 0) -> None:
     """Print how two workers compare with one, and with the same work without us."""
-    part, took = max(count // ROUNDS, 4), dict[str, float]()
+    part, took = max(count // ROUNDS, 1), dict[str, float]()
     with (
         ProcessPoolExecutor(1) as single,
         ProcessPoolExecutor(2) as pair,
@@ -203,38 +201,38 @@ class SimulatedWorkers(Executor):
             future.set_result(SessionSummary("finished", CALLS, CALLS + 1, 12_000, (), (), "Done."))
 
 
-def simulate() -> None:
+def simulate(most: int) -> None:
     print(f"\nThe kernel's side with {WORKERS:,} workers, which are simulated in this process")
     rates = {}
-    for count in SIMULATED:
+    for count in (most // 20, most // 4, most):
         workers = SimulatedWorkers(WORKERS)
         prompts = [f"Count {n}." for n in range(count)]
         began = time.process_time()
         Session.map(prompts, adds, script("add", "x"), scheme="flat", executor=workers, name="sim")
         rates[count] = (time.process_time() - began) / count * 1e6
         row(f"measured: {count:,} sessions", f"{rates[count]:.0f} µs", "of CPU a session")
-    last = rates[SIMULATED[-1]]
+    last = rates[most]
     hours = MOST * last / 1e6
     row(f"extrapolated: {MOST:,} sessions", f"{hours:.0f} s", "of CPU in the kernel")
     busy = WORKERS * last / 1e6
     row(f"extrapolated: {WORKERS:,} workers are kept busy", f"> {busy:.2f} s", "a session")
 
 
-def journal_limits() -> None:
+def journal_limits(most: int) -> None:
     print("\nOne journal file")
     sizes = {}
-    for count in (1_000, 10_000):
+    for count in (most // 10, most):
         session = Session(adds(), script("add", "x", count), scheme="flat", approve="all")
         session.tell("Add.")
         text = session.journal.dumps(lambda line: "0" * 32)
         seconds = timed(partial(Journal.salvage, text))
         sizes[count] = len(text), seconds
         row(f"measured: {count:,} calls", f"{len(text) / 1e6:.1f} MB", f"read in {seconds:.2f} s")
-    size, seconds = sizes[10_000]
-    row("extrapolated: 100,000 calls", f"{size / 1e5:.0f} MB", f"read in {seconds * 10:.0f} s")
+    size, seconds = (MOST / most * figure for figure in sizes[most])
+    row(f"extrapolated: {MOST:,} calls", f"{size / 1e6:.0f} MB", f"read in {seconds:.0f} s")
 
 
-def main(count: int) -> None:
+def main(count: int = 200) -> None:
     disk = tempfile.gettempdir()
     shared = "/dev/shm" if os.path.isdir("/dev/shm") else disk
     own = statistics.median(timed(lambda: count_words(0)) for _ in range(20)) * 1000
@@ -243,21 +241,22 @@ def main(count: int) -> None:
         os.environ["JUPYTER_TOOLCALL_DATA"] = folder
         compare_workers(count, "in memory")
         print("\nThe kernel's memory after a map of sessions that have ended")
-        kept = {each: memory(each) for each in MEMORY}
+        few, many = count // 2, 25 * count
+        kept = {each: memory(each) for each in (few, 5 * count, many)}
         for each, size in kept.items():
             row(f"measured: {each:,} sessions", f"{size / 1024:.1f} MB")
-        slope = (kept[MEMORY[-1]] - kept[MEMORY[0]]) * 1024 / (MEMORY[-1] - MEMORY[0])
+        slope = (kept[many] - kept[few]) * 1024 / (many - few)
         row("a session that has ended", f"{slope:.0f} B", f"{MOST:,}: {slope * MOST / 1e6:.0f} MB")
-        simulate()
-    journal_limits()
+        simulate(100 * count)
+    journal_limits(50 * count)
     with tempfile.TemporaryDirectory() as folder:
         os.environ["JUPYTER_TOOLCALL_DATA"] = folder
         print(f"\nOn the disk, where a sync takes {sync_time(folder):.1f} ms")
-        compare_workers(max(count // 5, 20), "on disk", wide=8)
+        compare_workers(count // 5, "on disk", wide=8)
 
 
 if __name__ == "__main__":
     if sys.argv[1:2] == ["--memory"]:
         print_memory(int(sys.argv[2]))
     else:
-        main(int(sys.argv[1]) if len(sys.argv) > 1 else 200)
+        main(*map(int, sys.argv[1:2]))

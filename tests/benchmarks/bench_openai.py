@@ -2,12 +2,14 @@
 
 Both speak to a server in memory, so that what is measured is work, not the network. The
 SDK's own call reads the stream as its documentation shows.
+`python tests/benchmarks/bench_openai.py [TURNS]` prints a table, up to turn 1,000 without it.
 """
 
 from __future__ import annotations
 
 import json
 import statistics
+import sys
 import time
 from collections.abc import Callable
 from itertools import count
@@ -69,7 +71,7 @@ def timed(work: Callable[[], object]) -> float:
     return statistics.median(taken)
 
 
-def main() -> None:
+def main(most: int = 1_000) -> None:
     sent: list[int] = []
     stream = answer()
     numbers = count()
@@ -83,15 +85,16 @@ def main() -> None:
     client = openai.OpenAI(api_key="none", base_url="http://localhost/v1", http_client=transport)
     model = OpenAI("m", client=client)
     print("turns   ours ms   SDK ms   ratio   bytes sent")
-    for turns in (10, 100, 1000):
+    for turns in (most // 100, most // 10, most):
         request = after(turns)
         body = model.body(request)
         ours = timed(lambda request=request: model(request))  # type: ignore[misc]
         own = timed(lambda body=body: list(client.chat.completions.create(**body)))  # type: ignore[misc]
-        ratio = ours / own
-        print(f"{turns:5} {ours * 1000:9.2f} {own * 1000:8.2f} {ratio:7.2f} {sent[-1]:12,}")
-        assert ratio <= GOAL, f"a turn takes {ratio:.1f} times the SDK's own call; goal: {GOAL}"
+        print(
+            f"{turns:5} {ours * 1000:9.2f} {own * 1000:8.2f} {ours / own:7.2f} {sent[-1]:12,}"
+            f"   goal {GOAL}"
+        )
 
 
 if __name__ == "__main__":
-    main()
+    main(*map(int, sys.argv[1:2]))

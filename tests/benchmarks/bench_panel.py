@@ -2,7 +2,7 @@
 
 And what many calls in one reply cost, beside as many replies of one call.
 
-python tests/benchmarks/bench_panel.py
+python tests/benchmarks/bench_panel.py [CALLS], 8,000 without it.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ from __future__ import annotations
 import asyncio
 import json
 import math
+import sys
 import time
 from dataclasses import dataclass
 
@@ -20,7 +21,7 @@ from jupyter_toolcall.storage.notebook_files import MIME
 from jupyter_toolcall.view.contract import Notice
 from jupyter_toolcall.view.saved_output import mime_bundle
 
-CALLS = 8_000
+CALLS = int(sys.argv[1]) if len(sys.argv) > 1 else 8_000
 PATIENCE = 30.0
 """Seconds of CPU: what is expected to take longer is estimated from smaller runs."""
 GOAL_REPLY = 1.2
@@ -109,7 +110,7 @@ def cost(together: bool, panel: bool) -> Cost:
     The estimate takes the growth from half as many calls to the largest number that was run
     to be the same for each further doubling.
     """
-    count = CALLS // 32
+    count = max(CALLS // 32, 2)
     before, took = seconds(count // 2, together, panel), seconds(count, together, panel)
     while count < CALLS:
         growth = took / before
@@ -136,7 +137,7 @@ def replies() -> None:
 
 def main() -> None:
     print("  calls  B an append  µs a publish  MIME B/call     SVG B      s")
-    for count in (100, 1_000, 5_000):
+    for count in (max(CALLS // 64, 1), max(CALLS // 8, 1), max(CALLS * 5 // 8, 1)):
         size, spent = appended(count)
         mime, svg, took = saved(count)
         print(f"{count:7} {size:12.0f} {spent:13.0f} {mime:12.0f} {svg:9.0f} {took:6.2f}")

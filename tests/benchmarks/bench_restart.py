@@ -3,7 +3,8 @@
 The cell runs again, which walks the recorded calls and runs none of them; then a line edits
 the last call. Every figure stands beside one of the same run: json.loads of the journal's
 lines, and the same line in the kernel that made the calls.
-`python tests/benchmarks/bench_restart.py`, with the panel built, which the cell shows.
+`python tests/benchmarks/bench_restart.py [CALLS]`, with the panel built, which the cell shows;
+1,000 calls without it.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ import contextlib
 import io
 import json
 import os
+import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator
@@ -30,7 +32,7 @@ from jupyter_toolcall.storage.journal_file import journal_file
 
 PROMPT = "Go on."
 GOAL_GROWTH = 5.5
-"""How many times as much as 1,000 calls 5,000 may cost."""
+"""How many times as much five times as many calls may cost."""
 GOAL_EDIT = 2.0
 """How many times as much as before the restart an edit may cost after it."""
 NO_HISTORY = Config({"HistoryManager": {"enabled": False}})
@@ -93,9 +95,9 @@ def run_cell(cells: Cells, count: int) -> Session:
     return cells.keep(add_prompt(session, PROMPT, fresh=False).run())
 
 
-def walks(folder: Path) -> None:
+def walks(folder: Path, most: int) -> None:
     costs = {}
-    for count in (1_000, 5_000):
+    for count in (most // 5, most):
         path = folder / f"walk_{count}.ipynb"
         with kernel(path) as cells:
             run_cell(cells, count)
@@ -112,7 +114,8 @@ def walks(folder: Path) -> None:
             f" {costs[count] / count * 1e3:7.0f} µs a call   {len(RAN)} ran"
             f"   json.loads of the journal {floor:6.1f} ms   ratio {costs[count] / floor:5.1f}"
         )
-    print(f"cost(5,000) / cost(1,000) {costs[5_000] / costs[1_000]:5.1f}   goal {GOAL_GROWTH}")
+    growth = costs[most] / costs[most // 5]
+    print(f"cost({most:,}) / cost({most // 5:,}) {growth:5.1f}   goal {GOAL_GROWTH}")
 
 
 @contextlib.contextmanager
@@ -139,8 +142,8 @@ def run_in(shell: InteractiveShell, text: str) -> float:
     return took
 
 
-def edits(folder: Path) -> None:
-    for count in (1_000, 4_000):
+def edits(folder: Path, most: int) -> None:
+    for count in (most // 4, most):
         cell = f"%%toolchat {first_line(count)}\n{PROMPT}"
         edit = f"%toolchat edit {count} x="
         with shell_of(folder / f"edit_{count}.ipynb", count) as shell:
@@ -159,8 +162,13 @@ def edits(folder: Path) -> None:
         )
 
 
+def main(calls: int = 1_000) -> None:
+    """Print the table."""
+    with tempfile.TemporaryDirectory() as folder:
+        os.environ["JUPYTER_TOOLCALL_DATA"] = os.environ["IPYTHONDIR"] = folder
+        walks(Path(folder), 5 * calls)
+        edits(Path(folder), 4 * calls)
+
+
 if __name__ == "__main__":
-    with tempfile.TemporaryDirectory() as here:
-        os.environ["JUPYTER_TOOLCALL_DATA"] = os.environ["IPYTHONDIR"] = here
-        walks(Path(here))
-        edits(Path(here))
+    main(*map(int, sys.argv[1:2]))

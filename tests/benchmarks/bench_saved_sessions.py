@@ -1,6 +1,6 @@
 """How large saved sessions open in a page: the first picture, and the longest time without a break.
 
-python tests/benchmarks/bench_saved_sessions.py
+python tests/benchmarks/bench_saved_sessions.py [OBJECTS], 50,000 without it.
 
 A small real session is repeated: each copy continues from the newest objects of the one before.
 """
@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 import re
-import shutil
+import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeVar
@@ -18,10 +18,9 @@ from playwright.sync_api import Page
 
 from jupyter_toolcall.core.json_data import json_texts
 from jupyter_toolcall.storage.notebook_files import with_parsed_rows
-from tests.benchmarks.bench_page import BUILT, browser, main_thread, mime, row, work
+from tests.benchmarks.bench_page import browser, chromium, main_thread, mime, row, work
 from tests.branching import branching_session
 
-RUNS = 3
 T = TypeVar("T")
 
 PARSE = """text => {
@@ -72,19 +71,15 @@ TYPE = """([name, text]) => {
 FIELDS = [("Search calls and objects", "failed"), ("Search calls and objects", ""), ("Time", "40")]
 
 #: The buttons that are pressed, one after the other.
-BUTTONS = [
-    *("Steps", "Messages", "Compare", "Graph", "Fit", "Zoom in", "Lineage"),
-    *("More", "Group by branch", "More", "Group by tool", "More", "Group by type"),
-    *("More", "Do not group"),
-]
+BUTTONS = ["Steps", "Messages", "Compare", "Graph", "Fit", "Zoom in", "Lineage"]
 
 Row = dict[str, Any]
 Tables = dict[str, list[Row]]
 
 #: What numbers a table's rows have that grow from copy to copy.
 GROWING: Mapping[str, Sequence[str]] = {
-    "objects": ("step", "column"),
-    "calls": ("step", "turn", "column"),
+    "objects": ("step",),
+    "calls": ("step", "turn"),
     "messages": ("step", "turn"),
     "turns": ("turn",),
 }
@@ -120,7 +115,7 @@ def repeated(saved: Row, times: int, *, branches: bool = False) -> str:
     inputs = {one["id"]: one["kind"] for one in first["objects"] if one.get("role") == "input"}
     length = {
         name: max(one.get(name, 0) for one in [*first["objects"], *first["calls"]])
-        for name in ("step", "turn", "column")
+        for name in ("step", "turn")
     }
     grown: Tables = {name: list(rows) for name, rows in first.items()}
     newest = newest_objects(first["objects"])
@@ -147,14 +142,17 @@ def session(seed: int, turns: int, branches: int) -> Row:
     return dict(with_parsed_rows(saved))
 
 
-def large_sessions() -> dict[str, str]:
+def large_sessions(most: int) -> dict[str, str]:
     """Return the MIME data of the sessions that are measured, by what they are."""
     objects, messages, branches = session(3, 60, 5), session(3, 60, 1), session(5, 9, 6)
-    count = len(objects["rows"]["objects"])
+    count, several = len(objects["rows"]["objects"]), len(messages["rows"]["messages"])
+    replies, copies = most * 2 // 5, max(most // 500, 1)
     return {
-        "50,000 objects, 5 branches": repeated(objects, 50_000 // count + 1),
-        "20,000 messages": repeated(messages, 20_000 // len(messages["rows"]["messages"]) + 1),
-        "3,000 calls on 500 branches": repeated(branches, 100, branches=True),
+        f"{most:,} objects, 5 branches": repeated(objects, most // count + 1),
+        f"{replies:,} messages": repeated(messages, replies // several + 1),
+        f"{30 * copies:,} calls on {5 * copies:,} branches": repeated(
+            branches, copies, branches=True
+        ),
     }
 
 
@@ -240,10 +238,10 @@ def enter(page: Page, name: str, text: str) -> Callable[[], bool]:
     return lambda: bool(page.evaluate(TYPE, [name, text]))
 
 
-def measure(path: str, what: str, text: str) -> None:
+def measure(path: str, what: str, text: str, times: int) -> None:
     """Measure how a session opens, and the longest task of each thing that a person does."""
     runs: list[Opening] = []
-    for _ in range(RUNS):
+    for _ in range(times):
         with browser(path) as page:
             runs.append(opening(page, text))
             presses = [(name, traced(page, press(page, name))) for name in BUTTONS]
@@ -256,8 +254,6 @@ def measure(path: str, what: str, text: str) -> None:
     row("main thread without JSON.parse", f"{middle.worked:.0f} ms", "")
     row("longest task while it opens, after that", str(middle.longest), "<= 100 ms")
     for name, (is_there, longest) in presses:
-        if name == "More":
-            continue
         row(
             f"longest task after {name}",
             str(longest) if is_there else "no such button",
@@ -265,14 +261,11 @@ def measure(path: str, what: str, text: str) -> None:
         )
 
 
-def main() -> None:
-    path = shutil.which("chromium") or shutil.which("google-chrome")
-    if path is None or not (BUILT / "widget.js").is_file():
-        print("left out: it needs chromium on the PATH, and the widget built")
-        return
-    for what, text in large_sessions().items():
-        measure(path, what, text)
+def main(most: int = 50_000) -> None:
+    path = chromium()
+    for what, text in large_sessions(most).items():
+        measure(path, what, text, times=3 if most > 1_000 else 1)
 
 
 if __name__ == "__main__":
-    main()
+    main(*map(int, sys.argv[1:2]))

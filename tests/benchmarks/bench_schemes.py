@@ -1,9 +1,11 @@
 """What each scheme costs in prompt tokens, and the size of requests, on schemas of big APIs.
 
-One schema is Dagger's and no part of this project: `python tests/benchmarks/bench_schemes.py
-FILE`, or DAGGER_SCHEMA in the environment, names a copy (`docs/docs-graphql/schema.graphqls`
-of github.com/dagger/dagger). Without one a made-up type of sixty functions stands in. Two more
-are generated here, with as many tools as Saleor's and GitHub's schemas, and shaped like them.
+One schema is Dagger's and no part of this project: JUPYTER_TOOLCALL_DAGGER_SCHEMA in the
+environment names a copy (`docs/docs-graphql/schema.graphqls` of github.com/dagger/dagger). Without
+one a made-up type of sixty functions stands in. Two more are generated here, with as many tools
+as Saleor's and GitHub's schemas, and shaped like them.
+
+`python tests/benchmarks/bench_schemes.py [TYPES]`: those of the smaller one, 96 without it.
 """
 
 from __future__ import annotations
@@ -141,26 +143,31 @@ def show_sizes(name: str, toolbox: Toolbox, scheme: str, script: Sequence[Any]) 
         )
 
 
-def show_all_sizes(dagger: str) -> None:
+def show_all_sizes(dagger: str, types: int) -> None:
     """Print the table of all schemas."""
     print(f"the first and the last of {TURNS} requests, and the cached share of all of them")
     plans = [("dagger", Path(dagger).read_text(), DAGGER)] if dagger else []
     plans += [
-        ("shop", large_schema(96, 23, 420, 2), LINKS),
-        ("forge", large_schema(154, 25, 300, 1), LINKS),
+        ("shop", large_schema(types, 23, types * 35 // 8, 2), LINKS),
+        ("forge", large_schema(types * 8 // 5 + 1, 25, types * 25 // 8, 1), LINKS),
     ]
     for name, sdl, plan in plans:
         toolbox = from_graphql(sdl)
         show_sizes(name, toolbox, "select", course([tool for tool, _ in plan], plan))
 
 
-if __name__ == "__main__":
-    named = sys.argv[1] if len(sys.argv) > 1 else os.environ.get("DAGGER_SCHEMA", "")
+def main(types: int = 96) -> None:
+    """Print the tables."""
+    named = os.environ.get("JUPYTER_TOOLCALL_DAGGER_SCHEMA", "")
     if named:
         path = Path(named)
         show(build(path, BUILD, "five calls"))
         show(build(path, [*BUILD[:4], *EDITS, BUILD[4]], "eighteen calls"))
     else:
-        print("skipped: Dagger's schema (name a copy of it as the argument, or in DAGGER_SCHEMA)")
+        print("A made-up type stands in: JUPYTER_TOOLCALL_DAGGER_SCHEMA names no copy of Dagger's.")
         show(picture())
-    show_all_sizes(named)
+    show_all_sizes(named, types)
+
+
+if __name__ == "__main__":
+    main(*map(int, sys.argv[1:2]))

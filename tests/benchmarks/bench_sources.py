@@ -1,8 +1,10 @@
 """What it costs to make tools, and what tools cost in a prompt and in a call.
 
 Every figure stands beside one that was measured in the same run, since machines differ.
-`python tests/benchmarks/bench_sources.py` prints a table. Dagger's schema is looked for beside
-the repository, or where JUPYTER_TOOLCALL_DAGGER_SCHEMA says.
+`python tests/benchmarks/bench_sources.py [CALLS]` prints a table; 1,000 calls without it, half as
+many functions, and schemas of 4 and 6 times as many fields. Dagger's schema is looked for beside
+the repository, or where JUPYTER_TOOLCALL_DAGGER_SCHEMA says; without it the larger generated
+one stands in.
 """
 
 from __future__ import annotations
@@ -10,6 +12,7 @@ from __future__ import annotations
 import gc
 import json
 import os
+import sys
 import time
 from collections.abc import Callable
 from functools import partial
@@ -31,7 +34,7 @@ FILE = Path(
 )
 CHARACTERS = 4
 """Of JSON and English in one token, roughly."""
-CALLS = 1_000
+CALLS = int(sys.argv[1]) if len(sys.argv) > 1 else 1_000
 
 
 def spent(function: Callable[[], object], times: int = 15) -> float:
@@ -44,12 +47,16 @@ def spent(function: Callable[[], object], times: int = 15) -> float:
     return min(found)
 
 
+def schemas() -> dict[str, str]:
+    """Return the schemas that are measured, Dagger's last if it is there."""
+    counts = (4 * CALLS, 6 * CALLS)
+    found = {f"{fields:,} generated fields": forge(max(fields // 27, 2)) for fields in counts}
+    return found | ({"Dagger": FILE.read_text(encoding="utf-8")} if FILE.exists() else {})
+
+
 def building() -> None:
     """Print what a toolbox costs beside graphql-core's own schema; the goal is at most 1.2."""
-    schemas = {f"{fields:,} generated fields": forge(fields // 27) for fields in (4_000, 6_000)}
-    if FILE.exists():
-        schemas = {"Dagger": FILE.read_text(encoding="utf-8"), **schemas}
-    for name, sdl in schemas.items():
+    for name, sdl in schemas().items():
         count = len(from_graphql(sdl))
         floor, ours = alternately(partial(build_schema, sdl), partial(from_graphql, sdl))
         print(
@@ -119,11 +126,11 @@ def made(count: int) -> list[Any]:
 
 
 def functions() -> None:
-    given = made(500)
+    given = made(CALLS // 2)
     floor = spent(lambda: [TypeAdapter(f).json_schema() for f in given], 3)
     ours = spent(lambda: Toolbox(*given), 3)
     print(
-        f"500 functions {ours * 1e3:9.1f} ms   TypeAdapter {floor * 1e3:9.1f} ms"
+        f"{len(given):,} functions {ours * 1e3:9.1f} ms   TypeAdapter {floor * 1e3:9.1f} ms"
         f"   ratio {ours / floor:5.2f}"
     )
 
@@ -152,10 +159,8 @@ def calls() -> None:
 
 if __name__ == "__main__":
     building()
-    if FILE.exists():
-        graphql(FILE.read_text(encoding="utf-8"))
-        prompts(FILE.read_text(encoding="utf-8"))
-    else:
-        print(f"{FILE.name} is not here; JUPYTER_TOOLCALL_DAGGER_SCHEMA may name it")
+    *_, last = schemas().values()
+    graphql(last)
+    prompts(last)
     functions()
     calls()

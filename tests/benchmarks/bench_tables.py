@@ -1,8 +1,8 @@
 """How long a whole call of a table tool takes, beside the same call of narwhals.
 
-A table has 1,000,000 rows and 9 columns. A whole call includes the digest of its result, its
-preview and its difference, as a panel shows them. The goal: 3 times the bare call and 0.6 s.
-`python tests/benchmarks/bench_tables.py [ROUNDS]` prints a table of medians.
+A table has 1,000,000 rows, or ROWS, and 9 columns. A whole call includes the digest of its
+result, its preview and its difference, as a panel shows them. The goal: 3 times the
+bare call and 0.6 s. `python tests/benchmarks/bench_tables.py [ROWS]` prints a table of medians.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from jupyter_toolcall import Scripted, Session
 from jupyter_toolcall.jupyter.panel_controller import PanelController
 from jupyter_toolcall.toolsets import tables
 
-ROWS = 1_000_000
+ROUNDS = 5
 FACTOR, MORE = 3, 0.6
 """The goal: so many times the bare call, and so many seconds."""
 Bare = Callable[[Any], Any]
@@ -78,16 +78,16 @@ def spent(function: Callable[[], object]) -> float:
     return time.perf_counter() - began
 
 
-def table() -> pd.DataFrame:
+def table(rows: int) -> pd.DataFrame:
     """Return a table of numbers, texts and dates, a tenth of one column missing."""
     numbers = np.random.default_rng(1)
-    columns: dict[str, Any] = {f"n{i}": numbers.random(ROWS) for i in range(4)}
+    columns: dict[str, Any] = {f"n{i}": numbers.random(rows) for i in range(4)}
     columns["n0"] = np.where(columns["n0"] < 0.1, np.nan, columns["n0"])
-    columns["id"] = np.arange(ROWS)
-    columns["k"] = numbers.integers(0, 100, ROWS)
-    columns["city"] = np.array(["Rome", "Oslo", "Bonn", "Kiel"])[numbers.integers(0, 4, ROWS)]
-    columns["name"] = np.array([f"item {n % 1000}" for n in range(ROWS)])
-    seconds = numbers.integers(0, 10**9, ROWS).astype("timedelta64[s]")
+    columns["id"] = np.arange(rows)
+    columns["k"] = numbers.integers(0, 100, rows)
+    columns["city"] = np.array(["Rome", "Oslo", "Bonn", "Kiel"])[numbers.integers(0, 4, rows)]
+    columns["name"] = np.array([f"item {n % 1000}" for n in range(rows)])
+    seconds = numbers.integers(0, 10**9, rows).astype("timedelta64[s]")
     columns["day"] = np.datetime64("2020-01-01", "us") + seconds
     return pd.DataFrame(columns)
 
@@ -111,9 +111,9 @@ def whole_call(value: Any, tool: str, arguments: dict[str, Any]) -> float:
     return seconds
 
 
-def measured(rounds: int) -> Iterator[Measured]:
+def measured(rows: int) -> Iterator[Measured]:
     """Yield each tool on each engine; bare and whole calls take turns."""
-    pandas = table()
+    pandas = table(rows)
     engines = {
         "pandas": pandas,
         "polars": pl.from_pandas(pandas),
@@ -122,17 +122,17 @@ def measured(rounds: int) -> Iterator[Measured]:
     for engine, value in engines.items():
         for name, (tool, arguments, bare) in CALLS.items():
             frame, times = nw.from_native(value, eager_only=True), list[tuple[float, float]]()
-            for _ in range(rounds):
+            for _ in range(ROUNDS):
                 alone = spent(partial(bare, frame))
                 times.append((alone, whole_call(value, tool, arguments)))
             first, second = zip(*times, strict=True)
             yield Measured(engine, name, statistics.median(first), statistics.median(second))
 
 
-def main(rounds: int = 5) -> None:
+def main(rows: int = 1_000_000) -> None:
     """Print a table."""
     print(f"{'engine':10}{'call':32}{'bare':>9}{'whole':>9}{'beyond 3 x':>12}")
-    for each in measured(rounds):
+    for each in measured(rows):
         late = "" if each.more <= MORE else "  more than 0.6 s"
         print(
             f"{each.engine:10}{each.call:32}{each.bare:7.2f} s{each.whole:7.2f} s"

@@ -1,8 +1,9 @@
-"""How large the package is: files, lines of code, levels, circles, longest file and function.
+"""How large the project is, and whether each part keeps to its limit: `make size`.
 
-A line of code is one that holds a token of code: no docstring, comment or blank line.
+A line of code is one that holds a token of code: no docstring, comment or blank line. Of
+TypeScript all lines of `labextension/src` count, generated ones too.
 
-python tests/benchmarks/code_size.py [FOLDER]
+python tests/benchmarks/code_size.py [ROOT]
 """
 
 from __future__ import annotations
@@ -11,17 +12,61 @@ import ast
 import io
 import sys
 import tokenize
-from collections import Counter
-from graphlib import CycleError, TopologicalSorter
+from fnmatch import fnmatch
 from pathlib import Path
 
-PACKAGE = Path(__file__).parents[2] / "jupyter_toolcall"
+PACKAGE = "jupyter_toolcall"
+LIMITS = {
+    "maps + executors": 1_372,
+    "core + engine + session": 7_907,
+    "tools": 3_218,
+    "sources": 5_538,
+    "jupyter": 4_003,
+    "view": 2_670,
+    "models": 2_824,
+    "export": 2_673,
+    "compare": 1_904,
+    "schemes": 1_855,
+    "teaching + evaluation": 1_983,
+    "storage": 1_076,
+    "rules, budgets, origins, previews": 0,
+    "cli, kitchen, toolsets, __init__": 417,
+    "all": 37_440,
+    "Python files": 244,
+    "Python tests": 51_343,
+    "TypeScript": 11_723,
+}
+"""Of each row, how many lines of code, files or lines there may be."""
+MAPS = (
+    *("maps/*", "executors/*", "session/map_*", "session/mapped_*", "session/session_map*"),
+    *("engine/executor_*", "tools/*executor*", "tools/worker_*"),
+)
+PARTS = {
+    "maps + executors": MAPS,
+    "core + engine + session": ("core/*", "engine/*", "session/*"),
+    **{
+        name: (f"{name}/*",)
+        for name in (
+            "tools",
+            "sources",
+            "jupyter",
+            "view",
+            "models",
+            "export",
+            "compare",
+            "schemes",
+        )
+    },
+    "teaching + evaluation": ("teaching/*", "evaluation/*"),
+    "storage": ("storage/*",),
+    "rules, budgets, origins, previews": ("rules/*", "budgets/*", "origins/*", "previews/*"),
+    "cli, kitchen, toolsets, __init__": ("cli.py", "kitchen.py", "toolsets.py", "__init__.py"),
+}
+"""Of each part of the package, its files. A file belongs to the first part that names it."""
 LAYOUT = {
     *(tokenize.COMMENT, tokenize.NL, tokenize.NEWLINE),
     *(tokenize.INDENT, tokenize.DEDENT, tokenize.ENDMARKER),
 }
-Imports = dict[str, set[str]]
-"""Of each part of the package, the parts that it imports."""
 
 
 def lines_of_code(text: str) -> int:
@@ -37,69 +82,42 @@ def lines_of_code(text: str) -> int:
     return len(code)
 
 
-def part_of(path: Path, folder: Path) -> str:
-    """Return the package below the folder that a file belongs to; a file at its top is its own."""
-    return path.relative_to(folder).parts[0].removesuffix(".py")
+def part_of(path: Path, package: Path) -> str:
+    """Return the part of the package to which a file belongs. Raises SystemExit for none."""
+    name = path.relative_to(package).as_posix()
+    for part, patterns in PARTS.items():
+        if any(fnmatch(name, pattern) for pattern in patterns):
+            return part
+    raise SystemExit(f"{name} belongs to no part: add it to PARTS in {Path(__file__).name}.")
 
 
-def package_imports(folder: Path) -> Imports:
-    """Return which packages each package imports, late imports and those of types left out."""
-    imports: Imports = {}
-    for path in folder.glob("*/**/*.py"):
-        part = part_of(path, folder)
-        imports.setdefault(part, set())
-        home = path.relative_to(folder).parent.parts
-        for node in ast.parse(path.read_text()).body:
-            if isinstance(node, ast.ImportFrom) and node.level:
-                base = (*home[: len(home) - node.level + 1], *(node.module or "").split("."))
-                names = [name for name in base if name] or [name.name for name in node.names]
-                imports[part].add(names[0])
-    return {part: others - {part} for part, others in imports.items()}
+def sizes(root: Path) -> dict[str, int]:
+    """Return the size of each row of `LIMITS` in a project folder."""
+    package = root / PACKAGE
+    files = sorted(package.rglob("*.py"))
+    found = dict.fromkeys(PARTS, 0)
+    for path in files:
+        found[part_of(path, package)] += lines_of_code(path.read_text(encoding="utf-8"))
+    tests = (path.read_text(encoding="utf-8") for path in (root / "tests").rglob("*.py"))
+    scripts = (path for path in (root / "labextension/src").rglob("*") if path.is_file())
+    return found | {
+        "all": sum(found.values()),
+        "Python files": len(files),
+        "Python tests": sum(map(lines_of_code, tests)),
+        "TypeScript": sum(len(path.read_bytes().splitlines()) for path in scripts),
+    }
 
 
-def levels(imports: Imports) -> int:
-    """Return how many packages stand on one another at most. Raises CycleError for a circle."""
-    height: dict[str, int] = {}
-    for part in TopologicalSorter(imports).static_order():
-        height[part] = 1 + max((height[other] for other in imports.get(part, ())), default=0)
-    return max(height.values())
-
-
-def longest_function(folder: Path) -> tuple[int, str]:
-    """Return the lines of the longest function, from `def` to its end, and its name."""
-    lengths = [
-        ((node.end_lineno or 0) - node.lineno + 1, f"{path.relative_to(folder)}: {node.name}")
-        for path in folder.rglob("*.py")
-        for node in ast.walk(ast.parse(path.read_text()))
-        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
-    ]
-    return max(lengths)
-
-
-def main(folder: Path) -> None:
-    """Print the figures of each package, and of all of them."""
-    files: Counter[str] = Counter()
-    code: Counter[str] = Counter()
-    for path in folder.rglob("*.py"):
-        files[part_of(path, folder)] += 1
-        code[part_of(path, folder)] += lines_of_code(path.read_text())
-    for part in sorted(files):
-        print(f"{part:14} {files[part]:4} files {code[part]:7,} lines of code")
-    print(f"{'all':14} {files.total():4} files {code.total():7,} lines of code")
-    core = sum(code[part] for part in ("core", "engine", "session"))
-    print(f"core, engine and session: {core:,} lines of code")
-    imports = package_imports(folder)
-    try:
-        print(
-            f"{len(imports)} packages and files at the top, on {levels(imports)} levels, 0 circles"
-        )
-    except CycleError as error:
-        print(f"circle: {' -> '.join(error.args[1])}")
-    longest = max((path.read_text().count("\n"), str(path)) for path in folder.rglob("*.py"))
-    print(f"longest file: {longest[0]} lines, {Path(longest[1]).relative_to(folder)}")
-    lines, name = longest_function(folder)
-    print(f"longest function: {lines} lines, {name}")
+def main(root: str = str(Path(__file__).parents[2])) -> None:
+    """Print the table. Exits with 1, and says which rows, if any is above its limit."""
+    found = sizes(Path(root))
+    print(f"{'':36}{'today':>8}{'at most':>9}")
+    for name, limit in LIMITS.items():
+        print(f"{name:36}{found[name]:8,}{limit:9,}")
+    above = {name: found[name] - limit for name, limit in LIMITS.items() if found[name] > limit}
+    if above:
+        sys.exit("\n".join(f"{name}: {excess:,} above the limit" for name, excess in above.items()))
 
 
 if __name__ == "__main__":
-    main(Path(sys.argv[1]) if len(sys.argv) > 1 else PACKAGE)
+    main(*sys.argv[1:2])

@@ -14,7 +14,8 @@ from jupyter_toolcall import Scripted, Session, Toolbox
 from jupyter_toolcall.compare.tables import ROWS
 from jupyter_toolcall.jupyter.panel_controller import PanelController, parse_command
 from jupyter_toolcall.view.contract import Delta, Notice, Rows, Whole
-from jupyter_toolcall.view.contract_rows import CallRow, DifferenceRow, ObjectRow
+from jupyter_toolcall.view.contract_comparisons import DifferenceRow
+from jupyter_toolcall.view.contract_rows import CallRow, ObjectRow
 from jupyter_toolcall.view.view_rows import all_rows
 
 

@@ -54,6 +54,16 @@ def test_every_command_line_of_a_page_is_understood() -> None:
         cli.parser().parse_args(shlex.split(line, comments=True)[2:])
 
 
+def test_no_page_installs_the_package_from_an_index_on_which_it_is_not() -> None:
+    root = DOCS.parent
+    pages = [root / "README.md", *DOCS.rglob("*.md"), *(root / "notebooks").rglob("*.ipynb")]
+    lines = [line for page in pages for line in page.read_text(encoding="utf-8").splitlines()]
+    installing = [line for line in lines if re.search(r"pip install.*jupyter-toolcall", line)]
+    assert installing
+    from_index = r"pip install[^`]*[\s'\"\\]jupyter-toolcall"
+    assert [line for line in installing if re.search(from_index, line)] == []
+
+
 @pytest.mark.parametrize("page", sorted(DOCS.rglob("*.md")), ids=name)
 def test_every_link_of_a_page_leads_to_a_file_on_a_code_host_too(page: Path) -> None:
     links = re.findall(r"\]\(([^)#:]+)(?:#[^)]*)?\)", page.read_text())

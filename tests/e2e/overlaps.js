@@ -1,4 +1,4 @@
-/** What lies on what in the graph: texts, tiles, names, marks and controls, and edges on these. */
+/** What lies on what in the graph: texts, tiles, labels and controls, and edges on tiles. */
 () => {
   const graph = document.querySelector('.tc-graph');
   const canvas = graph.querySelector('.tc-canvas > svg').getBoundingClientRect();
@@ -21,11 +21,9 @@
   }
   const edges = [...graph.querySelectorAll('g.e')];
   for (const edge of edges) {
-    add(edge.querySelectorAll('text.tool, text.param'), 'label', null, edge);
-    add(edge.querySelectorAll('rect.port'), 'chip', null, edge);
-    add(edge.querySelectorAll('circle.mark'), 'mark', null, edge);
+    add(edge.querySelectorAll('text.param'), 'label', null, edge);
   }
-  add(graph.querySelectorAll('.tc-canvas text.note, .tc-canvas text.branch'), 'note');
+  add(graph.querySelectorAll('.tc-canvas text.note'), 'note');
   add(graph.querySelectorAll('.tc-canvas button'), 'control');
 
   const found = [];
@@ -34,23 +32,17 @@
     for (const b of boxes.slice(index + 1))
       if (!(a.node && a.node === b.node && (a.what.startsWith('tile') || b.what.startsWith('tile'))) && meet(a, b))
         found.push(`${a.what} on ${b.what}`);
-  const holds = (box, { x, y }) => x > box.left && x < box.right && y > box.top && y < box.bottom;
-  let points = 0;
+  const holds = (box, { x, y }, beyond = 0) => x > box.left - beyond && x < box.right + beyond && y > box.top - beyond && y < box.bottom + beyond;
+  const tiles = boxes.filter(box => box.what.startsWith('tile'));
   for (const edge of edges) {
     const path = edge.querySelector('path.edge');
     const place = path.getScreenCTM();
-    const ends = [0, path.getTotalLength()].map(at => path.getPointAtLength(at).matrixTransform(place));
-    const crossed = new Set();
-    for (let at = 0; at <= path.getTotalLength(); at += 2) {
-      const { x, y } = path.getPointAtLength(at).matrixTransform(place);
-      points += 1;
-      for (const box of boxes) {
-        // A chip and a mark are on their own edge; a tile that is drawn larger covers the ends of its edges.
-        const isOwn = box.edge === edge ? !box.what.startsWith('label') : box.what.startsWith('tile') && ends.some(end => holds(box, end));
-        if (!isOwn && holds(box, { x, y })) crossed.add(box.what);
-      }
-    }
+    const length = path.getTotalLength();
+    const points = Array.from({ length: Math.floor(length / 8) + 2 }, (_, step) => path.getPointAtLength(Math.min(length, 8 * step)).matrixTransform(place));
+    // An edge begins and ends at the border of a tile.
+    const others = tiles.filter(box => !holds(box, points[0], 4) && !holds(box, points.at(-1), 4));
+    const crossed = new Set(points.flatMap(point => others.filter(box => holds(box, point)).map(box => box.what)));
     for (const what of crossed) found.push(`the edge of ${edge.textContent} crosses ${what}`);
   }
-  return { boxes: boxes.length, edges: edges.length, points, found };
+  return { boxes: boxes.length, edges: edges.length, found };
 };

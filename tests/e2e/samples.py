@@ -4,17 +4,18 @@ from __future__ import annotations
 
 from typing import Any
 
+from jupyter_toolcall.core.call_record import Status
 from jupyter_toolcall.core.json_data import sendable_data
 from jupyter_toolcall.engine.person_model import Phase
 from jupyter_toolcall.view.contract import Rows, Saved, Whole
 from jupyter_toolcall.view.contract_rows import (
     CallRow,
-    CallStatus,
     ObjectRow,
     Preview,
     SessionRow,
     Use,
 )
+from jupyter_toolcall.view.graph import with_graph
 from jupyter_toolcall.view.saved_output import row_texts
 
 SESSION = "application/vnd.jupyter-toolcall.session+json"
@@ -24,12 +25,8 @@ LIVE = "application/vnd.jupyter-toolcall.live+json"
 def session(made: str = "Potato#2", tool: str = "Potato_peel") -> dict[str, Any]:
     """The bundle of a session in which one call made one object."""
     kind = made.partition("#")[0]
-    potato = ObjectRow(
-        "o1", f"{kind}#1", kind, role="input", used=True, preview=Preview(caption="raw")
-    )
-    peeled = ObjectRow(
-        "o2", made, kind, step=1, call="c1", column=1, preview=Preview(caption="peeled")
-    )
+    potato = ObjectRow("o1", f"{kind}#1", kind, role="input", preview=Preview(caption="raw"))
+    peeled = ObjectRow("o2", made, kind, step=1, call="c1", preview=Preview(caption="peeled"))
     call = CallRow(
         "c1",
         "call_1",
@@ -37,7 +34,7 @@ def session(made: str = "Potato#2", tool: str = "Potato_peel") -> dict[str, Any]
         step=1,
         turn=1,
         status="succeeded",
-        uses=(Use("potato", "o1", receiver=True),),
+        uses=(Use("potato", "o1"),),
         object="o2",
         what=potato.name,
     )
@@ -53,7 +50,9 @@ def session(made: str = "Potato#2", tool: str = "Potato_peel") -> dict[str, Any]
 
 def saved_data(rows: Rows, journal: dict[str, Any]) -> dict[str, Any]:
     """The data of a session as a notebook keeps it."""
-    found: dict[str, Any] = sendable_data(Saved(row_texts(sendable_data(rows)), journal))
+    found: dict[str, Any] = sendable_data(
+        Saved(row_texts(sendable_data(with_graph(rows))), journal)
+    )
     return found
 
 
@@ -64,7 +63,7 @@ def bundle(data: object) -> dict[str, Any]:
 
 def told(says: str, waits: bool) -> dict[str, Any]:
     """What a kernel tells a panel that asks: a session of one call, which waits, or is done."""
-    status: CallStatus = "proposed" if waits else "succeeded"
+    status: Status = "proposed" if waits else "succeeded"
     call = CallRow("c1", "call_1", "Potato_peel", step=1, turn=1, status=status, bound="b")
     phase: Phase = "waiting" if waits else "finished"
     row = SessionRow(phase=phase, says=says, pending=("c1",) if waits else ())

@@ -10,12 +10,10 @@ from playwright.sync_api import Locator, Page, expect
 from tests.e2e.kitchen import (
     LOAD,
     OWN,
-    approve,
     expect_status,
     expect_waits,
     fries_cell,
     node,
-    open_tab,
     panel,
     press,
     script,
@@ -306,32 +304,6 @@ def test_an_answer_is_checked_at_its_field_with_the_call_in_sight(page: Page, la
     expect(result).to_be_focused()
     press(view, "Answer")
     expect_status(view, "Finished")
-
-
-def test_the_keys_on_the_buttons_press_them_while_the_panel_has_the_focus(
-    page: Page, lab: Place
-) -> None:
-    open_notebook(page, lab, "keys.ipynb", [LOAD, fries_cell()])
-    run_all(page)
-    view = panel(page, 1)
-    approve(view, "Potato_rinse", first=2)
-    expect_waits(view, 3, "Potato_peel")
-    page.keyboard.press("r")
-    reason = view.get_by_role("textbox", name="Reason")
-    expect(reason).to_be_focused()
-    page.keyboard.type("year")
-    expect(reason).to_have_value("year")
-    page.keyboard.press("Escape")
-    view.get_by_role("region", name="Details").focus()
-    page.keyboard.press("e")
-    expect(view.get_by_role("dialog", name="Edit call")).to_be_visible()
-    page.keyboard.press("Escape")
-    page.keyboard.press("y")
-    expect_waits(view, 4, "Potato_slice")
-    open_tab(view, "Messages")
-    expect(view.get_by_role("button", name="Approve", exact=True)).to_be_visible()
-    page.keyboard.press("y")
-    expect(view.get_by_role("heading", name="Oven_bake")).to_be_visible()
 
 
 def test_two_calls_that_wait_name_two_objects(page: Page, lab: Place) -> None:

@@ -1,4 +1,4 @@
-"""Exploring a graph in a real browser: lineage, groups, filters, copies and the overview."""
+"""Exploring a graph in a real browser: lineage, filters, copies and the overview."""
 
 from __future__ import annotations
 
@@ -18,6 +18,8 @@ from tests.e2e.kitchen import node
 from tests.e2e.rig import screenshot
 
 SCHEMES = ["light", "dark"]
+EARLIER = {"70 earlier calls"}
+"""The box that stands for the calls that are not drawn."""
 DESKTOP: ViewportSize = {"width": 1366, "height": 768}
 
 
@@ -118,9 +120,13 @@ def test_lineage_of_a_clicked_object_leaves_what_is_unrelated_pale(
     button = view.get_by_role("button", name="Lineage")
     button.click()
     expect(button).to_have_attribute("aria-pressed", "true")
-    assert pale(view) == {"Ledger#4", "ExchangeRate#1", "ExchangeRate#2"}
+    rates = {"ExchangeRate#1", "Call 4: ExchangeRate_double", "ExchangeRate#2"}
+    assert pale(view) == {"Call 3: Ledger_add", "Ledger#4"} | rates
     node(view, "Ledger#4").click()
-    assert pale(view) == {"Ledger#2", "Ledger#3", "ExchangeRate#1", "ExchangeRate#2"}
+    calls = {"Call 1: Ledger_add", "Call 2: Ledger_add"}
+    assert pale(view) == {"Ledger#2", "Ledger#3"} | calls | rates
+    node(view, "Call 2: Ledger_add").click()
+    assert pale(view) == {"Call 3: Ledger_add", "Ledger#4"} | rates
     button.click()
     expect(button).to_have_attribute("aria-pressed", "false")
     assert pale(view) == set()
@@ -133,7 +139,8 @@ def test_the_key_l_shows_the_lineage_of_the_focused_object_and_escape_leaves_it(
     node(view, "ExchangeRate#2").focus()
     page.keyboard.press("l")
     expect(view.get_by_role("button", name="Lineage")).to_have_attribute("aria-pressed", "true")
-    assert pale(view) == {"Ledger#1", "Ledger#2", "Ledger#3", "Ledger#4"}
+    calls = {f"Call {step}: Ledger_add" for step in (1, 2, 3)}
+    assert pale(view) == {"Ledger#1", "Ledger#2", "Ledger#3", "Ledger#4"} | calls
     page.keyboard.press("Escape")
     expect(view.get_by_role("button", name="Lineage")).to_have_attribute("aria-pressed", "false")
     assert pale(view) == set()
@@ -142,42 +149,13 @@ def test_the_key_l_shows_the_lineage_of_the_focused_object_and_escape_leaves_it(
     expect(view.get_by_role("button", name="Lineage")).to_have_attribute("aria-pressed", "false")
 
 
-@pytest.mark.parametrize(
-    ("by", "groups"),
-    [
-        ("tool", {"Ledger_add, 3 calls folded", "ExchangeRate#2"}),
-        ("type", {"Ledger, 3 calls folded", "ExchangeRate#2"}),
-        ("branch", {"main, 4 calls folded"}),
-    ],
-)
-def test_a_grouping_folds_what_belongs_together_and_a_click_opens_a_group(
-    page: Page, pages: dict[str, str], by: str, groups: set[str]
-) -> None:
-    view = opened(page, pages["books"])
-    choose(view, f"Group by {by}")
-    names = view.locator(".node .hit").evaluate_all("nodes => nodes.map(one => one.ariaLabel)")
-    assert set(names) - {"Ledger#1", "ExchangeRate#1"} == groups
-    group = view.locator(".node .hit[aria-label*=folded]").first
-    group.click()
-    expect(node(view, "Ledger#4")).to_be_visible()
-    expect(view.locator(".node .hit[aria-label*=folded]")).to_have_count(0)
-    choose(view, "Do not group")
-    expect(view.locator(".node .hit")).to_have_count(6)
-
-
 @pytest.mark.parametrize("width", [1366, 500])
-@pytest.mark.parametrize("by", ["branch", "tool", "type"])
-def test_the_number_of_a_group_and_of_a_branch_is_not_cut(
-    page: Page, pages: dict[str, str], by: str, width: int
-) -> None:
+def test_the_number_of_a_branch_is_not_cut(page: Page, pages: dict[str, str], width: int) -> None:
     page.set_viewport_size({"width": width, "height": 768})
     view = opened(page, pages["branches"])
-    choose(view, f"Group by {by}")
-    texts = view.locator(".node.stack :is(.name, .state)").all_text_contents()
-    screenshot(page, f"groups-{by}-{width}")
-    assert len(texts) >= 4
-    assert [text for text in texts if text.endswith("…")] == []
+    screenshot(page, f"branches-{width}")
     numbers = view.locator(".tc-ends button > :last-child")
+    assert numbers.count() > 0
     cut = "spans => spans.filter(span => span.scrollWidth > span.clientWidth + 1).length"
     edge = "spans => Math.max(0, ...spans.map(span => span.getBoundingClientRect().right))"
     panel = view.bounding_box()
@@ -187,16 +165,19 @@ def test_the_number_of_a_group_and_of_a_branch_is_not_cut(
 
 
 @pytest.mark.parametrize(
-    ("kind", "step", "reason"),
+    ("kind", "step", "reason", "marked"),
     [
-        ("failed", 20, ""),
-        ("slow", 40, ""),
-        ("large", 60, "100,000 cells"),
-        ("unusual", 80, 'form "CURVED", "STRAIGHT" in 129 of 130 calls'),
+        ("failed", 20, "", EARLIER),
+        ("slow", 40, "", EARLIER),
+        ("large", 60, "100,000 cells", EARLIER),
+        (
+            *("unusual", 80, 'form "CURVED", "STRAIGHT" in 129 of 130 calls'),
+            {"Call 80: Field_dig", "Field#80"},
+        ),
     ],
 )
 def test_a_filter_shows_the_call_of_its_kind_in_one_click(
-    page: Page, pages: dict[str, str], kind: str, step: int, reason: str
+    page: Page, pages: dict[str, str], kind: str, step: int, reason: str, marked: set[str]
 ) -> None:
     view = opened(page, pages["farm"])
     chip = view.get_by_role("button", name=f"1 {kind}")
@@ -206,8 +187,10 @@ def test_a_filter_shows_the_call_of_its_kind_in_one_click(
     current = view.get_by_role("list", name="Steps").locator("[aria-current=step]")
     expect(current).to_have_attribute("data-n", str(step))
     expect(view.locator(".tc-why")).to_have_text(reason)
-    expect(view.locator(".node.found")).to_have_count(1)
-    expect(view.locator(".node.found")).to_be_visible()
+    found = view.locator(".node.found .hit")
+    assert set(found.evaluate_all("nodes => nodes.map(one => one.ariaLabel)")) == marked
+    for one in found.all():
+        expect(one).to_be_in_viewport()
 
 
 def test_the_graph_is_copied_as_svg_png_and_dot(page: Page, pages: dict[str, str]) -> None:
@@ -218,12 +201,13 @@ def test_the_graph_is_copied_as_svg_png_and_dot(page: Page, pages: dict[str, str
     expect(said).to_have_text("SVG copied")
     svg = page.evaluate(copied)
     assert svg.startswith("<svg ")
-    assert {"Ledger#4", "ExchangeRate#2", "Ledger_add"} <= set(re.findall(r">([^<>]+)<", svg))
+    assert {"Ledger#4", "ExchangeRate#2", "3 add"} <= set(re.findall(r">([^<>]+)<", svg))
     choose(view, "Copy as DOT")
     expect(said).to_have_text("DOT copied")
     dot = page.evaluate(copied)
     assert dot.startswith("digraph lineage {")
-    assert '"Ledger#1" -> "Ledger#4" [label="Ledger_add"];' in dot
+    assert '"Ledger#1" -> "3 add";' in dot
+    assert '"3 add" -> "Ledger#4";' in dot
     choose(view, "Copy as PNG")
     expect(said).to_have_text("PNG copied")
     types, (wide, high), inks = page.evaluate(
@@ -310,8 +294,6 @@ def test_the_overview_covers_nothing_and_a_graph_in_sight_has_none(
     assert above is not None
     assert below is not None
     assert above["y"] + above["height"] <= below["y"]
-    choose(view, "Group by type")
-    expect(overview).to_be_hidden()
     expect(opened(page, pages["books"]).get_by_role("slider", name="Overview")).to_be_hidden()
 
 
@@ -325,9 +307,6 @@ def tour(page: Page, view: Locator) -> Iterator[str]:
     view.get_by_role("button", name="More", exact=True).click()
     yield "menu"
     page.keyboard.press("Escape")
-    for by in ("branch", "tool", "type"):
-        choose(view, f"Group by {by}")
-        yield f"groups by {by}"
 
 
 @pytest.mark.parametrize("scheme", SCHEMES)

@@ -18,6 +18,7 @@ import pytest
 from nbconvert import HTMLExporter
 from playwright.sync_api import Dialog, Page, Request, expect
 
+from jupyter_toolcall.core.call_record import RecordedStatus, Status
 from jupyter_toolcall.core.json_data import sendable_data
 from jupyter_toolcall.teaching.panel_rows import TeachingRow
 from jupyter_toolcall.view import contract as rows
@@ -25,7 +26,6 @@ from jupyter_toolcall.view.contract import Rows, Whole
 from jupyter_toolcall.view.contract_rows import (
     BranchRow,
     CallRow,
-    CallStatus,
     MessageRow,
     ObjectRow,
     SessionRow,
@@ -33,6 +33,7 @@ from jupyter_toolcall.view.contract_rows import (
     TurnRow,
     Use,
 )
+from jupyter_toolcall.view.graph_rows import GraphEdge, GraphNode, GraphRow
 from jupyter_toolcall.view.svg import svg
 from jupyter_toolcall.view.text_summary import session_text
 from tests.e2e.corpus import CORPUS, HOST
@@ -50,7 +51,7 @@ from tests.e2e.rig import (
 )
 from tests.e2e.samples import SESSION, saved_data, wait_for_file
 
-STATUSES: tuple[CallStatus, ...] = get_args(CallStatus)
+STATUSES: tuple[Status, ...] = (*get_args(RecordedStatus), "running")
 SCHEMA = {
     "type": "object",
     "properties": {said: {"description": said, "enum": [said, "x"]} for said in CORPUS[:9]},
@@ -80,6 +81,24 @@ def row(kind: type[Any], said: str, **links: Any) -> Any:
     return dataclasses.replace(hostile(kind, said), **links)
 
 
+def hostile_graph() -> GraphRow:
+    """A drawing in which each text of the corpus stands wherever one can: in a box and a pill."""
+    numbered = list(enumerate(CORPUS))
+    size = {"width": 112.0, "height": 84.0}
+    boxes = [
+        row(GraphNode, said, id=f"object:o{n}", row=f"o{n}", x=150.0 * n + 60, y=50.0, **size)
+        for n, said in numbered
+    ]
+    pills = [
+        dataclasses.replace(box, id=f"call:c{n}", kind="call", row=f"c{n}", y=150.0)
+        for n, box in enumerate(boxes)
+    ]
+    edges = [row(GraphEdge, said, tail=f"call:c{n}", head=f"object:o{n}") for n, said in numbered]
+    place: dict[str, Any] = {"id": "graph", "width": 150.0 * len(boxes), "height": 200.0}
+    place |= {"nodes": (*boxes, *pills), "edges": tuple(edges), "until": 0}
+    return row(GraphRow, CORPUS[0], **place)  # type: ignore[no-any-return]
+
+
 def hostile_rows(live: bool, asks: bool = False) -> Rows:
     """A session in which each text of the corpus stands wherever a text can.
 
@@ -93,7 +112,7 @@ def hostile_rows(live: bool, asks: bool = False) -> Rows:
             **{"id": f"c{n}", "call": f"c{n}", "step": n + 1, "turn": n + 1, "branch": ""},
             status=STATUSES[n % len(STATUSES)] if n else "proposed",
             object=f"o{n}",
-            uses=(Use(said, f"o{max(n - 1, 0)}", receiver=True), Use(said, "o0")),
+            uses=(Use(said, f"o{max(n - 1, 0)}"), Use(said, "o0")),
         )
         for n, said in numbered
     )
@@ -103,9 +122,8 @@ def hostile_rows(live: bool, asks: bool = False) -> Rows:
         row(
             ObjectRow,
             said,
-            **{"id": f"o{n}", "step": n, "call": f"c{n}", "column": float(n), "branch": ""},
+            **{"id": f"o{n}", "step": n, "call": f"c{n}", "branch": ""},
             role="made" if n else "input",
-            used=True,
         )
         for n, said in numbered
     )
@@ -120,6 +138,7 @@ def hostile_rows(live: bool, asks: bool = False) -> Rows:
         "messages": [row(MessageRow, said, id=f"m{n}", turn=n + 1) for n, said in numbered],
         "turns": [row(TurnRow, said, id=f"t{n}", turn=n + 1) for n, said in numbered],
         "extensions": [teaching],
+        "graph": [hostile_graph()],
     }
     given = {f.name for f in dataclasses.fields(Rows)} - {"drop", "session", "calls", "objects"}
     kinds = typing.get_type_hints(Rows)
@@ -265,4 +284,4 @@ def test_every_kind_of_row_has_its_hostile_one() -> None:
     for field in dataclasses.fields(Rows):
         if field.name != "drop":
             assert getattr(made, field.name), field.name
-    assert rows.VERSION == 2
+    assert rows.VERSION == 3

@@ -4,10 +4,19 @@ from __future__ import annotations
 
 import re
 
+import pytest
 from playwright.sync_api import Locator, Page, expect
 
-from tests.e2e.kitchen import LOAD, expect_status, expect_step, expect_waits, fries_cell, panel
-from tests.e2e.rig import Place, open_notebook, run_all, screenshot
+from tests.e2e.kitchen import (
+    LOAD,
+    expect_status,
+    expect_step,
+    expect_waits,
+    fries_cell,
+    open_tab,
+    panel,
+)
+from tests.e2e.rig import CURRENT, FRONT_ENDS, Place, open_notebook, run_all, screenshot
 
 HELD = """() => {
     const held = document.activeElement;
@@ -24,6 +33,18 @@ LISTEN = """() => {
             if (text) window.said.push(text);
         }
     }).observe(document.body, { subtree: true, childList: true, characterData: true });
+}"""
+
+CELLS = f"[...{CURRENT}.content.model.cells].map(cell => cell.type)"
+LETTERS = """view => [...view.querySelectorAll('.tc-act button')]
+    .map(button => getComputedStyle(button, '::after').content.replaceAll('"', ''))
+    .filter(letter => letter !== 'none').join('')"""
+BOXES = """view => {
+    const { x, y } = view.getBoundingClientRect();
+    return [...view.querySelectorAll('.tc-act [data-key]')].map(button => {
+        const box = button.getBoundingClientRect();
+        return [box.x - x, box.y - y, box.width, box.height].map(Math.round);
+    });
 }"""
 
 
@@ -137,7 +158,7 @@ def test_shift_enter_runs_the_cell_after_a_click_in_its_panel(page: Page, lab: P
     expect_status(view, "Finished")
     cells = page.locator(".jp-Notebook .jp-Cell")
     for target in (
-        view.locator("svg.g").get_by_role("button", name="Potato#2"),
+        view.locator("svg.g").get_by_role("button", name="Potato#4"),
         view.get_by_role("list", name="Steps").get_by_role("button").first,
         view.get_by_role("slider", name="Time"),
         view.get_by_role("tab", name="Messages"),
@@ -147,3 +168,58 @@ def test_shift_enter_runs_the_cell_after_a_click_in_its_panel(page: Page, lab: P
         page.keyboard.press("Shift+Enter")
         expect(cells.nth(2)).to_have_class(re.compile("jp-mod-active"))
         expect_status(view, "Finished")
+
+
+def expect_letters(view: Locator, letters: str) -> None:
+    """These letters are drawn on the buttons of the waiting call."""
+    assert view.evaluate(LETTERS) == letters
+
+
+@pytest.mark.parametrize("front_end", FRONT_ENDS)
+def test_letters_act_on_the_panel_that_has_the_focus_and_else_on_the_notebook(
+    page: Page, front_end: str, request: pytest.FixtureRequest
+) -> None:
+    place: Place = request.getfixturevalue(front_end)
+    page.set_viewport_size({"width": 1366, "height": 768})
+    open_notebook(page, place, "keys.ipynb", [LOAD, fries_cell(), "1"])
+    run_all(page)
+    view = panel(page, 1)
+    expect_waits(view, 2, "Potato_rinse")
+    expect_letters(view, "")
+    without = view.evaluate(BOXES)
+    screenshot(page, f"letters-notebook-{front_end}")
+    page.keyboard.press("a")
+    expect(page.locator(".jp-Notebook .jp-Cell")).to_have_count(4)
+    page.keyboard.press("z")
+    expect(page.locator(".jp-Notebook .jp-Cell")).to_have_count(3)
+    expect_waits(view, 2, "Potato_rinse")
+
+    view.get_by_role("status", name="Session status").click()
+    expect_letters(view, "YERA")
+    assert view.evaluate(BOXES) == without
+    screenshot(page, f"letters-panel-{front_end}")
+    for key in "bcdddfhijklmnopqstuvwxz":
+        page.keyboard.press(key)
+    assert page.evaluate(CELLS) == ["code"] * 3
+    page.keyboard.press("y")
+    expect_waits(view, 3, "Potato_peel")
+    expect_letters(view, "YERA")
+    for key, name in (("r", "Reason"), ("a", "Result")):
+        page.keyboard.press(key)
+        field = view.get_by_role("textbox", name=name)
+        expect(field).to_be_focused()
+        page.keyboard.type("year")
+        expect(field).to_have_value("year")
+        page.keyboard.press("Escape")
+        view.get_by_role("region", name="Details").focus()
+    page.keyboard.press("e")
+    expect(view.get_by_role("dialog", name="Edit call")).to_be_visible()
+    expect_letters(view, "")
+    page.keyboard.press("Escape")
+    expect_letters(view, "YERA")
+    view.get_by_role("button", name="Search").click()
+    expect_letters(view, "")
+    open_tab(view, "Messages")
+    page.keyboard.press("y")
+    expect(view.get_by_role("heading", name="Potato_slice")).to_be_visible()
+    assert page.evaluate(CELLS) == ["code"] * 3

@@ -53,7 +53,6 @@ def test_high_contrast_no_motion_and_fingers(page: Page, lab: Place) -> None:
 
     page.emulate_media(reduced_motion="reduce")
     assert view.evaluate(MOVES) == []
-    press(view, "Tidy")
     press(view, "Approve")
     expect_waits(view, 3, "Potato_peel")
     assert page.evaluate("document.getAnimations().length") == 0

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from enum import StrEnum
 from typing import Any
 
 import pytest
@@ -53,7 +55,16 @@ def test_a_break_asks_whatever_the_policy_says() -> None:
 
 @pytest.mark.parametrize(
     ("approve", "said"),
-    [("al", "Did you mean all"), ([("x", "perhaps")], "'perhaps' is no verdict")],
+    [
+        ("al", "Did you mean all"),
+        (None, "approve=None is no policy"),
+        ({"write": "approve"}, "is no policy; .* a list of"),
+        ([("x", "perhaps")], "'perhaps' is no verdict"),
+        ([("x", ["approve"])], "is no verdict"),
+        (["write"], "'write' in approve is no rule"),
+        ([("write", "approve", "why")], "is no rule; a rule is a pair"),
+        ([(1, "approve")], "is no rule"),
+    ],
 )
 def test_what_is_no_policy_is_told(approve: Any, said: str) -> None:
     with pytest.raises(UsageError, match=said):
@@ -67,3 +78,71 @@ def test_a_model_is_told_why_its_call_was_refused() -> None:
     assert session.calls[0].status == "rejected"
     told = session.cursor.request.messages[2].results[0]  # type: ignore[union-attr]
     assert "Only read-only tools run in this session." in told.content
+
+
+class Word(StrEnum):
+    APPROVE = "approve"
+
+
+class Unreadable:
+    def __repr__(self) -> str:
+        raise SystemExit
+
+
+async def in_a_while(tool: Any, arguments: Any) -> tuple[str, str]:
+    return "approve", "later"
+
+
+def one_by_one(tool: Any, arguments: Any) -> Iterator[Any]:
+    yield "approve"
+    yield "step by step"
+
+
+def policy_with(answer: Any) -> Any:
+    def always(tool: Any, arguments: Any) -> Any:
+        return answer
+
+    return always
+
+
+NO_DECISIONS = [
+    *("approve", None, True, 1, b"approve", {}, object(), Unreadable()),
+    *((), ("approve",), ("approve", None), ("approve", "why", "more"), ["approve", "why"]),
+    *(("allow", ""), ("Approve", ""), ("approve ", ""), ("", ""), (True, "why")),
+]
+
+
+@pytest.mark.parametrize(
+    "policy", [*map(policy_with, NO_DECISIONS), in_a_while, one_by_one, lambda tool, arguments: ""]
+)
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_a_policy_that_answers_with_no_decision_is_named_and_nothing_runs(
+    policy: Any, jobs: int
+) -> None:
+    calls = [("look", {"at": "x"}), ("look", {"at": "y"})]
+    session = Session(BOX, Scripted([calls, "done"]), approve=policy, jobs=jobs, scheme="flat")
+    with pytest.raises(UsageError) as raised:
+        session.tell("go")
+    assert policy.__qualname__ in str(raised.value)
+    assert '("approve", WHY), ("reject", WHY) and ("ask", WHY)' in str(raised.value)
+    assert [call.status for call in session.calls] == ["proposed", "proposed"]
+
+
+def test_a_policy_is_asked_with_the_same_check_on_a_replay_and_in_a_map() -> None:
+    answers: list[Any] = [("approve", "the first time")]
+
+    def once(tool: Any, arguments: Any) -> Any:
+        return answers.pop() if answers else "approve"
+
+    session = Session(BOX, Scripted([("write", {"to": "x"}), "done"]), approve=once, scheme="flat")
+    session.tell("go")
+    with pytest.raises(UsageError, match="once answered 'approve' for write"):
+        session.replay(fresh=True).run()
+    mapped = Session.map(["go"], BOX, Scripted([("write", {"to": "x"})]), approve=once)
+    assert "once answered 'approve' for write" in mapped[0].error
+
+
+def test_a_verdict_may_be_a_member_of_an_enum_of_texts() -> None:
+    policy = policy_with((Word.APPROVE, "It may."))
+    session = Session(BOX, Scripted([("write", {"to": "x"}), "done"]), approve=policy)
+    assert session.tell("go").pending == ()

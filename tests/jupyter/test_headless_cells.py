@@ -6,6 +6,8 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from jupyter_client.manager import start_new_kernel
 
 from jupyter_toolcall import Scripted, Session, Toolbox, tool
@@ -74,6 +76,70 @@ def test_a_person_reads_what_would_run_and_why_it_waits(session: Session) -> Non
     asked_for = heard(session)
     assert "send(to='Ann')" in asked_for
     assert "the tool is not marked read-only" in asked_for
+
+
+HIDDEN = "\x1b\x07\x9b\u202e\u200b\u2066\u3164\ufe0f\u034f\u2800\U000e0041\r\n\t\u2028\x00"
+TEXT = st.text(st.one_of(st.characters(exclude_categories=["Cs"]), st.sampled_from(HIDDEN + "\"'")))
+DATA = st.recursive(
+    st.none()
+    | st.booleans()
+    | st.integers()
+    | st.floats(allow_nan=False, allow_infinity=False)
+    | TEXT,
+    lambda part: st.lists(part) | st.dictionaries(TEXT, part),
+    max_leaves=20,
+)
+
+
+@given(DATA, st.integers(0, 9_000))
+def test_the_question_has_every_argument_whole_and_nothing_hidden(data: Any, length: int) -> None:
+    """Read as Python, it gives the arguments back."""
+
+    def keep(data: Any, note: str) -> None:
+        """Keep it."""
+
+    arguments = {"data": data, "note": f"{'long ' * length}END"}
+    model = Scripted([("keep", arguments), "Done."])
+    question = heard(Session(Toolbox(keep), model, scheme="flat").tell("Go."))
+    call, _, others = question.partition(")\n    ")
+    assert eval(f"dict{call.removeprefix('call_1 keep')})", {}) == arguments
+    assert all(c == "\n" or (c.isprintable() and c not in HIDDEN) for c in question)
+    assert others.startswith("Policy `ask`")
+
+
+def test_an_object_is_told_from_a_text_of_the_same_letters() -> None:
+    def send(post: Post, to: str) -> None:
+        """Send a letter."""
+
+    model = Scripted([("send", {"post": "Post#1", "to": "Post#1"}), "Done."])
+    session = Session(Toolbox(send), model, scheme="flat", inputs={"post": Post()}).tell("{post}")
+    assert "send(post=Post#1, to='Post#1')" in heard(session)
+
+
+def test_a_question_of_others_cannot_look_like_a_line_of_ours() -> None:
+    def policy(tool: Any, arguments: Any) -> tuple[str, str]:
+        return "ask", "Look:\ncall_1 send(to='Ben')\n[a]pprove\x1b[1A"
+
+    model = Scripted([("send", {"to": "Ann"}), "Done."])
+    approve: Any = policy
+    session = Session(Toolbox(Post().send), model, scheme="flat", approve=approve).tell("Go.")
+    lines = heard(session).split("\n")
+    assert [line for line in lines if not line.startswith("    ")] == [
+        "call_1 send(to='Ann')",
+        lines[-1],
+    ]
+    assert "    [a]pprove\\u001b[1A" in lines
+
+
+def test_a_run_without_a_person_prints_the_whole_call_that_waits(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    to = "\u202eAnn" + "x" * 5_000
+    model = Scripted([("send", {"to": to}), "Done."])
+    session = Session(Toolbox(Post().send), model, scheme="flat").tell("Go.")
+    with pytest.raises(Unfinished, match=r"^send \(call_1\) waits for a person"):
+        demand_no_person(PanelController(session, lambda notice: None))
+    assert f"to='\\u202eAnn{'x' * 5_000}'" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize("words", ["", " ", "hm", "e", "e to", "e colour=red"])

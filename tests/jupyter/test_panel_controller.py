@@ -91,7 +91,7 @@ def test_a_turn_that_was_approved_is_asked_about_again_on_another_branch() -> No
 @pytest.mark.parametrize(
     "message",
     [
-        {"type": "tidy"},
+        {"type": "draw_graph"},
         {"type": "hello"},
         {"type": "nonsense"},
         {"type": "approve", "call": "call_1", "bound": "forged"},

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import json
 import os
 import re
 import signal
@@ -210,6 +211,37 @@ def test_the_interrupt_of_the_kernel_ends_what_a_client_reads(kernel: Kernel, li
             result = await read
             assert result.structured_content == {"error": "the person interrupted this"}
             assert await asyncio.to_thread(kernel.run, "print('alive')") == "alive\n"
+
+    asyncio.run(test())
+
+
+def test_nobodys_variable_is_set_by_a_client_before_the_person_approves(
+    kernel: Kernel, lines: str
+) -> None:
+    kernel.run("model = Scripted([('save', {'out': 'Jar#1'}), 'Ready.'])")
+    kernel.run("%toolchat serve --stop")
+    cell = OPEN.replace("-i jar", "-i jar -o out:Jar -n saved --fresh")
+    kernel.run(cell.replace("Look after {jar}.", "Save {jar} as out."))
+    lines = kernel.run("print(out.grams); out = 'MINE'\n%toolchat serve")
+    assert lines.startswith("100\n")
+
+    async def out() -> str:
+        return (await asyncio.to_thread(kernel.run, "print(out)")).strip()
+
+    async def test() -> None:
+        async with connected(lines) as client:
+            # A call that nobody has to approve sets nothing again that was saved before.
+            weighed = await client.call_tool("weigh", {"jar": "Jar#1"})
+            assert (weighed.structured_content["result"], await out()) == (100, "MINE")
+            described = await client.call_tool("describe", {"name": "save"})
+            assert described.structured_content["read_only"] is False
+            call = asyncio.create_task(client.call_tool("save", {"out": "Jar#1"}))
+            while "waits: mcp_" not in await status(kernel):
+                pass
+            assert await out() == "MINE"
+            await asyncio.to_thread(kernel.run, "%toolchat approve")
+            assert (await call).structured_content["result"] == "ok"
+            assert "Jar object" in await out()
 
     asyncio.run(test())
 
@@ -425,9 +457,9 @@ def test_a_person_decides_in_the_terminal_and_ctrl_c_ends_everything(tmp_path: P
             assert '"grams": 300' in asked
             command.type("e")
             await asyncio.to_thread(command.read_to, "All arguments as JSON: ")
-            command.type('{"grams": "many"}')
+            command.type("{}")
             refused = await asyncio.to_thread(command.read_to, "[r]eject? ")
-            assert "grams" in refused
+            assert "grams: " in refused
             command.type("e")
             await asyncio.to_thread(command.read_to, "All arguments as JSON: ")
             command.type('{"grams": 20}')
@@ -440,6 +472,34 @@ def test_a_person_decides_in_the_terminal_and_ctrl_c_ends_everything(tmp_path: P
             await asyncio.to_thread(command.read_to, "Reason: ")
             command.type("too little")
             assert (await call).structured_content["note"].endswith("Reason: too little")
+
+    asyncio.run(test())
+    assert command.end() == 0
+
+
+def test_the_terminal_prints_every_argument_whole_with_nothing_hidden(tmp_path: Path) -> None:
+    tell = "def tell(text: str, more: dict) -> None:\n    'Tell somebody.'"
+    cells = SET_UP, tell, OPEN.replace("-t fill", "-t tell fill")
+    command = Command(write(tmp_path / "jars.ipynb", *cells))
+    lines = command.read_to("Ctrl-C ends the server and the kernel.\n")
+    text, more = (
+        f"\x1b[2J\u202e\u200b\u3164{'long ' * 2_000}END",
+        {"a\r": ["x" * 900, {"z": 2**60}]},
+    )
+
+    async def test() -> None:
+        async with connected(lines) as client:
+            arguments = {"text": text, "more": more}
+            call = asyncio.create_task(client.call_tool("tell", arguments))
+            asked = await asyncio.to_thread(command.read_to, "[r]eject? ")
+            shown = asked.partition("asks for tell\n")[2].partition("\n}\n")[0] + "}"
+            assert json.loads(shown) == arguments
+            assert all(c == "\n" or (c.isprintable() and c != "\u3164") for c in asked)
+            assert "not marked read-only" in asked
+            command.type("r")
+            await asyncio.to_thread(command.read_to, "Reason: ")
+            command.type("no")
+            assert (await call).structured_content["status"] == "rejected"
 
     asyncio.run(test())
     assert command.end() == 0

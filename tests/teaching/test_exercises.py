@@ -807,9 +807,11 @@ def test_a_guessed_score_is_what_is_checked(tmp_path: Path) -> None:
     assert "Passed" in kernel.said("check", "it")
 
 
-def test_a_test_cell_of_a_grader_gets_points_and_a_message(kernel: Kernel) -> None:
+def test_a_test_cell_of_a_grader_gets_points_and_a_message_before_load_ext_too(
+    kernel: Kernel,
+) -> None:
     manager, client = start_new_kernel(cwd=str(kernel.cells.folder))
-    setup = f"%load_ext jupyter_toolcall\n{IMPORTS}\nfrom jupyter_toolcall.teaching import check"
+    setup = f"{IMPORTS}\nfrom jupyter_toolcall.teaching import check"
     cell = f"%%toolchat -m scripted:kitchen {OPEN}\nFries, please."
     asked = {"points": "check('fries').points", "message": "check('fries').message"}
 
@@ -825,6 +827,7 @@ def test_a_test_cell_of_a_grader_gets_points_and_a_message(kernel: Kernel) -> No
         points, message = checked(setup)
         assert points == "0"
         assert message.startswith("'Not done yet: 0 of 1 checks hold. ✗ The fries are in sticks")
+        assert checked("%load_ext jupyter_toolcall\n%toolchat exercise fries")[0] == "0"
         assert checked(cell) == ["1", "'Passed: 1 of 1 checks hold.'"]
     finally:
         client.stop_channels()

@@ -1,4 +1,4 @@
-"""The assignments of `docs/teaching.md` in nbgrader and otter-grader, both from PyPI."""
+"""The assignments of `docs/teaching.md`: as they stand, and in both graders from PyPI."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from typing import Any
 import nbformat
 import pytest
 
-pytestmark = pytest.mark.long
+from jupyter_toolcall.storage.notebook_files import execute
+
 ROOT = Path(__file__).parents[2]
 PAGE = (ROOT / "docs" / "teaching.md").read_text()
-MESSAGE = "Not done yet: 2 of 5 checks hold. ✗ `dinner` is a plate of slices"
-FORGED = "# Mine\n\n## Checks\n" + "- All is well: `True`\n" * 5
+FORGED = "# Mine\n\n## Checks\n" + "- All is well: `True`\n" * 4
 
 
 def blocks(title: str, language: str) -> list[str]:
@@ -29,8 +29,18 @@ def blocks(title: str, language: str) -> list[str]:
 
 
 CONFIG, *PLAIN, ANSWER, TEST_CELL = blocks("Grade with nbgrader", "ipython")
+RAW = blocks("Grade with otter-grader", "yaml")
+OTTER_ANSWER, FIRST_TEST = blocks("Grade with otter-grader", "ipython")
+OTTER_TESTS = [
+    FIRST_TEST.replace("test_1", f"test_{n}").replace(">= 1", f">= {n}") for n in range(1, 5)
+]
 RIGHT = "\n".join(line for line in ANSWER.splitlines() if not line.startswith("#"))
-WRONG = RIGHT.replace("SLICES", "STICKS")
+SKIN_FIRST = f"%toolchat call Potato_slice shape=SLICES\n{RIGHT}"
+ANSWERS = {"right": RIGHT, "skin": SKIN_FIRST, "sticks": RIGHT.replace("SLICES", "STICKS")}
+POINTS = {"right": 4, "skin": 3, "sticks": 1}
+"""What each answer deserves."""
+MESSAGES = re.findall(r"\| ``? ?((?:Passed|Not done yet).*?)``? \|$", PAGE, re.MULTILINE)
+MESSAGE = dict(zip(ANSWERS, MESSAGES, strict=True))
 
 
 class Environment:
@@ -75,6 +85,30 @@ def code(source: str, **nbgrader: Any) -> Any:
     return nbformat.v4.new_code_cell(source, metadata=metadata)
 
 
+def run_notebook(folder: Path, answer: str) -> list[Any]:
+    """Run the page's cells with an answer, those of both graders after it; return the cells."""
+    tests = [f"{test}\n\n\ntest_{n}()" for n, test in enumerate(OTTER_TESTS, 1)]
+    write_assignment(folder, list(map(code, [*PLAIN, answer, TEST_CELL, *tests])))
+    return list(execute(folder / "fries.ipynb", halts=False).notebook.cells)
+
+
+@pytest.mark.parametrize("answer", ANSWERS)
+def test_each_answer_gets_in_both_graders_what_the_page_says(tmp_path: Path, answer: str) -> None:
+    cells = run_notebook(tmp_path, ANSWERS[answer])
+    points = f"| {POINTS[answer]} of 4 | "
+    assert any(points in line and MESSAGE[answer] in line for line in PAGE.splitlines())
+    printed, value = cells[len(PLAIN) + 1].outputs
+    assert printed.text == f"{MESSAGE[answer]}\n"
+    assert value.data["text/plain"] == str(POINTS[answer])
+    results = [cell.outputs for cell in cells[len(PLAIN) + 2 :]]
+    assert [not outputs for outputs in results] == [n <= POINTS[answer] for n in range(1, 5)]
+    assert all(out.evalue == MESSAGE[answer] for outputs in results for out in outputs)
+
+
+def test_the_solution_is_the_same_for_both_graders() -> None:
+    assert [line for line in OTTER_ANSWER.splitlines() if line[0] != "#"] == RIGHT.splitlines()
+
+
 def write_assignment(folder: Path, cells: list[Any]) -> None:
     """Write the notebook and its exercise, without the solution."""
     (folder / "exercises").mkdir(parents=True)
@@ -93,18 +127,19 @@ def submit(released: Path, submitted: Path, cell: int, source: str) -> None:
     nbformat.write(notebook, submitted)
 
 
+@pytest.mark.long
 def test_nbgrader_gives_a_point_for_each_check_that_holds(tmp_path: Path) -> None:
     environment = Environment(tmp_path, "nbgrader")
     course = tmp_path / "course"
     cells = [
         *map(code, PLAIN),
         code(ANSWER, grade_id="calls", solution=True),
-        code(TEST_CELL, grade_id="check", grade=True, locked=True, points=5),
+        code(TEST_CELL, grade_id="check", grade=True, locked=True, points=4),
     ]
     write_assignment(course / "source" / "fries", cells)
     (course / "nbgrader_config.py").write_text(CONFIG)
     environment.run(course, "nbgrader", "generate_assignment", "fries")
-    for learner, source in (("right", RIGHT), ("wrong", WRONG)):
+    for learner, source in ANSWERS.items():
         submission = course / "submitted" / learner / "fries"
         shutil.copytree(course / "release" / "fries", submission)
         submit(submission / "fries.ipynb", submission / "fries.ipynb", 3, source)
@@ -114,23 +149,20 @@ def test_nbgrader_gives_a_point_for_each_check_that_holds(tmp_path: Path) -> Non
     with (course / "grades.csv").open() as file:
         rows = {row["student_id"]: row for row in csv.DictReader(file)}
     points = {name: (float(row["score"]), float(row["max_score"])) for name, row in rows.items()}
-    assert points == {"right": (5, 5), "wrong": (2, 5)}
-    graded = nbformat.read(course / "autograded/wrong/fries/fries.ipynb", as_version=4)
-    assert graded.cells[4].outputs[0].text == f"{MESSAGE}\n"
+    assert points == {name: (deserved, 4) for name, deserved in POINTS.items()}
+    graded = nbformat.read(course / "autograded/sticks/fries/fries.ipynb", as_version=4)
+    assert graded.cells[4].outputs[0].text == f"{MESSAGE['sticks']}\n"
 
 
+@pytest.mark.long
 def test_otter_grader_gives_a_point_for_each_check_that_holds(tmp_path: Path) -> None:
     environment = Environment(tmp_path, "otter-grader")
     config, question, solution, end_solution, tests, end_tests, end_question = map(
-        nbformat.v4.new_raw_cell, blocks("Grade with otter-grader", "yaml")
-    )
-    answer, first_test = blocks("Grade with otter-grader", "ipython")
-    numbers = (
-        first_test.replace("test_1", f"test_{n}").replace(">= 1", f">= {n}") for n in range(1, 6)
+        nbformat.v4.new_raw_cell, RAW
     )
     cells = [
-        *(config, *map(code, PLAIN), question, solution, code(answer), end_solution),
-        *(tests, *map(code, numbers), end_tests, end_question),
+        *(config, *map(code, PLAIN), question, solution, code(OTTER_ANSWER), end_solution),
+        *(tests, *map(code, OTTER_TESTS), end_tests, end_question),
     ]
     write_assignment(tmp_path, cells)
     environment.run(tmp_path, "otter", "assign", "fries.ipynb", "dist")
@@ -138,7 +170,7 @@ def test_otter_grader_gives_a_point_for_each_check_that_holds(tmp_path: Path) ->
     released = tmp_path / "dist" / "student" / "fries.ipynb"
     sources = [cell.source for cell in nbformat.read(released, as_version=4).cells]
     scores, outputs = {}, {}
-    for learner, source in (("right", RIGHT), ("wrong", WRONG)):
+    for learner, source in ANSWERS.items():
         submit(released, tmp_path / f"{learner}.ipynb", sources.index("..."), source)
         (tmp_path / learner).mkdir()
         output = ("-o", learner, f"{learner}.ipynb")
@@ -148,5 +180,5 @@ def test_otter_grader_gives_a_point_for_each_check_that_holds(tmp_path: Path) ->
             (each["score"], each["max_score"]) for each in results if "score" in each
         ]
         outputs[learner] = results[0]["output"]
-    assert scores == {"right": [(5, 5)], "wrong": [(2, 5)]}
-    assert MESSAGE in outputs["wrong"]
+    assert scores == {name: [(deserved, 4)] for name, deserved in POINTS.items()}
+    assert MESSAGE["sticks"] in outputs["sticks"]

@@ -298,7 +298,7 @@ def test_a_class_in_two_toolboxes_has_one_schema_and_two_versions_of_its_own() -
             """Heat it."""
 
     first, second = Toolbox(Oven)["Oven_heat"], Toolbox(Oven, Potato)["Oven_heat"]
-    assert first.parameters["properties"]["degrees"] is second.parameters["properties"]["degrees"]
+    assert first.parameters["properties"]["degrees"] == second.parameters["properties"]["degrees"]
     assert first.version is not second.version
 
 

@@ -24,13 +24,8 @@ from jupyter_toolcall.jupyter.panel_controller import PanelController
 from jupyter_toolcall.models import Reply, Request
 from jupyter_toolcall.view.comparison_rows import INTERVAL, MOST, ComparisonUpdates
 from jupyter_toolcall.view.contract import Delta, Notice, Refused, Rows, Whole
-from jupyter_toolcall.view.contract_rows import (
-    CallRow,
-    ComparisonRow,
-    DifferenceRow,
-    ObjectRow,
-    PairRow,
-)
+from jupyter_toolcall.view.contract_comparisons import ComparisonRow, DifferenceRow, PairRow
+from jupyter_toolcall.view.contract_rows import CallRow, ObjectRow
 from tests.wild import Clay, wild_box, wild_branch, wild_branches, wild_session
 
 seeds = st.integers(0, 10_000)

@@ -12,6 +12,7 @@ from typing import Any
 import jsonschema_rs
 import pytest
 
+from jupyter_toolcall.view.contract import VERSION
 from tests.lessons import NAMES
 
 ROOT = Path(__file__).parents[2]
@@ -47,7 +48,7 @@ def test_what_a_notebook_keeps_fits_the_contract(definitions: dict[str, Any], le
     assert sessions
     for session in sessions:
         saved.validate(session)
-        assert session["version"] == session["journal"]["version"] == 2
+        assert (session["version"], session["journal"]["version"]) == (VERSION, 2)
         rows.validate({name: [*map(json.loads, table)] for name, table in session["rows"].items()})
         for parent, event, *meta in map(json.loads, session["journal"]["events"]):
             assert (type(parent), type(event["type"]), len(meta)) in {(int, str, 0), (int, str, 1)}

@@ -11,7 +11,7 @@ from jupyter_toolcall.compare.alignment import compare
 from jupyter_toolcall.models import Scripted
 from jupyter_toolcall.view.contract import Rows
 from jupyter_toolcall.view.contract_rows import CallRow, ObjectRow
-from jupyter_toolcall.view.view_rows import ViewRows, all_rows
+from jupyter_toolcall.view.view_rows import all_rows
 from tests.branching import branching_session
 
 
@@ -93,15 +93,3 @@ def test_an_edit_of_a_call_on_which_nothing_depends_adds_one_node() -> None:
         rows = all_rows(session.cursor, "")
         others = {row.branch for row in rows.calls if row.branch}
         assert len(drawn(rows)) == before + len(others)
-
-
-def test_a_node_that_turns_out_to_be_the_same_moves_no_other_one() -> None:
-    session = chain()
-    view = ViewRows()
-    rows = view.whole(session.cursor, all_rows(session.cursor, "").session[0])
-    places = {row.id: (row.column, row.lane) for row in drawn(rows)}
-    edited = session.edit(session.calls[0], text="other").run()
-    after = view.whole(edited.cursor, rows.session[0], layout=view.layout)
-    assert all(
-        (row.column, row.lane) == places.get(row.id, (row.column, row.lane)) for row in drawn(after)
-    )

@@ -57,13 +57,13 @@ def test_the_picture_marks_an_edited_call_and_names_the_branches() -> None:
         Toolbox(Potato), model, scheme="flat", inputs={"potato": Potato()}, approve="all"
     )
     first = session.tell("Cut it.")
-    pencil, branch = "M3 13l.7-3 7-7 2.3 2.3-7 7z", ">main</text>"
+    pencil, branch = "M3 13l.7-3 7-7 2.3 2.3-7 7z", "in grey: main"
     before = first._repr_mimebundle_()["image/svg+xml"]
     after = first.edit(first.calls[-1], shape="SLICES").run()._repr_mimebundle_()["image/svg+xml"]
     assert (before.count(pencil), before.count(branch)) == (0, 0)
     assert (after.count(pencil), after.count(branch)) == (1, 1)
-    # The shown line is drawn after the pale one, so over it.
-    pale, shown = ('stroke="#d0d0d0" stroke-width="1.25"', 'stroke="#1f1f1f" stroke-width="1.25"')
+    # The shown line is drawn after the muted one, so over it.
+    pale, shown = ('stroke="#d0d0d0" stroke-width="1.3"', 'stroke="#8a8a8a" stroke-width="1.3"')
     assert after.index(shown) > after.rindex(pale)
 
 

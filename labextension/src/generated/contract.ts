@@ -2,30 +2,30 @@
 
 export type Notice = Whole | Delta | Refused | Shown | Exported | Displayed;
 export type Command =
-  | Hello
   | Approve
   | ApproveAll
   | KeepResult
-  | BeginNew
   | Edit
   | Reject
   | Answer
   | Draft
   | Say
+  | Hello
+  | BeginNew
   | Step
   | Run
   | Stop
   | Replay
   | Fork
-  | AskAgain
+  | Ask
+  | Break
   | Checkout
   | NameBranch
   | HideBranch
   | Compare
-  | Tidy
+  | DrawGraph
   | ShowObject
   | ShowDifference
-  | Break
   | ShowRequest
   | Export
   | Guess
@@ -37,7 +37,7 @@ export interface Contract {
   Approval?: Approval;
   Approve?: Approve;
   ApproveAll?: ApproveAll;
-  AskAgain?: AskAgain;
+  Ask?: Ask;
   BeginNew?: BeginNew;
   BranchRow?: BranchRow;
   Break?: Break;
@@ -53,12 +53,16 @@ export interface Contract {
   DifferenceRow?: DifferenceRow;
   Displayed?: Displayed;
   Draft?: Draft;
+  DrawGraph?: DrawGraph;
   Drop?: Drop;
   Edit?: Edit;
   Export?: Export;
   Exported?: Exported;
   ExtensionRow?: TeachingRow;
   Fork?: Fork;
+  GraphEdge?: GraphEdge;
+  GraphNode?: GraphNode;
+  GraphRow?: GraphRow;
   Guess?: Guess;
   GuessRow?: GuessRow;
   Hello?: Hello;
@@ -91,7 +95,6 @@ export interface Contract {
   Stop?: Stop;
   Task?: Task;
   TeachingRow?: TeachingRow;
-  Tidy?: Tidy;
   Told?: Told;
   ToolRow?: ToolRow;
   TurnRow?: TurnRow;
@@ -134,7 +137,7 @@ export interface ApproveAll {
 /**
  * Ask the model again in place of the reply of a turn, on a branch of its own.
  */
-export interface AskAgain {
+export interface Ask {
   turn: number;
   type: 'ask';
 }
@@ -154,7 +157,6 @@ export interface BranchRow {
   hidden?: boolean;
   left?: string;
   shares?: string;
-  from_step?: number;
   calls?: number;
   differs?: string | unknown[];
   ran?: number;
@@ -182,19 +184,22 @@ export interface CallRow {
   step: number;
   turn: number;
   status?:
-    | 'proposed'
-    | 'approved'
-    | 'input required'
-    | 'running'
-    | 'succeeded'
-    | 'failed'
-    | 'rejected'
-    | 'answered'
-    | 'interrupted'
-    | 'unknown';
+    | (
+        | 'proposed'
+        | 'approved'
+        | 'input required'
+        | 'succeeded'
+        | 'failed'
+        | 'rejected'
+        | 'answered'
+        | 'interrupted'
+        | 'unknown'
+      )
+    | 'running';
   branch?: string;
   memory?: boolean;
   edited?: boolean;
+  scheme?: boolean;
   saves?: boolean;
   stale?: boolean;
   outdated?: string | unknown[];
@@ -224,8 +229,6 @@ export interface CallRow {
   questions?: QuestionRow[];
   downstream?: string | unknown[];
   bound?: string;
-  column?: number;
-  lane?: number;
   same?: string;
   by?: string;
 }
@@ -243,7 +246,6 @@ export interface CallWarning {
 export interface Use {
   parameter: string;
   object: string;
-  receiver?: boolean;
   input?: boolean;
 }
 /**
@@ -359,6 +361,7 @@ export interface Rows {
   branches?: BranchRow[];
   comparisons?: ComparisonRow[];
   differences?: DifferenceRow[];
+  graph?: GraphRow[];
   extensions?: TeachingRow[];
   drop?: Drop[];
 }
@@ -381,7 +384,6 @@ export interface SessionRow {
   text?: string;
   ran?: number;
   remembered?: number;
-  stepping?: boolean;
   stops?: string[];
   verified?: boolean;
   yours?: YourTurn | null;
@@ -416,7 +418,7 @@ export interface Written {
   };
 }
 /**
- * A node of the graph. `id` is unique over all branches, `name` in its branch only.
+ * An object. `id` is unique over all branches, `name` in its branch only.
  */
 export interface ObjectRow {
   id: string;
@@ -425,10 +427,7 @@ export interface ObjectRow {
   role?: 'input' | 'made' | 'pending' | 'output';
   step?: number;
   call?: string;
-  column?: number;
-  lane?: number;
   branch?: string;
-  used?: boolean;
   saved?: string;
   equals?: string;
   content?: string;
@@ -527,6 +526,58 @@ export interface LinePair {
   right_at?: number;
 }
 /**
+ * The drawing. There is one, with id `graph`.
+ */
+export interface GraphRow {
+  id?: string;
+  width?: number;
+  height?: number;
+  nodes?: GraphNode[];
+  edges?: GraphEdge[];
+  until?: number;
+  earlier?: number;
+  selected?: string;
+  error?: string | unknown[];
+}
+/**
+ * A box (an object, or the earlier calls) or a pill (a call). `id` is unique in the drawing.
+ */
+export interface GraphNode {
+  id: string;
+  kind: 'object' | 'call' | 'earlier';
+  row?: string;
+  x?: number;
+  y?: number;
+  width?: number;
+  height?: number;
+  label?: string | unknown[];
+  detail?: string | unknown[];
+  state?: 'ran' | 'waits' | 'running' | 'failed' | 'rejected' | 'answered' | 'interrupted' | 'unknown';
+  edited?: boolean;
+  stale?: boolean;
+  muted?: boolean;
+  dashed?: boolean;
+  flag?: string;
+  input?: boolean;
+}
+/**
+ * From an object to a call that takes it, or from a call to an object that it made.
+ *
+ * There is at most one from a node to another.
+ */
+export interface GraphEdge {
+  tail: string;
+  head: string;
+  path: string;
+  tip_x?: number;
+  tip_y?: number;
+  label?: string;
+  label_x?: number;
+  label_y?: number;
+  muted?: boolean;
+  dashed?: boolean;
+}
+/**
  * What teaching shows of a session.
  */
 export interface TeachingRow {
@@ -597,7 +648,17 @@ export interface Draft {
   type: 'draft';
 }
 /**
- * Run other arguments in a call's place; one that has run is replayed from there.
+ * Draw the calls up to one, and what an object or a call came from.
+ */
+export interface DrawGraph {
+  until?: number;
+  selected?: string;
+  type: 'draw_graph';
+}
+/**
+ * Run a call with other arguments; one that has run is replayed from there.
+ *
+ * Where nothing changes, it approves a call that waits, and does nothing to one that has run.
  */
 export interface Edit {
   call: string;
@@ -606,6 +667,7 @@ export interface Edit {
   };
   bound: string;
   reason?: string;
+  left_out?: string[];
   type: 'edit';
 }
 /**
@@ -689,6 +751,9 @@ export interface Replay {
   call: string;
   type: 'replay';
 }
+/**
+ * Run until a person has to decide.
+ */
 export interface Run {
   type: 'run';
 }
@@ -749,17 +814,17 @@ export interface SkipGuess {
   rest?: boolean;
   type: 'skip_guess';
 }
+/**
+ * Run the next step, and pause.
+ */
 export interface Step {
   type: 'step';
 }
+/**
+ * Pause the run.
+ */
 export interface Stop {
   type: 'stop';
-}
-/**
- * Lay the graph out again.
- */
-export interface Tidy {
-  type: 'tidy';
 }
 /**
  * Everything that there is to see: sent when a panel connects.
@@ -767,8 +832,8 @@ export interface Tidy {
 export interface Whole {
   rows: Rows;
   live?: boolean;
-  type: 'whole';
   version?: number;
+  type: 'whole';
 }
 
 /** A row with all of its fields, and so the rows in it: what was left out has its default.
@@ -782,6 +847,7 @@ export type FullCall = Full<CallRow>;
 export type FullChange = Full<ChangeRow>;
 export type FullComparison = Full<ComparisonRow>;
 export type FullDifference = Full<DifferenceRow>;
+export type FullGraph = Full<GraphRow>;
 export type FullGuess = Full<GuessRow>;
 export type FullMessage = Full<MessageRow>;
 export type FullObjectPair = Full<ObjectPairRow>;
@@ -794,7 +860,7 @@ export type FullTeaching = Full<TeachingRow>;
 export type FullTool = Full<ToolRow>;
 export type FullTurn = Full<TurnRow>;
 
-export const VERSION = 2;
+export const VERSION = 3;
 
 export const DEFAULTS = {
   "Answer": {
@@ -807,7 +873,7 @@ export const DEFAULTS = {
   "ApproveAll": {
     "type": "approve_all"
   },
-  "AskAgain": {
+  "Ask": {
     "type": "ask"
   },
   "BeginNew": {
@@ -818,7 +884,6 @@ export const DEFAULTS = {
     "hidden": false,
     "left": "",
     "shares": "",
-    "from_step": 0,
     "calls": 0,
     "differs": "",
     "ran": 0,
@@ -837,6 +902,7 @@ export const DEFAULTS = {
     "branch": "",
     "memory": false,
     "edited": false,
+    "scheme": false,
     "saves": false,
     "stale": false,
     "outdated": "",
@@ -861,8 +927,6 @@ export const DEFAULTS = {
     "questions": [],
     "downstream": "",
     "bound": "",
-    "column": 0,
-    "lane": 0,
     "same": "",
     "by": "",
     "arguments": {}
@@ -915,8 +979,14 @@ export const DEFAULTS = {
     "text": "",
     "type": "draft"
   },
+  "DrawGraph": {
+    "until": 0,
+    "selected": "",
+    "type": "draw_graph"
+  },
   "Edit": {
     "reason": "",
+    "left_out": [],
     "type": "edit"
   },
   "Export": {
@@ -927,6 +997,42 @@ export const DEFAULTS = {
   },
   "Fork": {
     "type": "fork"
+  },
+  "GraphEdge": {
+    "tip_x": 0,
+    "tip_y": 0,
+    "label": "",
+    "label_x": 0,
+    "label_y": 0,
+    "muted": false,
+    "dashed": false
+  },
+  "GraphNode": {
+    "row": "",
+    "x": 0,
+    "y": 0,
+    "width": 0,
+    "height": 0,
+    "label": "",
+    "detail": "",
+    "state": "ran",
+    "edited": false,
+    "stale": false,
+    "muted": false,
+    "dashed": false,
+    "flag": "",
+    "input": false
+  },
+  "GraphRow": {
+    "id": "graph",
+    "width": 0,
+    "height": 0,
+    "nodes": [],
+    "edges": [],
+    "until": 0,
+    "earlier": 0,
+    "selected": "",
+    "error": ""
   },
   "Guess": {
     "tool": "",
@@ -982,10 +1088,7 @@ export const DEFAULTS = {
     "role": "made",
     "step": 0,
     "call": "",
-    "column": 0,
-    "lane": 0,
     "branch": "",
-    "used": false,
     "saved": "",
     "equals": "",
     "content": "",
@@ -1053,6 +1156,7 @@ export const DEFAULTS = {
     "branches": [],
     "comparisons": [],
     "differences": [],
+    "graph": [],
     "extensions": [],
     "drop": []
   },
@@ -1060,7 +1164,7 @@ export const DEFAULTS = {
     "type": "run"
   },
   "Saved": {
-    "version": 2
+    "version": 3
   },
   "Say": {
     "text": "",
@@ -1083,7 +1187,6 @@ export const DEFAULTS = {
     "text": "",
     "ran": 0,
     "remembered": 0,
-    "stepping": false,
     "stops": [],
     "verified": true,
     "yours": null
@@ -1122,9 +1225,6 @@ export const DEFAULTS = {
     "guesses": [],
     "task": null
   },
-  "Tidy": {
-    "type": "tidy"
-  },
   "Told": {
     "tool": "",
     "step": 0,
@@ -1148,13 +1248,12 @@ export const DEFAULTS = {
     "attempts": []
   },
   "Use": {
-    "receiver": false,
     "input": false
   },
   "Whole": {
     "live": true,
-    "type": "whole",
-    "version": 2
+    "version": 3,
+    "type": "whole"
   },
   "Written": {
     "arguments": {}

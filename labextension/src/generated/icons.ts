@@ -1,11 +1,13 @@
 // Generated from jupyter_toolcall/view by `npm run contract`. Do not edit.
 
+const RING = "M8 2a6 6 0 1 1 0 12a6 6 0 1 1 0-12z";
+
 export const ICONS = {
   "done": [
     "M3.5 8.5l3 3 6-7"
   ],
   "wait": [
-    "M8 2a6 6 0 1 1 0 12a6 6 0 1 1 0-12z",
+    RING,
     "M6.5 6v4M9.5 6v4"
   ],
   "edited": [
@@ -20,7 +22,7 @@ export const ICONS = {
     "M6 6l4 4M10 6l-4 4"
   ],
   "near": [
-    "M8 2a6 6 0 1 1 0 12a6 6 0 1 1 0-12z",
+    RING,
     "M5 8.6c1-1.400 2-1.400 3-.4s2 1 3-.4"
   ],
   "warning": [
@@ -32,7 +34,7 @@ export const ICONS = {
     "M3 13.5c.6-2.6 2.5-4 5-4s4.4 1.4 5 4"
   ],
   "reject": [
-    "M8 2a6 6 0 1 1 0 12a6 6 0 1 1 0-12z",
+    RING,
     "M4 12l8-8"
   ],
   "run": [
@@ -60,18 +62,21 @@ export const ICONS = {
     "M4 6.5h8M4 9.5h8"
   ],
   "info": [
-    "M8 2a6 6 0 1 1 0 12a6 6 0 1 1 0-12z",
+    RING,
     "M8 7.5V11M8 5.2h.01"
   ],
+  "flag": [
+    "M4.500 14V3h7.500L10 5.500 12 8H4.500"
+  ],
   "clock": [
-    "M8 2a6 6 0 1 1 0 12a6 6 0 1 1 0-12z",
+    RING,
     "M8 4.5V8l2.3 1.5"
   ],
   "close": [
     "M4 4l8 8M12 4l-8 8"
   ],
   "ready": [
-    "M8 2a6 6 0 1 1 0 12a6 6 0 1 1 0-12z"
+    RING
   ],
   "thinking": [
     "M3.5 8h.01M8 8h.01M12.5 8h.01"
@@ -102,17 +107,6 @@ export const GLYPHS = {
   "flag": [
     "M7 20V5h10l-2.5 3.5L17 12H7"
   ],
-  "failed": [
-    "M8 3h8l5 5v8l-5 5H8l-5-5V8z",
-    "M9 9l6 6M15 9l-6 6"
-  ],
-  "rejected": [
-    "M12 4a8 8 0 1 1 0 16a8 8 0 1 1 0-16z",
-    "M6.5 17.5l11-11"
-  ],
-  "interrupted": [
-    "M7 7h10v10H7z"
-  ],
   "running": [
     "M8.5 6v12l9.5-6z"
   ],
@@ -129,4 +123,14 @@ export const GLYPHS = {
     "M12 3.5l7.500 4.2v8.6L12 20.5l-7.5-4.2V7.7z",
     "M4.5 7.7L12 12l7.5-4.3M12 12v8.5"
   ]
+} as const;
+
+export const STATE_ICONS = {
+  "waits": "wait",
+  "running": "run",
+  "failed": "failed",
+  "rejected": "reject",
+  "answered": "person",
+  "interrupted": "stop",
+  "unknown": "warning"
 } as const;

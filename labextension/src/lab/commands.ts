@@ -14,7 +14,7 @@ import {
   SHOW_COMMAND
 } from './context';
 import type { LiveSession } from './live_sessions';
-import { newestIn, sessionOf } from './outputs';
+import { sessionOf } from './outputs';
 import type { SessionPlace } from './tab';
 import { focusedView, isCardVisible, showLive, showNextWaiting, waitingCount } from './visibility';
 
@@ -35,13 +35,12 @@ interface SessionTabs {
 }
 
 /** The session that the context menu was opened on: that of the cell, else the newest of the current notebook. */
-function sessionAtMenu({ app, notebooks }: ExtensionContext): NotebookSession | null {
+function sessionAtMenu({ app, notebooks, sessions }: ExtensionContext): NotebookSession | null {
   const notebook = notebooks.currentWidget;
-  const model = notebook?.content.model;
-  if (!notebook || !model) return null;
+  if (!notebook) return null;
   const node = app.contextMenuHitTest(node => node.classList.contains('jp-Cell'));
   const cell = notebook.content.widgets.find(widget => widget.node === node)?.model;
-  const session = (cell && sessionOf(cell)) ?? newestIn(model);
+  const session = (cell && sessionOf(cell)) ?? sessions.of(notebook).newest();
   return session && { notebook, session };
 }
 
@@ -123,7 +122,7 @@ function addSideCommand(context: ExtensionContext, add: Add): void {
     execute: () => {
       const session = sessionAtMenu(context);
       if (!session) return;
-      side.choose(session.session.cell.id);
+      side.choose(session.session.cell);
       app.shell.activateById(side.id);
     }
   });
@@ -153,7 +152,7 @@ function addTabCommand(context: ExtensionContext, tabs: SessionTabs, add: Add): 
     isVisible: () => sessionAtMenu(context) !== null,
     execute: args => {
       const session = typeof args.cell === 'string' ? null : sessionAtMenu(context);
-      const place = session ? { path: session.notebook.context.path, cell: session.session.cell.id } : args;
+      const place = session ? { path: session.notebook.context.path, cell: session.session.cell } : args;
       if (typeof place.path === 'string' && typeof place.cell === 'string') tabs.open({ path: place.path, cell: place.cell });
     }
   };

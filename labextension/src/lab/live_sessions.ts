@@ -1,6 +1,7 @@
 /**
  * The sessions that live in the kernels of the open notebooks, as this page hears them. Each is
  * folded once, whoever looks at it; a session in a notebook that nobody looks at is heard too.
+ * A session that has not ended stays when its output is deleted: its kernel goes on, and waits.
  */
 import type { INotebookTracker, NotebookPanel } from '@jupyterlab/notebook';
 import { type Kernel, KernelMessage } from '@jupyterlab/services';
@@ -9,7 +10,7 @@ import { type Command, type Notice, VERSION } from '../generated/contract';
 import { applyNotice, EMPTY_MODEL, isBusy, type Model } from '../view/model';
 import { t } from '../view/text';
 import { hasPanel, noticeIn, onKernelEnd, panelIn, sendTo } from './comm';
-import { panelsIn, watchOutputs } from './outputs';
+import { cellOf, type CellSession, newestOf, sessionsIn, watchOutputs } from './outputs';
 
 const ENDED_PHASES: readonly string[] = ['finished', 'failed', 'stopped'];
 /** Milliseconds between two `hello` commands: first, and at most. */
@@ -17,6 +18,9 @@ const [FIRST, LONGEST] = [400, 10_000];
 /** Milliseconds to wait for the comm list; a busy kernel answers later, and may have the panel. */
 const ANSWER_MS = 1000;
 const ENDED_NOTICE: Notice = { type: 'whole', rows: {}, live: false, version: VERSION };
+
+/** The sessions without an output, in `sessionStorage`: the key, with the id of their kernel. */
+const STORED = 'jupyter-toolcall:without-output:';
 
 const sleep = (ms: number): Promise<true> => new Promise(resolve => setTimeout(() => resolve(true), ms));
 
@@ -27,6 +31,17 @@ export class LiveSession {
   readonly focused = new Signal<this, void>(this);
   model: Model = EMPTY_MODEL;
   state: 'unknown' | 'alive' | 'lost' = 'unknown';
+  /** Its output is in the notebook. */
+  hasOutput = true;
+  private _listed: CellSession = {
+    cell: this.panel,
+    title: '',
+    lastRun: 0,
+    trusted: true,
+    isDeleted: true,
+    live: { panel: this.panel, version: VERSION },
+    saved: null
+  };
 
   constructor(
     readonly panel: string,
@@ -39,6 +54,26 @@ export class LiveSession {
     // A kernel that runs a tool reads no messages; an interrupt stops it at once.
     if (command.type === 'stop' && isBusy(this.model)) void kernel.interrupt();
     else sendTo(kernel, this.panel, command);
+  }
+
+  /** Whether it runs or waits, as far as this page knows. */
+  get isOpen(): boolean {
+    return this.state !== 'lost' && !ENDED_PHASES.includes(this.model.session.phase);
+  }
+
+  /** The session as it was listed with its output, for when that is deleted. */
+  get listed(): CellSession {
+    return { ...this._listed, lastRun: this.isOpen ? Infinity : 0, saved: null, isDeleted: true };
+  }
+
+  set listed(found: CellSession) {
+    this._listed = found;
+  }
+
+  /** Whether this session took the place of an older one: in its cell, or under its name. */
+  replaces(older: LiveSession): boolean {
+    const { name } = this.model.session;
+    return this._listed.cell === older._listed.cell || (name !== '' && name === older.model.session.name);
   }
 
   /** Resolves with the session in a format; rejects with the kernel's reason. */
@@ -81,7 +116,10 @@ export class LiveSession {
 /** The live sessions of one notebook, by the id of their panel. */
 export class NotebookSessions {
   readonly changed = new Signal<this, LiveSession>(this);
+  /** Emitted after changes of the outputs, and of sessions whose output was deleted. */
+  readonly listChanged = new Signal<this, void>(this);
   private readonly _byPanel = new Map<string, LiveSession>();
+  private _isRestored = false;
 
   constructor(readonly notebook: NotebookPanel) {
     const { sessionContext } = notebook;
@@ -89,7 +127,14 @@ export class NotebookSessions {
     onKernelEnd(sessionContext, () => this._endAll());
     notebook.disposed.connect(() => this._endAll());
     const watching = watchOutputs(notebook, () => this._findPanels());
-    notebook.disposed.connect(() => watching.dispose());
+    void sessionContext.ready.then(() => this._restore());
+    // What was deleted just before a reload has not been noticed yet.
+    const left = (): void => this._findPanels();
+    addEventListener('pagehide', left);
+    notebook.disposed.connect(() => {
+      watching.dispose();
+      removeEventListener('pagehide', left);
+    });
   }
 
   get kernel(): Kernel.IKernelConnection | null {
@@ -100,27 +145,84 @@ export class NotebookSessions {
     return [...this._byPanel.values()];
   }
 
+  /** The sessions of the cells, from the top, after those whose output was deleted. */
+  list(): CellSession[] {
+    const { model } = this.notebook.content;
+    const deleted = this.all().filter(live => !live.hasOutput);
+    return [...deleted.map(live => live.listed), ...(model ? sessionsIn(model) : [])];
+  }
+
+  newest(): CellSession | null {
+    return newestOf(this.list());
+  }
+
+  /** The session of the cell with this id, which may be deleted. */
+  ofCell(id: string): CellSession | null {
+    return this.list().findLast(({ cell }) => cell === id) ?? null;
+  }
+
   /** The session of a panel. A new one gets `hello` until it answers. */
   session(panel: string): LiveSession {
     const known = this._byPanel.get(panel);
     if (known) return known;
     const live = new LiveSession(panel, this);
     this._byPanel.set(panel, live);
-    live.updated.connect(() => this.changed.emit(live));
+    live.updated.connect(() => {
+      if (live.state === 'lost' && !live.hasOutput) this._drop(live);
+      this.changed.emit(live);
+      if (!live.hasOutput) this.listChanged.emit();
+    });
     void this._sendHello(live);
     return live;
   }
 
-  /** Finds the sessions that the outputs name, also after a reload; drops sessions without an output. */
+  /** Finds the sessions that the outputs name, also after a reload; drops those that have ended and have no output. */
   private _findPanels(): void {
-    const model = this.notebook.content.model;
-    const named = new Set(model ? panelsIn(model) : []);
-    for (const panel of named) this.session(panel);
-    for (const [panel, live] of this._byPanel) {
-      if (named.has(panel)) continue;
-      this._byPanel.delete(panel);
-      live.end();
+    const { model } = this.notebook.content;
+    const named = new Set<LiveSession>();
+    for (const found of model ? sessionsIn(model) : []) {
+      if (!found.live) continue;
+      const live = this.session(found.live.panel);
+      live.listed = found;
+      named.add(live);
     }
+    for (const [index, live] of this.all().entries()) {
+      const [had, has] = [live.hasOutput, named.has(live)];
+      live.hasOutput = has;
+      const isReplaced = this.all().slice(index + 1).some(newer => newer.replaces(live));
+      // Once its output is deleted, an open session stays after its end too: only here its end is seen.
+      const isDropped = !has && (isReplaced || (had && !live.isOpen));
+      if (isDropped) this._drop(live);
+      if (isDropped) live.end();
+      else if (had !== has) this.changed.emit(live);
+    }
+    this._store();
+    this.listChanged.emit();
+  }
+
+  private _drop(live: LiveSession): void {
+    this._byPanel.delete(live.panel);
+    this._store();
+  }
+
+  /** Remembers the sessions without an output while this tab of the browser is reloaded. */
+  private _store(): void {
+    const { kernel } = this;
+    if (!kernel || !this._isRestored) return;
+    const deleted = this.all().filter(live => !live.hasOutput);
+    if (deleted.length) sessionStorage.setItem(STORED + kernel.id, JSON.stringify(deleted.map(live => live.listed)));
+    else sessionStorage.removeItem(STORED + kernel.id);
+  }
+
+  /** Finds the stored sessions: a kernel whose cell waits does not tell which panels it has. */
+  private _restore(): void {
+    const stored = this.kernel && sessionStorage.getItem(STORED + this.kernel.id);
+    for (const found of JSON.parse(stored ?? '[]') as CellSession[]) {
+      const live = found.live && this.session(found.live.panel);
+      if (live) live.listed = found;
+    }
+    this._isRestored = true;
+    this._findPanels();
   }
 
   private _receive(message: KernelMessage.IMessage): void {
@@ -133,9 +235,8 @@ export class NotebookSessions {
 
   /** The session of a panel in an output; null if the output was cleared. */
   private _sessionOfPanel(panel: string): LiveSession | null {
-    const model = this.notebook.content.model;
-    const named = this._byPanel.has(panel) || (model && panelsIn(model).includes(panel));
-    return named ? this.session(panel) : null;
+    const isNamed = this._byPanel.has(panel) || cellOf(this.notebook.content.model, panel) !== null;
+    return isNamed ? this.session(panel) : null;
   }
 
   /** Sends `hello` until the kernel answers, with growing pauses: a busy kernel can lose it. */

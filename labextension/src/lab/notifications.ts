@@ -46,7 +46,9 @@ export class Announcements {
   private _update(live: LiveSession): void {
     const last = this._last(live);
     live.focused.connect(this._dismiss, this);
-    const { about, text } = live.state === 'alive' ? announcement(live.model) : { about: '', text: '' };
+    const { about: subject, text } = live.state === 'alive' ? announcement(live.model) : { about: '', text: '' };
+    // A call whose panel was deleted while it waits is announced again.
+    const about = subject && !live.hasOutput ? `${subject} without output` : subject;
     if (about === last.about) return;
     this._announced.set(live, { ...last, about });
     void (text ? this._announce(live, about, text) : this._settle(live, about));

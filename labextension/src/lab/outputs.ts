@@ -14,9 +14,16 @@ import { forgetPublished, recordPublished, SESSION_TYPE } from '../saved_view';
 import { oneLine } from '../view/text';
 import { LIVE_TYPE, onKernelEnd, panelIn, type PanelName } from './comm';
 
-/** A cell with a session: its live panel and its saved output. */
+/** The session of a cell: its live panel and its saved output. */
 export interface CellSession {
-  readonly cell: ICodeCellModel;
+  /** The id of the cell. */
+  readonly cell: string;
+  readonly title: string;
+  /** The number of its last run; Infinity while it runs. */
+  readonly lastRun: number;
+  readonly trusted: boolean;
+  /** The session goes on, but its output is no longer in the notebook. */
+  readonly isDeleted: boolean;
   readonly live: PanelName | null;
   /** The MIME bundle of the saved output; the same object while the output stays. */
   readonly saved: ReadonlyPartialJSONObject | null;
@@ -35,34 +42,26 @@ export function sessionOf(cell: ICellModel): CellSession | null {
     if (data[SESSION_TYPE] !== undefined) saved = data;
     else if (output.trusted) live = panelIn(data) ?? live;
   }
-  return live || saved ? { cell, live, saved } : null;
+  if (!live && !saved) return null;
+  const lastRun = cell.executionState === 'running' ? Infinity : (cell.executionCount ?? 0);
+  return { cell: cell.id, title: sessionTitle(cell), lastRun, trusted: cell.trusted, isDeleted: false, live, saved };
 }
 
 /** All cells with a session, from the top. */
 export const sessionsIn = (model: INotebookModel): CellSession[] =>
   [...model.cells].flatMap(cell => sessionOf(cell) ?? []);
 
-export const panelsIn = (model: INotebookModel): string[] =>
-  sessionsIn(model).flatMap(found => found.live?.panel ?? []);
+/** The session that runs, else the one that ran last. */
+export const newestOf = (sessions: readonly CellSession[]): CellSession | null =>
+  sessions.reduce<CellSession | null>((last, found) => (last && last.lastRun > found.lastRun ? last : found), null);
 
-const lastRun = ({ cell }: CellSession): number =>
-  cell.executionState === 'running' ? Infinity : (cell.executionCount ?? 0);
-
-/** The session of the running cell, else of the cell that ran last. */
-export const newestIn = (model: INotebookModel): CellSession | null =>
-  sessionsIn(model).reduce<CellSession | null>((last, found) => (last && lastRun(last) > lastRun(found) ? last : found), null);
-
-/** The session of the cell with this id. */
-export const sessionAt = (model: INotebookModel, id: string): CellSession | null =>
-  sessionsIn(model).find(found => found.cell.id === id) ?? null;
-
-/** The cell whose output has this panel. */
-export const cellOf = (model: INotebookModel, panel: string): ICodeCellModel | null =>
-  sessionsIn(model).find(found => found.live?.panel === panel)?.cell ?? null;
+/** The id of the cell whose output has this panel; null if there is none. */
+export const cellOf = (model: INotebookModel | null, panel: string): string | null =>
+  (model && sessionsIn(model).find(found => found.live?.panel === panel)?.cell) ?? null;
 
 const MAGIC = /^\s*%%?toolchat\b.*$/m;
 
-export function sessionTitle({ executionCount, executionState, sharedModel }: ICodeCellModel): string {
+function sessionTitle({ executionCount, executionState, sharedModel }: ICodeCellModel): string {
   const asked = sharedModel.getSource().replace(MAGIC, '').trim();
   const number = executionState === 'running' ? '*' : (executionCount ?? ' ');
   return `[${number}] ${oneLine(asked.split('\n')[0] ?? '', 60)}`.trim();

@@ -27,7 +27,7 @@ export class SessionPane extends Panel {
     if (!stays || !session) this._clear();
     if (notebook && session) {
       if (!stays && session.live) this._addLive(notebook, session);
-      if (!stays || before.saved !== saved) this._addSaved(saved, session.cell.trusted);
+      if (!stays || before.saved !== saved) this._addSaved(saved, session.trusted);
     } else this._addMessage(nothing);
   }
 

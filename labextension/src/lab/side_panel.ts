@@ -1,17 +1,16 @@
 /**
  * The side panel: the newest session of the notebook in front, or that of a cell that the
- * person chose, beside it. It reads the notebook's outputs, and keeps nothing of them.
+ * person chose, beside it; also one that goes on after its output was deleted.
  */
 import type { NotebookPanel } from '@jupyterlab/notebook';
 import type { TranslationBundle } from '@jupyterlab/translation';
-import type { IDisposable } from '@lumino/disposable';
 import type { Message } from '@lumino/messaging';
 import { Panel, Widget } from '@lumino/widgets';
 import { h } from '../view/dom';
 import type { ExtensionContext } from './context';
-import type { AllSessions, LiveSession } from './live_sessions';
-import type { ViewOptions } from './live_view';
-import { type CellSession, newestIn, sessionAt, sessionsIn, sessionTitle, watchOutputs } from './outputs';
+import type { AllSessions, LiveSession, NotebookSessions } from './live_sessions';
+import { openViews, type ViewOptions } from './live_view';
+import type { CellSession } from './outputs';
 import { emptyText, SessionPane } from './session_pane';
 
 /** What the buttons above the session do. */
@@ -25,12 +24,14 @@ export class SidePanel extends Panel {
   private readonly _pane: SessionPane;
   private readonly _bar: SessionBar;
   private _notebook: NotebookPanel | null = null;
-  private _watching: IDisposable | null = null;
+  private _sessions: NotebookSessions | null = null;
   /** The id of the cell that the person chose; "" for the newest session. */
   private _chosen = '';
+  /** The session whose waiting call gets the focus once the panel is shown: JupyterLab may show it later than asked. */
+  private _toFocus: LiveSession | null = null;
 
   constructor(
-    open: AllSessions,
+    private readonly _open: AllSessions,
     viewOptions: ViewOptions,
     private readonly _trans: TranslationBundle,
     ways: SidePanelActions
@@ -39,7 +40,7 @@ export class SidePanel extends Panel {
     this.addClass('jtc-side');
     // Set here because the shell measures a panel before the style sheet is loaded.
     this.node.style.minWidth = '320px';
-    this._pane = new SessionPane(open, viewOptions);
+    this._pane = new SessionPane(_open, viewOptions);
     this._bar = new SessionBar(_trans, ways, id => this.choose(id));
     this.addWidget(this._bar);
     this.addWidget(this._pane);
@@ -49,8 +50,9 @@ export class SidePanel extends Panel {
   follow(notebook: NotebookPanel | null): void {
     if (notebook !== this._notebook) this._chosen = '';
     this._notebook = notebook;
-    this._watching?.dispose();
-    this._watching = notebook ? watchOutputs(notebook, () => this._refresh()) : null;
+    this._sessions?.listChanged.disconnect(this._refresh, this);
+    this._sessions = notebook && this._open.of(notebook);
+    this._sessions?.listChanged.connect(this._refresh, this);
     this._refresh();
   }
 
@@ -60,15 +62,16 @@ export class SidePanel extends Panel {
     this._refresh();
   }
 
+  /** Shows the session of this cell; its waiting call gets the focus as soon as it is drawn. */
+  focusCall(live: LiveSession, cell: string): void {
+    this._toFocus = live;
+    this.choose(cell);
+  }
+
   /** Moves the keyboard focus into the panel. */
   focus(): void {
     const stop = this._pane.node.querySelector<HTMLElement>('.tc-card') ?? this.node.querySelector('select');
     stop?.focus();
-  }
-
-  dispose(): void {
-    this._watching?.dispose();
-    super.dispose();
   }
 
   protected onAfterShow(message: Message): void {
@@ -80,17 +83,22 @@ export class SidePanel extends Panel {
   private _refresh(): void {
     if (!this.isVisible) return;
     const notebook = this._notebook?.isDisposed ? null : this._notebook;
-    const model = notebook?.content.model ?? null;
-    const chosen = model && this._chosen ? sessionAt(model, this._chosen) : null;
-    const session = chosen ?? (model ? newestIn(model) : null);
-    this._bar.showSession(notebook, session, model ? sessionsIn(model) : [], chosen !== null);
+    const sessions = notebook && this._sessions;
+    const chosen = sessions?.ofCell(this._chosen) ?? null;
+    const session = chosen ?? sessions?.newest() ?? null;
+    this._bar.showSession(notebook, session, sessions?.list() ?? [], chosen !== null);
     this._pane.showSession(notebook, session, emptyText(notebook, this._trans));
+    const toFocus = this._toFocus && openViews().find(view => view.live === this._toFocus && this.node.contains(view.node));
+    if (toFocus) this._toFocus = null;
+    toFocus?.act('focus');
   }
 }
 
 /** The list of sessions, and the buttons to the cell and to a tab. */
 class SessionBar extends Widget {
   private readonly _list: HTMLSelectElement;
+  private readonly _showCell: HTMLElement;
+  private readonly _note: HTMLElement;
   private _at: { notebook: NotebookPanel; found: CellSession } | null = null;
 
   constructor(
@@ -105,15 +113,20 @@ class SessionBar extends Widget {
     const go = (way: SidePanelActions['openTab']) => (): void => void (this._at && way?.(this._at.notebook, this._at.found));
     const button = (text: string, way: SidePanelActions['openTab']): HTMLElement =>
       h('button', { type: 'button', class: 'jtc-way', onclick: go(way) }, text);
-    this.node.append(this._list, button(_trans.__('Show cell'), ways.showCell));
+    this._showCell = button(_trans.__('Show cell'), ways.showCell);
+    this.node.append(this._list, this._showCell);
     if (ways.openTab) this.node.append(button(_trans.__('Open in tab'), ways.openTab));
+    this._note = h('p', { class: 'jtc-deleted' }, _trans.__('The output of this session was deleted from the notebook. The session stays here while its kernel runs.'));
+    this.node.append(this._note);
   }
 
   showSession(notebook: NotebookPanel | null, session: CellSession | null, all: readonly CellSession[], chosen: boolean): void {
     this._at = notebook && session ? { notebook, found: session } : null;
     this.setHidden(!this._at);
-    this._fill([['', this._trans.__('Newest session')], ...all.map(one => [one.cell.id, sessionTitle(one.cell)] as const)]);
-    this._list.value = chosen && session ? session.cell.id : '';
+    this._showCell.hidden = !notebook?.content.widgets.some(({ model }) => model.id === session?.cell);
+    this._note.hidden = !session?.isDeleted;
+    this._fill([['', this._trans.__('Newest session')], ...all.map(one => [one.cell, one.isDeleted ? this._trans.__('%1 (output deleted)', one.title) : one.title] as const)]);
+    this._list.value = chosen && session ? session.cell : '';
   }
 
   /** An unchanged list is not replaced: it may be open. */

@@ -3,10 +3,9 @@ import type { ILayoutRestorer } from '@jupyterlab/application';
 import { MainAreaWidget, WidgetTracker } from '@jupyterlab/apputils';
 import { PathExt } from '@jupyterlab/coreutils';
 import type { NotebookPanel } from '@jupyterlab/notebook';
-import type { IDisposable } from '@lumino/disposable';
 import type { Message } from '@lumino/messaging';
 import { callsIcon, type ExtensionContext, OPEN_TAB_COMMAND } from './context';
-import { type CellSession, sessionAt, sessionTitle, watchOutputs } from './outputs';
+import type { CellSession } from './outputs';
 import { SessionPane } from './session_pane';
 
 /** The notebook and the cell of a session. */
@@ -18,7 +17,6 @@ export interface SessionPlace {
 
 class SessionTab extends MainAreaWidget<SessionPane> {
   private _notebook: NotebookPanel | null = null;
-  private _watching: IDisposable | null = null;
 
   constructor(
     private readonly _context: ExtensionContext,
@@ -38,7 +36,6 @@ class SessionTab extends MainAreaWidget<SessionPane> {
   dispose(): void {
     if (this.isDisposed) return;
     this._context.notebooks.widgetAdded.disconnect(this._findNotebook, this);
-    this._watching?.dispose();
     super.dispose();
   }
 
@@ -51,8 +48,8 @@ class SessionTab extends MainAreaWidget<SessionPane> {
     const notebook = this._context.notebooks.find(notebook => notebook.context.path === this.at.path);
     if (!notebook || notebook === this._notebook) return;
     this._notebook = notebook;
-    this._watching?.dispose();
-    this._watching = watchOutputs(notebook, () => this._refresh());
+    this._context.sessions.of(notebook).listChanged.connect(this._refresh, this);
+    void notebook.context.ready.then(() => this._refresh());
     notebook.disposed.connect(() => this._forgetNotebook(notebook));
   }
 
@@ -64,8 +61,7 @@ class SessionTab extends MainAreaWidget<SessionPane> {
 
   private _refresh(): void {
     if (!this.isVisible || this.isDisposed) return;
-    const model = this._notebook?.content.model;
-    const session = model ? sessionAt(model, this.at.cell) : null;
+    const session = this._notebook && this._context.sessions.of(this._notebook).ofCell(this.at.cell);
     if (session) this._setTitle(session);
     this.content.showSession(this._notebook, session, this._emptyText());
   }
@@ -79,7 +75,7 @@ class SessionTab extends MainAreaWidget<SessionPane> {
 
   private _setTitle(found?: CellSession): void {
     const file = PathExt.basename(this.at.path);
-    this.title.label = found ? `${file} ${sessionTitle(found.cell)}` : file;
+    this.title.label = found ? `${file} ${found.title}` : file;
     this.title.caption = this._context.trans.__('Tool calls of a cell in %1', this.at.path);
   }
 }

@@ -1,5 +1,4 @@
 /** Which sessions the person can see, and how a session is brought into view. */
-import type { ICodeCellModel } from '@jupyterlab/cells';
 import type { NotebookPanel } from '@jupyterlab/notebook';
 import { firstWaiting } from '../view/view_state';
 import type { ExtensionContext } from './context';
@@ -43,10 +42,10 @@ export function focusedView(): LiveView | null {
 /** Whether the card of the waiting call is visible. */
 export const isCardVisible = (view: LiveView): boolean => isVisible(view.node.querySelector('.tc-card'));
 
-/** Activates a cell and scrolls to it. */
-export async function showCell({ app }: Pick<ExtensionContext, 'app'>, notebook: NotebookPanel, cell: ICodeCellModel): Promise<void> {
+/** Activates the notebook, and the cell with this id, and scrolls to it. */
+export async function showCell({ app }: Pick<ExtensionContext, 'app'>, notebook: NotebookPanel, cell: string): Promise<void> {
   const { content } = notebook;
-  const index = content.widgets.findIndex(widget => widget.model === cell);
+  const index = content.widgets.findIndex(({ model }) => model.id === cell);
   const widget = content.widgets[index];
   app.shell.activateById(notebook.id);
   if (!widget) return;
@@ -57,20 +56,16 @@ export async function showCell({ app }: Pick<ExtensionContext, 'app'>, notebook:
 
 const nextFrame = (): Promise<void> => new Promise(resolve => requestAnimationFrame(() => resolve()));
 
-/** Focuses the waiting call of a session: in its cell, or in the side panel if the cell hides it. */
+/** Focuses the waiting call of a session: in its cell, or in the side panel if the cell hides it or no longer has it. */
 export async function showLive(context: ExtensionContext, live: LiveSession): Promise<void> {
   const { notebook } = live.sessions;
-  const model = notebook.content.model;
-  const cell = model && cellOf(model, live.panel);
-  if (!cell) return;
+  const cell = cellOf(notebook.content.model, live.panel) ?? live.listed.cell;
   await showCell(context, notebook, cell);
   await nextFrame();
   const inCell = openViews().find(view => view.live === live && view.isVisible && notebook.node.contains(view.node));
   if (inCell) return inCell.act('focus');
-  context.side.choose(cell.id);
+  context.side.focusCall(live, cell);
   context.app.shell.activateById(context.side.id);
-  await nextFrame();
-  openViews().find(view => view.live === live && view.isVisible)?.act('focus');
 }
 
 /** Shows the next waiting session, from the focused one on. */
@@ -85,8 +80,7 @@ export async function showNextWaiting(context: ExtensionContext): Promise<void> 
 /** Whether the session or its cell is visible. */
 export function isSessionVisible(live: LiveSession): boolean {
   const { notebook } = live.sessions;
-  const model = notebook.content.model;
-  const cell = model && cellOf(model, live.panel);
-  const widget = notebook.isVisible ? notebook.content.widgets.find(one => one.model === cell) : undefined;
+  const cell = notebook.isVisible ? cellOf(notebook.content.model, live.panel) : null;
+  const widget = notebook.content.widgets.find(({ model }) => model.id === cell);
   return isVisible(widget?.node) || openViews().some(view => view.live === live && view.isVisible && isVisible(view.node));
 }

@@ -1,6 +1,6 @@
 /** The list of branches: check out, rename, hide and show a branch. */
 import { hiddenBranches, visibleBranches } from './compare/comparison';
-import { type Child, consume, focusInPlace, h, listen, mutedText, setChildren, whenChanged } from './dom';
+import { type Child, consume, focusInPlace, h, hasFocus, listen, mutedText, setChildren, whenChanged } from './dom';
 import { button, icon } from './icons';
 import { currentBranch } from './labels';
 import type { FullBranch } from './rows';
@@ -44,7 +44,7 @@ export class BranchList {
     this._name.classList.toggle('strong', known.length > 1);
     this._hiddenCount.textContent = away ? ` · ${t('%1 hidden', away)}` : '';
     this._opener.setAttribute('aria-expanded', String(open));
-    const before = this._list.contains(document.activeElement) ? (document.activeElement?.getAttribute('data-k') ?? '') : null;
+    const before = hasFocus(this._list) ? (document.activeElement?.getAttribute('data-k') ?? '') : null;
     this._list.hidden = !open;
     setChildren(this._list, open ? this._listContent() : []);
     if (open) this._restoreFocus(before, this._drawnState === 'closed');
@@ -55,7 +55,7 @@ export class BranchList {
     listen(this._list, 'keydown', event => {
       const typing = event.target instanceof HTMLInputElement;
       const rows = [...this._list.querySelectorAll<HTMLElement>('.tc-goto:not(:disabled)')];
-      const at = rows.findIndex(row => row.parentElement?.contains(document.activeElement));
+      const at = rows.findIndex(row => hasFocus(row.parentElement));
       const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
       if (event.key === 'Escape' && typing) this._setListState(this._view.ui.branchList);
       else if (event.key === 'Escape') this._close();

@@ -1,7 +1,7 @@
 /** The card: facts about the chosen call or object, and the decision on a waiting call. */
 import { DecisionPanel, isDecision } from './decisions';
 import { changeOf } from './change';
-import { type Child, focusInPlace, h, listen, mutedText, prose, scrollingText, setChildren, strongText, whenChanged } from './dom';
+import { type Child, focusInPlace, h, hasFocus, listen, mutedText, prose, scrollingText, setChildren, strongText, whenChanged } from './dom';
 import { argumentsOf, type Fact, factList, namedObject, objectLine, type Show, toolDescription } from './facts';
 import { fullPreview } from './full_preview';
 import { icon } from './icons';
@@ -227,7 +227,7 @@ export class Card {
   paint(now: ViewState): void {
     this._view = now;
     const { model, chosen } = now;
-    const focus = this.element.contains(document.activeElement);
+    const focus = hasFocus(this.element);
     this._draw(
       model.calls.get(chosen.call),
       model.objects,
@@ -251,7 +251,7 @@ export class Card {
     this.element.classList.toggle('asks', asks);
     this.asks = asks;
     // Keep the focus in the card when the focused button is removed.
-    if (focus && !this.element.contains(document.activeElement)) focusInPlace(this.element);
+    if (focus && !hasFocus(this.element)) focusInPlace(this.element);
   }
 
   private _drawData(): void {

@@ -2,11 +2,13 @@
 import type { Approval } from '../generated/contract';
 import { type Child, focusInPlace, h, listen, prose, whenChanged } from './dom';
 import { writeContext } from './dialogs';
+import { parsedJson } from './exact';
 import { complain, FieldRow, filledArguments, labelledField } from './fields';
 import { button, type ButtonProps, icon, note } from './icons';
+import { namesObject } from './labels';
 import type { FullCall } from './rows';
 import { fieldsOf } from './schema';
-import { isObjectName, literalText, oneLine, t, textBlock } from './text';
+import { literalText, oneLine, t, textBlock } from './text';
 import { choiceOf, needsDecision, type PanelActions, type ViewState } from './view_state';
 
 export const isDecision = (call: FullCall): boolean => needsDecision(call) && call.branch === '';
@@ -20,7 +22,7 @@ const TEXT = 'str';
 function parsedResult(text: string, returns: string): unknown {
   if (returns === TEXT) return text;
   try {
-    return JSON.parse(text) as unknown;
+    return parsedJson(text);
   } catch {
     return text;
   }
@@ -110,7 +112,7 @@ function approvable(view: ViewState): Approval[] {
     .map(({ call, bound }) => ({ call, bound }));
 }
 
-/** The keys of the buttons while the panel has the focus; with Ctrl Alt they work everywhere in JupyterLab. */
+/** The keys of the buttons, which act and are drawn while the panel has the focus; with Ctrl Alt they work everywhere in JupyterLab. */
 const KEYS: Readonly<Record<string, string>> = { Approve: 'Y', Edit: 'E', Reject: 'R', Answer: 'A' };
 
 type Act = (text: string, onclick: ButtonProps['onclick'], look?: string, title?: string) => HTMLElement;
@@ -303,7 +305,7 @@ const otherWaitingCalls = (view: ViewState, call: FullCall): FullCall[] =>
 
 function argumentsText(call: FullCall): string {
   const parts = Object.entries(call.arguments).map(
-    ([name, value]) => `${oneLine(name, 40)}=${isObjectName(value) ? oneLine(value, 60) : literalText(value, 60)}`
+    ([name, value]) => `${oneLine(name, 40)}=${namesObject(call, name, value) ? oneLine(value, 60) : literalText(value, 60)}`
   );
   return parts.join(', ');
 }

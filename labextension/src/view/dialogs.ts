@@ -4,7 +4,7 @@ import { complain, type Dialog, dialogFrame, type FieldContext, FieldRow, filled
 import { button, icon, note } from './icons';
 import { dependentCalls } from './lineage';
 import type { FullCall, FullTool, FullWrittenCall } from './rows';
-import { fieldsOf, initialRaw, rawOf } from './schema';
+import { fieldsOf, initialRaw, own, rawOf } from './schema';
 import { clip, literalText, oneLine, t } from './text';
 import { needsDecision, type PanelActions, type ViewState } from './view_state';
 
@@ -18,12 +18,12 @@ function consequenceText(view: ViewState, call: FullCall, rows: readonly FieldRo
   const { arguments: values, errors } = filledArguments(rows);
   const invalid = Object.keys(errors).join(', ');
   if (invalid) return [t('To run, give a valid %1.', oneLine(invalid, 160))];
-  const touched = rows.filter(one => one.input.raw() !== initialRaw(one.field));
-  const argumentsText = touched.map(one => `${one.field.name}=${literalText(values[one.field.name], 60)}`).join(', ');
+  const waits = needsDecision(call);
+  const changed = rows.filter(one => one.isChanged);
+  if (changed.length === 0) return [waits ? t('Nothing is changed: the call runs as it is.') : t('Nothing is changed, so nothing runs again.')];
+  const argumentsText = changed.map(({ field: { name } }) => `${name}=${name in values ? literalText(values[name], 60) : t('default')}`).join(', ');
   const object = view.model.objects.get(call.object);
   const callCode = h('code', {}, oneLine(`${call.tool}(${argumentsText})`, 240));
-  if (touched.length === 0) return [t('No argument is changed yet.')];
-  const waits = needsDecision(call);
   const makes = object?.role === 'pending' ? t('Makes %1 from:', oneLine(object.name, 60)) : waits ? t('Runs:') : t('Runs on a new branch:');
   return [makes, ' ', callCode, `. ${waits ? t('The model is told that its call was edited.') : followingText(view, call)}`];
 }
@@ -34,7 +34,7 @@ const editContext = (view: ViewState, call: FullCall): FieldContext => ({
   step: call.step,
   marks: true,
   hint(field, raw) {
-    const asked = (call.asked ?? call.arguments)[field.name];
+    const asked = own(call.asked ?? call.arguments, field.name);
     if (raw === rawOf(field, asked)) return '';
     return asked === undefined ? t('the model left it out') : t('the model asked for %1', literalText(asked, 60));
   }
@@ -48,6 +48,7 @@ export class EditDialog implements Dialog {
   private readonly _rows: FieldRow[] = this._fields.map(field => new FieldRow(field, editContext(this._view, this._call), () => this._showConsequence()));
   private readonly _reason = h('input', { class: 'tc-in', type: 'text', label: t('Reason') });
   private readonly _error = new FormError();
+  private _isSent = false;
   private readonly _runButton = button(t('Run with these'), { type: 'submit', look: 'primary' });
   private readonly _reasonField = labelledField(t('Reason'), t('optional, sent to the model'), this._reason);
   private readonly _buttons = h(
@@ -78,7 +79,8 @@ export class EditDialog implements Dialog {
   }
 
   setBusy(sent: boolean): void {
-    this._runButton.disabled = sent;
+    this._isSent = sent;
+    this._showConsequence();
   }
 
   focus(): void {
@@ -86,7 +88,10 @@ export class EditDialog implements Dialog {
   }
 
   private _showConsequence(): void {
+    const approves = needsDecision(this._call) && !this._rows.some(one => one.isChanged);
     this._note.replaceChildren(...consequenceText(this._view, this._call, this._rows));
+    this._runButton.textContent = approves ? t('Approve as it is') : t('Run with these');
+    this._runButton.disabled = this._isSent || !(approves || this._rows.some(one => one.isChanged));
   }
 
   private _reset(): void {
@@ -102,14 +107,17 @@ export class EditDialog implements Dialog {
     event.preventDefault();
     const filled = filledArguments(this._rows);
     if (Object.keys(filled.errors).length) this.refuse('', filled.errors);
-    else
+    else {
+      const changed = this._rows.filter(one => one.isChanged).map(({ field: { name } }) => name);
       this._acts.send({
         type: 'edit',
         call: this._call.call,
-        arguments: filled.arguments,
+        arguments: Object.fromEntries(Object.entries(filled.arguments).filter(([name]) => changed.includes(name))),
+        left_out: changed.filter(name => !Object.hasOwn(filled.arguments, name)),
         reason: this._reason.value,
         bound: this._call.bound
       });
+    }
   }
 }
 

@@ -14,8 +14,8 @@ type Props = Readonly<Record<string, Value>> | string;
 
 const SVG = 'http://www.w3.org/2000/svg';
 
-/** Names of ours for attributes: the accessible name, and what tells an element from others after a redraw. */
-const ATTRIBUTES: Readonly<Record<string, string>> = { label: 'aria-label', key: 'data-k' };
+/** Names of ours for attributes: the accessible name, what tells an element from others after a redraw, and what no screen reader reads. */
+const ATTRIBUTES: Readonly<Record<string, string>> = { label: 'aria-label', key: 'data-k', silent: 'aria-hidden' };
 
 function applyProps(element: Element, props: Props, children: readonly Child[]): void {
   for (const [name, value] of Object.entries(typeof props === 'string' ? { class: props } : props)) {
@@ -37,11 +37,7 @@ export function setChildren(element: Element, children: readonly Child[]): void 
 }
 
 /** An HTML element; `on…` props are listeners, the others attributes. A button submits nothing unless its `type` says so. */
-export function h<K extends keyof HTMLElementTagNameMap>(
-  tag: K,
-  props: Props = {},
-  ...children: Child[]
-): HTMLElementTagNameMap[K] {
+export function h<K extends keyof HTMLElementTagNameMap>(tag: K, props: Props = {}, ...children: Child[]): HTMLElementTagNameMap[K] {
   const element = document.createElement(tag);
   if (tag === 'button') element.setAttribute('type', tag);
   applyProps(element, props, children);
@@ -49,11 +45,7 @@ export function h<K extends keyof HTMLElementTagNameMap>(
 }
 
 /** An SVG element. */
-export function s<K extends keyof SVGElementTagNameMap>(
-  tag: K,
-  props: Props = {},
-  ...children: Child[]
-): SVGElementTagNameMap[K] {
+export function s<K extends keyof SVGElementTagNameMap>(tag: K, props: Props = {}, ...children: Child[]): SVGElementTagNameMap[K] {
   const element = document.createElementNS(SVG, tag);
   applyProps(element, props, children);
   return element;
@@ -88,9 +80,15 @@ export function consume(event: Event): void {
   event.stopPropagation();
 }
 
+/** Whether an element has the focus, or one inside it. */
+export const hasFocus = (element: Element | null | undefined): boolean => element?.contains(document.activeElement) ?? false;
+
+/** The texts that are not empty, with a sign between them. */
+export const joined = (separator: string, ...texts: readonly (string | false | 0)[]): string => texts.filter(Boolean).join(separator);
+
 /** The `data-k` of the element inside that has the focus. */
 export const focusedKey = (inside: Element): string | null =>
-  (inside.contains(document.activeElement) && document.activeElement?.getAttribute('data-k')) || null;
+  (hasFocus(inside) && document.activeElement?.getAttribute('data-k')) || null;
 
 interface Keyed<T> {
   readonly key: string;
@@ -108,24 +106,22 @@ function moveFocus(from: Element, to: Element): void {
   if (!active || !from.contains(active)) return;
   const key = active.getAttribute('data-k');
   from.replaceWith(to);
-  const heir =
-    key === null ? to : ([to, ...to.querySelectorAll('[data-k]')].find(e => e.getAttribute('data-k') === key) ?? to);
+  const heir = key === null ? to : ([to, ...to.querySelectorAll('[data-k]')].find(e => e.getAttribute('data-k') === key) ?? to);
   focusInPlace(heir as HTMLElement | SVGElement);
 }
 
-/** Returns a function that makes the children of `parent` match the items; unchanged children stay. */
-export function keyedChildren<T>(parent: Element, make: (item: T) => Element): (items: readonly Keyed<T>[]) => void {
-  let old = new Map<string, { stamp: readonly unknown[]; element: Element }>();
+/** Returns a function that makes the children of `parent` match the items; unchanged children stay. `place` moves a new child, or one that stays, to its place. */
+export function keyedChildren<T>(parent: Element, make: (item: T) => Element, place?: (element: Element, item: T, before?: T) => void): (items: readonly Keyed<T>[]) => void {
+  let old = new Map<string, Keyed<T> & { readonly element: Element }>();
   return items => {
     const next: typeof old = new Map();
     for (const { key, stamp, item } of items) {
       const before = old.get(key);
-      if (before && same(before.stamp, stamp)) next.set(key, before);
-      else {
-        const element = make(item);
-        if (before) moveFocus(before.element, element);
-        next.set(key, { stamp, element });
-      }
+      const kept = before && same(before.stamp, stamp) ? before : undefined;
+      const element = kept?.element ?? make(item);
+      if (before && !kept) moveFocus(before.element, element);
+      place?.(element, item, kept?.item);
+      next.set(key, { key, stamp, item, element });
     }
     for (const [key, { element }] of old) if (next.get(key)?.element !== element) element.remove();
     let nextChild = parent.firstChild;

@@ -2,12 +2,12 @@
 import { isDecision } from './decisions';
 import { type Child, h, mutedText, scrollingText, strongText } from './dom';
 import { tileOf } from './graph/elements';
-import { leftOutText } from './fields';
+import { jsonText } from './exact';
 import { sign, thumb } from './icons';
-import { nameText, objectState } from './labels';
+import { namesObject, nameText, objectState } from './labels';
 import type { FullCall, FullObject, FullPreview } from './rows';
 import { choices, definitionsOf, own } from './schema';
-import { clip, isObjectName, literalText, oneLine, summaryOf, t, textBlock } from './text';
+import { literalText, oneLine, seenAndHidden, summaryOf, t, textBlock } from './text';
 import type { ViewState } from './view_state';
 
 export type Fact = readonly [string, Child | readonly Child[]];
@@ -45,12 +45,38 @@ export function objectLine(object: FullObject, title: string, aside: string): HT
   return h('div', 'tc-obj', objectTile(object), h('div', {}, head, fields(object.preview)));
 }
 
-/** The object that an argument's value names. */
-export function namedObject(view: ViewState, call: FullCall, parameter: string, value: unknown): FullObject | null {
-  if (!isObjectName(value)) return null;
-  const ids = call.uses.filter(use => use.parameter === parameter).map(use => use.object);
-  const used = ids.map(id => view.model.objects.get(id)).find(object => object?.name === value);
-  return used ?? [...view.model.objects.values()].find(object => object.name === value && object.branch === call.branch) ?? null;
+/** The object that a value of a call names. */
+export function namedObject(view: ViewState, call: FullCall, path: string, value: unknown): FullObject | null {
+  if (!namesObject(call, path, value)) return null;
+  const used = call.uses.filter(use => use.parameter === path).map(use => view.model.objects.get(use.object));
+  return used.find(object => object?.name === value) ?? null;
+}
+
+/** A text with its hidden characters as codes. */
+const signs = (text: string): Child[] => seenAndHidden(text).map((part, index) => (index % 2 ? h('span', 'tc-sign', part) : part));
+
+/** The parts of a value: names of objects without quotes, all else as JSON. */
+function parts(view: ViewState, call: FullCall, path: string, value: unknown, indent: string): Child[] {
+  const object = namedObject(view, call, path, value);
+  if (object) return [strongText(nameText(object))];
+  const inside = `${path}.`;
+  if (!call.uses.some(use => use.parameter.startsWith(inside)) || typeof value !== 'object' || value === null) return signs(jsonText(value, indent ? 2 : 0).replace(/\n/g, indent));
+  const isList = Array.isArray(value);
+  const deeper = indent && `${indent}  `;
+  const items = Object.entries(value).flatMap(([key, part], index) => [
+    `${index ? ',' : ''}${deeper || (index ? ' ' : '')}`,
+    ...(isList ? [] : signs(`${JSON.stringify(key)}: `)),
+    ...parts(view, call, inside + key, part, deeper)
+  ]);
+  return [isList ? '[' : '{', ...items, indent, isList ? ']' : '}'];
+}
+
+const LONG = /.{121}|\n/s;
+
+/** A value of a call, all of it: texts in quotes, objects by their names. A long one scrolls. */
+function wholeValue(view: ViewState, call: FullCall, path: string, value: unknown): HTMLElement {
+  if (typeof value === 'string' && LONG.test(value)) return scrollingText('"', ...signs(value), '"');
+  return LONG.test(jsonText(value)) ? scrollingText(...parts(view, call, path, value, '\n')) : h('code', 'strong', ...parts(view, call, path, value, ''));
 }
 
 function alternatives(view: ViewState, call: FullCall, parameter: string, value: unknown): string {
@@ -62,14 +88,13 @@ function alternatives(view: ViewState, call: FullCall, parameter: string, value:
   return others.length && others.length < 4 ? t('or %1', others.map(one => literalText(one, 40)).join(', ')) : '';
 }
 
-function originalArgument(call: FullCall, parameter: string): Child[] {
-  if (!call.asked || JSON.stringify(call.asked[parameter]) === JSON.stringify(call.arguments[parameter])) return [];
+function originalArgument(view: ViewState, call: FullCall, parameter: string): Child[] {
+  const now = call.arguments[parameter];
+  if (!call.asked || jsonText(call.asked[parameter]) === jsonText(now)) return [];
   const before = call.asked[parameter];
   if (before === undefined)
-    return call.filled.includes(parameter) || isObjectName(call.arguments[parameter])
-      ? []
-      : [' ', mutedText(t('the model left it out'))];
-  return [' ', mutedText(t('the model asked for')), ' ', h('code', 'muted', h('s', {}, literalText(before, 80)))];
+    return call.filled.includes(parameter) || namesObject(call, parameter, now) ? [] : [' ', mutedText(t('the model left it out'))];
+  return [' ', mutedText(t('the model asked for')), ' ', h('s', 'muted', wholeValue(view, call, parameter, before))];
 }
 
 /** Shows an object beside the arguments. */
@@ -94,25 +119,22 @@ function argumentValue(view: ViewState, call: FullCall, parameter: string, value
     const aside = filled ? t('filled in') : objectState(view, object);
     const why = filled && object.kind ? t('filled in: the newest %1', object.kind) : aside;
     return show
-      ? [...waitingObject(object, why, show), ...originalArgument(call, parameter)]
-      : [strongText(nameText(object)), ' ', mutedText(oneLine(aside, 120)), ...originalArgument(call, parameter)];
+      ? [...waitingObject(object, why, show), ...originalArgument(view, call, parameter)]
+      : [strongText(nameText(object)), ' ', mutedText(oneLine(aside, 120)), ...originalArgument(view, call, parameter)];
   }
   const or = isDecision(call) ? alternatives(view, call, parameter, value) : '';
-  const text =
-    typeof value === 'string' && /.{121}|\n./s.test(value)
-      ? scrollingText(textBlock(value, 4000))
-      : h('code', 'strong', literalText(value));
-  return [text, filled ? [' ', mutedText(t('filled in'))] : [], or ? [' ', mutedText(or)] : [], originalArgument(call, parameter)].flat();
+  const text = wholeValue(view, call, parameter, value);
+  return [text, filled ? [' ', mutedText(t('filled in'))] : [], or ? [' ', mutedText(or)] : [], originalArgument(view, call, parameter)].flat();
 }
 
-const argumentName = (parameter: string): string => clip(oneLine(parameter, 80), 24);
+const argumentName = (parameter: string, look = ''): HTMLElement => h('dt', look, ...signs(parameter));
 
 /** The arguments that the person removed. */
-function removedArguments(call: FullCall): HTMLElement[] {
+function removedArguments(view: ViewState, call: FullCall): HTMLElement[] {
   const gone = Object.entries(call.asked ?? {}).filter(([parameter]) => !(parameter in call.arguments));
   return gone.flatMap(([parameter, value]) => [
-    h('dt', { class: 'muted', title: parameter }, h('s', {}, argumentName(parameter))),
-    h('dd', {}, h('code', 'muted', h('s', {}, literalText(value, 80))), ' ', mutedText(t('removed')))
+    argumentName(parameter, 'muted'),
+    h('dd', 'muted', h('s', {}, wholeValue(view, call, parameter, value)), ' ', mutedText(t('removed')))
   ]);
 }
 
@@ -120,7 +142,9 @@ function removedArguments(call: FullCall): HTMLElement[] {
 function defaultArguments(view: ViewState, call: FullCall): HTMLElement[] {
   const definitions = definitionsOf(view.model.tools.get(call.tool)?.parameters ?? {});
   return Object.entries(definitions).flatMap(([parameter, { default: standard }]) =>
-    parameter in call.arguments || standard === undefined || standard === null ? [] : [h('dt', 'muted', argumentName(parameter)), h('dd', 'muted', leftOutText(standard))]
+    parameter in call.arguments || standard === undefined || standard === null
+      ? []
+      : [argumentName(parameter, 'muted'), h('dd', 'muted', t('default: %1', ''), wholeValue(view, call, '', standard))]
   );
 }
 
@@ -134,10 +158,10 @@ export function argumentsOf(view: ViewState, call: FullCall, show: Show | null =
     const object = show && namedObject(view, call, parameter, value);
     const onmouseenter = object ? () => show(object) : undefined;
     return [
-      h('dt', { title: parameter }, argumentName(parameter)),
+      argumentName(parameter),
       h('dd', { onmouseenter }, ...argumentValue(view, call, parameter, value, show))
     ];
   });
-  rows.push(...removedArguments(call), ...defaultArguments(view, call));
+  rows.push(...removedArguments(view, call), ...defaultArguments(view, call));
   return rows.length ? h('dl', 'tc-args', ...rows) : null;
 }

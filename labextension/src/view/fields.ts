@@ -1,17 +1,18 @@
 /** Form fields for the arguments of a call: one input for each kind of field, with label, hint and error. */
-import { type Child, h, listen, mutedText } from './dom';
+import { type Child, h, joined, listen, mutedText } from './dom';
 import { button, icon } from './icons';
 import { nameText } from './labels';
 import type { FullObject } from './rows';
-import { candidates, type Field, type Filled, initialRaw, isChoice, own, readAll } from './schema';
-import { clip, literalText, oneLine, summaryOf, t, visibleText } from './text';
+import { jsonText } from './exact';
+import { candidates, type Field, type Filled, initialRaw, isChanged, isChoice, own, type Raw, readAll } from './schema';
+import { clip, literalText, oneLine, seenAndHidden, summaryOf, t, valueText } from './text';
 
 interface Input {
   readonly element: HTMLElement;
   /** Whether the element is a group of inputs. */
   readonly group: boolean;
-  raw(): string;
-  set(raw: string): void;
+  raw(): Raw;
+  set(raw: Raw): void;
 }
 
 interface InputContext {
@@ -22,37 +23,74 @@ interface InputContext {
   named(fits: (object: FullObject) => boolean): FullObject[];
 }
 
-/** The text for an argument that is left out, with its default. */
-export const leftOutText = (standard: unknown): string => t('left out') + (standard === undefined || standard === null ? '' : `: ${literalText(standard, 40)}`);
+/** What an input can hold, and its text on the screen. */
+type Choice = readonly [raw: Raw, text: string];
 
 const MOST_SEGMENTS = 4;
 
-function plainInput(element: HTMLInputElement | HTMLTextAreaElement | HTMLSelectElement): Input {
-  return { element, group: false, raw: () => element.value, set: raw => void (element.value = raw) };
+function plainInput(element: HTMLInputElement | HTMLTextAreaElement): Input {
+  return { element, group: false, raw: () => element.value, set: raw => void (element.value = raw ?? '') };
 }
 
-function options(raws: readonly (readonly [string, string])[]): HTMLElement[] {
-  return raws.map(([raw, textInput]) => {
-    const option = h('option', {}, textInput);
-    option.value = raw;
+/** The choices that write no value: to leave an argument out, and null. */
+function withoutValue({ required, nullable, kind, standard, initial, options }: Field): Choice[] {
+  const left = standard === undefined ? (kind === 'object' ? t('none (the newest is used)') : t('left out')) : t('default (%1)', literalText(standard, 40));
+  const hasNull = nullable || initial === null || options.includes(null);
+  return [...(required ? [] : [[undefined, left] as const]), ...(hasNull ? [[null, kind === 'object' ? t('none') : 'null'] as const] : [])];
+}
+
+const caption = (object: FullObject): string => joined(': ', nameText(object), oneLine(object.preview.caption));
+
+/** One of some choices, as a menu or as radio buttons. */
+function menu(around: InputContext, choices: readonly Choice[]): Input {
+  const options = choices.map(([raw, text]) => {
+    const option = h('option', {}, text);
+    option.value = raw ?? '';
     return option;
   });
+  const element = h('select', { ...around.common, class: 'tc-in mono' }, ...options);
+  return { element, group: false, raw: () => choices[element.selectedIndex]?.[0], set: raw => void (element.selectedIndex = choices.length === 1 ? 0 : choices.findIndex(choice => choice[0] === raw)) };
 }
 
-function caption(object: FullObject): string {
-  return [nameText(object), oneLine(object.preview.caption)].filter(Boolean).join(': ');
+function segments(around: InputContext, choices: readonly Choice[], label: string | null = null): Input {
+  const radios = choices.map(([raw]) => {
+    const radio = h('input', { type: 'radio', name: around.id });
+    radio.value = raw ?? '';
+    return radio;
+  });
+  const labels = radios.map((radio, index) => h('label', {}, radio, choices[index]?.[1]));
+  return {
+    element: groupOf('radiogroup', around, 'tc-seg', labels, label),
+    group: true,
+    raw: () => choices[radios.findIndex(radio => radio.checked)]?.[0],
+    set: raw => radios.forEach((radio, index) => void (radio.checked = choices[index]?.[0] === raw))
+  };
 }
 
-function objectSelect(field: Field, around: InputContext): Input {
-  const objects = around.named(object => field.options.includes(object.kind));
+/** A group of inputs; with a label of its own it is described by that of the field. */
+const groupOf = (role: string, { id, common }: InputContext, look: string, children: readonly Child[], label: string | null = null): HTMLElement =>
+  h('div', { role, class: look, label, [label ? 'aria-describedby' : 'aria-labelledby']: `${id}-l`, ...(!label && { 'aria-describedby': common['aria-describedby'] }) }, ...children);
+
+/** One of the values of a field; what it holds at first is among them. */
+function choiceInput(field: Field, around: InputContext, values: readonly Choice[]): Input {
+  const others = withoutValue(field);
   const current = initialRaw(field);
-  const known = objects.map(object => [object.name, caption(object)] as const);
-  const left = field.initial === undefined ? t('none (the newest is used)') : t('none');
-  const none = !field.required ? [['', left] as const] : current ? [] : [['', t('choose one')] as const];
-  const lost = current && !objects.some(object => object.name === current) ? [[current, oneLine(current, 80)] as const] : [];
-  return plainInput(
-    h('select', { ...around.common, class: 'tc-in' }, ...options([...lost, ...known, ...none]))
-  );
+  const known = [...values, ...others];
+  const lost = current === undefined || known.some(([raw]) => raw === current) ? [] : [[current, oneLine(current ?? '', 60)] as const];
+  // An object that is the only one of its kind is chosen from the start.
+  const none = current === undefined && field.required && !(field.kind === 'object' && known.length === 1) ? [[undefined, t('choose one')] as const] : [];
+  const all = field.kind === 'object' ? [...lost, ...known] : [...others, ...values, ...lost];
+  const long = all.reduce((sum, [, text]) => sum + text.length + 4, 0) > 44;
+  return field.kind === 'object' || all.length > MOST_SEGMENTS || long ? menu(around, [...all, ...none]) : segments(around, all);
+}
+
+function valuesOf(field: Field, around: InputContext): Choice[] {
+  const values = field.kind === 'flag' ? [true, false] : field.options.filter(value => value !== null);
+  const choice = { ...field, options: values, typeName: field.kind === 'flag' ? 'bool' : field.typeName };
+  return [
+    ...values.map(value => [jsonText(value), valueText(value, 60)] as const),
+    ...around.named(object => isChoice(choice, object)).map(object => [jsonText(object.name), caption(object)] as const)
+  ];
 }
 
 function checkboxes(field: Field, around: InputContext): Input {
@@ -60,14 +98,12 @@ function checkboxes(field: Field, around: InputContext): Input {
   const names = [...new Set([...chosen, ...around.named(object => field.options.includes(object.kind)).map(object => object.name)])];
   const boxes = names.map(name => ({ name, box: h('input', { type: 'checkbox' }) }));
   const labels = boxes.map(({ name, box }) => h('label', 'tc-check', box, oneLine(name, 80)));
-  const none: Child = labels.length ? null : mutedText(t('There are no objects yet.'));
   return {
-    element: h('div', 'tc-checks', ...labels, none),
+    element: groupOf('group', around, 'tc-checks', labels.length ? labels : [mutedText(t('There are no objects yet.'))]),
     group: true,
     raw() {
       const picked = boxes.filter(({ box }) => box.checked).map(({ name }) => name);
-      const order = [...chosen.filter(name => picked.includes(name)), ...picked.filter(name => !chosen.includes(name))];
-      return field.initial === undefined && order.length === 0 ? '' : JSON.stringify(order);
+      return jsonText([...chosen.filter(name => picked.includes(name)), ...picked.filter(name => !chosen.includes(name))]);
     },
     set(raw) {
       const names = raw ? (JSON.parse(raw) as unknown[]) : [];
@@ -76,92 +112,47 @@ function checkboxes(field: Field, around: InputContext): Input {
   };
 }
 
-const optionText = (value: unknown): string => (typeof value === 'string' ? oneLine(value, 60) : literalText(value, 60));
+function textInput(field: Field, around: InputContext): Input {
+  const value = initialRaw(field) ?? '';
+  const look = field.kind === 'text' ? 'tc-in' : 'tc-in mono';
+  const common = { ...around.common, class: look, spellcheck: 'false' };
+  if ((field.kind === 'text' || field.kind === 'number') && value.length <= 60 && !value.includes('\n')) return plainInput(h('input', { ...common, type: 'text' }));
+  const placeholder = field.kind === 'texts' ? t('one per line') : '';
+  return plainInput(h('textarea', { ...common, placeholder, rows: Math.min(10, value.split('\n').length + 1) }));
+}
 
-function segments(around: InputContext, raws: readonly (readonly [string, string])[]): Input {
-  const radios = raws.map(([raw, text]) => {
-    const radio = h('input', { type: 'radio', name: around.id });
-    radio.value = raw;
-    return { radio, label: h('label', {}, radio, text) };
-  });
+/** The mark of an input for any value among the choices that write none. */
+const ANY = 'value';
+
+/** An input for any value, behind the choices that write none; who types chooses a value. */
+function freeInput(field: Field, around: InputContext): Input {
+  const inner = field.kind === 'objects' ? checkboxes(field, around) : textInput(field, around);
+  const others = withoutValue(field);
+  // An empty field of a required argument that has no value yet is not an empty text.
+  if (others.length === 0) return { ...inner, raw: () => inner.raw() || (field.initial === undefined ? undefined : '') };
+  const choice = segments(around, [...others, [ANY, t('value')]], t('Default or value'));
+  listen(inner.element, 'input', () => choice.set(ANY));
+  listen(choice.element, 'input', () => choice.raw() !== ANY && inner.set(''));
   return {
-    element: h('div', 'tc-seg', ...radios.map(({ label }) => label)),
-    group: true,
-    raw: () => radios.find(({ radio }) => radio.checked)?.radio.value ?? '',
-    set: raw => radios.forEach(({ radio }) => void (radio.checked = radio.value === raw))
+    element: h('div', 'tc-free', choice.element, inner.element),
+    group: inner.group,
+    raw: () => (choice.raw() === ANY ? inner.raw() : choice.raw()),
+    set(raw) {
+      choice.set(typeof raw === 'string' ? ANY : raw);
+      inner.set(raw);
+    }
   };
-}
-
-function choiceInput(field: Field, around: InputContext): Input {
-  const values = field.nullable && !field.options.includes(null) ? [...field.options, null] : field.options;
-  const named = around.named(object => isChoice(field, object));
-  const known = [
-    ...values.map(value => [JSON.stringify(value), optionText(value)] as const),
-    ...named.map(object => [JSON.stringify(object.name), caption(object)] as const)
-  ];
-  const current = initialRaw(field);
-  const extra =
-    field.initial === undefined
-      ? [['', field.required ? t('choose one') : leftOutText(field.standard)] as const]
-      : known.some(([raw]) => raw === current)
-        ? []
-        : [[current, oneLine(current, 60)] as const];
-  const all = [...known, ...extra];
-  const long = all.reduce((sum, [, text]) => sum + text.length + 4, 0) > 38;
-  if (all.length <= MOST_SEGMENTS && !long) return segments(around, field.required ? all.filter(([raw]) => raw !== '') : all);
-  return plainInput(
-    h('select', { ...around.common, class: 'tc-in mono' }, ...options(all))
-  );
-}
-
-function flagInput(field: Field, around: InputContext): Input {
-  const box = h('input', { ...around.common, type: 'checkbox' });
-  const untouched = initialRaw(field);
-  return {
-    element: h('span', 'tc-flag', box),
-    group: false,
-    raw: () => (untouched === '' && !box.checked && !field.required ? '' : String(box.checked)),
-    set: raw => void (box.checked = raw === 'true')
-  };
-}
-
-function text(field: Field, around: InputContext): Input {
-  const value = initialRaw(field);
-  const common = { ...around.common, spellcheck: 'false' };
-  if (value.length <= 60 && !value.includes('\n')) {
-    const left = field.required ? '' : leftOutText(field.standard);
-    const placeholder = field.initial === undefined ? left : field.initial === null ? t('none') : '';
-    return plainInput(h('input', { ...common, type: 'text', placeholder, class: field.kind === 'text' ? 'tc-in' : 'tc-in mono' }));
-  }
-  return plainInput(h('textarea', { ...common, class: 'tc-in', rows: Math.min(10, value.split('\n').length + 1) }));
 }
 
 function inputOfKind(field: Field, around: InputContext): Input {
   switch (field.kind) {
     case 'object':
-      return objectSelect(field, around);
-    case 'objects':
-      return checkboxes(field, around);
+      return choiceInput(field, around, around.named(object => field.options.includes(object.kind)).map(object => [object.name, caption(object)] as const));
     case 'choice':
-      return choiceInput(field, around);
     case 'flag':
-      return around.named(object => object.kind === 'bool').length
-        ? choiceInput({ ...field, options: [true, false], typeName: 'bool' }, around)
-        : flagInput(field, around);
-    case 'number':
-    case 'text':
-      return text(field, around);
-    case 'texts':
-    case 'json':
-      return plainInput(
-        h('textarea', {
-          ...around.common,
-          class: 'tc-in mono',
-          rows: Math.min(8, initialRaw(field).split('\n').length + 1),
-          placeholder: field.kind === 'texts' ? t('one per line') : '',
-          spellcheck: 'false'
-        })
-      );
+      return choiceInput(field, around, valuesOf(field, around));
+    default:
+      return freeInput(field, around);
   }
 }
 
@@ -173,7 +164,10 @@ function inputFor(field: Field, around: InputContext): Input {
 }
 
 /** The text with its invisible characters escaped; empty if it has none. */
-const invisibleCharacters = (raw: string): string => (visibleText(raw) === raw.replace(/\r\n/g, '\n') ? '' : oneLine(raw, 120));
+function invisibleCharacters(raw: string): string {
+  const parts = seenAndHidden(raw);
+  return parts.length > 1 ? oneLine(parts.join(''), 120) : '';
+}
 
 /** An input in its label, with a hint; its accessible name is its own `aria-label`. */
 export function labelledField(label: string, hint: string, input: HTMLElement): HTMLElement {
@@ -194,7 +188,7 @@ export interface FieldContext {
   /** The number of the call: only older objects can be named. */
   readonly step: number;
   /** A hint that replaces the description; empty for none. */
-  hint(field: Field, raw: string): string;
+  hint(field: Field, raw: Raw): string;
   /** Whether changed fields are marked. */
   readonly marks: boolean;
 }
@@ -212,18 +206,11 @@ export class FieldRow {
   private readonly _error = h('span', { class: 'tc-wrong', id: `${this._id}-e` });
   private readonly _changedTag = h('span', 'tc-tag', icon('edited'), t('changed'));
   private readonly _name = oneLine(this.field.name, 80);
-  private readonly _label = this.input.group
-    ? h('span', { class: 'tc-label', id: `${this._id}-l` }, this._name)
-    : h('label', { class: 'tc-label', for: this._id }, this._name);
+  private readonly _label = h(this.input.group ? 'span' : 'label', { class: 'tc-label', id: `${this._id}-l`, for: this.input.group ? null : this._id }, this._name);
   private readonly _line = h('div', 'tc-row tc-line', this.input.element);
   readonly element = h('div', 'tc-field', h('div', {}, this._label, ' ', this._hint), this._line, this._error);
 
   constructor(readonly field: Field, private readonly _context: FieldContext, private readonly _changed: () => void) {
-    if (this.input.group) {
-      const role = this.field.kind === 'objects' ? 'group' : 'radiogroup';
-      const group = { role, 'aria-labelledby': `${this._id}-l`, 'aria-describedby': this._described };
-      for (const [name, value] of Object.entries(group)) this.input.element.setAttribute(name, value);
-    }
     listen(this.input.element, 'input', () => {
       this.showError('');
       this.refresh();
@@ -232,19 +219,33 @@ export class FieldRow {
     this.refresh();
   }
 
+  /** Whether it holds another value than at first. */
+  get isChanged(): boolean {
+    return isChanged(this.field, this.input.raw());
+  }
+
   refresh(): void {
     const raw = this.input.raw();
-    if (!this._context.marks || raw === initialRaw(this.field)) this._changedTag.remove();
-    else this._line.append(this._changedTag);
-    const veiled = this.field.kind === 'text' ? invisibleCharacters(raw) : '';
+    if (this._context.marks && this.isChanged) this._line.append(this._changedTag);
+    else this._changedTag.remove();
+    const veiled = this.field.kind === 'text' ? invisibleCharacters(raw ?? '') : '';
     this._hint.textContent = veiled
       ? t('contains invisible characters: %1', veiled)
       : this._context.hint(this.field, raw) || clip(oneLine(this.field.description, 400), 160);
   }
 
+  /** The input to write into, else the chosen one. */
+  get first(): HTMLElement | null {
+    return this._written ?? this.element.querySelector<HTMLElement>(':checked') ?? this.element.querySelector<HTMLElement>(FOCUSABLE);
+  }
+
+  private get _written(): HTMLElement | null {
+    return this.element.querySelector<HTMLElement>(`#${this._id}`);
+  }
+
   showError(text: string): void {
     this._error.textContent = text ? oneLine(text, 300) : '';
-    const target = this.input.group ? this.input.element : (this.element.querySelector(`#${this._id}`) ?? this.input.element);
+    const target = this._written ?? this.input.element;
     if (text) target.setAttribute('aria-invalid', 'true');
     else target.removeAttribute('aria-invalid');
   }
@@ -259,8 +260,7 @@ export const filledArguments = (rows: readonly FieldRow[]): Filled =>
 
 const FOCUSABLE = ':is(button:not([hidden]),input,select,textarea):not([disabled])';
 
-export const firstInput = (rows: readonly FieldRow[]): HTMLElement | null =>
-  rows[0]?.element.querySelector<HTMLElement>(FOCUSABLE) ?? null;
+export const firstInput = (rows: readonly FieldRow[]): HTMLElement | null => rows[0]?.first ?? null;
 
 /** Shows the errors at their fields and focuses the first; returns whether there is one. */
 export function complain(rows: readonly FieldRow[], errors: Readonly<Record<string, string>>): boolean {

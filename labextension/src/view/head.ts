@@ -1,6 +1,6 @@
 /** The head of the panel: status, model and tokens, the buttons Step, Run, Stop and Export. */
 import { Menu } from './menu';
-import { type Child, h, screenReaderText, setChildren, whenChanged } from './dom';
+import { type Child, h, joined, screenReaderText, setChildren, whenChanged } from './dom';
 import { button, icon, type IconName } from './icons';
 import { rowsOf } from './incremental';
 import type { Model } from './model';
@@ -37,7 +37,7 @@ export const ranText = (ran: number, cached: number): string => tn('%1 call ran'
 /** Tokens and cost of the requests; at an earlier step, tokens up to its turn. */
 function tokensText({ model, isPast: past }: ViewState, turn: number): string {
   const { tokens, cost } = model.session;
-  if (!past) return [tokens && plural(tokens, 'token'), tokens && cost].filter(Boolean).join(' · ');
+  if (!past) return joined(' · ', tokens && plural(tokens, 'token'), tokens && cost);
   const until = rowsOf(model.turns).reduce((sum, row) => sum + (row.turn <= turn ? row.input + row.output : 0), 0);
   return until ? plural(until, 'token') : '';
 }

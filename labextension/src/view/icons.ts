@@ -7,26 +7,23 @@ import type { FullPreview } from './rows';
 export type IconName = keyof typeof ICONS;
 
 export function icon(name: IconName): SVGElement {
-  return s(
-    'svg',
-    { class: 'i', viewBox: '0 0 16 16', 'aria-hidden': 'true' },
-    ...ICONS[name].map(d => s('path', { d }))
-  );
+  return s('svg', { class: 'i', viewBox: '0 0 16 16', silent: 'true' }, ...ICONS[name].map(d => s('path', { d })));
 }
+
+/** The lines of an icon or glyph of ours as one element: the graph has many. */
+const onePath = (paths: readonly string[]): SVGElement => s('path', { d: paths.join('') });
 
 /** The same icon in a drawing, 14 units wide, centred on a point. */
 export function mark(name: IconName, x: number, y: number): SVGElement {
   const transform = `translate(${x - 7} ${y - 7}) scale(.875)`;
-  return s('g', { class: 'mk', transform }, ...ICONS[name].map(d => s('path', { d })));
+  return s('g', { class: 'mk', transform }, onePath(ICONS[name]));
 }
 
 type GlyphName = keyof typeof GLYPHS;
 
 const PATH = /^[\sMmLlHhVvCcSsQqTtAaZzeE0-9.,+-]{1,2000}$/;
 
-function lines(paths: readonly string[]): SVGElement {
-  return s('g', 'pic', ...paths.map(d => s('path', { d })));
-}
+const lines = (...paths: readonly SVGElement[]): SVGElement => s('g', 'pic', ...paths);
 
 function kindOf(preview: FullPreview): GlyphName {
   if (preview.columns.length) return 'table';
@@ -37,17 +34,17 @@ function kindOf(preview: FullPreview): GlyphName {
 /** The glyph of an object, in a box of 24 units. */
 export function glyph(preview: FullPreview): SVGElement {
   const paths = preview.glyph.filter(d => PATH.test(d)).slice(0, 24);
-  if (paths.length) return lines(paths);
+  if (paths.length) return lines(...paths.map(d => s('path', { d })));
   const href = safeImage(preview.image);
   if (href) return s('image', { href, width: 24, height: 24, preserveAspectRatio: 'xMidYMid meet' });
-  return lines(GLYPHS[kindOf(preview)]);
+  return sign(kindOf(preview));
 }
 
-export const sign = (name: GlyphName): SVGElement => lines(GLYPHS[name]);
+export const sign = (name: GlyphName): SVGElement => lines(onePath(GLYPHS[name]));
 
 /** A tile in text: 48 pixels in a card, 24 in a line. */
 export function thumb(picture: SVGElement, small = false): HTMLElement {
-  const drawing = s('svg', { viewBox: '0 0 24 24', 'aria-hidden': 'true' }, picture);
+  const drawing = s('svg', { viewBox: '0 0 24 24', silent: 'true' }, picture);
   return h('span', { class: small ? 'tc-mini' : 'tc-thumb' }, drawing);
 }
 

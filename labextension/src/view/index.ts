@@ -10,7 +10,7 @@ import { Card } from './card';
 import { CompareTab } from './compare/compare_tab';
 import { isDecision } from './decisions';
 import { CallDialog, EditDialog } from './dialogs';
-import { focusInPlace, h, isField, listen } from './dom';
+import { focusInPlace, h, hasFocus, isField, listen } from './dom';
 import type { Dialog } from './fields';
 import { ReplyText, TimeSlider } from './footer';
 import { Graph } from './graph';
@@ -82,10 +82,8 @@ async function inSlices<T>(work: Generator<void, T>, goesOn: () => boolean): Pro
 /** Shift+Enter runs the notebook's cell, wherever in its panel the person clicked. */
 const runsCell = (event: KeyboardEvent): boolean => event.shiftKey && event.key === 'Enter' && !isField(event.target);
 
-/** Keeps plain keys from reaching the notebook. */
-function keepKeys(event: KeyboardEvent): void {
-  if (!event.ctrlKey && !event.metaKey && !event.altKey) event.stopPropagation();
-}
+/** Whether a key belongs to the panel that has the focus, and not to the notebook around it. */
+const isPanelKey = (event: KeyboardEvent): boolean => !event.ctrlKey && !event.metaKey && !event.altKey && !runsCell(event);
 
 /** The turn that the person replies to, or whose reply they guess. */
 function turnToAnswer({ session, teaching }: Model): string | undefined {
@@ -160,26 +158,40 @@ export class PanelView {
   private readonly _errorText = h('p', { class: 'tc-error tc-unreadable', hidden: true });
   private readonly _root = h(
     'div',
-    { class: this._host.side ? 'tc side' : 'tc', role: 'region', label: t('Tool calls') },
+    // A click anywhere in the panel gives it the focus.
+    { class: this._host.side ? 'tc side' : 'tc', role: 'region', label: t('Tool calls'), tabindex: -1 },
     this._page,
     this._errorText,
     this._announcer.element
   );
   private readonly _shell = h('div', 'tc-shell', this._root);
-  private readonly _resizeObserver = typeof ResizeObserver === 'undefined' ? null : new ResizeObserver(() => this._fit());
+  /**
+   * Keeps the shortcuts of the notebook off the panel's own keys. JupyterLab reads a key after the
+   * panel; Notebook 7 reads it before, and leaves out only elements with Lumino's attribute. It is
+   * set for this key alone: keys such as Ctrl+S stay the notebook's.
+   */
+  private readonly _suppressShortcuts = (event: KeyboardEvent): void => {
+    const target = event.target as Element;
+    if (this._root.contains(target)) target.toggleAttribute('data-lm-suppress-shortcuts', isPanelKey(event));
+  };
+  private readonly _resizeObserver = new ResizeObserver(() => this._fit());
 
   constructor(private readonly _el: HTMLElement, private readonly _host: Host, private readonly _known = EMPTY_MODEL) {
     this._tabBar.panels.Graph.append(this._scoreCard.element);
     this._tabBar.panels.Messages.append(this._messagesTab.element);
     this._tabBar.panels.Compare.append(this._compareTab.element);
     listen(this._root, 'keydown', event => {
-      if (runsCell(event)) return;
-      if (!this._dialog && !this._handleDecisionKey(event) && this._ui.tab === 'Graph') this._graph.handleKey(event);
-      keepKeys(event);
+      if (!isPanelKey(event)) return;
+      event.stopPropagation();
+      if (this._dialog || event.repeat || isField(event.target)) return;
+      const decision = this._card.element.querySelector<HTMLButtonElement>(`[data-key="${CSS.escape(event.key.toUpperCase())}"]`);
+      decision?.click();
+      if (decision || (this._ui.tab === 'Graph' && this._graph.handleKey(event))) event.preventDefault();
     });
+    addEventListener('keydown', this._suppressShortcuts, true);
     this._el.append(this._shell);
-    this._resizeObserver?.observe(this._graph.element);
-    this._resizeObserver?.observe(document.documentElement);
+    this._resizeObserver.observe(this._graph.element);
+    this._resizeObserver.observe(document.documentElement);
     this._paint();
   }
 
@@ -231,21 +243,12 @@ export class PanelView {
     else if (live && waiting) this._decide(what, waiting);
   }
 
-  /** Presses the button of a key, if the person can see it; returns whether there is one. */
-  private _handleDecisionKey(event: KeyboardEvent): boolean {
-    if (isField(event.target) || event.ctrlKey || event.metaKey || event.altKey || event.repeat || !/^[a-z]$/i.test(event.key)) return false;
-    const named = this._card.element.querySelector<HTMLButtonElement>(`.tc-act [aria-keyshortcuts='${event.key.toUpperCase()}']:enabled`);
-    if (!named) return false;
-    named.click();
-    event.preventDefault();
-    return true;
-  }
-
   dispose(): void {
     this._notRead = null;
     this._round++;
     clearTimeout(this._paintTimer);
-    this._resizeObserver?.disconnect();
+    removeEventListener('keydown', this._suppressShortcuts, true);
+    this._resizeObserver.disconnect();
     this._shell.remove();
   }
 
@@ -275,6 +278,7 @@ export class PanelView {
     if (this._ui.commandSent && command.type !== 'stop') return;
     this._ui = { ...this._ui, commandSent: command.type !== 'stop', editedCall: command.type === 'edit' ? command.call : '' };
     this._model = { ...this._model, refusal: null };
+    this._graph.release();
     this._host.send?.(command);
     this._dialog?.view.setBusy(this._ui.commandSent);
     this._paint();
@@ -293,11 +297,11 @@ export class PanelView {
     }
     const place = this._isDeciding ? this._page : panel;
     if (this._card.element.parentElement === place || !(this._isDeciding || hasSteps)) return;
-    const hasFocus = this._card.element.contains(document.activeElement);
+    const focus = hasFocus(this._card.element);
     if (this._isDeciding) this._tabBar.element.before(this._card.element);
     else panel.append(this._card.element);
     this._page.classList.toggle('deciding', this._isDeciding);
-    if (hasFocus) focusInPlace(this._card.element);
+    if (focus) focusInPlace(this._card.element);
   }
 
   /** Whether the card stands above the tabs: from the first question to the end of the run. */
@@ -323,9 +327,10 @@ export class PanelView {
     this._windowHeight = clientHeight;
   }
 
-  /** The height that is left for the graph while the person decides, in pixels. */
+  /** The height that is left for the graph beside a call that waits, in pixels. */
   private _graphHeight(): number | undefined {
-    if (!this._isDeciding) return undefined;
+    // In a saved copy nobody decides, and the card of the call that waits is below the graph.
+    if (!this._isDeciding && !this._card.asks) return undefined;
     const above = this._graph.canvasTop() - this._root.getBoundingClientRect().top;
     const { clientHeight } = document.documentElement;
     return Math.max(LOWEST_GRAPH, Math.min(GRAPH_SHARE * clientHeight, clientHeight - CHROME - above));

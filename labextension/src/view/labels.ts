@@ -18,6 +18,10 @@ export const currentBranch = (model: Model): FullBranch | undefined =>
 /** `Account#1 · alice`. */
 export const nameText = ({ name, label }: FullObject): string => oneLine(label ? `${name} · ${label}` : name, 120);
 
+/** Whether a value is the name of an object that a call uses there; `path` is an argument, or a place in one: `plates.0`. */
+export const namesObject = ({ uses }: FullCall, path: string, value: unknown): value is string =>
+  typeof value === 'string' && /^\w+#\d+$/.test(value) && uses.some(use => use.parameter === path);
+
 /** The output name that an object is saved as, at the shown step. */
 export function savedName(view: ViewState, object: FullObject): string {
   if (!object.saved || !view.isPast) return object.saved;
@@ -30,18 +34,11 @@ function pendingState(status: FullCall['status'] | undefined, progress: string):
   return status === 'unknown' || status === 'succeeded' ? t(CALL_LABELS[status].word) : t('not made yet');
 }
 
-/** The state of an unused object; calls may have read it. */
-function unusedState(view: ViewState, object: FullObject): string {
-  const reader = view.calls.findLast(call => call.uses.some(use => use.object === object.id));
-  return reader ? t('read by %1', reader.tool) : t('not used yet');
-}
-
 /** One line under an object's name. */
-export function objectState(view: ViewState, object: FullObject, parked = false): string {
+export function objectState(view: ViewState, object: FullObject): string {
   const saved = savedName(view, object);
   if (object.role === 'pending') return pendingState(view.model.calls.get(object.call)?.status, object.preview.caption);
   if (object.role === 'output') return t('not saved yet');
-  if (parked) return unusedState(view, object);
   if (saved && object.branch === '') return t('saved as %1', saved);
   if (object.preview.caption) return object.preview.caption;
   return object.role === 'input' ? t('from the notebook') : '';
@@ -52,25 +49,20 @@ type Status = FullCall['status'];
 interface CallLabel {
   readonly icon: IconName;
   readonly word: string;
-  /** The CSS class of the call's edges. */
-  readonly look: string;
 }
 
 const CALL_LABELS: Readonly<Record<Status, CallLabel>> = {
-  proposed: { icon: 'wait', word: tableText('waits for you'), look: 'e-pending' },
-  'input required': { icon: 'wait', word: tableText('asks you'), look: 'e-pending' },
-  approved: { icon: 'run', word: tableText('approved'), look: 'e-pending' },
-  running: { icon: 'run', word: tableText('running'), look: 'e-running' },
-  succeeded: { icon: 'done', word: tableText('done'), look: '' },
-  failed: { icon: 'failed', word: tableText('failed'), look: 'e-failed' },
-  rejected: { icon: 'reject', word: tableText('rejected'), look: 'e-none' },
-  answered: { icon: 'person', word: tableText('answered by you'), look: '' },
-  interrupted: { icon: 'stop', word: tableText('interrupted'), look: 'e-none' },
-  unknown: { icon: 'warning', word: tableText('outcome unknown'), look: 'e-pending' }
+  proposed: { icon: 'wait', word: tableText('waits for you') },
+  'input required': { icon: 'wait', word: tableText('asks you') },
+  approved: { icon: 'run', word: tableText('approved') },
+  running: { icon: 'run', word: tableText('running') },
+  succeeded: { icon: 'done', word: tableText('done') },
+  failed: { icon: 'failed', word: tableText('failed') },
+  rejected: { icon: 'reject', word: tableText('rejected') },
+  answered: { icon: 'person', word: tableText('answered by you') },
+  interrupted: { icon: 'stop', word: tableText('interrupted') },
+  unknown: { icon: 'warning', word: tableText('outcome unknown') }
 };
-
-/** The CSS class of a call's edges. */
-export const callLook = ({ status }: FullCall): string => CALL_LABELS[status].look;
 
 /** The outcome of a call. */
 export const callWord = ({ status }: FullCall): string => t(CALL_LABELS[status].word);
@@ -96,18 +88,6 @@ export function endText(call: FullCall): string {
   if (call.edited) return t('edited') + (time && `, ${time}`);
   return call.saves ? t('saved') : time;
 }
-
-/** The icon on a call's edge. */
-export function edgeIcon(call: FullCall): IconName | null {
-  if (call.status !== 'succeeded') return CALL_LABELS[call.status].icon;
-  return call.edited && !call.memory ? 'edited' : null;
-}
-
-const NO_OBJECT: readonly Status[] = ['failed', 'rejected', 'interrupted'];
-
-/** Whether a call has no result, and a place in the graph. */
-export const hasNoResult = (call: FullCall): boolean =>
-  (call.column !== 0 || call.lane !== 0) && NO_OBJECT.includes(call.status);
 
 /** The warned calls without an object, by the objects that they used. */
 const warned = cached((calls: readonly FullCall[]): ReadonlyMap<string, FullCall> => {

@@ -1,5 +1,4 @@
 /** Lineage: which objects an object was made from and went into, and where an arrow key leads. */
-import type { Layout, Spot } from './graph/layout';
 import { cached, rowsOf } from './incremental';
 import { drawnId, type Model } from './model';
 import type { FullCall, FullObject, FullUse } from './rows';
@@ -7,19 +6,9 @@ import type { ViewState } from './view_state';
 
 type Tables = Pick<Model, 'objects' | 'calls'>;
 
-/** The use with the main edge; undefined if the call used nothing. */
+/** The first use of a made object, else of an input; undefined if the call used nothing. */
 export const mainUse = (call: FullCall | undefined): FullUse | undefined =>
-  call?.uses.find(use => use.receiver) ?? call?.uses[0];
-
-/** For each object, its parent on the main line. */
-export function mainParents(view: ViewState, objects: readonly FullObject[]): Map<string, string> {
-  const parents = new Map<string, string>();
-  for (const object of objects) {
-    const main = object.call === '' ? undefined : mainUse(view.model.calls.get(object.call));
-    if (main && main.object !== object.id) parents.set(object.id, drawnId(view.model, main.object));
-  }
-  return parents;
-}
+  call?.uses.find(use => !use.input) ?? call?.uses[0];
 
 /** The objects that an object was made from directly. */
 export function parentsOf(model: Tables, id: string): string[] {
@@ -75,65 +64,19 @@ export function dependentCalls({ model, calls }: ViewState, { id: from }: FullCa
   return calls.filter(({ id, uses }) => uses.some(use => makers.has(model.objects.get(use.object)?.call ?? '')) && makers.add(id));
 }
 
-/** An object with everything that it was made from, and everything that was made from it. */
-export function lineageOf({ model }: ViewState, id: string): ReadonlySet<string> {
-  const [own, children] = [drawnId(model, id), childrenOf(model)];
-  return new Set([own, ...reachable(own, of => parentsOf(model, of)), ...reachable(own, of => children.get(of) ?? [])]);
+/** An edge of a drawing, between two nodes. */
+interface Edge {
+  readonly tail: { readonly key: string };
+  readonly head: { readonly key: string };
 }
 
-/** An object with the objects up to two steps before and after it. */
-export function nearObjects({ model }: ViewState, id: string): Set<string> {
-  return new Set([id, ...reachable(id, of => parentsOf(model, of), 2), ...reachable(id, of => childrenOf(model).get(of) ?? [], 2)]);
-}
-
-const DIRECTIONS = {
-  ArrowRight: [1, 0],
-  ArrowLeft: [-1, 0],
-  ArrowDown: [0, 1],
-  ArrowUp: [0, -1]
-} as const;
-
-type Arrow = keyof typeof DIRECTIONS;
-
-export const isArrow = (key: string): key is Arrow => key in DIRECTIONS;
-
-/** The nearest spot in a direction; sideways distance counts three times. */
-function nearest(spots: readonly Spot[], from: Spot, arrow: Arrow): Spot | undefined {
-  const [dx, dy] = DIRECTIONS[arrow];
-  let best: Spot | undefined;
-  let least = Infinity;
-  for (const spot of spots) {
-    const [x, y] = [spot.x - from.x, spot.y - from.y];
-    const along = x * dx + y * dy;
-    const far = along > 0 ? along + 3 * Math.abs(x * dy - y * dx) : Infinity;
-    if (far < least) [best, least] = [spot, far];
+/** The keys of a node, of all that it came from, and of all that came from it, along the edges of a drawing. */
+export function lineageOf(edges: readonly Edge[], key: string): ReadonlySet<string> {
+  const [before, after] = [new Map<string, string[]>(), new Map<string, string[]>()];
+  const add = (ends: Map<string, string[]>, from: string, to: string): unknown => ends.get(from)?.push(to) ?? ends.set(from, [to]);
+  for (const { tail, head } of edges) {
+    add(before, head.key, tail.key);
+    add(after, tail.key, head.key);
   }
-  return best;
-}
-
-/** The spot before this one on the main line. */
-function spotBefore(view: ViewState, layout: Layout, from: Spot): Spot | undefined {
-  const first = from.object ?? from.folded[0];
-  const call = from.failedCall ?? (first && view.model.calls.get(first.call));
-  const use = mainUse(call);
-  const spot = use && layout.spotOf(use.object);
-  return spot === from || spot?.parked ? undefined : spot;
-}
-
-/** The spot after this one, preferably on the same lane. */
-function spotAfter(view: ViewState, layout: Layout, from: Spot): Spot | undefined {
-  const own = new Set(from.object ? [from.object.id] : from.folded.map(object => object.id));
-  const spots = layout.spots.filter(({ object, folded }) => {
-    const first = object ?? folded[0];
-    const use = first && mainUse(view.model.calls.get(first.call));
-    return use !== undefined && own.has(use.object) && !(object && own.has(object.id));
-  });
-  return spots.find(spot => spot.y === from.y && spot !== from) ?? spots.find(spot => spot !== from);
-}
-
-/** The spot that an arrow key leads to. */
-export function arrowTarget(view: ViewState, layout: Layout, from: Spot, arrow: Arrow): Spot | undefined {
-  const line =
-    arrow === 'ArrowLeft' ? spotBefore(view, layout, from) : arrow === 'ArrowRight' ? spotAfter(view, layout, from) : undefined;
-  return line ?? nearest(layout.spots, from, arrow);
+  return new Set([key, ...[before, after].flatMap(ends => [...reachable(key, one => ends.get(one) ?? [])])]);
 }

@@ -48,7 +48,7 @@ export class Menu {
       this._closeAndFocus();
       act();
     };
-    const hint = key ? h('kbd', { 'aria-hidden': 'true' }, key) : null;
+    const hint = key ? h('kbd', { silent: 'true' }, key) : null;
     const attributes = { role: 'menuitem', tabindex: -1, 'aria-keyshortcuts': key, onclick };
     return h('button', attributes, h('span', {}, text), hint);
   }

@@ -10,6 +10,8 @@ import {
   type FullComparison,
   fullDifference,
   type FullDifference,
+  fullGraph,
+  type FullGraph,
   type FullMessage,
   fullObject,
   type FullObject,
@@ -49,6 +51,8 @@ interface Tables {
 export interface Model extends Tables {
   readonly session: FullSession;
   readonly teaching: FullTeaching;
+  /** The drawing; without nodes where there is none. */
+  readonly graph: FullGraph;
   readonly live: boolean;
   /** The number of the last delta; null after a whole. */
   readonly lastUpdate: number | null;
@@ -74,6 +78,7 @@ export const EMPTY_MODEL: Model = {
   differences: new Map(),
   session: fullSession({}),
   teaching: fullTeaching({}),
+  graph: fullGraph({}),
   live: true,
   lastUpdate: null,
   missedUpdate: false,
@@ -131,6 +136,7 @@ function* modelWithRows(model: Model, rows: UnknownRow): Generator<void, Model> 
   const drop = records(rows.drop);
   const session = parsedRows(rows.session).at(-1);
   const teaching = parsedRows(rows.extensions).findLast(row => row.id === model.teaching.id);
+  const graph = parsedRows(rows.graph).at(-1);
   const gone = (table: string): string[] => drop.filter(one => one.table === table).map(one => text(one.id));
   const [goneCalls, goneObjects] = [gone('calls'), gone('objects')];
   return {
@@ -144,7 +150,8 @@ function* modelWithRows(model: Model, rows: UnknownRow): Generator<void, Model> 
     comparisons: putRows(model.comparisons, yield* readRows(rows.comparisons, fullComparison), gone('comparisons')),
     differences: putRows(model.differences, yield* readRows(rows.differences, fullDifference), gone('differences')),
     session: session ? fullSession({ ...model.session, ...session }) : model.session,
-    teaching: teaching ? fullTeaching({ ...model.teaching, ...teaching }) : model.teaching
+    teaching: teaching ? fullTeaching({ ...model.teaching, ...teaching }) : model.teaching,
+    graph: graph ? fullGraph(graph) : model.graph
   };
 }
 

@@ -1,6 +1,6 @@
 /** The card of a person who plays the model: the request, and the form for the reply. */
 import { callText } from './dialogs';
-import { type Child, focusInPlace, h, keyedChildren, mutedText, scrollingText, setChildren, whenChanged } from './dom';
+import { type Child, focusInPlace, h, hasFocus, keyedChildren, mutedText, scrollingText, setChildren, whenChanged } from './dom';
 import { labelledField } from './fields';
 import { button, icon } from './icons';
 import type { Model } from './model';
@@ -58,7 +58,7 @@ export class ReplyCard {
 
   private _submit(event: Event): void {
     event.preventDefault();
-    this._hadFocus = this.element.contains(document.activeElement);
+    this._hadFocus = hasFocus(this.element);
     this._acts.send({ type: 'say', text: this._replyText.value, calls: [...(this._view.personTurn?.calls ?? [])] });
   }
 

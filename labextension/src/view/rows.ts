@@ -7,6 +7,7 @@ import {
   type FullChange,
   type FullComparison,
   type FullDifference,
+  type FullGraph,
   type FullGuess,
   type FullMessage,
   type FullObject,
@@ -16,6 +17,8 @@ import {
   type FullTeaching,
   type FullTool,
   type FullTurn,
+  type GraphEdge,
+  type GraphNode,
   type Preview,
   type Told,
   type Use,
@@ -24,9 +27,11 @@ import {
 } from '../generated/contract';
 import { t, tn } from './text';
 
-export type { FullBranch, FullCall, FullChange, FullComparison, FullDifference, FullGuess, FullMessage, FullObject, FullPair, FullPart, FullSession, FullTeaching, FullTool, FullTurn };
+export type { FullBranch, FullCall, FullChange, FullComparison, FullDifference, FullGraph, FullGuess, FullMessage, FullObject, FullPair, FullPart, FullSession, FullTeaching, FullTool, FullTurn };
 export type FullPreview = Full<Preview>;
 export type FullUse = Full<Use>;
+export type FullGraphNode = Full<GraphNode>;
+export type FullGraphEdge = Full<GraphEdge>;
 export type FullToldResult = Full<Told>;
 export type FullWrittenCall = Full<Written>;
 export type FullPersonTurn = Full<YourTurn>;
@@ -133,7 +138,6 @@ export function fullPreview(row: UnknownRow): FullPreview {
 const fullUse = (row: UnknownRow): FullUse => ({
   parameter: text(row.parameter),
   object: text(row.object),
-  receiver: row.receiver === true,
   input: row.input === true
 });
 
@@ -238,6 +242,27 @@ export const fullSession = (row: UnknownRow): FullSession =>
     ending: texts(row.ending),
     yours: isRecord(row.yours) ? fullPersonTurn(row.yours) : null
   }) as FullSession;
+
+const KINDS: readonly FullGraphNode['kind'][] = ['object', 'call', 'earlier'];
+const STATES: readonly FullGraphNode['state'][] = ['ran', 'waits', 'running', 'failed', 'rejected', 'answered', 'interrupted', 'unknown'];
+/** Path data alone: what else stands in a forged file is not drawn. */
+const PATH = /^[MLC\d\s.,-]*$/;
+
+const graphNode = (row: UnknownRow): FullGraphNode => {
+  const node = withDefaults(row, { id: '', ...DEFAULTS.GraphNode });
+  return { ...node, kind: oneOf(row.kind, KINDS, 'object'), state: oneOf(row.state, STATES, 'ran') };
+};
+
+const graphEdge = (row: UnknownRow): FullGraphEdge => {
+  const edge = withDefaults(row, { id: '', tail: '', head: '', path: '', ...DEFAULTS.GraphEdge });
+  return PATH.test(edge.path) ? edge : { ...edge, path: '' };
+};
+
+export const fullGraph = (row: UnknownRow): FullGraph => ({
+  ...withDefaults(row, DEFAULTS.GraphRow),
+  nodes: records(row.nodes).map(graphNode),
+  edges: records(row.edges).map(graphEdge)
+});
 
 export const fullTeaching = (row: UnknownRow): FullTeaching => ({
   id: 'teaching',

@@ -1,8 +1,9 @@
 /**
  * Form fields from a tool's JSON Schema, and arguments from their values.
  *
- * An unchanged field returns exactly its initial value.
+ * An unchanged field returns exactly its initial value; a field that is left out returns none.
  */
+import { isNumber, jsonText, parsedJson } from './exact';
 import { type FullObject, isRecord, text, type UnknownRow } from './rows';
 import { t } from './text';
 
@@ -104,7 +105,7 @@ function kindFor(schema: Schema, root: Schema, value: unknown): Pick<Field, 'kin
   const kinds = kindsOf(schema);
   if (kinds.length && fits('string')) return of('object', kinds);
   if (schema.type === 'boolean' && fits('boolean')) return of('flag');
-  if ((schema.type === 'integer' || schema.type === 'number') && (fits('number') || isName(value)))
+  if ((schema.type === 'integer' || schema.type === 'number') && (value === undefined || value === null || isNumber(value) || isName(value)))
     return of('number');
   if (schema.type === 'string' && fits('string')) return of('text');
   const item = isRecord(schema.items) ? plain(schema.items, root).schema : {};
@@ -137,37 +138,37 @@ export function fieldsOf(parameters: Schema, values: Readonly<Record<string, unk
   });
 }
 
-/** A value as the text in its field. */
-export function rawOf(field: Field, value: unknown): string {
-  if (value === undefined) return '';
-  if (['text', 'object', 'number'].includes(field.kind)) return value === null ? '' : String(value);
+/** What a field holds: a text, null for the value null, or undefined for an argument that is left out. */
+export type Raw = string | null | undefined;
+
+/** A value as its field holds it. */
+export function rawOf(field: Field, value: unknown): Raw {
+  if (value === undefined || value === null) return value;
+  if (typeof value === 'string' && ['text', 'object', 'number'].includes(field.kind)) return value;
   if (field.kind === 'texts' && Array.isArray(value)) return value.join('\n');
-  return JSON.stringify(value, null, field.kind === 'json' ? 2 : undefined);
+  return jsonText(value, field.kind === 'json' ? 2 : undefined);
 }
 
-/** The text in a field that nobody has changed. */
-export const initialRaw = (field: Field): string => rawOf(field, field.initial);
+/** What a field holds that nobody has changed. */
+export const initialRaw = (field: Field): Raw => rawOf(field, field.initial);
 
 type Read = { readonly value: unknown } | { readonly omit: true } | { readonly error: string };
 
-function empty(field: Field): Read {
-  if (field.nullable) return { value: null };
-  if (!field.required) return { omit: true };
-  return field.kind === 'text' ? { value: '' } : { error: t('Enter a value.') };
+function json(raw: string): Read {
+  try {
+    return { value: parsedJson(raw) };
+  } catch (error) {
+    return { error: t('Enter valid JSON: %1.', error instanceof Error ? error.message : '') };
+  }
 }
 
 function number(field: Field, raw: string): Read {
   const value = Number(raw);
   if (!Number.isFinite(value)) return { error: t('Enter a number.') };
-  return field.integer && !Number.isInteger(value) ? { error: t('Enter a whole number.') } : { value };
-}
-
-function json(raw: string): Read {
-  try {
-    return { value: JSON.parse(raw) as unknown };
-  } catch (error) {
-    return { error: t('Enter valid JSON: %1.', error instanceof Error ? error.message : '') };
-  }
+  if (/^\s*[+-]?\d+\s*$/.test(raw)) return json(String(BigInt(raw)));
+  if (field.integer && !Number.isInteger(value)) return { error: t('Enter a whole number.') };
+  const exact = field.integer ? {} : json(raw);
+  return 'value' in exact ? exact : { value };
 }
 
 /** One text per line, or a JSON list. */
@@ -179,14 +180,21 @@ function texts(raw: string): Read {
 }
 
 /** The value that a field holds. */
-export function read(field: Field, raw: string): Read {
-  if (raw === initialRaw(field))
-    return field.initial === undefined ? { omit: true } : { value: field.initial };
-  if (raw.trim() === '' && (field.kind !== 'text' || field.nullable)) return empty(field);
-  if (field.kind === 'text' || field.kind === 'object') return { value: raw };
+export function read(field: Field, raw: Raw): Read {
+  if (raw === undefined) return { omit: true };
+  if (raw === initialRaw(field)) return { value: field.initial };
+  if (raw === null || field.kind === 'text' || field.kind === 'object') return { value: raw };
   if (isName(raw.trim(), field.kind === 'texts' ? 'list|tuple|set' : undefined)) return { value: raw.trim() };
   if (field.kind === 'texts') return texts(raw);
+  if (raw.trim() === '') return { error: t('Enter a value.') };
   return field.kind === 'number' ? number(field, raw) : json(raw);
+}
+
+/** Whether a field holds another value than at first. */
+export function isChanged(field: Field, raw: Raw): boolean {
+  const now = read(field, raw);
+  if ('value' in now) return field.initial === undefined || jsonText(now.value) !== jsonText(field.initial);
+  return 'error' in now || field.initial !== undefined;
 }
 
 export interface Filled {
@@ -195,11 +203,11 @@ export interface Filled {
 }
 
 /** The arguments of all fields, and their errors. */
-export function readAll(fields: readonly Field[], raws: ReadonlyMap<string, string>): Filled {
+export function readAll(fields: readonly Field[], raws: ReadonlyMap<string, Raw>): Filled {
   const values: [string, unknown][] = [];
   const errors: [string, string][] = [];
   for (const field of fields) {
-    const found = read(field, raws.get(field.name) ?? '');
+    const found = read(field, raws.get(field.name));
     if ('value' in found) values.push([field.name, found.value]);
     else if ('error' in found) errors.push([field.name, found.error]);
   }
@@ -208,7 +216,7 @@ export function readAll(fields: readonly Field[], raws: ReadonlyMap<string, stri
 
 /** Whether an object is plain data that stands for a value of a choice: of its enum, or one that reads the same. */
 export const isChoice = (field: Field, object: FullObject): boolean =>
-  object.kind === field.typeName || field.options.map(String).includes(object.preview.caption);
+  object.kind === field.typeName || field.options.some(value => value === object.preview.caption || jsonText(value) === object.preview.caption);
 
 /** The objects that fit and are older than a call, newest first. */
 export function candidates(

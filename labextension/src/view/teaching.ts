@@ -1,13 +1,13 @@
 /** Teaching: the card that asks for a guess, the result and score of the guesses, and the exercise. */
 import { callText } from './dialogs';
-import { type Child, focusInPlace, h, mutedText, prose, screenReaderText, setChildren, strongText, whenChanged } from './dom';
+import { type Child, focusInPlace, h, hasFocus, joined, mutedText, prose, screenReaderText, setChildren, strongText, whenChanged } from './dom';
 import { toolDescription } from './facts';
 import { complain, FieldRow, filledArguments, FormError, nextId } from './fields';
 import { button, icon, type IconName } from './icons';
 import { RequestParts } from './reply_card';
 import type { FullGuess, FullPersonTurn, FullTool, FullWrittenCall } from './rows';
 import { fieldsOf, own } from './schema';
-import { literalText, oneLine, summaryOf, t, tableText, textBlock, tn } from './text';
+import { oneLine, summaryOf, t, tableText, textBlock, tn, valueText } from './text';
 import type { PanelActions, ViewState } from './view_state';
 
 /** Radio buttons for the tools, and for no call. */
@@ -36,7 +36,7 @@ export class GuessCard {
   private readonly _form = h(
     'form',
     { class: 'tc-form', onsubmit: event => this._submit(event), novalidate: true },
-    h('div', 'tc-field', h('span', { class: 'tc-label', 'aria-hidden': 'true' }, t('Tool')), this._tools, this._description),
+    h('div', 'tc-field', h('span', { class: 'tc-label', silent: 'true' }, t('Tool')), this._tools, this._description),
     this._fields,
     this._error.element,
     h('div', 'tc-row', this._checkButton, this._showButton, this._skipButton)
@@ -92,7 +92,7 @@ export class GuessCard {
     const empty = this._rows.filter(({ field }) => field.required && !(field.name in filled.arguments));
     const errors = { ...Object.fromEntries(empty.map(({ field }) => [field.name, t('Enter a value.')])), ...filled.errors };
     this._error.show('');
-    this._hadFocus = this.element.contains(document.activeElement);
+    this._hadFocus = hasFocus(this.element);
     if (!complain(this._rows, errors)) this._acts.send({ type: 'guess', tool: this._chosen?.id ?? '', arguments: filled.arguments });
   }
 
@@ -110,8 +110,6 @@ const NO_CALL = tableText('no call: it answers');
 
 const callOrNone = (written: FullWrittenCall | null): string => (written?.tool ? callText(written) : t(NO_CALL));
 
-const valueText = (value: unknown): string => (typeof value === 'string' ? oneLine(value, 200) : literalText(value, 200));
-
 interface ComparedLine {
   readonly name: string;
   readonly right: boolean;
@@ -122,7 +120,7 @@ interface ComparedLine {
 function argumentText(written: FullWrittenCall | null, name: string, right: boolean): string {
   const value = written ? own(written.arguments, name) : undefined;
   if (value === undefined) return right ? t('by default') : t('left out');
-  return valueText(value);
+  return valueText(value, 200);
 }
 
 /** The compared lines: the tool, and each argument if the tool is right. */
@@ -153,7 +151,7 @@ function guessTable(row: FullGuess): HTMLElement {
 /** A guess and the model's reply. */
 function guessResult(row: FullGuess): Child[] {
   const pointsList = row.guess ? tn('%2 of %1 point', '%2 of %1 points', row.of, row.right) : '';
-  const aside = [t('turn %1', row.turn), pointsList].filter(Boolean).join(', ');
+  const aside = joined(', ', t('turn %1', row.turn), pointsList);
   const others = row.calls > 1 ? h('p', 'small muted', t('One of %1 calls of this reply.', row.calls)) : null;
   return [
     h('div', 'tc-title', h('h3', {}, oneLine(row.says, 200)), mutedText(aside)),
@@ -196,7 +194,7 @@ function differenceText(row: FullGuess): string {
   if (only === undefined) return t('same');
   const value = row.came?.arguments[only];
   if (others.length) return t('%1 arguments differ', wrong.length);
-  return value === undefined ? t('%1 left out', oneLine(only, 40)) : `${oneLine(only, 40)}: ${valueText(value)}`;
+  return value === undefined ? t('%1 left out', oneLine(only, 40)) : `${oneLine(only, 40)}: ${valueText(value, 200)}`;
 }
 
 function guessIcon(row: FullGuess): IconName {

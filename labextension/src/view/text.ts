@@ -1,8 +1,14 @@
 /** Text: made visible, shortened, formatted, and translated. */
+import { jsonText } from './exact';
 
-/** Control characters, bidi marks, zero-width characters, tags, and lone surrogates. */
-const UNSEEN =
-  /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u00ad\u061c\u115f\u1160\u180e\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\u3164\ufeff\uffa0\ufff9-\ufffb]|[\u{e0000}-\u{e007f}]|[\ud800-\udbff](?![\udc00-\udfff])|(?<![\ud800-\udbff])[\udc00-\udfff]/gu;
+/** Characters that are not seen, or not told from a space or from nothing; all bidi signs are in C. */
+const HIDDEN = String.raw`[\p{C}\p{Z}\p{DI}\u2800]`;
+
+/** In a value every one but a space or a line break counts. */
+const IN_VALUES = new RegExp(`((?![ \\n])${HIDDEN})`, 'gu');
+
+/** Prose has other spaces too, and emoji of several characters. */
+const IN_PROSE = new RegExp(String.raw`(?![\n\t\p{Zs}]|(?<=[\p{ExtPict}\p{EMod}\ufe0f])(?:\u200d|\ufe0f))${HIDDEN}`, 'gu');
 
 /** Printable ASCII needs no escaping. */
 const PLAIN = /^[\x20-\x7e]*$/;
@@ -14,7 +20,10 @@ function escaped(sign: string): string {
 
 /** The text with invisible characters escaped; line breaks and tabs stay. */
 export const visibleText = (text: string): string =>
-  PLAIN.test(text) ? text : text.replace(/\r\n/g, '\n').replace(UNSEEN, escaped);
+  PLAIN.test(text) ? text : text.replace(/\r\n/g, '\n').replace(IN_PROSE, escaped);
+
+/** The parts of a text that are seen, and between them the codes of the characters that are not. */
+export const seenAndHidden = (text: string): string[] => text.split(IN_VALUES).map((part, index) => (index % 2 ? escaped(part) : part));
 
 /** The text on one line, at most `cap` characters long. */
 export function oneLine(text: string, cap = 400): string {
@@ -39,9 +48,10 @@ export const textBlock = (text: string, cap = 8000): string =>
   text.length > cap ? `${visibleText(text.slice(0, cap))}\n…` : visibleText(text);
 
 /** A value as JSON on one line. */
-export function literalText(value: unknown, cap = 400): string {
-  return oneLine(JSON.stringify(value) ?? 'null', cap);
-}
+export const literalText = (value: unknown, cap = Infinity): string => clip(seenAndHidden(jsonText(value)).join(''), cap);
+
+/** A value without quotes around a text. */
+export const valueText = (value: unknown, cap: number): string => (typeof value === 'string' ? oneLine(value, cap) : literalText(value, cap));
 
 type Value = string | number;
 
@@ -80,7 +90,3 @@ export function formatDuration(ms: number): string {
   if (ms < 1000) return `${Math.round(ms)} ms`;
   return ms < 120_000 ? `${formatNumber(Math.round(ms / 100) / 10)} s` : `${Math.round(ms / 60_000)} min`;
 }
-
-const OBJECT_NAME = /^[A-Za-z_]\w*#[1-9]\d*$/;
-
-export const isObjectName = (value: unknown): value is string => typeof value === 'string' && OBJECT_NAME.test(value);

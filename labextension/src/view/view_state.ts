@@ -14,9 +14,6 @@ export interface Choice {
   readonly object: string;
 }
 
-export const GROUPINGS = ['branch', 'tool', 'type'] as const;
-export type Grouping = (typeof GROUPINGS)[number];
-
 /** The person's choices in the panel; the kernel does not know them. */
 export interface PanelState {
   readonly tab: Tab;
@@ -29,9 +26,6 @@ export interface PanelState {
   readonly editedCall: string;
   /** The form that is open under a call, by the id of the call's row. */
   readonly form: { readonly kind: 'reject' | 'answer'; readonly call: string } | null;
-  readonly unfolded: ReadonlySet<string>;
-  /** What the objects of the graph are folded by; null: runs in which nothing happens. */
-  readonly grouping: Grouping | null;
   readonly shownTurn: number | null;
   /** The compared branches; empty for the default ones. */
   readonly leftBranch: string;
@@ -51,8 +45,6 @@ export const INITIAL_STATE: PanelState = {
   commandSent: false,
   editedCall: '',
   form: null,
-  unfolded: new Set(),
-  grouping: null,
   shownTurn: null,
   leftBranch: '',
   rightBranch: '',
@@ -147,8 +139,9 @@ function choiceIn(ui: PanelState, calls: readonly FullCall[], waiting: FullCall 
   const { model, personTurn, toGuess } = view;
   const { chosen } = ui;
   const call = chosen ? model.calls.get(chosen.call) : undefined;
+  // A call without an object was chosen as such; one of several objects of a call is not another one.
   if (chosen && call && (call.branch !== '' || calls.includes(call)))
-    return { call: call.id, object: call.object || chosen.object };
+    return { call: call.id, object: chosen.object && model.objects.get(chosen.object)?.call !== call.id ? call.object : chosen.object };
   if (chosen && chosen.call === '' && model.objects.has(chosen.object)) return chosen;
   if (personTurn || toGuess) return NO_CHOICE;
   const edited = ui.editedCall ? calls.findLast(one => one.call === ui.editedCall && one.edited) : undefined;

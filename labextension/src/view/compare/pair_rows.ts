@@ -1,10 +1,10 @@
 /** Rows of a comparison: equal calls folded to one line, differing calls side by side. */
 import { type Child, h, mutedText, screenReaderText } from '../dom';
 import { button, icon } from '../icons';
-import { callWord } from '../labels';
+import { callWord, namesObject } from '../labels';
 import type { Model } from '../model';
 import type { FullCall, FullObject } from '../rows';
-import { isObjectName, literalText, oneLine, plural, t } from '../text';
+import { literalText, oneLine, plural, t } from '../text';
 import type { PanelActions, ViewState } from '../view_state';
 import { type CallPair, changeIn, differsAt, type SideName } from './comparison';
 import { marked, objectElement, textLines } from './differences';
@@ -62,16 +62,17 @@ export function pairRows(pairs: readonly CallPair[], choosing: CompareContext, m
 }
 
 /** An argument as text. The receiver needs no parameter name. */
-function argumentParts(name: string, given: unknown, differs: boolean, first: boolean): Child[] {
-  const text = isObjectName(given) ? oneLine(given, 80) : literalText(given, 120);
+function argumentParts(call: FullCall, name: string, given: unknown, differs: boolean, first: boolean): Child[] {
+  const isObject = namesObject(call, name, given);
+  const text = isObject ? oneLine(given, 80) : literalText(given, 120);
   const value = differs ? marked(text) : text;
-  return [first ? '' : ', ', isObjectName(given) && given.startsWith(`${name}#`) ? '' : `${oneLine(name, 40)}=`, h('wbr'), value];
+  return [first ? '' : ', ', isObject && given.startsWith(`${name}#`) ? '' : `${oneLine(name, 40)}=`, h('wbr'), value];
 }
 
 function callText(pair: CallPair, call: FullCall, other: FullCall | null): Child[] {
   const entries = Object.entries(call.arguments);
   const parts = entries.flatMap(([name, given], index) =>
-    argumentParts(name, given, other === null || changeIn(pair, 'argument', name) !== undefined, index === 0)
+    argumentParts(call, name, given, other === null || changeIn(pair, 'argument', name) !== undefined, index === 0)
   );
   const tool = oneLine(call.tool, 80);
   return [changeIn(pair, 'tool') ? marked(tool) : tool, '(', ...parts, ')'];

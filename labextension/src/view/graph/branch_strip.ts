@@ -5,9 +5,7 @@ import { branchNamed, currentBranch } from '../labels';
 import type { FullBranch } from '../rows';
 import { oneLine, t } from '../text';
 import type { PanelActions, ViewState } from '../view_state';
-import type { Layout, Spot } from './layout';
-import { nameAndNumber } from './node_labels';
-import type { Note } from './scene';
+import { type Drawing, type Spot } from './drawing';
 
 /** The width of the strip, as in the style sheet, and the height of a name, in pixels. */
 export const STRIP = 120;
@@ -19,13 +17,12 @@ interface BranchEnd {
 }
 
 /** The last node of each branch, else the last that it shares, from top to bottom; none if there is one branch. */
-export function branchEnds({ model, ui }: ViewState, { spots, spotOf }: Pick<Layout, 'spots' | 'spotOf'>): BranchEnd[] {
-  // A group by tool or by type is of several branches.
-  if (model.branches.size < 2 || ui.grouping === 'tool' || ui.grouping === 'type') return [];
+export function branchEnds({ model }: ViewState, { spots, spotOf }: Pick<Drawing, 'spots' | 'spotOf'>): BranchEnd[] {
+  if (model.branches.size < 2) return [];
   const last = new Map<string, Spot>();
   for (const spot of spots) {
-    const row = spot.object ?? spot.failedCall ?? spot.folded.at(-1);
-    if (!row || spot.parked || spot.object?.role === 'input') continue;
+    const row = spot.object ?? spot.call;
+    if (!row || spot.node.input || spot.node.flag) continue;
     if (spot.x >= (last.get(row.branch)?.x ?? 0)) last.set(row.branch, spot);
   }
   const shared = rowsOf(model.objects).filter(object => object.same && !last.has(object.branch));
@@ -39,6 +36,12 @@ export function branchEnds({ model, ui }: ViewState, { spots, spotOf }: Pick<Lay
       return branch ? [{ branch, spot }] : [];
     })
     .sort((a, b) => a.spot.y - b.spot.y);
+}
+
+/** A name without the number at its end, and that number, which tells it from others. */
+function nameAndNumber(name: string): readonly [string, string] {
+  const [, kind = name, number = ''] = /^(.*)([# ]\d+\)?)$/.exec(name) ?? [];
+  return [kind, number];
 }
 
 /** Heights in ascending order, moved as little as possible so that they are `gap` apart, from `low` to `high`. */
@@ -95,8 +98,8 @@ export class BranchStrip {
 
   constructor(private readonly _acts: PanelActions) {}
 
-  paint(view: ViewState, layout: Layout): void {
-    this._ends = branchEnds(view, layout);
+  paint(view: ViewState, drawing: Drawing): void {
+    this._ends = branchEnds(view, drawing);
     this._live = view.live;
   }
 
@@ -128,15 +131,4 @@ export class BranchStrip {
     const isOpen = this._live || !branch || branch.current;
     return h('button', { title: text, 'aria-current': branch?.current && 'true', disabled: !isOpen, onclick }, ...nameAndNumber(text).map(part => h('span', {}, part)));
   }
-}
-
-/** The names as notes to the right of `x`, for a picture without the strip. */
-export function branchNotes(view: ViewState, layout: Layout, x: number): Note[] {
-  return branchEnds(view, layout).map(({ branch, spot }) => ({
-    key: branch.id,
-    look: branch.current ? 'branch on' : 'branch off',
-    text: oneLine(branch.name, 80),
-    x: x + 8,
-    y: spot.y + 4
-  }));
 }

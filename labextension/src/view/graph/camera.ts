@@ -1,18 +1,20 @@
 /** Pan and zoom of the graph. It moves by itself only while the view follows the newest call. */
 import { listen } from '../dom';
-import type { Box, Spot } from './layout';
+import type { Box, Spot } from './drawing';
 
 const MARGIN = 300;
 /** The smallest scale at which a whole drawing is shown by default. */
 const LEAST = 0.8;
 /** The smallest scale at which a part of a drawing is shown by default. */
-const LEAST_PART = 0.5;
+export const LEAST_PART = 0.5;
 const SMALLEST = 0.05;
 const LOW = 120;
 /** Pixels that stay visible at the left of a revealed node. */
 const BEFORE = 210;
 /** Where in the width a followed node stands that is far before the end of the drawing. */
 const AHEAD = 0.7;
+/** Milliseconds after which a drawing has come to rest. */
+const GLIDE_MS = 250;
 /** Below these scales tiles are larger and have less in them, and only tiles are drawn. */
 const [ZOOMED_OUT, AFAR] = [0.6, 0.35];
 
@@ -35,6 +37,7 @@ export class Camera {
   private _drag: { x: number; y: number; far: boolean } | null = null;
   private _hasDragged = false;
   private _frame = 0;
+  private _atRest: ReturnType<typeof setTimeout> | undefined;
 
   constructor(private readonly _svg: SVGSVGElement, private readonly _world: SVGGElement, private readonly _moved: () => void) {
     this._svg.addEventListener(
@@ -78,6 +81,23 @@ export class Camera {
     if (!this._isTooTall()) this._y = this._movedByPerson && level === py ? this._y : this._centredY();
     else this._y += (middle && level !== py ? this._height / 2 : level) - py;
     this._applyTransform();
+  }
+
+  /** Keeps a node at its place on the screen, though it moved in the drawing. */
+  keep(before: Spot, { x, y }: Spot): void {
+    const [middle, most] = [this._centredY(), this._height / 4];
+    this._x += (before.x - x) * this._scale;
+    this._y += (before.y - y) * this._scale;
+    // Of a drawing that would fit, not too much goes out of sight.
+    if (!this._isTooTall()) this._y = clamp(this._y, middle - most, middle + most);
+    this._applyTransform();
+  }
+
+  /** Lets what the next drawing moves glide to its place, the view with it. */
+  glide(): void {
+    clearTimeout(this._atRest);
+    this._world.classList.add('glide');
+    this._atRest = setTimeout(() => this._world.classList.remove('glide'), GLIDE_MS);
   }
 
   zoom(by: number): void {

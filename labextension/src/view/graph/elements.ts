@@ -1,118 +1,152 @@
-/** SVG elements of the graph: nodes, edges and notes, what a tile shows, and their layers. */
+/** SVG elements of the graph: boxes, pills and edges, what a box shows, and their layers. */
+import { STATE_ICONS } from '../../generated/icons';
 import { h, keyedChildren, s } from '../dom';
 import { safeImage } from '../safe_markup';
-import { glyph, mark, sign } from '../icons';
+import { glyph, type IconName, mark, sign } from '../icons';
 import type { FullObject, FullPreview } from '../rows';
 import { clip, oneLine } from '../text';
-import { CHIP_HEIGHT } from './edge_routes';
-import type { Edge } from './edges';
-import type { GraphNode } from './node_labels';
-import type { Note, Scene, Stroke, Surroundings } from './scene';
+import type { Link, Spot } from './drawing';
+import type { NodeText } from './node_texts';
 
-function square(look: string, half: number): SVGElement {
-  const side = 2 * half;
-  return s('rect', { class: look, x: -half, y: -half, width: side, height: side, rx: half === 24 ? 8 : 11 });
+/** What is drawn of a spot. */
+export interface SceneNode {
+  readonly spot: Spot;
+  readonly text: NodeText;
+  /** It is not in the lineage that is shown. */
+  readonly isAway: boolean;
 }
 
-function tileSquares(node: GraphNode): SVGElement[] {
-  const behind = node.look === 'output' ? [square('tile2', 28)] : [];
-  const stack =
-    node.look === 'stack'
-      ? [8, 4].map(shift => s('rect', { class: 'tile', x: -24 + shift, y: -24 - shift, width: 48, height: 48, rx: 8 }))
-      : [];
-  return [square('ring', 28), ...behind, ...stack, square('tile', 24)];
+export interface SceneLink {
+  readonly link: Link;
+  readonly isAway: boolean;
 }
 
-const cellText = (look: string, [text, x, anchor]: GraphNode['name'], y: number): SVGElement =>
-  s('text', { class: `${look} ${anchor}`, x, y }, text);
-
-function nodeTexts(node: GraphNode): SVGElement[] {
-  const low = node.look === 'output' ? 4 : 0;
-  return [
-    cellText('name', node.name, 41 + low),
-    cellText('state', node.state, 56 + low),
-    cellText('short', node.shortName, 0)
-  ];
+/** The call to guess: a dashed box behind the drawing. */
+export interface Guess {
+  readonly x: number;
+  readonly y: number;
+  readonly text: string;
 }
 
-function cornerMark({ mark: icon }: GraphNode): SVGElement[] {
-  return icon ? [s('circle', { class: 'mark', cx: 24, cy: -24, r: 9 }), mark(icon, 24, -24)] : [];
+export interface Scene {
+  readonly nodes: readonly SceneNode[];
+  readonly links: readonly SceneLink[];
+  readonly guess: Guess | null;
+}
+
+/** The width of an icon on a pill, the room before the first one, and what lines of text leave free in a box, in pixels. */
+const [MARK, BEFORE, GAP] = [17, 10, 8];
+
+/** The icons of a pill, in order. */
+export function pillIcons({ state, edited, stale }: Spot['node']): IconName[] {
+  const icon = state === 'ran' ? null : STATE_ICONS[state];
+  return [...(icon ? [icon] : []), ...(edited ? (['edited'] as const) : []), ...(stale ? (['clock'] as const) : [])];
+}
+
+/** The classes of a node: its kind, and what stands out about it. */
+function nodeLook({ node, object }: Spot): string {
+  const looks = [node.kind, node.state, node.muted && 'pale', node.dashed && 'dashed', node.input && 'input', object?.role === 'output' && 'socket'];
+  return looks.filter(Boolean).join(' ');
+}
+
+const frame = (look: string, { width, height }: Spot['node'], beyond: number, rx: number): SVGElement =>
+  s('rect', { class: look, x: -width / 2 - beyond, y: -height / 2 - beyond, width: width + 2 * beyond, height: height + 2 * beyond, rx: rx + beyond });
+
+/** A line in a box; `data-room` is the width that it may have. */
+const lineOf = (look: string, text: string, y: number, { width }: Spot['node']): SVGElement => s('text', { class: look, y, 'data-room': width - GAP }, text);
+
+const FLAG = 'v-12h8l-2 3.5 2 3.5h-8';
+
+function boxParts({ node, object }: Spot): SVGElement[] {
+  const content = object ? [s('g', { transform: 'translate(0 -16) scale(.9)' }, inside(object, node.state))] : [];
+  const flag = node.flag ? [s('path', { class: 'flag', d: `M${node.width / 2 - 12} ${18 - node.height / 2}${FLAG}` })] : [];
+  return [...content, ...flag, lineOf('name', node.label, 19, node), ...(node.detail ? [lineOf('state', node.detail, 33, node)] : [])];
+}
+
+function pillParts({ node }: Spot): SVGElement[] {
+  const icons = pillIcons(node);
+  const left = BEFORE - node.width / 2;
+  const x = left + MARK * icons.length;
+  const text = s('text', { class: 'tool', x, y: 4, 'data-room': node.width / 2 - x - GAP / 2 }, node.label);
+  return [...icons.map((name, index) => mark(name, left + MARK * index + 6, 0)), text];
+}
+
+function parts(spot: Spot): SVGElement[] {
+  const { kind, label } = spot.node;
+  if (kind === 'object') return boxParts(spot);
+  return kind === 'call' ? pillParts(spot) : [lineOf('name', label, 4, spot.node)];
+}
+
+function cornerMark({ spot: { node }, text }: SceneNode): SVGElement[] {
+  if (!text.mark) return [];
+  const [x, y] = [node.width / 2 - 2, 2 - node.height / 2];
+  return [s('circle', { class: 'mark', cx: x, cy: y, r: 9 }), mark(text.mark, x, y)];
 }
 
 /** The button of a node, with its accessible name; the drawing beside it is hidden from screen readers. */
-const nodeButton = (node: GraphNode): SVGElement =>
+const nodeButton = ({ spot: { key, node }, text }: SceneNode): SVGElement =>
   s('rect', {
-    class: 'hit',
-    role: 'button',
-    key: `button ${node.key}`,
-    tabindex: -1,
-    label: node.label,
-    'aria-description': node.fullLabel.slice(node.label.length).replace(/^[:,] /, ''),
-    x: -44,
-    y: -32,
-    width: 88,
-    height: 92
+    class: 'hit', role: 'button', key: `button ${key}`, tabindex: -1, label: text.label, 'aria-description': text.state,
+    x: -node.width / 2, y: -node.height / 2, width: node.width, height: node.height
   });
 
-/** The number of the color that objects of a type have while the graph is zoomed out. */
-const colorOf = (kind: string): number => (kind.charCodeAt(0) + kind.length) % 6;
+function nodeElement(shown: SceneNode): SVGElement {
+  const { spot, text, isAway } = shown;
+  const rx = spot.node.kind === 'call' ? spot.node.height / 2 : 8;
+  const face = [frame('ring', spot.node, 4, rx), frame('tile', spot.node, 0, rx), ...parts(spot), ...cornerMark(shown)];
+  const title = s('title', {}, [text.label, text.state].filter(Boolean).join(': '));
+  const look = `node ${nodeLook(spot)}${isAway ? ' away' : ''}`;
+  return s('g', { class: look, key: spot.key }, title, nodeButton(shown), s('g', { class: 'picture', silent: 'true' }, ...face));
+}
 
-/** A node; `bare`: without its texts. */
-export function nodeElement(node: GraphNode, bare: boolean): SVGElement {
-  const face = s('g', 'face', ...tileSquares(node), inside(node), ...cornerMark(node));
-  return s(
+function linkElement({ link: { edge, head, tail }, isAway }: SceneLink): SVGElement {
+  const call = head.call ?? tail.call;
+  const state = call ? (head.call ? head : tail).node.state : 'ran';
+  const look = ['e', state, edge.muted && 'pale', edge.dashed && 'dashed', isAway && 'away'].filter(Boolean).join(' ');
+  const label = edge.label ? [s('text', 'param', oneLine(edge.label, 80))] : [];
+  return s('g', look, s('path', 'edge'), s('circle', { class: 'head', r: 2.2 }), ...label);
+}
+
+function placeNode(element: Element, { spot: { x, y } }: SceneNode, before?: SceneNode): void {
+  if (before?.spot.x !== x || before.spot.y !== y) element.setAttribute('transform', `translate(${x} ${y})`);
+}
+
+function placeLink({ children: [path, head, label] }: Element, { link: { edge } }: SceneLink, before?: SceneLink): void {
+  if (before?.link.edge.path === edge.path) return;
+  path?.setAttribute('d', edge.path);
+  head?.setAttribute('cx', String(edge.tip_x));
+  head?.setAttribute('cy', String(edge.tip_y));
+  label?.setAttribute('x', String(edge.label_x));
+  label?.setAttribute('y', String(edge.label_y + 3.5));
+}
+
+/** Fits texts into their room, in which they may be too wide: fonts differ from the kernel's table of letters. Returns nodes that cannot be seen, nor measured. */
+function fitTexts(nodes: readonly SVGElement[]): SVGElement[] {
+  const texts = nodes.flatMap(node => [...node.querySelectorAll<SVGTextElement>('[data-room]')].map(text => ({ node, text, width: text.getComputedTextLength() })));
+  for (const { text, width } of texts) {
+    const room = text.dataset.room ?? '';
+    if (width <= Number(room)) continue;
+    text.setAttribute('textLength', room);
+    text.setAttribute('lengthAdjust', 'spacingAndGlyphs');
+  }
+  return [...new Set(texts.filter(({ node, width }) => width === 0 && node.isConnected).map(({ node }) => node))];
+}
+
+/** The side of the box of a guess. */
+const GUESS = 48;
+
+export const guessElement = ({ x, y, text }: Guess): SVGElement =>
+  s(
     'g',
-    {
-      class: `node k${colorOf(node.spot.object?.kind ?? '')} ${node.look}${node.isAway ? ' away' : ''}`.trim(),
-      key: node.key,
-      transform: `translate(${node.spot.x} ${node.spot.y})`
-    },
-    s('title', {}, node.fullLabel),
-    nodeButton(node),
-    s('g', { class: 'picture', 'aria-hidden': 'true' }, face, ...(bare ? [] : nodeTexts(node)))
+    {},
+    s('rect', { class: 'guess', x: x - GUESS / 2, y: y - GUESS / 2, width: GUESS, height: GUESS, rx: 8 }),
+    s('text', { class: 'guess', x, y: y + 7 }, '?'),
+    s('text', { class: 'note', x, y: y + GUESS / 2 + 16 }, text)
   );
-}
 
-function labelElement({ lines, whole, x, y, anchor, look }: NonNullable<Edge['label']>): SVGElement {
-  const first = y - 12 * (lines.length - 1);
-  const rows = lines.map((text, row) => s('tspan', { x, y: first + 12 * row }, text));
-  const title = lines.join('') === whole ? [] : [s('title', {}, whole)];
-  return s('text', { class: look, 'text-anchor': anchor }, ...title, ...rows);
-}
+const nodeStamp = ({ spot, text, isAway }: SceneNode): unknown[] => [nodeLook(spot), isAway, text.label, text.state, text.mark, JSON.stringify({ ...spot.node, x: 0, y: 0 }), spot.object?.preview];
 
-function chipElement({ text, whole, left, top, width }: NonNullable<Edge['chip']>): SVGElement {
-  const box = s('rect', { class: 'port', x: left, y: top, width, height: CHIP_HEIGHT, rx: 4 });
-  return s('g', {}, s('title', {}, whole), box, s('text', { class: 'portname', x: left + width / 2, y: top + 10 }, text));
-}
-
-export function edgeElement(edge: Edge, bare: boolean): SVGElement {
-  const path = s('path', { class: edge.thin ? 'edge arg' : 'edge', d: edge.path });
-  const look = `e ${edge.look}${edge.isAway ? ' away' : ''}`.trim();
-  if (bare) return s('g', look, path);
-  const { mark: sign, label, chip } = edge;
-  const icon = sign
-    ? [s('circle', { class: 'mark', cx: sign.at[0], cy: sign.at[1], r: 10 }), mark(sign.icon, ...sign.at)]
-    : [];
-  const words = [...(chip ? [chipElement(chip)] : []), ...(label ? [labelElement(label)] : [])];
-  const head = s('path', { class: 'head', d: edge.head });
-  return s('g', look, path, head, ...icon, ...words);
-}
-
-export const noteElement = (note: Note): SVGElement => s('text', { class: note.look, x: note.x, y: note.y }, note.text);
-
-export const strokeElement = (stroke: Stroke): SVGElement => s('path', { class: stroke.look, d: stroke.path });
-
-const nodeStamp = ({ look, isAway, fullLabel, spot }: GraphNode): unknown[] => [look, isAway, fullLabel, spot.x, spot.y, spot.object?.preview];
-
-const edgeStamp = (edge: Edge): unknown[] => [
-  edge.look,
-  edge.isAway,
-  edge.path,
-  edge.label?.whole,
-  edge.label?.lines.length,
-  edge.chip?.whole,
-  edge.mark?.icon
-];
+const linkStamp = ({ link: { edge, head, tail }, isAway }: SceneLink): unknown[] => [edge.label, edge.muted, edge.dashed, head.node.state, tail.node.state, isAway];
 
 const HALF = 21;
 const LINES = 4;
@@ -120,13 +154,13 @@ const LINES = 4;
 type TextSize = readonly [size: number, signs: number, lines: number];
 /** Largest first: short texts are large. */
 const TEXT_SIZES: readonly TextSize[] = [
-  [11, 6, 3],
-  [9, 7, 3],
-  [8, 8, 4],
-  [7, 10, LINES]
+  [11, 6, 3], [9, 7, 3], [8, 8, 4], [7, 10, LINES]
 ];
 
-const scaledGlyph = (tileContent: SVGElement): SVGElement => s('g', { transform: 'translate(-17 -17) scale(1.4167)' }, tileContent);
+function scaledGlyph(tileContent: SVGElement): SVGElement {
+  tileContent.setAttribute('transform', 'translate(-17 -17) scale(1.4167)');
+  return tileContent;
+}
 
 /** Words wrapped to short lines; long words are cut. */
 function shortLines(text: string, lines: number, signs: number): readonly string[] {
@@ -185,43 +219,17 @@ function objectContent(preview: FullPreview): SVGElement {
   return isTelling(preview.text) ? fittedWords(([, signs, lines]) => shortLines(preview.text, lines, signs)) : scaledGlyph(sign('object'));
 }
 
-/** A text as wide as a tile. */
-function largeText(text: string, look: string): SVGElement {
-  const element = s('text', { class: look, y: '.36em' }, text);
-  // Not as an attribute: the policy of an exported page allows none.
-  element.style.fontSize = `${Math.min(22, 70 / text.length)}px`;
-  return element;
-}
-
-/** The content of an object's tile; zoomed out, words give way to what tells the object apart, or to its type. */
-function tileContent({ preview, label, kind }: FullObject): SVGElement {
-  const content = objectContent(preview);
-  if (preview.glyph.length > 0 || safeImage(preview.image)) return content;
-  const initials = kind.replace(/(?!^)[^A-Z]/g, '').slice(0, 2);
-  const short = label || preview.caption.replace(/ × /g, '×') || initials;
-  return s('g', 'words', content, largeText(oneLine(short, 8), 'big'));
-}
-
 /** An object's tile for use in text. */
 export function tileOf(preview: FullPreview): HTMLElement {
-  const drawing = s('svg', { class: 'g', viewBox: '-24 -24 48 48', 'aria-hidden': 'true' }, objectContent(preview));
+  const drawing = s('svg', { class: 'g', viewBox: '-24 -24 48 48', silent: 'true' }, objectContent(preview));
   return h('span', 'tc-thumb whole', drawing);
 }
 
-const SIGNS_OF: Readonly<Record<string, Parameters<typeof sign>[0]>> = {
-  rejected: 'rejected',
-  interrupted: 'interrupted',
-  failed: 'failed'
-};
-
-/** The content of a node's tile. */
-function inside(node: GraphNode): SVGElement {
-  const { object, failedCall: nothing, stack } = node.spot;
-  if (stack) return largeText(String(Math.max(1, stack.calls)), 'count');
-  if (nothing) return scaledGlyph(sign(SIGNS_OF[nothing.status] ?? 'failed'));
-  if (!object || object.role === 'output') return scaledGlyph(sign('flag'));
-  if (object.role !== 'pending') return tileContent(object);
-  return scaledGlyph(sign(node.look === 'running' ? 'running' : 'next'));
+/** The content of an object's box. */
+function inside(object: FullObject, state: Spot['node']['state']): SVGElement {
+  if (object.role === 'output') return scaledGlyph(sign('flag'));
+  if (object.role !== 'pending') return objectContent(object.preview);
+  return scaledGlyph(sign(state === 'running' ? 'running' : 'next'));
 }
 
 interface Marks {
@@ -241,24 +249,31 @@ const buttonOf = (node: Element): SVGElement | null => node.querySelector<SVGEle
 const keyOf = (element: Element): string => element.getAttribute('data-k') ?? '';
 
 export class GraphLayers {
-  private readonly _strokes = s('g');
   readonly edges = s('g');
   readonly nodes = s('g');
-  private readonly _notes = s('g');
-  private _isBare = false;
-  private readonly _strokeLayer = keyedChildren(this._strokes, strokeElement);
-  private readonly _edgeLayer = keyedChildren(this.edges, (edge: Scene['edges'][number]) => edgeElement(edge, this._isBare));
-  private readonly _nodeLayer = keyedChildren(this.nodes, (node: Scene['nodes'][number]) => nodeElement(node, this._isBare));
-  private readonly _noteLayer = keyedChildren(this._notes, noteElement);
-  readonly world: SVGGElement = s('g', {}, this._strokes, this.edges, this.nodes, this._notes);
+  private readonly _guess = s('g');
+  private readonly _linkLayer = keyedChildren(this.edges, linkElement, placeLink);
+  private readonly _nodeLayer = keyedChildren(this.nodes, item => this._nodeElement(item), placeNode);
+  private readonly _guessLayer = keyedChildren(this._guess, guessElement);
+  private _unmeasured: SVGElement[] = [];
+  readonly world: SVGGElement = s('g', {}, this.edges, this.nodes, this._guess);
 
-  /** `bare`: only tiles and lines. */
-  draw(shownScene: Scene, surrounding: Surroundings, bare: boolean): void {
-    this._isBare = bare;
-    this._strokeLayer(surrounding.strokes.map(item => ({ key: item.look, stamp: [item.path], item })));
-    this._edgeLayer(shownScene.edges.map(item => ({ key: item.key, stamp: [...edgeStamp(item), bare], item })));
-    this._nodeLayer(shownScene.nodes.map(item => ({ key: item.key, stamp: [...nodeStamp(item), bare], item })));
-    this._noteLayer(surrounding.notes.map(item => ({ key: item.key, stamp: [item.text, item.x, item.y, item.look], item })));
+  draw({ nodes, links, guess }: Scene): void {
+    this._linkLayer(links.map(item => ({ key: item.link.key, stamp: linkStamp(item), item })));
+    this._nodeLayer(nodes.map(item => ({ key: item.spot.key, stamp: nodeStamp(item), item })));
+    this._guessLayer(guess ? [{ key: 'guess', stamp: [guess.x, guess.y], item: guess }] : []);
+    // In the frame that shows them: the browser lays them out once.
+    if (this._unmeasured.length) requestAnimationFrame(() => this.fit());
+  }
+
+  fit(): void {
+    this._unmeasured = fitTexts(this._unmeasured);
+  }
+
+  private _nodeElement(node: SceneNode): SVGElement {
+    const element = nodeElement(node);
+    this._unmeasured.push(element);
+    return element;
   }
 
   markNodes({ chosen, tab, found }: Marks): void {
@@ -278,26 +293,4 @@ export class GraphLayers {
     const node = [...this.nodes.children].find(child => keyOf(child) === key);
     return node && buttonOf(node);
   }
-}
-
-/** The animation of `Tidy`: moved nodes slide to their new positions. */
-const MOVE_MS = 360;
-
-type Positions = ReadonlyMap<string, readonly [number, number]>;
-
-const prefersNoMotion = (): boolean =>
-  typeof matchMedia === 'function' && matchMedia('(prefers-reduced-motion: reduce)').matches;
-
-/** Animates the nodes from their old positions, and fades in the edges. */
-export function animateMoves(nodes: Element, edges: Element, before: Positions, after: Positions): void {
-  if (prefersNoMotion() || typeof nodes.animate !== 'function') return;
-  const timing = { duration: MOVE_MS, easing: 'cubic-bezier(.2, 0, 0, 1)' };
-  for (const node of nodes.children) {
-    const key = node.getAttribute('data-k') ?? '';
-    const [from, to] = [before.get(key), after.get(key)];
-    if (!from || !to || (from[0] === to[0] && from[1] === to[1])) continue;
-    const at = ([x, y]: readonly [number, number]): string => `translate(${x}px, ${y}px)`;
-    node.animate([{ transform: at(from) }, { transform: at(to) }], timing);
-  }
-  edges.animate([{ opacity: 0 }, { opacity: 0 }, { opacity: 1 }], timing);
 }

@@ -1,44 +1,47 @@
-/** The graph as text to copy: DOT, and SVG as it is shown. */
+/** The graph as a picture to copy, as it is shown. */
 import { h, s } from '../dom';
-import { oneLine, t } from '../text';
-import type { ViewState } from '../view_state';
-import { edgeElement, nodeElement, noteElement, strokeElement } from './elements';
-import type { Box } from './layout';
-import type { Note, Scene, Surroundings } from './scene';
+import type { FullGraph, FullGraphNode } from '../rows';
+import { t } from '../text';
+import type { Box } from './drawing';
+import { GraphLayers, type Scene } from './elements';
 
-/** A text as a quoted DOT string. */
-const quoted = (text: string): string => `"${oneLine(text, 400).replace(/\\/g, '\\\\').replace(/"/g, '\\"')}"`;
+const quoted = (text: string): string => `"${text.replace(/[\\"]/g, '\\$&').replace(/\n/g, '\\n')}"`;
 
-/** The lineage of the shown branch as DOT. */
-export function dotText(view: ViewState): string {
-  const own = view.objects.filter(object => object.branch === '' && object.role !== 'output');
-  const known = new Set(own.map(object => object.id));
-  const nodes = own.map(object => `  ${quoted(object.name)}${object.role === 'pending' ? ' [style=dashed]' : ''};`);
-  const edges = own.flatMap(object => {
-    const call = view.model.calls.get(object.call);
-    const uses = call?.uses.filter(use => known.has(use.object) && use.object !== object.id) ?? [];
-    const name = (id: string): string => view.model.objects.get(id)?.name ?? '';
-    return uses.map(use => {
-      const label = use.receiver ? quoted(call?.tool ?? '') : quoted(use.parameter);
-      return `  ${quoted(name(use.object))} -> ${quoted(object.name)} [label=${label}${use.receiver ? '' : ', style=dotted'}];`;
-    });
-  });
-  return ['digraph lineage {', '  rankdir=LR;', '  node [shape=box, style=rounded];', ...nodes, ...edges, '}', ''].join('\n');
+/** Names for nodes: their labels, numbered where they are equal, those of the shown branch first. */
+function namesOf(nodes: readonly FullGraphNode[]): ReadonlyMap<string, string> {
+  const [names, used] = [new Map<string, string>(), new Set<string>()];
+  for (const { id, label } of [...nodes].sort((a, b) => Number(a.muted) - Number(b.muted))) {
+    let name = label;
+    for (let number = 2; used.has(name); number++) name = `${label} (${number})`;
+    used.add(name);
+    names.set(id, name);
+  }
+  return names;
+}
+
+/** Pixels of an inch of Graphviz. */
+const INCH = 72;
+
+function dotNode({ kind, label, detail, state, dashed, width, height }: FullGraphNode, name: string): string {
+  const text = [label, detail, kind === 'call' && state !== 'ran' ? state : ''].filter(Boolean).join('\n');
+  // As in the kernel's own DOT: a call is a rounded box.
+  const style = [...(kind === 'call' ? ['rounded'] : []), ...(dashed ? ['dashed'] : [])].join(',');
+  const size = `width=${(width / INCH).toFixed(2)}, height=${(height / INCH).toFixed(2)}`;
+  return `  ${quoted(name)} [label=${quoted(text)}, shape=box, style="${style}", ${size}];`;
+}
+
+/** The drawing as DOT. */
+export function dotText({ nodes, edges }: FullGraph): string {
+  const names = namesOf(nodes);
+  const name = (id: string): string => quoted(names.get(id) ?? id);
+  const boxes = nodes.map(node => dotNode(node, names.get(node.id) ?? node.id));
+  const arrows = edges.map(({ tail, head, label }) => `  ${name(tail)} -> ${name(head)}${label && ` [label=${quoted(label)}]`};`);
+  return ['digraph lineage {', '  rankdir=LR;', ...boxes, ...arrows, '}', ''].join('\n');
 }
 
 const COPIED_STYLES = [
-  'fill',
-  'stroke',
-  'stroke-width',
-  'stroke-dasharray',
-  'stroke-linecap',
-  'stroke-linejoin',
-  'paint-order',
-  'font-family',
-  'font-size',
-  'font-weight',
-  'text-anchor',
-  'opacity'
+  'fill', 'stroke', 'stroke-width', 'stroke-dasharray', 'stroke-linecap', 'stroke-linejoin', 'paint-order', 'font-family', 'font-size',
+  'font-weight', 'text-anchor', 'opacity'
 ] as const;
 
 /** Writes the computed styles into an element, so that it needs no style sheet. */
@@ -55,21 +58,20 @@ function writeStyles(element: Element): void {
 }
 
 /** The drawing as a standalone SVG; `place` is an element under the style sheet. */
-export function svgText(shownScene: Scene, surrounding: Surroundings, branches: readonly Note[], box: Box, place: Element): string {
-  const right = Math.max(box.right, surrounding.right, ...branches.map(note => note.x + 7 * note.text.length));
-  const [width, height] = [Math.ceil(right - box.left), Math.ceil(box.bottom - box.top)];
-  const ground = s('rect', { class: 'ground', x: box.left, y: box.top, width, height });
+export function svgText(scene: Scene, { left, top, right, bottom }: Box, place: Element): string {
+  const [width, height] = [Math.ceil(right - left), Math.ceil(bottom - top)];
+  const layers = new GraphLayers();
+  layers.draw({ ...scene, guess: null });
+  const ground = s('rect', { class: 'ground', x: left, y: top, width, height });
   const picture = s(
     'svg',
-    { class: 'g', width, height, viewBox: `${box.left} ${box.top} ${width} ${height}`, label: t('Object lineage') },
+    { class: 'g', width, height, viewBox: `${left} ${top} ${width} ${height}`, label: t('Object lineage') },
     ground,
-    ...surrounding.strokes.map(strokeElement),
-    ...shownScene.edges.map(edge => edgeElement(edge, false)),
-    ...shownScene.nodes.map(node => nodeElement(node, false)),
-    ...[...surrounding.notes, ...branches].map(noteElement)
+    layers.world
   );
   place.append(picture);
-  for (const gone of picture.querySelectorAll('.hit, .ring, .short, .big')) gone.remove();
+  layers.fit();
+  for (const gone of picture.querySelectorAll('.hit, .ring')) gone.remove();
   writeStyles(picture);
   picture.remove();
   return new XMLSerializer().serializeToString(picture);

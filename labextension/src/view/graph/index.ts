@@ -1,55 +1,57 @@
 /** The graph: canvas, toolbar, search, overview and keyboard navigation. */
 import type { MenuEntry } from '../menu';
-import { consume, focusInPlace, h, isField, listen, s } from '../dom';
+import { consume, focusInPlace, h, hasFocus, listen, s } from '../dom';
 import { finished } from '../incremental';
-import { drawsInSlices } from '../model';
+import { drawnId, drawsInSlices } from '../model';
 import { icon } from '../icons';
-import { arrowTarget, isArrow, lineageOf, mainUse } from '../lineage';
-import { type Choice, GROUPINGS, type PanelActions, type ViewState } from '../view_state';
-import { Camera } from './camera';
-import { BranchStrip, branchNotes, STRIP } from './branch_strip';
-import { animateMoves, GraphLayers } from './elements';
-import { copyPicture, copyText, dotText, svgText as taken } from './graph_export';
-import { type Box, graphLayout, type Layout, type Size, type Spot, spotOfCall } from './layout';
-import { ObjectList } from './node_labels';
+import { lineageOf, mainUse, parentsOf, reachable } from '../lineage';
+import type { Choice, PanelActions, ViewState } from '../view_state';
+import { BranchStrip, STRIP } from './branch_strip';
+import { Camera, LEAST_PART } from './camera';
+import { arrowTarget, type Box, type Drawing, drawingOf, isArrow, NO_DRAWING, type Spot, spotOfCall, withStates } from './drawing';
+import { GraphLayers, type Guess, type Scene } from './elements';
+import { copyPicture, copyText, dotText, svgText } from './graph_export';
+import { nodeText, ObjectList } from './node_texts';
 import { Overview } from './overview';
-import { scene, type Scene, surroundings, type Surroundings } from './scene';
 import { Search } from './search_bar';
 import { legend, Toolbar, ZOOM_STEP } from './toolbar';
-import { t, tableText } from '../text';
+import type { FullGraph } from '../rows';
+import { t } from '../text';
 
 const NARROW = 640;
 const TALL = 600;
-/** What belongs to a node around its middle: its tile, its texts and the name of an argument. */
-const [BESIDE, ABOVE, BELOW] = [95, 52, 66];
-/** What names of zoomed out nodes need beside the drawing. */
-const OUTSIDE = 24;
+/** Space around the waiting call and what it uses, and between the drawing and the call to guess, in pixels. */
+const [AROUND, BEYOND] = [24, 72];
 const EMPTY = 64;
-/** Above this many nodes only visible ones are drawn. */
-const GREAT = 150;
-/** So many nodes come into sight in a frame at most; the others follow in the next ones. */
-const MOST_FRESH = 120;
-/** Graphviz is too slow for more objects. */
-const TIDY = 300;
+/** Ancestors of the chosen object that are to be drawn. */
+const NEAR = 30;
 /** Above this many objects or calls, the search bar is shown. */
 const WIDE = 100;
 /** Above this many nodes, a graph that does not fit has an overview, with the search bar beside it where there is room. */
-const FEW = 20;
+const FEW = 40;
 
-const choiceOf = ({ object, failedCall: nothing }: Spot): Choice => ({
-  call: nothing?.id ?? object?.call ?? '',
-  object: object?.id ?? ''
-});
+const choiceOf = ({ object, call }: Spot): Choice => ({ call: call?.id ?? object?.call ?? '', object: object?.id ?? '' });
 
-const GROUP_TEXTS = { branch: tableText('Group by branch'), tool: tableText('Group by tool'), type: tableText('Group by type') };
+/** The box around some spots, with space; null if there is none. */
+function boxAround(spots: readonly (Spot | undefined)[]): Box | null {
+  const there = spots.filter(spot => spot !== undefined);
+  if (there.length === 0) return null;
+  const side = (of: (spot: Spot) => number, end: (...all: number[]) => number): number => end(...there.map(of));
+  return {
+    left: side(({ x, node }) => x - node.width / 2, Math.min) - AROUND,
+    right: side(({ x, node }) => x + node.width / 2, Math.max) + AROUND,
+    top: side(({ y, node }) => y - node.height / 2, Math.min) - AROUND,
+    bottom: side(({ y, node }) => y + node.height / 2, Math.max) + AROUND
+  };
+}
 
-const NOWHERE: Box = { left: 0, top: 0, right: 0, bottom: 0 };
+const NOTHING: Scene = { nodes: [], links: [], guess: null };
 
 /** The canvas with the graph and its tools. */
 export class Graph {
   private readonly _layers = new GraphLayers();
   private readonly _svg = s('svg', { class: 'g', role: 'graphics-document img', label: t('Object lineage') }, this._layers.world);
-  private readonly _camera = new Camera(this._svg, this._layers.world, () => this._draw());
+  private readonly _camera = new Camera(this._svg, this._layers.world, () => this._followCamera());
   private readonly _search = new Search(this._acts, { repaint: () => this._repaint(), close: () => this._openSearch(false) });
   private readonly _overview = new Overview((x, y) => {
     this._camera.showPoint(x, y);
@@ -59,12 +61,10 @@ export class Graph {
   private readonly _objectList = new ObjectList();
   private readonly _legendBox = h('div', { class: 'tc-key', hidden: true });
   private readonly _toolbar = new Toolbar({
-    fold: () => this._acts.setState({ unfolded: new Set() }),
-    tidy: () => this._tidy(),
     search: () => this._openSearch(true),
     lineage: () => this._showLineage(!this._hasLineage),
     zoom: by => this._camera.zoom(by),
-    fit: () => this._camera.fit(this._extent),
+    fit: () => this._camera.fit(this._extent()),
     menuEntries: () => this._menuEntries()
   });
   private readonly _emptyHint = h(
@@ -75,20 +75,25 @@ export class Graph {
   );
   private readonly _canvas = h('div', 'tc-canvas', this._svg, this._branchStrip.element, this._emptyHint);
   readonly element = h('div', 'tc-graph', h('div', 'tc-lookup', this._search.element, this._overview.element), this._canvas, this._legendBox, this._objectList.element);
-  private readonly _computeLayout = graphLayout();
-  private _layout: Layout = { spots: [], spotOf: () => undefined, divider: null, box: NOWHERE };
-  /** The bounding box of all nodes and labels. */
-  private _extent: Box = NOWHERE;
-  private _surroundings: Surroundings = { notes: [], strokes: [], newest: undefined, right: 0 };
-  private _scene: Scene = { nodes: [], edges: [] };
+  private _drawing: Drawing = NO_DRAWING;
+  private _scene = NOTHING;
   private _view: ViewState | null = null;
   private _focusedKey = '';
-  private _chosenKey = '';
+  /** The spot that was chosen at the last drawing, and the size of the canvas then. */
+  private _chosenBefore: Spot | undefined;
+  private _chosenSize = '';
+  /** The part that the kernel was asked for last. */
+  private _asked = '0 ';
+  /** The person has sent a command since they entered the graph. */
+  private _isReleased = false;
+  private _shownGraph: FullGraph | null = null;
+  /** What follows once neither pointer nor focus is in the graph. */
+  private _whenLeft: (() => void) | null = null;
   private _width = 0;
-  /** The lineage of the chosen object is shown, and the rest pale. */
+  /** The lineage of the chosen node is shown, and the rest pale. */
   private _hasLineage = false;
+  /** The keys of its nodes. */
   private _lineage: ReadonlySet<string> | null = null;
-  private _isTidying = false;
   /** What follows after the next drawing. */
   private _whenDrawn: (() => void) | null = null;
 
@@ -106,47 +111,37 @@ export class Graph {
       if (spot) this._focusedKey = spot.key;
       this._markNodes();
     });
+    for (const left of ['pointerleave', 'focusout'] as const) listen(this._canvas, left, () => this._drawWhenLeft());
   }
 
   /** Draws a state in slices; `most` is the height that the graph may have while a decision waits. */
   *painting(next: ViewState, most = TALL): Generator<void, void> {
-    const layout = yield* this._computeLayout(next, this._size(next));
+    this._view = next;
+    this._askForPart(next);
+    const before = this._shownGraph;
+    this._drawing = this._calmDrawing(next);
+    if (before && before !== this._shownGraph) this._camera.glide();
+    this._branchStrip.paint(next, this._drawing);
     yield;
-    const before = this._isTidying ? new Map(this._layout.spots.map(spot => [spot.key, [spot.x, spot.y] as const])) : null;
-    [this._view, this._layout] = [next, layout];
-    this._surroundings = surroundings(next, this._layout);
-    this._branchStrip.paint(next, this._layout);
-    yield;
-    this._lineage = this._hasLineage ? lineageOf(next, this._lineageCentre(next)) : null;
-    const small = this._layout.spots.length <= GREAT;
-    if (small) this._scene = this._sceneOf(next, this._layout.spots);
-    this._extent = { ...this._layout.box, right: Math.max(this._layout.box.right + OUTSIDE, this._surroundings.right) };
-    this._emptyHint.hidden = this._layout.spots.length > 0;
-    this._camera.setSize(this._size().width, this._extent, this._layout.spots.length > 0 ? most : EMPTY);
+    this._lineage = this._hasLineage ? lineageOf(this._drawing.links, this._lineageCentre()?.key ?? '') : null;
+    this._scene = this._sceneOf(next);
+    const { spots } = this._drawing;
+    const [extent, error] = [this._extent(), spots.length ? '' : this._noDrawing(next)];
+    this._emptyHint.hidden = spots.length > 0 || next.objects.length > 0;
+    this._canvas.hidden = error !== '';
+    this._camera.setSize(this._size().width, extent, spots.length > 0 ? most : EMPTY);
     const isLong = Math.max(next.objects.length, next.calls.length) > WIDE;
-    const isPart = (this._layout.spots.length > FEW || (isLong && !next.ui.grouping)) && !this._camera.fits(this._extent, TALL);
-    this._overview.element.hidden = !isPart;
+    const isPart = (spots.length > FEW || isLong) && !this._camera.fits(extent, TALL);
+    this._overview.element.hidden = !isPart || error !== '';
     // The search in a very large session comes after the graph.
     const search = this._paintingSearch(next, isLong || (isPart && !this._size().narrow));
     const isLate = drawsInSlices(next.model);
     if (!isLate) finished(search);
-    this._toolbar.paint({
-      any: this._layout.spots.length > 0,
-      fold: next.ui.unfolded.size > 0,
-      lineage: this._hasLineage,
-      tidy: next.live && !next.isPast && next.objects.length <= TIDY,
-      search: this._search.element.hidden
-    });
-    const spot = this._chosenSpot();
-    const asked = most < TALL && next.waitingCall?.id === next.chosen.call ? this._waitingBox(next) : null;
-    if (asked) this._camera.showPart(this._extent, asked);
-    else if (next.followsNewest) this._camera.followNewest(this._extent, next.ui.editedCall ? (spot ?? this._surroundings.newest) : this._surroundings.newest);
-    else this._camera.showIfItFits(this._extent);
-    if (!next.followsNewest && spot && this._chosenKey !== spot.key) this._camera.reveal(spot);
-    this._chosenKey = spot?.key ?? '';
+    this._toolbar.paint({ any: spots.length > 0, lineage: this._hasLineage, search: this._search.element.hidden });
+    this._moveCamera(next, extent, most);
     yield;
     this._draw();
-    this._objectList.paint(next, this._layout);
+    this._objectList.paint(next, error);
     this._whenDrawn?.();
     this._whenDrawn = null;
     if (isLate) {
@@ -154,10 +149,84 @@ export class Graph {
       this._markNodes();
     }
     if (!this._legendBox.hidden) this._legendBox.replaceChildren(legend(this._scene));
-    if (before && next.model.lastUpdate === null) {
-      this._isTidying = false;
-      animateMoves(this._layers.nodes, this._layers.edges, before, new Map(this._layout.spots.map(one => [one.key, [one.x, one.y] as const])));
+  }
+
+  /** Shows the waiting call, the newest one or the chosen one; what the person holds stays in its place. */
+  private _moveCamera(next: ViewState, extent: Box, most: number): void {
+    const spot = this._chosenSpot();
+    const { newest } = this._drawing;
+    const isWaiting = next.waitingCall?.id === next.chosen.call;
+    const asked = most < TALL && isWaiting ? this._waitingBox(next, most) : null;
+    // In another size, the view is chosen anew.
+    const [before, size] = [this._chosenBefore, `${most} ${this._width}`];
+    const isKept = (isWaiting || !next.followsNewest) && this._chosenSize === size;
+    if (isKept && spot && spot.key === before?.key) this._camera.keep(before, spot);
+    else if (asked) this._camera.showPart(extent, asked);
+    else if (next.followsNewest) this._camera.followNewest(extent, next.ui.editedCall ? (spot ?? newest) : newest);
+    else this._camera.showIfItFits(extent);
+    if (!next.followsNewest && spot && before?.key !== spot.key) this._camera.reveal(spot);
+    [this._chosenBefore, this._chosenSize] = [spot, size];
+  }
+
+  /** The drawing of a state. While the person holds the graph, nothing moves: only states change. */
+  private _calmDrawing(next: ViewState): Drawing {
+    const { graph } = next.model;
+    const shown = this._shownGraph;
+    const isHeld = !this._isReleased && (hasFocus(this._svg) || this._svg.matches(':hover'));
+    const isAsked = shown === null || graph.until !== shown.until || graph.selected !== shown.selected;
+    if (isAsked || !isHeld || graph.nodes.length === 0) {
+      this._shownGraph = graph;
+      return drawingOf(next);
     }
+    this._whenLeft ??= () => this._repaint();
+    return drawingOf({ ...next, model: { ...next.model, graph: withStates(shown, graph) } });
+  }
+
+  /** Lets the graph move though the person holds it: they have sent a command, and wait for what it does. */
+  release(): void {
+    this._isReleased = true;
+  }
+
+  /** Asks the kernel for another part of a long session: an earlier one, or what the chosen row came from. */
+  private _askForPart(next: ViewState): void {
+    const { graph } = next.model;
+    const isWhole = graph.earlier === 0 && graph.until === 0 && graph.selected === '';
+    if (!next.live || isWhole) return;
+    const wanted = { until: next.isPast ? next.step : 0, selected: this._selectedOrigin(next) };
+    const asked = `${wanted.until} ${wanted.selected}`;
+    if (asked === this._asked) return;
+    this._asked = asked;
+    this._acts.request({ type: 'draw_graph', ...wanted });
+  }
+
+  /** The chosen row, if it or a near ancestor of it is not drawn. */
+  private _selectedOrigin({ model, ui: { chosen } }: ViewState): string {
+    if (!chosen) return '';
+    const call = model.calls.get(chosen.call);
+    const id = model.objects.has(chosen.object) ? chosen.object : (mainUse(call)?.object ?? '');
+    if (!id || id === model.graph.selected) return model.graph.selected;
+    const drawn = new Set(model.graph.nodes.filter(node => node.kind === 'object').map(node => node.row));
+    const near = [id, ...reachable(id, of => parentsOf(model, of), Infinity, NEAR)];
+    return near.every(one => drawn.has(drawnId(model, one))) ? '' : id;
+  }
+
+  /** Why there is no drawing, though there are objects. */
+  private _noDrawing({ model, objects }: ViewState): string {
+    if (model.graph.error || objects.length === 0) return model.graph.error;
+    return model.graph.nodes.length ? t('Run the cell to see earlier calls in the graph.') : t('Run the cell to see the graph.');
+  }
+
+  /** The box of the drawing, with the call to guess behind it. */
+  private _extent(): Box {
+    const { box } = this._drawing;
+    return this._guess() ? { ...box, right: box.right + 2 * BEYOND } : box;
+  }
+
+  /** The place of the call to guess: behind the drawing, beside the newest node. */
+  private _guess(): Guess | null {
+    const { newest, box } = this._drawing;
+    if (!this._view?.toGuess || this._view.isPast || !newest) return null;
+    return { x: box.right + BEYOND / 2, y: newest.y, text: t('your guess') };
   }
 
   /** Draws the search bar and the overview, in slices. */
@@ -165,7 +234,7 @@ export class Graph {
     yield* this._search.painting(next, always);
     yield;
     if (this._overview.element.hidden) return;
-    this._overview.paint({ view: next, layout: this._layout, box: this._extent, searched: this._search, lineage: this._lineage }, this._mapWidth());
+    this._overview.paint({ view: next, drawing: this._drawing, box: this._extent(), searched: this._search, lineage: this._lineage }, this._mapWidth());
     this._frameOverview();
   }
 
@@ -176,7 +245,7 @@ export class Graph {
   }
 
   private _frameOverview(): void {
-    this._overview.frame(this._camera.inSight(), this._layout.spots.filter(spot => !spot.parked && this._camera.isVisible(spot, 0)));
+    this._overview.frame(this._camera.inSight(), this._drawing.spots.filter(spot => this._camera.isVisible(spot, 0)));
   }
 
   /** The buttons that zoom and fit the graph, for a place outside of it. */
@@ -196,22 +265,28 @@ export class Graph {
     this._repaint();
   }
 
+  /** Applies the drawing that came while the person held the graph. */
+  private _drawWhenLeft(): void {
+    const draw = this._whenLeft;
+    this._whenLeft = null;
+    this._isReleased = false;
+    if (draw) requestAnimationFrame(draw);
+  }
+
   /** Handles a key pressed anywhere in the panel; returns whether it did. */
   handleKey(event: KeyboardEvent): boolean {
-    if (isField(event.target) || event.ctrlKey || event.metaKey || event.altKey) return false;
     if (event.key === '/') this._openSearch(true);
     else if (event.key === 'l') {
       const spot = this._spotAt(event);
-      if (spot?.object && !this._hasLineage) this._chooseSpot(spot);
+      if (spot && spot.node.kind !== 'earlier' && !this._hasLineage) this._chooseSpot(spot);
       this._showLineage(!this._hasLineage);
     } else if (event.key === 'Escape' && this._hasLineage) this._showLineage(false);
     else return false;
-    event.preventDefault();
     return true;
   }
 
   /** The width is cached: reading it forces a layout. */
-  private _size(view = this._view): Size {
+  private _size(view = this._view): { readonly width: number; readonly narrow: boolean } {
     this._width ||= this._canvas.clientWidth;
     const known = this._width || 900;
     return { width: (view?.model.branches.size ?? 0) > 1 ? known - STRIP : known, narrow: known < NARROW };
@@ -223,32 +298,28 @@ export class Graph {
     if (this._view) this._acts.setState({});
   }
 
-  /** The box around the waiting call and its inputs; null if nothing waits. */
-  private _waitingBox({ waitingCall: call }: ViewState): Box | null {
+  /** The box around the waiting call, and what it uses where there is room for that; null if nothing waits. */
+  private _waitingBox({ waitingCall: call }: ViewState, most: number): Box | null {
     if (!call) return null;
-    const spots = [spotOfCall(this._layout, call), ...call.uses.map(use => this._layout.spotOf(use.object))].filter(spot => spot !== undefined);
-    if (spots.length === 0) return null;
-    const [xs, ys] = [spots.map(spot => spot.x), spots.map(spot => spot.y)];
-    return { left: Math.min(...xs) - BESIDE, right: Math.max(...xs) + BESIDE, top: Math.min(...ys) - ABOVE, bottom: Math.max(...ys) + BELOW };
+    const own = [this._drawing.pillOf(call.id), this._drawing.spotOf(call.object)];
+    const whole = boxAround([...own, ...call.uses.map(use => this._drawing.spotOf(use.object))]);
+    const isTooLarge = whole !== null && Math.max((whole.bottom - whole.top) / most, (whole.right - whole.left) / this._size().width) > 1 / LEAST_PART;
+    return isTooLarge ? boxAround(own) : whole;
   }
 
   private _menuEntries(): MenuEntry[] {
-    const currentStep = this._view;
-    if (!currentStep) return [];
+    const view = this._view;
+    if (!view) return [];
     return [
-      ...GROUPINGS.map(by => ({
-        text: currentStep.ui.grouping === by ? t('Do not group') : t(GROUP_TEXTS[by]),
-        act: () => this._acts.setState({ grouping: currentStep.ui.grouping === by ? null : by, unfolded: new Set() })
-      })),
       { text: this._legendBox.hidden ? t('Legend') : t('Hide legend'), act: () => this._toggleLegend() },
-      { text: t('Copy as %1', 'SVG'), act: () => void this._copy('SVG', copyText(this._svgText(currentStep))) },
-      { text: t('Copy as %1', 'PNG'), act: () => void this._copy('PNG', copyPicture(this._svgText(currentStep))) },
-      { text: t('Copy as %1', 'DOT'), act: () => void this._copy('DOT', copyText(dotText(currentStep))) }
+      { text: t('Copy as %1', 'SVG'), act: () => void this._copy('SVG', copyText(this._svgText())) },
+      { text: t('Copy as %1', 'PNG'), act: () => void this._copy('PNG', copyPicture(this._svgText())) },
+      { text: t('Copy as %1', 'DOT'), act: () => void this._copy('DOT', copyText(dotText(view.model.graph))) }
     ];
   }
 
-  private _svgText(view: ViewState): string {
-    return taken(this._sceneOf(view, this._layout.spots), this._surroundings, branchNotes(view, this._layout, this._extent.right), this._extent, this._canvas);
+  private _svgText(): string {
+    return svgText(this._scene, this._extent(), this._canvas);
   }
 
   private async _copy(what: string, copied: Promise<boolean>): Promise<void> {
@@ -260,52 +331,61 @@ export class Graph {
     this._repaint();
   }
 
-  private _tidy(): void {
-    this._isTidying = true;
-    this._acts.send({ type: 'tidy' });
-  }
-
   private _openSearch(on: boolean): void {
     this._search.setOpen(on);
-    if (!on) this._focusSpot(this._layout.spots.find(spot => spot.key === this._focusedKey) ?? this._surroundings.newest);
+    if (!on) this._focusSpot(this._drawing.spots.find(spot => spot.key === this._focusedKey) ?? this._drawing.newest);
   }
 
-  /** Shows the lineage of the chosen object, and the object itself. */
+  /** Shows the lineage of the chosen node, and the node itself. */
   private _showLineage(on: boolean): void {
     this._hasLineage = on;
     this._repaint(() => {
-      const centre = on && this._view && this._layout.spotOf(this._lineageCentre(this._view));
+      const centre = on && this._lineageCentre();
       if (centre) this._camera.reveal(centre);
     });
   }
 
-  /** The object whose lineage is shown: the chosen one, what a chosen call used, else the newest. */
-  private _lineageCentre({ chosen, model }: ViewState): string {
-    return model.objects.has(chosen.object) ? chosen.object : (mainUse(model.calls.get(chosen.call))?.object ?? this._surroundings.newest?.object?.id ?? '');
+  /** The node whose lineage is shown: the chosen one, else the newest. */
+  private _lineageCentre(): Spot | undefined {
+    return this._chosenSpot() ?? this._drawing.newest;
   }
 
-  private _sceneOf(view: ViewState, spots: readonly Spot[]): Scene {
-    return scene(view, spots, this._layout, this._size(), this._lineage);
+  private _sceneOf(view: ViewState): Scene {
+    const { spots, links } = this._drawing;
+    const isAway = (spot: Spot): boolean => this._lineage !== null && !this._lineage.has(spot.key);
+    return {
+      nodes: spots.map(spot => ({ spot, text: nodeText(view, spot), isAway: isAway(spot) })),
+      // What other branches have alone lies below the shown one.
+      links: [...links].sort((a, b) => Number(b.edge.muted) - Number(a.edge.muted)).map(link => ({ link, isAway: isAway(link.tail) || isAway(link.head) })),
+      guess: this._guess()
+    };
   }
 
   // -- on the canvas -------------------------------------------------------------------------
   private _spotAt(event: Event): Spot | undefined {
     const target = event.target instanceof Element ? event.target.closest('.node') : null;
     const key = target?.getAttribute('data-k');
-    return this._layout.spots.find(spot => spot.key === key);
+    return this._drawing.spots.find(spot => spot.key === key);
   }
 
   private _chosenSpot(): Spot | undefined {
     if (!this._view) return undefined;
-    const call = this._view.model.calls.get(this._view.chosen.call);
-    return (call && this._layout.spotOf(`call:${call.id}`)) ?? this._layout.spotOf(this._view.chosen.object);
+    const { model, chosen, ui } = this._view;
+    const call = model.calls.get(chosen.call);
+    // A box that the person chose is marked, not the call that made it.
+    const object = ui.chosen ? this._drawing.spotOf(chosen.object) : undefined;
+    return object ?? (call && spotOfCall(this._drawing, call)) ?? this._drawing.spotOf(chosen.object);
   }
 
   private _chooseSpot(spot: Spot): void {
-    const [first] = spot.folded;
-    if (!first || !this._view) return this._acts.setState({ chosen: choiceOf(spot), form: null });
-    this._whenDrawn = () => this._focusSpot(this._layout.spotOf(first.id));
-    this._acts.setState({ unfolded: new Set([...this._view.ui.unfolded, ...spot.folded.map(object => object.id)]) });
+    if (spot.node.kind === 'earlier') return this._showEarlier();
+    this._acts.setState({ chosen: choiceOf(spot), form: null });
+  }
+
+  /** Moves the window to the calls before those that are drawn. */
+  private _showEarlier(): void {
+    const steps = this._drawing.spots.flatMap(spot => (spot.node.muted ? [] : (spot.call?.step ?? [])));
+    this._acts.setState({ pastStep: Math.max(1, Math.min(...steps)), chosen: null, form: null });
   }
 
   private _focusSpot(spot: Spot | undefined): void {
@@ -326,10 +406,10 @@ export class Graph {
     const spot = this._spotAt(event);
     if (event.key === 'Escape') this._escape();
     else if (event.key === '+' || event.key === '-') this._camera.zoom(event.key === '+' ? ZOOM_STEP : 1 / ZOOM_STEP);
-    else if (event.key === '0') this._camera.fit(this._extent);
+    else if (event.key === '0') this._camera.fit(this._extent());
     else if (!spot || !this._view) return;
     else if ((event.key === 'Enter' && !event.shiftKey) || event.key === ' ') this._chooseSpot(spot);
-    else if (isArrow(event.key)) this._focusSpot(arrowTarget(this._view, this._layout, spot, event.key));
+    else if (isArrow(event.key)) this._focusSpot(arrowTarget(this._drawing, spot, event.key));
     else return;
     consume(event);
   }
@@ -337,26 +417,21 @@ export class Graph {
   // -- drawing -------------------------------------------------------------------------------
   private _markNodes(): void {
     const chosenKey = this._chosenSpot()?.key;
-    const keys = new Set(this._scene.nodes.map(node => node.key));
-    const tab = [this._focusedKey, chosenKey ?? '', this._surroundings.newest?.key ?? ''].find(one => keys.has(one)) ?? this._scene.nodes[0]?.key;
-    this._layers.markNodes({ chosen: chosenKey, tab, found: this._search.keys });
+    const keys = new Set(this._scene.nodes.map(({ spot }) => spot.key));
+    const tab = [this._focusedKey, chosenKey ?? '', this._drawing.newest?.key ?? ''].find(one => keys.has(one)) ?? this._scene.nodes[0]?.spot.key;
+    this._layers.markNodes({ chosen: chosenKey, tab, found: this._search.keysIn(this._drawing) });
   }
 
-  /** Draws the visible nodes; in a large graph, only those near the viewport. */
   private _draw(): void {
     if (!this._view) return;
-    if (this._layout.spots.length > GREAT) {
-      const drawn = new Set([this._focusedKey, ...this._scene.nodes.map(node => node.key)]);
-      let fresh = 0;
-      const visible = this._layout.spots.filter(
-        spot => spot.key === this._focusedKey || (this._camera.isVisible(spot) && (drawn.has(spot.key) || ++fresh <= MOST_FRESH))
-      );
-      if (fresh > MOST_FRESH) this._camera.drawSoon();
-      this._scene = this._sceneOf(this._view, visible);
-    }
-    this._layers.draw(this._scene, this._surroundings, this._layout.spots.length > GREAT && this._camera.isAfar());
-    this._branchStrip.place(spot => this._camera.heightOf(spot), this._camera.canvasHeight());
+    this._layers.draw(this._scene);
+    this._followCamera();
     this._markNodes();
+  }
+
+  /** Places what stands beside the part of the drawing that is in sight. */
+  private _followCamera(): void {
+    this._branchStrip.place(spot => this._camera.heightOf(spot), this._camera.canvasHeight());
     if (!this._overview.element.hidden) this._frameOverview();
   }
 }

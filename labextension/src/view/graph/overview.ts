@@ -2,16 +2,13 @@
 import { consume, h, listen, s, whenChanged } from '../dom';
 import { t, tn } from '../text';
 import type { ViewState } from '../view_state';
-import { LANE, WIDE } from './edge_routes';
-import { type Box, type Layout, type Spot, spotOfCall } from './layout';
+import { type Box, type Drawing, type Spot, spotOfCall, stepOf } from './drawing';
 import { type CallKind, type SearchHit, type UsualCalls, worstKind } from './search';
 
-/** The height of the map at most, and that of a lane and the width of a column on it, in pixels. */
-const [HIGH, ROW, COLUMN] = [64, 9, 14];
+/** The height of the map at most, in pixels, and its scale at most. */
+const [HIGH, LARGEST] = [64, 0.12];
 /** Space around the marks, and the least side of the frame. */
 const [EDGE, LEAST_FRAME] = [5, 10];
-/** The map is drawn again when the graph has grown by this fraction. */
-const FINE = 200;
 /** How far an arrow key moves the frame, as a share of its side. */
 const STEP = 0.25;
 
@@ -40,18 +37,17 @@ export interface SearchedCalls {
 /** What the map shows. */
 interface Shown {
   readonly view: ViewState;
-  readonly layout: Layout;
+  readonly drawing: Drawing;
   /** The bounding box of the graph. */
   readonly box: Box;
   readonly searched: SearchedCalls;
-  /** The objects whose lineage is shown; null without one. */
+  /** The keys of the nodes of the lineage that is shown; null without one. */
   readonly lineage: ReadonlySet<string> | null;
 }
 
 /** The first and the last step at some spots; zeros if there is none. */
 function stepsAt(spots: readonly Spot[]): readonly [number, number] {
-  const rows = spots.flatMap(({ object, failedCall, folded }) => object ?? failedCall ?? [folded[0], folded.at(-1)]);
-  const steps = rows.map(row => row?.step ?? 0).filter(step => step > 0);
+  const steps = spots.map(stepOf).filter(step => step > 0);
   return steps.length ? [Math.min(...steps), Math.max(...steps)] : [0, 0];
 }
 
@@ -59,7 +55,7 @@ function stepsAt(spots: readonly Spot[]): readonly [number, number] {
 export class Overview {
   private readonly _marks = s('g');
   private readonly _frameRect = s('rect', { class: 'frame', rx: 2 });
-  private readonly _svg = s('svg', { class: 'g', 'aria-hidden': 'true' }, this._marks, this._frameRect);
+  private readonly _svg = s('svg', { class: 'g', silent: 'true' }, this._marks, this._frameRect);
   readonly element = h('div', { class: 'tc-overview', role: 'slider', tabindex: 0, label: t('Overview'), 'aria-valuemin': 0 }, this._svg);
   private _shown!: Shown;
   /** Pixels of the map for each pixel of the graph, the corner of the graph, and the size of the map. */
@@ -88,12 +84,9 @@ export class Overview {
   /** Draws the map, up to a width in pixels. */
   paint(shown: Shown, width: number): void {
     this._shown = shown;
-    const { view, layout, box, searched, lineage } = shown;
-    const replacedCalls = view.model.lastUpdate === null ? view.model.calls : null;
-    // One more node among thousands is not visible, and not drawn.
-    const sizes = [layout.spots.length + 1, box.right - box.left, box.bottom - box.top].map(size => Math.floor(Math.log(size) * FINE));
+    const { view, box, searched, lineage } = shown;
     const past = view.isPast && view.step;
-    this._draw(replacedCalls, ...sizes, [...searched.kindCounts].join(), searched.hits, searched.usual, view.ui.unfolded, view.ui.grouping, past, lineage, (this._width = width));
+    this._draw(view.model.graph, ...Object.values(box), [...searched.kindCounts].join(), searched.hits, searched.usual, past, lineage, (this._width = width));
   }
 
   /** Sets the frame around the part of the graph that is in sight, with these nodes. */
@@ -126,9 +119,9 @@ export class Overview {
   }
 
   private _drawMarks(): void {
-    const { view, layout, box, searched, lineage } = this._shown;
+    const { view, drawing, box, searched, lineage } = this._shown;
     const [wide, tall] = [box.right - box.left, box.bottom - box.top];
-    const [x, y] = [Math.min((this._width - 2 * EDGE) / wide, COLUMN / WIDE.pitch), Math.min((HIGH - 2 * EDGE) / tall, ROW / LANE)];
+    const [x, y] = [Math.min((this._width - 2 * EDGE) / wide, LARGEST), Math.min((HIGH - 2 * EDGE) / tall, LARGEST)];
     this._scale = { x, y, left: box.left, top: box.top, width: Math.ceil(wide * x) + 2 * EDGE, height: Math.ceil(tall * y) + 2 * EDGE };
     this._svg.setAttribute('width', String(this._scale.width));
     this._svg.setAttribute('height', String(this._scale.height));
@@ -138,16 +131,12 @@ export class Overview {
       const key = `M${Math.round(this._x(spot.x))} ${Math.round(this._y(spot.y))}`;
       ranks.set(key, Math.max(ranks.get(key) ?? 0, RANKS.indexOf(mark)));
     };
-    for (const spot of layout.spots) {
-      const own = spot.object ?? spot.failedCall ?? spot.folded[0];
-      const isOwn = lineage ? [own, ...spot.folded].some(row => row && lineage.has(row.id)) : own?.branch === '';
-      put(spot, isOwn ? 'own' : 'pale');
-    }
+    for (const spot of drawing.spots) put(spot, (lineage ? lineage.has(spot.key) : !spot.node.muted) ? 'own' : 'pale');
     for (const call of view.calls) {
       const kind = worstKind(call, searched.usual);
-      if (kind) put(spotOfCall(layout, call), markOf(kind));
+      if (kind) put(spotOfCall(drawing, call), markOf(kind));
     }
-    for (const hit of searched.hits) put(layout.spotOf(hit.object) ?? layout.spotOf(`call:${hit.call}`), 'hit');
+    for (const hit of searched.hits) put(drawing.pillOf(hit.call) ?? drawing.spotOf(hit.object), 'hit');
     const paths = RANKS.map(() => '');
     for (const [key, rank] of ranks) paths[rank] += key + MARKS[RANKS[rank] ?? 'own'];
     this._marks.replaceChildren(...RANKS.map((mark, rank) => s('path', { class: mark, d: paths[rank] })));
@@ -173,9 +162,9 @@ export class Overview {
   private _handleKey(event: KeyboardEvent): void {
     const { left, right, top, bottom } = this._inSight;
     const [dx = 0, dy = 0] = { ArrowRight: [STEP, 0], ArrowLeft: [-STEP, 0], ArrowDown: [0, STEP], ArrowUp: [0, -STEP], PageUp: [1, 0], PageDown: [-1, 0] }[event.key] ?? [];
-    const { view, layout } = this._shown;
+    const { view, drawing } = this._shown;
     const last = view.calls.at(-1);
-    const end = event.key === 'Home' ? layout.spots[0] : event.key === 'End' && last ? spotOfCall(layout, last) : undefined;
+    const end = event.key === 'Home' ? drawing.spots[0] : event.key === 'End' && last ? spotOfCall(drawing, last) : undefined;
     if (end) this._go(end.x, end.y);
     else if (dx || dy) this._moveTo((left + right) / 2 + dx * (right - left), (top + bottom) / 2 + dy * (bottom - top));
     else return;

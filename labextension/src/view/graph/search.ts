@@ -1,4 +1,5 @@
 /** Search in the graph: calls and objects that match words or a kind, and calls with unusual arguments. */
+import { jsonText } from '../exact';
 import type { IconName } from '../icons';
 import { callWord } from '../labels';
 import type { FullCall, FullObject } from '../rows';
@@ -19,39 +20,18 @@ const searchTexts = new WeakMap<FullCall | FullObject, string>();
 function searchText<T extends FullCall | FullObject>(row: T, say: (row: T) => readonly string[]): string {
   const known = searchTexts.get(row);
   if (known !== undefined) return known;
-  const text = say(row)
-    .map(part => part.slice(0, MOST_CHARACTERS))
-    .join('\n')
-    .toLowerCase();
+  const text = say(row).map(part => part.slice(0, MOST_CHARACTERS)).join('\n').toLowerCase();
   searchTexts.set(row, text);
   return text;
 }
 
 const callWords = (call: FullCall): readonly string[] => [
-  call.tool,
-  call.what,
-  JSON.stringify(call.arguments),
-  call.asked ? JSON.stringify(call.asked) : '',
-  call.result,
-  call.error,
-  call.reason,
-  call.prints,
-  callWord(call),
-  call.memory ? t('cached') : '',
-  call.edited ? t('edited') : '',
-  call.warning ? t(call.warning.kind) : '',
-  call.outdated
+  call.tool, call.what, jsonText(call.arguments), call.asked ? jsonText(call.asked) : '', call.result, call.error, call.reason, call.prints,
+  callWord(call), call.memory ? t('cached') : '', call.edited ? t('edited') : '', call.warning ? t(call.warning.kind) : '', call.outdated
 ];
 
 const objectWords = ({ name, kind, description, note, saved, preview }: FullObject): readonly string[] => [
-  name,
-  kind,
-  description,
-  note,
-  saved && t('saved as %1', saved),
-  preview.caption,
-  preview.text,
-  preview.fields.flat().join(' '),
+  name, kind, description, note, saved && t('saved as %1', saved), preview.caption, preview.text, preview.fields.flat().join(' '),
   preview.columns.join(' ')
 ];
 
@@ -103,17 +83,8 @@ export const CALL_KINDS = [
 export type CallKind = (typeof CALL_KINDS)[number];
 
 export const KIND_ICONS: Readonly<Record<CallKind, IconName>> = {
-  failed: 'failed',
-  waiting: 'wait',
-  unknown: 'warning',
-  rejected: 'reject',
-  interrupted: 'stop',
-  edited: 'edited',
-  answered: 'person',
-  stale: 'warning',
-  unusual: 'info',
-  large: 'fit',
-  slow: 'clock'
+  failed: 'failed', waiting: 'wait', unknown: 'warning', rejected: 'reject', interrupted: 'stop', edited: 'edited', answered: 'person',
+  stale: 'warning', unusual: 'info', large: 'fit', slow: 'clock'
 };
 
 /** From this many milliseconds on, a call is always slow. */
@@ -122,12 +93,7 @@ const LEAST_SLOW_MS = 100;
 const SLOW_FACTOR = 20;
 
 const KIND_OF_STATUS: Readonly<Partial<Record<FullCall['status'], CallKind>>> = {
-  failed: 'failed',
-  proposed: 'waiting',
-  'input required': 'waiting',
-  unknown: 'unknown',
-  rejected: 'rejected',
-  interrupted: 'interrupted',
+  failed: 'failed', proposed: 'waiting', 'input required': 'waiting', unknown: 'unknown', rejected: 'rejected', interrupted: 'interrupted',
   answered: 'answered'
 };
 

@@ -5,6 +5,7 @@ import { finished } from '../incremental';
 import type { FullCall } from '../rows';
 import { formatNumber, t } from '../text';
 import type { PanelActions, ViewState } from '../view_state';
+import type { Drawing } from './drawing';
 import type { SearchedCalls } from './overview';
 import {
   CALL_KINDS,
@@ -140,9 +141,13 @@ export class Search implements SearchedCalls {
 
   constructor(private readonly _acts: PanelActions, private readonly _actions: SearchActions) {}
 
-  /** The keys of the nodes that stand for what was found. */
-  get keys(): ReadonlySet<string> {
-    return new Set(this.hits.flatMap(hit => [hit.object, `call:${hit.call}`]));
+  /** The keys of the nodes that stand for what was found: what is not drawn is among the earlier calls. */
+  keysIn({ pillOf, spotOf, earlier }: Drawing): ReadonlySet<string> {
+    const found = this.hits.flatMap(({ call, object }) => {
+      const drawn = [pillOf(call), spotOf(object)].filter(spot => spot !== undefined);
+      return drawn.length ? drawn : (earlier ?? []);
+    });
+    return new Set(found.map(spot => spot.key));
   }
 
   setOpen(on: boolean): void {

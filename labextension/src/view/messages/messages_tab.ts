@@ -1,6 +1,6 @@
 /** The tab Messages: the list of requests, and the chosen request with its reply. */
 import { askAgainButton } from '../decisions';
-import { type Child, focusInPlace, h, mutedText, scrollIntoList, setChildren, strongText, whenChanged } from '../dom';
+import { type Child, focusInPlace, h, hasFocus, joined, mutedText, scrollIntoList, setChildren, strongText, whenChanged } from '../dom';
 import { button, note } from '../icons';
 import { shownPart } from '../steps';
 import type { FullMessage, FullTurn } from '../rows';
@@ -63,7 +63,7 @@ export class MessagesTab {
     const measure = measureOf(shown, turns, spent);
     const tools = new Map<number, string[]>();
     for (const call of this._view.calls) tools.set(call.turn, [...(tools.get(call.turn) ?? []), call.tool]);
-    const focus = this._list.contains(document.activeElement);
+    const focus = hasFocus(this._list);
     const named = (turn: number): string => oneLine((tools.get(turn) ?? []).join(', '), 120);
     const [from, to] = shownPart(turns.length, turns.indexOf(chosen ?? -1));
     this._list.replaceChildren(
@@ -168,14 +168,14 @@ function oldMessages(old: readonly FullMessage[]): HTMLElement[] {
 /** The shares of a request, as a bar and as text. */
 function shareBar(turn: Turn): HTMLElement {
   const parts = requestShares(turn);
-  const bar = h('div', { class: 'bar', 'aria-hidden': 'true' });
+  const bar = h('div', { class: 'bar', silent: 'true' });
   for (const [part, size] of parts) {
     const piece = h('i', part);
     piece.style.flexGrow = String(size);
     bar.append(piece);
   }
   const words = parts.map(([part, size]) =>
-    h('span', part, h('i', { class: part, 'aria-hidden': 'true' }), `${t(part)} ${formatNumber(size)}`)
+    h('span', part, h('i', { class: part, silent: 'true' }), `${t(part)} ${formatNumber(size)}`)
   );
   return h(
     'div',
@@ -240,7 +240,7 @@ function requestPage(view: ViewState, turn: Turn, spent: FullTurn | undefined, a
   return h(
     'div',
     'tc-request',
-    heading('first', strongText(t('Request %1', turn.turn)), [asked(spent), since].filter(Boolean).join(' · '), exact.way),
+    heading('first', strongText(t('Request %1', turn.turn)), joined(' · ', asked(spent), since), exact.way),
     shareBar(turn),
     ...oldMessages(turn.old),
     ...turn.fresh.map(message => messageElement(message, 'new', '+')),

@@ -1,4 +1,5 @@
 /** The requests of a conversation: old and new messages, replies, sizes and costs. */
+import { joined } from '../dom';
 import type { Model } from '../model';
 import type { FullMessage, FullTurn } from '../rows';
 import { formatDuration, t, tableText } from '../text';
@@ -94,5 +95,5 @@ export function replyCost(turn: FullTurn | undefined, unknown: string): string {
   const time = turn.ms >= 100 ? formatDuration(turn.ms) : '';
   const tokens = turn.output && t('%1 tokens out', turn.output);
   const cost = turn.cost ? t('%1 in all', turn.cost) : (turn.input || turn.output ? unknown : '');
-  return [tokens, cost, time].filter(Boolean).join(' · ');
+  return joined(' · ', tokens, cost, time);
 }

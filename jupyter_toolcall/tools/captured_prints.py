@@ -1,0 +1,227 @@
+"""What a call prints: captured by a context variable, wherever and beside whatever it runs.
+
+While calls run, `sys.stdout` and `sys.stderr` are proxies. What prints in the context of a call is
+recorded with that call; everything else goes on to the stream that was there before. The last
+call that ends takes the proxies away.
+"""
+
+from __future__ import annotations
+
+import codecs
+import io
+import os
+import sys
+import threading
+from collections import deque
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from contextvars import ContextVar
+from typing import Any
+
+from ..core.interrupts import attempt
+from .value_copies import well_formed
+
+PRINTS = 4_000
+"""Characters of a tool's prints that are kept."""
+STREAMS = ("stdout", "stderr")
+
+
+class Prints(io.TextIOBase):
+    """Keeps the beginning of what is printed. A tool may close it: what follows is kept too."""
+
+    encoding = "utf-8"
+
+    def __init__(self) -> None:
+        self._parts: list[str] = []
+        self._room = PRINTS
+        self.buffer = PrintedBytes(self)
+
+    def writable(self) -> bool:
+        return True
+
+    def write(self, text: str) -> int:
+        # Also of a class of its own, whose methods may raise, it becomes a plain text.
+        text = str.__str__(text)
+        if self._room > 0:
+            self._parts.append(text if len(text) <= self._room else f"{text[: self._room]}…\n")
+            self._room -= len(text)
+        return len(text)
+
+    def close(self) -> None:
+        """Stay open, since the tool's own prints may follow."""
+
+    def text(self) -> str:
+        return well_formed("".join(self._parts))
+
+
+class PrintedBytes(io.RawIOBase):
+    """The `buffer` of Prints: bytes that are written to it are read as UTF-8."""
+
+    def __init__(self, prints: Prints) -> None:
+        self._prints = prints
+        # A letter may come in two pieces.
+        self._decoder = codecs.getincrementaldecoder("utf-8")("replace")
+
+    def writable(self) -> bool:
+        return True
+
+    def write(self, data: Any) -> int:
+        self._prints.write(self._decoder.decode(bytes(data)))
+        return len(data)
+
+    def close(self) -> None:
+        """Stay open, as the text above it."""
+
+
+_PRINTS: ContextVar[Prints | None] = ContextVar("prints", default=None)
+_lock = threading.RLock()
+_calls = 0
+"""How many calls, or groups of calls, have the proxies in place now."""
+
+
+class StreamProxy:
+    """Stands for a stream of the process while calls run.
+
+    Everything but the prints of a call goes to the stream. A proxy that somebody saved meanwhile
+    and put back later, as `redirect_stdout` does, goes away when it is first used.
+    """
+
+    def __init__(self, name: str, stream: Any) -> None:
+        self._name, self._stream = name, stream
+
+    def stands_for(self, name: str, stream: Any) -> bool:
+        return self._name == name and self._stream is stream
+
+    def write(self, text: str) -> int:
+        stream = _PRINTS.get() or self._elsewhere()
+        return len(text) if stream is None else int(stream.write(text))
+
+    def flush(self) -> None:
+        """Flush the stream, unless a call prints: its prints are kept as they come."""
+        if _PRINTS.get() is None and (stream := self._elsewhere()) is not None:
+            stream.flush()
+
+    def fileno(self) -> int:
+        """Return the stream's own descriptor: what a program writes there is not captured."""
+        return int(self._stream.fileno())
+
+    def close(self) -> None:
+        """Stay open, where a call closes it while others print."""
+        if _PRINTS.get() is None and (stream := self._elsewhere()) is not None:
+            stream.close()
+
+    def __enter__(self) -> StreamProxy:
+        return self
+
+    def __exit__(self, *raised: object) -> None:
+        self.close()
+
+    def __getattr__(self, name: str) -> Any:
+        # A copy or a pickle asks before there are fields.
+        if name in ("_name", "_stream"):
+            raise AttributeError(name)
+        return getattr(_PRINTS.get() or self._elsewhere(), name)
+
+    def _elsewhere(self) -> Any:
+        """Return the stream of what no call prints."""
+        with _lock:
+            if not _calls and vars(sys).get(self._name) is self:
+                setattr(sys, self._name, self._stream)
+        return self._stream
+
+
+@contextmanager
+def capturing(prints: Prints) -> Iterator[None]:
+    """Write to `prints` what is printed inside, in this context and in its copies."""
+    with stream_proxies():
+        token = _PRINTS.set(prints)
+        try:
+            yield
+        finally:
+            _PRINTS.reset(token)
+
+
+def set_prints(prints: Prints) -> None:
+    """Let what is printed in this context, and in its copies, go to `prints`.
+
+    It does so inside `stream_proxies`.
+    """
+    _PRINTS.set(prints)
+
+
+@contextmanager
+def stream_proxies() -> Iterator[None]:
+    """Have proxies in the place of the process's streams; what a tool did to them is undone.
+
+    Any number of threads may be inside. No interrupt comes between the last line of a tool and
+    the end: it is held, or the thread is not the main one.
+    """
+    before = {name: _stream(vars(sys).get(name)) for name in STREAMS}
+    _enter()
+    try:
+        yield
+    finally:
+        _leave(before)
+
+
+def _enter() -> None:
+    global _calls
+    with _lock:
+        _calls += 1
+        vars(sys).update({name: _proxy(name, vars(sys).get(name)) for name in STREAMS})
+
+
+def _leave(before: Mapping[str, Any]) -> None:
+    global _calls
+    with _lock:
+        _calls -= 1
+        streams = {name: _stream_to_keep(name, before[name]) for name in STREAMS}
+        wanted = _proxy if _calls else (lambda name, stream: _stream(stream))
+        vars(sys).update({name: wanted(name, stream) for name, stream in streams.items()})
+
+
+def _stream_to_keep(name: str, before: Any) -> Any:
+    """Return what stays in the place of a stream: what is there, or what was there before.
+
+    In the main thread only the call itself can have replaced it. While a call ran in another
+    thread, other code may have done so on purpose, and only a stream that nobody can print to
+    is put back.
+    """
+    current = vars(sys).get(name)
+    if _stream(current) is before:
+        return current
+    is_main = threading.current_thread() is threading.main_thread()
+    is_closed, raised = attempt(getattr, current, "closed", False)
+    return before if is_main or name not in vars(sys) or is_closed or raised else current
+
+
+_proxies: deque[StreamProxy] = deque(maxlen=16)
+"""The latest proxies. `print` holds no reference to the stream that it writes to, so one that is
+dropped while another thread prints would crash the process."""
+
+
+def _proxy(name: str, stream: Any) -> StreamProxy:
+    if isinstance(stream, StreamProxy):
+        return stream
+    for proxy in _proxies:
+        if proxy.stands_for(name, stream):
+            return proxy
+    _proxies.append(StreamProxy(name, stream))
+    return _proxies[-1]
+
+
+def _stream(stream: Any) -> Any:
+    """Return the stream behind a proxy, or the stream itself."""
+    return stream._stream if isinstance(stream, StreamProxy) else stream
+
+
+def _forget() -> None:
+    """Put the streams back in a forked child: its prints belong to no call of its parent."""
+    global _calls, _lock
+    _calls, _lock = 0, threading.RLock()
+    _PRINTS.set(None)
+    vars(sys).update({name: _stream(vars(sys).get(name)) for name in STREAMS})
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_forget)

@@ -1,0 +1,254 @@
+"""A validator that loses nothing of what it is given, at any depth of a type.
+
+pydantic drops keys that a record does not have, takes one of two spellings of a field, and lets
+dict keys become one key. A tool would then get something else than what the person was shown, so
+each record, dict and set in the core schema of a type is checked as well.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Collection, Iterator, Mapping
+from typing import Any
+
+from pydantic import TypeAdapter, ValidationError
+from pydantic_core import InitErrorDetails, PydanticCustomError, SchemaValidator, core_schema
+
+from ..core.json_data import unique_keys
+
+Path = tuple[str | int, ...]
+_PARTS = frozenset(
+    {
+        *("schema", "choices", "definitions", "fields", "items_schema", "keys_schema", "steps"),
+        *("values_schema", "lax_schema", "strict_schema", "json_schema", "python_schema"),
+        *("arguments_schema", "var_args_schema", "var_kwargs_schema", "extras_schema"),
+    }
+)
+"""The keys of a core schema under which there are other core schemas."""
+_LOSSES = ("unknown_key", "repeated_key", "collision", "repeated_in_text")
+_RECORDS = ("model-fields", "typed-dict", "dataclass-args")
+
+
+def lossless_validator(adapter: TypeAdapter[Any]) -> SchemaValidator:
+    """Return a validator of a type that refuses what pydantic would drop.
+
+    That is an unknown key of a record without `extra="allow"`, a field that is given under two
+    names, and keys or items that become one. The type's own config says whether itself takes
+    unknown keys.
+    """
+    # pydantic would otherwise take the validator that a class has already, which checks nothing.
+    return SchemaValidator(_checked(adapter.core_schema, {}, True), _use_prebuilt=False)
+
+
+def _checked(node: Any, config: Mapping[str, Any], is_root: bool = False) -> Any:
+    """Return a core schema, or what holds core schemas, with a check of each container."""
+    if isinstance(node, (list, tuple)):
+        return type(node)(_checked(part, config) for part in node)
+    if not isinstance(node, dict):
+        return node
+    if not isinstance(kind := node.get("type"), str):
+        return {name: _checked(part, config) for name, part in node.items()}
+    config = node.get("config", config)
+    # Definitions stand around the type itself.
+    holds_root = is_root and kind == "definitions"
+    checked = dict(node)
+    for key in _PARTS & node.keys():
+        checked[key] = _checked(node[key], config, holds_root and key == "schema")
+    # The keys of JSON are texts: only another type lets two of them become one.
+    if "keys_schema" in node or kind in ("set", "frozenset"):
+        return _with_check(core_schema.no_info_wrap_validator_function, _uncollided, checked)
+    if kind == "json":
+        return _with_check(core_schema.no_info_before_validator_function, _unique, checked)
+    if kind == "generator":
+        return _read_at_once(checked)
+    if kind == "model" and node.get("custom_init"):
+        # An `__init__` of the class's own gets all keys, and validates them by pydantic alone.
+        first = core_schema.no_info_wrap_validator_function(_lossless, checked["schema"])
+        return core_schema.chain_schema([first, checked], ref=checked.pop("ref", None))
+    if kind in _RECORDS:
+        record = _RecordCheck(node, config, is_root)
+        if record.is_needed:
+            return _with_check(core_schema.no_info_before_validator_function, record.check, checked)
+    return checked
+
+
+def _with_check(add: Callable[..., Any], check: Callable[..., Any], node: dict[str, Any]) -> Any:
+    # What refers to the schema gets the checked one.
+    ref = node.pop("ref", None)
+    return add(check, node, ref=ref)
+
+
+def _read_at_once(node: dict[str, Any]) -> Any:
+    """Return the schema of an iterator whose items are checked before the tool has it."""
+    items = {**node, "type": "list"}
+    return core_schema.no_info_after_validator_function(iter, items, ref=items.pop("ref", None))
+
+
+def _lossless(value: Any, read: Callable[[Any], Any]) -> Any:
+    """Return a value as it is. Raises ValidationError if a part of it would be lost."""
+    try:
+        read(value)
+    except ValidationError as error:
+        # What else is wrong, the `__init__` may mend.
+        problems = [
+            InitErrorDetails(
+                type=PydanticCustomError(detail["type"], detail["msg"], detail.get("ctx")),
+                loc=detail["loc"],
+                input=detail["input"],
+            )
+            for detail in error.errors()
+            if detail["type"] in _LOSSES
+        ]
+        if problems:
+            raise ValidationError.from_exception_data("keys", problems) from None
+    return value
+
+
+# -- records --------------------------------------------------------------------------------
+
+
+class _RecordCheck:
+    """The check of one record: which keys it takes, and which of them are the same field."""
+
+    def __init__(self, node: Mapping[str, Any], config: Mapping[str, Any], is_root: bool) -> None:
+        fields = node.get("fields", {})
+        named = fields if isinstance(fields, dict) else {f["name"]: f for f in fields}
+        extra = node.get("extra_behavior") or config.get("extra_fields_behavior")
+        self._keeps_unknown = is_root or extra == "allow"
+        self._spellings = {
+            name: _spellings(name, field, config)
+            for name, field in named.items()
+            if field.get("init", True)
+        }
+        self._names = [str(paths[0][0]) for paths in self._spellings.values()]
+        self._known: dict[str | int, Any] = {}
+        for path in (path for paths in self._spellings.values() for path in paths):
+            node_at = self._known
+            for step in path:
+                node_at = node_at.setdefault(step, {})
+
+    @property
+    def is_needed(self) -> bool:
+        """Whether a value can be wrong: not if all keys are kept, and each is a field's name."""
+        names = {name: [(name,)] for name in self._spellings}
+        return not self._keeps_unknown or self._spellings != names
+
+    def check(self, value: Any) -> Any:
+        """Return a value as it is. Raises ValidationError, with the path of each wrong key."""
+        if isinstance(value, Mapping):
+            problems = [*self._unknown(value), *self._repeated(value)]
+            if problems:
+                raise ValidationError.from_exception_data("keys", problems)
+        return value
+
+    def _unknown(self, value: Mapping[Any, Any]) -> Iterator[InitErrorDetails]:
+        for path in _unknown_paths(value, self._known):
+            if len(path) > 1 or not self._keeps_unknown:
+                context = {"names": self._names} if len(path) == 1 else {}
+                error = PydanticCustomError("unknown_key", "there is no such argument", context)
+                yield InitErrorDetails(type=error, loc=path, input=value)
+
+    def _repeated(self, value: Mapping[Any, Any]) -> Iterator[InitErrorDetails]:
+        for name, paths in self._spellings.items():
+            # An unknown key that is kept must not be taken for a field of its name.
+            all_paths = dict.fromkeys([*paths, *([(name,)] if self._keeps_unknown else [])])
+            present = [path for path in all_paths if _is_present(value, path)]
+            for path in present[1:]:
+                other = ".".join(map(str, present[0]))
+                text = "this is the same argument as {other}; give one of them"
+                error = PydanticCustomError("repeated_key", text, {"other": other})
+                yield InitErrorDetails(type=error, loc=path, input=value)
+
+
+def _spellings(name: str, field: Mapping[str, Any], config: Mapping[str, Any]) -> list[Path]:
+    """Return the paths under which a record takes a field, the first as its schema has it."""
+    alias, paths = field.get("validation_alias"), list[Path]()
+    if alias is not None and config.get("validate_by_alias", True):
+        choices = [alias] if isinstance(alias, str) or isinstance(alias[0], (str, int)) else alias
+        paths = [(choice,) if isinstance(choice, str) else tuple(choice) for choice in choices]
+    by_name = config.get("validate_by_name") or config.get("populate_by_name")
+    return [*paths, (name,)] if by_name or not paths else paths
+
+
+def _unknown_paths(value: Any, known: Mapping[str | int, Any]) -> Iterator[Path]:
+    """Yield the path of each part that no spelling of a field leads to; {} takes all of a part."""
+    if isinstance(value, Mapping):
+        parts = [(key, key, part) for key, part in value.items()]
+    elif isinstance(value, list):
+        parts = [(n, n if n in known else n - len(value), part) for n, part in enumerate(value)]
+    else:
+        return
+    for key, step, part in parts:
+        if step not in known:
+            yield (key,)
+        elif known[step]:
+            yield from ((key, *path) for path in _unknown_paths(part, known[step]))
+
+
+def _is_present(value: Any, path: Path) -> bool:
+    for step in path:
+        try:
+            value = value[step]
+        except (LookupError, TypeError):
+            return False
+    return True
+
+
+# -- dicts, sets and JSON texts -------------------------------------------------------------
+
+
+def _uncollided(value: Any, read: Callable[[Any], Any]) -> Any:
+    """Return a dict or a set that was read. Raises ValidationError if keys or items became one."""
+    result = read(value)
+    if not isinstance(value, Collection) or len(result) == len(value):
+        return result
+    singles = _singles(value)
+    if len(result) == len(singles):
+        return result
+    first: dict[Any, Any] = {}
+    problems = list[InitErrorDetails]()
+    for key, single in singles.items():
+        for same in _read_alone(single, read):
+            if same in first:
+                error = _collision(f"{first[same]!r:.80}")
+                problems.append(InitErrorDetails(type=error, loc=(key,), input=value))
+            first.setdefault(same, key)
+    problems = problems or [InitErrorDetails(type=_collision("another one"), loc=(), input=value)]
+    raise ValidationError.from_exception_data("keys", problems)
+
+
+def _singles(value: Any) -> dict[Any, Any]:
+    """Return what holds one item alone, by its key or position, for each different item."""
+    if isinstance(value, Mapping):
+        return {key: {key: item} for key, item in value.items()}
+    # The same item twice is no loss in a set.
+    different = dict[str, tuple[int, Any]]()
+    for n, item in enumerate(value):
+        different.setdefault(repr(item), (n, item))
+    return {n: [item] for n, item in different.values()}
+
+
+def _read_alone(single: Any, read: Callable[[Any], Any]) -> Any:
+    try:
+        return read(single)
+    # It may have to hold more than one item.
+    except ValidationError:
+        return ()
+
+
+def _collision(other: str) -> PydanticCustomError:
+    text = "this becomes the same as {other}; give one of them"
+    return PydanticCustomError("collision", text, {"other": other})
+
+
+def _unique(value: Any) -> Any:
+    """Return a JSON text as it is. Raises an error if an object in it has a key twice."""
+    if isinstance(value, (str, bytes, bytearray)):
+        try:
+            json.loads(value, object_pairs_hook=unique_keys)
+        except (json.JSONDecodeError, UnicodeDecodeError, RecursionError):
+            # pydantic says what is wrong with it.
+            return value
+        except ValueError as error:
+            raise PydanticCustomError("repeated_in_text", "{text}", {"text": str(error)}) from None
+    return value

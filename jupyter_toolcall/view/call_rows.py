@@ -1,0 +1,360 @@
+"""The rows of a branch's calls, and of the objects that those which wait will make."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace
+from itertools import starmap
+from typing import Any
+from urllib.parse import urlsplit
+
+from ..compare.alignment import interruption_text
+from ..compare.call_changes import change, object_before
+from ..compare.differences import CHANGED, in_a_line
+from ..core.call_record import SAVE, CallRecord, is_bare_list, objects_of
+from ..core.digests import readable_json
+from ..core.errors import Absent, CallError
+from ..core.events import Data, Failed, Interrupted, Many, Uses
+from ..core.input_round import InputRound
+from ..core.interface_text import joined, on_wire, t, tn
+from ..core.recorded_calls import CallEnd
+from ..core.state_fold import state_at
+from ..core.text import shortened_text
+from ..engine.call_effects import call_effect
+from ..engine.cursor import Cursor
+from ..engine.decisions import recorded_result
+from ..engine.input_rounds import may_resume, round_digest, waits_for_input
+from ..engine.replay import reapproval_reason
+from ..engine.session_values import PreparedCall
+from ..schemes.select import SELECT
+from ..tools.object_references import fits_in, references
+from ..tools.tool import parameters_schema
+from ..tools.value_copies import cut
+from .call_warnings import call_warning
+from .contract_rows import CallRow, ObjectRow, Preview, QuestionRow, Use
+from .object_rows import LONG, SHORT, BranchView, call_key, object_key
+from .previews import caption
+
+FOR_PERSON = t("It is a request to you, and nothing runs: answer it, or reject it.")
+LINE = 160
+"""Characters of what a call changed, and of a question and its answer in a step."""
+FORM = t("The tool asks you for input before it goes on.")
+PAGE = t("The tool asks you to open a page. Choose Answer when you are done there.")
+FORMATS = {
+    "email": t("an email address"),
+    "uri": t("a web address"),
+    "date": t("a date: 2026-01-31"),
+}
+"""The formats of a text, for the hint at its field."""
+
+
+def call_rows(
+    view: BranchView, calls: Iterable[CallRecord], ends: Mapping[str, CallEnd]
+) -> tuple[list[CallRow], list[ObjectRow]]:
+    """Return the rows of calls, and of the objects that those which wait or run will make.
+
+    `ends` are how calls ended, by id.
+    """
+    rows, pending, next_name = list[CallRow](), list[ObjectRow](), _next_names(view)
+    for call in calls:
+        ready, absent = _prepared(view, call)
+        end, name = ends.get(call.id), next_name(call)
+        uses = _uses(view, call, ready, end)
+        row = _call_row(view, call, ready, end, uses)
+        if ready is not None:
+            row = _with_question(row, view, call, ready, name)
+            if row.object:
+                drawn = Preview(caption(row.change) if row.status == "running" else "")
+                kind, step = ready.tool.returns, call.step
+                made = ObjectRow(row.id, name, kind, "pending", step, row.id, preview=drawn)
+                pending.append(made)
+        else:
+            row = _with_outcome(replace(row, why=absent), call)
+            row = _with_change(row, view, call, end, uses)
+        rows.append(_with_rounds(row, call, view.cursor))
+    return rows, pending
+
+
+def _prepared(view: BranchView, call: CallRecord) -> tuple[PreparedCall | None, str]:
+    """Return an open call of the shown branch as it would run; None where it can't run now, with
+    the value that is not in this kernel where that is why."""
+    if call.outcome is None and not view.branch:
+        try:
+            return view.cursor.prepared(call, view.state)[0], ""
+        except Absent as error:
+            return None, error.args[0]
+        except CallError:
+            pass
+    return None, ""
+
+
+def _uses(
+    view: BranchView, call: CallRecord, ready: PreparedCall | None, end: CallEnd | None
+) -> Uses:
+    """Return what produced the objects that a call used or names, by argument."""
+    if call.started is not None:
+        return call.uses
+    if ready is not None:
+        return ready.uses
+    tool = view.cursor.tool_named(call.tool)
+    # `save`, and what failed a check, did not run. What got its name after the call had ended
+    # is another object than the one that it meant.
+    then = end.state if end else view.state
+    fits = fits_in(then.objects, then.plain)
+    named = references(parameters_schema(tool), call.arguments, fits) if tool is not None else ()
+    return {key: then.objects[name].producer for key, name in named if name in then.objects}
+
+
+def _next_names(view: BranchView) -> Callable[[CallRecord], str]:
+    """Return what names the objects that open calls will make, if each call makes its own.
+
+    An outcome that waits for those of calls before it gets its names with them. It looks at the
+    calls before the one that it is asked for, each of them once.
+    """
+    cursor, state = view.cursor, view.state
+    names, counts = dict[str, str](), dict[str, int]()
+    nameless = () if view.branch else (*state.open, *state.arrived)
+    rest = iter(sorted(nameless, key=lambda call_id: state.calls[call_id].step))
+
+    def next_name(call: CallRecord) -> str:
+        while call.outcome is None and call.id not in names and (call_id := next(rest, "")):
+            tool = cursor.tool_named(state.calls[call_id].tool)
+            kind = tool.returns if tool is not None else ""
+            counts[kind] = counts.get(kind, state.counts.get(kind) or 0) + 1
+            names[call_id] = f"{kind}#{counts[kind]}" if kind else ""
+        return names.get(call.id, "")
+
+    return next_name
+
+
+def _call_row(
+    view: BranchView,
+    call: CallRecord,
+    ready: PreparedCall | None,
+    end: CallEnd | None,
+    uses: Uses,
+) -> CallRow:
+    """Return the row of a call without what it waits for, or came to."""
+    cursor, state, toolbox = view.cursor, view.state, view.cursor.context.toolbox
+    tool, arguments = cursor.tool_named(call.tool), ready.arguments if ready else call.arguments
+    made, key = objects_of(call.outcome), call_key(call, view)
+    waits = call.outcome is None and not view.branch
+    saves = call.tool == SAVE and bool(state.opened.outputs)
+    row = CallRow(
+        id=key,
+        call=call.id,
+        tool=call.tool,
+        step=call.step,
+        turn=call.turn,
+        by=call.asked_call.by if call.asked_call.by_client else "",
+        status="running" if call.id in cursor.running else call.status,
+        branch=view.branch,
+        edited=call.edited,
+        stale=call.asked_call.stale,
+        change=_progress(cursor, call.id),
+        outdated=view.outdated.calls.get(call.id, ""),
+        warning=call_warning(call, end, state, cursor.running),
+        arguments=dict(arguments),
+        asked=_asked(call, arguments),
+        filled=tuple(name for name in arguments if name not in call.asked),
+        uses=tuple(
+            Use(argument, object_key(producer, view), producer.input != "")
+            for argument, producer in uses.items()
+            if producer in state.by_producer
+        ),
+        object=key if ready and ready.tool.returns else "",
+        saves=saves,
+        scheme=tool is not None and not saves and call.tool not in toolbox,
+        what=_arguments_line(view, call, arguments),
+        bound=ready.approval_digest if ready else "" if waits else call.approval_digest,
+        reason=call.reason,
+    )
+    if made:
+        row = replace(row, object=object_key(made[0].producer, view))
+    if end is None:
+        return row
+    return replace(row, memory=end.cached, notes=end.notes, ms=end.ms, prints=end.prints)
+
+
+def _progress(cursor: Cursor, call_id: str) -> str:
+    """Return how long a call has run that runs beside others, and how far it is."""
+    running = cursor.running.get(call_id)
+    if running is None:
+        return ""
+    seconds = int(cursor.context.clock() - running.began) if running.began else 0
+    return " · ".join(filter(None, (f"{seconds} s" if seconds else "", running.progress)))
+
+
+def _asked(call: CallRecord, arguments: Mapping[str, Any]) -> dict[str, Any] | None:
+    """What the model asked for, where something else runs; what was filled in is no change."""
+    asked = dict(call.proposed)
+    kept = all(key in arguments and arguments[key] == asked[key] for key in asked)
+    return asked if call.edited or not kept else None
+
+
+def _arguments_line(view: BranchView, call: CallRecord, arguments: Mapping[str, Any]) -> str:
+    """Return a call's arguments as one line."""
+    texts = {key: _text(value)[:SHORT] for key, value in arguments.items()}
+    if call.tool == SAVE and view.state.opened.outputs:
+        return ", ".join(f"{key} = {text}" for key, text in texts.items())
+    if call.tool == SELECT:
+        named, tools = arguments.get("tools"), view.cursor.context.toolbox
+        count = sum(name in tools for name in named) if isinstance(named, list) else 0
+        return tn("%1 tool selected", "%1 tools selected", count)
+    receiver = _receiver(view, call)
+    first = [texts.pop(receiver)] if receiver in texts else []
+    line = ", ".join([*first, *(f"{key} {text}" for key, text in texts.items())])
+    return line if len(line) <= 200 else f"{line[:199]}…"
+
+
+def _receiver(view: BranchView, call: CallRecord) -> str:
+    tool = view.cursor.tool_named(call.tool)
+    return tool.receiver if tool else ""
+
+
+def _text(value: Any) -> str:
+    text = value if isinstance(value, str) else readable_json(value)
+    return text if len(text) <= LONG else f"{text[:LONG]}…"
+
+
+def _with_outcome(row: CallRow, call: CallRecord) -> CallRow:
+    match call.outcome:
+        case Data(data):
+            return replace(row, result=_text(data))
+        case Many() if not is_bare_list(call.outcome) and call.result is not None:
+            return replace(row, result=_text(call.result))
+        case Failed(message):
+            return replace(row, error=message[:LONG])
+        case Interrupted() as interrupted:
+            return replace(row, error=interruption_text(interrupted))
+    return row
+
+
+def _with_change(
+    row: CallRow, view: BranchView, call: CallRecord, end: CallEnd | None, uses: Uses
+) -> CallRow:
+    """Return the row of a call with what it changed, where its object has one before it."""
+    context = view.cursor.context
+    before = object_before(call, uses, _receiver(view, call), view.state)
+    if before is None:
+        return replace(row, change=shortened_text(end.effect if end else "", LINE))
+    made = objects_of(call.outcome)[0]
+    if context.values.remote(before) or context.values.remote(made):
+        # Nobody has asked for them yet.
+        return replace(row, change=t("not compared: on the cluster"))
+    line = in_a_line(change(before, made, context), CHANGED)
+    return replace(row, before=object_key(before.producer, view), change=shortened_text(line, LINE))
+
+
+def _with_question(
+    row: CallRow, view: BranchView, call: CallRecord, ready: PreparedCall, makes: str
+) -> CallRow:
+    """Return the row of an open call with why it waits, where it does."""
+    cursor, state, tool = view.cursor, view.state, ready.tool
+    if row.status == "running" or call.arrived is not None:
+        return row
+    decision, why = cursor.policy_answer(call, ready)
+    if tool.for_person and decision != "reject":
+        decision, why = "ask", FOR_PERSON
+    if decision != "ask" and call.status != "unknown":
+        return row
+    unsaved = [f"`{name}`" for name in state.opened.outputs if name not in state.outputs]
+    following = (
+        t("Sent to %1.", tool.server) if tool.server else "",
+        t("It may delete or overwrite data.") if tool.destructive else "",
+        call_effect(ready, state, cursor.context.values, cursor.context.model),
+        t("Creates %1.", makes) if makes else "",
+        t("Not saved yet: %1.", ", ".join(unsaved)) if unsaved else "",
+    )
+    row = replace(row, downstream=joined(" ", filter(None, following)))
+    if call.status == "unknown":
+        return row
+    if cursor.may_have_run(call, ready):
+        return replace(row, why=why, may_have_run=True, recorded=_recorded(cursor, call, ready))
+    again = reapproval_reason(cursor.replay_queue, cursor.context.journal, ready)
+    return replace(row, why=again or why, again=again != "")
+
+
+def _recorded(cursor: Cursor, call: CallRecord, ready: PreparedCall) -> str:
+    """Return what a call that may have run came to as it is recorded, "" where that is not kept."""
+    entry = recorded_result(cursor, call, ready)
+    if entry is None:
+        return ""
+    call = state_at(cursor.context.journal, entry.id).calls[call.id]
+    match call.outcome:
+        case Data(data):
+            return _text(data) or '""'
+        case Failed(message):
+            return message[:LONG]
+        case Interrupted():
+            return t("interrupted")
+    return ", ".join(call.objects)
+
+
+# -- rounds of input: the open questions, and the answers --------------------------------------
+
+
+def _with_rounds(row: CallRow, call: CallRecord, cursor: Cursor) -> CallRow:
+    """Return the row of a call with what its tool asked the person, and the answers."""
+    if not call.rounds:
+        return row
+    lines = [_line(input_round) for input_round in call.rounds]
+    answered = [line for line, asked in zip(lines, call.rounds, strict=True) if asked.response]
+    # All rounds in one line where they fit, else the last one.
+    all_lines = joined(" · ", lines)
+    change = row.change or (all_lines if len(all_lines) <= LINE else lines[-1])
+    row = replace(row, notes=(*row.notes, *answered), change=change)
+    is_open = waits_for_input(call) and not (row.status == "running" or row.branch)
+    if not is_open or may_resume(cursor, call):
+        return row
+    questions = tuple(starmap(_question, call.rounds[-1].asked.requests.items()))
+    return replace(
+        row,
+        status="input required",
+        questions=questions,
+        bound=round_digest(call),
+        why=PAGE if any(question.url for question in questions) else FORM,
+        downstream="",
+        again=False,
+        may_have_run=False,
+        recorded="",
+    )
+
+
+def _question(key: str, request: Mapping[str, Any]) -> QuestionRow:
+    """Return a question with its form."""
+    schema = dict(request.get("schema", {}))
+    fields = schema.get("properties", {})
+    url = str(request.get("url", ""))
+    message = cut(str(request.get("message", "")), LONG)
+    form = {**schema, "properties": {name: _with_hint(part) for name, part in fields.items()}}
+    values = {name: part["default"] for name, part in fields.items() if "default" in part}
+    return QuestionRow(key, message, form, values, url, urlsplit(url).netloc)
+
+
+def _with_hint(part: Any) -> Any:
+    """Return the schema of a field with its title and its format in the description."""
+    if not isinstance(part, Mapping):
+        return part
+    hints = (part.get("title"), part.get("description"), FORMATS.get(str(part.get("format"))))
+    texts = (hint if isinstance(hint, str) else str(hint) for hint in hints if hint)
+    # A default is filled in already; a field that is left out is not sent.
+    kept = {key: value for key, value in part.items() if key != "default"}
+    return {**kept, "description": on_wire(joined("; ", texts))}
+
+
+def _line(input_round: InputRound) -> str:
+    """Return a round in one line: what the tool asked, and the answer."""
+    asked = (str(request.get("message", "")) for request in input_round.asked.requests.values())
+    questions = " ".join(" ".join(asked).split())
+    return cut(joined(" ", filter(None, [questions, _answer(input_round)])), LINE)
+
+
+def _answer(input_round: InputRound) -> str:
+    if input_round.response is None:
+        return ""
+    if input_round.response.decision == "reject":
+        return t("You declined.")
+    fields = [item for content in input_round.content.values() for item in content.items()]
+    texts = (f"{key} {v if isinstance(v, str) else readable_json(v)}" for key, v in fields)
+    return t("You: %1", " ".join(", ".join(texts).split()) or t("done"))

@@ -1,0 +1,287 @@
+"""The drawing of a session: which objects and calls are drawn, and where Graphviz places them.
+
+Objects are boxes, calls are pills, and both are nodes of one graph. The same drawing is shown in
+the panel, kept as a picture in the notebook, and exported. It is computed from the rows alone.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, deque
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from math import ceil
+
+from ..core.call_record import Status
+from ..core.interface_text import InterfaceText, joined, t, tn
+from ..core.text import visible_text
+from .contract import Rows
+from .contract_rows import CallRow, ObjectRow, Text
+from .graph_geometry import EARLIER, SMALL, Drawing, placed, text_width
+from .graph_rows import GraphEdge, GraphNode, GraphRow, NodeState
+from .graphviz_engine import LayoutError
+
+MOST, ANCESTORS, ROOM = 60, 30, 400
+"""Calls that are drawn; how many of them are ancestors of what is selected; nodes and edges."""
+BOX, WIDEST, PILL = (112, 84), 176, 26
+"""Pixels: an object's box and its most width, and the height of a pill."""
+BOLD, MONO = 12, 11.5
+"""Pixels of the type of an object's name, and of a pill."""
+MARK = 16
+"""Pixels of an icon on a pill, with its gap."""
+PACE = 10
+"""Calls by which the window moves at once: fewer are drawn until there are so many more."""
+LINES = 10
+"""Objects that lines from the earlier calls lead to: more would cross everything else."""
+RESULT, TOOL, NAME, ARGUMENT = 24, 32, 40, 24
+"""Characters of a result and a tool's name on a pill, of an object's name, of an edge's label."""
+DASHED = ("waits", "running", "rejected", "interrupted", "unknown")
+"""The states of calls whose lines are dashed."""
+
+
+def _state(status: Status) -> NodeState:
+    match status:
+        case "succeeded":
+            return "ran"
+        case "proposed" | "approved" | "input required":
+            return "waits"
+    return status
+
+
+def graph_row(rows: Rows, until: int = 0, selected: str = "") -> GraphRow:
+    """Return the drawing of a session with places, or why there is none.
+
+    Args:
+        until: The number of the last call to draw; 0 is the newest.
+        selected: The id of the row of an object or call whose ancestors are drawn too.
+    """
+    graph = drawing(rows, until, selected)
+    row = GraphRow(until=until, earlier=graph.earlier, selected=selected)
+    try:
+        return placed(row, graph) if graph.nodes else row
+    except LayoutError as error:
+        return replace(row, error=error.args[0])
+
+
+def with_graph(rows: Rows) -> Rows:
+    """Return rows with the drawing of the newest calls, if they have none."""
+    return rows if rows.graph else replace(rows, graph=(graph_row(rows),))
+
+
+# -- which calls and objects -------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class _Table:
+    """The rows of a session by their ids, without those that are drawn as another row."""
+
+    calls: dict[str, CallRow]
+    """In the order of their numbers."""
+    objects: Mapping[str, ObjectRow]
+    maker: Mapping[str, str]
+    """Of an object the id of the call that made it, or would make it; "" without one."""
+    made: Mapping[str, Sequence[ObjectRow]]
+    uses: Mapping[str, Mapping[str, str]]
+    """The objects that a call takes, with the names of the arguments; "" where it takes the object
+    on another branch alone."""
+
+    def size(self, call: str) -> int:
+        """Return about how many nodes and edges a call brings into the drawing."""
+        return 1 + 2 * len(self.made.get(call, ())) + len(self.uses[call])
+
+    def in_order(self, window: Sequence[str]) -> Iterator[CallRow | ObjectRow]:
+        """Yield what calls take, the calls, and what they make, call by call."""
+        for call in window:
+            yield from (self.objects[taken] for taken in self.uses[call])
+            yield self.calls[call]
+            yield from self.made.get(call, ())
+
+
+def _table(rows: Rows, until: int) -> _Table:
+    drawn_calls, drawn_objects = _drawn_as(rows.calls), _drawn_as(rows.objects)
+    place = {row.id: n for n, row in enumerate(rows.branches)} | {"": -1}
+    in_order = sorted(rows.calls, key=lambda row: (row.step, place.get(row.branch, 0)))
+    own = (row for row in in_order if drawn_calls[row.id] == row.id and not row.scheme)
+    calls = {call.id: call for call in own if not until or call.step <= until}
+    objects = {row.id: row for row in rows.objects if drawn_objects[row.id] == row.id}
+    maker = {row.id: drawn_calls.get(row.call, "") for row in objects.values()}
+    made = dict[str, list[ObjectRow]]()
+    for row in objects.values():
+        made.setdefault(maker[row.id], []).append(row)
+    uses: dict[str, dict[str, str]] = {key: {} for key in calls}
+    for call in in_order:
+        key = drawn_calls[call.id]
+        taken = uses.get(key, {})
+        for use in call.uses:
+            target = drawn_objects.get(use.object, "")
+            # What a call makes it does not take, but in a forged file.
+            if target and maker[target] != key:
+                names = (taken.get(target), use.parameter if key == call.id else "")
+                taken[target] = ", ".join(filter(None, names))
+    return _Table(calls, objects, maker, made, uses)
+
+
+def _drawn_as(rows: Sequence[CallRow] | Sequence[ObjectRow]) -> dict[str, str]:
+    """Return for each row's id that of the row that is drawn in its place, mostly its own."""
+    # In a forged file equal rows may lead in a circle: these are all drawn.
+    whole = {row.id for row in rows if not row.same}
+    return {row.id: row.same if row.same in whole else row.id for row in rows}
+
+
+def drawing(
+    rows: Rows, until: int = 0, selected: str = "", most: int = MOST, room: int = ROOM
+) -> Drawing:
+    """Return what is drawn: the newest calls, and the nearest ancestors of what is selected.
+
+    At most `most` calls, and about `room` nodes and edges.
+    """
+    table = _table(rows, until)
+    window = _window(table, selected, most, room)
+    earlier = len(table.calls) - len(window)
+    nodes = dict[str, GraphNode]()
+    if earlier:
+        text = tn("%1 earlier call", "%1 earlier calls", earlier)
+        nodes[EARLIER] = GraphNode(EARLIER, "earlier", width=BOX[0], height=BOX[1], label=text)
+    branches = {branch.id: branch.name for branch in rows.branches}
+    number_of = Counter(row.name for row in table.objects.values())
+    taken = {key for uses in table.uses.values() for key in uses}
+    # Inputs that no call has taken yet, and outputs that are not saved yet.
+    free = [] if until else [row for row in table.made.get("", ()) if row.id not in taken]
+    for row in (*table.in_order(window), *free[:most]):
+        match row:
+            case CallRow():
+                nodes[_id(row)] = _call_node(row, table)
+            case ObjectRow():
+                branch = branches.get(row.branch, "") if number_of[row.name] > 1 else ""
+                maker = table.calls.get(table.maker[row.id])
+                nodes.setdefault(_id(row), _object_node(row, maker, branch))
+    edges = {(edge.tail, edge.head): edge for key in window for edge in _edges(table, key)}
+    makers, drawn = {"", *window}, (node for node in nodes.values() if node.kind == "object")
+    older = [node.id for node in drawn if table.maker[node.row] not in makers]
+    lines = [_edge(EARLIER, key) for key in older[:LINES]]
+    return Drawing(nodes, [*lines, *edges.values()], earlier)
+
+
+def _window(table: _Table, selected: str, most: int, room: int) -> list[str]:
+    """Return the ids of the calls that are drawn, in order."""
+    # The window moves by some calls at once: with each of them all others would move.
+    most -= -(len(table.calls) - most) % PACE if len(table.calls) > most else 0
+    kept = _ancestors(table, selected)
+    room -= sum(map(table.size, kept))
+    for call in reversed(table.calls):
+        room -= 0 if call in kept else table.size(call)
+        if len(kept | {call}) > most or (room < 0 and kept):
+            break
+        kept.add(call)
+    return [call for call in table.calls if call in kept]
+
+
+def _ancestors(table: _Table, selected: str) -> set[str]:
+    """Return the nearest calls that something came from, and what it is or was made by."""
+    found, ahead = set[str](), deque([table.maker.get(selected, selected)])
+    while ahead and len(found) < ANCESTORS:
+        call = ahead.popleft()
+        if call in table.calls and call not in found:
+            found.add(call)
+            ahead.extend(table.maker[key] for key in table.uses[call])
+    return found
+
+
+def _edges(table: _Table, call_id: str) -> Iterator[GraphEdge]:
+    call, uses = table.calls[call_id], table.uses[call_id]
+    dashed = _state(call.status) in DASHED
+    are_named = sum(map(bool, uses.values())) > 1
+    for key, names in uses.items():
+        taken = table.objects[key]
+        muted = bool(call.branch or taken.branch) or not names
+        name = visible_text(names, ARGUMENT) if are_named else ""
+        yield _edge(_id(taken), _id(call), name, muted, dashed)
+    for row in table.made.get(call_id, ()):
+        muted = bool(call.branch or row.branch)
+        yield _edge(_id(call), _id(row), muted=muted, dashed=row.role == "pending")
+
+
+def _edge(
+    tail: str, head: str, label: str = "", muted: bool = False, dashed: bool = False
+) -> GraphEdge:
+    return GraphEdge(tail, head, "", label=label, muted=muted, dashed=dashed)
+
+
+# -- what stands on a node -----------------------------------------------------------------------
+
+
+def _id(row: CallRow | ObjectRow) -> str:
+    """Return the id of a node: an object and the call that made it have one row id."""
+    return f"{'call' if isinstance(row, CallRow) else 'object'}:{row.id}"
+
+
+def _call_node(call: CallRow, table: _Table) -> GraphNode:
+    kinds = (table.objects[key].kind for key in table.uses[call.id])
+    kind = next((kind for kind in kinds if kind and call.tool.startswith(f"{kind}_")), None)
+    tool = call.tool if kind is None else call.tool[len(kind) + 1 :]
+    label = f"{call.step} {visible_text(tool, TOOL)}"
+    state, stale = _state(call.status), call.stale or bool(call.outdated)
+    # `ok` is what a tool without a result answers.
+    if call.result not in ("", "ok") and not (call.object or call.saves):
+        label += f" = {visible_text(' '.join(call.result.split()), RESULT)}"
+    marks = (state != "ran") + call.edited + stale
+    return GraphNode(
+        _id(call),
+        "call",
+        call.id,
+        width=_even(text_width(label, MONO, mono=True) + 20 + MARK * marks),
+        height=PILL,
+        label=label,
+        state=state,
+        edited=call.edited,
+        stale=stale,
+        muted=bool(call.branch),
+    )
+
+
+def _object_node(row: ObjectRow, maker: CallRow | None, branch: str) -> GraphNode:
+    label, detail = visible_text(row.name, NAME), _detail(row, branch)
+    wide = max(text_width(label, BOLD), text_width(detail, SMALL)) + 16
+    return GraphNode(
+        _id(row),
+        "object",
+        row.id,
+        width=min(max(BOX[0], _even(wide)), WIDEST),
+        height=BOX[1],
+        label=_cut(label, BOLD),
+        detail=_cut(detail, SMALL),
+        state="ran" if maker is None else _state(maker.status),
+        stale=bool(row.outdated),
+        muted=bool(row.branch),
+        dashed=row.role in ("pending", "output"),
+        flag=row.name if row.role == "output" else row.saved,
+        input=row.role == "input",
+    )
+
+
+def _even(length: float) -> int:
+    """Return a length whose half is a whole number of pixels."""
+    return 2 * ceil(length / 2)
+
+
+def _detail(row: ObjectRow, branch: str) -> Text:
+    """Return the line below an object's name."""
+    # A saved row may hold any text, and XML has no place for control characters.
+    caption = row.preview.caption
+    caption = caption if isinstance(caption, InterfaceText) else visible_text(caption)
+    match row.role:
+        case "pending":
+            return caption or t("would be made")
+        case "output":
+            return t("not saved yet")
+    if row.saved and not row.branch:
+        return t("saved as %1", visible_text(row.saved))
+    parts = filter(None, (branch or visible_text(row.label), caption))
+    return joined(" · ", [*parts])
+
+
+def _cut(text: Text, size: float) -> Text:
+    """Return a text, or as much of it as the widest box has room for."""
+    cut: str = text
+    while text_width(cut, size) > WIDEST - 16:
+        cut = f"{cut[:-2]}…"
+    return cut

@@ -1,0 +1,87 @@
+"""The drawing of a session's objects and calls: what stands where, as Graphviz laid it out.
+
+A drawing is complete: whoever shows it draws the nodes and edges as they are, and places nothing.
+Lengths are CSS pixels from the upper left corner; y goes down.
+"""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from .contract_rows import Row, Text
+
+NodeKind = Literal["object", "call", "earlier"]
+NodeState = Literal[
+    "ran", "waits", "running", "failed", "rejected", "answered", "interrupted", "unknown"
+]
+
+
+class GraphNode(Row):
+    """A box (an object, or the earlier calls) or a pill (a call). `id` is unique in the drawing."""
+
+    id: str
+    kind: NodeKind
+    row: str = ""
+    """The id of its ObjectRow or CallRow; "" for the earlier calls."""
+    x: float = 0
+    """Of its centre, like y."""
+    y: float = 0
+    width: float = 0
+    height: float = 0
+    label: Text = ""
+    """`DataFrame#4`, `4 mean = 2327.5`, `84 earlier calls`."""
+    detail: Text = ""
+    """An object's second line, which tells it from objects of other branches with its name."""
+    state: NodeState = "ran"
+    """Of the call; of an object that of the call that makes it."""
+    edited: bool = False
+    stale: bool = False
+    """The call, or the object, may come out otherwise today."""
+    muted: bool = False
+    """Only other branches have it."""
+    dashed: bool = False
+    """It does not exist yet: it would be made, or is to be saved."""
+    flag: str = ""
+    """The name of the output that the object is saved as."""
+    input: bool = False
+
+
+class GraphEdge(Row):
+    """From an object to a call that takes it, or from a call to an object that it made.
+
+    There is at most one from a node to another.
+    """
+
+    tail: str
+    """The id of a node, like head."""
+    head: str
+    path: str
+    """SVG path data of the whole line."""
+    tip_x: float = 0
+    """Where the line ends, at the head, like tip_y."""
+    tip_y: float = 0
+    label: str = ""
+    """The name of the argument, where the call takes two or more objects."""
+    label_x: float = 0
+    """Of the label's centre, like label_y."""
+    label_y: float = 0
+    muted: bool = False
+    dashed: bool = False
+
+
+class GraphRow(Row):
+    """The drawing. There is one, with id `graph`."""
+
+    id: str = "graph"
+    width: float = 0
+    height: float = 0
+    nodes: tuple[GraphNode, ...] = ()
+    edges: tuple[GraphEdge, ...] = ()
+    until: int = 0
+    """The number of the last call that is drawn; 0 is the newest."""
+    earlier: int = 0
+    """How many calls before the drawn ones are not drawn."""
+    selected: str = ""
+    """The id of the row whose ancestors are drawn too."""
+    error: Text = ""
+    """Why nothing is drawn, in one line."""

@@ -1,0 +1,209 @@
+"""The rows of a branch's objects, and of the tools that were called.
+
+Rows are known by keys that hold on all branches: a call's is where it was asked for, an
+object's is its call's, an input's is its name. Nobody reads anything out of a key.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields
+
+from ..core.call_record import SAVE, CallRecord
+from ..core.errors import Absent
+from ..core.events import Made, Producer
+from ..core.interface_text import joined, t, tn
+from ..core.state import State
+from ..engine.cursor import Cursor, SessionContext
+from ..engine.outdated import Reasons
+from ..tools.tool import parameters_schema
+from .contract_rows import ObjectRow, Preview, ToolRow
+from .previews import LARGE, SMALL, Room, preview
+
+SHORT, LONG, WHOLE = 80, 2_000, 20_000
+"""Characters of an argument in a line, of a text in a row, and of an offered tool's description."""
+NAMING, NAME = ("name", "owner", "title", "label", "key", "id"), 24
+"""Fields that say which one of its type an object is, the first of them that it has, and so many
+characters of it."""
+ABSENT = Preview(text=t("its value is not in this kernel"))
+
+
+@dataclass(frozen=True, slots=True)
+class BranchView:
+    """A branch of which rows are computed: where it stands, and what is known of it so far."""
+
+    cursor: Cursor
+    state: State
+    branch: str = ""
+    """Its head; empty on the branch that is shown."""
+    forked: Mapping[str, str] = field(default_factory=dict)
+    """The calls that the shown branch has too, but with another outcome: by id,
+    the branch that has rows of it."""
+    outdated: Reasons = field(default_factory=Reasons)
+    """Why calls and objects would come out otherwise today."""
+
+
+def call_key(call: CallRecord, view: BranchView) -> str:
+    """Return the id of a call's row."""
+    fork = view.forked.get(call.id) if view.forked else None
+    return call.key if fork is None else f"{call.key}~{fork}"
+
+
+def object_key(producer: Producer, view: BranchView) -> str:
+    """Return the id of the row of an object, by what produced it."""
+    if producer.input:
+        return f"input:{producer.version}:{producer.input}"
+    key = call_key(view.state.calls[producer.call], view)
+    return f"{key}.{producer.index}" if producer.index else key
+
+
+def object_row(view: BranchView, name: str) -> ObjectRow:
+    """Return the row of an object that there is."""
+    made, state = view.state.objects[name], view.state
+    call = state.calls.get(made.producer.call)
+    # The oldest object with the same content.
+    same = state.contents.get((made.kind, made.content)) if made.content else None
+    drawn = _preview(view, made)
+    return ObjectRow(
+        id=object_key(made.producer, view),
+        name=name,
+        kind=made.kind,
+        role="made" if call else "input",
+        step=call.step if call else 0,
+        call=call_key(call, view) if call else "",
+        branch=view.branch,
+        saved=_saved_as(name, state),
+        equals=same if same is not None and same != name else "",
+        content=made.content[:12],
+        description=made.description[:200],
+        note=view.cursor.context.values.note(made),
+        outdated=view.outdated.objects.get(made.producer, ""),
+        label=_label(made, drawn),
+        preview=drawn,
+    )
+
+
+def _saved_as(name: str, state: State) -> str:
+    return next((output for output, saved in state.outputs.items() if saved == name), "")
+
+
+def _label(made: Made, drawn: Preview) -> str:
+    """Return what tells an object from others of its type: its own name, or the notebook's."""
+    own = dict(drawn.fields)
+    named = next((own[name].strip('"') for name in NAMING if own.get(name, '""') != '""'), "")
+    label = named or made.producer.input
+    return "" if label.lower() in (made.kind.lower(), drawn.caption.lower()) else label[:NAME]
+
+
+def output_rows(state: State) -> tuple[ObjectRow, ...]:
+    """Return the rows of the outputs that are still to be saved."""
+    return tuple(
+        ObjectRow(f"output:{name}", name, out.kind, "output", description=out.description)
+        for name, out in state.opened.outputs.items()
+        if name not in state.outputs
+    )
+
+
+# -- previews ----------------------------------------------------------------------------------
+
+
+def _preview(view: BranchView, made: Made) -> Preview:
+    values = view.cursor.context.values
+    if not values.has_value(made.digest, made.content):
+        return ABSENT
+    if made.digest not in values.previews:
+        drawn = _drawn(view.cursor.context, made, SMALL)
+        if drawn is None:
+            return ABSENT
+        values.previews[made.digest] = drawn
+    cached: Preview = values.previews[made.digest]
+    return cached
+
+
+def _drawn(context: SessionContext, made: Made, room: Room) -> Preview | None:
+    """Draw a value, without secrets; None where it is lost. What stays on a cluster is drawn
+    there."""
+    try:
+        remote = context.values.remote(made) if room is SMALL else None
+        if remote is not None:
+            drawn: Preview = remote.apply(preview)
+        else:
+            drawn = preview(context.values.by_digest[made.digest], context.value_reprs, room)
+    except Absent:
+        return None
+    parts = (getattr(drawn, part.name) for part in fields(Preview))
+    return Preview(*(context.hide(part) if part else part for part in parts))
+
+
+def draw_previews(view: BranchView) -> None:
+    """Draw the previews of the objects that the newest calls made, so that rows only read them."""
+    state, drawn = view.state, view.cursor.context.values.previews
+    for call_id in reversed(state.latest):
+        made = state.calls[call_id].produced
+        if made and all(each.digest in drawn for each in made):
+            return
+        for each in made:
+            _preview(view, each)
+
+
+def objects_by_row(view: BranchView) -> dict[str, Made]:
+    """Return the objects of a branch, by the ids of their rows."""
+    return {object_key(made.producer, view): made for made in view.state.objects.values()}
+
+
+def full_preview(view: BranchView, key: str) -> Preview | None:
+    """Return an object as large as may be, by the id of its row; None where it has no value."""
+    context, made = view.cursor.context, objects_by_row(view).get(key)
+    is_here = made is not None and context.values.has_value(made.digest, made.content)
+    return _drawn(context, made, LARGE) if made is not None and is_here else None
+
+
+# -- the end of a run, and tools -----------------------------------------------------------------
+
+
+def ending(state: State) -> tuple[str, ...]:
+    """Return what is to be seen at the end of a run: how many calls failed, and where an input was
+    saved unchanged after that; nothing where none failed."""
+    failed = [call for call in state.all_calls() if call.status == "failed"]
+    if not failed:
+        return ()
+    count = t("%1, %2 failed", _calls(len(state.order)), len(failed))
+    before = [call for call in failed if call.step > state.calls_before and call.tool != SAVE]
+    saved = ((name, state.objects.get(str(name))) for name in state.outputs.values())
+    unchanged = [str(name) for name, made in saved if made is not None and made.producer.input]
+    if not (state.done and before and unchanged):
+        return (count,)
+    names = dict.fromkeys(unchanged)
+    listed = joined(", ", [t("%1 as %2", name, _saved_as(name, state)) for name in names])
+    calls = _calls(len(before))
+    if len(unchanged) == 1:
+        return count, t("saved %1: an input, unchanged; %2 failed before", listed, calls)
+    return count, t("saved %1: inputs, unchanged; %2 failed before", listed, calls)
+
+
+def _calls(count: int) -> str:
+    return tn("%1 call", "%1 calls", count)
+
+
+def tool_row(cursor: Cursor, name: str, offered: bool = False) -> ToolRow | None:
+    """Return the row of a tool that was called, for its form; None for an unknown name.
+
+    One that is `offered` to a person in the model's place has the description that a model gets.
+    """
+    tool = cursor.tool_named(name)
+    if tool is None:
+        return None
+    text, limit = tool.description, WHOLE if offered else LONG
+    # The list of what there is, in a tool of the scheme's own, is another after each step.
+    if not offered and any(own.name == name for own in cursor.offer.own):
+        text = text.partition("\n\n")[0]
+    schema = parameters_schema(tool)
+    return ToolRow(
+        tool.name,
+        text[:limit],
+        dict(schema),
+        tool.read_only,
+        tool.for_person,
+        returns=tool.result[:SHORT],
+        order=(*schema.get("properties", ()),),
+    )

@@ -1,0 +1,131 @@
+"""The graph of a session's objects and calls for programs: DOT, networkx, and a picture."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from importlib import import_module
+from typing import Any
+
+from ..core.errors import UsageError
+from ..core.lineage import Edge, Graph, lineage
+from ..core.secrets import Hide
+from ..engine.cursor import Cursor
+from .contract import Rows
+from .graph import drawing
+from .graph_rows import GraphNode
+from .svg import svg
+
+EVERYTHING = 10**9
+INCH = 72
+"""Pixels of our drawings."""
+COLOURS = {"failed": "#b3261e", "waits": "#0b5cad"}
+
+
+@dataclass(frozen=True)
+class SessionGraph:
+    """The objects of a branch, and the calls that made them from one another.
+
+    In a notebook it is shown as a picture. `nodes` are the names of the objects; an edge has the
+    fields `source`, `target`, `call_id`, `tool` and `parameter`.
+    """
+
+    _lineage: Graph
+    _rows: Rows
+    _hide: Hide
+    """Replaces secrets in what is shown or written."""
+
+    @property
+    def nodes(self) -> tuple[str, ...]:
+        """The names of the objects, in the order in which they were made."""
+        return self._lineage.nodes
+
+    @property
+    def edges(self) -> tuple[Edge, ...]:
+        """Which object was made from which: one for each argument of a call."""
+        return self._lineage.edges
+
+    @property
+    def source(self) -> str:
+        """The graph in the DOT language, as `to_graphviz` returns it."""
+        return str(self.to_graphviz().source)
+
+    def to_graphviz(self) -> Any:
+        """Return all objects and calls, of the other branches too, as a `graphviz.Digraph`.
+
+        It is drawn with `render` where the program dot is installed; its `source` is DOT.
+        """
+        # Imported here: few sessions are exported as DOT.
+        graphviz = import_module("graphviz")
+        graph = graphviz.Digraph("session")
+        graph.attr(rankdir="LR")
+        graph.attr("node", shape="box", fontsize="10", fontname="Helvetica")
+        graph.attr("edge", arrowsize="0.6", fontsize="9", fontname="Helvetica")
+        drawn = drawing(self._rows, most=EVERYTHING, room=EVERYTHING)
+        names = _unique_names(drawn.nodes)
+        for key, node in drawn.nodes.items():
+            lines = (graphviz.escape(self._hide(line)) for line in _lines(node) if line)
+            graph.node(names[key], "\\n".join(lines), **_looks(node))
+        for edge in drawn.edges:
+            looks = {"style": "dashed"} if edge.dashed else {}
+            looks |= {"color": "#a8adb3"} if edge.muted else {}
+            label = graphviz.escape(edge.label) if edge.label else None
+            graph.edge(names[edge.tail], names[edge.head], label, **looks)
+        return graph
+
+    def to_networkx(self) -> Any:
+        """Return the objects, and an edge for each argument that led from one to another, as a
+        `networkx.MultiDiGraph`.
+
+        Raises:
+            UsageError: networkx is not installed.
+        """
+        try:
+            networkx = import_module("networkx")
+        except ImportError:
+            raise UsageError("to_networkx needs networkx: pip install networkx") from None
+        graph = networkx.MultiDiGraph()
+        graph.add_nodes_from(self.nodes)
+        for edge in self.edges:
+            looks = {"call_id": edge.call_id, "tool": edge.tool, "parameter": edge.parameter}
+            graph.add_edge(edge.source, edge.target, **looks)
+        return graph
+
+    def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, str]:
+        """Show the graph as a picture."""
+        return {"image/svg+xml": self._hide(svg(self._rows)), "text/plain": repr(self)}
+
+    def __repr__(self) -> str:
+        return f"<graph of {len(self.nodes)} objects: {', '.join(self.nodes[-5:])}>"
+
+
+def session_graph(cursor: Cursor, rows: Rows) -> SessionGraph:
+    """Return the graph of a session at a cursor; `rows` are all of its rows."""
+    return SessionGraph(lineage(cursor.state), rows, cursor.context.hide)
+
+
+def _unique_names(nodes: Mapping[str, GraphNode]) -> dict[str, str]:
+    """Return names for nodes: an object's own, or of two with one name numbered ones."""
+    names = dict[str, str]()
+    for key, node in sorted(nodes.items(), key=lambda item: item[1].muted):
+        # In DOT a colon would name a port.
+        label, used = str(node.label).replace(":", " "), {*names.values()}
+        numbered = (f"{label} ({number})" for number in range(2, len(nodes) + 2))
+        names[key] = label if label not in used else next(n for n in numbered if n not in used)
+    return names
+
+
+def _lines(node: GraphNode) -> tuple[str, ...]:
+    state = "" if node.state == "ran" or node.kind == "object" else node.state
+    words = (state, "edited" * node.edited, "outdated" * node.stale)
+    flag = f"output {node.flag}" if node.flag else ""
+    return (node.label, node.detail, flag, ", ".join(filter(None, words)))
+
+
+def _looks(node: GraphNode) -> dict[str, str]:
+    """Return the attributes of a node: a call is a pill, and what other branches have is grey."""
+    looks = {"width": f"{node.width / INCH:.2f}", "height": f"{node.height / INCH:.2f}"}
+    styles = ("rounded" * (node.kind == "call"), "dashed" * node.dashed)
+    looks |= {"style": style} if (style := ",".join(filter(None, styles))) else {}
+    ink = "#6e7781" if node.muted else COLOURS.get(node.state, "") * (node.kind == "call")
+    return looks | ({"color": ink, "fontcolor": ink} if ink else {})

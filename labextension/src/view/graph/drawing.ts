@@ -1,0 +1,121 @@
+/** The drawing that the kernel sent, with the rows that its nodes stand for. Nothing is placed or routed here. */
+import { mainUse } from '../lineage';
+import { drawnId } from '../model';
+import type { FullCall, FullGraph, FullGraphEdge, FullGraphNode, FullObject } from '../rows';
+import type { ViewState } from '../view_state';
+
+export interface Box {
+  readonly left: number;
+  readonly top: number;
+  readonly right: number;
+  readonly bottom: number;
+}
+
+/** A node at its place. */
+export interface Spot {
+  /** The id of the node. */
+  readonly key: string;
+  readonly x: number;
+  readonly y: number;
+  readonly node: FullGraphNode;
+  readonly object: FullObject | null;
+  readonly call: FullCall | null;
+}
+
+export interface Link {
+  readonly key: string;
+  readonly tail: Spot;
+  readonly head: Spot;
+  readonly edge: FullGraphEdge;
+}
+
+export interface Drawing {
+  readonly spots: readonly Spot[];
+  readonly links: readonly Link[];
+  /** The spot of an object, by the id of its row. */
+  readonly spotOf: (object: string) => Spot | undefined;
+  /** The pill of a call, by the id of its row. */
+  readonly pillOf: (call: string) => Spot | undefined;
+  /** The newest object of the shown branch, else its newest call. */
+  readonly newest: Spot | undefined;
+  /** The box that stands for the calls before those that are drawn. */
+  readonly earlier: Spot | undefined;
+  readonly box: Box;
+}
+
+const EMPTY_BOX: Box = { left: 0, top: 0, right: 0, bottom: 0 };
+export const NO_DRAWING: Drawing = { spots: [], links: [], spotOf: () => undefined, pillOf: () => undefined, newest: undefined, earlier: undefined, box: EMPTY_BOX };
+
+/** The number of the call that a spot is of; 0 for what was there before. */
+export const stepOf = ({ object, call }: Spot): number => call?.step ?? object?.step ?? 0;
+
+/** What is drawn of a state; at an earlier step, what had happened by then. */
+export function drawingOf(view: ViewState): Drawing {
+  const { model, isPast, step } = view;
+  const { graph } = model;
+  const all = graph.nodes.map((node): Spot => {
+    const object = node.kind === 'object' ? (model.objects.get(node.row) ?? null) : null;
+    const call = node.kind === 'call' ? (model.calls.get(node.row) ?? null) : null;
+    return { key: node.id, x: node.x, y: node.y, node, object, call };
+  });
+  const isThere = (spot: Spot): boolean => !isPast || (stepOf(spot) <= step && spot.object?.role !== 'output');
+  const spots = all.filter(isThere);
+  const byKey = new Map(spots.map(spot => [spot.key, spot]));
+  const links = graph.edges.flatMap((edge): Link[] => {
+    const [tail, head] = [byKey.get(edge.tail), byKey.get(edge.head)];
+    return tail && head ? [{ key: `${edge.tail} ${edge.head}`, tail, head, edge }] : [];
+  });
+  const byRow = new Map(spots.map(spot => [`${spot.node.kind} ${spot.node.row}`, spot]));
+  const spotOf = (object: string): Spot | undefined => byRow.get(`object ${drawnId(model, object)}`);
+  const pillOf = (call: string): Spot | undefined => byRow.get(`call ${model.calls.get(call)?.same || call}`);
+  const isNewest = ({ node }: Spot): boolean => !node.muted && !node.input && !node.flag && node.kind !== 'earlier';
+  const steps = spots.filter(isNewest).sort((a, b) => stepOf(a) - stepOf(b) || Number(a.node.kind === 'object') - Number(b.node.kind === 'object'));
+  const { width, height } = graph;
+  const box = spots.length ? { left: 0, top: 0, right: width, bottom: height } : EMPTY_BOX;
+  return { spots, links, spotOf, pillOf, newest: steps.at(-1) ?? spots.at(-1), earlier: spots.find(({ node }) => node.kind === 'earlier'), box };
+}
+
+/** A drawing that stays as it is, with the states of another one. */
+export function withStates(shown: FullGraph, { nodes }: FullGraph): FullGraph {
+  const states = new Map(nodes.map(node => [node.id, node]));
+  const now = shown.nodes.map((node): FullGraphNode => {
+    const { state, edited, stale, dashed, flag } = states.get(node.id) ?? node;
+    return { ...node, state, edited, stale, dashed, flag };
+  });
+  return { ...shown, nodes: now };
+}
+
+/** The pill of a call, or its object, or what it used; of a call before those that are drawn, the box of the earlier calls. */
+export function spotOfCall({ pillOf, spotOf, earlier, newest }: Drawing, call: FullCall): Spot | undefined {
+  const isEarlier = !call.scheme && newest !== undefined && call.step < stepOf(newest);
+  return pillOf(call.id) ?? spotOf(call.object) ?? spotOf(mainUse(call)?.object ?? '') ?? (isEarlier ? earlier : undefined);
+}
+
+const DIRECTIONS = { ArrowRight: [1, 0], ArrowLeft: [-1, 0], ArrowDown: [0, 1], ArrowUp: [0, -1] } as const;
+type Arrow = keyof typeof DIRECTIONS;
+
+export const isArrow = (key: string): key is Arrow => key in DIRECTIONS;
+
+/** The nearest spot in a direction; sideways distance counts three times. */
+function nearest(spots: readonly Spot[], from: Spot, arrow: Arrow): Spot | undefined {
+  const [dx, dy] = DIRECTIONS[arrow];
+  let best: Spot | undefined;
+  let least = Infinity;
+  for (const spot of spots) {
+    const [x, y] = [spot.x - from.x, spot.y - from.y];
+    const along = x * dx + y * dy;
+    const far = along > 0 ? along + 3 * Math.abs(x * dy - y * dx) : Infinity;
+    if (far < least) [best, least] = [spot, far];
+  }
+  return best;
+}
+
+/** The spot that an arrow key leads to: along an edge, the straightest one, else the nearest. */
+export function arrowTarget({ spots, links }: Drawing, from: Spot, arrow: Arrow): Spot | undefined {
+  const ends =
+    arrow === 'ArrowLeft' ? links.filter(link => link.head === from).map(link => link.tail)
+    : arrow === 'ArrowRight' ? links.filter(link => link.tail === from).map(link => link.head)
+    : [];
+  const [straight] = ends.sort((a, b) => Math.abs(a.y - from.y) - Math.abs(b.y - from.y));
+  return straight ?? nearest(spots, from, arrow);
+}

@@ -1,0 +1,192 @@
+"""No key of an argument is lost: what a tool gets is what was shown, at every depth of a type."""
+
+# mypy: disable-error-code="maybe-unrecognized-str-typeform, valid-type, call-overload"
+# mypy: disable-error-code="operator, arg-type, misc, name-defined"
+
+from __future__ import annotations
+
+import json
+from collections import OrderedDict
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, make_dataclass, replace
+from typing import Annotated, Any, Generic, Literal, TypeVar
+
+import pydantic.dataclasses
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from pydantic import AliasChoices, BaseModel, ConfigDict, Field, Json, RootModel, create_model
+from typing_extensions import TypedDict
+
+from jupyter_toolcall import Scripted, Session, Toolbox
+from jupyter_toolcall.core.errors import CallError
+from tests.tools.test_python_tools import resolve
+
+
+@dataclass(frozen=True)
+class Case:
+    """A type, a value of it, and values with one fault, each with the words that name it."""
+
+    hint: Any
+    value: Any
+    faults: tuple[tuple[Any, str], ...] = ()
+
+    def inside(self, hint: Any, around: Callable[[Any], Any]) -> Case:
+        """Return the case of a type that holds this one."""
+        return Case(hint, around(self.value), tuple((around(v), text) for v, text in self.faults))
+
+    def with_fault(self, value: Any, text: str) -> Case:
+        return replace(self, faults=(*self.faults, (value, text)))
+
+
+T = TypeVar("T")
+
+
+class Box(BaseModel, Generic[T]):
+    item: T
+    size: int = 1
+
+
+class Cat(BaseModel):
+    kind: Literal["cat"]
+    lives: int = 9
+
+
+class _OwnInit(BaseModel):
+    def __init__(self, **fields: Any) -> None:
+        super().__init__(**fields)
+
+
+def _records(hint: Any) -> dict[str, Any]:
+    defaults = {"item": (hint, ...), "size": (int, 1)}
+    pairs: list[Any] = [("item", hint), ("size", int, 1)]
+    fields = {"item": hint, "size": int}
+    return {
+        "model": create_model("Order", **defaults),
+        "own init": create_model("Order", __base__=_OwnInit, **defaults),
+        "ignoring": create_model("Order", __config__=ConfigDict(extra="ignore"), **defaults),
+        "generic": Box[hint],
+        "dataclass": make_dataclass("Order", pairs),
+        "pydantic": pydantic.dataclasses.dataclass(make_dataclass("Order", pairs)),
+        "typed dict": TypedDict("Order", fields, total=False),
+    }
+
+
+def _record(inner: Case, kind: str) -> Case:
+    hint = _records(inner.hint)[kind]
+    case = inner.inside(hint, lambda item: {"item": item})
+    unknown = {**case.value, "dry_run": True}
+    return case.with_fault(unknown, "dry_run: there is no such argument; there are item, size")
+
+
+def _aliased(inner: Case, field: Any) -> Case:
+    config = ConfigDict(validate_by_name=True, validate_by_alias=True)
+    hint = create_model("Order", __config__=config, item=(inner.hint, field))
+    case = inner.inside(hint, lambda item: {"what": item})
+    both = {**case.value, "item": inner.value}
+    return case.with_fault(both, "item: this is the same argument as what; give one of them")
+
+
+def _by_number(inner: Case, hint: Any) -> Case:
+    case = inner.inside(hint, lambda item: {"1": item})
+    both = {**case.value, "01": inner.value}
+    return case.with_fault(both, "01: this becomes the same as '1'; give one of them")
+
+
+def _as_text(inner: Case) -> Case:
+    case = inner.inside(Json[dict[str, inner.hint]], lambda item: json.dumps({"a": item}))
+    item = json.dumps(inner.value)
+    return case.with_fault(f'{{"a": {item}, "a": {item}}}', "the key 'a' is twice")
+
+
+def _holding(inner: Case) -> st.SearchStrategy[Case]:
+    hint = inner.hint
+    tagged = create_model("Dog", kind=(Literal["dog"], ...), item=(hint, ...))
+    among = Annotated[Cat | tagged, Field(discriminator="kind")]
+    in_list = inner.inside(list[hint], lambda item: [item])
+    return st.one_of(
+        st.sampled_from([*_records(int)]).map(lambda kind: _record(inner, kind)),
+        st.sampled_from(
+            [
+                _aliased(inner, Field(alias="what")),
+                _aliased(inner, Field(validation_alias=AliasChoices("what", "which"))),
+                _by_number(inner, dict[int, hint]),
+                _by_number(inner, OrderedDict[int, hint]),
+                _by_number(inner, RootModel[dict[int, hint]]),
+                _as_text(inner),
+                in_list,
+                replace(in_list, hint=Iterable[hint]),
+                replace(in_list, hint=tuple[hint, ...]),
+                inner.inside(dict[str, hint], lambda item: {"a": item}),
+                replace(inner, hint=hint | None),
+                replace(inner, hint=bool | Annotated[hint, Field(description="What.")]),
+                inner.inside(among, lambda item: {"kind": "dog", "item": item}),
+            ]
+        ),
+    )
+
+
+LEAF = Case(int, 7)
+CASES = st.recursive(st.just(LEAF), lambda inner: inner.flatmap(_holding), max_leaves=4)
+
+
+@given(CASES)
+def test_unknown_repeated_and_colliding_keys_are_refused_at_every_depth(case: Case) -> None:
+    def take(order: Any) -> None:
+        """Take it."""
+
+    take.__annotations__["order"] = case.hint
+    tool = Toolbox(take)["take"]
+    tool.check({"order": case.value}, resolve)
+    for value, text in case.faults:
+        with pytest.raises(CallError) as error:
+            tool.check({"order": value}, resolve)
+        assert text in str(error.value)
+        assert str(error.value).startswith("take: order")
+
+
+class Transfer(BaseModel):
+    amount: int
+
+
+class Open(BaseModel):
+    model_config = ConfigDict(extra="allow")
+    amount: int
+
+
+def test_a_model_that_allows_extra_keys_gets_them() -> None:
+    def pay(transfer: Open) -> Any:
+        """Pay."""
+
+    arguments = {"transfer": {"amount": 1, "dry_run": True}}
+    transfer = Toolbox(pay)["pay"].check(arguments, resolve)["transfer"]
+    assert transfer.model_dump() == arguments["transfer"]
+
+
+def test_a_set_may_have_an_item_twice_and_no_items_that_become_one() -> None:
+    def tag(numbers: set[int]) -> None:
+        """Tag."""
+
+    check = Toolbox(tag)["tag"].check
+    assert check({"numbers": [1, 1]}, resolve) == {"numbers": {1}}
+    with pytest.raises(CallError, match=r"numbers\.1: this becomes the same as 0"):
+        check({"numbers": [1, "1"]}, resolve)
+
+
+def test_the_model_and_the_person_are_told_which_nested_key_a_tool_lacks() -> None:
+    paid = []
+
+    def pay(transfer: Transfer) -> str:
+        """Pay."""
+        paid.append(transfer)
+        return "paid"
+
+    unknown = {"transfer": {"amount": 1, "dry_run": True}}
+    script = [("pay", unknown), ("pay", {"transfer": {"amount": 1}})]
+    session = Session(Toolbox(pay), Scripted(script), scheme="flat").tell("go")
+    refused, waiting = session.calls
+    text = "transfer.dry_run: there is no such argument; there is amount"
+    assert text in refused.error
+    with pytest.raises(CallError, match=text):
+        session.decide(waiting, "edit", arguments=unknown)
+    assert not paid

@@ -1,0 +1,226 @@
+"""The drawing has every call and object once, in a window of calls, and Graphviz's places."""
+
+from __future__ import annotations
+
+import shutil
+import sys
+from dataclasses import replace
+
+import pytest
+
+from jupyter_toolcall import Scripted, Session, Toolbox
+from jupyter_toolcall.core.text import printable
+from jupyter_toolcall.view import graphviz_engine
+from jupyter_toolcall.view.contract import Rows
+from jupyter_toolcall.view.contract_rows import CallRow, ObjectRow, Use
+from jupyter_toolcall.view.graph import ANCESTORS, MOST, PACE, drawing, graph_row
+from jupyter_toolcall.view.graph_geometry import text_width
+from jupyter_toolcall.view.graph_rows import GraphNode, GraphRow
+from jupyter_toolcall.view.view_rows import all_rows
+from tests.branching import branching_session
+
+
+def rows_of(seed: int, turns: int, branches: int = 1) -> Rows:
+    return all_rows(branching_session(seed, turns, branches).cursor, "")
+
+
+def by_row(graph: GraphRow, kind: str) -> dict[str, GraphNode]:
+    return {node.row: node for node in graph.nodes if node.kind == kind}
+
+
+def chain(count: int) -> Rows:
+    """Each call takes what the one before made."""
+    objects = [ObjectRow("o0", "A#1", "A", role="input")]
+    calls = []
+    for n in range(1, count + 1):
+        key, before = f"o{n}", (Use("a", f"o{n - 1}"),)
+        objects.append(ObjectRow(key, f"A#{n + 1}", "A", step=n, call=f"c{n}"))
+        call = CallRow(f"c{n}", f"c{n}", "A_next", n, n, "succeeded", uses=before, object=key)
+        calls.append(call)
+    return Rows(calls=tuple(calls), objects=tuple(objects))
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_every_call_and_object_of_a_short_session_is_drawn_once(seed: int) -> None:
+    rows = rows_of(seed, 3 + seed, 1 + seed % 4)
+    graph = graph_row(rows)
+    calls = [row.id for row in rows.calls if not row.same]
+    if len(calls) <= MOST:
+        assert sorted(by_row(graph, "call")) == sorted(calls)
+        objects = [row.id for row in rows.objects if not row.same]
+        assert sorted(by_row(graph, "object")) == sorted(objects)
+    assert len({node.id for node in graph.nodes}) == len(graph.nodes)
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_every_object_that_a_call_takes_or_makes_is_joined_to_it_by_one_edge(seed: int) -> None:
+    rows = rows_of(seed, 12, 1 + seed % 4)
+    same = {row.id: row.same or row.id for row in rows.calls}
+    same |= {row.id: row.same or row.id for row in rows.objects}
+    graph = graph_row(rows)
+    drawn = {(edge.tail, edge.head) for edge in graph.edges}
+    assert len(drawn) == len(graph.edges)
+    taken = {
+        (f"object:{same[use.object]}", f"call:{same[call.id]}")
+        for call in rows.calls
+        for use in call.uses
+    }
+    made = {
+        (f"call:{same[row.call]}", f"object:{row.id}")
+        for row in rows.objects
+        if row.call and not row.same
+    }
+    assert drawn == taken | made
+
+
+@pytest.mark.parametrize("count", [3, MOST, MOST + 1, 149, 1_000])
+def test_at_most_sixty_calls_are_drawn_and_one_box_counts_the_others(count: int) -> None:
+    graph = graph_row(chain(count))
+    calls = by_row(graph, "call")
+    assert len(calls) + graph.earlier == count
+    assert count <= MOST or MOST - PACE < len(calls) <= MOST
+    assert f"c{count}" in calls
+    earlier = [node for node in graph.nodes if node.kind == "earlier"]
+    assert [node.label for node in earlier] == [f"{graph.earlier} earlier calls"][: len(earlier)]
+    assert bool(earlier) == (graph.earlier > 0)
+
+
+def test_a_window_ends_where_the_person_wants_it_to() -> None:
+    graph = graph_row(chain(149), until=70)
+    assert max(int(key[1:]) for key in by_row(graph, "call")) == 70
+
+
+def test_what_the_selected_object_came_from_is_drawn_too() -> None:
+    rows = chain(500)
+    kept = by_row(graph_row(rows, selected="o200"), "call")
+    assert {f"c{n}" for n in range(201 - ANCESTORS, 201)} <= {*kept}
+    assert {"c500", "c480"} <= {*kept}
+    assert len(kept) <= MOST
+
+
+def test_a_call_shows_its_number_its_tool_and_its_result_where_it_made_no_object() -> None:
+    rows = chain(2)
+    mean = CallRow("m", "m", "A_mean", 3, 3, "succeeded", uses=(Use("a", "o2"),), result="2327.5")
+    graph = graph_row(replace(rows, calls=(*rows.calls, mean)))
+    assert [node.label for node in graph.nodes if node.kind == "call"] == [
+        "1 next",
+        "2 next",
+        "3 mean = 2327.5",
+    ]
+
+
+def test_names_of_arguments_stand_at_the_edges_where_a_call_takes_two_objects() -> None:
+    rows = chain(2)
+    uses = (Use("left", "o1"), Use("right", "o2"), Use("again", "o2"))
+    join = CallRow("j", "j", "join", 3, 3, "succeeded", uses=uses)
+    graph = graph_row(replace(rows, calls=(*rows.calls, join)))
+    assert sorted(edge.label for edge in graph.edges if edge.label) == ["left", "right, again"]
+
+
+@pytest.mark.parametrize(
+    ("status", "state"), [("proposed", "waits"), ("running", "running"), ("failed", "failed")]
+)
+def test_a_call_that_is_not_done_has_its_state_and_what_it_would_make_is_dashed(
+    status: str, state: str
+) -> None:
+    rows = chain(2)
+    last = replace(rows.calls[-1], status=status)  # type: ignore[arg-type]
+    made = replace(rows.objects[-1], role="pending")
+    changed = replace(rows, calls=(rows.calls[0], last), objects=(*rows.objects[:-1], made))
+    graph = graph_row(changed)
+    assert by_row(graph, "call")["c2"].state == state
+    assert by_row(graph, "object")["o2"].dashed
+
+
+def test_objects_of_another_branch_are_muted_and_say_which_where_names_are_the_same() -> None:
+    rows = rows_of(1, 6, 2)
+    other = {row.id: row.name for row in rows.branches if not row.current}
+    names = [row.name for row in rows.objects if not row.same]
+    for row in rows.objects:
+        node = by_row(graph_row(rows), "object").get(row.id)
+        if node is not None:
+            assert node.muted == (row.branch != "")
+            told = row.branch in other and names.count(row.name) > 1
+            assert not told or str(node.detail).startswith(other[row.branch])
+
+
+def test_calls_without_objects_are_drawn_in_rows() -> None:
+    def ping(text: str) -> str:
+        """Return it."""
+        return text
+
+    script = Scripted([("ping", {"text": str(n)}) for n in range(14)] + ["Done."])
+    session = Session(Toolbox(ping), script, scheme="flat", approve="all").tell("Go.")
+    nodes = graph_row(all_rows(session.cursor, "")).nodes
+    assert len({node.y for node in nodes}) == 3
+    assert len({(node.x, node.y) for node in nodes}) == 14
+
+
+def test_rows_of_a_forged_file_that_lead_in_a_circle_are_drawn() -> None:
+    a = ObjectRow("a", "A#1", "A", call="c", same="b")
+    b = ObjectRow("b", "A#2", "A", call="c", same="a")
+    call = CallRow("c", "c", "f", 1, 1, uses=(Use("x", "a"), Use("y", "nothing")), same="c")
+    graph = graph_row(Rows(calls=(call,), objects=(a, b)))
+    assert not graph.error
+    assert len(graph.nodes) == 3
+
+
+def test_letters_that_are_not_seen_take_no_room_and_wide_ones_take_more() -> None:
+    assert text_width("e\u0301", 10) == text_width("e", 10)
+    assert text_width("表", 10) > text_width("m", 10)
+    assert text_width("iii", 10) < text_width("mmm", 10)
+
+
+def test_without_an_engine_there_is_one_line_that_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "pygraphviz", None)
+    monkeypatch.setenv("PATH", "")
+    graph = graph_row(chain(3))
+    assert (graph.nodes, graph.edges) == ((), ())
+    assert str(graph.error).startswith("No Graphviz here")
+    assert "\n" not in str(graph.error)
+
+
+def test_the_program_dot_draws_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
+    if shutil.which("dot") is None:
+        pytest.skip("the program dot is not installed")
+    by_library = graph_row(chain(5))
+    monkeypatch.setitem(sys.modules, "pygraphviz", None)
+    by_program = graph_row(chain(5))
+    assert [node.id for node in by_program.nodes] == [node.id for node in by_library.nodes]
+    assert not by_program.error
+
+
+def test_a_layout_that_takes_too_long_is_an_error_and_no_exception(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(graphviz_engine, "PATIENCE", 0.0)
+    assert str(graph_row(chain(5)).error) == "Graphviz took longer than 2 seconds"
+
+
+def test_no_text_of_others_reaches_graphviz(monkeypatch: pytest.MonkeyPatch) -> None:
+    sources: list[str] = []
+    laid_out = graphviz_engine._laid_out
+
+    def noted(source: str) -> bytes:
+        sources.append(source)
+        return laid_out(source)
+
+    monkeypatch.setattr(graphviz_engine, "_laid_out", noted)
+    hostile = replace(chain(1).objects[1], name='"]; EVIL [', label="EVIL", saved="EVIL")
+    rows = chain(1)
+    uses = (Use("EVIL", "o0"), Use("other", "o1"))
+    call = CallRow("EVIL", "EVIL", "EVIL", 2, 2, "succeeded", result="EVIL", uses=uses)
+    graph = graph_row(replace(rows, objects=(rows.objects[0], hostile), calls=(*rows.calls, call)))
+    assert not graph.error
+    assert "EVIL" not in sources[0]
+
+
+def test_a_drawing_without_limits_has_all_calls() -> None:
+    drawn = drawing(chain(200), most=10**9, room=10**9)
+    assert len([node for node in drawn.nodes.values() if node.kind == "call"]) == 200
+
+
+def test_an_emoji_of_several_characters_stays_one_and_hidden_joiners_do_not() -> None:
+    family, heart = "\U0001f468\u200d\U0001f469\u200d\U0001f467", "\u2764\ufe0f"
+    assert printable(f"{family} {heart}") == f"{family} {heart}"
+    assert printable("us\u200der\ufe0f") == "us\\u200der\\ufe0f"
