@@ -17,7 +17,7 @@ import socket
 import threading
 from collections.abc import Callable, Iterable, Mapping
 from concurrent.futures import BrokenExecutor, Executor, Future, wait
-from contextlib import suppress
+from contextlib import closing, suppress
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -202,12 +202,9 @@ class Workers:
         folder = self.setup.folder
         folder.path.mkdir(mode=0o700, parents=True, exist_ok=True)
         name = f"setup-{secrets.token_hex(6)}.pickle"
-        file = DISK.open(folder.path / name)
-        try:
+        with closing(DISK.open(folder.path / name)) as file:
             append(file, data)
             file.sync()
-        finally:
-            file.close()
         return SentSetup(folder, name, hashlib.sha256(data).hexdigest())
 
     def _demand_shared(self, sent: SentSetup) -> None:
@@ -239,10 +236,9 @@ class Workers:
                 "define them in a module that the workers import, or start the workers after "
                 "the cell that defines them"
             )
-        if answer.process == this_process():
-            raise NoWorkers(are_threads=True)
-        if not answer.shares:
-            raise NoWorkers(are_threads=False)
+        are_threads = answer.process == this_process()
+        if are_threads or not answer.shares:
+            raise NoWorkers(are_threads)
 
 
 class _Submitted:

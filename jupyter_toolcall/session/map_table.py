@@ -51,10 +51,9 @@ def cells(session: MappedSession) -> tuple[str, ...]:
 
 def map_text(sessions: SessionMap) -> str:
     """Return the table as plain text: the first rows, the errors, and the note."""
-    order = ordered(sessions)
-    rows = [COLUMNS, *(cells(sessions[index]) for index in order[:ROWS])]
+    rows = [COLUMNS, *(cells(sessions[index]) for index in ordered(sessions)[:ROWS])]
     lines = [counts_text(sessions), "", *aligned_lines(rows, TEXTS)]
-    return "\n".join([*lines, *_below(sessions, len(order) - ROWS)])
+    return "\n".join([*lines, *_below(sessions, len(sessions) - ROWS)])
 
 
 def _below(sessions: SessionMap, more: int) -> list[str]:
@@ -66,10 +65,9 @@ def _below(sessions: SessionMap, more: int) -> list[str]:
 
 def map_html(sessions: SessionMap) -> str:
     """Return the table as HTML, as a notebook keeps it."""
-    order = ordered(sessions)
     head = "".join(f"<th>{escape(name)}</th>" for name in COLUMNS)
-    rows = "".join(_html_row(cells(sessions[index])) for index in order[:ROWS])
-    below = "".join(f"<div>{escape(line)}</div>" for line in _below(sessions, len(order) - ROWS))
+    rows = "".join(_html_row(cells(sessions[index])) for index in ordered(sessions)[:ROWS])
+    below = "".join(f"<div>{escape(line)}</div>" for line in _below(sessions, len(sessions) - ROWS))
     return (
         f'<div class="toolcall-map">{STYLE}<div>{escape(counts_text(sessions))}</div>'
         f"<table><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table>{below}</div>"

@@ -6,11 +6,11 @@ Any `concurrent.futures.Executor` will do, and a client of Dask or of ipyparalle
 
 from __future__ import annotations
 
-import concurrent.futures
 import os
 import signal
 import threading
 from collections.abc import Callable, Iterable
+from concurrent import futures
 from concurrent.futures import BrokenExecutor, Executor, Future
 from functools import partial
 from typing import Any, Protocol, TypeAlias
@@ -53,43 +53,39 @@ class KernelPool(Executor):
 
     def __init__(self, create: Callable[[], Executor]) -> None:
         self._create = create
-        self._pool: Executor | None = None
+        self.pool: Executor | None = None
+        """The pool, once it is created."""
 
     def submit(self, function: Callable[..., Any], /, *args: Any, **named: Any) -> Future[Any]:
-        self._pool = self._pool or self._create()
         try:
-            return self._pool.submit(function, *args, **named)
+            return self.connect().submit(function, *args, **named)
         except BrokenExecutor:
-            self._pool = self._create()
-            return self._pool.submit(function, *args, **named)
-
-    @property
-    def pool(self) -> Executor | None:
-        """The pool, once it is created."""
-        return self._pool
+            self.pool = None
+            return self.connect().submit(function, *args, **named)
 
     @property
     def client(self) -> Any:
         """The client of its cluster; None where it is no Dask pool, or is not connected yet."""
-        return getattr(self._pool, "client", None)
+        return getattr(self.pool, "client", None)
 
-    def connect(self) -> None:
-        """Create the pool now. Raises what `create` raises."""
-        self._pool = self._pool or self._create()
+    def connect(self) -> Executor:
+        """Return the pool, created now if there is none. Raises what `create` raises."""
+        self.pool = self.pool or self._create()
+        return self.pool
 
     def for_functions(self) -> Executor:
         """Return what runs any function on this pool; it is this one where it does so itself."""
-        self.connect()
-        return self._pool.for_functions() if isinstance(self._pool, DaskExecutor) else self
+        pool = self.connect()
+        return pool.for_functions() if isinstance(pool, DaskExecutor) else self
 
     def forget(self) -> None:
         """Start over: a forked child has none of the threads that serve its parent's pool."""
-        self._pool = None
+        self.pool = None
 
     def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:
-        if self._pool is not None:
-            self._pool.shutdown(wait, cancel_futures=cancel_futures)
-        self._pool = None
+        if self.pool is not None:
+            self.pool.shutdown(wait, cancel_futures=cancel_futures)
+        self.forget()
 
 
 def never_runs(cancelled: Future[Any], executor: Executor) -> bool:
@@ -99,9 +95,8 @@ def never_runs(cancelled: Future[Any], executor: Executor) -> bool:
     executor of another kind nobody knows that.
     """
     pool = executor.pool if isinstance(executor, KernelPool) else executor
-    pools = concurrent.futures.ThreadPoolExecutor, concurrent.futures.ProcessPoolExecutor
-    known = (*pools, CallThreads, EngineExecutor)
-    return isinstance(cancelled, DaskCall) or isinstance(pool, known)
+    marking = (futures.ThreadPoolExecutor, futures.ProcessPoolExecutor, CallThreads, EngineExecutor)
+    return isinstance(cancelled, DaskCall) or isinstance(pool, marking)
 
 
 class CallThreads(Executor):
@@ -126,18 +121,15 @@ class CallThreads(Executor):
         return future
 
 
-def _processes() -> Executor:
-    # A front end interrupts the kernel's whole process group. A worker that waits would die of it.
-    return concurrent.futures.ProcessPoolExecutor(initializer=_ignore_interrupts)
-
-
-def _ignore_interrupts() -> None:
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-
-
 _POOLS: dict[str, KernelPool] = {
-    "threads": KernelPool(concurrent.futures.ThreadPoolExecutor),
-    "processes": KernelPool(_processes),
+    "threads": KernelPool(futures.ThreadPoolExecutor),
+    # A front end interrupts the kernel's whole process group. A worker that waits would die of it.
+    "processes": KernelPool(
+        partial(
+            futures.ProcessPoolExecutor,
+            initializer=partial(signal.signal, signal.SIGINT, signal.SIG_IGN),
+        )
+    ),
     "dask": KernelPool(local_dask),
 }
 """The pools of this kernel by name, and those of the schedulers that it is connected to."""
@@ -223,8 +215,28 @@ def worker_of(future: Future[Any]) -> str:
     """Return the worker of a cluster that runs or ran a call; "" where it is not known."""
     if isinstance(future, DaskCall):
         return f"{future.worker} (dask)" if future.worker else ""
-    engine = getattr(future, "engine_id", None)
+    engine = future.on_engine.engine_id if isinstance(future, EngineCall) else None
     return "" if engine is None else f"engine {engine} (ipyparallel)"
+
+
+class EngineCall(Future[Any]):
+    """A call on an engine, which cannot be cancelled.
+
+    A future of ipyparallel can be cancelled while an engine runs its call, and it may be done
+    before it can be marked as running.
+    """
+
+    def __init__(self, on_engine: Any) -> None:
+        super().__init__()
+        self.on_engine = on_engine
+        self.set_running_or_notify_cancel()
+        on_engine.add_done_callback(self._end)
+
+    def _end(self, on_engine: Future[Any]) -> None:
+        if error := on_engine.exception():
+            self.set_exception(error)
+        else:
+            self.set_result(on_engine.result())
 
 
 class EngineExecutor(Executor):
@@ -234,7 +246,4 @@ class EngineExecutor(Executor):
         self._executor = executor
 
     def submit(self, function: Callable[..., Any], /, *args: Any, **named: Any) -> Future[Any]:
-        future = self._executor.submit(function, *args, **named)
-        # Its futures can be cancelled while an engine runs the call, which says nothing.
-        future.set_running_or_notify_cancel()
-        return future
+        return EngineCall(self._executor.submit(function, *args, **named))
