@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Mapping
 from types import MappingProxyType
-from typing import Any, TypeVar
+from typing import Any, NoReturn, TypeVar
 
 from ..core import journal_entries
 from .digests import digest
-from .errors import BrokenJournal, NewerJournal, UnknownEntry
+from .errors import BrokenJournal, NewerJournal, UnknownEntry, UsageError
 from .events import Asked, Decided, Event, Finished, InputNeeded, Replied, Started, to_json
 from .folds import Fold, S
 from .interrupts import Hold
@@ -44,6 +44,13 @@ class Journal:
         self.version = 0
         """The format of the text that it was read from; 0 before formats were counted."""
         self._upgrade = Upgrade()
+
+    def __reduce__(self) -> NoReturn:
+        """Refuse a copy or a pickle: an approval in it would start its call a second time."""
+        raise UsageError(
+            "a session cannot be copied or pickled, for an approved call would run twice: "
+            "session.fork() continues on a branch of its own, session.save(path) writes a copy"
+        )
 
     def write_to(self, write: Write, seal: Seal | None = None) -> None:
         """From now on give new lines to `write` too, its own entries sealed."""
@@ -93,6 +100,9 @@ class Journal:
         Raises UnknownEntry for a parent that is not here, and what a fold raises that
         checks it: then nothing is added.
         """
+        if self.secrets is not None and isinstance(event, Finished):
+            # The tool may have set a variable, and have printed it.
+            self.secrets.refresh()
         if self.secrets is not None and self.secrets.values:
             event, meta = hide_event_secrets(event, self.secrets), self.secrets.hide(meta or {})
         # An interrupt comes before or behind it: memory, disk and cursor have the same entries.

@@ -116,7 +116,10 @@ class ConsumedApprovals:
 
     journal: Journal
     _acted_on: set[str] = field(default_factory=set)
-    _runs: dict[CallRun, Literal["started", "finished"]] = field(default_factory=dict)
+    _runs: dict[tuple[str, str], dict[str, Literal["started", "finished"]]] = field(
+        default_factory=dict
+    )
+    """Of each reply and call, the runs by approval digest."""
     _read: int = 0
 
     def is_unused(self, head: str, call_id: str) -> bool:
@@ -140,10 +143,11 @@ class ConsumedApprovals:
         """Return whether this call of this reply ran with this digest, on whatever branch.
 
         "finished" says that this machine recorded its result; "started" that its result is not
-        known, or not verified.
+        known, or not verified: also of a run with another digest, such as before its tool changed.
         """
         self._catch_up()
-        return self._runs.get((call.asked_call.reply, call.id, bound), "")
+        runs = self._runs.get((call.asked_call.reply, call.id), {})
+        return runs.get(bound) or ("started" if "started" in runs.values() else "")
 
     def _catch_up(self) -> None:
         for entry in self.journal.since(self._read):
@@ -151,12 +155,13 @@ class ConsumedApprovals:
                 case Started(call_id):
                     call = recorded_call(self.journal, entry.id, call_id)
                     self._acted_on.add(call.decision)
-                    self._runs.setdefault((call.reply, call_id, call.approval_digest), "started")
+                    runs = self._runs.setdefault((call.reply, call_id), {})
+                    runs.setdefault(call.approval_digest, "started")
                 case Finished(by="session") if entry.verified and (
                     call_id := ended_call(entry.event)
                 ):
                     call = recorded_call(self.journal, entry.id, call_id)
-                    self._runs[call.reply, call_id, call.approval_digest] = "finished"
+                    self._runs[call.reply, call_id][call.approval_digest] = "finished"
             # Last, so that an entry at which an interrupt came is read again.
             self._read += 1
 

@@ -178,7 +178,7 @@ class Secrets:
 
     def __init__(self, environment: Mapping[str, str] | None = None) -> None:
         self._environment = os.environ if environment is None else environment
-        self._read: Mapping[str, str] = {}
+        self._read: Mapping[Any, Any] = {}
         self._keys: Mapping[str, str] = {}
         self._pattern: re.Pattern[str] | None = None
         self.values: Keys = ()
@@ -187,11 +187,12 @@ class Secrets:
 
     def refresh(self) -> None:
         """Go by what the environment is now."""
-        now = dict(self._environment)
+        # `os.environ` decodes each variable at each look, and this is asked at each call's end.
+        now = dict(getattr(self._environment, "_data", self._environment))
         if now == self._read:
             return
         self._read, known = now, dict[str, str]()
-        for key, secret in recognised(now):
+        for key, secret in recognised(dict(self._environment)):
             for spelled, text in _spelled(key, secret):
                 known.setdefault(text, spelled)
         self._keys = known

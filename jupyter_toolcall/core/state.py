@@ -86,7 +86,7 @@ class State:
     """The digests of the definitions that were sent so far, and ("") of the last system text."""
     usage: Usage = _UNUSED
     said: str = ""
-    """What the model said last."""
+    """The latest text of the model in reply to the latest prompt."""
     aside: State | None = None
     """Beside a question of its own: where the session's own work was left."""
     settled: int = 0

@@ -301,6 +301,7 @@ def _ask(state: State, asked: Asked) -> State:
         turns_since=0,
         reminded=False,
         done=False,
+        said="",
         settled=state.settled + 1,
         calls_before=len(state.order),
     )

@@ -21,7 +21,7 @@ from ..schemes.save_tool import SCALARS
 from ..schemes.scheme import Scheme
 from ..sources.table_sharing import Sharing, sharing_of
 from ..storage.file_system import replace_file
-from ..storage.journal_file import journals_folder
+from ..storage.journal_file import is_written, journals_folder, key_problem, written_journal
 from ..storage.signatures import signer
 from ..storage.value_store import value_store
 from ..tools.answer_types import (
@@ -60,7 +60,7 @@ def open_session(
     outputs: Mapping[str, Described],
     system: str,
     approve: Approve,
-    journal: Journal,
+    journal: Journal | str | Path | None,
     breaks: tuple[str, ...] = (),
     max_turns: int | None = None,
     sharing: Sharing = NOT_CHOSEN,
@@ -69,7 +69,8 @@ def open_session(
 ) -> tuple[SessionContext, Opened]:
     """Return what a session's branches share, and the session's first event.
 
-    `sharing` says what is sent of tables where no toolset in the toolbox does.
+    `journal` is one in memory, or the file of a new one. `sharing` says what is sent of tables
+    where no toolset in the toolbox does.
 
     Raises UsageError and DefinitionError, each naming what to write instead.
     """
@@ -77,6 +78,8 @@ def open_session(
     wanted_outputs = {key: _described(value) for key, value in outputs.items()}
     box = _with_output_types(_with_input_types(_toolbox(toolbox), described), wanted_outputs)
     chosen = _as_xml(scheme_named(scheme)) if native else scheme_named(scheme)
+    is_file = isinstance(journal, str | Path)
+    journal = _new_journal(Path(journal)) if is_file else Journal() if journal is None else journal
     values = SessionValues(journal, box.kinds, box.answers)
     journal.secrets = journal.secrets or Secrets()
     journal.secrets.refresh()
@@ -97,6 +100,8 @@ def open_session(
         executor=_executor(executor, box),
         jobs=checked_jobs(jobs),
     )
+    if is_file:
+        values.value_store, context.unreliable_reason = value_store(), key_problem()
     return context, _without_secrets(opened, context)
 
 
@@ -304,7 +309,11 @@ def save_session(cursor: Cursor, path: str | Path) -> None:
     """
     if not Path(path).resolve().parent.is_dir():
         raise UsageError(f"{path}: there is no folder {Path(path).parent}")
-    replace_file(Path(path), cursor.context.journal.dumps(signer(journals_folder())))
+    journal, path = cursor.context.journal, Path(path)
+    if not is_written(path):
+        replace_file(path, journal.dumps(signer(journals_folder())))
+    elif written_journal(path) is not journal:
+        raise UsageError(f"{path} is the journal of another session; choose another file")
     values = cursor.context.values
     values.value_store = values.value_store or value_store()
     store_results(values, cursor.context.toolbox)
@@ -324,13 +333,7 @@ def load_session(
 
     Raises BrokenJournal, which names the file; UsageError where it has another scheme.
     """
-    text = Path(path).read_text(encoding="utf-8")
-    try:
-        journal = Journal.loads(text, seal=signer(journals_folder()))
-    except BrokenJournal as error:
-        raise type(error)(f"{path}: {error}") from None
-    # The session may have gone on since it was saved.
-    journal.mark_open_calls("copied")
+    journal = written_journal(Path(path)) if is_written(Path(path)) else _saved_journal(Path(path))
     context = reopen_session(
         journal,
         toolbox,
@@ -341,6 +344,26 @@ def load_session(
         where=str(path),
     )
     context.values.value_store = value_store()
+    context.unreliable_reason = key_problem() if is_written(Path(path)) else ""
     context.executor = _executor(executor, context.toolbox)
     context.jobs = checked_jobs(jobs)
     return resume_replay(context, journal.leaves()[-1])
+
+
+def _saved_journal(path: Path) -> Journal:
+    """Return a copy of the journal in a file; the session may have gone on since it was saved."""
+    try:
+        journal = Journal.loads(path.read_text(encoding="utf-8"), seal=signer(journals_folder()))
+    except BrokenJournal as error:
+        raise type(error)(f"{path}: {error}") from None
+    journal.mark_open_calls("copied")
+    return journal
+
+
+def _new_journal(path: Path) -> Journal:
+    """Return a journal that is written to a file as it grows. Raises UsageError if it has one."""
+    is_empty = not path.exists() or path.stat().st_size == 0
+    journal = written_journal(path) if is_empty or is_written(path) else None
+    if journal is None or len(journal):
+        raise UsageError(f"{path} has a session already; Session.load continues it")
+    return journal

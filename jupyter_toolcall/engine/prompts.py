@@ -22,6 +22,7 @@ from ..tools.value_digests import content_digest
 from .calls_by_program import all_answered
 from .cursor import Cursor
 from .decisions import waiting_calls
+from .forks import replay_cursor
 from .named_data import data_of
 from .opening import SCALAR_TYPES, data_output
 from .replay import advance
@@ -50,6 +51,22 @@ def run_step(cursor: Cursor) -> None:
     """Take one step, if it needs no decision."""
     cursor.refresh()
     advance(cursor)
+
+
+def with_values(cursor: Cursor) -> Cursor:
+    """Return a cursor whose values are at hand.
+
+    Those that are gone are computed again by a replay, which runs nothing that must not run twice.
+    """
+    cursor.refresh()
+    values, made = cursor.context.values, cursor.state.objects.values()
+    if all(values.has_value(produced.digest, produced.content) for produced in made):
+        return cursor
+    cursor = replay_cursor(cursor, None)
+    while cursor.replay_queue.next(cursor.state.open) is not None:
+        if advance(cursor) is None:
+            break
+    return cursor
 
 
 def prompt_event(cursor: Cursor, text: str) -> Asked:

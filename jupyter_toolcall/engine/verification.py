@@ -15,6 +15,7 @@ from ..core.journal_entries import Entry
 from ..core.state_fold import state_at
 from ..core.text import visible_text
 from .cursor import Cursor, SessionContext
+from .decisions import waiting_calls
 from .forks import replay_cursor
 from .recorded_results import RecordedResults, server_tools, with_recorded_results
 from .replay import advance
@@ -91,8 +92,17 @@ def verify_cursor(cursor: Cursor) -> Verification:
             pass
     except Absent as error:
         return Verification(calls, str(error))
+    for call in waiting_calls(replayed):
+        if cursor.state.call(call.id).started is not None:
+            return Verification(calls, _WAITS.format(call.step, visible_text(call.tool, 60)))
     difference = _first_divergence(path, replayed.context.journal.path(replayed.head), cursor)
     return Verification(calls, difference, from_record)
+
+
+_WAITS = (
+    "call {}, {} waits for your approval here, so it did not run again; open the session with the "
+    "approve= that it ran with"
+)
 
 
 def _copy(context: SessionContext, path: tuple[Entry, ...]) -> SessionContext:

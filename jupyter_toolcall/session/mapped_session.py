@@ -23,8 +23,9 @@ from ..core.state import AskModel, State
 from ..core.text import visible_text
 from ..engine.cursor import Cursor, SessionContext
 from ..engine.decisions import waiting_calls
-from ..engine.forks import replay_cursor, resume_replay
+from ..engine.forks import resume_replay
 from ..engine.opening import open_session
+from ..engine.prompts import with_values
 from ..engine.replay import advance
 from ..schemes.messages import Model
 from ..storage.journal_file import (
@@ -242,7 +243,7 @@ def continue_session(
 
 def _run(session: Session, stopped: Callable[[], bool]) -> SessionSummary:
     try:
-        begin(session)
+        session.cursor = with_values(session.cursor)
         with Hold() as hold:
             while not stopped():
                 if advance(session.cursor) is None:
@@ -252,23 +253,6 @@ def _run(session: Session, stopped: Callable[[], bool]) -> SessionSummary:
     # A model is somebody's function: what it raises ends this session alone.
     except (Exception, KeyboardInterrupt) as error:
         return summary_at_end(session, error)
-
-
-def begin(session: Session) -> None:
-    """Prepare a session that was opened for its next step.
-
-    Values that are not at hand any more are computed again by a replay, which runs nothing
-    that must not run twice.
-    """
-    cursor = session.cursor
-    cursor.refresh()
-    made = cursor.state.objects.values()
-    if all(cursor.context.values.has_value(produced.digest, produced.content) for produced in made):
-        return
-    session.cursor = cursor = replay_cursor(cursor, None)
-    while cursor.replay_queue.next(cursor.state.open) is not None:
-        if advance(cursor) is None:
-            break
 
 
 def end(session: Session) -> SessionSummary:

@@ -42,6 +42,7 @@ from ..engine.decisions import decision_event
 from ..engine.opening import Described, load_session, open_session, save_session
 from ..schemes.messages import Model, Reply
 from ..schemes.scheme import Scheme
+from ..storage.journal_file import is_written
 from ..tools.executors import AnyExecutor
 from ..tools.toolbox import Toolbox
 from ..view.message_rows import Exchange, exchanges
@@ -69,7 +70,8 @@ class Session:
         system: The beginning of the system prompt.
         approve: Which calls run unasked: "ask", "read-only", "all", "none", a list of
             (glob, verdict) pairs, or a function of a tool and its arguments.
-        journal: Where the events are recorded; None for a new one in memory.
+        journal: A file that the events are written to as they come, before a tool runs and after;
+            `Session.load` continues it, after a kill too. None: they are in memory.
         name: How the session is called where it is shown.
         max_turns: After how many replies to one prompt the session stops; None for no limit.
         breaks: Globs of tools whose calls wait in any case.
@@ -109,7 +111,7 @@ class Session:
         outputs: Mapping[str, Described] | None = None,
         system: str = "",
         approve: Approve = "ask",
-        journal: Journal | None = None,
+        journal: str | Path | Journal | None = None,
         name: str | None = None,
         max_turns: int | None = None,
         breaks: tuple[str, ...] = (),
@@ -125,7 +127,7 @@ class Session:
             outputs=outputs or {},
             system=system,
             approve=approve,
-            journal=Journal() if journal is None else journal,
+            journal=journal,
             breaks=breaks,
             max_turns=max_turns,
             executor=executor,
@@ -544,7 +546,7 @@ class Session:
 
     @property
     def text(self) -> str:
-        """The text of the model's last reply."""
+        """The model's latest text in reply to the latest prompt; "" while there is none."""
         return self.state.said
 
     def __getitem__(self, name: str) -> Any:
@@ -647,9 +649,12 @@ class Session:
         executor: AnyExecutor | None = None,
         jobs: int = 1,
     ) -> Session:
-        """Return the session that `save` wrote, at its newest entry.
+        """Return the session in a file, at its newest entry.
 
-        Values come from this computer, if it has kept them; `replay` computes the others again.
+        A file that `Session(journal=path)` began is written on; in another place, or as a copy, it
+        is read. Of a call that may have run when its process was killed you are asked; values that
+        this computer has not kept are computed again by calls that may be repeated.
+        A file that `save` wrote is read; there, `replay` computes the values again.
 
         Args:
             path: The file.
@@ -662,11 +667,11 @@ class Session:
 
         Raises:
             BrokenJournal: The file does not fit its own digests.
-            UsageError: The file has another scheme.
+            UsageError: The file has another scheme, or another process writes it.
         """
         described = inputs or {}
         cursor = load_session(path, toolbox, model, scheme, described, approve, executor, jobs)
-        return Session.here(cursor, "")
+        return Session.here(prompts.with_values(cursor) if is_written(Path(path)) else cursor, "")
 
     def shown(self) -> Session:
         """Return this session as one that is on show: displaying it shows nothing more."""

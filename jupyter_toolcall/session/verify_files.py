@@ -59,7 +59,7 @@ class Verified:
         return self.divergence or self.said
 
 
-def verify(path: Path, allow: bool = False) -> Verified:
+def verify(path: str | Path, allow: bool = False) -> Verified:
     """Run a notebook again, offline, and compare it with what it records.
 
     The tools run for real, with your rights; the replies are the recorded ones. Of a journal
@@ -75,10 +75,10 @@ def verify(path: Path, allow: bool = False) -> Verified:
         cannot be read, or whose cells fail, differs too.
 
     Example:
-        >>> from pathlib import Path
-        >>> str(verify(Path("missing.ipynb")))
+        >>> str(verify("missing.ipynb"))
         'No such file or directory'
     """
+    path = Path(path)
     try:
         with damage_refused():
             return _journal(path) if path.suffix == ".jsonl" else _notebook(path, allow)

@@ -13,16 +13,18 @@ import functools
 import itertools
 import os
 import re
+import warnings
+import weakref
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import unquote
 
 from ..core.digests import digest
-from ..core.errors import ToolcallError, UnreadableJournal
+from ..core.errors import ToolcallError, UnreadableJournal, UsageError
 from ..core.events import Replied
 from ..core.journal import Journal
-from ..core.journal_entries import HEADER, VERSION, Entry, Seal
+from ..core.journal_entries import HEADER, VERSION, Entry, Seal, line
 from ..core.older_versions import OLDER
 from .file_system import DISK, File, Files, Writer, append, write_error_texts
 from .signatures import key_refusal, signer
@@ -74,6 +76,8 @@ class JournalLocation:
     path: Path
     seal: Seal | None
     files: Files
+    header: str = HEADER
+    """The first line of a new file."""
 
 
 def journals_folder() -> Path:
@@ -130,6 +134,45 @@ def open_journal(
     with `fresh`: then a new session begins in memory.
     """
     return _handle(JournalLocation(path, seal, files), fresh=fresh)
+
+
+_written: weakref.WeakValueDictionary[Path, Journal] = weakref.WeakValueDictionary()
+"""The journals that this process writes into files of the user's choice."""
+
+
+def written_journal(path: Path) -> Journal:
+    """Return the journal that this process writes into a file of the user's choice.
+
+    The file is closed when no session of the journal is left in this process. Raises UsageError
+    where the file cannot be written or another process writes it, and as `open_journal`.
+    """
+    path = path.resolve()
+    journal = _written.get(path)
+    if journal is None:
+        location = JournalLocation(path, signer(journals_folder()), DISK, _header(path))
+        handle = _handle(location)
+        if handle.again is not None:
+            held = handle.doubt == HELD_ELSEWHERE
+            raise UsageError(f"{path}: {'another process writes it' if held else handle.doubt}")
+        if handle.note:
+            warnings.warn(f"{path}: {handle.note}", stacklevel=2)
+        _written[path] = journal = handle.journal
+        weakref.finalize(journal, handle.close)
+    return journal
+
+
+def is_written(path: Path) -> bool:
+    """Return whether a file is one that `written_journal` began, under the path it has now.
+
+    A copy of such a file, or one that was moved, is none: two sessions could go on from it.
+    """
+    with contextlib.suppress(OSError, UnicodeDecodeError), path.open(encoding="utf-8") as file:
+        return file.readline().rstrip("\n") == _header(path.resolve())
+    return False
+
+
+def _header(path: Path) -> str:
+    return line({"journal": VERSION, "file": digest("file", str(path))})
 
 
 def _handle(
@@ -216,8 +259,8 @@ def _locked_handle(
     else:
         aside = location.path.with_suffix(".torn")
         writer = Writer(_mended(location, data, valid, aside), valid)
-    for line in [HEADER] * (valid == 0) + lines:
-        writer(line, "soon")
+    for text in [location.header] * (valid == 0) + lines:
+        writer(text, "soon")
     journal.write_to(writer, seal)
     if b"\n" in data[valid:]:
         # Whole lines are lost, not just a partly written one: a call may have started in them.

@@ -17,6 +17,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import Any
+from weakref import WeakSet
 
 from ..core.interrupts import attempt
 from .value_copies import well_formed
@@ -75,8 +76,14 @@ class PrintedBytes(io.RawIOBase):
 
 _PRINTS: ContextVar[Prints | None] = ContextVar("prints", default=None)
 _lock = threading.RLock()
-_calls = 0
-"""How many calls, or groups of calls, have the proxies in place now."""
+
+
+class RunningCalls:
+    """A call, or a group of calls, that has the proxies in place."""
+
+
+_running: WeakSet[RunningCalls] = WeakSet()
+"""One that an interrupt tore from its end is gone with its frame, and holds no proxy in place."""
 
 
 class StreamProxy:
@@ -125,7 +132,7 @@ class StreamProxy:
     def _elsewhere(self) -> Any:
         """Return the stream of what no call prints."""
         with _lock:
-            if not _calls and vars(sys).get(self._name) is self:
+            if not _running and vars(sys).get(self._name) is self:
                 setattr(sys, self._name, self._stream)
         return self._stream
 
@@ -157,26 +164,25 @@ def stream_proxies() -> Iterator[None]:
     the end: it is held, or the thread is not the main one.
     """
     before = {name: _stream(vars(sys).get(name)) for name in STREAMS}
-    _enter()
+    calls = RunningCalls()
+    _enter(calls)
     try:
         yield
     finally:
-        _leave(before)
+        _leave(calls, before)
 
 
-def _enter() -> None:
-    global _calls
+def _enter(calls: RunningCalls) -> None:
     with _lock:
-        _calls += 1
+        _running.add(calls)
         vars(sys).update({name: _proxy(name, vars(sys).get(name)) for name in STREAMS})
 
 
-def _leave(before: Mapping[str, Any]) -> None:
-    global _calls
+def _leave(calls: RunningCalls, before: Mapping[str, Any]) -> None:
     with _lock:
-        _calls -= 1
+        _running.discard(calls)
         streams = {name: _stream_to_keep(name, before[name]) for name in STREAMS}
-        wanted = _proxy if _calls else (lambda name, stream: _stream(stream))
+        wanted = _proxy if _running else (lambda name, stream: _stream(stream))
         vars(sys).update({name: wanted(name, stream) for name, stream in streams.items()})
 
 
@@ -217,8 +223,9 @@ def _stream(stream: Any) -> Any:
 
 def _forget() -> None:
     """Put the streams back in a forked child: its prints belong to no call of its parent."""
-    global _calls, _lock
-    _calls, _lock = 0, threading.RLock()
+    global _lock
+    _lock = threading.RLock()
+    _running.clear()
     _PRINTS.set(None)
     vars(sys).update({name: _stream(vars(sys).get(name)) for name in STREAMS})
 
