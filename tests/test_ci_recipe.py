@@ -16,7 +16,6 @@ import pytest
 
 from jupyter_toolcall.core.events import from_json
 from jupyter_toolcall.core.journal_entries import name
-from jupyter_toolcall.core.older_versions import Upgrade
 from jupyter_toolcall.storage.notebook_files import MIME, check_session, execute, with_parsed_rows
 
 RECIPE = (Path(__file__).parent.parent / "docs" / "ci.md").read_text(encoding="utf-8")
@@ -91,7 +90,7 @@ def other_result_with_new_digests(saved: dict[str, Any]) -> None:
     for parent, event, *_ in part["events"]:
         ids.append(name(part["parent"] if parent < 0 else ids[parent], from_json(event)))
     part["head"] = ids[-1]
-    check_session(saved, Upgrade())
+    check_session(saved)
 
 
 def test_the_recipe_passes_on_a_notebook_that_comes_out_as_it_was_recorded(project: Path) -> None:

@@ -113,8 +113,8 @@ class AskedCall:
     """Whether the model asked for it by results that read otherwise now."""
     history: str = ""
     """Why it may have run already, where this machine cannot tell: its reply was "copied" with
-    calls that had no result, lines behind it were "damaged", an "older" version recorded it, it
-    is "unverified" here, or a person "kept" its recorded result."""
+    calls that had no result, lines behind it were "damaged", it is "unverified" here, or a person
+    "kept" its recorded result."""
     reply: str = ""
     """The entry of the reply that asked for it; the first one where a replay repeated it."""
     secrets: tuple[str, ...] = ()
@@ -276,15 +276,14 @@ class CallRecord:
     def keys(self) -> tuple[str, ...]:
         """The keys of the markers in these arguments that stand for values.
 
-        Raises MissingSecret where another machine, or an older version, recorded them: a
-        marker of theirs would get a value of this environment.
+        Raises MissingSecret where another machine recorded them: a marker of its would get a value
+        of this environment.
         """
         decided = self.decided if self.decided and self.decided.arguments is not None else None
         keys = self.asked_call.secrets if decided is None else decided.secrets
         if keys and (self.foreign if decided is None else not self.verified):
-            who = "an older version" if self.history == "older" else "another computer"
             raise MissingSecret(
-                f"This call holds {{secret:{keys[0]}}}, which {who} recorded. Edit the "
+                f"This call holds {{secret:{keys[0]}}}, which another computer recorded. Edit the "
                 "call and write the value."
             )
         return keys

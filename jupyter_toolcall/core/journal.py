@@ -8,12 +8,11 @@ from typing import Any, NoReturn, TypeVar
 
 from ..core import journal_entries
 from .digests import digest
-from .errors import BrokenJournal, NewerJournal, UnknownEntry, UsageError
+from .errors import BrokenJournal, UnknownEntry, UnknownFormat, UsageError
 from .events import Asked, Decided, Event, Finished, InputNeeded, Replied, Started, to_json
 from .folds import Fold, S
 from .interrupts import Hold
-from .journal_entries import BROKEN, HEADER, VERSION, Entry, Label, Seal, When, name_by_json
-from .older_versions import Upgrade
+from .journal_entries import BROKEN, HEADER, Entry, Label, Seal, When, name_by_json
 from .recorded_data import RecordedMapping, copied
 from .secrets import Secrets, hide_event_secrets
 
@@ -41,9 +40,6 @@ class Journal:
         self._labels: dict[str, Label] = {}
         self.secrets: Secrets | None = None
         """What is hidden in all that is added from now on; None where a file is only read."""
-        self.version = 0
-        """The format of the text that it was read from; 0 before formats were counted."""
-        self._upgrade = Upgrade()
 
     def __reduce__(self) -> NoReturn:
         """Refuse a copy or a pickle: an approval in it would start its call a second time."""
@@ -343,8 +339,8 @@ class Journal:
         """Read a journal back.
 
         An entry is this machine's own where its seal is the one that `seal` returns; without
-        that none is, and nothing of an older version is. Raises BrokenJournal, naming the line,
-        where a line does not fit its sum or digest, or a newer version wrote it.
+        that none is. Raises BrokenJournal, naming the line, where a line does not fit its sum or
+        digest, or another version wrote it.
         """
         journal, bad = cls.salvage(text, seal)
         if bad:
@@ -361,13 +357,13 @@ class Journal:
     def salvage(cls, text: str, seal: Seal | None = None) -> tuple[Journal, str]:
         """Return the longest valid prefix of a journal, and the text that is left.
 
-        Raises NewerJournal where a newer version wrote it.
+        Raises UnknownFormat where another version wrote it.
         """
         journal, at = cls(), 0
         while (end := text.find("\n", at)) >= 0:
             try:
                 journal._read(text[at:end], seal)
-            except NewerJournal:
+            except UnknownFormat:
                 raise
             except (*BROKEN, UnknownEntry):
                 break
@@ -375,18 +371,14 @@ class Journal:
         return journal, text[at:]
 
     def _read(self, line: str, seal: Seal | None) -> None:
-        data, sealed = journal_entries.read(line, self.version, seal, self._above)
-        older = self.version < VERSION
+        data, sealed = journal_entries.read(line, seal, self._above)
         if "journal" in data:
-            self.version = data["journal"]
-        elif "text" in data:
+            return
+        if "text" in data:
             if self.remember(data["value"]) != data["text"]:
                 raise BrokenJournal("a text does not fit its digest")
         elif "branch" in data:
-            begins = self._upgrade.id(data["branch"]) if older else data["branch"]
-            self.label(begins or "", journal_entries.label(data))
-        elif older:
-            self._read_older(self._upgrade.entry(data, self.version, sealed), sealed)
+            self.label(data["branch"], journal_entries.label(data))
         else:
             self._read_entry(journal_entries.entry(data, sealed))
             self._above = data["id"]
@@ -400,12 +392,3 @@ class Journal:
         elif entry.verified and not (known.verified and known.meta == entry.meta):
             # What is said a second time is what was said last.
             self._adopt(known, entry.meta)
-
-    def _read_older(self, entry: Entry, sealed: bool) -> None:
-        """Add an entry of an older version; a seal says that it was written a second time."""
-        if entry.id not in self._entries:
-            self._add(entry)
-        elif sealed:
-            self._fold_again(entry.id)
-            self._entries[entry.id] = entry
-            self._order.append(entry)

@@ -14,15 +14,14 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from .digests import digest, encode
-from .errors import BrokenJournal, NewerJournal
+from .errors import BrokenJournal, UnknownFormat
 from .events import Decided, Event, Finished, Replied, Started, from_json, to_json
 from .recorded_data import recorded
 
 VERSION = 2
 """The version of the format, in journals on disk and in all that holds a journal's entries.
 
-1: lines have sums and seals. 2: what made an object is data with fields, and a seal is of the
-version too. `older_versions` says what is done with lines of an older version.
+Nothing of another version is read.
 """
 Seal = Callable[[str], str]
 """Returns for a text what only this user's machine can return."""
@@ -119,48 +118,45 @@ def line(data: Mapping[str, Any], seal: Seal | None = None, above: str | None = 
     """
     text = encode(data)
     # The seal is that of the whole line: nobody can give it another parent.
-    sealed = f',"seal":"{seal(_sealed_text(text, VERSION))}"' if seal is not None else ""
+    sealed = f',"seal":"{seal(_sealed_text(text))}"' if seal is not None else ""
     if above is not None and data.get("parent") == above:
         text = text.replace(f',"parent":"{above}"', "", 1)
     text = f"{text[:-1]}{sealed}}}"
     return f'{text[:-1]},"sum":"{_sum(text)}"}}'
 
 
-def read(
-    text: str, version: int, seal: Seal | None, above: str | None = None
-) -> tuple[Mapping[str, Any], bool]:
+def read(text: str, seal: Seal | None, above: str | None = None) -> tuple[Mapping[str, Any], bool]:
     """Return what a line says, and whether this machine sealed it.
 
-    `version` is that of the lines so far; before formats were counted (version 0) there were no
-    sums. `above` is the entry of the line before, which is the parent where the line names none.
-    Raises one of BROKEN for a damaged line, NewerJournal for the first line of a newer format.
+    `above` is the entry of the line before, which is the parent where the line names none.
+    Raises one of BROKEN for a damaged line, UnknownFormat for the first line of another format.
     """
     match = _SUM.fullmatch(text, max(len(text) - 18, 0))
-    if match is not None:
-        text = f"{text[: match.start()]}}}"
-        if _sum(text) != match[1]:
-            raise BrokenJournal("a line does not fit its sum")
-    elif version > 0:
+    if match is None:
+        # Format 0 had no sums.
+        demand_format(0 if "event" in json.loads(text) else VERSION)
         raise BrokenJournal("a line has no sum")
+    text = f"{text[: match.start()]}}}"
+    if _sum(text) != match[1]:
+        raise BrokenJournal("a line does not fit its sum")
     if above is not None and (bare := _NO_PARENT.match(text)) is not None:
         text = f'{bare[0]},"parent":"{above}"{text[bare.end() :]}'
-    text, sealed = _unsealed(text, version, seal)
+    text, sealed = _unsealed(text, seal)
     data = json.loads(text)
-    if match is None and ("sum" in data or "journal" in data):
-        raise BrokenJournal("a line's sum was changed")
     if "journal" in data:
-        refuse_newer(data["journal"])
+        demand_format(data["journal"])
     return data, sealed
 
 
-def refuse_newer(version: Any) -> None:
-    """Raise NewerJournal for a version that is not known here, BrokenJournal for none at all."""
+def demand_format(version: Any) -> None:
+    """Raise UnknownFormat for another version than today's, BrokenJournal for none at all."""
     if type(version) is not int or version < 0:
         raise BrokenJournal("the version of the journal is no number")
-    if version > VERSION:
-        raise NewerJournal(
-            f"the journal was written by a newer version of jupyter-toolcall (format "
-            f"{version}, and this one reads {VERSION}); update it to read this"
+    if version != VERSION:
+        remedy = "update it" if version > VERSION else "use an older one"
+        raise UnknownFormat(
+            f"the journal has format {version}, and this version of jupyter-toolcall reads format "
+            f"{VERSION} alone; {remedy} to read this"
         )
 
 
@@ -180,22 +176,18 @@ def label(data: Mapping[str, Any]) -> Label:
     return Label(str(data.get("name", "")), bool(data.get("hidden")))
 
 
-def _unsealed(text: str, version: int, seal: Seal | None) -> tuple[str, bool]:
+def _unsealed(text: str, seal: Seal | None) -> tuple[str, bool]:
     """Return a line without its seal, and whether that is this machine's for this version."""
     match = _SEAL.fullmatch(text, max(len(text) - 43, 0))
     if match is None:
         return text, False
     text = f"{text[: match.start()]}}}"
-    return text, seal is not None and seal(_sealed_text(text, version)) == match[1]
+    return text, seal is not None and seal(_sealed_text(text)) == match[1]
 
 
-def _sealed_text(text: str, version: int) -> str:
-    """Return what the seal of a line is of.
-
-    Since version 2 that is the version too: else a line of an older version, below a first
-    line that was changed, would be verified as one of today and allow what it says.
-    """
-    return text if version < 2 else f"{version} {text}"
+def _sealed_text(text: str) -> str:
+    """Return what the seal of a line is of: its format too, so that none passes for another."""
+    return f"{VERSION} {text}"
 
 
 def _sum(text: str) -> str:

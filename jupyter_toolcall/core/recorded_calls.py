@@ -155,15 +155,19 @@ class ConsumedApprovals:
                 case Started(call_id):
                     call = recorded_call(self.journal, entry.id, call_id)
                     self._acted_on.add(call.decision)
-                    runs = self._runs.setdefault((call.reply, call_id), {})
-                    runs.setdefault(call.approval_digest, "started")
+                    self._runs_of(call, call_id).setdefault(call.approval_digest, "started")
                 case Finished(by="session") if entry.verified and (
                     call_id := ended_call(entry.event)
                 ):
                     call = recorded_call(self.journal, entry.id, call_id)
-                    self._runs[call.reply, call_id][call.approval_digest] = "finished"
+                    self._runs_of(call, call_id)[call.approval_digest] = "finished"
             # Last, so that an entry at which an interrupt came is read again.
             self._read += 1
+
+    def _runs_of(
+        self, call: RecordedCall, call_id: str
+    ) -> dict[str, Literal["started", "finished"]]:
+        return self._runs.setdefault((call.reply, call_id), {})
 
 
 def start_count(journal: Journal, head: str, call_id: str) -> int:

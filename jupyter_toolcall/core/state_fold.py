@@ -43,7 +43,6 @@ from .input_round import InputRound
 from .journal import Journal
 from .journal_entries import Entry
 from .json_data import at_path
-from .older_versions import OLDER
 from .recorded_data import RecordedMapping
 from .state import START, State
 
@@ -363,7 +362,7 @@ def _with_calls(
 def _history(entry: Entry) -> str:
     """Return why the calls of a reply may have run already (`AskedCall.history`)."""
     why = entry.meta.get("may_have_run", "kept" if "kept" in entry.meta else "")
-    return str(why) if entry.verified or why == OLDER else "unverified"
+    return str(why) if entry.verified else "unverified"
 
 
 def _tokens(usage: Usage | None) -> int:

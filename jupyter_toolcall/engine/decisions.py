@@ -286,8 +286,7 @@ def keep_result(cursor: Cursor, call_id: str, approval_digest: str | None, follo
     entries = cursor.replay_queue.entries[cursor.replay_queue.position :]
     kept = [entry for entry in entries if following or call_id_of(entry.event) == call_id]
     if any(_has_foreign_secrets(entry) for entry in kept):
-        origin = "an older version" if call.history == "older" else "another computer"
-        raise NotYourTurn(f"call {call_id} holds secrets of {origin}: edit it or reject it")
+        raise NotYourTurn(f"call {call_id} holds secrets of another computer: edit it or reject it")
     if following and entries[0].parent == cursor.head:
         ended = {ended_call(entry.event) for entry in entries} - {""}
         # What has no result is not kept: that would let a policy, or an approval, run it.

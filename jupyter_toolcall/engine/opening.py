@@ -78,11 +78,10 @@ def open_session(
     wanted_outputs = {key: _described(value) for key, value in outputs.items()}
     box = _with_output_types(_with_input_types(_toolbox(toolbox), described), wanted_outputs)
     chosen = _as_xml(scheme_named(scheme)) if native else scheme_named(scheme)
-    is_file = isinstance(journal, str | Path)
-    journal = _new_journal(Path(journal)) if is_file else Journal() if journal is None else journal
-    values = SessionValues(journal, box.kinds, box.answers)
-    journal.secrets = journal.secrets or Secrets()
-    journal.secrets.refresh()
+    recorded = journal if isinstance(journal, Journal) else _new_journal(journal)
+    values = SessionValues(recorded, box.kinds, box.answers)
+    recorded.secrets = recorded.secrets or Secrets()
+    recorded.secrets.refresh()
     opened = Opened(
         chosen.name,
         tuple(_input(key, *pair, values) for key, pair in described.items()),
@@ -93,14 +92,14 @@ def open_session(
     _no_clash(box, opened, chosen)
     _can_be_called(box, opened)
     context = SessionContext(
-        *(journal, box, chosen, values, model_named(model), approval_policy(approve, breaks)),
+        *(recorded, box, chosen, values, model_named(model), approval_policy(approve, breaks)),
         max_turns=max_turns,
         current_inputs=dict(opened.inputs),
         sharing=sharing_of(box, sharing),
         executor=_executor(executor, box),
         jobs=checked_jobs(jobs),
     )
-    if is_file:
+    if isinstance(journal, str | Path):
         values.value_store, context.unreliable_reason = value_store(), key_problem()
     return context, _without_secrets(opened, context)
 
@@ -360,8 +359,14 @@ def _saved_journal(path: Path) -> Journal:
     return journal
 
 
-def _new_journal(path: Path) -> Journal:
-    """Return a journal that is written to a file as it grows. Raises UsageError if it has one."""
+def _new_journal(file: str | Path | None) -> Journal:
+    """Return an empty journal, in memory or written to a file as it grows.
+
+    Raises UsageError for a file that has a session.
+    """
+    if file is None:
+        return Journal()
+    path = Path(file)
     is_empty = not path.exists() or path.stat().st_size == 0
     journal = written_journal(path) if is_empty or is_written(path) else None
     if journal is None or len(journal):

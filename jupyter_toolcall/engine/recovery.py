@@ -43,8 +43,6 @@ def reason(context: SessionContext, call: CallRecord) -> str:
             return t("You kept its recorded result, and the value is not at hand any more.")
         case "damaged":
             return t("It may have run: the lines of the journal behind it were damaged.")
-        case "older":
-            return t("It was recorded by an older version of jupyter-toolcall, and may have run.")
     explanation = t("it was recorded on another computer, or its record was changed")
     if not call.history:
         explanation = t("it started before, and its result is not recorded here")

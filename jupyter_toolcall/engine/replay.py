@@ -74,9 +74,7 @@ def _change(
     """Return what differs from the call that was approved."""
     code = recorded_tool_code(recorded_call, journal)
     if not verified:
-        older = recorded_call.history == "older"
-        elsewhere = t("it was approved on another machine")
-        return t("it was approved in an older version") if older else elsewhere
+        return t("it was approved on another machine")
     if code is not None and (change := changed_tool_parts(ready.tool, code)):
         return change
     if recorded_call.approval_digest != ready.approval_digest:

@@ -186,7 +186,7 @@ class SessionValues:
 
     def add_instance(self, name: str, subject: Any) -> str:
         """Store a copy of a stateful instance; return the digest of its state."""
-        # With the name as version 1 of the journal had it, so that an older session is found.
+        # Journals on disk have this digest of the name in parentheses.
         input_digest = digest("instance", f"({name})", content_digest(subject))
         self.by_digest[input_digest] = private(subject)[0]
         self.instances[name] = input_digest

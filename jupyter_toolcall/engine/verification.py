@@ -93,7 +93,7 @@ def verify_cursor(cursor: Cursor) -> Verification:
     except Absent as error:
         return Verification(calls, str(error))
     for call in waiting_calls(replayed):
-        if cursor.state.call(call.id).started is not None:
+        if cursor.state.call(call.id).outcome is not None:
             return Verification(calls, _WAITS.format(call.step, visible_text(call.tool, 60)))
     difference = _first_divergence(path, replayed.context.journal.path(replayed.head), cursor)
     return Verification(calls, difference, from_record)

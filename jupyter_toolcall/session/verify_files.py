@@ -16,7 +16,6 @@ from typing import Any
 from ..core.errors import BrokenJournal, ToolcallError, Unfinished
 from ..core.events import Replied, from_json
 from ..core.journal import Journal
-from ..core.journal_entries import VERSION
 from ..core.state_fold import state_at
 from ..core.text import visible_text
 from ..engine.replay_queue import call_id_of
@@ -111,8 +110,7 @@ def _journal(path: Path) -> Verified:
         return Verified("it holds no session")
     calls = len({call for state in states for call in state.order})
     content = f"{_many(len(journal), 'entry', 'entries')}, {_many(calls, 'call', 'calls')}"
-    older = f" (of format {journal.version})" if journal.version < VERSION else ""
-    return Verified(f"{content} follow one another{older}; a journal holds no tools, so none ran")
+    return Verified(f"{content} follow one another; a journal holds no tools, so none ran")
 
 
 # -- notebooks ------------------------------------------------------------------------------

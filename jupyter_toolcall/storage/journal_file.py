@@ -2,15 +2,12 @@
 
 A kernel that cannot write only reads: entries on disk allow nothing there, since the writer may
 act on them. It may become the writer later, and then writes what it has.
-
-The file of an older version is kept beside as it was; its session continues in a new file.
 """
 
 from __future__ import annotations
 
 import contextlib
 import functools
-import itertools
 import os
 import re
 import warnings
@@ -25,7 +22,6 @@ from ..core.errors import ToolcallError, UnreadableJournal, UsageError
 from ..core.events import Replied
 from ..core.journal import Journal
 from ..core.journal_entries import HEADER, VERSION, Entry, Seal, line
-from ..core.older_versions import OLDER
 from .file_system import DISK, File, Files, Writer, append, write_error_texts
 from .signatures import key_refusal, signer
 
@@ -39,10 +35,6 @@ ELSEWHERE = (
     "when that one has closed, the next cell here writes it."
 )
 HELD_ELSEWHERE = "another kernel writes this session. Shut that kernel down and run this cell again"
-HISTORY = (
-    "An older version of jupyter-toolcall recorded this session: it is shown as history, and you "
-    "are asked before a recorded call runs again."
-)
 REGAINED = "This session is on disk again, with all that happened here."
 UNSEALED = (
     "The key that tells this machine's journals can't be read or made, so what happens here "
@@ -113,7 +105,6 @@ def _percent(char: str) -> str:
 def journal_names(notebook: str) -> tuple[str, ...]:
     """Return the names of a notebook's sessions that are on disk; "" is the unnamed one."""
     stems = sorted(path.stem for path in journal_file(notebook, "").parent.glob("*.jsonl"))
-    # The file of an older version (`a.v1.jsonl`) is no session of its own.
     return tuple("" if stem == UNNAMED else unquote(stem) for stem in stems if "." not in stem)
 
 
@@ -229,7 +220,7 @@ def _unreadable(error: OSError | ToolcallError) -> str:
 def _handle_of_writer(location: JournalLocation, known: Journal | None) -> JournalHandle | None:
     """Return the journal with this kernel as its writer; None if another kernel writes it.
 
-    Raises OSError, NewerJournal, and what joining the file with `known` raises.
+    Raises OSError, UnknownFormat, and what joining the file with `known` raises.
     """
     _make_folders(location.path.parent, location.files)
     _close_to_others(location.path.parent)
@@ -252,13 +243,8 @@ def _locked_handle(
     if known is not None:
         known.join(on_disk)
         journal, lines = known, list(known.lines(seal, on_disk))
-    older = valid > 0 and on_disk.version < VERSION
-    if older:
-        aside = _keep_older(location, data, on_disk.version)
-        writer, lines = _converted(location, journal), []
-    else:
-        aside = location.path.with_suffix(".torn")
-        writer = Writer(_mended(location, data, valid, aside), valid)
+    aside = location.path.with_suffix(".torn")
+    writer = Writer(_mended(location, data, valid, aside), valid)
     for text in [location.header] * (valid == 0) + lines:
         writer(text, "soon")
     journal.write_to(writer, seal)
@@ -267,7 +253,6 @@ def _locked_handle(
         journal.mark_open_calls("damaged")
     doubt = _unverified(seal) if any(map(_asks_unverified, on_disk)) else ""
     notes = {
-        f"{HISTORY} The file as it was is kept in {aside}.": older,
         _damage(on_disk, aside): valid < len(data),
         REGAINED: known is not None,
         key_refusal(journals_folder()) or UNSEALED: seal is None,
@@ -282,50 +267,10 @@ def _locked_handle(
     return JournalHandle(journal, note, close, writer.late, doubt=doubt)
 
 
-def _keep_older(location: JournalLocation, data: bytes, version: int) -> Path:
-    """Keep the file of an older version as it is, under a name of its own, and return its path."""
-    for number in itertools.count(1):
-        again = f"-{number}" if number > 1 else ""
-        path = location.path.with_suffix(f".v{version}{again}.jsonl")
-        known = location.files.read(path)
-        if known is None:
-            _write_whole(location, path, data)
-        if known in (None, data):
-            break
-    return path
-
-
-def _converted(location: JournalLocation, journal: Journal) -> Writer:
-    """Replace the file of an older version by one of today's, and return its writer."""
-    data = journal.dumps(location.seal).encode()
-    _write_whole(location, location.path, data)
-    return Writer(location.files.open(location.path), len(data))
-
-
-def _write_whole(location: JournalLocation, path: Path, data: bytes) -> None:
-    """Write a file, which is there whole or not at all, in place of the one of this name."""
-    new = path.with_name(f".{path.name}.new")
-    file = location.files.open(new)
-    try:
-        # A kernel that was killed here may have left a part of it.
-        file.cut(0)
-        append(file, data)
-        file.sync()
-    except OSError:
-        with contextlib.suppress(OSError):
-            file.cut(0)
-        raise
-    finally:
-        file.close()
-    location.files.rename(new, path)
-    location.files.sync_folder(path.parent)
-
-
 def _asks_unverified(entry: Entry) -> bool:
     """Return whether a reply asks for calls, and it is not known who recorded it."""
-    by_older = entry.meta.get("may_have_run") == OLDER
     calls = isinstance(entry.event, Replied) and bool(entry.event.calls)
-    return calls and not (entry.verified or by_older)
+    return calls and not entry.verified
 
 
 def _unverified(seal: Seal | None) -> str:

@@ -20,9 +20,8 @@ from typing import Any
 from ..core.errors import BrokenJournal, ToolcallError, Unfinished, UsageError
 from ..core.events import Event, Opened, from_json
 from ..core.journal import Journal
-from ..core.journal_entries import BROKEN, VERSION, name, refuse_newer
+from ..core.journal_entries import BROKEN, demand_format, name
 from ..core.json_data import parsed_texts
-from ..core.older_versions import Upgrade, saved_version
 from ..core.text import progress_bar, visible_text
 from ..storage import network_off
 from ..tools.value_copies import well_formed
@@ -156,27 +155,22 @@ def signed_by_jupyter(path: Path) -> bool:
 
 
 def saved_sessions(path: Path) -> tuple[NotebookSession, ...]:
-    """Return the sessions in a file, each checked against its own digests.
-
-    A session of an older version is converted to today's.
-    """
+    """Return the sessions in a file, each checked against its own digests."""
     with damage_refused():
         if path.suffix == ".jsonl":
             journal = Journal.loads(path.read_text(encoding="utf-8"))
             text = f"{len(journal)} entries, {len(journal.leaves())} branches"
-            text += f", of format {journal.version}" if journal.version < VERSION else ""
             return (NotebookSession(str(path), text, {}),)
         return tuple(_sessions(notebook_cells(path)))
 
 
 def _sessions(cells: Sequence[Mapping[str, Any]]) -> Iterator[NotebookSession]:
-    upgrade = Upgrade()
     for number, cell in enumerate(cells, 1):
         outputs = cell.get("outputs", ())
         for output in outputs if isinstance(outputs, list) else ():
             data = output.get("data") if isinstance(output, dict) else None
             if isinstance(data, dict) and MIME in data:
-                saved = check_session(data[MIME], upgrade)
+                saved = check_session(data[MIME])
                 where = f"cell {number}: {_title(_text(cell.get('source', '')))}"
                 yield NotebookSession(where, _text(data.get("text/plain", "")), saved, number)
 
@@ -190,18 +184,17 @@ def _text(text: Any) -> str:
     return text if isinstance(text, str) else "".join(map(str, text))
 
 
-def check_session(data: Mapping[str, Any], upgrade: Upgrade) -> Mapping[str, Any]:
-    """Return a saved session whose journal has the entries of today's version.
+def check_session(data: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return a saved session with its rows and entries as data.
 
-    Raises BrokenJournal if they do not lead to the head that the session names, NewerJournal if a
-    newer version wrote them.
+    Raises BrokenJournal if they do not lead to the head that the session names, UnknownFormat if
+    another version wrote them.
     """
     try:
         data = with_parsed_rows(data)
         part = data["journal"]
-        refuse_newer(saved_version(part))
-        if saved_version(part) < VERSION:
-            return {**data, "journal": upgrade.saved_part(part)}
+        # Format 1 did not name itself here.
+        demand_format(part.get("version", 1))
         ids, head = _ids(part), part["head"]
     except (KeyError, TypeError, IndexError, ValueError, AttributeError) as error:
         raise BrokenJournal(

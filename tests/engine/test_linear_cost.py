@@ -85,7 +85,8 @@ def test_a_panel_adds_the_same_to_a_call_of_a_long_reply() -> None:
         return work(drive.run_to_pause)
 
     watched(10)
-    assert watched(400) / watched(50) < 9
+    # 8 times the calls: 64 times the work would be quadratic.
+    assert watched(400) / watched(50) < 12
 
 
 def test_a_replay_is_linear_too() -> None:

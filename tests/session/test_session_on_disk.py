@@ -1,0 +1,222 @@
+"""`Session(journal=PATH)` writes as it goes, and `Session.load` continues it: no effect twice."""
+
+from __future__ import annotations
+
+import copy
+import gc
+import os
+import pickle
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from jupyter_toolcall import Scripted, Session, Toolbox, tool, verify
+from jupyter_toolcall.core.errors import Absent, UsageError
+from jupyter_toolcall.engine.approval_policy import Approve
+
+SERVICE = '''
+import os, sys
+from jupyter_toolcall import Scripted, Session, Toolbox, tool
+effects, path = sys.argv[1:]
+
+class Order:
+    """An order."""
+
+    def __init__(self, n: int) -> None:
+        self.n = n
+
+def effect(name: str) -> int:
+    with open(effects, "a") as file:
+        print(name, file=file)
+    if name == os.environ.get("DIES_IN"):
+        os._exit(9)
+    return 1
+
+@tool(read_only=True)
+def find(n: int) -> Order:
+    """Find."""
+    return Order(n)
+
+def pay(order: Order) -> int:
+    """Pay."""
+    return effect("pay")
+
+def ship(order: Order) -> int:
+    """Ship."""
+    return effect("ship")
+
+box = Toolbox(find, pay, ship)
+one = {"order": "Order#1"}
+model = Scripted([("find", {"n": 1}), ("pay", one), ("ship", one), "ok"])
+if os.path.exists(path):
+    session = Session.load(path, box, model, approve="all").run()
+else:
+    session = Session(box, model, scheme="flat", approve="all", journal=path).tell("go")
+print(*(call.tool for call in session.pending), session.text)
+'''
+
+
+def service(folder: Path, dies_in: str = "") -> str:
+    """Return what a process prints that opens or continues the session in a folder."""
+    files = [str(folder / "effects"), str(folder / "a.jsonl")]
+    program, environment = (
+        [sys.executable, "-c", SERVICE, *files],
+        {**os.environ, "DIES_IN": dies_in},
+    )
+    ended = subprocess.run(program, env=environment, stdout=subprocess.PIPE, text=True, check=False)
+    return str(ended.stdout).strip()
+
+
+@pytest.mark.parametrize(
+    ("dies_in", "before", "then", "after"),
+    [
+        ("", "ok", "ok", ["pay", "ship"]),
+        ("pay", "", "pay", ["pay"]),
+        ("ship", "", "ship", ["pay", "ship"]),
+    ],
+)
+def test_a_killed_process_leaves_a_session_that_continues_and_no_effect_comes_twice(
+    tmp_path: Path, dies_in: str, before: str, then: str, after: list[str]
+) -> None:
+    assert service(tmp_path, dies_in) == before
+    assert service(tmp_path) == then
+    assert service(tmp_path) == then
+    assert (tmp_path / "effects").read_text().split() == after
+    assert verify(str(tmp_path / "a.jsonl"))
+
+
+class Thing:
+    """An object."""
+
+    def __init__(self, n: int = 0) -> None:
+        self.n = n
+
+
+@tool(read_only=True)
+def make(n: int) -> Thing:
+    """Make."""
+    return Thing(n)
+
+
+def use(thing: Thing) -> int:
+    """Use."""
+    return thing.n
+
+
+BOX = Toolbox(make, use)
+CALLS = [("make", {"n": 3}), ("use", {"thing": "Thing#1"}), "ok"]
+
+
+ASKS: Approve = [("use", "ask"), ("*", "approve")]
+
+
+def begun(path: Path | None = None, approve: Approve = ASKS) -> Session:
+    return Session(BOX, Scripted(CALLS), scheme="flat", approve=approve, journal=path).tell("go")
+
+
+def loaded(path: Path) -> Session:
+    return Session.load(path, BOX, Scripted(CALLS), approve=ASKS)
+
+
+def test_a_loaded_session_has_its_values_and_its_file_has_what_it_does(tmp_path: Path) -> None:
+    path = tmp_path / "a.jsonl"
+    begun(path)
+    session = loaded(path)
+    assert session["Thing#1"].n == 3
+    session.decide(session.pending[0]).run()
+    session.save(path)
+    del session
+    assert [call.result for call in loaded(path).calls] == ["Thing#1", 3]
+    assert loaded(path).text == "ok"
+
+
+@pytest.mark.parametrize("take", [shutil.copy, shutil.move])
+def test_a_copy_of_the_file_is_read_and_asks_about_what_was_approved(
+    tmp_path: Path, take: Callable[[Path, Path], object]
+) -> None:
+    session = begun(tmp_path / "a.jsonl")
+    session.decide(session.pending[0])
+    take(tmp_path / "a.jsonl", tmp_path / "b.jsonl")
+    size = (tmp_path / "b.jsonl").stat().st_size
+    copied = loaded(tmp_path / "b.jsonl")
+    with pytest.raises(Absent, match="replay"):
+        copied.run()
+    copied = copied.replay().run()
+    assert [call.tool for call in copied.pending] == ["use"]
+    assert (tmp_path / "b.jsonl").stat().st_size == size
+    assert session.run().calls[1].result == 3
+
+
+def test_a_file_is_that_of_one_session(tmp_path: Path) -> None:
+    path = tmp_path / "a.jsonl"
+    session = begun(path)
+    with pytest.raises(UsageError, match=r"has a session already; Session\.load continues it"):
+        begun(path)
+    with pytest.raises(UsageError, match="the journal of another session"):
+        begun().save(path)
+    assert loaded(path).journal is session.journal
+    session.save(tmp_path / "b.jsonl")
+    with pytest.raises(UsageError, match="has a session already"):
+        begun(tmp_path / "b.jsonl")
+    code = "import sys; from jupyter_toolcall import *; Session.load(sys.argv[1], Toolbox())"
+    other = subprocess.run(
+        [sys.executable, "-c", code, path], capture_output=True, text=True, check=False
+    )
+    assert "another process writes it" in other.stderr
+
+
+def test_a_damaged_end_is_set_aside_with_a_warning_and_what_it_may_have_had_is_asked_about(
+    tmp_path: Path,
+) -> None:
+    path = tmp_path / "a.jsonl"
+    session = begun(path, "all")
+    assert session.text == "ok"
+    del session
+    # A session is in cycles of references.
+    gc.collect()
+    lines = path.read_text().splitlines(keepends=True)
+    path.write_text("".join(lines[:-3]) + lines[-1].replace("a", "b"))
+    with pytest.warns(UserWarning, match="The journal was damaged"):
+        session = loaded(path)
+    assert [call.tool for call in session.run().pending] == ["use"]
+    del session
+    gc.collect()
+    # Warnings are errors: what was mended is not told again.
+    loaded(path)
+
+
+@pytest.mark.parametrize("take", [copy.deepcopy, pickle.dumps])
+def test_a_session_is_not_copied(take: Callable[[Any], object]) -> None:
+    with pytest.raises(UsageError, match=r"session\.fork\(\)"):
+        take(begun())
+
+
+def test_the_text_is_that_of_the_latest_prompt() -> None:
+    model = Scripted(["one", "", "two", ("make", {"n": 1})])
+    session = Session(BOX, model, scheme="flat")
+    assert [session.tell(str(n)).text for n in range(4)] == ["one", "", "two", ""]
+
+
+def test_a_secret_that_a_tool_sets_and_prints_is_hidden(monkeypatch: pytest.MonkeyPatch) -> None:
+    def load_settings() -> str:
+        """Load."""
+        monkeypatch.setenv("SERVICE_API_KEY", "sk-4f9a7c21d08e4b55a1c3")
+        print(os.environ["SERVICE_API_KEY"])
+        return os.environ["SERVICE_API_KEY"]
+
+    model = Scripted([("load_settings", {}), "ok"])
+    session = Session(Toolbox(load_settings), model, scheme="flat", approve="all").tell("go")
+    assert "sk-4f9a" not in session.journal.dumps()
+    assert "{secret:SERVICE_API_KEY}" in session.journal.dumps()
+
+
+def test_verify_says_of_a_call_that_needs_an_approval_here_that_it_waits(tmp_path: Path) -> None:
+    begun(approve="all").save(tmp_path / "a.jsonl")
+    found = loaded(tmp_path / "a.jsonl").verify()
+    assert str(found).startswith("call 2, use waits for your approval here")
+    assert Session.load(tmp_path / "a.jsonl", BOX, approve="all").verify()
