@@ -174,7 +174,8 @@ class Session:
             jobs: how many sessions run at once. None: 4 in the kernel, where their requests
                 overlap, and twice the workers of an executor.
             name: what the map continues by. Without it the arguments are the name.
-            folder: where the journals are, instead of your data directory.
+            folder: where the journals are, instead of your data directory; those of a map with a
+                name are in a folder of that name in it.
             options: the other arguments of `Session`, the same for all.
 
         Raises UsageError. What goes wrong in a session is in its row; an interrupt stops, and

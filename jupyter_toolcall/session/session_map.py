@@ -377,7 +377,10 @@ def session_map(
     # Whatever is wrong with the arguments is raised here, once.
     _, opened = setup.open(Journal())
     if folder is not None:
-        where = JournalFolder(absolute=os.path.abspath(folder))
+        # A folder may hold several maps, each in a folder of its name.
+        where = JournalFolder(
+            absolute=os.path.abspath(Path(folder, file_stem(name) if name else ""))
+        )
     elif name:
         where = JournalFolder(file_stem(name))
     else:

@@ -165,17 +165,13 @@ def stream_proxies() -> Iterator[None]:
     """
     before = {name: _stream(vars(sys).get(name)) for name in STREAMS}
     calls = RunningCalls()
-    _enter(calls)
+    with _lock:
+        _running.add(calls)
+        vars(sys).update({name: _proxy(name, vars(sys).get(name)) for name in STREAMS})
     try:
         yield
     finally:
         _leave(calls, before)
-
-
-def _enter(calls: RunningCalls) -> None:
-    with _lock:
-        _running.add(calls)
-        vars(sys).update({name: _proxy(name, vars(sys).get(name)) for name in STREAMS})
 
 
 def _leave(calls: RunningCalls, before: Mapping[str, Any]) -> None:
