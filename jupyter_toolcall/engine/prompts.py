@@ -10,7 +10,7 @@ from typing import Any
 from ..core.call_record import SAVE
 from ..core.digests import readable_json
 from ..core.errors import NotYourTurn, Unfinished, UsageError
-from ..core.events import Asked, Event, Made, Opened, Output, Producer
+from ..core.events import Asked, Event, Finished, Interrupted, Made, Opened, Output, Producer
 from ..core.interrupts import Hold
 from ..core.journal_entries import Entry
 from ..core.state import NAME, AskModel, State, kind_in
@@ -35,8 +35,18 @@ def record_prompt(cursor: Cursor, text: str) -> None:
     if not text.strip():
         raise UsageError("the prompt is empty; say what is to be done")
     cursor.context.secrets.refresh()
+    end_interrupted_reply(cursor)
     cursor.write(Asked(well_formed(text)), at=cursor.context.clock())
     cursor.replay_queue = ReplayQueue()
+
+
+def end_interrupted_reply(cursor: Cursor) -> None:
+    """Record that the calls behind an interrupted one did not run: a prompt takes their place."""
+    state = cursor.state
+    if any(state.calls[call_id].status == "interrupted" for call_id in state.latest):
+        for call_id in state.open:
+            if state.calls[call_id].started is None:
+                cursor.write(Finished(call_id, Interrupted(ran=False)))
 
 
 def run_to_pause(cursor: Cursor) -> None:

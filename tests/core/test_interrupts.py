@@ -22,6 +22,7 @@ from jupyter_toolcall.core.events import Finished, Interrupted, Started
 from jupyter_toolcall.core.interrupts import Hold
 from jupyter_toolcall.core.journal import Journal
 from jupyter_toolcall.core.state_fold import state_at
+from jupyter_toolcall.jupyter.cell_prompts import add_prompt
 from jupyter_toolcall.jupyter.cells import Cells
 from jupyter_toolcall.jupyter.subcommands import carry_out
 from jupyter_toolcall.schemes.messages import Reply, Request
@@ -83,6 +84,40 @@ def test_an_interrupted_async_tool_is_cancelled_at_once() -> None:
     assert cancelled.wait(5)
     assert session.calls[0].status == "interrupted"
     assert session.run().text == "done"
+
+
+def ask(session: Session, text: str) -> Session:
+    return session.ask(text)
+
+
+def ask_in_a_cell(session: Session, text: str) -> Session:
+    return add_prompt(session, text, fresh=False)
+
+
+@pytest.mark.parametrize("asks", [ask, ask_in_a_cell])
+def test_a_new_prompt_after_an_interrupt_records_that_the_other_calls_did_not_run(
+    asks: Callable[[Session, str], Session],
+) -> None:
+    ran: list[int] = []
+
+    def stop() -> None:
+        raise KeyboardInterrupt
+
+    def work(n: int) -> int:
+        ran.append(n)
+        return n
+
+    model = Scripted([[("stop", {}), ("work", {"n": 1})], "one", "two"])
+    session = Session(Toolbox(stop, work), model, scheme="flat", approve="all")
+    with pytest.raises(KeyboardInterrupt):
+        asks(session, "go").run()
+    session.checkout(session.branches[-1])
+    session = asks(session, "Something else.").run()
+    assert (session.text, ran) == ("one", [])
+    assert [str(call.outcome) for call in session.calls] == [
+        str(Interrupted()),
+        str(Interrupted(ran=False)),
+    ]
 
 
 def test_an_interrupt_in_the_model_leaves_nothing_behind() -> None:
