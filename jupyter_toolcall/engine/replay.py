@@ -12,15 +12,7 @@ from typing import Any
 
 from ..core.call_record import CallRecord
 from ..core.errors import CallError
-from ..core.events import (
-    Decided,
-    Event,
-    Failed,
-    Finished,
-    Outcome,
-    Replied,
-    Started,
-)
+from ..core.events import Decided, Event, Failed, Finished, Outcome, Replied, Started
 from ..core.interface_text import t
 from ..core.interrupts import Hold
 from ..core.journal import Journal
@@ -53,6 +45,15 @@ def reapproval_reason(queue: ReplayQueue, journal: Journal, ready: PreparedCall)
     recorded_call = state_at(journal, queue.entries[-1].id).calls[ready.call_id]
     change = _change(recorded_call, approval.verified, journal, ready)
     return t("You are asked again: %1.", change)
+
+
+def repeats_approval(cursor: Cursor, ready: PreparedCall) -> bool:
+    """Return whether a person's recorded approval of a call holds for it, and is repeated next."""
+    approval = _recorded_approval(cursor.replay_queue, ready.call_id)
+    if approval is None or ready.call_id in cursor.replay_queue.superseded:
+        return False
+    assert isinstance(approval.event, Decided)
+    return _holds(cursor, approval, approval.event, ready)
 
 
 def _recorded_approval(queue: ReplayQueue, call_id: str) -> Entry | None:

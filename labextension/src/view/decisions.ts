@@ -184,11 +184,7 @@ export function askAgainButton(view: ViewState, turn: number, stale: boolean, ac
   const ask = button(t('Ask the model from here'), {
     disabled: view.ui.commandSent,
     key: 'ask',
-    onclick: () => {
-      acts.send({ type: 'ask', turn });
-      // The call that is asked for next is shown, not the old one.
-      acts.setState({ chosen: null });
-    }
+    onclick: () => acts.send({ type: 'ask', turn })
   });
   ask.title = t('Asks the model again, on a new branch.');
   return ask;
