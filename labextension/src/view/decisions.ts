@@ -279,7 +279,7 @@ export class DecisionPanel {
     if (this._view.isPast)
       return [
         h('div', 'tc-row', ...afterButtons(this._view, call, this._acts)),
-        note(t('To decide, choose Back to now.'))
+        this._view.model.session.pending.length ? note(t('To decide, choose Back to now.')) : null
       ];
     const opened = this._view.ui.form;
     if (open && call.questions.length) return [this._openForm(call, 'input')];

@@ -6,21 +6,11 @@ import { atStep, type PanelActions, type ViewState } from './view_state';
 
 export class ReplyText {
   private readonly _text = h('p');
-  readonly element = h(
-    'div',
-    { class: 'tc-said', role: 'group', label: t('What the model says'), tabindex: 0 },
-    h('span', 'who', t('Model')),
-    this._text
-  );
+  readonly element = h('div', { class: 'tc-said', role: 'group', label: t('What the model says'), tabindex: 0 }, h('span', 'who', t('Model')), this._text);
   private _view!: ViewState;
   private readonly _draw = whenChanged(() => {
     const { session } = this._view.model;
-    this.element.hidden =
-      this._view.isPast ||
-      session.text === '' ||
-      session.phase === 'waiting' ||
-      this._view.ui.tab === 'Messages' ||
-      this._view.ui.tab === 'Compare';
+    this.element.hidden = this._view.isPast || session.text === '' || session.phase === 'waiting' || ['Messages', 'Compare'].includes(this._view.ui.tab);
     this._text.textContent = textBlock(session.text, 6000);
     if (session.phase === 'thinking' && session.text) this.element.scrollTop = this.element.scrollHeight;
   });

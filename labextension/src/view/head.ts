@@ -29,7 +29,7 @@ function statusText({ session }: Model, live = true): string {
 }
 
 /** Whether there is a step: not while the session waits for a decision or a reply. */
-export const canStep = ({ session, calls }: Model): boolean => STEPPABLE_PHASES.includes(session.phase) && (session.phase !== 'finished' || calls.size > 0);
+export const canStep = (model: Model): boolean => STEPPABLE_PHASES.includes(model.session.phase);
 
 /** Takes a step of the session; after the end, shows the next call, or the one before it. */
 export function takeStep(view: ViewState, acts: PanelActions, by: 1 | -1): void {
@@ -52,8 +52,7 @@ function tokensText({ model, isPast: past }: ViewState, turn: number): string {
 
 function metaItems(view: ViewState): Child[] {
   const { session } = view.model;
-  const counts =
-    session.remembered > 0 ? ranText(session.ran, session.remembered) : '';
+  const counts = session.remembered > 0 ? ranText(session.ran, session.remembered) : '';
   const turn = view.isPast ? (view.calls.at(-1)?.turn ?? 0) : ((view.personTurn ?? view.toGuess)?.turn ?? session.turn);
   const parts: [string, string][] = [
     ['opt', oneLine(session.model, 60)],
@@ -94,12 +93,11 @@ export class PanelHead {
     const ended = session.phase === 'finished';
     const { live, isPast, step, lastStep } = this._view;
     this._controls.hidden = !live && !(ended && lastStep);
-    this._back.hidden = !ended || !lastStep;
-    this._step.hidden = ended && !lastStep;
+    this._back.hidden = !ended;
     this._run.hidden = this._stop.hidden = ended;
     this._exportButton.hidden = !ended || !live;
     this._run.disabled = isPast || this._view.ui.commandSent || this._view.toGuess !== null || !canStep(this._view.model);
-    this._step.disabled = !ended && this._run.disabled;
+    this._step.disabled = ended ? lastStep === 0 : this._run.disabled;
     this._back.disabled = step === 0;
     this._stop.disabled = isPast || !STOPPABLE_PHASES.includes(session.phase);
     this._savedBar.hidden = this._view.live || !this._copyText || (!this._saved && ENDED_PHASES.includes(session.phase));
