@@ -48,10 +48,12 @@ def reapproval_reason(queue: ReplayQueue, journal: Journal, ready: PreparedCall)
 
 
 def repeats_approval(cursor: Cursor, ready: PreparedCall) -> bool:
-    """Return whether a person's recorded approval of a call holds for it, and is repeated next."""
-    approval = _recorded_approval(cursor.replay_queue, ready.call_id)
-    if approval is None or ready.call_id in cursor.replay_queue.superseded:
+    """Return whether a replay runs a call without asking: it was approved, or the policy approves."""
+    queue, call = cursor.replay_queue, cursor.state.calls[ready.call_id]
+    if call.id in queue.superseded or queue.recorded_end(call.id) is None:
         return False
+    if (approval := _recorded_approval(queue, call.id)) is None:
+        return cursor.policy_answer(call, ready)[0] == "approve"
     assert isinstance(approval.event, Decided)
     return _holds(cursor, approval, approval.event, ready)
 

@@ -59,8 +59,7 @@ def tour(view: Locator) -> Iterator[str]:
     node(view, "Potato#2").first.click()
     yield "an object"
     press(view, "Replay from here")
-    press(view, "Run")
-    expect_waits(view, 3, "Potato_peel")
+    expect_status(view, "Ready for the next step")
     view.get_by_role("button", name="Branch").click()
     yield "branches"
     view.page.keyboard.press("Escape")

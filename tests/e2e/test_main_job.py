@@ -197,14 +197,12 @@ def test_step_walks_through_a_run_that_has_ended_and_back(page: Page, lab: Place
     for number in range(1, 9):
         press(view, "Step")
         expect_call(number)
-        screenshot(page, f"walk-{number}")
     for number in range(7, 0, -1):
         press(view, "Step back")
         expect_call(number)
     press(view, "Step back")
     expect_status(view, "Before the first call")
     expect(view.get_by_role("button", name="Step back")).to_be_disabled()
-    screenshot(page, "walk-0")
     press(view, "Back to now")
     expect_call(8)
 
