@@ -48,7 +48,7 @@ def reapproval_reason(queue: ReplayQueue, journal: Journal, ready: PreparedCall)
 
 
 def repeats_approval(cursor: Cursor, ready: PreparedCall) -> bool:
-    """Return whether a replay runs a call without asking: it was approved, or the policy approves."""
+    """Return whether a replay runs a call without asking: as approved, or by the policy."""
     queue, call = cursor.replay_queue, cursor.state.calls[ready.call_id]
     if call.id in queue.superseded or queue.recorded_end(call.id) is None:
         return False
