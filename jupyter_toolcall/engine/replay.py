@@ -12,15 +12,7 @@ from typing import Any
 
 from ..core.call_record import CallRecord
 from ..core.errors import CallError
-from ..core.events import (
-    Decided,
-    Event,
-    Failed,
-    Finished,
-    Outcome,
-    Replied,
-    Started,
-)
+from ..core.events import Decided, Event, Failed, Finished, Outcome, Replied, Started
 from ..core.interface_text import t
 from ..core.interrupts import Hold
 from ..core.journal import Journal
@@ -53,6 +45,17 @@ def reapproval_reason(queue: ReplayQueue, journal: Journal, ready: PreparedCall)
     recorded_call = state_at(journal, queue.entries[-1].id).calls[ready.call_id]
     change = _change(recorded_call, approval.verified, journal, ready)
     return t("You are asked again: %1.", change)
+
+
+def repeats_approval(cursor: Cursor, ready: PreparedCall) -> bool:
+    """Return whether a replay runs a call without asking: as approved, or by the policy."""
+    queue, call = cursor.replay_queue, cursor.state.calls[ready.call_id]
+    if call.id in queue.superseded or queue.recorded_end(call.id) is None:
+        return False
+    if (approval := _recorded_approval(queue, call.id)) is None:
+        return cursor.policy_answer(call, ready)[0] == "approve"
+    assert isinstance(approval.event, Decided)
+    return _holds(cursor, approval, approval.event, ready)
 
 
 def _recorded_approval(queue: ReplayQueue, call_id: str) -> Entry | None:

@@ -166,7 +166,7 @@ _HELP: Mapping[str, str] = {
     "20 rows a call; values: any rows",
     "--withhold": "columns of tables whose values are never sent",
     "--break": "calls of these tools wait, whatever --approve says",
-    "--step": "wait before every step",
+    "--step": "wait before every call",
     "--wait": "the cell waits for you (default)",
     "--no-wait": "the cell ends at a pause; the panel continues",
     "--max-turns": "stop after N replies (default 50)",

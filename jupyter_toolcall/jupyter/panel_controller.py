@@ -92,7 +92,7 @@ class PanelController:
         session: The session as it stands; commands and steps replace it.
         send: Sends a notice to every panel.
         model: The name of the model, as it is shown.
-        stepping: Whether it pauses before every step.
+        stepping: Whether it pauses before every call.
     """
 
     session: Session
@@ -120,7 +120,7 @@ class PanelController:
     updates: PanelUpdates = field(init=False)
     rate: UpdateRate = field(init=False)
     _paused: bool = False
-    """Whether the next step waits for Step or Run: after a fork, or a step."""
+    """Whether the next step waits for Step or Run: after a fork, before a replay or a call."""
     _draft: tuple[str, tuple[Written, ...]] = ("", ())
     """The calls that the person has written in the model's place, and at which entry."""
     _replayed_from: int = -1
@@ -189,13 +189,7 @@ class PanelController:
 
         Raises as `run` does.
         """
-        before = self.session.head, self.draft
-        if self.apply_commands():
-            return await self.run(wait=False)
-        if (self.session.head, self.draft) != before:
-            pause = self._pause()
-            self.publish("finished") if pause == "done" else self._publish_pause(pause)
-        return self.session
+        return await self.run(wait=False) if self.apply_commands() else self.session
 
     def _step(self, publish: bool) -> Pause:
         """Take a step; return what the session needs before it can take one.
@@ -209,21 +203,27 @@ class PanelController:
             match cursor.next_step:
                 case AskModel() if not isinstance(cursor.context.model, Person):
                     self.publish("thinking")
-                case RunCall() if cursor.replay_queue.next() is None and not self.stepping:
+                case RunCall() if cursor.replay_queue.next() is None:
                     # It is published when its tool runs.
                     pass
-                case _ if publish or self.stepping:
+                case _ if publish:
                     self.publish("running")
             context = cursor.context
             publishes = self._publishes_execution(cursor)
             context.hooks = (*context.hooks, publishes)
             try:
                 if advance(cursor) is not None:
-                    self._paused = self.stepping
+                    self._paused = self._pauses_here()
                     return ""
             finally:
                 context.hooks = tuple(hook for hook in context.hooks if hook is not publishes)
         return self._pause()
+
+    def _pauses_here(self) -> bool:
+        """Return whether it runs in steps, and the next step is a call that nobody decided on."""
+        # One step takes a call from there to its end, and what follows it up to the next call.
+        step = self.session.cursor.next_step
+        return self.stepping and isinstance(step, RunCall) and step.call.status == "proposed"
 
     def _pause(self) -> Pause:
         """Return what the session needs before its next step.
@@ -231,6 +231,9 @@ class PanelController:
         Raises Unfinished where it needs nobody, and still can't take a step.
         """
         cursor = self.session.cursor
+        if self._paused and cursor.replay_queue.next(cursor.state.open) is not None:
+            # What waits may have been decided: the replay repeats that first.
+            return "step"
         if waiting_calls(cursor):
             return "decision"
         is_over = isinstance(cursor.next_step, AskPerson) and cursor.replay_queue.next() is None
@@ -339,17 +342,18 @@ class PanelController:
             case contract.Draft(send=send, text=text):
                 self._keep_draft(command)
                 if send:
-                    self.session = apply_command(self.session, contract.Say(text, self.draft))
-                    return True
+                    return self._apply_other(contract.Say(text, self.draft))
+                self._publish_again()
             case contract.NameBranch() | contract.HideBranch():
                 self.session = apply_command(self.session, command)
                 self._publish_again()
-            case contract.Fork() | contract.Checkout():
+            case contract.Fork() | contract.Checkout() | contract.Replay():
                 self.session, self._paused = apply_command(self.session, command), True
-            case contract.Say(text, calls):
-                command = contract.Say(text, self._revealed(calls))
-                self.session = apply_command(self.session, command)
+                is_replay = isinstance(command, contract.Replay)
+                self._replayed_from = len(self.session.journal) if is_replay else -1
                 return True
+            case contract.Say(text, calls):
+                return self._apply_other(contract.Say(text, self._revealed(calls)))
             case _:
                 return self._apply_other(command)
         return False
@@ -363,9 +367,8 @@ class PanelController:
                     return True
                 self._publish_again()
                 return False
-        if isinstance(command, contract.Replay):
-            self._replayed_from = len(self.session.journal)
         self.session = apply_command(self.session, command)
+        self._paused = self._pauses_here()
         return True
 
     @property

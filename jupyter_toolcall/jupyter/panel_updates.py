@@ -224,7 +224,7 @@ def session_row(
     """Return the row of the session itself; `draft` are calls written in the model's place."""
     cursor = session.cursor
     state, context = cursor.state, cursor.context
-    pending = () if phase in ("thinking", "running") else waiting_calls(cursor)
+    pending = () if phase in ("thinking", "running", "ready") else waiting_calls(cursor)
     branch_view = BranchView(cursor, state)
     reply = state.last if phase != "thinking" else None
     text = ""

@@ -24,7 +24,7 @@ from ..engine.call_effects import call_effect
 from ..engine.cursor import Cursor
 from ..engine.decisions import recorded_result
 from ..engine.input_rounds import may_resume, round_digest, waits_for_input
-from ..engine.replay import reapproval_reason
+from ..engine.replay import reapproval_reason, repeats_approval
 from ..engine.session_values import PreparedCall
 from ..schemes.select import SELECT
 from ..tools.object_references import fits_in, references
@@ -139,6 +139,8 @@ def _call_row(
     tool, arguments = cursor.tool_named(call.tool), ready.arguments if ready else call.arguments
     made, key = objects_of(call.outcome), call_key(call, view)
     waits = call.outcome is None and not view.branch
+    is_approved = ready and call.status == "proposed" and repeats_approval(cursor, ready)
+    status = "approved" if is_approved else call.status
     saves = call.tool == SAVE and bool(state.opened.outputs)
     row = CallRow(
         id=key,
@@ -147,7 +149,7 @@ def _call_row(
         step=call.step,
         turn=call.turn,
         by=call.asked_call.by if call.asked_call.by_client else "",
-        status="running" if call.id in cursor.running else call.status,
+        status="running" if call.id in cursor.running else status,
         branch=view.branch,
         edited=call.edited,
         stale=call.asked_call.stale,
@@ -251,7 +253,7 @@ def _with_question(
 ) -> CallRow:
     """Return the row of an open call with why it waits, where it does."""
     cursor, state, tool = view.cursor, view.state, ready.tool
-    if row.status == "running" or call.arrived is not None:
+    if row.status != call.status or call.arrived is not None:
         return row
     decision, why = cursor.policy_answer(call, ready)
     if tool.for_person and decision != "reject":

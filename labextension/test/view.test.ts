@@ -86,6 +86,31 @@ test('the time slider takes every tab back, and nothing can be decided meanwhile
   assert.equal(it.one('input[type=range]').getAttribute('aria-valuetext'), 'now, step 3');
 });
 
+test('after the end Step and Step back walk through the calls, with a kernel and without one', async () => {
+  for (const live of [true, false]) {
+    const it = await page(live);
+    it.view.update(whole(chain(3)));
+    const place = (): string => `${it.one('[role=status]').textContent}, ${it.all('ol[aria-label=Steps] li').length} calls, ${it.one('.tc-card').textContent}`;
+    const now = place();
+    for (const step of [1, 2]) {
+      it.click('Step');
+      assert.match(place(), new RegExp(`^Looking back at step ${step}, ${step} calls, .*Potato#${step + 1}`));
+    }
+    it.click('Step');
+    assert.equal(place(), now);
+    for (const step of [2, 1]) {
+      it.click('Step back');
+      assert.match(place(), new RegExp(`^Looking back at step ${step}, ${step} calls, .*Potato#${step + 1}`));
+    }
+    it.click('Step back');
+    assert.match(place(), /^Before the first call, 0 calls, /);
+    assert.equal(it.buttons('Step back')[0]?.disabled, true);
+    it.click('Back to now');
+    assert.equal(place(), now);
+    assert.deepEqual([it.sent, it.buttons('Export').length], [[], Number(live)]);
+  }
+});
+
 test('a decision carries what it is bound to, and a double click sends it once', async () => {
   const { view, buttons, sent } = await page();
   view.update(whole(waiting()));

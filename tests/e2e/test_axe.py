@@ -58,8 +58,8 @@ def tour(view: Locator) -> Iterator[str]:
     press(view, "Back to now")
     node(view, "Potato#2").first.click()
     yield "an object"
-    view.get_by_role("button", name="Replay from here").click()
-    expect_waits(view, 3, "Potato_peel")
+    press(view, "Replay from here")
+    expect_status(view, "Ready for the next step")
     view.get_by_role("button", name="Branch").click()
     yield "branches"
     view.page.keyboard.press("Escape")

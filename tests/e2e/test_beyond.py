@@ -86,6 +86,7 @@ def test_a_tool_that_was_changed_is_told_and_its_steps_are_marked_until_they_run
     expect(view.get_by_role("region", name="Details")).to_contain_text("its tool fill was changed")
     screenshot(page, f"outdated_{theme}")
     press(view, "Replay from here")
+    press(view, "Run")
     expect_step(view, 1, "fill", "waits for you")
     expect(view.get_by_role("region", name="Details")).to_contain_text(
         "You are asked again: fill was changed."

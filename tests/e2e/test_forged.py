@@ -128,7 +128,7 @@ def opened(page: Page, lab: Place, forges: Mapping[str, Forge]) -> list[str]:
 
 def expect_idle_hands(page: Page, number: int) -> None:
     """Nothing can be decided below this cell."""
-    for name in ("Approve", "Approve all", "Edit", "Reject", "Answer", "Run", "Step"):
+    for name in ("Approve", "Approve all", "Edit", "Reject", "Answer", "Run"):
         button = outputs(page, number).get_by_role("button", name=name, exact=True)
         expect(button).to_have_count(0)
 

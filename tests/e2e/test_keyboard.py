@@ -142,12 +142,13 @@ def test_graph_tabs_and_time_are_walked_by_keys_alone(page: Page, lab: Place) ->
     )
     tab_to(page, "Time")
     page.keyboard.press("Home")
-    expect(view.get_by_role("slider", name="Time")).to_have_attribute(
-        "aria-valuetext", "step 1 of 8"
-    )
+    expect_status(view, "Before the first call")
+    page.keyboard.press("Control+Alt+s")
     expect_status(view, "Looking back at step 1")
     page.keyboard.press("End")
     expect_status(view, "Finished")
+    page.keyboard.press("Control+Alt+Shift+s")
+    expect_status(view, "Looking back at step 7")
     expect(view.get_by_role("slider", name="Time")).to_be_focused()
 
 

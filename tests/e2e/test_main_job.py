@@ -18,6 +18,7 @@ from tests.e2e.kitchen import (
     expect_step,
     expect_waits,
     fries_cell,
+    node,
     open_tab,
     panel,
     press,
@@ -176,20 +177,34 @@ def test_approve_all_lets_the_calls_of_one_turn_run_and_no_other(page: Page, lab
     )
 
 
-def test_step_goes_one_step_and_run_goes_on_to_the_end(
-    page: Page, jars: Callable[[str], None]
-) -> None:
-    jars("--approve all --step")
+def test_step_walks_through_a_run_that_has_ended_and_back(page: Page, lab: Place) -> None:
+    objects = ["", "Potato#2", "Potato#3", "Potato#4", "Fries#1", "", "Plate#2", ""]
+    open_notebook(page, lab, "walk.ipynb", [LOAD, fries_cell("--approve all")])
+    run_all(page)
     view = panel(page, 1)
-    expect_status(view, "Ready for the next step")
-    press(view, "Step")
-    expect(steps(view)).to_have_count(1)
-    expect_status(view, "Ready for the next step")
-    expect(view.get_by_role("button", name="Approve", exact=True)).to_be_hidden()
-    press(view, "Run")
-    expect_status(view, "Finished")
-    wait_idle(page)
-    expect(outputs(page, 2)).to_contain_text("[('fill', 100), ('fill', 200), ('weigh', 100)]")
+
+    def expect_call(number: int) -> None:
+        expect_status(view, f"Looking back at step {number}" if number < 8 else "Finished")
+        expect(steps(view)).to_have_count(number)
+        expect(steps(view).last).to_have_attribute("aria-current", "step")
+        card = view.get_by_role("region", name="Details")
+        expect(card).to_contain_text(objects[number - 1] or f"call {number}")
+        for step, name in enumerate(objects, 1):
+            if name:
+                expect(node(view, name)).to_have_count(1 if step <= number else 0)
+
+    expect_call(8)
+    for number in range(1, 9):
+        press(view, "Step")
+        expect_call(number)
+    for number in range(7, 0, -1):
+        press(view, "Step back")
+        expect_call(number)
+    press(view, "Step back")
+    expect_status(view, "Before the first call")
+    expect(view.get_by_role("button", name="Step back")).to_be_disabled()
+    press(view, "Back to now")
+    expect_call(8)
 
 
 def test_stop_ends_the_cell_in_one_line_and_run_goes_on_in_the_panel(

@@ -6,7 +6,7 @@ from __future__ import annotations
 import re
 
 import pytest
-from playwright.sync_api import FloatRect, Locator, Page, expect
+from playwright.sync_api import Locator, Page, expect
 
 from tests.e2e.kitchen import (
     LOAD,
@@ -120,23 +120,6 @@ def test_two_quick_clicks_are_one_decision(page: Page, lab: Place) -> None:
     expect(steps(view)).to_have_count(2)
 
 
-def boxes(view: Locator) -> list[tuple[str, FloatRect]]:
-    """Every node of the graph and where it stands on the page."""
-    found = view.get_by_role("img", name="Object lineage").get_by_role("button")
-    made = []
-    for each in found.all():
-        box = each.bounding_box()
-        assert box is not None
-        made.append((each.get_attribute("aria-label") or "", box))
-    return made
-
-
-def overlap(one: FloatRect, other: FloatRect) -> bool:
-    apart_x = one["x"] + one["width"] <= other["x"] or other["x"] + other["width"] <= one["x"]
-    apart_y = one["y"] + one["height"] <= other["y"] or other["y"] + other["height"] <= one["y"]
-    return not (apart_x or apart_y)
-
-
 def edit_slices(view: Locator) -> None:
     """Ask for slices in place of sticks, after the end."""
     steps(view).nth(3).get_by_role("button").click()
@@ -160,13 +143,8 @@ def test_an_edit_after_the_end_makes_a_branch_beside_the_old_one(page: Page, lab
     expect(view).to_contain_text("4 calls ran, 4 cached")
     screenshot(page, "branches")
 
-    placed = boxes(view)
-    names = [name for name, _ in placed if not name.startswith("Call ")]
-    assert len(names) == 12, names
-    for index, (name, box) in enumerate(placed):
-        for other, at in placed[index + 1 :]:
-            assert not overlap(box, at), (name, other)
-    heights = [box["y"] for name, box in placed if name in ("Potato#3", "Potato#4", "Fries#1")]
+    places = (node(view, name).first.bounding_box() for name in ("Potato#3", "Potato#4", "Fries#1"))
+    heights = [place["y"] for place in places if place]
     assert max(heights) - min(heights) < 8, "the current branch is on the main line"
 
     run_cell(page, 2)
@@ -190,25 +168,30 @@ def test_an_edit_after_the_end_makes_a_branch_beside_the_old_one(page: Page, lab
     screenshot(page, "back-on-main")
 
 
-def test_replay_answers_from_memory_and_a_fork_waits_for_run(page: Page, lab: Place) -> None:
-    cells = [OWN + JARS, CELL.replace("\n", " --approve all\n", 1), "len(ran)"]
-    open_notebook(page, lab, "f.ipynb", cells)
+def test_step_replays_one_call_from_memory_and_a_fork_waits_for_run(page: Page, lab: Place) -> None:
+    open_notebook(page, lab, "f.ipynb", [OWN + JARS, CELL, "len(ran)"])
     run_all(page)
-    wait_idle(page)
     view = panel(page, 1)
+    approve(view, "fill", "fill", "fill", first=1)
+    expect_status(view, "Finished")
     steps(view).nth(1).get_by_role("button").click()
     press(view, "Replay from here")
+    for number in (2, 3):
+        expect_status(view, "Ready for the next step")
+        expect(steps(view)).to_have_count(number)
+        expect(steps(view).last).to_have_attribute("aria-current", "step")
+        expect_step(view, number, "approved")
+        expect(view).not_to_contain_text("kernel stopped")
+        press(view, "Step")
     expect(view).to_contain_text("Replayed: everything came out as it was recorded.")
-    expect_status(view, "Finished")
 
     steps(view).nth(1).get_by_role("button").click()
     press(view, "Fork from here")
     expect_status(view, "Ready for the next step")
     expect(steps(view)).to_have_count(2)
-    screenshot(page, "forked")
     press(view, "Run")
+    approve(view, "fill", first=3)
     expect_status(view, "Finished")
-    expect(steps(view)).to_have_count(3)
     run_cell(page, 2)
     wait_idle(page)
     expect(outputs(page, 2)).to_contain_text("4")

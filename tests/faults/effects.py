@@ -440,6 +440,7 @@ class Effects(RuleBasedStateMachine):
                     ["replay", call.id],
                     lambda s: s.replay(call),
                 )
+                self.act(kernel, interface, {"type": "run"}, ["next"], lambda s: s)
             case "fresh":
                 interface = "magic" if interface == "magic" else "python"
                 words = ["replay", "--fresh"]

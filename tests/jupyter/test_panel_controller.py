@@ -108,13 +108,6 @@ def test_what_is_no_wish_to_go_on_does_not_wake_a_session_that_was_stopped(messa
     assert drive.session.calls == ()
 
 
-def test_a_wish_to_go_on_wakes_a_session_that_was_stopped() -> None:
-    session = Session(Toolbox(double), Scripted([TURN]), scheme="flat", approve="all").ask("Go.")
-    drive = PanelController(session, lambda notice: None)
-    obeyed(drive, {"type": "run"})
-    assert statuses(drive) == ["succeeded", "succeeded"]
-
-
 def test_a_panel_is_not_told_that_the_session_runs_after_a_command_that_is_refused() -> None:
     drive, heard = seated()
 
@@ -151,16 +144,24 @@ def test_a_stop_while_a_call_waits_ends_the_wait_and_loses_nothing() -> None:
     )
 
 
-def test_in_steps_nothing_goes_on_before_it_is_said() -> None:
-    heard: list[Notice] = []
-    session = Session(Toolbox(double), Scripted([TURN]), scheme="flat", approve="all").ask("Go.")
-    drive = PanelController(session, heard.append, stepping=True)
-    drive.run_to_pause()
-    assert statuses(drive) == ["proposed", "proposed"]
-    obeyed(drive, {"type": "step"})
-    assert statuses(drive) == ["succeeded", "proposed"]
-    obeyed(drive, {"type": "run"})
-    assert statuses(drive) == ["succeeded", "succeeded"]
+@pytest.mark.parametrize("approve", ["all", "ask"])
+def test_a_step_is_one_call_of_a_run_or_of_its_replay(approve: str) -> None:
+    drive, _ = paused_between(approve, TURN, ("double", {"number": 3}))
+    for ended in range(3):
+        assert statuses(drive).count("succeeded") == ended
+        waiting = all_waiting(drive)["calls"][:1] if approve == "ask" else []
+        obeyed(drive, {"type": "approve_all", "calls": waiting} if waiting else {"type": "step"})
+    end, length = drive.session.head, len(drive.session.journal)
+    obeyed(drive, {"type": "replay", "call": "call_1_1"})
+    shown = list[tuple[str, int]]()
+    for _ in range(4):
+        row, calls = drive.whole().session[0], drive.whole().calls
+        shown.append((row.phase, sum(call.status == "succeeded" for call in calls)))
+        assert not row.pending
+        assert not any(call.why or call.warning or call.status == "proposed" for call in calls)
+        obeyed(drive, {"type": "step"})
+    assert shown == [("ready", 0), ("ready", 1), ("ready", 2), ("finished", 3)]
+    assert (drive.session.head, len(drive.session.journal)) == (end, length)
 
 
 def test_the_very_request_of_a_turn_is_shown_when_it_is_asked_for() -> None:
@@ -174,16 +175,10 @@ def test_the_very_request_of_a_turn_is_shown_when_it_is_asked_for() -> None:
     assert statuses(drive) == ["proposed", "proposed"]
 
 
-def test_a_request_that_there_is_not_is_refused_in_one_line() -> None:
-    drive, heard = seated()
-    obeyed(drive, {"type": "show_request", "turn": 7})
-    (refused,) = [notice for notice in heard if isinstance(notice, Refused)]
-    assert refused.reason == "there is no request 7 on this branch"
-
-
-def paused_between(approve: str) -> tuple[PanelController, list[Notice]]:
+def paused_between(approve: str, *turns: Any) -> tuple[PanelController, list[Notice]]:
     """Return a drive in steps that has heard the first of two calls, and run nothing."""
-    session = Session(Toolbox(double), Scripted([TURN, "done"]), scheme="flat", approve=approve)
+    model = Scripted([*(turns or (TURN,)), "done"])
+    session = Session(Toolbox(double), model, scheme="flat", approve=approve)
     heard: list[Notice] = []
     drive = PanelController(session.ask("Go."), heard.append, stepping=True)
     drive.run_to_pause()
@@ -199,22 +194,6 @@ def test_the_calls_of_a_tool_with_a_breakpoint_wait_whatever_the_policy() -> Non
     assert drive.whole().calls[0].why == "You set a breakpoint on this tool."
 
 
-def test_a_breakpoint_that_was_taken_away_stops_nothing() -> None:
-    drive, _ = paused_between("all")
-    on = {"type": "break", "tool": "double"}
-    obeyed(drive, on, on | {"on": False}, {"type": "run"})
-    assert statuses(drive) == ["succeeded", "succeeded"]
-    assert drive.whole().session[0].stops == ()
-
-
-def test_a_breakpoint_on_no_tool_is_refused_in_one_line() -> None:
-    drive, heard = paused_between("all")
-    obeyed(drive, {"type": "break", "tool": "duble"})
-    refused = [notice for notice in heard if isinstance(notice, Refused)]
-    assert "duble" in refused[0].reason
-    assert "double" in refused[0].reason
-
-
 @pytest.mark.parametrize(
     ("to", "says"), [("dot", "digraph"), ("py", "number=1"), ("svg", "<svg"), ("json", '"calls"')]
 )
@@ -228,10 +207,19 @@ def test_a_session_is_told_as_a_text_of_any_format_and_does_not_go_on(to: str, s
     assert says in told.text
 
 
-def test_an_unknown_format_is_refused_with_those_that_there_are() -> None:
+@pytest.mark.parametrize(
+    ("command", "says"),
+    [
+        ({"type": "show_request", "turn": 7}, "there is no request 7 on this branch"),
+        ({"type": "break", "tool": "duble"}, "double"),
+        ({"type": "export", "to": "exe"}, "dot"),
+    ],
+)
+def test_what_there_is_not_is_refused_in_one_line(command: Any, says: str) -> None:
     drive, heard = seated()
-    obeyed(drive, {"type": "export", "to": "exe"})
-    assert any(isinstance(each, Refused) and "dot" in each.reason for each in heard)
+    obeyed(drive, command)
+    (refused,) = [notice for notice in heard if isinstance(notice, Refused)]
+    assert says in refused.reason
 
 
 def test_a_live_panel_leaves_no_line_where_only_the_saved_picture_is_shown() -> None:

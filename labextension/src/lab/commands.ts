@@ -90,15 +90,11 @@ function addDecisionCommands(context: ExtensionContext, add: Add): void {
   decide('approve', trans.__('Approve the Waiting Call'), trans.__('Run the waiting tool call with the arguments shown'));
   decide('edit', trans.__('Edit the Waiting Call'), trans.__('Change the arguments of the waiting tool call'));
   decide('reject', trans.__('Reject the Waiting Call'), trans.__('Do not run the waiting tool call, and give the model a reason'));
-  add('jupyter-toolcall:step', {
-    label: trans.__('Take One Step'),
-    caption: trans.__('Take the next step of the visible session'),
-    isEnabled: () => {
-      const view = focusedView();
-      return view !== null && view.live.state === 'alive' && canStep(view.live.model);
-    },
-    execute: () => focusedView()?.act('step')
-  });
+  const canStepNow = (live = focusedView()?.live): boolean => live?.state === 'alive' && canStep(live.model);
+  const step = (action: ShortcutAction, label: string, caption: string): void =>
+    add(`jupyter-toolcall:${action}`, { label, caption, isEnabled: () => canStepNow(), execute: () => focusedView()?.act(action) });
+  step('step', trans.__('Take One Step'), trans.__('Take the next step of the visible session; after its end, show the next call'));
+  step('step-back', trans.__('Go One Step Back'), trans.__('Show the call before, in a session that has ended'));
   add(NEXT_COMMAND, {
     label: trans.__('Go to the Next Waiting Call'),
     caption: trans.__('Go to the next call that waits for you, in any open notebook'),

@@ -184,11 +184,7 @@ export function askAgainButton(view: ViewState, turn: number, stale: boolean, ac
   const ask = button(t('Ask the model from here'), {
     disabled: view.ui.commandSent,
     key: 'ask',
-    onclick: () => {
-      acts.send({ type: 'ask', turn });
-      // The call that is asked for next is shown, not the old one.
-      acts.setState({ chosen: null });
-    }
+    onclick: () => acts.send({ type: 'ask', turn })
   });
   ask.title = t('Asks the model again, on a new branch.');
   return ask;
@@ -283,7 +279,7 @@ export class DecisionPanel {
     if (this._view.isPast)
       return [
         h('div', 'tc-row', ...afterButtons(this._view, call, this._acts)),
-        note(t('To decide, choose Back to now.'))
+        this._view.model.session.pending.length ? note(t('To decide, choose Back to now.')) : null
       ];
     const opened = this._view.ui.form;
     if (open && call.questions.length) return [this._openForm(call, 'input')];

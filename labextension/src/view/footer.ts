@@ -2,25 +2,15 @@
 import { h, listen, whenChanged } from './dom';
 import { button } from './icons';
 import { t, textBlock } from './text';
-import type { PanelActions, ViewState } from './view_state';
+import { atStep, type PanelActions, type ViewState } from './view_state';
 
 export class ReplyText {
   private readonly _text = h('p');
-  readonly element = h(
-    'div',
-    { class: 'tc-said', role: 'group', label: t('What the model says'), tabindex: 0 },
-    h('span', 'who', t('Model')),
-    this._text
-  );
+  readonly element = h('div', { class: 'tc-said', role: 'group', label: t('What the model says'), tabindex: 0 }, h('span', 'who', t('Model')), this._text);
   private _view!: ViewState;
   private readonly _draw = whenChanged(() => {
     const { session } = this._view.model;
-    this.element.hidden =
-      this._view.isPast ||
-      session.text === '' ||
-      session.phase === 'waiting' ||
-      this._view.ui.tab === 'Messages' ||
-      this._view.ui.tab === 'Compare';
+    this.element.hidden = this._view.isPast || session.text === '' || session.phase === 'waiting' || ['Messages', 'Compare'].includes(this._view.ui.tab);
     this._text.textContent = textBlock(session.text, 6000);
     if (session.phase === 'thinking' && session.text) this.element.scrollTop = this.element.scrollHeight;
   });
@@ -38,7 +28,7 @@ export class TimeSlider {
   private readonly _id = `tc-time${++ids}`;
   private readonly _tickMarks = h('div', 'ticks');
   private readonly _pastBar = h('i', 'done');
-  private readonly _slider = h('input', { id: this._id, type: 'range', label: t('Time'), min: 1, max: 1, step: 1 });
+  private readonly _slider = h('input', { id: this._id, type: 'range', label: t('Time'), min: 0, max: 1, step: 1 });
   private readonly _stepText = h('span');
   private readonly _backButton = button(t('Back to now'), { look: 'ghost', onclick: () => this._acts.setState({ pastStep: null }) });
   readonly element = h(
@@ -52,17 +42,16 @@ export class TimeSlider {
   private _view!: ViewState;
   private readonly _draw = whenChanged(() => {
     const { lastStep: last, step: at, isPast: past } = this._view;
-    const share = last > 1 ? (100 * (at - 1)) / (last - 1) : 0;
-    this._slider.max = String(Math.max(1, last));
-    this._slider.value = String(Math.max(1, at));
+    this._slider.max = String(last);
+    this._slider.value = String(at);
     // With one step there is nothing to slide.
     this.element.hidden = last < 2;
-    const text = past ? t('step %1 of %2', at, last) : last ? t('now, step %1', last) : t('now');
+    const text = past ? (at ? t('step %1 of %2', at, last) : t('Before the first call')) : t('now, step %1', last);
     this._slider.setAttribute('aria-valuetext', text);
     this._stepText.textContent = text;
-    this._pastBar.style.width = `${share}%`;
+    this._pastBar.style.width = `${last ? (100 * at) / last : 0}%`;
     this._backButton.hidden = !past;
-    const marks = last > 1 && last <= MOST_TICKS ? last : 0;
+    const marks = last > 1 && last < MOST_TICKS ? last + 1 : 0;
     if (this._tickMarks.childElementCount === marks) return;
     this._tickMarks.replaceChildren(
       ...Array.from({ length: marks }, (_, index) => {
@@ -74,10 +63,7 @@ export class TimeSlider {
   });
 
   constructor(private readonly _acts: PanelActions) {
-    listen(this._slider, 'input', () => {
-      const at = Number(this._slider.value);
-      this._acts.setState({ pastStep: at >= this._view.lastStep ? null : at, chosen: null, form: null });
-    });
+    listen(this._slider, 'input', () => this._acts.setState(atStep(this._view, Number(this._slider.value))));
   }
 
   paint(next: ViewState): void {

@@ -6,7 +6,7 @@ import { rowsOf } from './incremental';
 import type { Model } from './model';
 import type { FullSession } from './rows';
 import { oneLine, plural, t, tableText, textBlock, tn } from './text';
-import { firstWaiting, type PanelActions, type ViewState } from './view_state';
+import { atStep, firstWaiting, type PanelActions, type ViewState } from './view_state';
 
 const PHASE_ICONS: Readonly<Record<FullSession['phase'], IconName>> = {
   ready: 'ready',
@@ -19,7 +19,7 @@ const PHASE_ICONS: Readonly<Record<FullSession['phase'], IconName>> = {
 };
 
 const ENDED_PHASES: readonly FullSession['phase'][] = ['finished', 'failed'];
-const STEPPABLE_PHASES: readonly FullSession['phase'][] = ['ready', 'stopped', 'failed'];
+const STEPPABLE_PHASES: readonly FullSession['phase'][] = ['ready', 'stopped', 'failed', 'finished'];
 const STOPPABLE_PHASES: readonly FullSession['phase'][] = ['thinking', 'running', 'waiting'];
 
 /** The status text, and after the end what failed. */
@@ -28,8 +28,16 @@ function statusText({ session }: Model, live = true): string {
   return [session.says || session.phase, ...session.ending].join(' · ');
 }
 
-/** Whether a step can be taken: not while the session waits for a decision or a reply. */
+/** Whether there is a step: not while the session waits for a decision or a reply. */
 export const canStep = (model: Model): boolean => STEPPABLE_PHASES.includes(model.session.phase);
+
+/** Takes a step of the session; after the end, shows the next call, or the one before it. */
+export function takeStep(view: ViewState, acts: PanelActions, by: 1 | -1): void {
+  const { model, step, isPast } = view;
+  if (!canStep(model)) return;
+  if (model.session.phase === 'finished') acts.setState(atStep(view, by === 1 && !isPast ? 1 : Math.max(0, step + by)));
+  else if (by === 1 && view.live && !isPast) acts.send({ type: 'step' });
+}
 
 /** How many calls ran, and how many results were cached. */
 export const ranText = (ran: number, cached: number): string => tn('%1 call ran', '%1 calls ran', ran) + (cached ? `, ${t('%1 cached', cached)}` : '');
@@ -44,8 +52,7 @@ function tokensText({ model, isPast: past }: ViewState, turn: number): string {
 
 function metaItems(view: ViewState): Child[] {
   const { session } = view.model;
-  const counts =
-    session.remembered > 0 ? ranText(session.ran, session.remembered) : '';
+  const counts = session.remembered > 0 ? ranText(session.ran, session.remembered) : '';
   const turn = view.isPast ? (view.calls.at(-1)?.turn ?? 0) : ((view.personTurn ?? view.toGuess)?.turn ?? session.turn);
   const parts: [string, string][] = [
     ['opt', oneLine(session.model, 60)],
@@ -67,11 +74,12 @@ export class PanelHead {
   // Announcements are made once, by `Announcer`.
   private readonly _status = h('div', { class: 'tc-status', role: 'status', 'aria-live': 'off', label: t('Session status') });
   private readonly _about = h('div', 'tc-meta');
-  private readonly _step = button(t('Step'), { icon: 'step', look: 'ghost', onclick: () => this._acts.send({ type: 'step' }) });
+  private readonly _back = button(t('Step back'), { icon: 'step', look: 'ghost mirrored', onclick: () => takeStep(this._view, this._acts, -1) });
+  private readonly _step = button(t('Step'), { icon: 'step', look: 'ghost', onclick: () => takeStep(this._view, this._acts, 1) });
   private readonly _run = button(t('Run'), { icon: 'run', look: 'ghost', onclick: () => this._acts.send({ type: 'run' }) });
   private readonly _stop = button(t('Stop'), { icon: 'stop', look: 'ghost', onclick: () => this._acts.send({ type: 'stop' }) });
   private readonly _exportButton = exportMenu(this._acts.exportAs);
-  private readonly _controls = h('div', 'tc-drive', h('span', 'tc-sep'), this._step, this._run, this._stop, this._exportButton);
+  private readonly _controls = h('div', 'tc-drive', h('span', 'tc-sep'), this._back, this._step, this._run, this._stop, this._exportButton);
   readonly element = h('div', 'tc-head', this._status, this._about, this._controls);
   private readonly _bar = h('div', { class: 'tc-bar', hidden: true });
   private readonly _savedBar = h('div', { class: 'tc-bar', hidden: true }, icon('info'), h('span', {}, this._copyText));
@@ -81,13 +89,17 @@ export class PanelHead {
     const { session } = this._view.model;
     this._updateStatus();
     setChildren(this._about, [session.verified || this._unchecked ? null : unverifiedTag(), ...metaItems(this._view)]);
-    this._controls.hidden = !this._view.live;
-    // After the end, Export replaces Step, Run and Stop.
-    const ended = session.phase === 'finished' && !this._view.isPast;
-    this._step.hidden = this._run.hidden = this._stop.hidden = ended;
-    this._exportButton.hidden = !ended;
-    this._step.disabled = this._run.disabled = this._view.isPast || this._view.ui.commandSent || this._view.toGuess !== null || !canStep(this._view.model);
-    this._stop.disabled = this._view.isPast || !STOPPABLE_PHASES.includes(session.phase);
+    // After the end, Step walks through the calls, and Export replaces Run and Stop.
+    const ended = session.phase === 'finished';
+    const { live, isPast, step, lastStep } = this._view;
+    this._controls.hidden = !live && !(ended && lastStep);
+    this._back.hidden = !ended;
+    this._run.hidden = this._stop.hidden = ended;
+    this._exportButton.hidden = !ended || !live;
+    this._run.disabled = isPast || this._view.ui.commandSent || this._view.toGuess !== null || !canStep(this._view.model);
+    this._step.disabled = ended ? lastStep === 0 : this._run.disabled;
+    this._back.disabled = step === 0;
+    this._stop.disabled = isPast || !STOPPABLE_PHASES.includes(session.phase);
     this._savedBar.hidden = this._view.live || !this._copyText || (!this._saved && ENDED_PHASES.includes(session.phase));
     const detail = this._view.isPast ? '' : session.detail;
     this._bar.hidden = detail === '';
@@ -105,7 +117,7 @@ export class PanelHead {
 
   private _updateStatus(): void {
     const { session } = this._view.model;
-    const text = this._view.isPast ? t('Looking back at step %1', this._view.step) : statusText(this._view.model, this._view.live);
+    const text = this._view.isPast ? (this._view.step ? t('Looking back at step %1', this._view.step) : t('Before the first call')) : statusText(this._view.model, this._view.live);
     const name = this._view.isPast ? 'clock' : this._view.personTurn || this._view.toGuess ? 'person' : (PHASE_ICONS[session.phase] ?? 'ready');
     const next = `${name} ${text}`;
     if (next === this._statusText) return;

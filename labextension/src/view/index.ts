@@ -15,7 +15,7 @@ import type { Dialog } from './fields';
 import { ReplyText, TimeSlider } from './footer';
 import { Graph } from './graph';
 import { finished } from './incremental';
-import { Announcer, canStep, download, type ExportFormat, fileName, isExportFormat, PanelHead } from './head';
+import { Announcer, download, type ExportFormat, fileName, isExportFormat, PanelHead, takeStep } from './head';
 import { MessagesTab } from './messages/messages_tab';
 import { applyNotice, drawsInSlices, EMPTY_MODEL, isBusy, isLarge, type Model, readNotice } from './model';
 import type { FullCall } from './rows';
@@ -53,7 +53,10 @@ export interface Host {
 }
 
 /** Actions of keyboard shortcuts, as the buttons of the same names. */
-export type ShortcutAction = 'approve' | 'reject' | 'edit' | 'step' | 'focus';
+export type ShortcutAction = 'approve' | 'reject' | 'edit' | 'step' | 'step-back' | 'focus';
+
+/** Commands that move the session: the call that comes next is shown, and none that was chosen before. */
+const MOVES: readonly string[] = ['step', 'replay', 'fork', 'ask'];
 
 /** Milliseconds between two redraws while the session runs. */
 const FRAME_MS = 80;
@@ -235,8 +238,7 @@ export class PanelView {
 
   act(what: ShortcutAction): void {
     const { live, waitingCall: waiting, isPast: past } = this._state();
-    if (what === 'step' && live && !past && canStep(this._model)) this._acts.send({ type: 'step' });
-    if (what === 'step') return;
+    if (what === 'step' || what === 'step-back') return takeStep(this._state(), this._acts, what === 'step' ? 1 : -1);
     const sees = !past && (this._ui.tab === 'Graph' || this._ui.tab === 'Steps') && this._state().chosen.call === waiting?.id;
     if (!sees || what === 'focus') this._showWaiting({ chosen: null, form: null });
     if (what === 'focus' || !sees) this._card.element.focus();
@@ -276,12 +278,15 @@ export class PanelView {
 
   private _send(command: Command): void {
     if (this._ui.commandSent && command.type !== 'stop') return;
-    this._ui = { ...this._ui, commandSent: command.type !== 'stop', editedCall: command.type === 'edit' ? command.call : '' };
+    const moves = MOVES.includes(command.type);
+    this._ui = { ...this._ui, ...(moves ? { pastStep: null, chosen: null, form: null } : {}), commandSent: command.type !== 'stop', editedCall: command.type === 'edit' ? command.call : '' };
     this._model = { ...this._model, refusal: null };
     this._graph.release();
     this._host.send?.(command);
     this._dialog?.view.setBusy(this._ui.commandSent);
     this._paint();
+    // Step and Run are there.
+    if (moves) this._head.element.scrollIntoView({ block: 'nearest' });
   }
 
   /** Moves the card above the tabs while the person decides, and the steps to the open tab. */

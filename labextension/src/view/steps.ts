@@ -105,7 +105,7 @@ export class StepList {
       : 0;
     this._laterText.hidden = hidden === 0;
     this._laterText.textContent = tn('%1 later step is hidden', '%1 later steps are hidden', hidden);
-    this._emptyText.hidden = view.calls.length > 0;
+    this._emptyText.hidden = view.isPast || view.calls.length > 0;
     this._toolList.paint(view);
   }
 

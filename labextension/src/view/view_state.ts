@@ -90,6 +90,9 @@ export interface PanelActions {
   openCallDialog(tool: FullTool, replyText: string): void;
 }
 
+/** The choices that show an earlier step; the last one is now. */
+export const atStep = ({ lastStep }: ViewState, step: number): Partial<PanelState> => ({ pastStep: step < lastStep ? step : null, chosen: null, form: null });
+
 const NO_CHOICE: Choice = { call: '', object: '' };
 
 export const needsDecision = ({ status }: FullCall): boolean => ['proposed', 'input required', 'unknown'].includes(status);
@@ -135,8 +138,8 @@ export function firstWaiting(model: Model): FullCall | null {
 export const choiceOf = (call: FullCall | null | undefined): Choice =>
   call ? { call: call.id, object: call.object } : NO_CHOICE;
 
-function choiceIn(ui: PanelState, calls: readonly FullCall[], waiting: FullCall | null, view: Pick<ViewState, 'model' | 'personTurn' | 'toGuess'>): Choice {
-  const { model, personTurn, toGuess } = view;
+function choiceIn(ui: PanelState, calls: readonly FullCall[], waiting: FullCall | null, view: Pick<ViewState, 'model' | 'isPast' | 'personTurn' | 'toGuess'>): Choice {
+  const { model, isPast, personTurn, toGuess } = view;
   const { chosen } = ui;
   const call = chosen ? model.calls.get(chosen.call) : undefined;
   // A call without an object was chosen as such; one of several objects of a call is not another one.
@@ -145,7 +148,7 @@ function choiceIn(ui: PanelState, calls: readonly FullCall[], waiting: FullCall 
   if (chosen && chosen.call === '' && model.objects.has(chosen.object)) return chosen;
   if (personTurn || toGuess) return NO_CHOICE;
   const edited = ui.editedCall ? calls.findLast(one => one.call === ui.editedCall && one.edited) : undefined;
-  return choiceOf(waiting ?? (model.session.phase === 'finished' ? edited : undefined) ?? calls.at(-1));
+  return choiceOf(waiting ?? (model.session.phase === 'finished' && !isPast ? edited : undefined) ?? calls.at(-1));
 }
 
 /** The state that all parts draw; `able`: the host can send commands. */
@@ -159,7 +162,7 @@ export function viewState(model: Model, ui: PanelState, able: boolean): ViewStat
   const waitingCall = isPast ? null : firstWaiting(model);
   const personTurn = isPast ? null : model.session.yours;
   const toGuess = isPast ? null : model.teaching.turn;
-  const chosen = choiceIn(ui, calls, waitingCall, { model, personTurn, toGuess });
+  const chosen = choiceIn(ui, calls, waitingCall, { model, isPast, personTurn, toGuess });
   const live = able && model.live;
   return { model, ui, live, isPast, step, lastStep, calls, objects, chosen, followsNewest: ui.chosen === null, waitingCall, personTurn, toGuess };
 }

@@ -72,7 +72,7 @@ export function drawingOf(view: ViewState): Drawing {
   const steps = spots.filter(isNewest).sort((a, b) => stepOf(a) - stepOf(b) || Number(a.node.kind === 'object') - Number(b.node.kind === 'object'));
   const { width, height } = graph;
   const box = spots.length ? { left: 0, top: 0, right: width, bottom: height } : EMPTY_BOX;
-  return { spots, links, spotOf, pillOf, newest: steps.at(-1) ?? spots.at(-1), earlier: spots.find(({ node }) => node.kind === 'earlier'), box };
+  return { spots, links, spotOf, pillOf, newest: steps.at(-1) ?? spots[0], earlier: spots.find(({ node }) => node.kind === 'earlier'), box };
 }
 
 /** A drawing that stays as it is, with the states of another one. */

@@ -192,7 +192,7 @@ export class Graph {
     const { graph } = next.model;
     const isWhole = graph.earlier === 0 && graph.until === 0 && graph.selected === '';
     if (!next.live || isWhole) return;
-    const wanted = { until: next.isPast ? next.step : 0, selected: this._selectedOrigin(next) };
+    const wanted = { until: next.isPast ? Math.max(1, next.step) : 0, selected: this._selectedOrigin(next) };
     const asked = `${wanted.until} ${wanted.selected}`;
     if (asked === this._asked) return;
     this._asked = asked;
