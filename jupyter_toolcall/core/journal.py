@@ -268,6 +268,16 @@ class Journal:
         path.reverse()
         return tuple(path)
 
+    def branch(self, head: str) -> Journal:
+        """Return a copy, in memory, of one branch alone; it hides what this one hides."""
+        journal = Journal()
+        for text in self._texts.values():
+            journal.remember(text)
+        for entry in self.path(head):
+            journal.append(entry.parent, entry.event, entry.meta, entry.verified)
+        journal.secrets = self.secrets
+        return journal
+
     def fold(
         self,
         head: str | None,

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Collection
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from itertools import count
 from typing import Any
 
 from ..core.call_record import SAVE
 from ..core.digests import readable_json
-from ..core.errors import NotYourTurn, Unfinished, UsageError
+from ..core.errors import NotYourTurn, ToolcallError, Unfinished, UsageError
 from ..core.events import Asked, Event, Finished, Interrupted, Made, Opened, Output, Producer
 from ..core.interrupts import Hold
 from ..core.journal_entries import Entry
@@ -63,20 +64,24 @@ def run_step(cursor: Cursor) -> None:
     advance(cursor)
 
 
-def with_values(cursor: Cursor) -> Cursor:
-    """Return a cursor whose values are at hand.
-
-    Those that are gone are computed again by a replay, which runs nothing that must not run twice.
-    """
-    cursor.refresh()
+def has_values(cursor: Cursor) -> bool:
+    """Return whether the values of all objects of a branch are at hand."""
     values, made = cursor.context.values, cursor.state.objects.values()
-    if all(values.has_value(produced.digest, produced.content) for produced in made):
-        return cursor
-    cursor = replay_cursor(cursor, None)
-    while cursor.replay_queue.next(cursor.state.open) is not None:
-        if advance(cursor) is None:
-            break
-    return cursor
+    return all(values.has_value(produced.digest, produced.content) for produced in made)
+
+
+def compute_values(cursor: Cursor) -> None:
+    """Compute values that are gone again, by a replay of a copy, which adds nothing to the journal.
+
+    It runs nothing that must not run twice. What comes out otherwise stays absent.
+    """
+    if has_values(cursor):
+        return
+    context = replace(cursor.context, journal=cursor.context.journal.branch(cursor.head))
+    replaying = replay_cursor(Cursor(context, cursor.head), None)
+    with suppress(ToolcallError):
+        while replaying.replay_queue.next(replaying.state.open) and advance(replaying):
+            pass
 
 
 def prompt_event(cursor: Cursor, text: str) -> Asked:

@@ -10,7 +10,6 @@ from typing import Any
 from ..core.call_record import objects_of
 from ..core.errors import Absent
 from ..core.events import Decided, Event, Finished, Made, Many, Opened, to_json
-from ..core.journal import Journal
 from ..core.journal_entries import Entry
 from ..core.state_fold import state_at
 from ..core.text import visible_text
@@ -107,12 +106,7 @@ _WAITS = (
 
 def _copy(context: SessionContext, path: tuple[Entry, ...]) -> SessionContext:
     """Return a new context: a journal of this branch alone, and the values from outside."""
-    journal = Journal()
-    for text in context.journal.texts.values():
-        journal.remember(text)
-    for entry in path:
-        journal.append(entry.parent, entry.event, entry.meta, entry.verified)
-    journal.secrets = context.secrets
+    journal = context.journal.branch(path[-1].id)
     values = SessionValues(journal, context.values.kinds, instances=dict(context.values.instances))
     values.by_digest.update(
         (name, context.values.by_digest[name]) for name in _outside_digests(context, path)

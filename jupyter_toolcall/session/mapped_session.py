@@ -23,9 +23,9 @@ from ..core.state import AskModel, State
 from ..core.text import visible_text
 from ..engine.cursor import Cursor, SessionContext
 from ..engine.decisions import waiting_calls
-from ..engine.forks import resume_replay
+from ..engine.forks import replay_cursor, resume_replay
 from ..engine.opening import open_session
-from ..engine.prompts import with_values
+from ..engine.prompts import has_values
 from ..engine.replay import advance
 from ..schemes.messages import Model
 from ..storage.journal_file import (
@@ -243,7 +243,7 @@ def continue_session(
 
 def _run(session: Session, stopped: Callable[[], bool]) -> SessionSummary:
     try:
-        session.cursor = with_values(session.cursor)
+        begin(session)
         with Hold() as hold:
             while not stopped():
                 if advance(session.cursor) is None:
@@ -253,6 +253,19 @@ def _run(session: Session, stopped: Callable[[], bool]) -> SessionSummary:
     # A model is somebody's function: what it raises ends this session alone.
     except (Exception, KeyboardInterrupt) as error:
         return summary_at_end(session, error)
+
+
+def begin(session: Session) -> None:
+    """Prepare a session that was opened for its next step.
+
+    Values that are not at hand any more are computed again by a replay, which runs nothing
+    that must not run twice.
+    """
+    session.cursor.refresh()
+    if not has_values(session.cursor):
+        session.cursor = cursor = replay_cursor(session.cursor, None)
+        while cursor.replay_queue.next(cursor.state.open) and advance(cursor):
+            pass
 
 
 def end(session: Session) -> SessionSummary:

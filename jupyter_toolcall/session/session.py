@@ -672,7 +672,9 @@ class Session:
         """
         described = inputs or {}
         cursor = load_session(path, toolbox, model, scheme, described, approve, executor, jobs)
-        return Session.here(prompts.with_values(cursor) if is_written(Path(path)) else cursor, "")
+        if is_written(Path(path)):
+            prompts.compute_values(cursor)
+        return Session.here(cursor, "")
 
     def shown(self) -> Session:
         """Return this session as one that is on show: displaying it shows nothing more."""

@@ -24,7 +24,6 @@ from ..core.interface_text import t
 from ..core.journal import Journal
 from ..core.text import nearest, progress_bar
 from ..engine.decisions import current_approval_digest
-from ..engine.prompts import with_values
 from ..models.named import model_named
 from ..storage.journal_file import file_stem
 from ..tools.executors import executor_named
@@ -37,6 +36,7 @@ from .mapped_session import (
     SessionSetup,
     SessionSummary,
     Status,
+    begin,
     mapped_prompts,
     read_session,
     summary,
@@ -322,7 +322,7 @@ class SessionMap(Sequence[MappedSession]):
             return
         self._release(prompt)
         with written_session(setup or self.setup, prompt) as session:
-            session.cursor = with_values(session.cursor)
+            begin(session)
             yield session
 
     @contextmanager

@@ -157,6 +157,9 @@ def is_written(path: Path) -> bool:
 
     A copy of such a file, or one that was moved, is none: two sessions could go on from it.
     """
+    # Reading from a pipe or a terminal would wait.
+    if not path.is_file():
+        return False
     with contextlib.suppress(OSError, UnicodeDecodeError), path.open(encoding="utf-8") as file:
         return file.readline().rstrip("\n") == _header(path.resolve())
     return False

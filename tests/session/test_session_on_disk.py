@@ -152,6 +152,17 @@ def test_a_copy_of_the_file_is_read_and_asks_about_what_was_approved(
     assert session.run().calls[1].result == 3
 
 
+def test_loading_adds_nothing_to_the_file_also_where_the_tools_are_not_there(
+    tmp_path: Path,
+) -> None:
+    begun(tmp_path / "a.jsonl")
+    gc.collect()
+    before = (tmp_path / "a.jsonl").read_text()
+    session = Session.load(tmp_path / "a.jsonl", Toolbox())
+    assert [call.status for call in session.calls] == ["succeeded", "proposed"]
+    assert (tmp_path / "a.jsonl").read_text() == before
+
+
 def test_a_file_is_that_of_one_session(tmp_path: Path) -> None:
     path = tmp_path / "a.jsonl"
     session = begun(path)
