@@ -38,6 +38,8 @@ class Journal:
         """The entry of the line that was read, or written, last."""
         self._texts: dict[str, Any] = {}
         self._labels: dict[str, Label] = {}
+        self._is_read = False
+        """Whether a line of a file was read."""
         self.secrets: Secrets | None = None
         """What is hidden in all that is added from now on; None where a file is only read."""
 
@@ -381,7 +383,8 @@ class Journal:
         return journal, text[at:]
 
     def _read(self, line: str, seal: Seal | None) -> None:
-        data, sealed = journal_entries.read(line, seal, self._above)
+        data, sealed = journal_entries.read(line, seal, self._above, is_first=not self._is_read)
+        self._is_read = True
         if "journal" in data:
             return
         if "text" in data:

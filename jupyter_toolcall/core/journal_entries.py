@@ -125,7 +125,9 @@ def line(data: Mapping[str, Any], seal: Seal | None = None, above: str | None = 
     return f'{text[:-1]},"sum":"{_sum(text)}"}}'
 
 
-def read(text: str, seal: Seal | None, above: str | None = None) -> tuple[Mapping[str, Any], bool]:
+def read(
+    text: str, seal: Seal | None, above: str | None = None, *, is_first: bool = False
+) -> tuple[Mapping[str, Any], bool]:
     """Return what a line says, and whether this machine sealed it.
 
     `above` is the entry of the line before, which is the parent where the line names none.
@@ -133,8 +135,8 @@ def read(text: str, seal: Seal | None, above: str | None = None) -> tuple[Mappin
     """
     match = _SUM.fullmatch(text, max(len(text) - 18, 0))
     if match is None:
-        # Format 0 had no sums.
-        demand_format(0 if "event" in json.loads(text) else VERSION)
+        # Format 0 had no sums, and began with an entry.
+        demand_format(0 if is_first and "event" in json.loads(text) else VERSION)
         raise BrokenJournal("a line has no sum")
     text = f"{text[: match.start()]}}}"
     if _sum(text) != match[1]:

@@ -1,4 +1,4 @@
-"""Sessions whose journals are kept as every format wrote them: `golden/vN/NAME.jsonl`.
+"""Sessions whose journals are kept as they were written: `golden/vN/NAME.jsonl`.
 
 python -m tests.faults.keepsakes FOLDER writes those of today's format. The versions of the tools
 are fixed, since a digest of Python's code is another one with each Python.
