@@ -238,7 +238,8 @@ def test_the_context_menu_shows_and_copies_a_session(page: Page, lab: Place) -> 
     open_notebook(page, lab, "menu.ipynb", [LOAD, fries_cell("--approve all"), ask, "1"])
     run_all(page)
     expect_status(panel(page, 1), "Finished")
-    wait_idle(page)
+    # The last cell has ended.
+    expect(page.locator(".jp-CodeCell .jp-InputPrompt").last).to_have_text("[4]:")
     menu_of(page, 1)
     screenshot(page, "context-menu")
     page.get_by_role("menuitem", name="Copy as DOT").click()
