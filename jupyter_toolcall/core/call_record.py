@@ -276,8 +276,8 @@ class CallRecord:
     def keys(self) -> tuple[str, ...]:
         """The keys of the markers in these arguments that stand for values.
 
-        Raises MissingSecret where another machine recorded them: a marker of its would get a value
-        of this environment.
+        Raises MissingSecret for arguments that another computer recorded: their markers would get
+        values of this environment.
         """
         decided = self.decided if self.decided and self.decided.arguments is not None else None
         keys = self.asked_call.secrets if decided is None else decided.secrets

@@ -12,7 +12,7 @@ what to do. In a notebook an error is its message alone, without a traceback.
   + NotYourTurn       a decision or a result came for a call that does not wait for it
   + UnknownEntry      a journal has no such entry
   + BrokenJournal     a journal does not fit its own digests
-    + UnknownFormat    another version of this package wrote it
+    + UnknownFormat   another version of this package wrote it
   + UnreadableJournal  a session's journal is on this computer and cannot be read
   + NotKept           what allows an effect can't be written down, so nothing ran
   + ModelError        a model could not answer; the session can continue

@@ -38,16 +38,14 @@ class Journal:
         """The entry of the line that was read, or written, last."""
         self._texts: dict[str, Any] = {}
         self._labels: dict[str, Label] = {}
-        self._is_read = False
-        """Whether a line of a file was read."""
         self.secrets: Secrets | None = None
         """What is hidden in all that is added from now on; None where a file is only read."""
 
     def __reduce__(self) -> NoReturn:
         """Refuse a copy or a pickle: an approval in it would start its call a second time."""
         raise UsageError(
-            "a session cannot be copied or pickled, for an approved call would run twice: "
-            "session.fork() continues on a branch of its own, session.save(path) writes a copy"
+            "a session cannot be copied or pickled, because an approved call could run twice; use "
+            "session.fork() for a new branch, or session.save(path) for a file"
         )
 
     def write_to(self, write: Write, seal: Seal | None = None) -> None:
@@ -270,8 +268,8 @@ class Journal:
         path.reverse()
         return tuple(path)
 
-    def branch(self, head: str) -> Journal:
-        """Return a copy, in memory, of one branch alone; it hides what this one hides."""
+    def branch_copy(self, head: str) -> Journal:
+        """Return a new journal in memory with one branch, and with the same secrets to hide."""
         journal = Journal()
         for text in self._texts.values():
             journal.remember(text)
@@ -374,7 +372,7 @@ class Journal:
         journal, at = cls(), 0
         while (end := text.find("\n", at)) >= 0:
             try:
-                journal._read(text[at:end], seal)
+                journal._read(text[at:end], seal, is_first=at == 0)
             except UnknownFormat:
                 raise
             except (*BROKEN, UnknownEntry):
@@ -382,9 +380,8 @@ class Journal:
             at = end + 1
         return journal, text[at:]
 
-    def _read(self, line: str, seal: Seal | None) -> None:
-        data, sealed = journal_entries.read(line, seal, self._above, is_first=not self._is_read)
-        self._is_read = True
+    def _read(self, line: str, seal: Seal | None, is_first: bool) -> None:
+        data, sealed = journal_entries.read(line, seal, self._above, is_first=is_first)
         if "journal" in data:
             return
         if "text" in data:

@@ -21,7 +21,7 @@ from .recorded_data import recorded
 VERSION = 2
 """The version of the format, in journals on disk and in all that holds a journal's entries.
 
-Nothing of another version is read.
+Files of another version are refused.
 """
 Seal = Callable[[str], str]
 """Returns for a text what only this user's machine can return."""
@@ -155,10 +155,10 @@ def demand_format(version: Any) -> None:
     if type(version) is not int or version < 0:
         raise BrokenJournal("the version of the journal is no number")
     if version != VERSION:
-        remedy = "update it" if version > VERSION else "use an older one"
+        remedy = "update jupyter-toolcall" if version > VERSION else "use an older version"
         raise UnknownFormat(
-            f"the journal has format {version}, and this version of jupyter-toolcall reads format "
-            f"{VERSION} alone; {remedy} to read this"
+            f"the journal has format {version}, and this version of jupyter-toolcall reads only "
+            f"format {VERSION}; {remedy} to read it"
         )
 
 

@@ -142,8 +142,8 @@ class ConsumedApprovals:
     def run_of(self, call: CallRecord, bound: str) -> Literal["", "started", "finished"]:
         """Return whether this call of this reply ran with this digest, on whatever branch.
 
-        "finished" says that this machine recorded its result; "started" that its result is not
-        known, or not verified: also of a run with another digest, such as before its tool changed.
+        "finished": this computer recorded its result. "started": its result is unknown or not
+        verified, also if that run had another digest, for example because its tool has changed.
         """
         self._catch_up()
         runs = self._runs.get((call.asked_call.reply, call.id), {})

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from concurrent.futures import Executor
+from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, get_origin
 
@@ -41,7 +43,8 @@ from ..tools.value_text import is_plain_input, shown_value
 from .approval_policy import Approve, approval_policy
 from .cursor import Cursor, SessionContext
 from .execution import store_results
-from .forks import resume_replay
+from .forks import replay_cursor, resume_replay
+from .replay import replay_recorded
 from .session_values import SessionValues
 
 Described = Any
@@ -332,7 +335,8 @@ def load_session(
 
     Raises BrokenJournal, which names the file; UsageError where it has another scheme.
     """
-    journal = written_journal(Path(path)) if is_written(Path(path)) else _saved_journal(Path(path))
+    writes = is_written(Path(path))
+    journal = written_journal(Path(path)) if writes else _saved_journal(Path(path))
     context = reopen_session(
         journal,
         toolbox,
@@ -343,10 +347,31 @@ def load_session(
         where=str(path),
     )
     context.values.value_store = value_store()
-    context.unreliable_reason = key_problem() if is_written(Path(path)) else ""
+    context.unreliable_reason = key_problem() if writes else ""
     context.executor = _executor(executor, context.toolbox)
     context.jobs = checked_jobs(jobs)
-    return resume_replay(context, journal.leaves()[-1])
+    cursor = resume_replay(context, journal.leaves()[-1])
+    if writes:
+        compute_values(cursor)
+    return cursor
+
+
+def has_values(cursor: Cursor) -> bool:
+    """Return whether the values of all objects of a branch are in this kernel or its store."""
+    values, made = cursor.context.values, cursor.state.objects.values()
+    return all(values.has_value(produced.digest, produced.content) for produced in made)
+
+
+def compute_values(cursor: Cursor) -> None:
+    """Compute missing values by replaying a copy of the branch; the journal stays as it is.
+
+    Nothing runs that must not run twice. A value that comes out differently stays missing.
+    """
+    if has_values(cursor):
+        return
+    context = replace(cursor.context, journal=cursor.context.journal.branch_copy(cursor.head))
+    with suppress(ToolcallError):
+        replay_recorded(replay_cursor(Cursor(context, cursor.head), None))
 
 
 def _saved_journal(path: Path) -> Journal:

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Collection
-from contextlib import suppress
 from dataclasses import dataclass, replace
 from itertools import count
 from typing import Any
 
 from ..core.call_record import SAVE
 from ..core.digests import readable_json
-from ..core.errors import NotYourTurn, ToolcallError, Unfinished, UsageError
+from ..core.errors import NotYourTurn, Unfinished, UsageError
 from ..core.events import Asked, Event, Finished, Interrupted, Made, Opened, Output, Producer
 from ..core.interrupts import Hold
 from ..core.journal_entries import Entry
@@ -23,7 +22,6 @@ from ..tools.value_digests import content_digest
 from .calls_by_program import all_answered
 from .cursor import Cursor
 from .decisions import waiting_calls
-from .forks import replay_cursor
 from .named_data import data_of
 from .opening import SCALAR_TYPES, data_output
 from .replay import advance
@@ -42,7 +40,7 @@ def record_prompt(cursor: Cursor, text: str) -> None:
 
 
 def end_interrupted_reply(cursor: Cursor) -> None:
-    """Record that the calls behind an interrupted one did not run: a prompt takes their place."""
+    """Record that the calls after an interrupted call did not run, so that a prompt can follow."""
     state = cursor.state
     if any(state.calls[call_id].status == "interrupted" for call_id in state.latest):
         for call_id in state.open:
@@ -62,26 +60,6 @@ def run_step(cursor: Cursor) -> None:
     """Take one step, if it needs no decision."""
     cursor.refresh()
     advance(cursor)
-
-
-def has_values(cursor: Cursor) -> bool:
-    """Return whether the values of all objects of a branch are at hand."""
-    values, made = cursor.context.values, cursor.state.objects.values()
-    return all(values.has_value(produced.digest, produced.content) for produced in made)
-
-
-def compute_values(cursor: Cursor) -> None:
-    """Compute values that are gone again, by a replay of a copy, which adds nothing to the journal.
-
-    It runs nothing that must not run twice. What comes out otherwise stays absent.
-    """
-    if has_values(cursor):
-        return
-    context = replace(cursor.context, journal=cursor.context.journal.branch(cursor.head))
-    replaying = replay_cursor(Cursor(context, cursor.head), None)
-    with suppress(ToolcallError):
-        while replaying.replay_queue.next(replaying.state.open) and advance(replaying):
-            pass
 
 
 def prompt_event(cursor: Cursor, text: str) -> Asked:

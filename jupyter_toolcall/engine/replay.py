@@ -58,6 +58,12 @@ def repeats_approval(cursor: Cursor, ready: PreparedCall) -> bool:
     return _holds(cursor, approval, approval.event, ready)
 
 
+def replay_recorded(cursor: Cursor) -> None:
+    """Advance through what a replay has still to repeat, to its end or to the next pause."""
+    while cursor.replay_queue.next(cursor.state.open) and advance(cursor):
+        pass
+
+
 def _recorded_approval(queue: ReplayQueue, call_id: str) -> Entry | None:
     """Return the person's last decision of a recording that lets a call run."""
     for entry in reversed(queue.entries):

@@ -17,7 +17,7 @@ from .cursor import Cursor, SessionContext
 from .decisions import waiting_calls
 from .forks import replay_cursor
 from .recorded_results import RecordedResults, server_tools, with_recorded_results
-from .replay import advance
+from .replay import replay_recorded
 from .replay_queue import call_id_of
 from .session_values import SessionValues
 
@@ -87,8 +87,7 @@ def verify_cursor(cursor: Cursor) -> Verification:
         call.started is not None for call in cursor.state.all_calls() if call.tool in at_servers
     )
     try:
-        while replayed.replay_queue.next(replayed.state.open) and advance(replayed) is not None:
-            pass
+        replay_recorded(replayed)
     except Absent as error:
         return Verification(calls, str(error))
     for call in waiting_calls(replayed):
@@ -106,7 +105,7 @@ _WAITS = (
 
 def _copy(context: SessionContext, path: tuple[Entry, ...]) -> SessionContext:
     """Return a new context: a journal of this branch alone, and the values from outside."""
-    journal = context.journal.branch(path[-1].id)
+    journal = context.journal.branch_copy(path[-1].id)
     values = SessionValues(journal, context.values.kinds, instances=dict(context.values.instances))
     values.by_digest.update(
         (name, context.values.by_digest[name]) for name in _outside_digests(context, path)

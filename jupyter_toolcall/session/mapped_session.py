@@ -24,9 +24,8 @@ from ..core.text import visible_text
 from ..engine.cursor import Cursor, SessionContext
 from ..engine.decisions import waiting_calls
 from ..engine.forks import replay_cursor, resume_replay
-from ..engine.opening import open_session
-from ..engine.prompts import has_values
-from ..engine.replay import advance
+from ..engine.opening import has_values, open_session
+from ..engine.replay import advance, replay_recorded
 from ..schemes.messages import Model
 from ..storage.journal_file import (
     HELD_ELSEWHERE,
@@ -263,9 +262,8 @@ def begin(session: Session) -> None:
     """
     session.cursor.refresh()
     if not has_values(session.cursor):
-        session.cursor = cursor = replay_cursor(session.cursor, None)
-        while cursor.replay_queue.next(cursor.state.open) and advance(cursor):
-            pass
+        session.cursor = replay_cursor(session.cursor, None)
+        replay_recorded(session.cursor)
 
 
 def end(session: Session) -> SessionSummary:

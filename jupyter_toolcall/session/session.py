@@ -42,7 +42,6 @@ from ..engine.decisions import decision_event
 from ..engine.opening import Described, load_session, open_session, save_session
 from ..schemes.messages import Model, Reply
 from ..schemes.scheme import Scheme
-from ..storage.journal_file import is_written
 from ..tools.executors import AnyExecutor
 from ..tools.toolbox import Toolbox
 from ..view.message_rows import Exchange, exchanges
@@ -70,8 +69,9 @@ class Session:
         system: The beginning of the system prompt.
         approve: Which calls run unasked: "ask", "read-only", "all", "none", a list of
             (glob, verdict) pairs, or a function of a tool and its arguments.
-        journal: A file that the events are written to as they come, before a tool runs and after;
-            `Session.load` continues it, after a kill too. None: they are in memory.
+        journal: A new file for the session's events, which are written as they come;
+            `Session.load` continues the session, also after its process was killed. None: the
+            events stay in memory.
         name: How the session is called where it is shown.
         max_turns: After how many replies to one prompt the session stops; None for no limit.
         breaks: Globs of tools whose calls wait in any case.
@@ -652,10 +652,11 @@ class Session:
     ) -> Session:
         """Return the session in a file, at its newest entry.
 
-        A file that `Session(journal=path)` began is written on; in another place, or as a copy, it
-        is read. Of a call that may have run when its process was killed you are asked; values that
-        this computer has not kept are computed again by calls that may be repeated.
-        A file that `save` wrote is read; there, `replay` computes the values again.
+        A session that `Session(journal=path)` created continues in its file: new events are
+        written there. A call that may have run before its process was killed waits for you.
+        Missing values are computed again, by calls that may run twice.
+        Any other file is only read, such as one that `save` wrote, or a copied or moved one; there
+        `replay` computes missing values.
 
         Args:
             path: The file.
@@ -672,8 +673,6 @@ class Session:
         """
         described = inputs or {}
         cursor = load_session(path, toolbox, model, scheme, described, approve, executor, jobs)
-        if is_written(Path(path)):
-            prompts.compute_values(cursor)
         return Session.here(cursor, "")
 
     def shown(self) -> Session:

@@ -61,9 +61,6 @@ class Files(Protocol):
     def sync_folder(self, path: Path) -> None:
         """Return when the names in a folder are on disk."""
 
-    def rename(self, path: Path, to: Path) -> None:
-        """Give a file another name in its folder, in place of the file that has that name."""
-
     def lock(self, path: Path) -> Callable[[], None] | None:
         """Return what releases the lock of a file; None if another process holds it."""
 
@@ -119,9 +116,6 @@ class LocalFiles:
             os.fsync(folder)
         finally:
             os.close(folder)
-
-    def rename(self, path: Path, to: Path) -> None:
-        os.replace(path, to)
 
     def lock(self, path: Path) -> Callable[[], None] | None:
         """The system's lock ends with its process; without locks, a file names the holder."""

@@ -153,9 +153,9 @@ def written_journal(path: Path) -> Journal:
 
 
 def is_written(path: Path) -> bool:
-    """Return whether a file is one that `written_journal` began, under the path it has now.
+    """Return whether `written_journal` created a file at this path.
 
-    A copy of such a file, or one that was moved, is none: two sessions could go on from it.
+    It did not create a copied or moved file: two processes could continue the same session.
     """
     # Reading from a pipe or a terminal would wait.
     if not path.is_file():

@@ -83,7 +83,7 @@ class RunningCalls:
 
 
 _running: WeakSet[RunningCalls] = WeakSet()
-"""One that an interrupt tore from its end is gone with its frame, and holds no proxy in place."""
+"""Weak references: a call whose end an interrupt skipped is collected with its frame."""
 
 
 class StreamProxy:

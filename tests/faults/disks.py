@@ -41,9 +41,6 @@ class Watched:
     def sync_folder(self, path: Path) -> None:
         self.act("sync folder", lambda: self.files.sync_folder(path))
 
-    def rename(self, path: Path, to: Path) -> None:
-        self.act("rename", lambda: self.files.rename(path, to))
-
     def lock(self, path: Path) -> Callable[[], None] | None:
         release: Callable[[], None] | None = self.act("lock", lambda: self.files.lock(path))
         return release

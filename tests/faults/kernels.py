@@ -92,11 +92,6 @@ class View:
     def sync_folder(self, path: Path) -> None:
         """No power is lost here."""
 
-    def rename(self, path: Path, to: Path) -> None:
-        self.disk.demand_writable()
-        if self.alive:
-            os.replace(path, to)
-
     def lock(self, path: Path) -> Callable[[], None] | None:
         self.disk.demand_writable()
         if path in self.disk.locks:

@@ -68,11 +68,6 @@ class Platter:
                 self.safe[change.path] = self.safe.pop(change.was)
         self.changes = [change for change in self.changes if change not in made]
 
-    def rename(self, path: Path, to: Path) -> None:
-        assert self.safe[path] == self.now[path], "a file is synced before it is renamed"
-        self.changes.append(Change(to, -1, was=path, new=to not in self.now))
-        self.now[to] = self.now.pop(path)
-
     def lock(self, path: Path) -> Callable[[], None] | None:
         if path in self.locks:
             return None
