@@ -33,7 +33,7 @@ LIMITS = {
     "cli, kitchen, toolsets, __init__": 417,
     "all": 37_272,
     "Python files": 243,
-    "Python tests": 50_698,
+    "Python tests": 50_691,
     "TypeScript": 11_721,
 }
 """Of each row, how many lines of code, files or lines there may be."""

@@ -16,10 +16,6 @@ class Change:
     """Where the bytes go; with `cut` the size; -1 where a name was made."""
     data: bytes = b""
     cut: bool = False
-    was: Path | None = None
-    """The name that the file had before, where it was renamed."""
-    new: bool = True
-    """Whether no file had the name before."""
 
     @property
     def is_name(self) -> bool:
@@ -61,12 +57,9 @@ class Platter:
         self.changes.append(Change(path, -1))
 
     def sync_folder(self, path: Path) -> None:
-        made = [c for c in self.changes if c.is_name and c.path.parent == path]
-        self.names |= {change.path for change in made if change.new}
-        for change in made:
-            if change.was is not None:
-                self.safe[change.path] = self.safe.pop(change.was)
-        self.changes = [change for change in self.changes if change not in made]
+        named = [c for c in self.changes if c.is_name and c.path.parent == path]
+        self.names |= {change.path for change in named}
+        self.changes = [change for change in self.changes if change not in named]
 
     def lock(self, path: Path) -> Callable[[], None] | None:
         if path in self.locks:
@@ -92,7 +85,7 @@ class Platter:
     @property
     def _new(self) -> set[Path]:
         """The files and folders that were not there at first."""
-        return self.names | {each.path for each in self.changes if each.is_name and each.new}
+        return self.names | {change.path for change in self.changes if change.is_name}
 
     def left(self) -> Iterator[Platter]:
         """Yield the disks that may be left: each is another subset of what was not synced."""
@@ -108,10 +101,7 @@ class Platter:
         names = self.names | {change.path for change in kept if change.is_name}
         contents = dict(self.safe)
         for change in kept:
-            if change.was is not None:
-                if _is_there(change.was, new, names):
-                    contents[change.path] = contents.pop(change.was)
-            elif not change.is_name:
+            if not change.is_name:
                 contents[change.path] = changed(contents[change.path], change)
         there = {path: data for path, data in contents.items() if _is_there(path, new, names)}
         folders = {path for path in self.folders if path not in new or _is_there(path, new, names)}
