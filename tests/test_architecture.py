@@ -37,7 +37,6 @@ HEAVY = {
     "openai": "models/openai.py",
     "pygraphviz": "view/graphviz_engine.py",
     "tqdm": "core/text.py",
-    "xllamacpp": "models/local_runtime.py",
 }
 """What one file alone may import."""
 MCP = {"sources/mcp_sdk.py", "jupyter/mcp_server.py"}

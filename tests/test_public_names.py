@@ -31,7 +31,7 @@ SUBCOMMANDS = """answer approve branch break call check checkout config diff edi
     values verify why"""
 ADDED_SUBCOMMANDS = "serve"
 ELSEWHERE = """kitchen.Fries kitchen.Oven kitchen.Plate kitchen.Potato kitchen.Sink models.Reply
-    models.Request models.local.Local models.openai.OpenAI schemes.Native toolsets.files
+    models.Request models.openai.OpenAI schemes.Native toolsets.files
     toolsets.tables"""
 
 
@@ -70,6 +70,6 @@ def test_the_command_line_has(name: str) -> None:
 
 
 def test_models_schemes_and_policies_have_their_names() -> None:
-    assert {"anthropic", "local", "openai", "person", "recorded", "scripted"} <= set(PROVIDERS)
+    assert {"anthropic", "openai", "person", "recorded", "scripted"} <= set(PROVIDERS)
     assert {"select", "current", "flat"} <= set(SCHEMES)
     assert {"ask", "read-only", "all", "none"} <= set(PRESETS)

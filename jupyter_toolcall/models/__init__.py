@@ -1,4 +1,4 @@
-"""Who answers a request: providers, local models, recordings, scripts, or a person.
+"""Who answers a request: providers, recordings, scripts, or a person.
 
 It holds `Request` and `Reply`, one client for each provider, retries and prices. A model is a
 function from a request to a reply, and keeps no session. It knows neither journals nor schemes.

@@ -36,8 +36,6 @@ class Provider:
     """What to write behind the colon; "" if the provider's name is a model."""
     keys: tuple[str, ...] = ()
     """Variables of the environment, one of which has to be set."""
-    file: str = ""
-    """A variable of the environment that names a file."""
     module: str = ""
     """What has to be installed, and the extra of this package that brings it."""
     extra: str = ""
@@ -45,12 +43,12 @@ class Provider:
     @property
     def live(self) -> bool:
         """Whether its models are outside of this package, and may reply differently elsewhere."""
-        return bool(self.keys or self.file or self.module)
+        return bool(self.keys or self.module)
 
     @property
     def is_whole_name(self) -> bool:
         """Whether the provider's name alone is a model."""
-        return not self.word or bool(self.file)
+        return not self.word
 
     def lacks(self, environment: Mapping[str, str]) -> str:
         """Return why it cannot be used, "" if it can."""
@@ -60,8 +58,6 @@ class Provider:
             first, *others = self.keys
             both = f"neither {first} nor {' nor '.join(others)} is set"
             return both if others else f"{first} is not set"
-        if self.file and not Path(environment.get(self.file) or "\0").expanduser().is_file():
-            return f"{self.file} names no file, so give the path of one"
         return ""
 
 
@@ -179,14 +175,6 @@ PROVIDERS: Mapping[str, Provider] = {
     ),
     "recorded": Provider(
         "recorded.Recorded", "what --record kept, or a notebook's own sessions", word="FILE"
-    ),
-    "local": Provider(
-        "local.Local",
-        "a GGUF file of yours, run on this machine",
-        word="PATH",
-        file="JUPYTER_TOOLCALL_GGUF",
-        module="xllamacpp",
-        extra="local",
     ),
     "scripted": Provider(
         _scripted, "a script: offline, the same each time", lambda: tuple(_scripts())

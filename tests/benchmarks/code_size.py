@@ -23,7 +23,7 @@ LIMITS = {
     "sources": 5_538,
     "jupyter": 4_003,
     "view": 2_661,
-    "models": 2_824,
+    "models": 2_178,
     "export": 2_672,
     "compare": 1_904,
     "schemes": 1_855,
@@ -31,9 +31,9 @@ LIMITS = {
     "storage": 1_052,
     "rules, budgets, origins, previews": 0,
     "cli, kitchen, toolsets, __init__": 417,
-    "all": 37_272,
-    "Python files": 243,
-    "Python tests": 50_691,
+    "all": 36_626,
+    "Python files": 238,
+    "Python tests": 50_045,
     "TypeScript": 11_721,
 }
 """Of each row, how many lines of code, files or lines there may be."""

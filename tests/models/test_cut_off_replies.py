@@ -13,8 +13,6 @@ from jupyter_toolcall import Session, Toolbox
 from jupyter_toolcall.core.errors import ModelError
 from jupyter_toolcall.core.events import Call, Usage
 from jupyter_toolcall.models import Reply, Request
-from jupyter_toolcall.models.local import Local
-from jupyter_toolcall.models.local_wire import End, Piece
 from jupyter_toolcall.models.named import model_named
 from jupyter_toolcall.models.recorded import Recording
 from jupyter_toolcall.models.retrying import Patience
@@ -104,22 +102,7 @@ def openai_model(kitchen: Kitchen, fault: str, times: int) -> Iterator[Any]:
     assert server.refused == []
 
 
-def local_model(kitchen: Kitchen, fault: str, times: int) -> Iterator[Any]:
-    written = ['I peel.\n{"tool":"peel","arguments":{"potato":"a"}}', "Done."]
-    turns = [*["I begin"] * times, *written]
-
-    def generate(body: dict[str, Any]) -> Iterator[Piece]:
-        text = turns.pop(0)
-        yield text
-        if text != "I begin":
-            yield End("stop")
-        elif fault == "length":
-            yield End("length")
-
-    yield Local(generate=generate, patience=kitchen.patience, on_wait=kitchen.notices.append)
-
-
-MODELS = {"anthropic": anthropic_model, "openai": openai_model, "local": local_model}
+MODELS = {"anthropic": anthropic_model, "openai": openai_model}
 
 
 @pytest.mark.parametrize("fault", ["length", "stream"])
@@ -220,20 +203,6 @@ def test_a_model_without_that_many_tokens_is_asked_for_as_much_again() -> None:
     with in_memory(server, "claude-opus-4-1", patience=kitchen.patience) as model:
         assert kitchen.session(model).run().text == "Done."
     assert {asked.body["max_tokens"] for asked in server.asked} == {32_000}
-
-
-def test_a_local_model_may_write_twice_as_much_each_time() -> None:
-    kitchen = Kitchen()
-    bodies: list[int] = []
-
-    def generate(body: dict[str, Any]) -> Iterator[Piece]:
-        bodies.append(body["max_tokens"])
-        yield "One."
-        yield End("length" if len(bodies) < 3 else "stop")
-
-    model = Local(generate=generate, patience=kitchen.patience, max_tokens=100)
-    assert kitchen.session(model).run().text == "One."
-    assert bodies == [100, 200, 400]
 
 
 def test_an_interrupt_ends_the_wait_and_nothing_is_recorded() -> None:
