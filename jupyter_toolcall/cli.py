@@ -29,7 +29,6 @@ from .jupyter.serve_in_terminal import serve_notebook
 from .session.trusted_notebooks import is_trusted_notebook, trust_notebook
 from .session.verify_files import executes as verify_executes
 from .session.verify_files import verify
-from .storage import network_off
 from .storage.journal_file import journals_folder
 from .storage.notebook_files import (
     NotebookSession,
@@ -230,8 +229,6 @@ def _verify(parsed: argparse.Namespace) -> int:
     executes = [path for path in dict.fromkeys(parsed.file) if verify_executes(path)]
     if not _may_execute("verify", executes, parsed.trust):
         return 2
-    if executes and (why := network_off.unavailable()):
-        _say(f"the network is off in Python's own sockets alone; other programs reach it: {why}.")
     failed = 0
     for path in parsed.file:
         result = verify(path, parsed.allow)

@@ -23,7 +23,6 @@ from ..core.journal import Journal
 from ..core.journal_entries import BROKEN, demand_format, name
 from ..core.json_data import parsed_texts
 from ..core.text import progress_bar, visible_text
-from ..storage import network_off
 from ..tools.value_copies import well_formed
 
 MIME = "application/vnd.jupyter-toolcall.session+json"
@@ -324,8 +323,8 @@ def execute(
         environment: variables that are added to those of the kernel.
         added: cells that are inserted, by the index of the cell that they come before.
         halts: stop at a cell that fails.
-        offline: take the network from the kernel, and from all processes that it starts if the
-            system can do that (`network_off.unavailable`).
+        offline: take the network from Python's own sockets in the kernel; other programs that
+            it starts still reach it.
 
     Raises NotExecuted, which names the cell that failed and its error.
     """
@@ -336,14 +335,12 @@ def execute(
         notebook.cells[number:number] = [new_code_cell(each) for each in added[number]]
     hidden = [new_code_cell(SOCKETS_OFF)] if offline else []
     notebook.cells[:0] = hidden
-    _run_cells(path, notebook, environment, halts=halts, offline=offline)
+    _run_cells(path, notebook, environment, halts=halts)
     del notebook.cells[: len(hidden)]
     return Executed(notebook, tuple(_sessions(notebook.cells)))
 
 
-def _run_cells(
-    path: Path, notebook: Any, environment: Mapping[str, str], *, halts: bool, offline: bool
-) -> None:
+def _run_cells(path: Path, notebook: Any, environment: Mapping[str, str], *, halts: bool) -> None:
     """Run the cells of a notebook in place. Raises NotExecuted, as `execute` does."""
     from jupyter_client.kernelspec import NoSuchKernel
     from nbclient import NotebookClient
@@ -362,8 +359,6 @@ def _run_cells(
         kernel_stderr = stack.enter_context(
             tempfile.TemporaryFile("w+", encoding="utf-8", errors="replace")
         )
-        if offline and not network_off.unavailable():
-            client.kernel_manager_class = _managed_offline(stack.enter_context(_short_folder()))
         stack.enter_context(_signal_handlers_kept())
         try:
             client.execute(stderr=kernel_stderr)
@@ -376,25 +371,6 @@ def _run_cells(
             raise NotExecuted(
                 path, f"its kernel died; {_last_line(kernel_stderr.read())}"
             ) from None
-
-
-def _managed_offline(folder: str) -> Any:
-    """Return the class of a kernel's manager that starts it without a network.
-
-    The kernel uses sockets in `folder`, which another network namespace can reach.
-    """
-    from jupyter_client.manager import AsyncKernelManager
-
-    class Offline(AsyncKernelManager):
-        def __init__(self, **options: Any) -> None:
-            super().__init__(
-                transport="ipc", connection_file=os.path.join(folder, "k.json"), **options
-            )
-
-        def format_kernel_cmd(self, extra_arguments: list[str] | None = None) -> list[str]:
-            return network_off.without_network(super().format_kernel_cmd(extra_arguments))
-
-    return Offline
 
 
 @contextmanager
@@ -416,14 +392,6 @@ def _signal_handlers_kept() -> Iterator[None]:
         for number, handler in handlers.items():
             signal.signal(number, handler)
         signal.set_wakeup_fd(wakeup)
-
-
-@contextmanager
-def _short_folder() -> Iterator[str]:
-    """Create a folder with a short path: the path of a socket has at most 107 bytes."""
-    usual = tempfile.gettempdir()
-    with tempfile.TemporaryDirectory(dir=usual if len(usual) < 60 else "/tmp") as folder:
-        yield folder
 
 
 _COLOUR = re.compile(r"\x1b\[[0-9;]*m")

@@ -28,12 +28,12 @@ LIMITS = {
     "compare": 1_904,
     "schemes": 1_855,
     "teaching + evaluation": 1_983,
-    "storage": 1_052,
+    "storage": 974,
     "rules, budgets, origins, previews": 0,
-    "cli, kitchen, toolsets, __init__": 417,
-    "all": 36_626,
-    "Python files": 238,
-    "Python tests": 50_045,
+    "cli, kitchen, toolsets, __init__": 414,
+    "all": 36_545,
+    "Python files": 237,
+    "Python tests": 49_958,
     "TypeScript": 11_721,
 }
 """Of each row, how many lines of code, files or lines there may be."""
