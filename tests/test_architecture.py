@@ -13,13 +13,13 @@ import pytest
 PACKAGE = Path(__file__).parent.parent / "jupyter_toolcall"
 PACKAGES = (
     *("core", "tools", "schemes", "models", "storage", "sources", "engine"),
-    *("compare", "view", "export", "session", "evaluation", "jupyter", "teaching"),
+    *("compare", "view", "export", "session", "maps", "evaluation", "jupyter", "teaching"),
 )
 """The packages from the bottom to the top: each imports only from those before it."""
 TOP = {"__init__", "cli", "kitchen", "toolsets"}
 """The files at the top: entry points, and importable examples."""
-LATE = {("models", "kitchen"), ("models", "session")}
-"""What is looked up late, by a name that a person gives."""
+LATE = {("models", "kitchen"), ("models", "session"), ("session", "maps")}
+"""What is looked up late: by a name that a person gives, and for `Session.map`."""
 HEAVY = {
     "anthropic": "models/anthropic.py",
     "anywidget": "jupyter/panel.py",

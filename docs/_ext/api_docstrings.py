@@ -10,7 +10,8 @@ COLON = "\ue000"
 """Stands for a colon: what is before one would be an attribute's type to Napoleon."""
 RETURNED = (
     *(f"jupyter_toolcall.{part}." for part in ("compare", "core", "engine", "export", "view")),
-    *(f"jupyter_toolcall.session.{part}." for part in ("session_map", "verify_files")),
+    "jupyter_toolcall.maps.session_map.",
+    "jupyter_toolcall.session.verify_files.",
 )
 """Where the classes are whose instances a session returns: nobody else creates them."""
 _QUOTED = re.compile(r"(?<![`:\w])`([^`]+)`(?!`)(?=(\w?))")

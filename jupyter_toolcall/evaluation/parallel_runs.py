@@ -12,8 +12,8 @@ from typing import Any, Protocol, TypeVar
 
 from ..core.errors import NotRun, UsageError
 from ..core.interrupts import attempt
-from ..session.map_executor import ANSWERS, ONE_SESSION, this_process, window_of
-from ..session.mapped_session import error_line
+from ..maps.mapped_session import error_line
+from ..maps.workers import ANSWERS, ONE_SESSION, this_process, window_of
 from ..session.session import Session
 from ..session.sessions_together import SessionsTogether
 from ..tools.dask_executor import DaskExecutor

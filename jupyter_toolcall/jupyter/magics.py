@@ -24,7 +24,7 @@ from .extensions import FLAGS
 _CELL = re.compile(r"^get_ipython\(\)\.run_cell_magic\('toolchat', (.*)\)\s*$", re.S)
 _EMPTY = re.compile(r"^\s*%%toolchat\b(?!\?)([^\n]*)\n?\s*$")
 RUN = "__toolchat__"
-MAP = (f"{__package__.rpartition('.')[0]}.session.session_map", "SessionMap")
+MAP = (f"{__package__.rpartition('.')[0]}.maps.session_map", "SessionMap")
 """The class whose objects a cell shows as a table with panels."""
 _running: list[bool] = []
 """Not empty while a cell runs: what is transformed then is inside another magic."""

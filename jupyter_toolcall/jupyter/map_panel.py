@@ -17,9 +17,9 @@ from ..core.errors import ToolcallError, UsageError
 from ..core.interface_text import on_wire
 from ..core.text import shortened_text
 from ..engine.person_model import idle_phase
-from ..session.map_table import cells, map_html, map_text, ordered
-from ..session.mapped_session import STATUSES, summary_at_end
-from ..session.session_map import SessionMap
+from ..maps.mapped_session import STATUSES, summary_at_end
+from ..maps.session_map import SessionMap
+from ..maps.table import cells, map_html, map_text, ordered
 from ..tools.value_display import reprs_with_printers
 from .notebook import allows_input, current_notebook, display_output
 from .panel import Panel, SessionTable, catalogue

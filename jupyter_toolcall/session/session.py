@@ -51,7 +51,7 @@ from ..view.view_rows import all_rows
 
 if TYPE_CHECKING:
     from ..export.provenance import Explanation
-    from .session_map import SessionMap
+    from ..maps.session_map import SessionMap
 
 
 class Session:
@@ -181,7 +181,7 @@ class Session:
         Raises UsageError. What goes wrong in a session is in its row; an interrupt stops, and
         what is done by then is returned.
         """
-        maps = import_module(".session_map", __package__)
+        maps = import_module("..maps.session_map", __package__)
         where = {"name": name, "folder": folder, "executor": executor, "jobs": jobs}
         sessions: SessionMap = maps.session_map(prompts, toolbox, model, options, **where)
         return sessions.run()

@@ -29,8 +29,8 @@ from typing import Any
 
 from jupyter_toolcall import Scripted, Session, Toolbox, tool
 from jupyter_toolcall.core.journal import Journal
-from jupyter_toolcall.session.map_executor import VERSION, Probe, probe
-from jupyter_toolcall.session.mapped_session import SessionSummary
+from jupyter_toolcall.maps.mapped_session import SessionSummary
+from jupyter_toolcall.maps.workers import VERSION, Probe, probe
 
 ROOT = Path(__file__).parents[2]
 CALLS = 10

@@ -28,7 +28,7 @@ def table(printed: str) -> dict[str, tuple[int, int]]:
 @pytest.fixture
 def project(tmp_path: Path) -> Path:
     """A small project: a file of each kind."""
-    for name in ("core/journal.py", "session/map_table.py", "kitchen.py"):
+    for name in ("core/journal.py", "maps/table.py", "kitchen.py"):
         path = tmp_path / "jupyter_toolcall" / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(SOURCE)

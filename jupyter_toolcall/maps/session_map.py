@@ -25,10 +25,10 @@ from ..core.journal import Journal
 from ..core.text import nearest, progress_bar
 from ..engine.decisions import current_approval_digest
 from ..models.named import model_named
+from ..session.session import Session
+from ..session.sessions_together import SessionsTogether
 from ..storage.journal_file import file_stem
 from ..tools.executors import executor_named
-from .map_executor import NoWorkers, Workers, window_of
-from .map_table import map_html, map_text
 from .mapped_session import (
     STATUSES,
     JournalFolder,
@@ -43,8 +43,8 @@ from .mapped_session import (
     summary_at_end,
     written_session,
 )
-from .session import Session
-from .sessions_together import SessionsTogether
+from .table import map_html, map_text
+from .workers import NoWorkers, Workers, window_of
 
 JOBS = 4
 """How many sessions run at once in the kernel where nobody says how many."""

@@ -27,6 +27,7 @@ from ..engine.forks import replay_cursor, resume_replay
 from ..engine.opening import has_values, open_session
 from ..engine.replay import advance, replay_recorded
 from ..schemes.messages import Model
+from ..session.session import Session
 from ..storage.journal_file import (
     HELD_ELSEWHERE,
     JournalHandle,
@@ -38,7 +39,6 @@ from ..storage.journal_file import (
 from ..storage.signatures import signer
 from ..storage.value_store import value_store
 from ..tools.toolbox import Toolbox
-from .session import Session
 
 Status = Literal["not started", "interrupted", "waiting", "failed", "finished"]
 """How a session of a map stands: "interrupted" continues by itself, "waiting" needs a person,

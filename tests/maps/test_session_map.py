@@ -21,10 +21,10 @@ from jupyter_toolcall import Scripted, Session, Toolbox, tool
 from jupyter_toolcall.core.errors import NotYourTurn, UsageError
 from jupyter_toolcall.core.events import Asked, Replied
 from jupyter_toolcall.core.journal import Journal
+from jupyter_toolcall.maps.session_map import SessionMap
 from jupyter_toolcall.schemes.messages import Reply, Request
-from jupyter_toolcall.session.session_map import SessionMap
 from jupyter_toolcall.tools.executors import executor_named
-from tests.session.mapped import (
+from tests.maps.mapped import (
     CALLS,
     PROMPTS,
     Payer,
@@ -366,7 +366,7 @@ def test_sessions_on_a_dask_cluster_continue_on_another_worker_after_a_kill(
 
 
 def run_script(*, kills: bool) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-m", "tests.session.mapped"]
+    command = [sys.executable, "-m", "tests.maps.mapped"]
     ended = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, env=os.environ)
     assert ended.returncode == (-signal.SIGKILL if kills else 0), ended.stderr
     return ended
