@@ -9,7 +9,8 @@ of these the older one before the newer.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
+from typing import Any
 
 from ..compare.alignment import compare
 from ..compare.branch_totals import BranchReader, BranchTotals
@@ -152,23 +153,23 @@ def branch_rows(
             differs=branch.differs,
             left="" if left is None else CURRENT if left.current else left.head,
             shares="" if side is None else side.shares or CURRENT,
+            calls=len(state.order),
+            ms=own.ms,
             text="" if branch.current else cut(state.said, TEXT),
+            **used(own),
         )
-        rows.append(with_totals(row, state, own))
+        rows.append(row)
     return tuple(rows)
 
 
-def with_totals(row: BranchRow, state: State, totals: BranchTotals) -> BranchRow:
-    """Return the row of a branch with how many calls it has, and what they used."""
-    return replace(
-        row,
-        calls=len(state.order),
-        ran=totals.ran,
-        remembered=totals.cached,
-        ms=totals.ms,
-        tokens=totals.tokens,
-        cost=str(totals.cost or ""),
-    )
+def used(totals: BranchTotals) -> dict[str, Any]:
+    """Return what a branch used, as its row and that of the session say it."""
+    return {
+        "ran": totals.ran,
+        "remembered": totals.cached,
+        "tokens": totals.tokens,
+        "cost": str(totals.cost or ""),
+    }
 
 
 # -- what is the same on two branches, and drawn once, by the rule of a comparison ---------------
