@@ -136,14 +136,13 @@ def _drawn(context: SessionContext, made: Made, room: Room) -> Preview | None:
 
 
 def draw_previews(view: BranchView) -> None:
-    """Draw the previews of the objects that the newest calls made, so that rows only read them."""
+    """Draw the previews of the objects that the last reply's calls made: rows only read them."""
     state, drawn = view.state, view.cursor.context.values.previews
-    for call_id in reversed(state.latest):
-        made = state.calls[call_id].produced
-        if made and all(each.digest in drawn for each in made):
+    for name in reversed(state.names):
+        made = state.objects[name]
+        if made.digest in drawn or made.producer.call not in state.latest:
             return
-        for each in made:
-            _preview(view, each)
+        _preview(view, made)
 
 
 def objects_by_row(view: BranchView) -> dict[str, Made]:

@@ -15,6 +15,7 @@ from ..compare.branch_totals import BranchReader, BranchTotals
 from ..compare.differences import Difference
 from ..core.branches import Branch, branches, is_prompt, shared_with_older, unnamed_branch_name
 from ..core.call_record import CallRecord
+from ..core.events import Opened
 from ..core.journal_entries import Entry, Label
 from ..core.json_data import changed_fields, field_defaults, sendable_data, wire_value
 from ..core.recorded_calls import CallEnd
@@ -174,14 +175,18 @@ class ViewRows:
         if last is None or last[2:] != now[2:]:
             return None
         path = journal.path(cursor.head, after=last.head)
-        ids, heads = {entry.id for entry in path}, {branch.head for branch in self._branches}
-        # A recorded branch on whose way the session is ends at its head; a prompt begins a cell.
+        heads = {branch.head for branch in self._branches}
+        new = {entry.id for entry in journal.since(last.entries)}
+        # A recorded branch on whose way the session is ends at its head, or before a later prompt.
         changes_branches = (
-            is_prompt(entry) or entry.id in heads or len(journal.children(entry.parent)) > 1
+            isinstance(entry.event, Opened)
+            or len(journal.children(entry.parent)) > 1
+            or entry.id in heads
+            or (is_prompt(entry) and entry.id not in new)
             for entry in path
         )
         is_after = not path or path[0].parent == last.head
-        is_all = ids.issuperset(entry.id for entry in journal.since(last.entries))
+        is_all = new <= {entry.id for entry in path}
         return path if is_after and is_all and not any(changes_branches) else None
 
     def _shown_rows(
