@@ -23,7 +23,7 @@ from ..engine import person_model as replying
 from ..engine.cursor import Cursor
 from ..engine.hooks import ExtensionRow
 from ..engine.outdated import outdated_reasons
-from .branch_rows import branch_rows, same_rows, side_branches, touched_calls, used
+from .branch_rows import branch_row, same_rows, side_branches, touched_calls, used
 from .call_rows import call_rows
 from .comparison_rows import Known, with_changes, with_comparison
 from .contract import Delta, DrawGraph, Drop, Notice, Rows, Whole
@@ -126,24 +126,20 @@ class ViewRows:
         journal, path = context.journal, context.journal.path(cursor.head)
         self._branches, self._reader = branches(journal, cursor.head), BranchReader(context)
         self._store, self._totals, self._ends = RowStore(), BranchTotals(), {}
-        hides = self.position.hides_branches
-        listed = [branch for branch in self._branches if branch.current or not hides]
-        sides = side_branches(cursor, listed, self.wanted, path)
+        sides = side_branches(cursor, self._listed, self.wanted, path)
         shown = BranchView(cursor, state, outdated=outdated_reasons(context, state))
-        self.branch_views = {"": shown, **{head: side.view for head, side in sides.items()}}
+        self.branch_views = {"": shown, **sides}
         shared, calls = shared_with_older(journal, cursor.head), touched_calls(state, path)
         rows = self._shown_rows(path, calls, state.names, shared)
         side_calls, side_objects = list[CallRow](), list[ObjectRow]()
-        for side in sides.values():
-            side_calls += call_rows(side.view, side.calls, self._reader.read(side.entries)[0])[0]
-            names = (side.view.state.name_of(o) for call in side.calls for o in call.produced)
-            side_objects += [object_row(side.view, name) for name in names]
+        for view in sides.values():
+            calls = touched_calls(view.state, view.entries)
+            side_calls += call_rows(view, calls, self._reader.read(view.entries)[0])[0]
+            made = [view.state.name_of(made) for call in calls for made in call.produced]
+            side_objects += [object_row(view, name) for name in made]
         self._sides = Rows(calls=(*side_calls,), objects=(*side_objects,))
-        # What the entries of the shown branch used was counted with their rows.
-        rows = replace(
-            self._with_sides(rows),
-            branches=branch_rows(cursor, listed, sides, self._reader, self._totals),
-        )
+        branch_rows = tuple(self._branch_row(cursor, branch) for branch in self._listed)
+        rows = replace(self._with_sides(rows), branches=branch_rows)
         return self._with_session(cursor, rows, session, extensions)
 
     def changes(
@@ -223,22 +219,35 @@ class ViewRows:
             objects=rows.objects + _drawn_as(self._sides.objects, same),
         )
 
+    @property
+    def _listed(self) -> list[Branch]:
+        """The branches that have a row."""
+        hides = self.position is not None and self.position.hides_branches
+        return [branch for branch in self._branches if branch.current or not hides]
+
+    def _branch_row(self, cursor: Cursor, branch: Branch) -> BranchRow:
+        totals = self._totals
+        # What the entries of the shown branch used was counted with their rows.
+        if not branch.current:
+            journal = cursor.context.journal
+            shared = shared_with_older(journal, branch.head)
+            totals = self._reader.read(journal.path(branch.head), shared)[1]
+        side = self.branch_views.get(branch.head)
+        return branch_row(cursor, branch, self._listed, side, totals)
+
     def _with_shown_branch(self, rows: Rows, cursor: Cursor) -> Rows:
         """Add the row of the shown branch: its id is the head, which moves."""
-        before = next(row for row in self.branches if row.current)
-        now = replace(
-            before,
-            id=cursor.head,
-            calls=len(cursor.state.order),
-            ms=self._totals.ms,
-            **used(self._totals),
-        )
-        if any(branch.place for branch in self._branches):
-            others = [branch.name for branch in self._branches if not branch.place]
-            name = unnamed_branch_name(cursor.context.journal, cursor.head, others)
+        before = next(branch for branch in self._branches if branch.current)
+        others = [branch for branch in self._branches if branch is not before]
+        now = replace(before, head=cursor.head)
+        if before.place:
+            names = [branch.name for branch in others]
+            name = unnamed_branch_name(cursor.context.journal, cursor.head, names)
             now = replace(now, name=name)
-        gone = () if now.id == before.id else (Drop("branches", before.id),)
-        return replace(rows, branches=(now,), drop=(*rows.drop, *gone))
+        self._branches = (*others, now)
+        gone = () if now.head == before.head else (Drop("branches", before.head),)
+        new = (self._branch_row(cursor, now),)
+        return replace(rows, branches=new, drop=(*rows.drop, *gone))
 
     def _with_session(
         self, cursor: Cursor, rows: Rows, session: SessionRow, extensions: tuple[ExtensionRow, ...]
