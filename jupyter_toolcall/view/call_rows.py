@@ -32,8 +32,9 @@ from ..tools.object_references import fits_in, references
 from ..tools.tool import parameters_schema
 from ..tools.value_copies import cut
 from .call_warnings import call_warning
+from .contract import Rows
 from .contract_rows import CallRow, ObjectRow, Preview, QuestionRow, Use
-from .object_rows import LONG, SHORT, BranchView, call_key, object_key
+from .object_rows import LONG, SHORT, BranchView, call_key, object_key, object_row
 from .previews import caption
 
 FOR_PERSON = t("It is a request to you, and nothing runs: answer it, or reject it.")
@@ -49,14 +50,12 @@ FORMATS = {
 """The formats of a text, for the hint at its field."""
 
 
-def call_rows(
-    view: BranchView, calls: Sequence[CallRecord], ends: Mapping[str, CallEnd]
-) -> tuple[list[CallRow], list[ObjectRow]]:
-    """Return the rows of calls, and of the objects that those which wait or run will make.
+def call_rows(view: BranchView, calls: Sequence[CallRecord], ends: Mapping[str, CallEnd]) -> Rows:
+    """Return the rows of calls, and of the objects that they made, or will make.
 
     `ends` are how calls ended, by id.
     """
-    rows, pending, names = list[CallRow](), list[ObjectRow](), _next_names(view, calls)
+    rows, objects, names = list[CallRow](), list[ObjectRow](), _next_names(view, calls)
     for call in calls:
         ready, absent = _prepared(view, call)
         end = ends.get(call.id)
@@ -68,13 +67,14 @@ def call_rows(
             drawn = Preview(caption(row.change) if row.status == "running" else "")
             name, kind = names.get(call.id, ""), ready.tool.returns
             made = ObjectRow(row.id, name, kind, "pending", call.step, row.id, preview=drawn)
-            pending.append(made)
+            objects.append(made)
         if _asks_person(view, call):
             row = _with_questions(row, call)
         elif ready is not None and row.status == call.status and call.arrived is None:
             row = _with_decision(row, view, call, ready, names.get(call.id, ""))
         rows.append(_with_rounds(row, call))
-    return rows, pending
+        objects += [object_row(view, view.state.name_of(made)) for made in call.produced]
+    return Rows(calls=(*rows,), objects=(*objects,))
 
 
 def _prepared(view: BranchView, call: CallRecord) -> tuple[PreparedCall | None, str]:

@@ -9,7 +9,9 @@ from __future__ import annotations
 import time
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, NamedTuple, TypeVar
+from functools import partial
+from itertools import starmap
+from typing import Any, NamedTuple
 
 from ..compare.branch_totals import BranchReader, BranchTotals
 from ..compare.differences import Difference
@@ -34,7 +36,6 @@ from .object_rows import BranchView, ending, object_row, output_rows, tool_row
 
 DRAWING = 0.1
 """Seconds between two drawings of a session that runs: Graphviz may take a third of them."""
-Drawable = TypeVar("Drawable", CallRow, ObjectRow)
 
 
 class Position(NamedTuple):
@@ -70,8 +71,9 @@ class RowStore:
             self.tables[drop.table].pop(drop.id, None)
         new: dict[str, Any] = {}
         for name, table in self.tables.items():
-            new[name] = tuple(row for row in getattr(rows, name) if table.get(row.id) != row)
-            table.update((row.id, row) for row in new[name])
+            changed = {row.id: row for row in getattr(rows, name) if table.get(row.id) != row}
+            table.update(changed)
+            new[name] = (*changed.values(),)
         return replace(rows, **new)
 
     def rows(self) -> Rows:
@@ -99,8 +101,8 @@ class ViewRows:
     """How values differ, by the digests of both."""
     _branches: tuple[Branch, ...] = ()
     """All branches, as they were when all rows were computed."""
-    _sides: Rows = field(default_factory=Rows)
-    """The rows of calls and objects of the other branches."""
+    _sides: list[Rows] = field(default_factory=list)
+    """The rows of calls and objects of the other branches, in the order of `branch_views`."""
     _totals: BranchTotals = field(default_factory=BranchTotals)
     """What the shown branch used in tokens, time and money."""
     _ends: dict[str, CallEnd] = field(default_factory=dict)
@@ -122,53 +124,50 @@ class ViewRows:
         extensions: tuple[ExtensionRow, ...] = (),
     ) -> Rows:
         """Return all rows of a session at a cursor, with those of itself and of extensions."""
-        context, state, self.position = cursor.context, cursor.state, position(cursor)
+        context, state, self.position = cursor.context, cursor.state, None
         journal, path = context.journal, context.journal.path(cursor.head)
-        self._branches, self._reader = branches(journal, cursor.head), BranchReader(context)
-        self._store, self._totals, self._ends = RowStore(), BranchTotals(), {}
-        sides = side_branches(cursor, self._listed, self.wanted, path)
+        self._branches, self._store = branches(journal, cursor.head), RowStore()
+        self._reader, shared = BranchReader(context), shared_with_older(journal, cursor.head)
+        self._ends, self._totals = self._reader.read(path, shared)
         shown = BranchView(cursor, state, outdated=outdated_reasons(context, state))
-        self.branch_views = {"": shown, **sides}
-        shared, calls = shared_with_older(journal, cursor.head), touched_calls(state, path)
-        rows = self._shown_rows(path, calls, state.names, shared)
-        side_calls, side_objects = list[CallRow](), list[ObjectRow]()
-        for view in sides.values():
-            calls = touched_calls(view.state, view.entries)
-            side_calls += call_rows(view, calls, self._reader.read(view.entries)[0])[0]
-            made = [view.state.name_of(made) for call in calls for made in call.produced]
-            side_objects += [object_row(view, name) for name in made]
-        self._sides = Rows(calls=(*side_calls,), objects=(*side_objects,))
-        branch_rows = tuple(self._branch_row(cursor, branch) for branch in self._listed)
-        rows = replace(self._with_sides(rows), branches=branch_rows)
-        return self._with_session(cursor, rows, session, extensions)
+        self.branch_views = {"": shown}
+        self.branch_views |= side_branches(cursor, self._listed, self.wanted, path)
+        self._sides = [self._side_rows(view) for view in self.branch_views.values() if view.branch]
+        inputs = [name for name in state.names if not state.objects[name].producer.call]
+        branch_rows = tuple(map(self._branch_row, self._listed))
+        rows = Rows((session,), branches=branch_rows, extensions=extensions)
+        return self._rows(rows, path, touched_calls(state, path), inputs)
 
     def changes(
         self, cursor: Cursor, session: SessionRow, extensions: tuple[ExtensionRow, ...] = ()
     ) -> Rows | None:
         """Return the rows that changed since the last ones; None where all have to be sent."""
-        now = position(cursor)
-        path = self._entries_since(cursor, now)
+        path = self._entries_since(cursor)
         if path is None:
             return None
-        state, before, self.position = cursor.state, self.branch_views[""], now
+        state, before = cursor.state, self.branch_views[""]
         continues_at_once = session.phase in ("thinking", "running")
         # What the calls of a long reply would do is computed at a pause, not before each of them.
         calls = touched_calls(state, path, 1 if continues_at_once else None)
         outdated = outdated_reasons(cursor.context, state, calls, before.outdated)
         self.branch_views[""] = BranchView(cursor, state, outdated=outdated)
-        made = (state.name_of(made) for call in calls for made in call.produced)
         # Objects that are outputs now, or no longer. Those of a foreign journal may be anything.
         saved = (*before.state.outputs.values(), *state.outputs.values())
-        names = [*made, *(str(name) for name in saved if str(name) in state.objects)]
-        rows = self._shown_rows(path, calls, dict.fromkeys(names))
+        names = [str(name) for name in saved if str(name) in state.objects]
+        ends, self._totals = self._reader.read(path, total=self._totals)
+        self._ends |= ends
+        rows = Rows((session,), extensions=extensions)
         if not continues_at_once:
-            rows = self._with_shown_branch(self._with_sides(rows), cursor)
-        return self._with_session(cursor, rows, session, extensions)
+            # Its id is the head, which moves.
+            gone = [row for row in self.branches if row.current and row.id != cursor.head]
+            drop = tuple(Drop("branches", row.id) for row in gone)
+            rows = replace(rows, branches=(self._branch_row(self._shown_branch()),), drop=drop)
+        return self._rows(rows, path, calls, names)
 
-    def _entries_since(self, cursor: Cursor, now: Position) -> tuple[Entry, ...] | None:
+    def _entries_since(self, cursor: Cursor) -> tuple[Entry, ...] | None:
         """Return the entries since the last rows; None where another branch has changed."""
         journal, last = cursor.context.journal, self.position
-        if last is None or last[2:] != now[2:]:
+        if last is None or last[2:] != position(cursor)[2:]:
             return None
         path = journal.path(cursor.head, after=last.head)
         heads = {branch.head for branch in self._branches}
@@ -185,48 +184,62 @@ class ViewRows:
         is_all = new <= {entry.id for entry in path}
         return path if is_after and is_all and not any(changes_branches) else None
 
-    def _shown_rows(
+    def _rows(
         self,
+        rows: Rows,
         entries: Sequence[Entry],
         calls: Sequence[CallRecord],
         names: Iterable[str],
-        shared: frozenset[str] = frozenset(),
     ) -> Rows:
-        """Return the rows of entries of the shown branch, of their calls, and of objects."""
-        view = self.branch_views[""]
-        ends, self._totals = self._reader.read(entries, shared, self._totals)
-        self._ends |= ends
-        rows, pending = call_rows(view, calls, self._ends)
-        objects = [object_row(view, name) for name in names]
-        objects += [*pending, *output_rows(view.state)]
-        messages, turns = conversation_rows(view.cursor, entries)
+        """Return what the panel has not of some rows, and of those of entries of the shown branch,
+        of their calls, of objects and of tools."""
+        view, stored, session = self.branch_views[""], self._store.tables, rows.session[0]
+        new = call_rows(view, calls, self._ends)
+        named = [object_row(view, name) for name in names]
+        objects = (*named, *new.objects, *output_rows(view.state))
         # An output that is saved now, or what a call would have made, is no more.
-        may_be_gone = {f"output:{name}" for name in view.state.opened.outputs}
-        may_be_gone |= {row.id for row in rows}
-        new = {row.id for row in objects}
-        gone = self._store.tables["objects"].keys() & may_be_gone - new
-        drop = tuple(Drop("objects", key) for key in sorted(gone))
-        return Rows((), tuple(rows), tuple(objects), (), messages, turns, drop=drop)
+        gone = {f"output:{name}" for name in view.state.opened.outputs}
+        gone = (gone | {row.id for row in new.calls}) - {row.id for row in objects}
+        drop = tuple(Drop("objects", key) for key in sorted(gone & stored["objects"].keys()))
+        offered = [*session.yours.tools] if session.yours is not None else []
+        offered += [name for extension in rows.extensions for name in extension.offered_tools()]
+        tools = {call.tool: False for call in calls if call.tool not in stored["tools"]}
+        tools |= dict.fromkeys(offered, True)
+        messages, turns = conversation_rows(view.cursor, entries)
+        rows = replace(
+            rows,
+            session=(replace(session, turn=view.state.turns, **used(self._totals)),),
+            calls=new.calls,
+            objects=objects,
+            tools=tuple(filter(None, starmap(partial(tool_row, view.cursor), tools.items()))),
+            messages=messages,
+            turns=turns,
+            drop=rows.drop + drop,
+        )
+        self.position = position(view.cursor)
+        return self._store.put(self._with_sides(rows) if rows.branches else rows)
+
+    def _side_rows(self, view: BranchView) -> Rows:
+        ends, _ = self._reader.read(view.entries)
+        return call_rows(view, touched_calls(view.state, view.entries), ends)
 
     def _with_sides(self, rows: Rows) -> Rows:
         """Add the rows of other branches, each with the row that it is drawn as now."""
-        if len(self.branch_views) == 1:
-            return rows
-        same = same_rows([*self.branch_views.values()], self._differences)
-        return replace(
-            rows,
-            calls=rows.calls + _drawn_as(self._sides.calls, same),
-            objects=rows.objects + _drawn_as(self._sides.objects, same),
-        )
+        same = same_rows([*self.branch_views.values()], self._differences) if self._sides else {}
+        calls, objects = [*rows.calls], [*rows.objects]
+        for side in self._sides:
+            calls += [replace(row, same=same.get(row.id, "")) for row in side.calls]
+            objects += [replace(row, same=same.get(row.id, "")) for row in side.objects]
+        return replace(rows, calls=(*calls,), objects=(*objects,))
 
     @property
     def _listed(self) -> list[Branch]:
         """The branches that have a row."""
-        hides = self.position is not None and self.position.hides_branches
+        hides = position(self.branch_views[""].cursor).hides_branches
         return [branch for branch in self._branches if branch.current or not hides]
 
-    def _branch_row(self, cursor: Cursor, branch: Branch) -> BranchRow:
-        totals = self._totals
+    def _branch_row(self, branch: Branch) -> BranchRow:
+        cursor, totals = self.branch_views[""].cursor, self._totals
         # What the entries of the shown branch used was counted with their rows.
         if not branch.current:
             journal = cursor.context.journal
@@ -235,33 +248,15 @@ class ViewRows:
         side = self.branch_views.get(branch.head)
         return branch_row(cursor, branch, self._listed, side, totals)
 
-    def _with_shown_branch(self, rows: Rows, cursor: Cursor) -> Rows:
-        """Add the row of the shown branch: its id is the head, which moves."""
-        before = next(branch for branch in self._branches if branch.current)
-        others = [branch for branch in self._branches if branch is not before]
-        now = replace(before, head=cursor.head)
-        if before.place:
-            names = [branch.name for branch in others]
+    def _shown_branch(self) -> Branch:
+        """Return the branch that is shown, as far as it has come."""
+        cursor = self.branch_views[""].cursor
+        branch = next(branch for branch in self._branches if branch.current)
+        if branch.place:
+            names = [other.name for other in self._branches if other is not branch]
             name = unnamed_branch_name(cursor.context.journal, cursor.head, names)
-            now = replace(now, name=name)
-        self._branches = (*others, now)
-        gone = () if now.head == before.head else (Drop("branches", before.head),)
-        new = (self._branch_row(cursor, now),)
-        return replace(rows, branches=new, drop=(*rows.drop, *gone))
-
-    def _with_session(
-        self, cursor: Cursor, rows: Rows, session: SessionRow, extensions: tuple[ExtensionRow, ...]
-    ) -> Rows:
-        """Add the row of the session itself and those of tools; return what the panel has not."""
-        row = replace(session, turn=cursor.state.turns, **used(self._totals))
-        offered = [*session.yours.tools] if session.yours is not None else []
-        offered += [name for extension in extensions for name in extension.offered_tools()]
-        called = {call.tool for call in rows.calls if not call.branch}
-        names = dict.fromkeys(called - self._store.tables["tools"].keys(), False)
-        names |= dict.fromkeys(offered, True)
-        tools = (tool_row(cursor, name, is_offered) for name, is_offered in names.items())
-        rows = replace(rows, session=(row,), extensions=extensions, tools=(*filter(None, tools),))
-        return self._store.put(rows)
+            branch = replace(branch, name=name)
+        return replace(branch, head=cursor.head)
 
     def with_graph(self, rows: Rows, continues: bool = False) -> Rows:
         """Add the drawing of the rows as they were computed last.
@@ -274,11 +269,6 @@ class ViewRows:
         graph = graph_row(self._store.rows(), self.window.until, self.window.selected)
         self._drawn = time.monotonic()
         return replace(rows, graph=(graph,))
-
-
-def _drawn_as(rows: Iterable[Drawable], same: Mapping[str, str]) -> tuple[Drawable, ...]:
-    """Return rows with the ids of those that they are drawn as."""
-    return tuple(replace(row, same=same.get(row.id, "")) for row in rows)
 
 
 def saved_rows(
