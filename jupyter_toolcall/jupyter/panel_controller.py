@@ -563,7 +563,7 @@ def apply_command(session: Session, command: Command) -> Session:
             return _edited(session, command)
         case contract.Reject(call, bound, reason):
             return _decided(session, call, bound, "reject", reason=reason)
-        case contract.Answer(call, result, bound, reason):
+        case contract.Answer(call, bound, result, reason):
             check_answer(session.cursor, call, result)
             return _decided(session, call, bound, "answer", result=result, reason=reason)
         case contract.Replay(call):
