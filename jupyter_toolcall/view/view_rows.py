@@ -9,8 +9,6 @@ from __future__ import annotations
 import time
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import partial
-from itertools import starmap
 from typing import Any, NamedTuple
 
 from ..compare.branch_totals import BranchReader, BranchTotals
@@ -136,7 +134,7 @@ class ViewRows:
         inputs = [name for name in state.names if not state.objects[name].producer.call]
         branch_rows = tuple(map(self._branch_row, self._listed))
         rows = Rows((session,), branches=branch_rows, extensions=extensions)
-        return self._rows(rows, path, touched_calls(state, path), inputs)
+        return self._new_rows(rows, path, touched_calls(state, path), inputs)
 
     def changes(
         self, cursor: Cursor, session: SessionRow, extensions: tuple[ExtensionRow, ...] = ()
@@ -162,7 +160,7 @@ class ViewRows:
             gone = [row for row in self.branches if row.current and row.id != cursor.head]
             drop = tuple(Drop("branches", row.id) for row in gone)
             rows = replace(rows, branches=(self._branch_row(self._shown_branch()),), drop=drop)
-        return self._rows(rows, path, calls, names)
+        return self._new_rows(rows, path, calls, names)
 
     def _entries_since(self, cursor: Cursor) -> tuple[Entry, ...] | None:
         """Return the entries since the last rows; None where another branch has changed."""
@@ -184,7 +182,7 @@ class ViewRows:
         is_all = new <= {entry.id for entry in path}
         return path if is_after and is_all and not any(changes_branches) else None
 
-    def _rows(
+    def _new_rows(
         self,
         rows: Rows,
         entries: Sequence[Entry],
@@ -205,13 +203,14 @@ class ViewRows:
         offered += [name for extension in rows.extensions for name in extension.offered_tools()]
         tools = {call.tool: False for call in calls if call.tool not in stored["tools"]}
         tools |= dict.fromkeys(offered, True)
+        tool_rows = (tool_row(view.cursor, name, offers) for name, offers in tools.items())
         messages, turns = conversation_rows(view.cursor, entries)
         rows = replace(
             rows,
             session=(replace(session, turn=view.state.turns, **used(self._totals)),),
             calls=new.calls,
             objects=objects,
-            tools=tuple(filter(None, starmap(partial(tool_row, view.cursor), tools.items()))),
+            tools=tuple(filter(None, tool_rows)),
             messages=messages,
             turns=turns,
             drop=rows.drop + drop,
