@@ -133,24 +133,6 @@ def _unused(name: str, names: set[str]) -> str:
     return name if name not in names else next(each for each in numbers if each not in names)
 
 
-def can_continue(
-    journal: Journal, conversation: str, path: tuple[Entry, ...], heads: Collection[str]
-) -> bool:
-    """Return whether a way onwards leaves all branches what they were when they were told.
-
-    `heads` are theirs; the way begins behind `told`, which has grown or gone on as recorded.
-    """
-    if not path:
-        return True
-    if journal[conversation].parent is None or any(isinstance(e.event, Opened) for e in path):
-        return False
-    if any(len(journal.children(entry.parent)) > 1 for entry in path):
-        return False
-    return conversation in heads or not (
-        {e.id for e in path} & set(heads) or any(map(is_prompt, path))
-    )
-
-
 def shared_with_older(journal: Journal, head: str) -> frozenset[str]:
     """Return the entries of a branch that an older branch has too; none for the oldest."""
     path = journal.path(head)

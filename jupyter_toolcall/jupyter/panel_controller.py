@@ -40,6 +40,7 @@ from ..tools.arguments import plain_arguments
 from ..tools.running_tool import showing_progress
 from ..view import contract
 from ..view.contract import Command, Notice, Refused, Rows
+from ..view.view_rows import position
 from .extensions import PanelExtension
 from .panel_updates import PanelUpdates, session_row
 from .update_rate import UpdateRate
@@ -475,13 +476,14 @@ class PanelController:
 
     def republish_changed(self) -> bool:
         """Publish what other code did to the session; return whether it named or hid a branch."""
-        view, cursor = self.updates.view, self.session.cursor
-        renamed = view.labels_changed(cursor)
-        if view.has_moved(cursor) and not self.busy:
-            self.publish(*replying.idle_phase(cursor))
-        elif renamed or view.journal_grew(cursor):
+        last, now = self.updates.view.position, position(self.session.cursor)
+        if last is None:
+            return False
+        if last.head != now.head and not self.busy:
+            self.publish(*replying.idle_phase(self.session.cursor))
+        elif last != now:
             self._publish_again()
-        return renamed
+        return last.labels != now.labels
 
     def whole(self) -> Rows:
         """Return all rows as a notebook keeps them, without sending them."""
@@ -561,7 +563,7 @@ def apply_command(session: Session, command: Command) -> Session:
             return _edited(session, command)
         case contract.Reject(call, bound, reason):
             return _decided(session, call, bound, "reject", reason=reason)
-        case contract.Answer(call, result, bound, reason):
+        case contract.Answer(call, bound, result, reason):
             check_answer(session.cursor, call, result)
             return _decided(session, call, bound, "answer", result=result, reason=reason)
         case contract.Replay(call):

@@ -20,8 +20,6 @@ from ..view.comparison_rows import (
     Sides,
     change_row,
     compared_with,
-    with_changes,
-    with_comparison,
 )
 from ..view.contract import (
     Compare,
@@ -49,7 +47,7 @@ from ..view.object_rows import (
     full_preview,
     objects_by_row,
 )
-from ..view.view_rows import ViewRows
+from ..view.view_rows import ViewRows, saved_rows
 
 STATUS: dict[Phase, str] = {
     "ready": t("Ready"),
@@ -121,10 +119,8 @@ class PanelUpdates:
 
     def whole(self) -> Rows:
         """Return all rows as a notebook keeps them, without sending them."""
-        view = ViewRows()
-        rows = view.whole(self.session().cursor, self.status, self.extensions)
-        compared = with_comparison(rows, view.branch_views, self.comparisons.known)
-        return with_changes(compared, view.branch_views[""])
+        known = self.comparisons.known
+        return saved_rows(self.session().cursor, self.status, self.extensions, known)
 
     def stream(self, text: str) -> None:
         """Send what the model has written of its reply since the last time."""

@@ -8,12 +8,12 @@ of these the older one before the newer.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
 
 from ..compare.alignment import compare
-from ..compare.branch_totals import BranchReader, BranchTotals
-from ..core.branches import SHOWN, Branch, parent_branch, shared_with_older
+from ..compare.branch_totals import BranchTotals
+from ..core.branches import SHOWN, Branch, parent_branch
 from ..core.call_record import CallRecord
 from ..core.events import Decided, Finished, Replied, Started
 from ..core.journal_entries import Entry
@@ -29,21 +29,9 @@ TEXT = 200
 """Characters of a branch's last reply."""
 
 
-@dataclass(frozen=True, slots=True)
-class SideBranch:
-    """A branch that is drawn pale: its entries that no branch before it has rows of."""
-
-    view: BranchView
-    entries: tuple[Entry, ...]
-    calls: list[CallRecord]
-    """The calls that the entries are about."""
-    shares: str = ""
-    """The branch that has rows of what comes before them; "" for the one that is shown."""
-
-
 def side_branches(
     cursor: Cursor, known: Sequence[Branch], wanted: frozenset[str], path: Sequence[Entry]
-) -> dict[str, SideBranch]:
+) -> dict[str, BranchView]:
     """Return the branches that are drawn beside the shown one by their heads, oldest first.
 
     Those are the newest of the `known` ones, the one that the shown branch left, and the `wanted`
@@ -58,30 +46,24 @@ def side_branches(
     left = parent_branch(journal, shown, known) if shown is not None and others else None
     drawn = {*others[-SHOWN:], *wanted, left.head if left else ""}
     shown_on = dict.fromkeys((entry.id for entry in path), "")
-    sides: dict[str, SideBranch] = {}
+    sides: dict[str, BranchView] = {}
     for head in [head for head in others if head in drawn]:
         entries = tuple(entry for entry in paths[head] if entry.id not in shown_on)
         shares = shown_on[(entries[0].parent or "") if entries else head]
-        sides[head] = _side_branch(cursor, head, entries, shares, sides.get(shares))
+        state = state_at(journal, head)
+        inherited = sides[shares].forked if shares else {}
+        forked = {call_id: fork for call_id, fork in inherited.items() if call_id in state.calls}
+        forked |= _forked_calls(state, entries, head)
+        sides[head] = BranchView(Cursor(cursor.context, head), state, head, entries, shares, forked)
         shown_on.update((entry.id, head) for entry in entries)
     return sides
 
 
-def _side_branch(
-    cursor: Cursor,
-    head: str,
-    entries: tuple[Entry, ...],
-    shares: str,
-    before: SideBranch | None,
-) -> SideBranch:
-    state = state_at(cursor.context.journal, head)
-    calls = touched_calls(state, entries)
+def _forked_calls(state: State, entries: Sequence[Entry], head: str) -> dict[str, str]:
+    """Return the calls that entries are about, and that were asked for before them."""
     replies = {entry.id for entry in entries if isinstance(entry.event, Replied)}
-    inherited = before.view.forked if before else {}
-    forked = {call_id: fork for call_id, fork in inherited.items() if call_id in state.calls}
-    forked |= {call.id: head[:12] for call in calls if call.asked_call.entry not in replies}
-    view = BranchView(Cursor(cursor.context, head), state, head, forked)
-    return SideBranch(view, entries, calls, shares)
+    calls = touched_calls(state, entries)
+    return {call.id: head[:12] for call in calls if call.asked_call.entry not in replies}
 
 
 def touched_calls(
@@ -91,19 +73,16 @@ def touched_calls(
 
     Of the open ones only the first `most` are returned, where that is given.
     """
-    ids: dict[str, None] = {}
+    ids = set(state.open[:most])
+    for call_id in state.open[:1]:
+        # Calls that run together all show how long they have run.
+        ids.update({*_calls_beside(state, call_id)} & {*state.open})
     for entry in entries:
         match entry.event:
             case Replied(calls=calls):
-                ids.update(dict.fromkeys(call.id for call in calls))
+                ids.update(call.id for call in calls)
             case Decided(call_id) | Started(call_id) | Finished(call_id):
-                ids.update(dict.fromkeys(_calls_beside(state, call_id)))
-    for call_id in state.open[:1]:
-        # Calls that run together all show how long they have run.
-        ids.update(
-            (beside, None) for beside in _calls_beside(state, call_id) if beside in state.open
-        )
-    ids.update(dict.fromkeys(state.open[:most]))
+                ids.update(_calls_beside(state, call_id))
     return sorted((state.calls[call_id] for call_id in ids), key=lambda call: call.step)
 
 
@@ -125,50 +104,39 @@ def _calls_beside(state: State, call_id: str) -> list[str]:
     return [state.order[place] for place in range(first, end)]
 
 
-def branch_rows(
+def branch_row(
     cursor: Cursor,
-    known: Sequence[Branch],
-    sides: Mapping[str, SideBranch],
-    reader: BranchReader,
+    branch: Branch,
+    listed: Sequence[Branch],
+    side: BranchView | None,
     totals: BranchTotals,
-) -> tuple[BranchRow, ...]:
-    """Return the rows of branches; those that are drawn pale say what they share.
-
-    `totals` are those of the one that is shown.
-    """
-    rows, journal = [], cursor.context.journal
-    for branch in known:
-        state, left = state_at(journal, branch.head), parent_branch(journal, branch, known)
-        own = totals
-        if not branch.current:
-            shared = shared_with_older(journal, branch.head)
-            own = reader.read(journal.path(branch.head), shared)[1]
-        side = sides.get(branch.head)
-        row = BranchRow(
-            branch.head,
-            branch.name,
-            branch.current,
-            hidden=branch.hidden,
-            differs=branch.differs,
-            left="" if left is None else CURRENT if left.current else left.head,
-            shares="" if side is None else side.shares or CURRENT,
-            text="" if branch.current else cut(state.said, TEXT),
-        )
-        rows.append(with_totals(row, state, own))
-    return tuple(rows)
-
-
-def with_totals(row: BranchRow, state: State, totals: BranchTotals) -> BranchRow:
-    """Return the row of a branch with how many calls it has, and what they used."""
-    return replace(
-        row,
+) -> BranchRow:
+    """Return the row of one of the branches that are listed; `side` is what is drawn pale of it."""
+    journal = cursor.context.journal
+    state, left = state_at(journal, branch.head), parent_branch(journal, branch, listed)
+    return BranchRow(
+        branch.head,
+        branch.name,
+        branch.current,
+        hidden=branch.hidden,
+        differs=branch.differs,
+        left="" if left is None else CURRENT if left.current else left.head,
+        shares="" if side is None else side.shares or CURRENT,
         calls=len(state.order),
-        ran=totals.ran,
-        remembered=totals.cached,
         ms=totals.ms,
-        tokens=totals.tokens,
-        cost=str(totals.cost or ""),
+        text="" if branch.current else cut(state.said, TEXT),
+        **used(totals),
     )
+
+
+def used(totals: BranchTotals) -> dict[str, Any]:
+    """Return what a branch used, as its row and that of the session say it."""
+    return {
+        "ran": totals.ran,
+        "remembered": totals.cached,
+        "tokens": totals.tokens,
+        "cost": str(totals.cost or ""),
+    }
 
 
 # -- what is the same on two branches, and drawn once, by the rule of a comparison ---------------

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from itertools import starmap
+from operator import attrgetter
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -31,8 +32,9 @@ from ..tools.object_references import fits_in, references
 from ..tools.tool import parameters_schema
 from ..tools.value_copies import cut
 from .call_warnings import call_warning
+from .contract import Rows
 from .contract_rows import CallRow, ObjectRow, Preview, QuestionRow, Use
-from .object_rows import LONG, SHORT, BranchView, call_key, object_key
+from .object_rows import LONG, SHORT, BranchView, call_key, object_key, object_row
 from .previews import caption
 
 FOR_PERSON = t("It is a request to you, and nothing runs: answer it, or reject it.")
@@ -48,31 +50,31 @@ FORMATS = {
 """The formats of a text, for the hint at its field."""
 
 
-def call_rows(
-    view: BranchView, calls: Iterable[CallRecord], ends: Mapping[str, CallEnd]
-) -> tuple[list[CallRow], list[ObjectRow]]:
-    """Return the rows of calls, and of the objects that those which wait or run will make.
+def call_rows(view: BranchView, calls: Sequence[CallRecord], ends: Mapping[str, CallEnd]) -> Rows:
+    """Return the rows of calls, and of the objects that they made, or will make.
 
     `ends` are how calls ended, by id.
     """
-    rows, pending, next_name = list[CallRow](), list[ObjectRow](), _next_names(view)
+    rows, objects, names = list[CallRow](), list[ObjectRow](), _next_names(view, calls)
     for call in calls:
         ready, absent = _prepared(view, call)
-        end, name = ends.get(call.id), next_name(call)
+        end = ends.get(call.id)
         uses = _uses(view, call, ready, end)
         row = _call_row(view, call, ready, end, uses)
-        if ready is not None:
-            row = _with_question(row, view, call, ready, name)
-            if row.object:
-                drawn = Preview(caption(row.change) if row.status == "running" else "")
-                kind, step = ready.tool.returns, call.step
-                made = ObjectRow(row.id, name, kind, "pending", step, row.id, preview=drawn)
-                pending.append(made)
-        else:
-            row = _with_outcome(replace(row, why=absent), call)
-            row = _with_change(row, view, call, end, uses)
-        rows.append(_with_rounds(row, call, view.cursor))
-    return rows, pending
+        if ready is None:
+            row = _with_change(replace(row, why=absent), view, call, end, uses)
+        elif row.object:
+            drawn = Preview(caption(row.change) if row.status == "running" else "")
+            name, kind = names.get(call.id, ""), ready.tool.returns
+            made = ObjectRow(row.id, name, kind, "pending", call.step, row.id, preview=drawn)
+            objects.append(made)
+        if _asks_person(view, call):
+            row = _with_questions(row, call)
+        elif ready is not None and row.status == call.status and call.arrived is None:
+            row = _with_decision(row, view, call, ready, names.get(call.id, ""))
+        rows.append(_with_rounds(row, call))
+        objects += [object_row(view, view.state.name_of(made)) for made in call.produced]
+    return Rows(calls=(*rows,), objects=(*objects,))
 
 
 def _prepared(view: BranchView, call: CallRecord) -> tuple[PreparedCall | None, str]:
@@ -105,26 +107,23 @@ def _uses(
     return {key: then.objects[name].producer for key, name in named if name in then.objects}
 
 
-def _next_names(view: BranchView) -> Callable[[CallRecord], str]:
+def _next_names(view: BranchView, calls: Sequence[CallRecord]) -> dict[str, str]:
     """Return what names the objects that open calls will make, if each call makes its own.
 
-    An outcome that waits for those of calls before it gets its names with them. It looks at the
-    calls before the one that it is asked for, each of them once.
+    An outcome that waits for those of calls before it gets its names with them. What comes after
+    the last of `calls` is not looked at: a reply may have thousands.
     """
     cursor, state = view.cursor, view.state
     names, counts = dict[str, str](), dict[str, int]()
+    last = max((call.step for call in calls if call.outcome is None), default=0)
     nameless = () if view.branch else (*state.open, *state.arrived)
-    rest = iter(sorted(nameless, key=lambda call_id: state.calls[call_id].step))
-
-    def next_name(call: CallRecord) -> str:
-        while call.outcome is None and call.id not in names and (call_id := next(rest, "")):
-            tool = cursor.tool_named(state.calls[call_id].tool)
-            kind = tool.returns if tool is not None else ""
+    before = [call for call in map(state.calls.__getitem__, nameless) if call.step <= last]
+    for call in sorted(before, key=attrgetter("step")):
+        tool = cursor.tool_named(call.tool)
+        if tool is not None and (kind := tool.returns):
             counts[kind] = counts.get(kind, state.counts.get(kind) or 0) + 1
-            names[call_id] = f"{kind}#{counts[kind]}" if kind else ""
-        return names.get(call.id, "")
-
-    return next_name
+            names[call.id] = f"{kind}#{counts[kind]}"
+    return names
 
 
 def _call_row(
@@ -134,14 +133,16 @@ def _call_row(
     end: CallEnd | None,
     uses: Uses,
 ) -> CallRow:
-    """Return the row of a call without what it waits for, or came to."""
+    """Return the row of a call without what it waits for, or changed."""
     cursor, state, toolbox = view.cursor, view.state, view.cursor.context.toolbox
     tool, arguments = cursor.tool_named(call.tool), ready.arguments if ready else call.arguments
     made, key = objects_of(call.outcome), call_key(call, view)
+    result, error = _outcome_texts(call)
     waits = call.outcome is None and not view.branch
     is_approved = ready and call.status == "proposed" and repeats_approval(cursor, ready)
     status = "approved" if is_approved else call.status
     saves = call.tool == SAVE and bool(state.opened.outputs)
+    will_make = key if ready and ready.tool.returns else ""
     row = CallRow(
         id=key,
         call=call.id,
@@ -164,15 +165,15 @@ def _call_row(
             for argument, producer in uses.items()
             if producer in state.by_producer
         ),
-        object=key if ready and ready.tool.returns else "",
+        object=object_key(made[0].producer, view) if made else will_make,
         saves=saves,
         scheme=tool is not None and not saves and call.tool not in toolbox,
         what=_arguments_line(view, call, arguments),
         bound=ready.approval_digest if ready else "" if waits else call.approval_digest,
+        result=result,
+        error=error,
         reason=call.reason,
     )
-    if made:
-        row = replace(row, object=object_key(made[0].producer, view))
     if end is None:
         return row
     return replace(row, memory=end.cached, notes=end.notes, ms=end.ms, prints=end.prints)
@@ -206,7 +207,7 @@ def _arguments_line(view: BranchView, call: CallRecord, arguments: Mapping[str, 
     receiver = _receiver(view, call)
     first = [texts.pop(receiver)] if receiver in texts else []
     line = ", ".join([*first, *(f"{key} {text}" for key, text in texts.items())])
-    return line if len(line) <= 200 else f"{line[:199]}…"
+    return shortened_text(line, 200)
 
 
 def _receiver(view: BranchView, call: CallRecord) -> str:
@@ -219,17 +220,18 @@ def _text(value: Any) -> str:
     return text if len(text) <= LONG else f"{text[:LONG]}…"
 
 
-def _with_outcome(row: CallRow, call: CallRecord) -> CallRow:
+def _outcome_texts(call: CallRecord) -> tuple[str, str]:
+    """Return the plain result of a call and its error as texts, "" for what there is not."""
     match call.outcome:
         case Data(data):
-            return replace(row, result=_text(data))
+            return _text(data), ""
         case Many() if not is_bare_list(call.outcome) and call.result is not None:
-            return replace(row, result=_text(call.result))
+            return _text(call.result), ""
         case Failed(message):
-            return replace(row, error=message[:LONG])
+            return "", message[:LONG]
         case Interrupted() as interrupted:
-            return replace(row, error=interruption_text(interrupted))
-    return row
+            return "", interruption_text(interrupted)
+    return "", ""
 
 
 def _with_change(
@@ -248,13 +250,11 @@ def _with_change(
     return replace(row, before=object_key(before.producer, view), change=shortened_text(line, LINE))
 
 
-def _with_question(
+def _with_decision(
     row: CallRow, view: BranchView, call: CallRecord, ready: PreparedCall, makes: str
 ) -> CallRow:
-    """Return the row of an open call with why it waits, where it does."""
+    """Return the row of an open call with why it waits for a decision, where it does."""
     cursor, state, tool = view.cursor, view.state, ready.tool
-    if row.status != call.status or call.arrived is not None:
-        return row
     decision, why = cursor.policy_answer(call, ready)
     if tool.for_person and decision != "reject":
         decision, why = "ask", FOR_PERSON
@@ -282,22 +282,29 @@ def _recorded(cursor: Cursor, call: CallRecord, ready: PreparedCall) -> str:
     entry = recorded_result(cursor, call, ready)
     if entry is None:
         return ""
-    call = state_at(cursor.context.journal, entry.id).calls[call.id]
-    match call.outcome:
-        case Data(data):
-            return _text(data) or '""'
-        case Failed(message):
-            return message[:LONG]
-        case Interrupted():
-            return t("interrupted")
-    return ", ".join(call.objects)
+    recorded = state_at(cursor.context.journal, entry.id).calls[call.id]
+    return "".join(_outcome_texts(recorded)) or ", ".join(recorded.objects) or '""'
 
 
 # -- rounds of input: the open questions, and the answers --------------------------------------
 
 
-def _with_rounds(row: CallRow, call: CallRecord, cursor: Cursor) -> CallRow:
-    """Return the row of a call with what its tool asked the person, and the answers."""
+def _asks_person(view: BranchView, call: CallRecord) -> bool:
+    """Return whether the tool of a call of the shown branch waits for a person's answers."""
+    runs = call.status == "running" or call.id in view.cursor.running
+    return waits_for_input(call) and not (runs or view.branch or may_resume(view.cursor, call))
+
+
+def _with_questions(row: CallRow, call: CallRecord) -> CallRow:
+    """Return the row of a call with the questions of its tool."""
+    questions = tuple(starmap(_question, call.rounds[-1].asked.requests.items()))
+    why = PAGE if any(question.url for question in questions) else FORM
+    bound = round_digest(call)
+    return replace(row, status="input required", questions=questions, bound=bound, why=why)
+
+
+def _with_rounds(row: CallRow, call: CallRecord) -> CallRow:
+    """Return the row of a call with what its tool asked so far, and the answers."""
     if not call.rounds:
         return row
     lines = [_line(input_round) for input_round in call.rounds]
@@ -305,22 +312,7 @@ def _with_rounds(row: CallRow, call: CallRecord, cursor: Cursor) -> CallRow:
     # All rounds in one line where they fit, else the last one.
     all_lines = joined(" · ", lines)
     change = row.change or (all_lines if len(all_lines) <= LINE else lines[-1])
-    row = replace(row, notes=(*row.notes, *answered), change=change)
-    is_open = waits_for_input(call) and not (row.status == "running" or row.branch)
-    if not is_open or may_resume(cursor, call):
-        return row
-    questions = tuple(starmap(_question, call.rounds[-1].asked.requests.items()))
-    return replace(
-        row,
-        status="input required",
-        questions=questions,
-        bound=round_digest(call),
-        why=PAGE if any(question.url for question in questions) else FORM,
-        downstream="",
-        again=False,
-        may_have_run=False,
-        recorded="",
-    )
+    return replace(row, notes=(*row.notes, *answered), change=change)
 
 
 def _question(key: str, request: Mapping[str, Any]) -> QuestionRow:

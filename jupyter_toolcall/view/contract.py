@@ -145,29 +145,26 @@ class Hello(Message):
     """A panel is here, and wants everything."""
 
 
-class Approve(Message):
-    call: str
-    bound: str
-
-
-class Approval(Row):
+class ShownCall(Row):
     """A call as it was shown: `bound` is its digest."""
 
     call: str
     bound: str
 
 
+class Approve(Message, ShownCall):
+    """Approve exactly this call; one whose outcome is unknown runs again."""
+
+
 class ApproveAll(Message):
     """Approve exactly these calls, which wait now; where one has changed, none is approved."""
 
-    calls: tuple[Approval, ...]
+    calls: tuple[ShownCall, ...]
 
 
-class KeepResult(Message):
+class KeepResult(Message, ShownCall):
     """Keep the recorded result of a call that may have run; with `rest` all that follow too."""
 
-    call: str
-    bound: str
     rest: bool = False
 
 
@@ -175,33 +172,29 @@ class BeginNew(Message):
     """Ask the last prompt again on a branch of its own, with nothing of what is recorded."""
 
 
-class Edit(Message):
+class Edit(Message, ShownCall):
     """Run a call with other arguments; one that has run is replayed from there.
 
     Where nothing changes, it approves a call that waits, and does nothing to one that has run.
     """
 
-    call: str
     arguments: Mapping[str, Json]
     """Those that change, by name; the others stay as they are."""
-    bound: str
     reason: str = ""
     left_out: tuple[str, ...] = ()
     """The names of those that are left out, so that the tool uses its defaults."""
 
 
-class Reject(Message):
-    call: str
-    bound: str
+class Reject(Message, ShownCall):
+    """Do not run a call; the model gets the reason."""
+
     reason: str = ""
 
 
-class Answer(Message):
+class Answer(Message, ShownCall):
     """Give the result oneself: JSON, text, or the name of an object."""
 
-    call: str
     result: Json
-    bound: str
     reason: str = ""
 
 

@@ -289,8 +289,6 @@ class SessionRow(Row):
     remembered: int = 0
     stops: tuple[str, ...] = ()
     """The tools with a breakpoint: their calls wait in any case."""
-    verified: bool = True
-    """False: this record was not written on this machine."""
     yours: YourTurn | None = None
     """Set while it is the model's turn, and the person is the model."""
 

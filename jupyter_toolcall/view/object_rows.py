@@ -13,6 +13,7 @@ from ..core.call_record import SAVE, CallRecord
 from ..core.errors import Absent
 from ..core.events import Made, Producer
 from ..core.interface_text import joined, t, tn
+from ..core.journal_entries import Entry
 from ..core.state import State
 from ..engine.cursor import Cursor, SessionContext
 from ..engine.outdated import Reasons
@@ -36,6 +37,10 @@ class BranchView:
     state: State
     branch: str = ""
     """Its head; empty on the branch that is shown."""
+    entries: tuple[Entry, ...] = ()
+    """Of another branch those that no branch before it has rows of."""
+    shares: str = ""
+    """The branch that has rows of what comes before them; "" for the one that is shown."""
     forked: Mapping[str, str] = field(default_factory=dict)
     """The calls that the shown branch has too, but with another outcome: by id,
     the branch that has rows of it."""
@@ -136,14 +141,13 @@ def _drawn(context: SessionContext, made: Made, room: Room) -> Preview | None:
 
 
 def draw_previews(view: BranchView) -> None:
-    """Draw the previews of the objects that the newest calls made, so that rows only read them."""
+    """Draw the previews of the objects that the last reply's calls made: rows only read them."""
     state, drawn = view.state, view.cursor.context.values.previews
-    for call_id in reversed(state.latest):
-        made = state.calls[call_id].produced
-        if made and all(each.digest in drawn for each in made):
+    for name in reversed(state.names):
+        made = state.objects[name]
+        if made.digest in drawn or made.producer.call not in state.latest:
             return
-        for each in made:
-            _preview(view, each)
+        _preview(view, made)
 
 
 def objects_by_row(view: BranchView) -> dict[str, Made]:

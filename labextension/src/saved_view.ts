@@ -99,8 +99,7 @@ export class SavedView extends Widget implements IRenderMime.IRenderer {
   private _showSession(rows: Rows): void {
     try {
       this._saved = !isPublished(this._data);
-      const unchecked = this._saved && !this._trusted;
-      this._view = new PanelView(this.node, { live: false, side: this._side, saved: this._saved, unchecked, copyText: copyText(this._saved, unchecked) });
+      this._view = new PanelView(this.node, { live: false, side: this._side, saved: this._saved, copyText: copyText(this._saved, this._saved && !this._trusted) });
       this._view.update({ type: 'whole', rows, live: false, version: VERSION });
     } catch (error) {
       console.error(error);

@@ -21,7 +21,7 @@ const SCHEMA = {
 };
 
 const ROWS: Rows = {
-  session: [{ phase: 'waiting', says: ['WAITS'], detail: 'DETAIL', pending: ['c4'], model: 'M', tokens: 1200, remembered: 1, ran: 2, cost: '$1', turn: 3, verified: false, stops: ['B'], text: 'REPLY' }] as Rows['session'],
+  session: [{ phase: 'waiting', says: ['WAITS'], detail: 'DETAIL', pending: ['c4'], model: 'M', tokens: 1200, remembered: 1, ran: 2, cost: '$1', turn: 3, stops: ['B'], text: 'REPLY' }] as Rows['session'],
   objects: [
     { id: 'p0', name: 'P#1', kind: 'P', role: 'input', preview: { caption: 'RAW', columns: ['A'], cells: [['1']], missing: 'A 3', more: true } },
     { id: 'p1', name: 'P#2', kind: 'P', step: 1, call: 'c1', equals: 'P#1', note: 'NOTE', outdated: 'WHY', saved: 'OUT' },

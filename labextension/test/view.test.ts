@@ -297,10 +297,9 @@ test('a call that gives a value and no object is a pill behind what it used', as
 });
 
 test('a saved session is complete and has no button that acts', async () => {
-  const { view, all, node, root } = await page(false);
-  view.update(whole({ ...waiting(), session: [{ phase: 'waiting', pending: ['call3'], verified: false }] }));
+  const { view, all, node } = await page(false);
+  view.update(whole({ ...waiting(), session: [{ phase: 'waiting', pending: ['call3'] }] }));
   assert.ok(node('Potato#2'));
-  assert.match(root.textContent, /recorded on another computer/);
   const acting = [
     'Approve',
     'Approve all',

@@ -34,7 +34,6 @@ export type Command =
 
 export interface Contract {
   Answer?: Answer;
-  Approval?: Approval;
   Approve?: Approve;
   ApproveAll?: ApproveAll;
   Ask?: Ask;
@@ -90,6 +89,7 @@ export interface Contract {
   ShowObject?: ShowObject;
   ShowRequest?: ShowRequest;
   Shown?: Shown;
+  ShownCall?: ShownCall;
   SkipGuess?: SkipGuess;
   Step?: Step;
   Stop?: Stop;
@@ -110,18 +110,14 @@ export interface Contract {
  */
 export interface Answer {
   call: string;
-  result: unknown;
   bound: string;
+  result: unknown;
   reason?: string;
   type: 'answer';
 }
 /**
- * A call as it was shown: `bound` is its digest.
+ * Approve exactly this call; one whose outcome is unknown runs again.
  */
-export interface Approval {
-  call: string;
-  bound: string;
-}
 export interface Approve {
   call: string;
   bound: string;
@@ -131,8 +127,15 @@ export interface Approve {
  * Approve exactly these calls, which wait now; where one has changed, none is approved.
  */
 export interface ApproveAll {
-  calls: Approval[];
+  calls: ShownCall[];
   type: 'approve_all';
+}
+/**
+ * A call as it was shown: `bound` is its digest.
+ */
+export interface ShownCall {
+  call: string;
+  bound: string;
 }
 /**
  * Ask the model again in place of the reply of a turn, on a branch of its own.
@@ -385,7 +388,6 @@ export interface SessionRow {
   ran?: number;
   remembered?: number;
   stops?: string[];
-  verified?: boolean;
   yours?: YourTurn | null;
 }
 /**
@@ -662,10 +664,10 @@ export interface DrawGraph {
  */
 export interface Edit {
   call: string;
+  bound: string;
   arguments: {
     [k: string]: unknown;
   };
-  bound: string;
   reason?: string;
   left_out?: string[];
   type: 'edit';
@@ -741,6 +743,9 @@ export interface Refused {
   };
   type: 'refused';
 }
+/**
+ * Do not run a call; the model gets the reason.
+ */
 export interface Reject {
   call: string;
   bound: string;
@@ -1188,7 +1193,6 @@ export const DEFAULTS = {
     "ran": 0,
     "remembered": 0,
     "stops": [],
-    "verified": true,
     "yours": null
   },
   "ShowDifference": {

@@ -1,5 +1,5 @@
 /** Decisions on the chosen call: the buttons under the card, and the forms `Reject` and `Answer`. */
-import type { Approval } from '../generated/contract';
+import type { ShownCall } from '../generated/contract';
 import { type Child, focusInPlace, h, listen, prose, whenChanged } from './dom';
 import { writeContext } from './dialogs';
 import { parsedJson } from './exact';
@@ -105,7 +105,7 @@ function inputForm(view: ViewState, call: FullCall, acts: PanelActions): Form {
 }
 
 /** The waiting calls with their approval digests. */
-function approvable(view: ViewState): Approval[] {
+function approvable(view: ViewState): ShownCall[] {
   const waiting = view.model.session.pending.flatMap(id => view.model.calls.get(id) ?? []);
   return waiting
     .filter(call => isDecision(call) && call.bound !== '' && !call.questions.length && !view.model.tools.get(call.tool)?.for_person)

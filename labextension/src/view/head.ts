@@ -63,13 +63,7 @@ function metaItems(view: ViewState): Child[] {
   return parts.filter(([, text]) => text).map(([look, text]) => h('span', look, text));
 }
 
-function unverifiedTag(): HTMLElement {
-  const title = t('Approvals from another computer are not trusted; you are asked again.');
-  return h('span', { class: 'tc-tag', title }, icon('info'), t('recorded on another computer'));
-}
-
-/** The head; a `saved` session was not published by a kernel of this page, an `unchecked` one is in
- * a notebook that Jupyter does not trust on this computer. `copyText` says where it can continue. */
+/** The head; a `saved` session was not published by a kernel of this page. `copyText` says where it can continue. */
 export class PanelHead {
   // Announcements are made once, by `Announcer`.
   private readonly _status = h('div', { class: 'tc-status', role: 'status', 'aria-live': 'off', label: t('Session status') });
@@ -88,7 +82,7 @@ export class PanelHead {
   private readonly _draw = whenChanged(() => {
     const { session } = this._view.model;
     this._updateStatus();
-    setChildren(this._about, [session.verified || this._unchecked ? null : unverifiedTag(), ...metaItems(this._view)]);
+    setChildren(this._about, metaItems(this._view));
     // After the end, Step walks through the calls, and Export replaces Run and Stop.
     const ended = session.phase === 'finished';
     const { live, isPast, step, lastStep } = this._view;
@@ -108,7 +102,7 @@ export class PanelHead {
   });
   readonly bars: readonly HTMLElement[] = [this._savedBar, this._bar];
 
-  constructor(private readonly _acts: PanelActions, private readonly _saved: boolean, private readonly _unchecked: boolean, private readonly _copyText: string) {}
+  constructor(private readonly _acts: PanelActions, private readonly _saved: boolean, private readonly _copyText: string) {}
 
   paint(next: ViewState): void {
     this._view = next;

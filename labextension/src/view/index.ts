@@ -42,8 +42,6 @@ export interface Host {
   side?: boolean;
   /** The session was read from a file and not published by a kernel of this page. */
   saved?: boolean;
-  /** Such a session, in a notebook that Jupyter has not signed on this computer. */
-  unchecked?: boolean;
   /** In a view without a kernel: where the session can continue. */
   copyText?: string;
   /** The host makes the announcements for screen readers. */
@@ -134,7 +132,7 @@ export class PanelView {
   private readonly _branchList = new BranchList(this._acts);
   private readonly _graph = new Graph(this._acts);
   private readonly _tabBar = new TabBar(this._acts, [this._graph.tools, this._branchList.element]);
-  private readonly _head = new PanelHead(this._acts, this._host.saved ?? false, this._host.unchecked ?? false, this._host.copyText ?? '');
+  private readonly _head = new PanelHead(this._acts, this._host.saved ?? false, this._host.copyText ?? '');
   private readonly _exercise = new ExerciseBar(this._acts);
   private readonly _announcer = new Announcer(this._host.speaks ?? false);
   private readonly _steps = new StepList(this._acts);
