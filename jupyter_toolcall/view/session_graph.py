@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Sequence
 from dataclasses import dataclass
 from importlib import import_module
 from typing import Any
@@ -61,11 +61,11 @@ class SessionGraph:
         graph.attr(rankdir="LR")
         graph.attr("node", shape="box", fontsize="10", fontname="Helvetica")
         graph.attr("edge", arrowsize="0.6", fontsize="9", fontname="Helvetica")
-        drawn = drawing(self._rows, most=EVERYTHING, room=EVERYTHING)
+        drawn = drawing(self._rows, most=EVERYTHING)
         names = _unique_names(drawn.nodes)
-        for key, node in drawn.nodes.items():
+        for node in drawn.nodes:
             lines = (graphviz.escape(self._hide(line)) for line in _lines(node) if line)
-            graph.node(names[key], "\\n".join(lines), **_looks(node))
+            graph.node(names[node.id], "\\n".join(lines), **_looks(node))
         for edge in drawn.edges:
             looks = {"style": "dashed"} if edge.dashed else {}
             looks |= {"color": "#a8adb3"} if edge.muted else {}
@@ -104,14 +104,14 @@ def session_graph(cursor: Cursor, rows: Rows) -> SessionGraph:
     return SessionGraph(lineage(cursor.state), rows, cursor.context.hide)
 
 
-def _unique_names(nodes: Mapping[str, GraphNode]) -> dict[str, str]:
+def _unique_names(nodes: Sequence[GraphNode]) -> dict[str, str]:
     """Return names for nodes: an object's own, or of two with one name numbered ones."""
     names = dict[str, str]()
-    for key, node in sorted(nodes.items(), key=lambda item: item[1].muted):
+    for node in sorted(nodes, key=lambda node: node.muted):
         # In DOT a colon would name a port.
         label, used = str(node.label).replace(":", " "), {*names.values()}
         numbered = (f"{label} ({number})" for number in range(2, len(nodes) + 2))
-        names[key] = label if label not in used else next(n for n in numbered if n not in used)
+        names[node.id] = label if label not in used else next(n for n in numbered if n not in used)
     return names
 
 
