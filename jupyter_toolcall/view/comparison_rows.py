@@ -108,12 +108,10 @@ class ValueDifferences:
             if len(self.differing) >= self.most:
                 return NOT_COMPARED
             self.differing.add(key)
-        difference = self.known.get(key)
-        if difference is None:
-            difference = values(left, right, a, b)
-            # What is not in this kernel may be made again.
-            if not isinstance(difference, kinds.Unknown):
-                self.known[key] = difference
+        difference = self.known.get(key) or values(left, right, a, b)
+        # What is not in this kernel may be made again.
+        if not isinstance(difference, kinds.Unknown):
+            self.known[key] = difference
         return difference
 
 

@@ -24,6 +24,7 @@ from .graph_rows import GraphEdge, GraphNode, GraphRow
 from .text_summary import session_text, summary_line
 
 INK, MUTED, LINE, PALE, FILL = "#1f1f1f", "#5c5c5c", "#8a8a8a", "#d0d0d0", "#f4f4f4"
+DASHES = "4 3"
 WASH = "#e3f0fd"
 """The ground of a call that waits."""
 STATE_INKS = {"failed": "#b3261e", "waits": "#0b5cad"}
@@ -60,35 +61,22 @@ def svg(rows: Rows) -> str:
     foot = _foot(rows, graph, width)
     height = bottom + 20 + 16 * len(foot)
     sheet = {"width": width - 1, "height": height - 1, "rx": 4, "fill": "#fff", "stroke": PALE}
-    at_left = {"text_anchor": "start"}
+    places = ((16, 30 + 18 * n, visible_text(line, 95)) for n, line in enumerate(lines))
     parts = [
         _element("rect", x=0.5, y=0.5, **sheet),
         _element("path", d=f"M.5 {bottom:g}H{width - 0.5:g}", stroke=PALE),
-        *(_text(16, bottom + 20 + 16 * n, s, MUTED, **at_left) for n, s in enumerate(foot)),
-        *_drawn(rows, graph),
         *(
-            _text(16, 30 + 18 * n, visible_text(s, 95), font_family=MONO_FONT, **at_left)
-            for n, s in enumerate(lines)
+            _text(16, bottom + 20 + 16 * n, line, MUTED, text_anchor="start")
+            for n, line in enumerate(foot)
         ),
+        *(_drawn(rows, graph) if graph.nodes else [_code(places, 11, INK)]),
     ]
-    picture = _element(
-        "svg",
-        *(f"\n{part}" for part in parts),
-        "\n",
-        xmlns="http://www.w3.org/2000/svg",
-        viewBox=f"0 0 {width:g} {height:g}",
-        width=width,
-        height=height,
-        role="img",
-        aria_label=f"Object lineage: {summary_line(rows)}",
-        font_family=SANS,
-        font_size=11,
-        fill=INK,
-        text_anchor="middle",
-        stroke_linecap="round",
-        stroke_linejoin="round",
-    )
-    return f"{picture}\n"
+    size = {"viewBox": f"0 0 {width:g} {height:g}", "width": width, "height": height}
+    about = {"role": "img", "aria_label": f"Object lineage: {summary_line(rows)}"}
+    texts = {"font_family": SANS, "font_size": 11, "fill": INK, "text_anchor": "middle"}
+    strokes = {"stroke_linecap": "round", "stroke_linejoin": "round"}
+    style = {"xmlns": "http://www.w3.org/2000/svg", **size, **about, **texts, **strokes}
+    return _element("svg", "\n", "\n".join(parts), "\n", **style) + "\n"
 
 
 def _foot(rows: Rows, graph: GraphRow, width: float) -> list[str]:
@@ -114,17 +102,13 @@ def _drawn(rows: Rows, graph: GraphRow) -> Iterator[str]:
 
 
 def _edges(edges: Sequence[GraphEdge], ink: str) -> Iterator[str]:
-    lines = (_element("path", d=edge.path, stroke_dasharray=_dashes(edge)) for edge in edges)
+    lines = (_element("path", d=edge.path, stroke_dasharray=DASHES * edge.dashed) for edge in edges)
     # A line of no length with round ends is a dot.
     tips = "".join(f"M{edge.tip_x:g},{edge.tip_y:g}h0" for edge in edges)
     dots = _element("path", d=tips, stroke_width=4)
     yield _element("g", *lines, dots, fill="none", stroke=ink, stroke_width=1.3)
     labels = (_text(e.label_x, e.label_y + LABEL / 4, e.label) for e in edges if e.label)
     yield _element("g", *labels, font_size=SMALL, fill=MUTED)
-
-
-def _dashes(shape: GraphNode | GraphEdge) -> str:
-    return "4 3" if shape.dashed else ""
 
 
 # -- nodes -------------------------------------------------------------------------------------
@@ -142,16 +126,18 @@ def _inks(node: GraphNode) -> tuple[str, str]:
     return own or LINE, own or INK
 
 
-def _rect(node: GraphNode, radius: float, fill: str, ink: str) -> str:
+def _rect(node: GraphNode, fill: str, ink: str) -> str:
+    radius = node.height / 2 if node.kind == "call" else 8
     place = {"x": -node.width / 2, "y": -node.height / 2}
     size = {"width": node.width, "height": node.height, "rx": radius}
-    return _element("rect", **place, **size, fill=fill, stroke=ink, stroke_dasharray=_dashes(node))
+    dashes = DASHES * node.dashed
+    return _element("rect", **place, **size, fill=fill, stroke=ink, stroke_dasharray=dashes)
 
 
 def _pill(node: GraphNode, warning: str) -> Iterator[str]:
     stroke, ink = _inks(node)
     waits = node.state == "waits" and not node.muted
-    yield _rect(node, node.height / 2, WASH if waits else "#fff", stroke)
+    yield _rect(node, WASH if waits else "#fff", stroke)
     marks = [MARKS[node.state]] if node.state in MARKS else []
     marks += ["edited"] * node.edited + ["clock"] * node.stale
     for number, mark in enumerate(marks):
@@ -164,7 +150,7 @@ def _pill(node: GraphNode, warning: str) -> Iterator[str]:
 def _box(node: GraphNode, content: str) -> Iterator[str]:
     stroke, ink = _inks(node)
     is_earlier, room = node.kind == "earlier", node.width - 8
-    yield _rect(node, 8, FILL if node.input or is_earlier else "#fff", stroke)
+    yield _rect(node, FILL if node.input or is_earlier else "#fff", stroke)
     yield content
     yield _fitted(0, 4 if is_earlier else 18, node.label, ink, BOLD, room)
     yield _fitted(0, 33, node.detail, MUTED, SMALL, room) if node.detail else ""
