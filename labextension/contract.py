@@ -23,7 +23,7 @@ sys.path.insert(0, str(HERE.parent))
 
 from jupyter_toolcall.teaching.panel_rows import TeachingCommand, TeachingRow  # noqa: E402
 from jupyter_toolcall.view import contract as rows  # noqa: E402
-from jupyter_toolcall.view.svg_shapes import SHAPES  # noqa: E402
+from jupyter_toolcall.view.svg import SHAPES  # noqa: E402
 
 TARGET = HERE / "src" / "generated"
 EXTENSION_ROWS = {"TeachingRow": TeachingRow}

@@ -113,7 +113,7 @@ class PanelUpdates:
 
     def greet(self) -> None:
         """Send all rows to a panel that connects."""
-        self.comparisons.clear()
+        self.comparisons.shown.clear()
         self.view.window = DrawGraph()
         self.send_whole()
 
@@ -145,7 +145,8 @@ class PanelUpdates:
             case Compare(on=True):
                 self._compare(_sides(session, look))
             case Compare():
-                self._send_delta(Rows(drop=self.comparisons.remove(_sides(session, look))))
+                self.comparisons.remove(_sides(session, look))
+                self._send_delta(self._with_comparisons(Rows()))
             case ShowRequest(turn):
                 self.send(Shown(turn, request_json(session.cursor, turn)))
             case ShowObject(key):
@@ -182,12 +183,11 @@ class PanelUpdates:
 
     def _with_comparisons(self, rows: Rows, continues: bool = False) -> Rows:
         """Add what is new of the comparisons that a panel shows."""
-        if not self.comparisons.shown:
-            return rows
         cursor = self.session().cursor
         branch_views = {**self.view.branch_views, "": BranchView(cursor, cursor.state)}
         new = self.comparisons.changes(branch_views, compared_with(self.view.branches), continues)
-        return replace(rows, comparisons=new.comparisons, differences=new.differences)
+        drop = (*rows.drop, *new.drop)
+        return replace(rows, comparisons=new.comparisons, differences=new.differences, drop=drop)
 
     def _compare(self, sides: Sides) -> None:
         """Send how two branches differ; `publish` sends it again as they grow."""

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, MutableMapping, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import islice, starmap, takewhile
+from itertools import islice, takewhile
 from time import monotonic
-from typing import Literal
 
 from ..compare import differences as kinds
-from ..compare.alignment import CallPair, Change, Comparison, ObjectPair, alike, compare, values
+from ..compare.alignment import CallPair, Change, alike, compare, values
 from ..compare.call_changes import change
 from ..compare.differences import Difference, Line
+from ..core.call_record import CallRecord
 from ..core.digests import encode
 from ..core.events import Made
 from ..core.interface_text import t
@@ -30,9 +30,8 @@ Known = MutableMapping[tuple[str, str], Difference]
 """Earlier results, by the digests of the objects."""
 KEPT = 4
 """So many are kept up to date: those that were asked for last."""
-INTERVAL, SHARE = 1.0, 20
-"""While a session goes on, at least so many seconds lie between two updates, and so many times
-the time that one takes."""
+INTERVAL = 1.0
+"""While a session continues, at least so many seconds lie between two updates."""
 Sides = tuple[str, str]
 """The heads of two branches, or `current`; both "" for what is compared unasked."""
 UNASKED: Sides = ("", "")
@@ -67,7 +66,8 @@ def comparison_rows(
     `shown` is the branch on show, whose first calls may be those of both.
     """
     compared = compare(left.cursor, right.cursor, values_of=ValueDifferences(known).compared)
-    pairs = [*_pair_rows(compared, left, right)]
+    differing = dict[tuple[str, str], Difference]()
+    pairs = [_pair_row(pair, left, right, differing) for pair in compared.calls]
     shared = _shared(pairs, shown)
     row = wire.ComparisonRow(
         f"{left.branch or CURRENT} {right.branch or CURRENT}",
@@ -79,8 +79,12 @@ def comparison_rows(
         pairs=tuple(pairs[shared:]),
         text=None if isinstance(compared.text, kinds.Same) else _lines("text", compared.text),
     )
-    differences = tuple(_fitting(_difference_rows(compared, left, right)))
-    return Rows(comparisons=(row,), differences=differences)
+    differences = (
+        difference_row(f"{one} {other}", difference)
+        for (one, other), difference in differing.items()
+        if difference is not NOT_COMPARED
+    )
+    return Rows(comparisons=(row,), differences=tuple(_fitting(differences)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,61 +108,58 @@ class ValueDifferences:
             if len(self.differing) >= self.most:
                 return NOT_COMPARED
             self.differing.add(key)
-        difference = self.known.get(key)
-        if difference is None:
-            difference = values(left, right, a, b)
-            # What is not in this kernel may be made again.
-            if not isinstance(difference, kinds.Unknown):
-                self.known[key] = difference
+        difference = self.known.get(key) or values(left, right, a, b)
+        # What is not in this kernel may be made again.
+        if not isinstance(difference, kinds.Unknown):
+            self.known[key] = difference
         return difference
 
 
-def _pair_rows(compared: Comparison, left: BranchView, right: BranchView) -> Iterator[wire.PairRow]:
-    """Yield the pairs of calls, with a mark where an earlier one has the same differing objects."""
-    earlier = set[tuple[str, str]]()
-    for pair in compared.calls:
-        ids = (
-            call_key(pair.left, left) if pair.left else "",
-            call_key(pair.right, right) if pair.right else "",
-        )
-        objects = list[wire.ObjectPairRow]()
-        for made in () if pair.shared else pair.objects:
-            sides = _object_ids(made, left, right)
-            repeated = not made.same and sides in earlier
-            objects.append(wire.ObjectPairRow(*sides, made.same, repeated))
-            earlier.add(sides)
-        kind: Literal["shared", "same", "differs"] = "same" if pair.same else "differs"
-        changes = tuple(dict.fromkeys(_change_row(change, pair) for change in pair.changes))
-        row = wire.PairRow(*ids, "shared" if pair.shared else kind, changes)
-        # Most calls make one object, whose row has the id of the call's row.
-        if [(made.left, made.right) for made in objects] == [ids]:
-            yield replace(row, made="same" if objects[0].same else "differ")
-        else:
-            yield replace(row, objects=tuple(objects))
-
-
-def _object_ids(pair: ObjectPair, left: BranchView, right: BranchView) -> tuple[str, str]:
-    sides = ((pair.left, left), (pair.right, right))
-    one, other = (
-        object_key(view.state.objects[name].producer, view) if name else "" for name, view in sides
+def _pair_row(
+    pair: CallPair,
+    left: BranchView,
+    right: BranchView,
+    differing: dict[tuple[str, str], Difference],
+) -> wire.PairRow:
+    """Return a pair of calls as a row; add how their objects differ to those of earlier pairs."""
+    ids = _call_id(pair.left, left), _call_id(pair.right, right)
+    objects = list[wire.ObjectPairRow]()
+    for made in () if pair.shared else pair.objects:
+        sides = _object_id(made.left, left), _object_id(made.right, right)
+        objects.append(wire.ObjectPairRow(*sides, made.same, repeated=sides in differing))
+        if not made.same:
+            differing.setdefault(sides, made.difference)
+    row = wire.PairRow(
+        *ids,
+        "shared" if pair.shared else "same" if pair.same else "differs",
+        changes=tuple(dict.fromkeys(_change_row(change, pair) for change in pair.changes)),
     )
-    return one, other
+    # Most calls make one object, whose row has the id of the call's row.
+    if [(made.left, made.right) for made in objects] == [ids]:
+        return replace(row, made="same" if objects[0].same else "differ")
+    return replace(row, objects=tuple(objects))
+
+
+def _call_id(call: CallRecord | None, view: BranchView) -> str:
+    return call_key(call, view) if call else ""
+
+
+def _object_id(name: str, view: BranchView) -> str:
+    return object_key(view.state.objects[name].producer, view) if name else ""
 
 
 def _change_row(change: Change, pair: CallPair) -> wire.ChangeRow:
-    results = [call.data for call in (pair.left, pair.right) if call is not None]
     # Only the lines of texts are shown as they are numbered.
-    if change.what == "argument" or (
-        change.what == "result" and not all(isinstance(each, str) for each in results)
-    ):
+    is_text = all(isinstance(call.data, str) for call in (pair.left, pair.right) if call)
+    if change.what == "argument" or (change.what == "result" and not is_text):
         return wire.ChangeRow(change.what, change.name)
     return _lines(change.what, change.difference)
 
 
 def _lines(what: wire.Aspect, difference: Difference) -> wire.ChangeRow:
     lines = difference.lines if isinstance(difference, kinds.Texts) else ()
-    places = [line.at for line in lines if not line.same]
-    left, right = (tuple(at[side] for at in places if at[side]) for side in (0, 1))
+    numbers = [line.at for line in lines if not line.same]
+    left, right = (tuple(at[side] for at in numbers if at[side]) for side in (0, 1))
     return wire.ChangeRow(what, "", left, right)
 
 
@@ -167,18 +168,6 @@ def _shared(pairs: Sequence[wire.PairRow], shown: BranchView) -> int:
     both = zip(pairs, (call_key(call, shown) for call in shown.state.all_calls()), strict=False)
     same = ((pair.kind, pair.left, pair.right) == ("shared", key, key) for pair, key in both)
     return len([*takewhile(bool, same)])
-
-
-def _difference_rows(
-    comparison: Comparison, left: BranchView, right: BranchView
-) -> Iterator[wire.DifferenceRow]:
-    """Yield how the values differ that stand beside each other."""
-    pairs = (pair for call in comparison.calls if not call.shared for pair in call.objects)
-    differing: dict[str, Difference] = {}
-    for pair in pairs:
-        if not pair.same and pair.difference is not NOT_COMPARED:
-            differing.setdefault(" ".join(_object_ids(pair, left, right)), pair.difference)
-    return starmap(difference_row, differing.items())
 
 
 def _fitting(rows: Iterable[wire.DifferenceRow]) -> Iterator[wire.DifferenceRow]:
@@ -225,7 +214,7 @@ def _part(name: str, part: Difference, sides: tuple[str, str]) -> wire.PartRow:
     row = wire.PartRow(name[:80], shortened_text(kinds.in_a_line(part, sides), LONG))
     match part:
         case kinds.Others(left, right):
-            return replace(row, says="", left=_cut(left), right=_cut(right))
+            return replace(row, says="", left=left, right=right)
         case kinds.Numbers(left, right, by=by):
             says = "" if by is None else f"{by:+.6g}"
             return replace(row, says=says, left=str(left), right=str(right))
@@ -235,23 +224,20 @@ def _part(name: str, part: Difference, sides: tuple[str, str]) -> wire.PartRow:
             pairs = (wire.CellPair(e.row, e.column, e.left, e.right, *e.at) for e in cells[:CELLS])
             return replace(row, cells=tuple(pairs))
         case kinds.Images(left, right, where=where):
-            images = (left, right, *([where] if where.address else []))
-            small = (each.address if len(each.address) <= IMAGE else "" for each in images)
+            images = (left, right, where) if where.address else (left, right)
+            small = (image.address if len(image.address) <= IMAGE else "" for image in images)
             return replace(row, images=tuple(small))
     return row
 
 
-def _cut(text: str | None) -> str | None:
-    return None if text is None else shortened_text(text, LONG)
-
-
 def _line(line: Line) -> wire.LinePair:
-    left, right = _cut(line.left) or "", _cut(line.right) or ""
-    if line.same:
-        return wire.LinePair("same", left, "", *line.at)
-    alone: Literal["left", "right"] = "right" if line.left is None else "left"
-    is_alone = line.left is None or line.right is None
-    return wire.LinePair(alone if is_alone else "changed", left, right, *line.at)
+    is_same, left, right = line.same, line.left, line.right
+    return wire.LinePair(
+        "same" if is_same else "right" if left is None else "left" if right is None else "changed",
+        left or "",
+        "" if is_same else right or "",
+        *line.at,
+    )
 
 
 # -- the comparisons that panels look at: sent when asked for, and again as branches grow -------
@@ -264,70 +250,58 @@ class ComparisonUpdates:
     clock: Callable[[], float] = monotonic
     known: dict[tuple[str, str], Difference] = field(default_factory=dict)
     """How values differ, by the digests of both."""
-    shown: dict[Sides, str] = field(default_factory=dict)
-    """The comparisons that panels show, with the ids of their rows."""
-    _sent: dict[str, wire.ComparisonRow | wire.DifferenceRow] = field(default_factory=dict)
-    _at: tuple[str, int] = ("", 0)
-    """The head and the length of the journal when rows were sent last."""
+    shown: list[Sides] = field(default_factory=list)
+    """The comparisons that panels show, those that were asked for last at the end."""
+    _sent: Rows = field(default_factory=Rows)
+    """The rows of these comparisons, as last sent."""
     _next: float = 0.0
+    """When rows are sent again while the session continues."""
 
     def add(self, sides: Sides) -> None:
         """Keep a comparison up to date from now on."""
-        self.shown.pop(sides, None)
-        self.shown[sides] = ""
-        for old in [*self.shown][:-KEPT]:
-            del self.shown[old]
-        self._at = ("", 0)
+        self.remove(sides)
+        self.shown = [*self.shown, sides][-KEPT:]
 
-    def remove(self, sides: Sides) -> tuple[Drop, ...]:
-        """Keep a comparison up to date no longer; return what the panels are to drop.
-
-        A panel that still shows it asks for it again.
-        """
-        name = self.shown.pop(sides, "")
-        if not name or name in self.shown.values():
-            return ()
-        self._sent.pop(name, None)
-        return (Drop("comparisons", name),)
-
-    def clear(self) -> None:
-        """Keep none up to date: a panel that is new asks for what it shows."""
-        self.shown.clear()
-        self.start_over()
+    def remove(self, sides: Sides) -> None:
+        """Keep a comparison up to date no longer; a panel that still shows it asks again."""
+        self.shown = [other for other in self.shown if other != sides]
 
     def start_over(self) -> None:
         """Take it that the panels were sent nothing yet."""
-        self._sent.clear()
-        self._at = ("", 0)
+        self._sent = Rows()
 
     def changes(
         self, branch_views: Mapping[str, BranchView], unasked: str | None, continues: bool = False
     ) -> Rows:
-        """Return what is new of them. While the session goes on that is nothing most of the time.
+        """Return the rows that differ from those that the panels have.
 
-        `branch_views` are the branches that have rows, by their heads, with "" for the shown one;
-        `unasked` is the one that this is compared with where nobody has chosen any.
+        Args:
+            branch_views: The branches that have rows, by their heads, with "" for the shown one.
+            unasked: The one that this is compared with where nobody has chosen any.
+            continues: Whether the session runs: then there are no rows soon after others.
         """
-        cursor = branch_views[""].cursor
-        at, begin = (cursor.head, len(cursor.context.journal)), self.clock()
-        if not self.shown or at == self._at or (continues and begin < self._next):
+        now = self.clock()
+        if continues and now < self._next:
             return Rows()
-        self._at, rows = at, list[Rows]()
-        views = {**branch_views, CURRENT: branch_views[""]}
+        self._next = now + INTERVAL
+        shown = branch_views[""]
+        views = {**branch_views, CURRENT: shown}
+        found = list[Rows]()
         for sides in self.shown:
-            heads = (unasked or "none", CURRENT) if sides == UNASKED else sides
-            left, right = views.get(heads[0]), views.get(heads[1])
+            names = (unasked or "none", CURRENT) if sides == UNASKED else sides
+            left, right = (views.get(name) for name in names)
             if left is not None and right is not None:
                 is_unasked = (left.branch, right.branch) == (unasked, "")
-                rows.append(comparison_rows(left, right, views[""], self.known, is_unasked))
-                self.shown[sides] = rows[-1].comparisons[0].id
-        now = self.clock()
-        self._next = now + max(INTERVAL, SHARE * (now - begin))
-        return Rows(
-            comparisons=tuple(r for new in rows for r in new.comparisons if self._is_new(r)),
-            differences=tuple(r for new in rows for r in new.differences if self._is_new(r)),
+                found.append(comparison_rows(left, right, shown, self.known, is_unasked))
+        before = self._sent
+        rows = self._sent = Rows(
+            comparisons=tuple(row for rows in found for row in rows.comparisons),
+            differences=tuple(row for rows in found for row in rows.differences),
         )
-
-    def _is_new(self, row: wire.ComparisonRow | wire.DifferenceRow) -> bool:
-        before, self._sent[row.id] = self._sent.get(row.id), row
-        return row != before
+        ids = {row.id for row in rows.comparisons}
+        gone = (row.id for row in before.comparisons if row.id not in ids)
+        return Rows(
+            comparisons=tuple(row for row in rows.comparisons if row not in before.comparisons),
+            differences=tuple(row for row in rows.differences if row not in before.differences),
+            drop=tuple(Drop("comparisons", key) for key in gone),
+        )

@@ -7,7 +7,7 @@ the panel, kept as a picture in the notebook, and exported. It is computed from 
 from __future__ import annotations
 
 from collections import Counter, deque
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import ceil
 
@@ -16,12 +16,14 @@ from ..core.interface_text import InterfaceText, joined, t, tn
 from ..core.text import visible_text
 from .contract import Rows
 from .contract_rows import CallRow, ObjectRow, Text
-from .graph_geometry import EARLIER, SMALL, Drawing, placed, text_width
+from .graph_geometry import EARLIER, SMALL, placed, text_width
 from .graph_rows import GraphEdge, GraphNode, GraphRow, NodeState
 from .graphviz_engine import LayoutError
 
-MOST, ANCESTORS, ROOM = 60, 30, 400
-"""Calls that are drawn; how many of them are ancestors of what is selected; nodes and edges."""
+MOST, ANCESTORS = 60, 30
+"""Calls that are drawn, and how many of them are ancestors of what is selected."""
+LEAST = 7
+"""Nodes and edges that a call counts for at least: calls with more leave room for fewer calls."""
 BOX, WIDEST, PILL = (112, 84), 176, 26
 """Pixels: an object's box and its most width, and the height of a pill."""
 BOLD, MONO = 12, 11.5
@@ -55,11 +57,10 @@ def graph_row(rows: Rows, until: int = 0, selected: str = "") -> GraphRow:
         selected: The id of the row of an object or call whose ancestors are drawn too.
     """
     graph = drawing(rows, until, selected)
-    row = GraphRow(until=until, earlier=graph.earlier, selected=selected)
     try:
-        return placed(row, graph) if graph.nodes else row
+        return placed(graph) if graph.nodes else graph
     except LayoutError as error:
-        return replace(row, error=error.args[0])
+        return replace(graph, nodes=(), edges=(), error=error.args[0])
 
 
 def with_graph(rows: Rows) -> Rows:
@@ -86,14 +87,7 @@ class _Table:
 
     def size(self, call: str) -> int:
         """Return about how many nodes and edges a call brings into the drawing."""
-        return 1 + 2 * len(self.made.get(call, ())) + len(self.uses[call])
-
-    def in_order(self, window: Sequence[str]) -> Iterator[CallRow | ObjectRow]:
-        """Yield what calls take, the calls, and what they make, call by call."""
-        for call in window:
-            yield from (self.objects[taken] for taken in self.uses[call])
-            yield self.calls[call]
-            yield from self.made.get(call, ())
+        return max(LEAST, 1 + 2 * len(self.made.get(call, ())) + len(self.uses[call]))
 
 
 def _table(rows: Rows, until: int) -> _Table:
@@ -127,15 +121,14 @@ def _drawn_as(rows: Sequence[CallRow] | Sequence[ObjectRow]) -> dict[str, str]:
     return {row.id: row.same if row.same in whole else row.id for row in rows}
 
 
-def drawing(
-    rows: Rows, until: int = 0, selected: str = "", most: int = MOST, room: int = ROOM
-) -> Drawing:
-    """Return what is drawn: the newest calls, and the nearest ancestors of what is selected.
+def drawing(rows: Rows, until: int = 0, selected: str = "", most: int = MOST) -> GraphRow:
+    """Return the nodes and edges, without places, of at most so many calls.
 
-    At most `most` calls, and about `room` nodes and edges.
+    These are the newest, and the nearest ancestors of what is selected. Nodes and edges are in a
+    stable order: what calls take, the calls, and what they make, call by call.
     """
     table = _table(rows, until)
-    window = _window(table, selected, most, room)
+    window = _window(table, selected, most)
     earlier = len(table.calls) - len(window)
     nodes = dict[str, GraphNode]()
     if earlier:
@@ -143,33 +136,40 @@ def drawing(
         nodes[EARLIER] = GraphNode(EARLIER, "earlier", width=BOX[0], height=BOX[1], label=text)
     branches = {branch.id: branch.name for branch in rows.branches}
     number_of = Counter(row.name for row in table.objects.values())
-    taken = {key for uses in table.uses.values() for key in uses}
-    # Inputs that no call has taken yet, and outputs that are not saved yet.
-    free = [] if until else [row for row in table.made.get("", ()) if row.id not in taken]
-    for row in (*table.in_order(window), *free[:most]):
-        match row:
-            case CallRow():
-                nodes[_id(row)] = _call_node(row, table)
-            case ObjectRow():
-                branch = branches.get(row.branch, "") if number_of[row.name] > 1 else ""
-                maker = table.calls.get(table.maker[row.id])
-                nodes.setdefault(_id(row), _object_node(row, maker, branch))
-    edges = {(edge.tail, edge.head): edge for key in window for edge in _edges(table, key)}
+
+    def draw(objects: Iterable[ObjectRow]) -> None:
+        for row in objects:
+            branch = branches.get(row.branch, "") if number_of[row.name] > 1 else ""
+            maker = table.calls.get(table.maker[row.id])
+            nodes.setdefault(_id(row), _object_node(row, maker, branch))
+
+    for key in window:
+        draw(table.objects[taken] for taken in table.uses[key])
+        nodes[f"call:{key}"] = _call_node(table.calls[key], table)
+        draw(table.made.get(key, ()))
+    # Objects of calls before these.
     makers, drawn = {"", *window}, (node for node in nodes.values() if node.kind == "object")
     older = [node.id for node in drawn if table.maker[node.row] not in makers]
-    lines = [_edge(EARLIER, key) for key in older[:LINES]]
-    return Drawing(nodes, [*lines, *edges.values()], earlier)
+    edges = [GraphEdge(EARLIER, key, "") for key in older[:LINES]]
+    edges += [edge for key in window for edge in _edges(table, key)]
+    if not until:
+        # Inputs that no call has taken yet, and outputs that are not saved yet.
+        taken = {key for uses in table.uses.values() for key in uses}
+        draw([row for row in table.made.get("", ()) if row.id not in taken][:most])
+    return GraphRow(
+        nodes=(*nodes.values(),), edges=(*edges,), until=until, earlier=earlier, selected=selected
+    )
 
 
-def _window(table: _Table, selected: str, most: int, room: int) -> list[str]:
+def _window(table: _Table, selected: str, most: int) -> list[str]:
     """Return the ids of the calls that are drawn, in order."""
     # The window moves by some calls at once: with each of them all others would move.
     most -= -(len(table.calls) - most) % PACE if len(table.calls) > most else 0
     kept = _ancestors(table, selected)
-    room -= sum(map(table.size, kept))
-    for call in reversed(table.calls):
-        room -= 0 if call in kept else table.size(call)
-        if len(kept | {call}) > most or (room < 0 and kept):
+    room = LEAST * most - sum(map(table.size, kept))
+    for call in [key for key in reversed(table.calls) if key not in kept]:
+        room -= table.size(call)
+        if room < 0 and kept:
             break
         kept.add(call)
     return [call for call in table.calls if call in kept]
@@ -194,16 +194,10 @@ def _edges(table: _Table, call_id: str) -> Iterator[GraphEdge]:
         taken = table.objects[key]
         muted = bool(call.branch or taken.branch) or not names
         name = visible_text(names, ARGUMENT) if are_named else ""
-        yield _edge(_id(taken), _id(call), name, muted, dashed)
+        yield GraphEdge(_id(taken), _id(call), "", label=name, muted=muted, dashed=dashed)
     for row in table.made.get(call_id, ()):
-        muted = bool(call.branch or row.branch)
-        yield _edge(_id(call), _id(row), muted=muted, dashed=row.role == "pending")
-
-
-def _edge(
-    tail: str, head: str, label: str = "", muted: bool = False, dashed: bool = False
-) -> GraphEdge:
-    return GraphEdge(tail, head, "", label=label, muted=muted, dashed=dashed)
+        muted, dashed = bool(call.branch or row.branch), row.role == "pending"
+        yield GraphEdge(_id(call), _id(row), "", muted=muted, dashed=dashed)
 
 
 # -- what stands on a node -----------------------------------------------------------------------

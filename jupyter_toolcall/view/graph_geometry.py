@@ -5,13 +5,12 @@ What is laid out holds numbers and sizes alone, never a text of others.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
-from itertools import pairwise
-from math import ceil, hypot
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from math import ceil
 from unicodedata import category, east_asian_width
 
-from .graph_rows import GraphEdge, GraphNode, GraphRow
+from .graph_rows import GraphEdge, GraphRow
 from .graphviz_engine import layout
 
 LABEL, MARGIN = 14, 12
@@ -22,8 +21,6 @@ EARLIER = "earlier"
 """The id of the box that stands for the calls before the drawn ones."""
 ROW = 6
 """Calls in a row of those that neither take nor make an object."""
-STRAIGHT = 1
-"""Pixels by which a straight line may be off."""
 WEIGHTS = {"object": 2, "call": 4, "earlier": 1}
 """How short and straight the lines from a node are to be."""
 LETTERS = {
@@ -35,16 +32,6 @@ LETTERS = {
 """How wide letters are beside the size of the type."""
 
 Point = tuple[int, int]
-
-
-@dataclass(frozen=True, slots=True)
-class Drawing:
-    """The nodes and edges of a session in a stable order, before they have places."""
-
-    nodes: Mapping[str, GraphNode]
-    edges: Sequence[GraphEdge]
-    earlier: int = 0
-    """How many calls before the drawn ones are left out."""
 
 
 def text_width(text: str, size: float, mono: bool = False) -> float:
@@ -60,8 +47,8 @@ def _letter_width(letter: str, mono: bool) -> float:
     return (1.25 if category(letter) == "So" else 1) if east_asian_width(letter) in "WF" else 0.68
 
 
-def placed(row: GraphRow, graph: Drawing) -> GraphRow:
-    """Return a row with a drawing as Graphviz lays it out, in whole pixels: what is saved stays
+def placed(graph: GraphRow) -> GraphRow:
+    """Return a drawing with the places that Graphviz gives it, in whole pixels: what is saved stays
     small. Raises LayoutError."""
     drawn = layout("\n".join(["digraph {", *_dot(graph), "}"]))
     width, height = (float(part) for part in drawn["bb"].split(",")[2:])
@@ -72,72 +59,55 @@ def placed(row: GraphRow, graph: Drawing) -> GraphRow:
         return [(round(float(x)) + MARGIN, round(height - float(y)) + MARGIN) for x, y in pairs]
 
     at = {node["name"]: points(node["pos"])[0] for node in drawn["objects"] if "pos" in node}
-    ways = {way["id"]: points(way["pos"]) for way in drawn.get("edges", ()) if "id" in way}
-    nodes = [
-        replace(node, x=at[str(n)][0], y=at[str(n)][1])
-        for n, node in enumerate(graph.nodes.values())
-    ]
+    splines = {line["id"]: points(line["pos"]) for line in drawn.get("edges", ()) if "id" in line}
+    nodes = [replace(node, x=at[f"{n}"][0], y=at[f"{n}"][1]) for n, node in enumerate(graph.nodes)]
     edges = list[GraphEdge]()
     for n, edge in enumerate(graph.edges):
-        parts = [ways[key] for key in (f"{n}", f"after{n}") if key in ways]
+        parts = [splines[key] for key in (f"{n}", f"after{n}") if key in splines]
         (x, y), (label_x, label_y) = parts[-1][-1], at.get(f"label{n}", (0, 0))
         edge = replace(edge, tip_x=x, tip_y=y, label_x=label_x, label_y=label_y)
         edges.append(replace(edge, path="".join(map(_path, parts))))
-    return replace(
-        row,
-        width=ceil(width) + 2 * MARGIN,
-        height=ceil(height) + 2 * MARGIN,
-        nodes=tuple(nodes),
-        edges=tuple(edges),
-    )
+    wide, high = ceil(width) + 2 * MARGIN, ceil(height) + 2 * MARGIN
+    return replace(graph, width=wide, height=high, nodes=tuple(nodes), edges=tuple(edges))
 
 
-def _dot(graph: Drawing) -> Iterator[str]:
+def _dot(graph: GraphRow) -> Iterator[str]:
     """Yield the lines of a drawing in the DOT language, in the order of its nodes and edges.
 
     That order, and what a node's edges leave it in (`ordering`), keep nodes where they were when
     a call is added: measured, fewer of them move, for some more crossings.
     """
-    number = {key: str(n) for n, key in enumerate(graph.nodes)}
+    number = {node.id: n for n, node in enumerate(graph.nodes)}
     yield "rankdir=LR ordering=out nodesep=.22 ranksep=.3"
     yield 'node [shape=box fixedsize=true label=""] edge [dir=none]'
-    yield from (_sized(number[key], node.width, node.height) for key, node in graph.nodes.items())
+    yield from (_sized(f"{n}", node.width, node.height) for n, node in enumerate(graph.nodes))
     for n, edge in enumerate(graph.edges):
-        tail, head = number[edge.tail], number[edge.head]
+        tail, head = number[edge.tail], f"{number[edge.head]}"
         # What a call makes stays close to it, and what other branches have does not bend lines.
-        weight = 1 if edge.muted else WEIGHTS[graph.nodes[edge.tail].kind]
+        weight = 1 if edge.muted else WEIGHTS[graph.nodes[tail].kind]
         if edge.label:
             # A node on the edge. Graphviz's own labels would double all ranks, and its time.
             yield _sized(f"label{n}", text_width(edge.label, SMALL) + 6, LABEL)
             yield f"label{n} -> {head} [id=after{n} weight={2 * weight}]"
             head = f"label{n}"
         yield f"{tail} -> {head} [id={n} weight={weight}]"
-    yield from _lone_calls(graph, number)
-    yield from (f"{{rank=min {number[key]}}}" for key in graph.nodes if key == EARLIER)
+    # Lines that nobody sees hold calls without objects in rows.
+    ends = {end for edge in graph.edges for end in (edge.tail, edge.head)}
+    alone = [f"{number[n.id]}" for n in graph.nodes if n.kind == "call" and n.id not in ends]
+    rows = (alone[start : start + ROW] for start in range(0, len(alone), ROW))
+    yield from (f"{' -> '.join(row)} [style=invis]" for row in rows)
+    if EARLIER in number:
+        yield f"{{rank=min {number[EARLIER]}}}"
     tails = {edge.tail for edge in graph.edges}
-    if last := [number[key] for key, node in graph.nodes.items() if node.flag and key not in tails]:
-        yield f"{{rank=sink {' '.join(last)}}}"
+    last = [f"{number[node.id]}" for node in graph.nodes if node.flag and node.id not in tails]
+    yield f"{{rank=sink {' '.join(last)}}}"
 
 
 def _sized(name: str, width: float, height: float) -> str:
     return f"{name} [width={width / 72:.3f} height={height / 72:.3f}]"
 
 
-def _lone_calls(graph: Drawing, number: Mapping[str, str]) -> Iterator[str]:
-    """Yield lines that nobody sees, which hold calls without objects in rows."""
-    ends = {end for edge in graph.edges for end in (edge.tail, edge.head)}
-    lone = [key for key, node in graph.nodes.items() if node.kind == "call" and key not in ends]
-    for place, (before, after) in enumerate(pairwise(lone), 1):
-        if place % ROW:
-            yield f"{number[before]} -> {number[after]} [style=invis]"
-
-
 def _path(points: Sequence[Point]) -> str:
-    """Return the path data of a spline; of a straight one a line."""
-    (x, y), (u, v) = points[0], points[-1]
-    far = hypot(u - x, v - y) or 1
-    aside = (abs((p - x) * (v - y) - (q - y) * (u - x)) / far for p, q in points[1:-1])
-    texts = [f"{p:g},{q:g}" for p, q in points]
-    if max(aside, default=0) < STRAIGHT:
-        return f"M{texts[0]}L{texts[-1]}"
-    return f"M{texts[0]}C{' '.join(texts[1:])}"
+    """Return the path data of a spline."""
+    start, *controls = (f"{x},{y}" for x, y in points)
+    return f"M{start}C{' '.join(controls)}"

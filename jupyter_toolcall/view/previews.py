@@ -20,7 +20,8 @@ from ..tools.value_display import Shows, glyph, image_address, is_image, reprs
 from ..tools.value_text import StandsForText
 from .contract_rows import Preview
 
-CAPTION, WORD = 24, 14
+CAPTION = 24
+COLLECTIONS = (list, tuple, set, frozenset, Mapping)
 _MARKUP = re.compile(
     r"<!--.*?(?:-->|\Z)|<(script|style|head|template)\b.*?(?:</\1\b[^>]*>|\Z)|</?[a-z!?][^>]*(?:>|\Z)",
     re.DOTALL | re.IGNORECASE,
@@ -40,15 +41,21 @@ class Room:
 
     text: int
     fields: int
+    field: int
+    """Characters of the value of a field."""
     columns: int
     rows: int
+    cell: int
+    """Characters of a cell of a table."""
     image: int
     html: int
 
 
-SMALL = Room(text=400, fields=8, columns=5, rows=4, image=4_000, html=2_000)
+SMALL = Room(text=400, fields=8, field=60, columns=5, rows=4, cell=14, image=4_000, html=2_000)
 """In a row: at most about 4 kB in all."""
-LARGE = Room(text=20_000, fields=60, columns=20, rows=500, image=2_000_000, html=400_000)
+LARGE = Room(
+    text=20_000, fields=60, field=400, columns=20, rows=500, cell=60, image=2_000_000, html=400_000
+)
 """On demand."""
 
 
@@ -65,34 +72,29 @@ def preview(value: Any, shows: Shows = reprs, room: Room = SMALL) -> Preview:
         value = value if failed else contents
     # A value's own methods may raise anything; a picture is never worth a failed step.
     drawn = attempt(_preview, value, shows, room)[0] or Preview(text=describe(value, room.text))
-    large = attempt(_large, value)[0] or ""
-    return replace(drawn, large=large) if large else drawn
+    return replace(drawn, large=attempt(_large, value)[0] or "", more=drawn.more and room is SMALL)
 
 
 def _preview(value: Any, shows: Shows, room: Room) -> Preview:
+    """Return a picture; it has `more` where there is more of the value than room."""
+    caption = _caption(value)
     if hasattr(value, "columns") and (frame := frame_of(value)) is not None:
-        return _table(value, frame, room)
+        return replace(_table(frame, room), caption=caption)
     own = shows(value)
     paths = glyph(own)
     if is_image(value, own) and not paths:
-        address = image_address(value, own, room.image)
-        return Preview(_caption(value), image=address, more=room is SMALL)
-    html, fields, text = _markup(own), _fields(value, room), ""
+        return Preview(caption, image=image_address(value, own, room.image), more=True)
+    html, fields = _markup(own), _fields(value, room)
     words = own.get("text/markdown", own.get("text/latex", value))
     if html:
         text = _plain(html)[: room.text]
-    elif not fields:
-        is_text = isinstance(words, str)
-        text = well_formed(words)[: room.text] if is_text else describe(value, room.text)
-    fits = len(html) <= room.html
-    return Preview(
-        _caption(value),
-        text,
-        fields,
-        glyph=paths,
-        html=html if fits else "",
-        more=room is SMALL and (not fits or len(text) >= room.text),
-    )
+    elif isinstance(words, str):
+        text = well_formed(words)[: room.text]
+    else:
+        text = "" if fields else describe(value, room.text)
+    is_cut = len(html) > room.html
+    more = is_cut or len(text) >= room.text
+    return Preview(caption, text, fields, glyph=paths, html="" if is_cut else html, more=more)
 
 
 def _large(value: Any) -> str:
@@ -101,15 +103,14 @@ def _large(value: Any) -> str:
     if isinstance(shape, tuple) and all(isinstance(part, int) for part in shape):
         cells = math.prod(shape)
         return t("%1 cells", cells) if cells >= MANY else ""
-    if not isinstance(value, (str, bytes, bytearray, list, tuple, set, frozenset, Mapping)):
+    if not isinstance(value, (str, bytes, bytearray, *COLLECTIONS)) or len(value) < MANY:
         return ""
-    count = len(value)
-    if count < MANY:
-        return ""
-    if isinstance(value, str):
-        return t("%1 characters", count)
-    is_bytes = isinstance(value, (bytes, bytearray))
-    return t("%1 bytes", count) if is_bytes else tn("%1 item", "%1 items", count)
+    match value:
+        case str():
+            return t("%1 characters", len(value))
+        case bytes() | bytearray():
+            return t("%1 bytes", len(value))
+    return tn("%1 item", "%1 items", len(value))
 
 
 def _caption(value: Any) -> str:
@@ -121,10 +122,8 @@ def _caption(value: Any) -> str:
     as_repr = cls.__module__.startswith(("pydantic", "matplotlib")) or hasattr(cls, "model_fields")
     own_text = cls.__str__ is not object.__str__ and not as_repr
     if isinstance(value, (str, int, float, bool)) or own_text:
-        return _line(str(value), CAPTION)
-    if isinstance(value, (list, tuple, set, frozenset, Mapping)):
-        return tn("%1 item", "%1 items", len(value))
-    return ""
+        return caption(str(value))
+    return tn("%1 item", "%1 items", len(value)) if isinstance(value, COLLECTIONS) else ""
 
 
 def _line(text: str, limit: int) -> str:
@@ -141,43 +140,34 @@ def _fields(value: Any, room: Room) -> tuple[tuple[str, str], ...]:
         pairs = [(k, v) for k, v in getattr(value, "__dict__", {}).items() if not k.startswith("_")]
     else:
         return ()
-    limit = 60 if room is SMALL else 400
-    return tuple([(name[:40], _shown(item, limit)) for name, item in pairs[: room.fields]])
+    return tuple([(name[:40], _shown(item, room.field)) for name, item in pairs[: room.fields]])
 
 
 def _shown(item: Any, limit: int) -> str:
     """A text in the quotes that arguments have, so that it reads alike wherever it stands."""
-    if type(item) is not str:
-        return describe(item, limit)
-    text = readable_json(well_formed(item))
+    is_text = type(item) is str
+    text = readable_json(well_formed(item)) if is_text else describe(item, limit)
     return shortened_text(text, limit)
 
 
-def _table(value: Any, frame: Frame, room: Room) -> Preview:
-    width = WORD if room is SMALL else 60
-    names = frame.names[: room.columns]
-    head = frame.take(range(min(frame.height, room.rows)))
-    lists = [head.cells(head.column(number)) for number in range(len(names))]
-    cells = tuple(
-        tuple([_line(_cell(item), width) for item in row]) for row in zip(*lists, strict=True)
-    )
-    columns = tuple(_line(name, width + 2) for name in names)
+def _table(frame: Frame, room: Room) -> Preview:
     height, wide = frame.shape
-    small = room is SMALL
-    more = small and (height > room.rows or wide > room.columns)
-    text = "" if small else _shown_part((height, wide), (room.rows, room.columns))
+    head = frame.take(range(min(height, room.rows)))
+    columns = [head.cells(head.column(number)) for number in range(min(wide, room.columns))]
+    texts = ([_line(_cell(item), room.cell) for item in column] for column in columns)
+    parts = list[str]()
+    if height > room.rows:
+        parts.append(t("first %1 of %2 rows", room.rows, f"{height:,}"))
+    if wide > room.columns:
+        parts.append(t("first %1 of %2 columns", room.columns, f"{wide:,}"))
     return Preview(
-        _caption(value), text, columns=columns, cells=cells, more=more, missing=_missing(frame)
+        # A small picture has no room for words.
+        text="" if room is SMALL else joined(", ", parts),
+        columns=tuple(_line(name, room.cell + 2) for name in frame.names[: room.columns]),
+        cells=tuple(zip(*texts, strict=True)),
+        more=bool(parts),
+        missing=_missing(frame),
     )
-
-
-def _shown_part(shape: tuple[int, int], room: tuple[int, int]) -> str:
-    """Return which rows and columns of a table are shown, "" where all are."""
-    (height, wide), (rows, columns) = shape, room
-    parts = [t("first %1 of %2 rows", rows, f"{height:,}")] if height > rows else []
-    if wide > columns:
-        parts.append(t("first %1 of %2 columns", columns, f"{wide:,}"))
-    return joined(", ", parts)
 
 
 def _cell(item: Any) -> str:
@@ -189,8 +179,8 @@ def _missing(frame: Frame) -> str:
     if frame.height > COUNTED:
         return ""
     counts = [(frame.empty(frame.column(n)), name) for n, name in enumerate(frame.names)]
-    counts = sorted((pair for pair in counts if pair[0]), key=lambda pair: -pair[0])
-    named = [f"{_line(name, 2 * WORD)} {count:,}" for count, name in counts]
+    counts.sort(key=lambda pair: -pair[0])
+    named = [f"{_line(name, 28)} {count:,}" for count, name in counts if count]
     more = [tn("%1 more column", "%1 more columns", len(named) - 4)] if len(named) > 4 else []
     return joined(", ", [*named[:4], *more])
 

@@ -2,48 +2,42 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Sequence
 from dataclasses import dataclass
 from importlib import import_module
 from typing import Any
 
 from ..core.errors import UsageError
-from ..core.lineage import Edge, Graph, lineage
+from ..core.lineage import Edge, lineage
 from ..core.secrets import Hide
 from ..engine.cursor import Cursor
 from .contract import Rows
 from .graph import drawing
 from .graph_rows import GraphNode
-from .svg import svg
+from .svg import STATE_INKS, svg
 
 EVERYTHING = 10**9
 INCH = 72
 """Pixels of our drawings."""
-COLOURS = {"failed": "#b3261e", "waits": "#0b5cad"}
+GREY, PALE = "#6e7781", "#a8adb3"
+"""The colours of nodes and of edges that only other branches have."""
 
 
 @dataclass(frozen=True)
 class SessionGraph:
     """The objects of a branch, and the calls that made them from one another.
 
-    In a notebook it is shown as a picture. `nodes` are the names of the objects; an edge has the
-    fields `source`, `target`, `call_id`, `tool` and `parameter`.
+    In a notebook it is shown as a picture. An edge has the fields `source`, `target`, `call_id`,
+    `tool` and `parameter`.
     """
 
-    _lineage: Graph
+    nodes: tuple[str, ...]
+    """The names of the objects, in the order in which they were made."""
+    edges: tuple[Edge, ...]
+    """Which object was made from which: one for each argument of a call."""
     _rows: Rows
     _hide: Hide
     """Replaces secrets in what is shown or written."""
-
-    @property
-    def nodes(self) -> tuple[str, ...]:
-        """The names of the objects, in the order in which they were made."""
-        return self._lineage.nodes
-
-    @property
-    def edges(self) -> tuple[Edge, ...]:
-        """Which object was made from which: one for each argument of a call."""
-        return self._lineage.edges
 
     @property
     def source(self) -> str:
@@ -61,16 +55,21 @@ class SessionGraph:
         graph.attr(rankdir="LR")
         graph.attr("node", shape="box", fontsize="10", fontname="Helvetica")
         graph.attr("edge", arrowsize="0.6", fontsize="9", fontname="Helvetica")
-        drawn = drawing(self._rows, most=EVERYTHING, room=EVERYTHING)
+        drawn = drawing(self._rows, most=EVERYTHING)
         names = _unique_names(drawn.nodes)
-        for key, node in drawn.nodes.items():
+        for node in drawn.nodes:
+            is_call = node.kind == "call"
             lines = (graphviz.escape(self._hide(line)) for line in _lines(node) if line)
-            graph.node(names[key], "\\n".join(lines), **_looks(node))
+            # A call is a pill.
+            styles = filter(None, ("rounded" * is_call, "dashed" * node.dashed))
+            ink = GREY if node.muted else STATE_INKS.get(node.state) if is_call else None
+            size = {"width": f"{node.width / INCH:.2f}", "height": f"{node.height / INCH:.2f}"}
+            style = {"style": ",".join(styles) or None, "color": ink, "fontcolor": ink}
+            graph.node(names[node.id], "\\n".join(lines), **size, **style)
         for edge in drawn.edges:
-            looks = {"style": "dashed"} if edge.dashed else {}
-            looks |= {"color": "#a8adb3"} if edge.muted else {}
+            style = {"style": "dashed" * edge.dashed or None, "color": PALE * edge.muted or None}
             label = graphviz.escape(edge.label) if edge.label else None
-            graph.edge(names[edge.tail], names[edge.head], label, **looks)
+            graph.edge(names[edge.tail], names[edge.head], label, **style)
         return graph
 
     def to_networkx(self) -> Any:
@@ -101,17 +100,18 @@ class SessionGraph:
 
 def session_graph(cursor: Cursor, rows: Rows) -> SessionGraph:
     """Return the graph of a session at a cursor; `rows` are all of its rows."""
-    return SessionGraph(lineage(cursor.state), rows, cursor.context.hide)
+    graph = lineage(cursor.state)
+    return SessionGraph(graph.nodes, graph.edges, rows, cursor.context.hide)
 
 
-def _unique_names(nodes: Mapping[str, GraphNode]) -> dict[str, str]:
+def _unique_names(nodes: Sequence[GraphNode]) -> dict[str, str]:
     """Return names for nodes: an object's own, or of two with one name numbered ones."""
     names = dict[str, str]()
-    for key, node in sorted(nodes.items(), key=lambda item: item[1].muted):
+    for node in sorted(nodes, key=lambda node: node.muted):
         # In DOT a colon would name a port.
         label, used = str(node.label).replace(":", " "), {*names.values()}
         numbered = (f"{label} ({number})" for number in range(2, len(nodes) + 2))
-        names[key] = label if label not in used else next(n for n in numbered if n not in used)
+        names[node.id] = label if label not in used else next(n for n in numbered if n not in used)
     return names
 
 
@@ -120,12 +120,3 @@ def _lines(node: GraphNode) -> tuple[str, ...]:
     words = (state, "edited" * node.edited, "outdated" * node.stale)
     flag = f"output {node.flag}" if node.flag else ""
     return (node.label, node.detail, flag, ", ".join(filter(None, words)))
-
-
-def _looks(node: GraphNode) -> dict[str, str]:
-    """Return the attributes of a node: a call is a pill, and what other branches have is grey."""
-    looks = {"width": f"{node.width / INCH:.2f}", "height": f"{node.height / INCH:.2f}"}
-    styles = ("rounded" * (node.kind == "call"), "dashed" * node.dashed)
-    looks |= {"style": style} if (style := ",".join(filter(None, styles))) else {}
-    ink = "#6e7781" if node.muted else COLOURS.get(node.state, "") * (node.kind == "call")
-    return looks | ({"color": ink, "fontcolor": ink} if ink else {})

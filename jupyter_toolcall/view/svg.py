@@ -1,46 +1,53 @@
 """A session as a picture, for readers without us: the drawing of its rows as SVG.
 
 The shapes and places are those of the panel. It carries its own white ground, colours and icons,
-needs no script, font or style sheet, and so reads the same on a light page and on a dark one. All
-text in it is escaped.
+needs no script, font or style sheet, and so reads the same on a light page and on a dark one.
+Every length is in pixels, and all text is escaped.
 """
 
 from __future__ import annotations
 
+import json
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from html import escape
-from textwrap import wrap
+from pathlib import Path
+from textwrap import TextWrapper, wrap
+from typing import Final
 
 from ..core.text import visible_text
 from .contract import Rows
+from .contract_rows import ObjectRow
 from .graph import BOLD, MONO, with_graph
 from .graph_geometry import LABEL, SMALL, text_width
-from .graph_rows import GraphNode, GraphRow
-from .svg_shapes import (
-    BAD,
-    FILL,
-    INK,
-    LINE,
-    MONO_FONT,
-    MUTED,
-    PALE,
-    SANS,
-    SHAPES,
-    WAITS,
-    WASH,
-    icon,
-    line_of_text,
-    tile_content,
-)
-from .text_summary import last_lines, summary_line
+from .graph_rows import GraphEdge, GraphNode, GraphRow
+from .text_summary import session_text, summary_line
 
+INK, MUTED, LINE, PALE, FILL = "#1f1f1f", "#5c5c5c", "#8a8a8a", "#d0d0d0", "#f4f4f4"
+DASHES = "4 3"
+WASH = "#e3f0fd"
+"""The ground of a call that waits."""
+STATE_INKS = {"failed": "#b3261e", "waits": "#0b5cad"}
+"""The ink of calls that are not as others."""
+SANS = "-apple-system,Segoe UI,Helvetica,Arial,sans-serif"
+MONO_FONT = "Menlo,Consolas,monospace"
 CONTENTS = 40_000
 """Bytes of what stands in boxes, in all: the newest objects have theirs."""
-LEAST_WIDTH, LETTER = 640, 6.1
-"""Pixels of the picture, and of a letter of the lines below it."""
+LEAST_WIDTH, LETTER, LINES = 640, 6.1, 12
+"""Pixels of the picture, and of a letter of the lines below it; lines where there is no drawing."""
+ACROSS, DOWN = 48, 22
+"""From the middle of what stands in a box to its end."""
+ROWS, COLUMNS = 4, 3
+"""Lines of text in a box, and rows and columns of a table."""
+SHAPES: Final = json.loads(Path(__file__).with_name("icons.json").read_text(encoding="utf-8"))
+"""Icons of 16 units and glyphs of 24, as path data, and the icon of each state of a call: for the
+panel and for the saved picture.
+
+`labextension/contract.py` writes them to `src/generated/icons.ts`. No text of a session is in it.
+"""
 MARKS: Mapping[str, str] = SHAPES["states"]
 """The icons of a call's state; one that ran has none."""
+_PATH = re.compile(r"[\sMmLlHhVvCcSsQqTtAaZzeE0-9.,+-]{1,2000}")
 _FOREIGN = re.compile("[^\u0000-\u036f\u2000-\u22ff]")
 """Letters that are not Latin, and emoji."""
 
@@ -48,127 +55,123 @@ _FOREIGN = re.compile("[^\u0000-\u036f\u2000-\u22ff]")
 def svg(rows: Rows) -> str:
     """Return the drawing of a session as an SVG picture."""
     graph = with_graph(rows).graph[0]
-    lines = [] if graph.nodes and not graph.error else last_lines(rows)
+    lines = [] if graph.nodes else session_text(rows).splitlines()[1:][-LINES:]
     width = max(graph.width, LEAST_WIDTH)
     bottom = max(graph.height, 24 + 18 * max(len(lines), 1))
     foot = _foot(rows, graph, width)
     height = bottom + 20 + 16 * len(foot)
+    sheet = {"width": width - 1, "height": height - 1, "rx": 4, "fill": "#fff", "stroke": PALE}
+    places = ((16, 30 + 18 * n, visible_text(line, 95)) for n, line in enumerate(lines))
     parts = [
-        f'<rect x=".5" y=".5" width="{width - 1:g}" height="{height - 1:g}" rx="4" '
-        f'fill="#fff" stroke="{PALE}"/>',
-        f'<path d="M.5 {bottom:g}H{width - 0.5:g}" stroke="{PALE}"/>',
-        *(line_of_text(16, bottom + 20 + 16 * n, line, MUTED) for n, line in enumerate(foot)),
-        *_drawn(rows, graph),
-        *(line_of_text(16, 30 + 18 * n, line, mono=True) for n, line in enumerate(lines)),
+        _element("rect", x=0.5, y=0.5, **sheet),
+        _element("path", d=f"M.5 {bottom:g}H{width - 0.5:g}", stroke=PALE),
+        *(
+            _text(16, bottom + 20 + 16 * n, line, MUTED, text_anchor="start")
+            for n, line in enumerate(foot)
+        ),
+        *(_drawn(rows, graph) if graph.nodes else [_code(places, 11, INK)]),
     ]
-    label = escape(f"Object lineage: {summary_line(rows)}", quote=True)
-    return (
-        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width:g} {height:g}" '
-        f'width="{width:g}" height="{height:g}" role="img" aria-label="{label}" '
-        f'font-family="{SANS}" font-size="11" fill="{INK}" text-anchor="middle" '
-        f'stroke-linecap="round" stroke-linejoin="round">\n' + "\n".join(parts) + "\n</svg>\n"
-    )
+    size = {"viewBox": f"0 0 {width:g} {height:g}", "width": width, "height": height}
+    about = {"role": "img", "aria_label": f"Object lineage: {summary_line(rows)}"}
+    texts = {"font_family": SANS, "font_size": 11, "fill": INK, "text_anchor": "middle"}
+    strokes = {"stroke_linecap": "round", "stroke_linejoin": "round"}
+    style = {"xmlns": "http://www.w3.org/2000/svg", **size, **about, **texts, **strokes}
+    return _element("svg", "\n", "\n".join(parts), "\n", **style) + "\n"
 
 
 def _foot(rows: Rows, graph: GraphRow, width: float) -> list[str]:
     """Return the lines below the drawing: how the session ended, and which branches are grey."""
-    letters = int((width - 32) / LETTER)
-    text = summary_line(rows, letters)
+    text = summary_line(rows)
     if any(node.muted for node in graph.nodes):
-        names = [visible_text(row.name, 60) for row in rows.branches if not row.hidden]
-        now = next((visible_text(row.name, 60) for row in rows.branches if row.current), "")
-        text += f" · in black: {now}; in grey: {', '.join(name for name in names if name != now)}"
-    return [*wrap(text, letters, max_lines=3, placeholder=" …")] or [""]
+        black = [row.name for row in rows.branches if row.current]
+        grey = [row.name for row in rows.branches if not (row.current or row.hidden)]
+        listed = (", ".join(visible_text(name, 60) for name in names) for names in (black, grey))
+        text += " · in black: {}; in grey: {}".format(*listed)
+    return wrap(text, int((width - 32) / LETTER), max_lines=3, placeholder=" …")
 
 
 def _drawn(rows: Rows, graph: GraphRow) -> Iterator[str]:
-    """Return the edges, those of other branches first, and the nodes over them."""
-    for ink, muted in ((PALE, True), (LINE, False)):
-        edges = [edge for edge in graph.edges if edge.muted == muted]
-        yield f'<g fill="none" stroke="{ink}" stroke-width="1.3">'
-        yield from (f'<path d="{escape(e.path)}"{_dashes(e.dashed)}/>' for e in edges)
-        # A line of no length with round ends is a dot.
-        tips = "".join(f"M{edge.tip_x:g},{edge.tip_y:g}h0" for edge in edges)
-        yield f'<path d="{tips}" stroke-width="4"/></g><g font-size="{SMALL}" fill="{MUTED}">'
-        for edge in [edge for edge in edges if edge.label]:
-            place = f'x="{edge.label_x:g}" y="{edge.label_y + LABEL / 4:g}"'
-            yield f"<text {place}>{escape(edge.label)}</text>"
-        yield "</g>"
+    """Yield the edges, those of other branches first, and the nodes over them."""
+    yield from _edges([edge for edge in graph.edges if edge.muted], PALE)
+    yield from _edges([edge for edge in graph.edges if not edge.muted], LINE)
     contents = _contents(rows, graph)
     warned = {row.id: row.warning.kind for row in rows.calls if row.warning is not None}
-    yield f'<g font-family="{MONO_FONT}" font-size="{MONO}">'
-    yield from (_at(n, _pill(n, warned.get(n.row, ""))) for n in graph.nodes if n.kind == "call")
-    yield "</g>"
-    yield from (_at(n, _box(n, contents)) for n in graph.nodes if n.kind != "call")
+    pills = (_at(n, _pill(n, warned.get(n.row, ""))) for n in graph.nodes if n.kind == "call")
+    yield _element("g", *pills, font_family=MONO_FONT, font_size=MONO)
+    yield from (_at(n, _box(n, contents.get(n.id, ""))) for n in graph.nodes if n.kind != "call")
 
 
-def _at(node: GraphNode, shape: Iterator[str]) -> str:
-    return f'<g transform="translate({node.x:g} {node.y:g})">{"".join(shape)}</g>'
-
-
-def _dashes(dashed: bool) -> str:
-    return ' stroke-dasharray="4 3"' if dashed else ""
-
-
-def _text(x: float, y: float, text: str, ink: str, size: float, room: float) -> str:
-    """Return a text around a place, fitted where it might need more than its room."""
-    width = text_width(text, size, size == MONO)
-    # Letters whose width differs from font to font may be half as wide again as in our table.
-    fitted = width if _FOREIGN.search(text) and 1.5 * width > room else 0.0
-    # Pills have the type of code as a group.
-    shown, bold = 11 if size == MONO else size, size == BOLD
-    return line_of_text(x, y, text, ink, centred=True, size=shown, bold=bold, room=fitted)
+def _edges(edges: Sequence[GraphEdge], ink: str) -> Iterator[str]:
+    lines = (_element("path", d=edge.path, stroke_dasharray=DASHES * edge.dashed) for edge in edges)
+    # A line of no length with round ends is a dot.
+    tips = "".join(f"M{edge.tip_x:g},{edge.tip_y:g}h0" for edge in edges)
+    dots = _element("path", d=tips, stroke_width=4)
+    yield _element("g", *lines, dots, fill="none", stroke=ink, stroke_width=1.3)
+    labels = (_text(e.label_x, e.label_y + LABEL / 4, e.label) for e in edges if e.label)
+    yield _element("g", *labels, font_size=SMALL, fill=MUTED)
 
 
 # -- nodes -------------------------------------------------------------------------------------
 
 
-def _rect(node: GraphNode, radius: float, fill: str, ink: str) -> str:
-    left, top = -node.width / 2, -node.height / 2
-    size = f'width="{node.width:g}" height="{node.height:g}" rx="{radius:g}"'
-    dashes = _dashes(node.dashed)
-    return f'<rect x="{left:g}" y="{top:g}" {size} fill="{fill}" stroke="{ink}"{dashes}/>'
+def _at(node: GraphNode, shapes: Iterable[str]) -> str:
+    return _element("g", *shapes, transform=f"translate({node.x:g} {node.y:g})")
 
 
-def _ink(node: GraphNode) -> tuple[str, str]:
+def _inks(node: GraphNode) -> tuple[str, str]:
     """Return the ink of a node's shape, and of its text."""
     if node.muted:
         return PALE, MUTED
-    match node.state:
-        case "failed":
-            return BAD, BAD
-        case "waits":
-            return WAITS, WAITS
-    return LINE, INK
+    own = STATE_INKS.get(node.state) if node.kind == "call" else None
+    return own or LINE, own or INK
+
+
+def _rect(node: GraphNode, fill: str, ink: str) -> str:
+    radius = node.height / 2 if node.kind == "call" else 8
+    place = {"x": -node.width / 2, "y": -node.height / 2}
+    size = {"width": node.width, "height": node.height, "rx": radius}
+    dashes = DASHES * node.dashed
+    return _element("rect", **place, **size, fill=fill, stroke=ink, stroke_dasharray=dashes)
 
 
 def _pill(node: GraphNode, warning: str) -> Iterator[str]:
-    stroke, ink = _ink(node)
+    stroke, ink = _inks(node)
     waits = node.state == "waits" and not node.muted
-    yield _rect(node, node.height / 2, WASH if waits else "#fff", stroke)
+    yield _rect(node, WASH if waits else "#fff", stroke)
     marks = [MARKS[node.state]] if node.state in MARKS else []
     marks += ["edited"] * node.edited + ["clock"] * node.stale
     for number, mark in enumerate(marks):
-        yield icon(mark, 17 - node.width / 2 + 16 * number, 0, ink)
-    yield _text(8 * len(marks), 4, node.label, ink, MONO, node.width - 16 - 16 * len(marks))
+        yield _icon(mark, 17 - node.width / 2 + 16 * number, 0, ink)
+    yield _fitted(8 * len(marks), 4, node.label, ink, MONO, node.width - 16 - 16 * len(marks))
     if warning and not node.stale:
-        yield icon("warning", node.width / 2 - 2, 2 - node.height / 2, INK, warning)
+        yield _icon("warning", node.width / 2 - 2, 2 - node.height / 2, INK, warning)
 
 
-def _box(node: GraphNode, contents: dict[str, str]) -> Iterator[str]:
-    if node.kind == "earlier":
-        yield _rect(node, 8, FILL, LINE)
-        yield _text(0, 4, node.label, INK, BOLD, node.width - 8)
-        return
-    stroke, ink = (PALE, MUTED) if node.muted else (LINE, INK)
-    yield _rect(node, 8, FILL if node.input else "#fff", stroke)
-    yield contents.get(node.id, "")
-    yield _text(0, 18, node.label, ink, BOLD, node.width - 8)
-    yield _text(0, 33, node.detail, MUTED, SMALL, node.width - 8) if node.detail else ""
+def _box(node: GraphNode, content: str) -> Iterator[str]:
+    stroke, ink = _inks(node)
+    is_earlier, room = node.kind == "earlier", node.width - 8
+    yield _rect(node, FILL if node.input or is_earlier else "#fff", stroke)
+    yield content
+    yield _fitted(0, 4 if is_earlier else 18, node.label, ink, BOLD, room)
+    yield _fitted(0, 33, node.detail, MUTED, SMALL, room) if node.detail else ""
     if node.flag:
-        yield icon("flag", node.width / 2 - 13, 13 - node.height / 2, ink)
+        yield _icon("flag", node.width / 2 - 13, 13 - node.height / 2, ink)
     if node.stale:
-        yield icon("clock", 14 - node.width / 2, 14 - node.height / 2, ink)
+        yield _icon("clock", 14 - node.width / 2, 14 - node.height / 2, ink)
+
+
+def _fitted(x: float, y: float, text: str, ink: str, size: float, room: float) -> str:
+    """Return a text around a place, fitted where it might need more than its room."""
+    width = text_width(text, size, mono=size == MONO)
+    # Letters whose width differs from font to font may be half as wide again as in our table.
+    may_overflow = bool(_FOREIGN.search(text)) and 1.5 * width > room
+    fit = {"textLength": f"{width:.0f}", "lengthAdjust": "spacingAndGlyphs"} if may_overflow else {}
+    # Pills have the type of code as a group.
+    style = {} if size == MONO else {"font_size": size, "font_weight": "600" * (size == BOLD)}
+    return _text(x, y, text, ink, **style, **fit)
+
+
+# -- what stands in a box ------------------------------------------------------------------------
 
 
 def _contents(rows: Rows, graph: GraphRow) -> dict[str, str]:
@@ -177,8 +180,97 @@ def _contents(rows: Rows, graph: GraphRow) -> dict[str, str]:
     boxes = [(objects[node.row], node) for node in graph.nodes if node.row in objects]
     contents, room = dict[str, str](), CONTENTS
     for row, node in sorted(boxes, key=lambda box: -box[0].step):
-        content = tile_content(row, MUTED if node.muted else INK)
-        content = content if len(content) <= room else ""
-        room -= len(content)
-        contents[node.id] = f'<g transform="translate(0 -17)">{content}</g>'
+        content = _content(row, MUTED if node.muted else INK)
+        if len(content) <= room:
+            room -= len(content)
+            contents[node.id] = _element("g", content, transform="translate(0 -17)")
     return contents
+
+
+def _content(row: ObjectRow, ink: str) -> str:
+    """Return what tells of an object in its box: its picture, table, fields or text."""
+    view = row.preview
+    own = [path for path in view.glyph if _PATH.fullmatch(path)][:24]
+    if row.role == "pending":
+        return _glyph(SHAPES["glyphs"]["next"], ink)
+    if own:
+        return _glyph(own, ink)
+    if view.image.startswith("data:image/"):
+        place = {"x": -ACROSS, "y": -DOWN, "width": 2 * ACROSS, "height": 2 * DOWN}
+        return _element("image", **place, href=view.image)
+    if view.columns:
+        wide = 2 * ACROSS / min(len(view.columns), COLUMNS)
+        cells = (
+            (column * wide - ACROSS, 11 * number - 13.5, visible_text(cell, int(wide / 4.6)))
+            for number, cells in enumerate([view.columns, *view.cells][:ROWS])
+            for column, cell in enumerate(cells[:COLUMNS])
+        )
+        rule = _element("path", d=f"M-{ACROSS}-10.500h{2 * ACROSS}", stroke=PALE)
+        return _code(cells, 7.5, ink, rule)
+    fields = [] if view.html else [visible_text(f"{n} {v}") for n, v in view.fields[:ROWS]]
+    text = fields[0] if fields else visible_text(view.text)
+    if not text.strip() or re.match(r"<[\w.]+ object at 0x", text):
+        return _glyph(SHAPES["glyphs"]["object"], ink)
+
+    def laid_out(letters: int, most: int) -> list[str]:
+        # A line may end after such a sign, too.
+        words = re.sub(r"([,;:=(])(?=\S)", r"\1 ", text)
+        wrapper = TextWrapper(
+            letters,
+            max_lines=most,
+            placeholder="…",
+            break_long_words=False,
+            break_on_hyphens=False,
+        )
+        return fields if len(fields) > 1 else wrapper.wrap(words)
+
+    # Short texts are larger.
+    size, lines = 11, laid_out(14, 3)
+    if len(lines) > 3 or max(map(len, lines)) > 14 or "…" in lines[-1]:
+        size, lines = 9, [visible_text(line, 17) for line in laid_out(17, ROWS)]
+    top = size * (0.35 - 1.25 * (len(lines) - 1) / 2)
+    places = ((-ACROSS, top + 1.25 * size * n, line) for n, line in enumerate(lines))
+    return _code(places, size, ink)
+
+
+def _code(texts: Iterable[tuple[float, float, str]], size: float, ink: str, *shapes: str) -> str:
+    """Return texts at places in the type of code: in a group, since its names are long."""
+    parts = (_text(x, y, text) for x, y, text in texts)
+    style = {"font_family": MONO_FONT, "font_size": size, "fill": ink}
+    return _element("g", *shapes, *parts, text_anchor="start", **style)
+
+
+# -- elements ------------------------------------------------------------------------------------
+
+
+def _glyph(paths: Iterable[str], ink: str) -> str:
+    return _strokes(paths, "translate(-17 -18) scale(1.4)", ink, 1.3)
+
+
+def _icon(name: str, x: float, y: float, ink: str, title: str = "") -> str:
+    """Return an icon around a place, 14 pixels wide."""
+    at = f"translate({x - 7:g} {y - 7:g}) scale(.875)"
+    titles = [_element("title", escape(title))] if title else []
+    return _strokes(SHAPES["icons"][name], at, ink, 1.5, *titles)
+
+
+def _strokes(paths: Iterable[str], transform: str, ink: str, width: float, *titles: str) -> str:
+    strokes = (_element("path", d=path) for path in paths)
+    style = {"fill": "none", "stroke": ink, "stroke_width": width}
+    return _element("g", *titles, *strokes, transform=transform, **style)
+
+
+def _text(x: float, y: float, text: str, ink: str = "", **style: object) -> str:
+    """Return a line of text at a place, escaped; the picture has it centred, and in our ink."""
+    return _element("text", escape(text), x=x or "", y=y, **style, fill="" if ink == INK else ink)
+
+
+def _element(name: str, *content: str, **attributes: object) -> str:
+    """Return an element of this markup, with those of the attributes that are not empty."""
+    values = {
+        key.replace("_", "-"): f"{value:g}" if isinstance(value, (int, float)) else str(value)
+        for key, value in attributes.items()
+        if value != ""
+    }
+    pairs = "".join(f' {key}="{escape(value)}"' for key, value in values.items())
+    return f"<{name}{pairs}>{''.join(content)}</{name}>" if content else f"<{name}{pairs}/>"

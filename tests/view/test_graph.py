@@ -216,8 +216,8 @@ def test_no_text_of_others_reaches_graphviz(monkeypatch: pytest.MonkeyPatch) -> 
 
 
 def test_a_drawing_without_limits_has_all_calls() -> None:
-    drawn = drawing(chain(200), most=10**9, room=10**9)
-    assert len([node for node in drawn.nodes.values() if node.kind == "call"]) == 200
+    drawn = drawing(chain(200), most=10**9)
+    assert len([node for node in drawn.nodes if node.kind == "call"]) == 200
 
 
 def test_an_emoji_of_several_characters_stays_one_and_hidden_joiners_do_not() -> None:

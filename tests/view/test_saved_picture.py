@@ -17,8 +17,7 @@ from jupyter_toolcall.view.contract_rows import CallRow, ObjectRow, Preview, Ses
 from jupyter_toolcall.view.graph import with_graph
 from jupyter_toolcall.view.graph_geometry import text_width
 from jupyter_toolcall.view.graph_rows import GraphRow, NodeState
-from jupyter_toolcall.view.svg import MARKS, svg
-from jupyter_toolcall.view.svg_shapes import SHAPES
+from jupyter_toolcall.view.svg import MARKS, SHAPES, svg
 from jupyter_toolcall.view.view_rows import all_rows
 from tests.branching import branching_session
 
