@@ -22,7 +22,7 @@ LIMITS = {
     "tools": 3_218,
     "sources": 5_538,
     "jupyter": 4_003,
-    "view": 2_661,
+    "view": 2_451,
     "models": 2_178,
     "export": 2_672,
     "compare": 1_904,
@@ -31,10 +31,10 @@ LIMITS = {
     "storage": 974,
     "rules, budgets, origins, previews": 0,
     "cli, kitchen, toolsets, __init__": 414,
-    "all": 36_545,
-    "Python files": 238,
-    "Python tests": 49_958,
-    "TypeScript": 11_721,
+    "all": 36_321,
+    "Python files": 237,
+    "Python tests": 49_957,
+    "TypeScript": 11_716,
 }
 """Of each row, how many lines of code, files or lines there may be."""
 MAPS = (
