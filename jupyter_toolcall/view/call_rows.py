@@ -108,13 +108,11 @@ def _uses(
 def _next_names(view: BranchView) -> Callable[[CallRecord], str]:
     """Return what names the objects that open calls will make, if each call makes its own.
 
-    An outcome that waits for those of calls before it gets its names with them. It looks at the
-    calls before the one that it is asked for, each of them once.
+    It looks at the calls before the one that it is asked for, each of them once.
     """
     cursor, state = view.cursor, view.state
     names, counts = dict[str, str](), dict[str, int]()
-    nameless = () if view.branch else (*state.open, *state.arrived)
-    rest = iter(sorted(nameless, key=lambda call_id: state.calls[call_id].step))
+    rest = iter(() if view.branch else state.open)
 
     def next_name(call: CallRecord) -> str:
         while call.outcome is None and call.id not in names and (call_id := next(rest, "")):
@@ -253,7 +251,7 @@ def _with_question(
 ) -> CallRow:
     """Return the row of an open call with why it waits, where it does."""
     cursor, state, tool = view.cursor, view.state, ready.tool
-    if row.status != call.status or call.arrived is not None:
+    if row.status != call.status:
         return row
     decision, why = cursor.policy_answer(call, ready)
     if tool.for_person and decision != "reject":
