@@ -22,7 +22,7 @@ from hypothesis import strategies as st
 
 from jupyter_toolcall import Scripted, Session, Toolbox, tool
 from jupyter_toolcall.core.errors import CallError, UsageError
-from jupyter_toolcall.core.events import Finished
+from jupyter_toolcall.core.events import Decision, Finished, Started
 from jupyter_toolcall.core.journal import Journal
 from jupyter_toolcall.engine.hooks import SessionHooks
 from jupyter_toolcall.jupyter.options import parse_options
@@ -268,7 +268,7 @@ def test_a_person_who_decides_some_of_them_sees_the_same_session(
     sessions = [cooked([calls], None, 1, "ask")[0], cooked([calls], pool, jobs, "ask")[0]]
     while sessions[0].pending:
         count = data.draw(st.integers(1, len(sessions[0].pending)))
-        decision = data.draw(st.sampled_from(["approve", "approve", "reject"]))
+        decision: Decision = data.draw(st.sampled_from(["approve", "approve", "reject"]))
         for session in sessions:
             for call in session.pending[:count]:
                 # What names an object that is not there yet cannot be approved yet.
@@ -324,6 +324,7 @@ def test_an_older_journal_with_the_ends_in_order_of_arrival_reads_the_same() -> 
     alone, _ = cooked([[("grow", {"weight": 1}), ("halves", {"potato": "Potato#1"})]], None, 1)
     opened, asked, replied, *runs, said = [entry.event for entry in alone.journal]
     started, finished, started_2, finished_2 = runs
+    assert isinstance(started_2, Started)
     older = Journal()
     for event in (
         *(opened, asked, replied, started, replace(started_2, together=True)),
