@@ -16,7 +16,6 @@ from .events import (
     Data,
     Decided,
     Failed,
-    Finished,
     Interrupted,
     Made,
     Many,
@@ -181,9 +180,6 @@ class CallRecord:
     """Whether it was started again unasked after its outcome was unknown."""
     running: bool = False
     """Whether its tool runs right now."""
-    arrived: Finished | None = None
-    """Its recorded end, which counts once the calls before it in its reply have theirs; until then
-    it has no `outcome`. None for any other call."""
     runs_with: Mapping[str, Any] | None = None
     """The arguments with which it would run, where it waits and that was looked at."""
 
@@ -325,7 +321,7 @@ class CallRecord:
             return "rejected"
         if decision == "answer":
             return "answered"
-        match self.outcome or (self.arrived and self.arrived.outcome):
+        match self.outcome:
             case None if self.started is not None:
                 return "unknown" if (last := self.open_round) is None else last.status
             case None:
@@ -471,7 +467,7 @@ class CallRecord:
 _PUBLIC = ("id", "tool", "arguments", "status", "result", "error", "object")
 _RECORDED = (
     *("asked_call", "decided", "started", "outcome", "objects"),
-    *("verified", "code", "missing_decided", "rounds", "unknown_reason", "arrived"),
+    *("verified", "code", "missing_decided", "rounds", "unknown_reason"),
 )
 _public = attrgetter(*_PUBLIC)
 

@@ -295,8 +295,8 @@ class Started:
     approval_digest: str = ""
     """The digest of exactly what runs where the policy approved it; "" where a person did."""
     together: bool = False
-    """Whether it runs while calls before it in its reply run: its objects are numbered after
-    theirs, whichever call ends first."""
+    """In journals of older versions: whether calls before it in its reply ran then. Its end may be
+    recorded before theirs, and its objects are numbered after theirs all the same."""
 
 
 @recorded("uses")

@@ -48,35 +48,14 @@ from .state import START, State
 
 
 def settle(state: State, call: CallRecord, end: Finished) -> State:
-    """Return the state in which a call came to its outcome, and those that waited for it.
-
-    Calls that run together end in any order. Their objects are numbered in call order, as if they
-    had run one after the other, so an outcome with an object waits for the calls before it.
-    """
-    started = call.started
-    if started is not None and started.together and _waits_for_others(state, call, end.outcome):
-        calls = state.calls.insert(call.id, replace(call, arrived=end))
-        ids = sorted((*state.arrived, call.id), key=state.latest.index)
-        left = _without(state.open, call.id)
-        return state.changed(calls=calls, open=left, arrived=tuple(ids), ended=())
+    """Return the state in which a call came to its outcome."""
+    if call.started is not None and call.started.together and state.open[0] != call.id:
+        # Only older journals have this end before those of the calls before it: it counts later.
+        return state.changed(early_ends=state.early_ends.insert(call.id, end), ended=())
     state = _settle_one(state, call, end, (call.id,))
-    while state.arrived and not _follows_open_call(state, state.arrived[0]):
-        call = state.calls[state.arrived[0]]
-        assert call.arrived is not None
-        state = state.changed(arrived=state.arrived[1:])
-        state = _settle_one(state, call, call.arrived, (*state.ended, call.id))
+    while state.open and (early := state.early_ends.get(state.open[0])) is not None:
+        state = _settle_one(state, state.calls[state.open[0]], early, (*state.ended, early.call_id))
     return state
-
-
-def _waits_for_others(state: State, call: CallRecord, outcome: Outcome) -> bool:
-    counts = bool(objects_of(outcome)) or (isinstance(outcome, Data) and bool(outcome.variables))
-    return counts and _follows_open_call(state, call.id)
-
-
-def _follows_open_call(state: State, call_id: str) -> bool:
-    """Return whether a call before this one in its reply has no outcome."""
-    before = state.latest.index(call_id)
-    return bool(state.open) and state.latest.index(state.open[0]) < before
 
 
 def _settle_one(state: State, call: CallRecord, end: Finished, ended: tuple[str, ...]) -> State:
@@ -246,12 +225,7 @@ _OF_OWN_WORK = (
     *("last", "prompt", "asked_again", "turns_since", "calls_before"),
     *("reminded", "done", "outputs"),
 )
-_NOTHING_YET: Mapping[str, Any] = {
-    "last": None,
-    "reminded": False,
-    "done": False,
-    "outputs": RecordedMapping({}),
-}
+_NOTHING_YET = {name: getattr(START, name) for name in ("last", "reminded", "done", "outputs")}
 
 
 def _open(state: State, opened: Opened) -> State:

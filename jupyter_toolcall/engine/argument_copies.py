@@ -107,8 +107,6 @@ class ArgumentCopies:
     """Whether the tool is read-only."""
     promised: bool = False
     """Whether the tool promises to change no argument, and gets the values themselves."""
-    are_names_open: bool = False
-    """Whether calls before it run, which may make objects of the same types."""
     executor: Executor | None = None
     """Where the tool runs; None: in the kernel."""
     kept: dict[int, int] = field(default_factory=dict)
@@ -170,11 +168,12 @@ class ArgumentCopies:
         copies = (copied for copied in self if copied.made.producer == producer)
         return next(copies, None) or next(iter(self), None)
 
-    def changes(self, outcome: Outcome | None) -> InPlaceChanges:
-        """Return what the tool changed in place; `outcome` is None where it failed."""
-        made = objects_of(outcome)
-        kinds = [f"a new {each.kind}" for each in made]
-        names = kinds if self.are_names_open else [*_names(made, self.state)]
+    def changes(self, outcome: Outcome | None, state: State) -> InPlaceChanges:
+        """Return what the tool changed in place; `outcome` is None where it failed.
+
+        In `state` the objects get their names.
+        """
+        names = [*_names(objects_of(outcome), state)]
         notes, lost = list[str](), list[str]()
         for copied in self:
             name, index = copied.name, self.kept.get(id(copied.copy))

@@ -41,7 +41,7 @@ from ..tools.toolbox import Toolbox
 from ..tools.value_display import Shows, reprs
 from ..tools.value_text import content_text
 from .approval_policy import Answer, Policy, policy_decision
-from .execution import prepare_call
+from .execution import EarlyEnd, prepare_call
 from .hooks import SessionHooks
 from .named_data import NO_DATA, NamedData, named_data
 from .replay_queue import ReplayQueue
@@ -74,8 +74,8 @@ class Cursor:
     reapproved: set[str] = field(default_factory=set)
     """Calls that somebody approved again here, after the same approval was consumed. Such a
     decision adds no entry, and holds until the call starts."""
-    started_again: set[str] = field(default_factory=set)
-    """Calls that ran beside others, and that a replay has started and not run yet."""
+    early_ends: dict[str, EarlyEnd] = field(default_factory=dict)
+    """The calls that ran ahead of their turn and wait for it, by id."""
     latest_reply: str = ""
     """The entry of the last reply that the model gave here. Its calls are new, even if an equal
     reply is recorded with results."""

@@ -136,7 +136,6 @@ class ToolExecution:
         ready: PreparedCall,
         state: State,
         values: SessionValues,
-        are_names_open: bool = False,
         executor: Executor | None = None,
     ) -> None:
         self._executor = executor
@@ -144,7 +143,7 @@ class ToolExecution:
         self.printed = Prints()
         self.worker = ""
         promises = ready.tool.read_only, ready.tool.keeps_arguments
-        self._copies = ArgumentCopies(state, values, *promises, are_names_open, executor)
+        self._copies = ArgumentCopies(state, values, *promises, executor)
         self._subject: tuple[Any, ...] = ()
 
     def task(self) -> ToolTask:
@@ -225,13 +224,13 @@ class ToolExecution:
         """Return the outcome of a call that raised an error, or that an executor did not run."""
         return _outcome_of(error, self.ready, self.state)
 
-    def ended(self, outcome: Outcome, interrupted: bool) -> ToolRun:
-        """Return the run, with what the tool changed in place."""
+    def ended(self, outcome: Outcome, interrupted: bool, state: State) -> ToolRun:
+        """Return the run, with what the tool changed in place; `state` is that of its turn."""
         made = None if isinstance(outcome, WITHOUT_RESULT) else outcome
         copies = self._copies
         try:
             # What a value's own class raises says nothing of the inputs.
-            changes = attempt(copies.changes, made)[0] if copies else None
+            changes = attempt(copies.changes, made, state)[0] if copies else None
         except KeyboardInterrupt:
             changes, interrupted = None, True
         changes = changes or NO_CHANGES
@@ -253,7 +252,7 @@ def run_tool(
     except BaseException as error:
         outcome = execution.outcome_of_error(error)
         interrupted = issubclass(type(error), (KeyboardInterrupt, StillRunning))
-    return execution.ended(outcome, interrupted)
+    return execution.ended(outcome, interrupted, state)
 
 
 def _outcome_of(error: BaseException, ready: PreparedCall, state: State) -> Outcome:
@@ -337,6 +336,27 @@ class Execution:
     outcome: Outcome
     meta: Mapping[str, Any]
     interrupted: bool
+
+
+@dataclass(frozen=True, slots=True)
+class EarlyEnd:
+    """The end of a call that ran ahead of its turn, and is not recorded."""
+
+    execution: ToolExecution
+    outcome: Outcome
+    interrupted: bool
+    ms: float
+    """How long it ran."""
+
+    @property
+    def approval_digest(self) -> str:
+        return self.execution.ready.approval_digest
+
+    def stored(self, state: State) -> Execution:
+        """Store the results, and return the execution as it is recorded in a state."""
+        ready, values = self.execution.ready, self.execution.values
+        ran = self.execution.ended(self.outcome, self.interrupted, state)
+        return stored_execution(ready, state, values, ran, self.ms)
 
 
 def execute_call(

@@ -7,10 +7,10 @@ from dataclasses import replace
 from typing import Any
 
 from ..core.errors import NotYourTurn, UsageError
-from ..core.events import Asked, Decided, Decision, Event, Replied, Started, ended_call
+from ..core.events import Asked, Decided, Decision, Replied, ended_call
 from ..core.journal import Journal
 from ..core.journal_entries import Entry
-from ..core.state_fold import decided_on, state_at
+from ..core.state_fold import decided_on
 from .cursor import Cursor, SessionContext
 from .decisions import decided_event, demand_decision, edit_event
 from .replay_queue import ReplayQueue, call_id_of
@@ -27,41 +27,14 @@ def entry_at(cursor: Cursor, location: str) -> str:
     ends = [entry.id for entry in _about(cursor, location) if ended_call(entry.event)]
     if not ends:
         raise NotYourTurn(f"call {location} has no result yet; decide on it first")
-    return _after_group(cursor, ends[-1])
-
-
-def _after_group(cursor: Cursor, entry_id: str) -> str:
-    """Return the first entry from this one on at which no call runs that has an end behind it."""
-    following = cursor.context.journal.path(cursor.head, after=entry_id)
-    to_come = {call_id for entry in following if (call_id := ended_call(entry.event))}
-    state = state_at(cursor.context.journal, entry_id)
-    running = {each for each in state.open if state.calls[each].started is not None} & to_come
-    for entry in following if running else ():
-        running.discard(ended_call(entry.event))
-        if not running:
-            return entry.id
-    return entry_id
+    return ends[-1]
 
 
 def entry_before_call(cursor: Cursor, call_id: str) -> str:
-    """Return the entry behind which a call was first decided on, or ran.
-
-    A call that ran beside others starts over with them: it is the entry behind which the first of
-    them started.
-    """
+    """Return the entry behind which a call was first decided on, or ran."""
     cursor.state.call(call_id)
     about = _about(cursor, call_id)
-    if not about:
-        return cursor.head
-    first = about[0]
-    if isinstance(first.event, Started) and first.event.together:
-        before = reversed(cursor.context.journal.path(first.parent or cursor.head))
-        first = next((entry for entry in before if _is_first_start(entry.event)), first)
-    return first.parent or cursor.head
-
-
-def _is_first_start(event: Event) -> bool:
-    return isinstance(event, Started) and not event.together
+    return (about[0].parent if about else None) or cursor.head
 
 
 def entry_before_reply(cursor: Cursor, turn: int) -> str:

@@ -21,7 +21,7 @@ from ..core.recorded_calls import replayed_meta
 from ..core.state import State, step_of
 from ..core.state_fold import decided_on, state_at
 from .approval_policy import Answer
-from .calls_together import calls_to_run_together, run_together
+from .calls_together import run_together
 from .cursor import Cursor
 from .input_rounds import is_same_round
 from .outdated import changed_tool_parts, recorded_tool_code, tool_code_note
@@ -34,7 +34,7 @@ from .replay_queue import (
     same_objects,
 )
 from .session_values import PreparedCall
-from .turn import demand_secrets, execute, execute_step, run_call, start_of
+from .turn import execute_step, run_call, start_of
 
 
 def reapproval_reason(queue: ReplayQueue, journal: Journal, ready: PreparedCall) -> str:
@@ -104,7 +104,6 @@ def advance(cursor: Cursor) -> Entry | None:
             return None
         state = cursor.state
         while (recorded := cursor.replay_queue.next(state.open)) is not None:
-            recorded = _or_running_end(cursor, recorded, state)
             call_id = call_id_of(recorded.event)
             if call_id in cursor.replay_queue.superseded:
                 # What was recorded behind a call may depend on what it comes to now.
@@ -114,28 +113,9 @@ def advance(cursor: Cursor) -> Entry | None:
             if not call_id:
                 break
             cursor.replay_queue.position += 1
-        if cursor.context.jobs > 1 and (calls := calls_to_run_together(cursor, state)):
-            return run_together(cursor, calls)
+        if cursor.context.jobs > 1 and (entry := run_together(cursor)) is not None:
+            return entry
         return execute_step(cursor, cursor.next_step_in(state), state)
-
-
-def _or_running_end(cursor: Cursor, recorded: Entry, state: State) -> Entry:
-    """Return a recorded entry; where the branch has changed, a running call ends first.
-
-    So calls that ran together run one after the other there, in call order.
-    """
-    if isinstance(recorded.event, Finished):
-        return recorded
-    superseded = call_id_of(recorded.event) in cursor.replay_queue.superseded
-    if recorded.parent == cursor.head and not superseded:
-        return recorded
-    return _running_end(cursor, state) or recorded
-
-
-def _running_end(cursor: Cursor, state: State) -> Entry | None:
-    """Return the recorded end of a call that has started here, as the next entry of the queue."""
-    started = (call_id for call_id in state.open if state.calls[call_id].started is not None)
-    return next(filter(None, map(cursor.replay_queue.bring_end_forward, started)), None)
 
 
 def replay_entry(cursor: Cursor, recorded_entry: Entry, state: State) -> Entry | None:
@@ -308,8 +288,6 @@ def _replay_start(
     entry = _start_as_recorded(cursor, recorded_entry, event, call, recorded, state)
     if entry is not None:
         return entry
-    if (end := _running_end(cursor, state)) is not None:
-        return replay_entry(cursor, end, state)
     if event.approval_digest:
         try:
             verdict, why = _policy_answer_on_start(cursor, call, state)
@@ -340,11 +318,7 @@ def _start_as_recorded(
     recorded: str,
     state: State,
 ) -> Entry | None:
-    """Repeat the start of a call whose recorded end is repeated too; None where it is not.
-
-    A call that ran beside others starts here in any case, and runs again where it ended then. So
-    a replay in a new kernel comes to the same entries.
-    """
+    """Repeat the start of a call whose recorded end is repeated too; None where it is not."""
     queue, by_policy = cursor.replay_queue, event.approval_digest != ""
     try:
         if by_policy and _policy_answer_on_start(cursor, call, state)[0] != "approve":
@@ -358,17 +332,11 @@ def _start_as_recorded(
     # No tool asks the person again what is recorded.
     is_kept = not cursor.fresh or _asks_for_input(cursor, call)
     at_hand = is_kept and _is_at_hand(cursor, ready, _recorded_end(cursor, call.id))
-    is_unchanged = recorded_entry.parent == cursor.head
-    runs_beside = event.together or queue.ends_later(call.id)
-    runs_again = is_unchanged and runs_beside and ready.tool.read_only
-    if ready.approval_digest != recorded or not (at_hand or cut_off or runs_again):
+    if ready.approval_digest != recorded or not (at_hand or cut_off):
         return None
-    if not (at_hand or cut_off):
-        demand_secrets(ready)
-        cursor.started_again.add(call.id)
     queue.position += 1
     meta = tool_code_note(ready.tool, state, cursor.context.journal)
-    started = start_of(call, ready, by_policy, event.together)
+    started = replace(start_of(call, ready, by_policy), together=event.together)
     entry = _write_again(cursor, started, recorded_entry, replayed=at_hand, **meta)
     return cursor.keep_prepared(entry, ready)
 
@@ -383,10 +351,6 @@ def _replay_result(
     if call.status in ("proposed", "approved"):
         return run_call(cursor, call, state, from_record=not cursor.fresh)
     ready = cursor.prepared(call, state)[0]
-    if call.id in cursor.started_again:
-        # It ran beside others: it runs where it ended then, so that its end follows the same entry.
-        cursor.started_again.discard(call.id)
-        return execute(cursor, ready, state)
     if _is_at_hand(cursor, ready, (recorded_entry, event.outcome)):
         # A round of input that may have gone on elsewhere keeps that mark.
         marks = {

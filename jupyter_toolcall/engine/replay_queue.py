@@ -70,27 +70,6 @@ class ReplayQueue:
                 return entry, event.outcome
         return None
 
-    def ends_later(self, call_id: str) -> bool:
-        """Return whether a call that starts here ends behind entries about other calls."""
-        after = next(self._events_after(call_id), None)
-        if after is None or not isinstance(after.event, Finished):
-            return False
-        return after is not self.entries[self.position + 1]
-
-    def bring_end_forward(self, call_id: str) -> Entry | None:
-        """Return the recorded end of a run that has started, and make it the next entry.
-
-        None where the next entry about the call is no end.
-        """
-        ahead = self.entries[self.position :]
-        about = (n for n, each in enumerate(ahead) if call_id_of(each.event) == call_id)
-        at = next(about, None)
-        if at is None or not isinstance(ahead[at].event, Finished):
-            return None
-        before = self.entries[: self.position]
-        self.entries = (*before, ahead[at], *ahead[:at], *ahead[at + 1 :])
-        return ahead[at]
-
     def asks_for_input(self, call_id: str) -> bool:
         """Return whether a call that starts here is recorded to ask the person for input."""
         return any(_is_round(entry.event) for entry in self._events_after(call_id))

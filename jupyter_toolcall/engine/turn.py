@@ -212,22 +212,16 @@ def resume_call(cursor: Cursor, call: CallRecord, state: State) -> Entry | None:
     return execute(cursor, ready, state)
 
 
-def start_of(
-    call: CallRecord, ready: PreparedCall, by_policy: bool = False, together: bool = False
-) -> Started:
+def start_of(call: CallRecord, ready: PreparedCall, by_policy: bool = False) -> Started:
     """Return the event of a call that starts: its arguments, where they are not what was asked,
     and its approval digest, where the policy approves it.
-
-    `together` says whether calls before it run. A call that goes on after a round of input stays
-    what it was.
     """
     arguments: Mapping[str, Any] | None = ready.arguments
     arguments = None if arguments == call.asked else arguments
     tool, bound = ready.tool, ready.approval_digest if by_policy else ""
-    together = together or (call.started is not None and call.started.together)
     return Started(
         *(call.id, arguments, ready.uses, tool.instance),
-        *(ready.previous, ready.setters, bound, together),
+        *(ready.previous, ready.setters, bound),
     )
 
 
@@ -238,25 +232,39 @@ def demand_secrets(ready: PreparedCall) -> None:
 
 
 def execute(cursor: Cursor, ready: PreparedCall, state: State) -> Entry:
-    """Run a call that has started. Raises KeyboardInterrupt once its result is recorded."""
+    """Run a call that has started, unless it ran ahead of its turn, and record its result.
+
+    Raises KeyboardInterrupt once that is recorded.
+    """
     context = cursor.context
     effect = call_effect(ready, state, context.values, context.model)
-    cursor.running[ready.call_id] = RunningCall()
+    early = cursor.early_ends.pop(ready.call_id, None)
+    cursor.running.setdefault(ready.call_id, RunningCall())
     try:
         try:
-            with around_execution(cursor, ready, alone=True) as note:
-                executor = context.executor_of(ready.tool)
-                ran = execute_call(ready, state, context.values, context.clock, executor)
-                note(ran.outcome)
+            # What ran early holds where exactly this would run now.
+            if early is not None and early.approval_digest == ready.approval_digest:
+                ran = early.stored(state)
+            else:
+                ran = _run_alone(cursor, ready, state)
         except KeyboardInterrupt:
             # A second one came while the end of the tool was read: what it did is not known.
             ran = Execution(Interrupted(), {}, True)
         entry = record_end(cursor, ready, ran, effect)
     finally:
-        cursor.running.clear()
+        cursor.running.pop(ready.call_id, None)
     if ran.interrupted:
         raise KeyboardInterrupt
     return entry
+
+
+def _run_alone(cursor: Cursor, ready: PreparedCall, state: State) -> Execution:
+    context = cursor.context
+    with around_execution(cursor, ready, alone=True) as note:
+        executor = context.executor_of(ready.tool)
+        ran = execute_call(ready, state, context.values, context.clock, executor)
+        note(ran.outcome)
+    return ran
 
 
 def record_end(cursor: Cursor, ready: PreparedCall, ran: Execution, effect: str) -> Entry:

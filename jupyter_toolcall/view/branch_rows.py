@@ -67,41 +67,24 @@ def _forked_calls(state: State, entries: Sequence[Entry], head: str) -> dict[str
 
 
 def touched_calls(
-    state: State, entries: Iterable[Entry], most: int | None = None
+    state: State,
+    entries: Iterable[Entry],
+    most: int | None = None,
+    running: Iterable[str] = (),
 ) -> list[CallRecord]:
     """Return the calls that entries are about, and those that are open, in call order.
 
-    Of the open ones only the first `most` are returned, where that is given.
+    Of the open ones only the first `most` are returned, where that is given, and those that run:
+    they show how long they have run.
     """
-    ids = set(state.open[:most])
-    for call_id in state.open[:1]:
-        # Calls that run together all show how long they have run.
-        ids.update({*_calls_beside(state, call_id)} & {*state.open})
+    ids = {*state.open[:most], *running}
     for entry in entries:
         match entry.event:
             case Replied(calls=calls):
                 ids.update(call.id for call in calls)
             case Decided(call_id) | Started(call_id) | Finished(call_id):
-                ids.update(_calls_beside(state, call_id))
+                ids.add(call_id)
     return sorted((state.calls[call_id] for call_id in ids), key=lambda call: call.step)
-
-
-def _calls_beside(state: State, call_id: str) -> list[str]:
-    """Return a call, and those that began while it ran, or it while they did.
-
-    The outcome of one may have waited for that of another.
-    """
-
-    def began_beside_the_one_before(place: int) -> bool:
-        started = state.calls[state.order[place]].started
-        return started is not None and started.together
-
-    first, end = state.calls[call_id].step - 1, state.calls[call_id].step
-    while began_beside_the_one_before(first) and first > 0:
-        first -= 1
-    while end < len(state.order) and began_beside_the_one_before(end):
-        end += 1
-    return [state.order[place] for place in range(first, end)]
 
 
 def branch_row(

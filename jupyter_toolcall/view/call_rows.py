@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from itertools import starmap
-from operator import attrgetter
+from itertools import starmap, takewhile
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -70,7 +69,7 @@ def call_rows(view: BranchView, calls: Sequence[CallRecord], ends: Mapping[str, 
             objects.append(made)
         if _asks_person(view, call):
             row = _with_questions(row, call)
-        elif ready is not None and row.status == call.status and call.arrived is None:
+        elif ready is not None and row.status == call.status:
             row = _with_decision(row, view, call, ready, names.get(call.id, ""))
         rows.append(_with_rounds(row, call))
         objects += [object_row(view, view.state.name_of(made)) for made in call.produced]
@@ -110,15 +109,13 @@ def _uses(
 def _next_names(view: BranchView, calls: Sequence[CallRecord]) -> dict[str, str]:
     """Return what names the objects that open calls will make, if each call makes its own.
 
-    An outcome that waits for those of calls before it gets its names with them. What comes after
-    the last of `calls` is not looked at: a reply may have thousands.
+    What comes after the last of `calls` is not looked at: a reply may have thousands.
     """
     cursor, state = view.cursor, view.state
     names, counts = dict[str, str](), dict[str, int]()
     last = max((call.step for call in calls if call.outcome is None), default=0)
-    nameless = () if view.branch else (*state.open, *state.arrived)
-    before = [call for call in map(state.calls.__getitem__, nameless) if call.step <= last]
-    for call in sorted(before, key=attrgetter("step")):
+    open_calls = () if view.branch else map(state.calls.__getitem__, state.open)
+    for call in takewhile(lambda call: call.step <= last, open_calls):
         tool = cursor.tool_named(call.tool)
         if tool is not None and (kind := tool.returns):
             counts[kind] = counts.get(kind, state.counts.get(kind) or 0) + 1
