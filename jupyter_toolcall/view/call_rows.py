@@ -14,7 +14,7 @@ from ..compare.differences import CHANGED, in_a_line
 from ..core.call_record import SAVE, CallRecord, is_bare_list, objects_of
 from ..core.digests import readable_json
 from ..core.errors import Absent, CallError
-from ..core.events import Data, Failed, Interrupted, Many, Uses
+from ..core.events import Data, Failed, InputNeeded, Interrupted, Many, Unknown, Uses
 from ..core.input_round import InputRound
 from ..core.interface_text import joined, on_wire, t, tn
 from ..core.recorded_calls import CallEnd
@@ -139,6 +139,10 @@ def _call_row(
     waits = call.outcome is None and not view.branch
     is_approved = ready and call.status == "proposed" and repeats_approval(cursor, ready)
     status = "approved" if is_approved else call.status
+    early = cursor.early_ends.get(call.id) if cursor.running else None
+    if early is not None and not isinstance(early.outcome, InputNeeded | Unknown):
+        # It has ended, and is recorded after the calls before it, which run.
+        status = replace(call, outcome=early.outcome).status
     saves = call.tool == SAVE and bool(state.opened.outputs)
     row = CallRow(
         id=key,
@@ -168,6 +172,7 @@ def _call_row(
         what=_arguments_line(view, call, arguments),
         bound=ready.approval_digest if ready else "" if waits else call.approval_digest,
         reason=call.reason,
+        ms=early.ms if early else 0,
     )
     if made:
         row = replace(row, object=object_key(made[0].producer, view))

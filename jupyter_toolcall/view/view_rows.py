@@ -166,7 +166,8 @@ class ViewRows:
         state, before, store = cursor.state, self.branch_views[""], self._store
         continues_at_once = session.phase in ("thinking", "running")
         # What the calls of a long reply would do is computed at a pause, not before each of them.
-        calls = touched_calls(state, path, 1 if continues_at_once else None, cursor.running)
+        running = (*cursor.running, *cursor.early_ends)
+        calls = touched_calls(state, path, 1 if continues_at_once else None, running)
         outdated = outdated_reasons(cursor.context, state, calls, before.outdated)
         self.branch_views[""] = BranchView(cursor, state, outdated=outdated)
         made = (state.name_of(made) for call in calls for made in call.produced)
