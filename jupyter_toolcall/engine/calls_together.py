@@ -251,7 +251,7 @@ class _CallsTogether:
         """Keep how a call ended until it is its turn."""
         call_id = run.execution.ready.call_id
         ms = milliseconds(run.began, self.cursor.context.clock())
-        del self.running[call_id]
+        del self.running[call_id], self.cursor.running[call_id]
         self.cursor.early_ends[call_id] = EarlyEnd(run.execution, outcome, interrupted, ms)
         run.context.run(run.note, outcome)
         run.close()

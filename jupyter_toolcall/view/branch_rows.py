@@ -74,10 +74,11 @@ def touched_calls(
 ) -> list[CallRecord]:
     """Return the calls that entries are about, and those that are open, in call order.
 
-    Of the open ones only the first `most` are returned, where that is given, and those that run:
-    they show how long they have run.
+    Of the open ones only the first `most` are returned, where that is given, and the `running`
+    ones, which show how long they have run.
     """
-    ids = {*state.open[:most], *running}
+    ids = {call_id for call_id in running if call_id in state.open}
+    ids.update(state.open[:most])
     for entry in entries:
         match entry.event:
             case Replied(calls=calls):

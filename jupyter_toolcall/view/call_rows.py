@@ -14,7 +14,7 @@ from ..compare.differences import CHANGED, in_a_line
 from ..core.call_record import SAVE, CallRecord, is_bare_list, objects_of
 from ..core.digests import readable_json
 from ..core.errors import Absent, CallError
-from ..core.events import Data, Failed, Interrupted, Many, Uses
+from ..core.events import Data, Failed, InputNeeded, Interrupted, Many, Unknown, Uses
 from ..core.input_round import InputRound
 from ..core.interface_text import joined, on_wire, t, tn
 from ..core.recorded_calls import CallEnd
@@ -138,6 +138,10 @@ def _call_row(
     waits = call.outcome is None and not view.branch
     is_approved = ready and call.status == "proposed" and repeats_approval(cursor, ready)
     status = "approved" if is_approved else call.status
+    early = cursor.early_ends.get(call.id) if cursor.running else None
+    if early is not None and not isinstance(early.outcome, InputNeeded | Unknown):
+        # It has ended, and is recorded after the calls before it, which run.
+        status = replace(call, outcome=early.outcome).status
     saves = call.tool == SAVE and bool(state.opened.outputs)
     will_make = key if ready and ready.tool.returns else ""
     row = CallRow(
@@ -170,6 +174,7 @@ def _call_row(
         result=result,
         error=error,
         reason=call.reason,
+        ms=early.ms if early else 0,
     )
     if end is None:
         return row

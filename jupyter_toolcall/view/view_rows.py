@@ -146,7 +146,8 @@ class ViewRows:
         state, before = cursor.state, self.branch_views[""]
         continues_at_once = session.phase in ("thinking", "running")
         # What the calls of a long reply would do is computed at a pause, not before each of them.
-        calls = touched_calls(state, path, 1 if continues_at_once else None, cursor.running)
+        running = (*cursor.running, *cursor.early_ends)
+        calls = touched_calls(state, path, 1 if continues_at_once else None, running)
         outdated = outdated_reasons(cursor.context, state, calls, before.outdated)
         self.branch_views[""] = BranchView(cursor, state, outdated=outdated)
         # Objects that are outputs now, or no longer. Those of a foreign journal may be anything.

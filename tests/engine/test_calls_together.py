@@ -621,6 +621,19 @@ def test_the_panel_shows_all_that_run_and_the_progress_of_each() -> None:
     assert [row.status for row in rows if row.step == 3][-1] == "succeeded"
 
 
+def test_the_panel_shows_that_a_call_has_ended_while_one_before_it_runs() -> None:
+    pool, shown = DrawnOrder(lambda count: count - 1), list[Any]()
+    model = Scripted([ONES[:2], "Done."])
+    session = Session(Toolbox(one), model, scheme="flat", jobs=2, executor=pool)
+    session.cursor.context.hooks += (pool,)
+    controller = PanelController(session.ask("Go."), shown.append)
+    controller.greet()
+    controller.rate.interval = 0
+    controller.run_to_pause()
+    statuses = [{row.step: row.status for row in notice.rows.calls} for notice in shown]
+    assert {1: "running", 2: "succeeded"} in statuses
+
+
 # -- interrupts -------------------------------------------------------------------------------
 
 
