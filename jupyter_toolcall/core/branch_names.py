@@ -39,7 +39,7 @@ class Cause(NamedTuple):
 def cause(journal: Journal, own: str) -> Cause:
     """Return what makes a branch that begins with an entry of its own."""
     entry = journal[own]
-    first = next(iter(journal.children(entry.parent)), own)
+    first = journal.children(entry.parent)[0]
     before, event = state_at(journal, entry.parent), entry.event
     match event:
         case Decided(call_id) | Started(call_id) | Finished(call_id):
@@ -51,8 +51,6 @@ def cause(journal: Journal, own: str) -> Cause:
             replaces = other_reply and other_reply != now
             differs = t("%1 instead of %2", now, other_reply) if replaces else now
             return Cause(fork_name(before), differs)
-        case Opened(aside=True):
-            return Cause(_after("question", before), "")
         case Opened(model=model, scheme=scheme):
             then = {"model": before.opened.model, "scheme": before.opened.scheme}
             changed = _changes({"model": model, "scheme": scheme}, then)

@@ -123,7 +123,7 @@ def _own(journal: Journal, head: str) -> str | None:
     """Return where a branch last left an older one; None where it is a place on one."""
     for entry in reversed(journal.path(head)):
         siblings = journal.children(entry.parent)
-        if siblings[:1] != (entry.id,):
+        if siblings and siblings[0] != entry.id:
             return entry.id
     return None
 
@@ -136,7 +136,7 @@ def _unused(name: str, names: set[str]) -> str:
 def shared_with_older(journal: Journal, head: str) -> frozenset[str]:
     """Return the entries of a branch that an older branch has too; none for the oldest."""
     path = journal.path(head)
-    left = [n for n, e in enumerate(path) if e.parent and journal.children(e.parent)[:1] != (e.id,)]
+    left = [n for n, e in enumerate(path) if e.parent and journal.children(e.parent)[0] != e.id]
     return frozenset(entry.id for entry in path[: left[0]]) if left else frozenset()
 
 

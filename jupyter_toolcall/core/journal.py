@@ -12,7 +12,7 @@ from .errors import BrokenJournal, UnknownEntry, UnknownFormat, UsageError
 from .events import Asked, Decided, Event, Finished, InputNeeded, Replied, Started, to_json
 from .folds import Fold, S
 from .interrupts import Hold
-from .journal_entries import BROKEN, HEADER, QUESTION, Entry, Label, Seal, When, name_by_json
+from .journal_entries import BROKEN, HEADER, Entry, Label, Seal, When, name_by_json
 from .recorded_data import RecordedMapping, copied
 from .secrets import Secrets, hide_event_secrets
 
@@ -30,10 +30,6 @@ class Journal:
         self._entries: dict[str, Entry] = {}
         self._order: list[Entry] = []
         self._children: dict[str | None, tuple[str, ...]] = {}
-        self._questions: dict[str | None, tuple[str, ...]] = {}
-        """The first entries of side questions, by the entry that they follow."""
-        self._of_questions: set[str] = set()
-        """All entries of side questions. They belong to no branch of the session's own."""
         self._folds: dict[Callable[[Any, Entry], Any], Fold[Any]] = {}
         self._checks: list[Fold[Any]] = []
         self._indexes: dict[Callable[[Journal], Any], Any] = {}
@@ -143,10 +139,7 @@ class Journal:
             self._forget(entry.id)
             raise
         self._order.append(entry)
-        following = self._questions if QUESTION in entry.meta else self._children
-        following[entry.parent] = (*following.get(entry.parent, ()), entry.id)
-        if following is self._questions or entry.parent in self._of_questions:
-            self._of_questions.add(entry.id)
+        self._children[entry.parent] = (*self._children.get(entry.parent, ()), entry.id)
         return entry
 
     def adopt(self, metas: Mapping[str, Mapping[str, Any]]) -> None:
@@ -169,7 +162,7 @@ class Journal:
         """Forget what was computed of an entry and of all that follow it."""
         behind = [entry_id]
         for each in behind:
-            behind += (*self.children(each), *self._questions.get(each, ()))
+            behind += self.children(each)
             for fold in self._folds.values():
                 fold.forget(each)
 
@@ -199,7 +192,7 @@ class Journal:
         "damaged".
         What is not verified is asked about anyway.
         """
-        for leaf in self._ends():
+        for leaf in self.leaves():
             over: set[str] = set()
             for entry in self._to_last_reply(leaf):
                 match entry.event:
@@ -256,16 +249,11 @@ class Journal:
         self._labels[begins] = label
 
     def children(self, entry_id: str | None) -> tuple[str, ...]:
-        """Return the ids of the entries that follow an entry, oldest first, without those that
-        begin a side question."""
+        """Return the ids of the entries that follow an entry, oldest first."""
         return self._children.get(entry_id, ())
 
     def leaves(self) -> tuple[str, ...]:
-        """Return the ids of the entries that nothing follows, oldest first, without those of side
-        questions."""
-        return tuple(key for key in self._ends() if key not in self._of_questions)
-
-    def _ends(self) -> tuple[str, ...]:
+        """Return the ids of the entries that nothing follows, oldest first."""
         return tuple(key for key in self._entries if not self._children.get(key))
 
     def path(self, head: str | None, after: str | None = None) -> tuple[Entry, ...]:

@@ -33,8 +33,6 @@ BROKEN = (
     *(BrokenJournal,),
 )
 """What reading a damaged line may raise."""
-QUESTION = "question"
-"""In the meta of an entry: it begins a side question, on a branch that only its asker follows."""
 _NO_PARENT = re.compile(r'\{"id":"[0-9a-f]{32}"(?=,"event":)')
 _SUM = re.compile(r',"sum":"([0-9a-f]{8})"}')
 _SEAL = re.compile(r',"seal":"([0-9a-f]{32})"}')

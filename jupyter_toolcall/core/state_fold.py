@@ -225,7 +225,12 @@ _OF_OWN_WORK = (
     *("last", "prompt", "asked_again", "turns_since", "calls_before"),
     *("reminded", "done", "outputs"),
 )
-_NOTHING_YET = {name: getattr(START, name) for name in ("last", "reminded", "done", "outputs")}
+_NOTHING_YET: Mapping[str, Any] = {
+    "last": None,
+    "reminded": False,
+    "done": False,
+    "outputs": RecordedMapping({}),
+}
 
 
 def _open(state: State, opened: Opened) -> State:

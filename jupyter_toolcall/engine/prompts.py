@@ -1,7 +1,8 @@
-"""Prompts, the steps to the next pause, and questions to the model on branches of their own."""
+"""Prompts, the steps to the next pause, and questions to the model beside the session's work."""
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass, replace
 from itertools import count
 from typing import Any
@@ -9,10 +10,10 @@ from typing import Any
 from ..core.call_record import SAVE
 from ..core.digests import readable_json
 from ..core.errors import NotYourTurn, Unfinished, UsageError
-from ..core.events import Asked, Finished, Interrupted, Made, Opened, Output, Producer
+from ..core.events import Asked, Event, Finished, Interrupted, Made, Opened, Output, Producer
 from ..core.interrupts import Hold
-from ..core.journal_entries import QUESTION, Entry
-from ..core.state import NAME, AskModel, kind_in
+from ..core.journal_entries import Entry
+from ..core.state import NAME, AskModel, State, kind_in
 from ..core.state_fold import state_at
 from ..schemes.scheme import functions_of
 from ..tools.object_types import kind_of
@@ -75,8 +76,12 @@ def repeat_prompt(cursor: Cursor, asked: Asked) -> Cursor:
     The branch begins before the same prompt of this branch, else here.
     """
     branch = _before_prompt(cursor, asked)
-    _write_prompt(branch, asked)
-    return branch
+    journal = branch.context.journal
+    children = [journal[child].event for child in journal.children(branch.head)]
+    event = _another_prompt(asked, children)
+    return Cursor(
+        branch.context, journal.append(branch.head, event, {"at": branch.context.clock()}).id
+    )
 
 
 def start_over(cursor: Cursor) -> Cursor:
@@ -97,7 +102,7 @@ def _before_prompt(cursor: Cursor, asked: Asked) -> Cursor:
     path = reversed(journal.path(cursor.head))
     asked_entry = next((entry for entry in path if _is_prompt(entry, asked)), None)
     if asked_entry is None or asked_entry.parent is None:
-        return Cursor(cursor.context, cursor.head)
+        return cursor
     opened, head = cursor.state.opened, asked_entry.parent
     if state_at(journal, head).opened != opened:
         head = journal.append(head, opened).id
@@ -111,12 +116,10 @@ def _is_prompt(entry: Entry, asked: Asked) -> bool:
     return False
 
 
-def _write_prompt(cursor: Cursor, asked: Asked) -> None:
-    """Record a prompt as one that was not asked here before."""
-    journal = cursor.context.journal
-    children = (journal[child].event for child in journal.children(cursor.head))
+def _another_prompt(asked: Asked, children: Collection[Event]) -> Asked:
+    """Return a prompt as one that was not asked here before."""
     before = sum(isinstance(event, Asked) and event.text == asked.text for event in children)
-    cursor.write(replace(asked, again=before), at=cursor.context.clock())
+    return replace(asked, again=before)
 
 
 def transform(cursor: Cursor, obj: Any, instruction: str) -> Any:
@@ -189,22 +192,27 @@ def _answered(cursor: Cursor, asked: _Question) -> Any:
             f"a tool of yours is named {SAVE!r}, by which the result is handed over; "
             "rename it with @tool(name=...)"
         )
-    question = _question_cursor(cursor, asked)
-    text = f"{asked.words}\n\n{asked.about} {_object_text(question, asked)}. {asked.hand}"
-    _write_prompt(question, Asked(well_formed(text + _content(question, asked))))
-    run_to_pause(question)
-    return _result(question)
+    _open_question(cursor, asked)
+    text = f"{asked.words}\n\n{asked.about} {_object_text(cursor, asked)}. {asked.hand}"
+    text += _content(cursor, asked)
+    cursor.write(Asked(well_formed(text)), at=cursor.context.clock())
+    cursor.replay_queue = ReplayQueue()
+    while advance(cursor) is not None:
+        pass
+    return _result(cursor)
 
 
-def _question_cursor(cursor: Cursor, asked: _Question) -> Cursor:
-    """Return a cursor at the beginning of a branch for a question; the given one stays."""
-    question, state = Cursor(cursor.context, cursor.head), cursor.state
+def _own(state: State) -> Opened:
+    """Return how the session's own work was opened, with the inputs of today."""
     opened = state.opened if state.aside is None else state.aside.opened
+    return replace(opened, inputs=state.opened.inputs)
+
+
+def _open_question(cursor: Cursor, asked: _Question) -> None:
+    opened = _own(cursor.state)
     new = (asked.made,) if asked.made and asked.made[0] else ()
-    inputs, outputs = (*state.opened.inputs, *new), {RESULT: asked.output}
-    opened = replace(opened, inputs=inputs, outputs=outputs, aside=True)
-    question.write(opened, **{QUESTION: True})
-    return question
+    inputs, outputs = (*opened.inputs, *new), {RESULT: asked.output}
+    cursor.write(replace(opened, inputs=inputs, outputs=outputs, aside=True))
 
 
 def _object_text(cursor: Cursor, asked: _Question) -> str:
@@ -225,18 +233,21 @@ def _content(cursor: Cursor, asked: _Question) -> str:
 
 
 def _result(cursor: Cursor) -> Any:
-    """Return what was saved on the branch of a question."""
+    """Return what was saved, and go back to the session's own work."""
     state = cursor.state
-    go_on = f"question = session.fork({cursor.head!r}), decide, question.run(), question.outputs"
     if state.open:
         calls = [f"{call.id} ({call.tool})" for call in waiting_calls(cursor)] or list(state.open)
-        raise Unfinished(f"no result without you, for these wait: {', '.join(calls)}; {go_on}")
+        raise Unfinished(f"no result without you, for these wait: {', '.join(calls)}; {_GO_ON}")
     if isinstance(cursor.next_step, AskModel) and not cursor.turn_limit_reached:
-        raise Unfinished(f"the model has not answered yet; {go_on}")
+        raise Unfinished(f"the model has not answered yet; {_GO_ON}")
+    saved, kind = cursor.context.values.outputs(state), state.opened.outputs[RESULT].kind
+    cursor.write(_own(state))
     if not state.done:
-        kind = state.opened.outputs[RESULT].kind
         raise Unfinished(f"the model saved no {kind}; its last words: {state.said!r:.200}")
-    return cursor.context.values.outputs(state)[RESULT]
+    return saved[RESULT]
+
+
+_GO_ON = f'decide, session.run(), then session.outputs["{RESULT}"]'
 
 
 def _object(cursor: Cursor, obj: Any) -> _Named | None:

@@ -449,22 +449,17 @@ class Session:
     def transform(self, obj: Any, instruction: str) -> Any:
         """Return what the model makes of an object: a value of the same type.
 
-        It is asked on a branch of its own: this session stays as it is.
-
         Args:
             obj: A value, or the name of an object.
             instruction: What to do with it, such as "Peel it."
 
         Raises:
-            Unfinished: A call waits for a person (the message says how to go on), or nothing was
-                saved.
+            Unfinished: A call waits for a person, or nothing was saved.
         """
         return prompts.transform(self.cursor, obj, instruction)
 
     def query(self, obj: Any, question: str, returns: Any = str) -> Any:
         """Return the model's answer to a question about an object.
-
-        It is asked on a branch of its own: this session stays as it is.
 
         Args:
             obj: A value, or the name of an object. The model sees the values of plain data.
@@ -474,8 +469,7 @@ class Session:
 
         Raises:
             UsageError: The type cannot be an answer.
-            Unfinished: A call waits for a person (the message says how to go on), or nothing was
-                saved.
+            Unfinished: A call waits for a person, or nothing was saved.
         """
         return prompts.query(self.cursor, obj, question, returns)
 

@@ -634,6 +634,33 @@ def test_the_panel_shows_that_a_call_has_ended_while_one_before_it_runs() -> Non
     assert {1: "running", 2: "succeeded"} in statuses
 
 
+def test_the_row_of_a_result_that_waited_keeps_what_its_tool_printed() -> None:
+    pool, shown = DrawnOrder(lambda count: count - 1), list[Any]()
+
+    @tool(executor=pool, read_only=True)
+    def plant(weight: int) -> Potato:
+        """Print, and return a potato."""
+        print("plants", weight)
+        return Potato(weight)
+
+    calls = [("plant", {"weight": weight}) for weight in range(3)]
+    session = Session(Toolbox(Potato, plant), Scripted([calls, "Done."]), scheme="flat", jobs=3)
+    session.cursor.context.hooks += (pool,)
+    controller = PanelController(session.ask("Plant."), shown.append)
+    controller.greet()
+    controller.run_to_pause()
+    last = {row.step: row.prints for notice in shown for row in notice.rows.calls}
+    assert last == {step: f"plants {step - 1}\n" for step in (1, 2, 3)}
+
+
+def test_an_object_that_waits_for_another_call_is_shown_with_its_name() -> None:
+    session, _ = together(Potato, grow, calls=[("grow", {"weight": n}) for n in (1, 2, 3)])
+    rows = PanelController(session, lambda notice: None).whole()
+    assert [row.name for row in rows.objects] == ["Potato#1", "Potato#2", "Potato#3"]
+    tools = [row.text for row in rows.messages if row.role == "tool"]
+    assert [f"Potato#{n}" in text for n, text in enumerate(tools, 1)] == [True] * 3
+
+
 # -- interrupts -------------------------------------------------------------------------------
 
 
