@@ -18,11 +18,11 @@ from pathlib import Path
 PACKAGE = "jupyter_toolcall"
 LIMITS = {
     "maps + executors": 1_369,
-    "core + engine + session": 7_704,
+    "core + engine + session": 7_706,
     "tools": 3_218,
     "sources": 5_538,
     "jupyter": 4_003,
-    "view": 2_440,
+    "view": 2_446,
     "models": 2_178,
     "export": 2_672,
     "compare": 1_904,
@@ -31,9 +31,9 @@ LIMITS = {
     "storage": 974,
     "rules, budgets, origins, previews": 0,
     "cli, kitchen, toolsets, __init__": 414,
-    "all": 36_250,
+    "all": 36_258,
     "Python files": 237,
-    "Python tests": 50_106,
+    "Python tests": 50_052,
     "TypeScript": 11_716,
 }
 """Of each row, how many lines of code, files or lines there may be."""
