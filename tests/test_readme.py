@@ -86,7 +86,7 @@ def test_the_table_of_models_names_every_provider() -> None:
 def test_every_extra_that_it_names_exists() -> None:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     named = set(re.findall(r"\[([a-z]+)\]'", README))
-    assert {"lab", "local", "openai", "tables"} <= named
+    assert {"lab", "openai", "tables"} <= named
     assert named <= set(project["optional-dependencies"])
 
 

@@ -21,7 +21,7 @@ from .contract_rows import ObjectRow
 from .graph import BOLD, MONO, with_graph
 from .graph_geometry import LABEL, SMALL, text_width
 from .graph_rows import GraphEdge, GraphNode, GraphRow
-from .text_summary import session_text, summary_line
+from .text_summary import last_lines, summary_line
 
 INK, MUTED, LINE, PALE, FILL = "#1f1f1f", "#5c5c5c", "#8a8a8a", "#d0d0d0", "#f4f4f4"
 DASHES = "4 3"
@@ -33,8 +33,8 @@ SANS = "-apple-system,Segoe UI,Helvetica,Arial,sans-serif"
 MONO_FONT = "Menlo,Consolas,monospace"
 CONTENTS = 40_000
 """Bytes of what stands in boxes, in all: the newest objects have theirs."""
-LEAST_WIDTH, LETTER, LINES = 640, 6.1, 12
-"""Pixels of the picture, and of a letter of the lines below it; lines where there is no drawing."""
+LEAST_WIDTH, LETTER = 640, 6.1
+"""Pixels of the picture, and of a letter of the lines below it."""
 ACROSS, DOWN = 48, 22
 """From the middle of what stands in a box to its end."""
 ROWS, COLUMNS = 4, 3
@@ -55,13 +55,13 @@ _FOREIGN = re.compile("[^\u0000-\u036f\u2000-\u22ff]")
 def svg(rows: Rows) -> str:
     """Return the drawing of a session as an SVG picture."""
     graph = with_graph(rows).graph[0]
-    lines = [] if graph.nodes else session_text(rows).splitlines()[1:][-LINES:]
+    lines = [] if graph.nodes else last_lines(rows)
     width = max(graph.width, LEAST_WIDTH)
     bottom = max(graph.height, 24 + 18 * max(len(lines), 1))
     foot = _foot(rows, graph, width)
     height = bottom + 20 + 16 * len(foot)
     sheet = {"width": width - 1, "height": height - 1, "rx": 4, "fill": "#fff", "stroke": PALE}
-    places = ((16, 30 + 18 * n, visible_text(line, 95)) for n, line in enumerate(lines))
+    places = ((16, 30 + 18 * n, line) for n, line in enumerate(lines))
     parts = [
         _element("rect", x=0.5, y=0.5, **sheet),
         _element("path", d=f"M.5 {bottom:g}H{width - 0.5:g}", stroke=PALE),
@@ -81,13 +81,14 @@ def svg(rows: Rows) -> str:
 
 def _foot(rows: Rows, graph: GraphRow, width: float) -> list[str]:
     """Return the lines below the drawing: how the session ended, and which branches are grey."""
-    text = summary_line(rows)
+    letters = int((width - 32) / LETTER)
+    text = summary_line(rows, letters)
     if any(node.muted for node in graph.nodes):
         black = [row.name for row in rows.branches if row.current]
         grey = [row.name for row in rows.branches if not (row.current or row.hidden)]
         listed = (", ".join(visible_text(name, 60) for name in names) for names in (black, grey))
         text += " · in black: {}; in grey: {}".format(*listed)
-    return wrap(text, int((width - 32) / LETTER), max_lines=3, placeholder=" …")
+    return wrap(text, letters, max_lines=3, placeholder=" …")
 
 
 def _drawn(rows: Rows, graph: GraphRow) -> Iterator[str]:

@@ -247,7 +247,8 @@ def test_rows_and_text_say_what_is_outdated_and_why() -> None:
         "Egg#3": why
     }
     text = session._repr_mimebundle_()["text/plain"]
-    assert f"Egg_boil(Egg#2) → Egg#3 (cached) (outdated)\n    outdated: {why}\n" in text
+    assert "Egg_boil(Egg#2) → Egg#3 (cached) (outdated)\n" in text
+    assert f"  1 Egg_boil: outdated: {why}" in text
 
 
 # -- deciding again ----------------------------------------------------------------------

@@ -94,7 +94,7 @@ def test_an_untracked_change_is_marked_in_the_picture_and_told_in_the_text() -> 
     warning = rows[1].warning
     assert warning is not None
     shown = session._repr_mimebundle_()
-    assert f"    warning: {warning.text}" in shown["text/plain"]
+    assert f"2 Account_pay: warning: {warning.text}" in shown["text/plain"]
     assert "(untracked change)" in shown["text/plain"]
     assert shown["image/svg+xml"].count("<title>untracked change</title>") == 1
     kept, _ = played(WITHDRAW, SAVE)
