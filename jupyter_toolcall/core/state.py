@@ -33,7 +33,7 @@ class State:
     order: Trail[str] = field(default_factory=Trail)
     open: tuple[str, ...] = ()
     """The ids of the calls that have no outcome, in call order."""
-    early_ends: HashTrieMap[str, Finished] = _NONE
+    ends_ahead: HashTrieMap[str, Finished] = _NONE
     """In journals of older versions: the ends that were recorded before those of calls before
     them, by call."""
     ended: tuple[str, ...] = ()

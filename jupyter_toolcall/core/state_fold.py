@@ -51,9 +51,9 @@ def settle(state: State, call: CallRecord, end: Finished) -> State:
     """Return the state in which a call came to its outcome."""
     if call.started is not None and call.started.together and state.open[0] != call.id:
         # Only older journals have this end before those of the calls before it: it counts later.
-        return state.changed(early_ends=state.early_ends.insert(call.id, end), ended=())
+        return state.changed(ends_ahead=state.ends_ahead.insert(call.id, end), ended=())
     state = _settle_one(state, call, end, (call.id,))
-    while state.open and (early := state.early_ends.get(state.open[0])) is not None:
+    while state.open and (early := state.ends_ahead.get(state.open[0])) is not None:
         state = _settle_one(state, state.calls[state.open[0]], early, (*state.ended, early.call_id))
     return state
 

@@ -30,8 +30,9 @@ Known = MutableMapping[tuple[str, str], Difference]
 """Earlier results, by the digests of the objects."""
 KEPT = 4
 """So many are kept up to date: those that were asked for last."""
-INTERVAL = 1.0
-"""While a session continues, at least so many seconds lie between two updates."""
+INTERVAL, SHARE = 1.0, 20
+"""While a session continues, at least so many seconds lie between two updates, and so many times
+the time that one takes."""
 Sides = tuple[str, str]
 """The heads of two branches, or `current`; both "" for what is compared unasked."""
 UNASKED: Sides = ("", "")
@@ -254,6 +255,8 @@ class ComparisonUpdates:
     """The comparisons that panels show, those that were asked for last at the end."""
     _sent: Rows = field(default_factory=Rows)
     """The rows of these comparisons, as last sent."""
+    _compared: tuple[object, ...] = ()
+    """What the rows were computed from: the head, the length of the journal, the comparisons."""
     _next: float = 0.0
     """When rows are sent again while the session continues."""
 
@@ -268,7 +271,7 @@ class ComparisonUpdates:
 
     def start_over(self) -> None:
         """Take it that the panels were sent nothing yet."""
-        self._sent = Rows()
+        self._sent, self._compared = Rows(), ()
 
     def changes(
         self, branch_views: Mapping[str, BranchView], unasked: str | None, continues: bool = False
@@ -280,23 +283,25 @@ class ComparisonUpdates:
             unasked: The one that this is compared with where nobody has chosen any.
             continues: Whether the session runs: then there are no rows soon after others.
         """
-        now = self.clock()
-        if continues and now < self._next:
+        shown, begin = branch_views[""], self.clock()
+        cursor = shown.cursor
+        compared = (cursor.head, len(cursor.context.journal), *self.shown)
+        if compared == self._compared or (continues and begin < self._next):
             return Rows()
-        self._next = now + INTERVAL
-        shown = branch_views[""]
+        self._compared = compared
         views = {**branch_views, CURRENT: shown}
-        found = list[Rows]()
+        tables = list[Rows]()
         for sides in self.shown:
             names = (unasked or "none", CURRENT) if sides == UNASKED else sides
             left, right = (views.get(name) for name in names)
             if left is not None and right is not None:
                 is_unasked = (left.branch, right.branch) == (unasked, "")
-                found.append(comparison_rows(left, right, shown, self.known, is_unasked))
-        before = self._sent
+                tables.append(comparison_rows(left, right, shown, self.known, is_unasked))
+        now, before = self.clock(), self._sent
+        self._next = now + max(INTERVAL, SHARE * (now - begin))
         rows = self._sent = Rows(
-            comparisons=tuple(row for rows in found for row in rows.comparisons),
-            differences=tuple(row for rows in found for row in rows.differences),
+            comparisons=tuple(row for rows in tables for row in rows.comparisons),
+            differences=tuple(row for rows in tables for row in rows.differences),
         )
         ids = {row.id for row in rows.comparisons}
         gone = (row.id for row in before.comparisons if row.id not in ids)

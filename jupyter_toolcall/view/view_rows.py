@@ -99,6 +99,8 @@ class ViewRows:
     """How values differ, by the digests of both."""
     _branches: tuple[Branch, ...] = ()
     """All branches, as they were when all rows were computed."""
+    _listed: tuple[Branch, ...] = ()
+    """Those of them that have a row."""
     _sides: list[Rows] = field(default_factory=list)
     """The rows of calls and objects of the other branches, in the order of `branch_views`."""
     _totals: BranchTotals = field(default_factory=BranchTotals)
@@ -125,6 +127,8 @@ class ViewRows:
         context, state, self.position = cursor.context, cursor.state, None
         journal, path = context.journal, context.journal.path(cursor.head)
         self._branches, self._store = branches(journal, cursor.head), RowStore()
+        hides = position(cursor).hides_branches
+        self._listed = tuple(b for b in self._branches if b.current or not hides)
         self._reader, shared = BranchReader(context), shared_with_older(journal, cursor.head)
         self._ends, self._totals = self._reader.read(path, shared)
         shown = BranchView(cursor, state, outdated=outdated_reasons(context, state))
@@ -231,12 +235,6 @@ class ViewRows:
             calls += [replace(row, same=same.get(row.id, "")) for row in side.calls]
             objects += [replace(row, same=same.get(row.id, "")) for row in side.objects]
         return replace(rows, calls=(*calls,), objects=(*objects,))
-
-    @property
-    def _listed(self) -> list[Branch]:
-        """The branches that have a row."""
-        hides = position(self.branch_views[""].cursor).hides_branches
-        return [branch for branch in self._branches if branch.current or not hides]
 
     def _branch_row(self, branch: Branch) -> BranchRow:
         cursor, totals = self.branch_views[""].cursor, self._totals
