@@ -182,17 +182,25 @@ def test_a_session_without_an_output_is_there_after_the_page_was_loaded_again(
     expect(show_side_panel(page)).to_contain_text(NO_SESSION)
 
 
-def test_a_cell_that_runs_again_takes_the_place_of_its_session_without_an_output(
+def test_a_cell_that_runs_again_takes_the_place_of_its_session_whose_output_was_cleared_at_once(
     page: Page, lab: Place
 ) -> None:
-    open_notebook(page, lab, "again.ipynb", [LOAD, fries_cell("--no-wait")])
+    open_notebook(page, lab, "soon.ipynb", [LOAD, fries_cell("--no-wait")])
+    page.evaluate(
+        f"""() => {{
+            const {{ node, model }} = {CURRENT}.content.widgets[1];
+            const observer = new MutationObserver(() => {{
+                if (!node.querySelector('.tc-card')) return;
+                observer.disconnect();
+                model.outputs.clear();
+            }});
+            observer.observe(node, {{ childList: true, subtree: true }});
+        }}"""
+    )
     run_all(page)
-    expect_waits(panel(page, 1), 2, "Potato_rinse")
-    wait_idle(page)
-    activate(page, 1)
-    run_command(page, DELETIONS["cleared"])
     side = show_side_panel(page)
     expect(deletion_note(side)).to_be_visible()
+    wait_idle(page)
     run_cell(page, 1)
     expect_waits(panel(page, 1), 2, "Potato_rinse")
     expect(deletion_note(side)).to_be_hidden()

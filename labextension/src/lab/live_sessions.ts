@@ -10,7 +10,7 @@ import { type Command, type Notice, VERSION } from '../generated/contract';
 import { applyNotice, EMPTY_MODEL, isBusy, type Model } from '../view/model';
 import { t } from '../view/text';
 import { hasPanel, noticeIn, onKernelEnd, panelIn, sendTo } from './comm';
-import { cellOf, type CellSession, newestOf, sessionsIn, watchOutputs } from './outputs';
+import { type CellSession, newestOf, sessionsIn, sessionWith, watchOutputs } from './outputs';
 
 const ENDED_PHASES: readonly string[] = ['finished', 'failed', 'stopped'];
 /** Milliseconds between two `hello` commands: first, and at most. */
@@ -167,6 +167,8 @@ export class NotebookSessions {
     if (known) return known;
     const live = new LiveSession(panel, this);
     this._byPanel.set(panel, live);
+    // Not after the next burst of changes: its output may be deleted in that burst.
+    live.listed = sessionWith(this.notebook.content.model, panel) ?? live.listed;
     live.updated.connect(() => {
       if (live.state === 'lost' && !live.hasOutput) this._drop(live);
       this.changed.emit(live);
@@ -191,9 +193,7 @@ export class NotebookSessions {
       live.hasOutput = has;
       const isReplaced = this.all().slice(index + 1).some(newer => newer.replaces(live));
       // Once its output is deleted, an open session stays after its end too: only here its end is seen.
-      const isDropped = !has && (isReplaced || (had && !live.isOpen));
-      if (isDropped) this._drop(live);
-      if (isDropped) live.end();
+      if (!has && (isReplaced || (had && !live.isOpen))) this._drop(live);
       else if (had !== has) this.changed.emit(live);
     }
     this._store();
@@ -203,6 +203,7 @@ export class NotebookSessions {
   private _drop(live: LiveSession): void {
     this._byPanel.delete(live.panel);
     this._store();
+    live.end();
   }
 
   /** Remembers the sessions without an output while this tab of the browser is reloaded. */
@@ -235,8 +236,7 @@ export class NotebookSessions {
 
   /** The session of a panel in an output; null if the output was cleared. */
   private _sessionOfPanel(panel: string): LiveSession | null {
-    const isNamed = this._byPanel.has(panel) || cellOf(this.notebook.content.model, panel) !== null;
-    return isNamed ? this.session(panel) : null;
+    return this._byPanel.has(panel) || sessionWith(this.notebook.content.model, panel) ? this.session(panel) : null;
   }
 
   /** Sends `hello` until the kernel answers, with growing pauses: a busy kernel can lose it. */

@@ -55,9 +55,9 @@ export const sessionsIn = (model: INotebookModel): CellSession[] =>
 export const newestOf = (sessions: readonly CellSession[]): CellSession | null =>
   sessions.reduce<CellSession | null>((last, found) => (last && last.lastRun > found.lastRun ? last : found), null);
 
-/** The id of the cell whose output has this panel; null if there is none. */
-export const cellOf = (model: INotebookModel | null, panel: string): string | null =>
-  (model && sessionsIn(model).find(found => found.live?.panel === panel)?.cell) ?? null;
+/** The session whose output has this panel; null if there is none. */
+export const sessionWith = (model: INotebookModel | null, panel: string): CellSession | null =>
+  (model && sessionsIn(model).find(found => found.live?.panel === panel)) ?? null;
 
 const MAGIC = /^\s*%%?toolchat\b.*$/m;
 

@@ -4,7 +4,7 @@ import { firstWaiting } from '../view/view_state';
 import type { ExtensionContext } from './context';
 import type { LiveSession } from './live_sessions';
 import { type LiveView, openViews } from './live_view';
-import { cellOf } from './outputs';
+import { sessionWith } from './outputs';
 
 /** Pixels of an element that must be visible. */
 const LEAST_PIXELS = 24;
@@ -59,7 +59,7 @@ const nextFrame = (): Promise<void> => new Promise(resolve => requestAnimationFr
 /** Focuses the waiting call of a session: in its cell, or in the side panel if the cell hides it or no longer has it. */
 export async function showLive(context: ExtensionContext, live: LiveSession): Promise<void> {
   const { notebook } = live.sessions;
-  const cell = cellOf(notebook.content.model, live.panel) ?? live.listed.cell;
+  const cell = (sessionWith(notebook.content.model, live.panel) ?? live.listed).cell;
   await showCell(context, notebook, cell);
   await nextFrame();
   const inCell = openViews().find(view => view.live === live && view.isVisible && notebook.node.contains(view.node));
@@ -80,7 +80,7 @@ export async function showNextWaiting(context: ExtensionContext): Promise<void> 
 /** Whether the session or its cell is visible. */
 export function isSessionVisible(live: LiveSession): boolean {
   const { notebook } = live.sessions;
-  const cell = notebook.isVisible ? cellOf(notebook.content.model, live.panel) : null;
+  const cell = notebook.isVisible ? sessionWith(notebook.content.model, live.panel)?.cell : null;
   const widget = notebook.content.widgets.find(({ model }) => model.id === cell);
   return isVisible(widget?.node) || openViews().some(view => view.live === live && view.isVisible && isVisible(view.node));
 }
