@@ -53,7 +53,7 @@ class ArgumentCopy:
         # An earlier call may have changed a value that is passed without a copy.
         self._content = self.made.content if self.copied else content_digest(self.copy)
         # A value without a content digest is compared by identities, within this process.
-        self._before = "" if self._content else identity_digest(self.copy)[0]
+        self._before = "" if self._content else identity_digest(self.copy)
 
     def bring_home(self, copy: Any, promised: bool) -> None:
         """Take what a worker returns in place of the value that stays on its cluster."""
@@ -75,17 +75,30 @@ class ArgumentCopy:
         content = content_digest(self.copy)
         if self._content == content:
             return False
-        if type(self.value) is RemoteValue:
+        if type(self.value) is RemoteValue or self.is_original:
             return True
         # The class may make each copy different.
-        return not self.copied or content_digest(private(self.value)[0]) != content
+        return content_digest(private(self.value)[0]) != content
+
+    @cached_property
+    def shares_change(self) -> bool:
+        """Whether the value itself is another than the recorded one: its copies share a part."""
+        # Each copy of what is on a cluster was made of its pickle there.
+        if not self.copied or not self._content or type(self.value) is RemoteValue:
+            return False
+        return content_digest(self.value) != self._content
 
     def _changed_identity(self) -> bool | None:
-        identity, readable = identity_digest(self.copy)
-        if identity != self._before:
-            # A value whose digest differs each time may or may not have changed.
-            return True if identity == identity_digest(self.copy)[0] else None
-        return False if readable or not self.copied else None
+        identity = identity_digest(self.copy)
+        if identity == self._before:
+            return False
+        # A value whose digest differs each time may or may not have changed.
+        return True if identity == identity_digest(self.copy) else None
+
+    @property
+    def is_original(self) -> bool:
+        """Whether a change is one of the value itself, and not of a copy alone."""
+        return not self.copied or self.shares_change
 
     @property
     def is_another(self) -> bool:
@@ -185,7 +198,7 @@ class ArgumentCopies:
                 notes += [f"changed {name} in place: dropped, so {name} stays as it was"]
             elif copied.changed:
                 lost += [name]
-        untracked = [copied.name for copied in self if not copied.copied and copied.changed]
+        untracked = [copied.name for copied in self if copied.changed and copied.is_original]
         unclear = [copied.name for copied in self.unclear] if outcome is not None else []
         return InPlaceChanges(notes, lost, untracked, unclear)
 

@@ -37,11 +37,10 @@ from ..tools.arguments import plain_arguments
 from ..tools.json_structure import HeldObject, structure_of
 from ..tools.object_types import kind_name, leaf_kind
 from ..tools.value_copies import plain_data
-from ..tools.value_digests import content_digest
 from .cursor import Cursor
 from .input_rounds import may_resume, response_event, round_digest, waits_for_input
 from .replay_queue import call_id_of, rebind_references
-from .session_values import PreparedCall
+from .session_values import PreparedCall, recorded_value
 from .tool_results import kinds_by_class, outcome_of
 
 
@@ -249,10 +248,10 @@ def answer_outcome(cursor: Cursor, call: CallRecord, result: Any) -> Outcome:
 
 def _answered(cursor: Cursor, call: CallRecord, held: HeldObject, index: int) -> Made:
     """Return an object that a person gave as a new one."""
-    values, content = cursor.context.values, content_digest(held.value)
-    key = digest("answered", cursor.head, call.id, content, index)
-    made = Made(held.kind, key, content)
-    values.store(made, held.value)
+    values, recorded = cursor.context.values, recorded_value(held.value)
+    key = digest("answered", cursor.head, call.id, recorded.content, index)
+    made = Made(held.kind, key, recorded.content)
+    values.store(made, recorded)
     # No replay could make again what a person gave.
     values.save((made.digest,))
     return made

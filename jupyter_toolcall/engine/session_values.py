@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 from ..core.call_record import objects_of
 from ..core.digests import digest
@@ -135,6 +135,28 @@ class _ValuesByDigest(dict[str, Any]):
         return value
 
 
+class RecordedValue(NamedTuple):
+    """The value of an object as it is recorded."""
+
+    value: Any
+    """A private copy: its maker may still change what it holds."""
+    content: str
+    """The content digest of that copy; "" for none."""
+    shared: str = ""
+    """What of it could not be copied, in words: the maker holds the same."""
+
+
+def recorded_value(value: Any, kept: bool = False) -> RecordedValue:
+    """Return what is recorded of a value; the value itself if its maker changes it no more."""
+    if type(value) is RemoteValue:
+        return RecordedValue(value, value.content)
+    copied, is_whole = (value, True) if kept else private(value)
+    shared = t("its copies share the parts that can't be pickled")
+    if copied is value:
+        shared = t("can't be copied: passed as it is")
+    return RecordedValue(copied, content_digest(copied), "" if is_whole else shared)
+
+
 @dataclass
 class SessionValues:
     """The values of a session's objects, and cached results of its calls."""
@@ -178,10 +200,10 @@ class SessionValues:
         `shown` is what a model is shown of it where it is plain data.
         """
         kind = kind_of(value, self.kinds) or kind_name(type(value))
-        content = content_digest(value)
-        input_digest = digest("input", name, kind, content)
-        made = Made(kind, input_digest, content, description, Producer(input=name), shown)
-        self.store(made, value)
+        recorded = recorded_value(value)
+        input_digest = digest("input", name, kind, recorded.content)
+        made = Made(kind, input_digest, recorded.content, description, Producer(input=name), shown)
+        self.store(made, recorded)
         return made
 
     def add_instance(self, name: str, subject: Any) -> str:
@@ -213,15 +235,12 @@ class SessionValues:
             "toolbox that holds it so"
         )
 
-    def store(self, made: Made, value: Any, kept: bool = False) -> None:
-        """Store a private copy of an object's value: its maker may still change it, unless `kept`
-        says that it does not."""
-        kept = kept or type(value) is RemoteValue
-        self.by_digest[made.digest], copied = (value, True) if kept else private(value)
-        if not copied:
+    def store(self, made: Made, recorded: RecordedValue) -> None:
+        """Store the value of an object."""
+        self.by_digest[made.digest] = recorded.value
+        if recorded.shared:
             self.uncopied.add(made.digest)
-        notes = ["" if made.content else UNTOLD]
-        notes += ["" if copied else t("can't be copied: passed as it is")]
+        notes = "" if made.content else UNTOLD, recorded.shared
         self.notes[made.digest] = joined("; ", (part for part in notes if part))
 
     def note(self, made: Made) -> str:

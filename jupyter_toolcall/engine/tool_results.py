@@ -17,10 +17,10 @@ from ..tools.object_types import leaf_kind, registered_kind
 from ..tools.remote_values import RemoteValue
 from ..tools.tool import Changed
 from ..tools.value_copies import LONGEST, described_for_model, plain_data, uncut_data
-from ..tools.value_digests import SCALARS, content_digest
+from ..tools.value_digests import SCALARS
 from ..tools.value_text import StandsForText
 from .argument_copies import ArgumentCopies, ArgumentCopy
-from .session_values import PreparedCall, SessionValues
+from .session_values import PreparedCall, SessionValues, recorded_value
 
 
 def read_result(
@@ -138,7 +138,7 @@ class _Objects:
 
     def untracked(self) -> tuple[str, ...]:
         """Return the arguments whose change cannot be followed."""
-        changed = [copied for copied in self._copies if not copied.copied and copied.changed]
+        changed = [copied for copied in self._copies if copied.changed and copied.is_original]
         unclear = self._copies.unclear
         return tuple(copied.argument(self._ready.uses) for copied in (*changed, *unclear))
 
@@ -152,14 +152,14 @@ def new_object(
     value: Any, kind: str, ready: PreparedCall, values: SessionValues, index: int
 ) -> Made:
     """Return a new object. A value without a content digest gets a digest that no other has."""
-    is_remote = type(value) is RemoteValue
-    content, attempt_number = value.content if is_remote else content_digest(value), 1
+    recorded, attempt_number = recorded_value(value, ready.tool.keeps_arguments), 1
+    content = recorded.content
     name = digest("made", ready.approval_digest, ready.call_id, index, content)
     while not content and name in values.by_digest:
         attempt_number += 1
         name = digest("made", ready.approval_digest, ready.call_id, index, attempt_number)
     made = Made(kind, name, content, shown=value.text_label() if _is_text(value) else "")
-    values.store(made, value, ready.tool.keeps_arguments)
+    values.store(made, recorded)
     return made
 
 

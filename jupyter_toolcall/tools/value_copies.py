@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import contextlib
-import copy
+import copyreg
 import dataclasses
 import enum
+import io
 import json
 import math
 import numbers
 import os
 import pickle
-import sys
-from collections.abc import Iterator
+from collections.abc import Callable
+from types import FunctionType, ModuleType
 from typing import Any, overload
 
 from pydantic_core import to_jsonable_python
@@ -22,7 +23,7 @@ from ..core.interrupts import attempt, class_name
 from ..core.text import shortened_text
 from .json_structure import without_objects
 from .table_classes import cell_free_text, may_quote_cells
-from .value_digests import SCALARS
+from .value_digests import SCALARS, deeply, is_local
 
 SHORTENED = 2_000
 """Characters of a text that is too long to be recorded, or to be sent."""
@@ -44,52 +45,119 @@ def _is_frozen(value: Any, cls: Any) -> bool:
         return True
     if cls in (tuple, frozenset):
         return all(map(is_frozen, value))
-    if dataclasses.is_dataclass(cls):
-        fields = dataclasses.fields(value)
-        values = (getattr(value, field.name) for field in fields)
-        return bool(value.__dataclass_params__.frozen) and all(map(is_frozen, values))
-    return False
+    if not dataclasses.is_dataclass(cls) or not value.__dataclass_params__.frozen:
+        return False
+    # Besides its fields it may have items, slots of a base, and other attributes.
+    make, arguments, state, items, pairs = (*object.__reduce_ex__(value, 5), *(None,) * 5)[:5]
+    if make is not _new or len(arguments) != 1 or items or pairs:
+        return False
+    parts = state if isinstance(state, (tuple, list)) else (state,)
+    return all(
+        all(map(is_frozen, part.values())) if type(part) is dict else is_frozen(part)
+        for part in parts
+    )
 
 
 def private(value: Any) -> tuple[Any, bool]:
-    """Return a copy of a value that nobody else holds, and whether it could be copied."""
+    """Return a copy of a value that nobody else holds, and whether all of it could be copied.
+
+    What cannot be pickled, such as a lock, is shared with the copy; so are classes, functions and
+    modules. A value that is such a thing itself is returned as it is.
+    """
     if is_frozen(value):
         return value, True
-    # Copying calls methods of the value's class, which may raise anything.
-    if attempt(_shares_cells, value)[0]:
-        duplicate, raised = attempt(lambda: pickle.loads(pickle.dumps(value, protocol=5)))
-        if not raised:
-            return duplicate, True
-    with _quiet_deletions():
-        duplicate, raised = attempt(copy.deepcopy, value)
-    return (value, False) if raised else (duplicate, True)
+    # Pickling calls methods of the value's class, which may raise anything.
+    copied, raised = attempt(_copied, value)
+    if raised == "RecursionError":
+        copied, raised = attempt(deeply, _copied, value)
+    if not raised:
+        return copied, copied is not value or _is_named(value)
+    copied, raised = attempt(_copied, value, True)
+    return (value if raised else copied), False
 
 
-@contextlib.contextmanager
-def _quiet_deletions() -> Iterator[None]:
-    """Keep Python from reporting what the halves of a copy raise as they are deleted.
+def _is_named(value: Any) -> bool:
+    """Return whether a value is what its name leads to, such as a function or pandas.NaT."""
+    return issubclass(type(value), _SHARED_CLASSES) or type(value.__reduce_ex__(5)) is str
 
-    The copy of an event loop, to which a used `asyncio.Lock` leads, fails half made.
+
+class _Copier(pickle.Pickler):
+    """Pickles a value, except for what its copy shares with it.
+
+    A `tolerant` one shares also what cannot be pickled. Of a class that is installed this is the
+    whole value: a copy of an event loop over the same sockets would be neither of the two.
     """
-    report = sys.unraisablehook
 
-    def report_others(problem: sys.UnraisableHookArgs) -> None:
-        if getattr(problem.object, "__name__", "") != "__del__":
-            report(problem)
+    def __init__(self, tolerant: bool) -> None:
+        self.data, self.buffers, self.shared = (
+            io.BytesIO(),
+            list[pickle.PickleBuffer](),
+            list[Any](),
+        )
+        super().__init__(self.data, 5, buffer_callback=self.buffers.append)
+        self.tolerant = tolerant
 
-    sys.unraisablehook = report_others
-    try:
-        yield
-    finally:
-        sys.unraisablehook = report
+    def reducer_override(self, value: Any) -> Any:
+        if value is _shared_part:
+            return NotImplemented
+        cls = type(value)
+        if issubclass(cls, _SHARED_CLASSES):
+            return self._share(value)
+        if getattr(getattr(cls, "__dataclass_params__", None), "frozen", False):
+            return _reduced_frozen(value)
+        if not self.tolerant:
+            return NotImplemented
+        if is_local(cls.__module__):
+            reduced, raised = attempt(value.__reduce_ex__, 5)
+            return self._share(value) if raised else reduced
+        return self._share(value) if attempt(_Copier(False).dump, value)[1] else NotImplemented
+
+    def _share(self, value: Any) -> tuple[Callable[[int], Any], tuple[int]]:
+        self.shared.append(value)
+        return _shared_part, (len(self.shared) - 1,)
 
 
-def _shares_cells(value: Any) -> bool:
-    """Return whether a value is a pandas table with objects in its cells, which copies share."""
-    if type(value).__module__.partition(".")[0] != "pandas":
-        return False
-    types = getattr(value, "dtypes", getattr(value, "dtype", ()))
-    return any(str(each) == "object" for each in (types if hasattr(types, "items") else [types]))
+def _reduced_frozen(value: Any) -> Any:
+    """Reduce a frozen dataclass, whose slots of a base pickle itself could not set."""
+    reduced = value.__reduce_ex__(5)
+    is_default = isinstance(reduced, tuple) and reduced[0] is _new and type(reduced[2]) is tuple
+    return (*reduced[:5], _set_attributes) if is_default else reduced
+
+
+_new = copyreg.__newobj__  # type: ignore[attr-defined]
+
+
+def _set_attributes(value: Any, state: tuple[Any, ...]) -> None:
+    for part in state:
+        for name, attribute in (part or {}).items():
+            object.__setattr__(value, name, attribute)
+
+
+_SHARED_CLASSES = (type, FunctionType, ModuleType)
+
+
+def _shared_part(number: int) -> Any:
+    """Stand for a part that a value and its copy share; replaced while the copy is made."""
+    raise RuntimeError(f"the shared part {number} is found only while a copy is made")
+
+
+class _CopyReader(pickle.Unpickler):
+    def __init__(self, copier: _Copier) -> None:
+        # The copy owns its memory: a tool may write to it.
+        buffers = (bytes(b) if b.raw().readonly else bytearray(b) for b in copier.buffers)
+        super().__init__(io.BytesIO(copier.data.getvalue()), buffers=buffers)
+        self._shared = copier.shared
+
+    def find_class(self, module: str, name: str) -> Any:
+        if name == _shared_part.__name__ and module == __name__:
+            return self._shared.__getitem__
+        return super().find_class(module, name)
+
+
+def _copied(value: Any, tolerant: bool = False) -> Any:
+    copier = _Copier(tolerant)
+    copier.dump(value)
+    return _CopyReader(copier).load()
 
 
 def plain_data(value: object) -> Any:

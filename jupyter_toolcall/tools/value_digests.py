@@ -1,63 +1,105 @@
-"""The digest of a value's content: the parts of a value of any class, in a fixed order."""
+"""The digest of a value's content: the same for equal content, in any process.
+
+Data of built-in containers are digested as pickle writes them; of any other value the parts are
+read in a fixed order. The order of a dict or a list is content, that of a set or of attributes is
+not. What a `cached_property` holds is none: it only spares a computation.
+"""
 
 from __future__ import annotations
 
 import copyreg
-import dataclasses
+import dis
 import enum
 import functools
 import hashlib
 import io
+import os
 import pickle
+import site
 import sys
+import sysconfig
+import threading
 from array import array
-from collections import OrderedDict
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
-from types import BuiltinFunctionType, FunctionType, ModuleType
-from typing import Any
+from types import BuiltinFunctionType, CellType, CodeType, FunctionType, MethodType, ModuleType
+from typing import Any, TypeVar
 
 from ..core.digests import LENGTH
 from ..core.interrupts import attempt
 
-_HEAP_TYPE = 1 << 9
-"""The flag of a class that a `class` statement made."""
-
-
 SCALARS = (str, int, float, bool, bytes, complex, type(None))
 SHORT = 1_000
-"""A longer text is digested as bytes, and a longer list of scalars at once."""
+"""A longer text is digested as bytes."""
+_MOST_PLAIN = 1 << 28
+"""Bytes of plain data that are digested as one; data that share their parts can be endless."""
+_STACK = 1 << 29
+"""Bytes of the stack on which deeply nested values are read, and the calls that it holds."""
+_DEEPEST = 100_000
+
+T = TypeVar("T")
 
 
 def content_digest(value: object) -> str:
-    """Return the digest of a value's content, or "" if it has none: it cannot be read.
-
-    The digest is the same in every process, and the same for equal content of one class.
-    """
+    """Return the digest of a value's content, or "" if it has none: it cannot be read."""
     # Reading a value calls methods of its class, which may raise anything.
     digest, raised = attempt(_digest, value)
+    if raised == "RecursionError":
+        digest, raised = attempt(deeply, _digest, value)
     return "" if raised or digest is None else digest
 
 
 def _digest(value: object) -> str:
     try:
         return Digests().of(value).hex()[:LENGTH]
+    except _TooLarge:
+        return Digests(plain=False).of(value).hex()[:LENGTH]
     except _HoldsItself:
-        return Digests(numbered=True).of(value).hex()[:LENGTH]
+        return Digests(numbered=True, plain=False).of(value).hex()[:LENGTH]
 
 
-def identity_digest(value: object) -> tuple[str, bool]:
-    """Return a digest of a value that holds within this process, and whether all of it is read.
+def identity_digest(value: object) -> str:
+    """Return a digest of a value that holds within this process; "" where nothing helps.
 
-    A part that has no digest, such as a lock, stands for its identity. "" where nothing helps.
+    A part that has no digest, such as a lock, stands for its identity.
     """
-    digests = Digests(numbered=True, opaque=[])
+    digests = Digests(numbered=True, plain=False, by_identity=True)
     whole, raised = attempt(digests.of, value)
-    return ("", False) if raised or whole is None else (whole.hex()[:LENGTH], not digests.opaque)
+    return "" if raised or whole is None else whole.hex()[:LENGTH]
+
+
+def deeply(function: Callable[[Any], T], value: Any) -> T:
+    """Return what a function makes of a value that is nested too deeply for this thread."""
+    results: list[T] = []
+    errors: list[BaseException] = []
+
+    def run() -> None:
+        try:
+            results.append(function(value))
+        except BaseException as error:
+            errors.append(error)
+
+    # The size holds for threads that start later; the limit for all, which do not come near it.
+    size, limit = threading.stack_size(_STACK), sys.getrecursionlimit()
+    sys.setrecursionlimit(max(limit, _DEEPEST))
+    try:
+        thread = threading.Thread(target=run, name="nested value")
+        thread.start()
+    finally:
+        threading.stack_size(size)
+    thread.join()
+    sys.setrecursionlimit(limit)
+    if errors:
+        raise errors[0]
+    return results[0]
 
 
 class _HoldsItself(ValueError):
     """A value is a part of itself."""
+
+
+class _TooLarge(ValueError):
+    """Plain data are larger than what is digested as one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,28 +110,31 @@ class Digests:
     """
 
     numbered: bool = False
+    plain: bool = True
+    """Whether plain data are digested as one."""
     known: dict[int, tuple[Any, bytes]] = field(default_factory=dict)
     """By id, with the part itself, so that no other part gets its id meanwhile."""
-    opaque: list[Any] | None = None
-    """The parts that cannot be read, where these stand for their identity; None: they raise."""
+    by_identity: bool = False
+    """Whether a part that cannot be read stands for its identity; else it raises."""
 
     def of(self, value: Any) -> bytes:
         """Return the digest of a part. Raises what reading it raises."""
-        if type(value) in SCALARS:
+        cls: Any = type(value)
+        if cls in SCALARS:
             return _scalar(value)
         if id(value) not in self.known:
+            if self.plain and cls in (list, dict, tuple) and (data := _plain_digest(value)):
+                self.known[id(value)] = value, data
+                return data
             number = b"again %d" % len(self.known) if self.numbered else b""
             self.known[id(value)] = value, number
-            cls: Any = type(value)
             whole = hashlib.sha256(_class_name(cls))
             try:
-                for part in _parts(value, self):
+                for part in parts_of_class(cls)(value, self):
                     whole.update(part)
             except Exception:
-                if self.opaque is None:
+                if not self.by_identity:
                     raise
-                # A function may not be found under its name, but does not change.
-                self.opaque.extend([] if cls is FunctionType else [value])
                 whole.update(b"%d" % id(value))
             if not self.numbered:
                 self.known[id(value)] = value, whole.digest()
@@ -99,13 +144,17 @@ class Digests:
             raise _HoldsItself("a value that holds itself is digested by numbers")
         return digest
 
-    def unordered(self, parts: Iterable[tuple[Any, ...]]) -> list[bytes]:
+    def unordered(self, parts: Iterable[Any]) -> list[bytes]:
         """Return the digests of parts without an order, in an order that is always the same."""
         if not self.numbered:
-            return sorted(b"".join(map(self.of, part)) for part in parts)
-        alone = Digests().of
-        ordered = sorted(parts, key=lambda part: alone(part[0]))
-        return [b"".join(map(self.of, part)) for part in ordered]
+            return sorted(map(self.of, parts))
+        return [self.of(part) for part in sorted(parts, key=Digests().of)]
+
+    def attributes(self, state: dict[str, Any]) -> Iterator[bytes]:
+        """Yield the digests of attributes, by their names: their order is no content."""
+        for name in sorted(state):
+            yield name.encode("utf-8", "surrogatepass")
+            yield self.of(state[name])
 
 
 @functools.lru_cache(4096)
@@ -125,32 +174,59 @@ def _scalar(value: Any) -> bytes:
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).digest()
 
 
-def _parts(value: Any, digests: Digests) -> Iterable[bytes]:
-    if type(value) in (list, tuple) and len(value) > SHORT and {*map(type, value)} <= {*SCALARS}:
-        return (_pickle_digest(value),)
-    cls: Any = type(value)
-    return parts_of_class(cls)(value, digests)
-
-
-def _pickle_digest(value: Any) -> bytes:
-    """Return the digest of many scalars; pickling them is faster than a digest of each."""
-    sink = _Sink()
-    pickler = pickle.Pickler(sink, 5)
-    pickler.fast = True
-    pickler.dump(value)
-    return sink.digest()
+# -- data of built-in containers ------------------------------------------------------------
 
 
 class _Sink:
     """A file that keeps nothing but the digest of what is written."""
 
     def __init__(self) -> None:
-        whole = hashlib.sha256()
-        self.write: Callable[[Any], object] = whole.update
-        self.digest = whole.digest
+        self.whole, self.size = hashlib.sha256(), 0
+
+    def write(self, data: Any) -> None:
+        self.size += len(data)
+        if self.size > _MOST_PLAIN:
+            raise _TooLarge(f"more than {_MOST_PLAIN:,} bytes of plain data")
+        self.whole.update(data)
 
 
-# -- the parts of Python's own values ------------------------------------------------------
+class _OtherValue(Exception):
+    """A value is neither a scalar nor a list, dict or tuple of plain data."""
+
+
+class _PlainPickler(pickle.Pickler):
+    """Writes plain data; raises _OtherValue at any other value."""
+
+    def reducer_override(self, value: Any) -> Any:
+        raise _OtherValue
+
+    def persistent_id(self, value: Any) -> None:
+        # Pickle writes these itself, but in the order of the hashes.
+        if type(value) is set or type(value) is frozenset:
+            raise _OtherValue
+
+
+def _plain_digest(value: Any) -> bytes:
+    """Return the digest of plain data, b"" of others. Raises _TooLarge.
+
+    Without a memo, equal data are written alike, whether or not they share their parts.
+    """
+    sink = _Sink()
+    # A question for each item takes longer than writing it; here the answer is known.
+    is_flat = type(value) is not dict and {*map(type, value)} <= {*SCALARS}
+    pickler = pickle.Pickler(sink, 5) if is_flat else _PlainPickler(sink, 5)
+    pickler.fast = True
+    try:
+        pickler.dump(value)
+    # Data that hold themselves, or are nested too deeply, are read part by part.
+    except (_OtherValue, ValueError, RecursionError) as error:
+        if isinstance(error, _TooLarge):
+            raise
+        return b""
+    return sink.whole.digest()
+
+
+# -- the parts of other values ---------------------------------------------------------------
 
 Parts = Callable[[Any, Digests], Iterable[bytes]]
 """From a value to the digests of its parts, in an order that is always the same.
@@ -169,18 +245,33 @@ def parts_of_class(cls: type) -> Parts:
     if cls in _KNOWN:
         return _KNOWN[cls]
     if issubclass(cls, enum.Enum):
-        return lambda value, digests: (value.name.encode(),)
+        return lambda value, digests: map(digests.of, (value._name_, value._value_))
     if hasattr(cls, "__content__"):
         return lambda value, digests: (str(value.__content__()).encode(),)
     if issubclass(cls, type):
-        return lambda value, digests: (f"{value.__module__}.{value.__qualname__}".encode(),)
+        return _class
     if hasattr(cls, "__pydantic_fields_set__"):
         return _model
-    if dataclasses.is_dataclass(cls):
-        return _dataclass
-    if _has_attributes_only(cls) and cls not in copyreg.dispatch_table:
-        return _attributes
     return _figure if hasattr(cls, "savefig") else _reduced
+
+
+def is_local(module: str) -> bool:
+    """Return whether a module is the notebook itself, or a file that is not installed."""
+    root = module.partition(".")[0]
+    if root in ("__main__", _OURS) or root in sys.stdlib_module_names:
+        return root == "__main__"
+    file = getattr(sys.modules.get(module), "__file__", None)
+    return isinstance(file, str) and not _is_installed(file)
+
+
+_OURS = __name__.partition(".")[0]
+
+
+@functools.lru_cache(1_024)
+def _is_installed(file: str) -> bool:
+    paths = [*sysconfig.get_paths().values(), *site.getsitepackages(), site.getusersitepackages()]
+    folders = (os.path.join(os.path.realpath(path), "") for path in paths if "lib" in path.lower())
+    return os.path.realpath(file).startswith(tuple(folders))
 
 
 def _buffer(value: Any, digests: Digests) -> Iterator[bytes]:
@@ -190,55 +281,126 @@ def _buffer(value: Any, digests: Digests) -> Iterator[bytes]:
 
 
 def _function(function: Any, digests: Digests) -> Iterable[bytes]:
-    """A function is digested by its name, if that leads to it; a bound method by its value."""
-    if not isinstance(getattr(function, "__self__", None), (ModuleType, type(None))):
-        return _reduced(function, digests)
+    """A function is its code, its defaults and what it closes over; an installed one its name."""
     module, name = function.__module__ or "builtins", function.__qualname__
-    named: Any = sys.modules.get(module)
-    for part in name.split("."):
-        named = getattr(named, part, None)
-    if named is not function:
-        raise ValueError(f"{module}.{name} is another function")
-    return (f"{module}.{name}".encode(),)
+    if not is_local(module):
+        named: Any = sys.modules.get(module)
+        for part in name.split("."):
+            named = getattr(named, part, None)
+        if named is function:
+            return (f"{module}.{name}".encode(),)
+    state = function.__code__, function.__defaults__, function.__kwdefaults__
+    return map(digests.of, (name, *state, function.__closure__, function.__dict__))
+
+
+def _built_in(function: Any, digests: Digests) -> Iterable[bytes]:
+    if isinstance(function.__self__, (ModuleType, type(None))):
+        return (f"{function.__module__}.{function.__qualname__}".encode(),)
+    return map(digests.of, (function.__self__, function.__name__))
+
+
+def _code(code: CodeType, digests: Digests) -> Iterable[bytes]:
+    names = code.co_names, code.co_varnames, code.co_freevars, code.co_flags
+    return map(digests.of, (code.co_code, *names, code.co_consts))
+
+
+def _cell(cell: CellType, digests: Digests) -> Iterable[bytes]:
+    try:
+        return (digests.of(cell.cell_contents),)
+    except ValueError as error:
+        if isinstance(error, _HoldsItself):
+            raise
+        return (b"empty",)
+
+
+def _class(cls: Any, digests: Digests) -> Iterator[bytes]:
+    """A class is its attributes and its bases; one of an installed package its name."""
+    yield _class_name(cls)
+    if is_local(cls.__module__):
+        yield from map(digests.of, cls.__bases__)
+        yield from digests.attributes(_members(cls))
+
+
+_NO_CONTENT = frozenset(
+    {"__module__", "__dict__", "__weakref__", "__doc__", "__firstlineno__", "__static_attributes__"}
+)
+"""What each class has of its own accord."""
+_OTHERS = (classmethod, staticmethod, property, functools.cached_property)
+
+
+def _members(cls: type, data: bool = False) -> dict[str, Any]:
+    """Return the attributes of a class that can be read; with `data` without its methods."""
+    members = dict[str, Any]()
+    for name, value in vars(cls).items():
+        if data and (name[:2] == "__" or callable(value) or hasattr(type(value), "__get__")):
+            continue
+        if isinstance(value, _OTHERS):
+            value = [getattr(value, part, None) for part in ("__func__", "fget", "fset", "func")]
+        is_slot = hasattr(type(value), "__objclass__") or hasattr(value, "__objclass__")
+        if name not in _NO_CONTENT and not name.startswith(("_abc_", "__pydantic")) and not is_slot:
+            members[name] = value
+    return members
+
+
+def _class_data(cls: type) -> Iterator[bytes]:
+    """Yield the digests of the constants that the values of a class of the notebook share.
+
+    Its methods are the code of tools, and what these change is the state of a program.
+    """
+    for base in _local_bases(cls):
+        for name, value in sorted(_members(base, data=True).items()):
+            if name not in _changed_names(base) and (read := attempt(Digests().of, value)[0]):
+                yield name.encode()
+                yield read
+
+
+@functools.lru_cache(1024)
+def _changed_names(cls: type) -> frozenset[str]:
+    """Return the attributes that a method of a class assigns, or whose items it may change."""
+    names, codes = set[str](), [_code_of(member) for member in vars(cls).values()]
+    while codes:
+        code = codes.pop()
+        if code is None:
+            continue
+        steps = [(step.opname, step.argval) for step in dis.get_instructions(code)]
+        names.update(name for operation, name in steps if operation == "STORE_ATTR")
+        if not _CHANGING.isdisjoint({part for step in steps for part in step if type(part) is str}):
+            names.update(code.co_names)
+        codes += (part for part in code.co_consts if isinstance(part, CodeType))
+    return frozenset(names)
+
+
+def _code_of(member: Any) -> CodeType | None:
+    for part in ("__func__", "fget", "func"):
+        member = getattr(member, part, member)
+    return getattr(member, "__code__", None)
+
+
+_CHANGING = {
+    *("STORE_SUBSCR", "DELETE_SUBSCR", "next", "setattr", "add", "append", "appendleft", "clear"),
+    *("discard", "extend", "insert", "pop", "popitem", "remove", "setdefault", "update"),
+}
+"""Operations, and names of methods and functions, that change what they are used on."""
+
+
+@functools.lru_cache(4096)
+def _local_bases(cls: type) -> tuple[type, ...]:
+    """Return a class and its bases, without those of installed packages."""
+    return tuple(base for base in cls.__mro__ if is_local(base.__module__))
 
 
 def _model(value: Any, digests: Digests) -> Iterator[bytes]:
     """A pydantic model is digested by its fields; which of them were set is no content."""
     state = value.__getstate__()
-    yield digests.of(_stored(type(value), state["__dict__"]))
+    yield from digests.attributes(_stored(type(value), state["__dict__"]))
     yield digests.of([state["__pydantic_extra__"], state["__pydantic_private__"]])
+    yield from _class_data(type(value))
 
 
-def _dataclass(value: Any, digests: Digests) -> Iterator[bytes]:
-    names = [field.name for field in dataclasses.fields(value)]
-    for name in names:
-        yield digests.of(getattr(value, name))
-    more = {k: v for k, v in getattr(value, "__dict__", {}).items() if k not in names}
-    if stored := _stored(type(value), more):
-        yield digests.of(stored)
-
-
-def _has_attributes_only(cls: type) -> bool:
-    """Return whether a class is written in Python and has no pickling methods of its own."""
-    methods = ("__reduce__", "__reduce_ex__", "__getstate__")
-    return cls.__flags__ & _HEAP_TYPE != 0 and all(
-        getattr(cls, name) is getattr(object, name) for name in methods
-    )
-
-
-def _attributes(value: Any, digests: Digests) -> Iterator[bytes]:
-    """An instance of a subclass of list, str or int has its items or its value besides."""
-    _, (_, *base), state, *more = value.__reduce_ex__(2)
-    items, pairs = (*more, None, None)[:2]
-    yield digests.of(_stored(type(value), state) if isinstance(state, dict) else state)
-    if base or items is not None or pairs is not None:
-        yield digests.of([base, list(items or ()), dict(pairs or ())])
-
-
-def _stored(cls: type, state: Mapping[str, Any]) -> dict[str, Any]:
+def _stored(cls: type, state: dict[str, Any]) -> dict[str, Any]:
     """Return the attributes without the values of cached properties."""
     cached = _cached_properties(cls)
-    return {key: value for key, value in state.items() if key not in cached}
+    return {key: value for key, value in state.items() if key not in cached} if cached else state
 
 
 @functools.lru_cache(1024)
@@ -247,35 +409,63 @@ def _cached_properties(cls: type) -> frozenset[str]:
     return frozenset(n for n, value in members if isinstance(value, functools.cached_property))
 
 
-def _figure(value: Any, digests: Digests) -> Iterable[bytes]:
+def _figure(value: Any, digests: Digests) -> Iterator[bytes]:
     """A figure is digested by its image: its pickle holds counters, and differs each time."""
     buffer = io.BytesIO()
     value.savefig(buffer, format="png", metadata={"Software": None})
-    return (buffer.getvalue(),)
+    yield buffer.getvalue()
+    artists: list[Any] = getattr(value, "findobj", list)()
+    yield digests.of([(a.get_gid(), a.get_url(), str(a.get_label())) for a in artists])
 
 
 def _reduced(value: Any, digests: Digests) -> Iterator[bytes]:
-    """Any other value is digested by what pickle would write."""
-    reduce = copyreg.dispatch_table.get(type(value))
-    reduced: Any = value.__reduce_ex__(5) if reduce is None else reduce(value)
+    """Any other value is what pickle would write of it: how it is made, its state, its items."""
+    cls: Any = type(value)
+    if cls in copyreg.dispatch_table:
+        reduced = copyreg.dispatch_table[cls](value)
+    else:
+        reduced = value.__reduce_ex__(5)
     if isinstance(reduced, str):
         yield f"{getattr(value, '__module__', '')}.{reduced}".encode()
         return
     function, arguments, state, items, pairs, setter = (*reduced, *(None,) * 6)[:6]
-    for part in (function, arguments, state, setter, list(items or ())):
-        yield digests.of(part)
-    pairs = list(pairs or ())
-    yield digests.of(pairs if isinstance(value, OrderedDict) else dict(pairs))
+    # That is how an instance of most classes is made, whose name is in the digest.
+    made = arguments if function is copyreg.__newobj__ else (function, *arguments)  # type: ignore[attr-defined]
+    yield from (digests.of(part) for part in made if part is not cls)
+    for part in state if type(state) is tuple else (state,):
+        if type(part) is dict and all(type(name) is str for name in part):
+            yield from digests.attributes(_stored(cls, part))
+        else:
+            yield digests.of(part)
+    for part in (setter, items and list(items), pairs and list(pairs)):
+        yield b"-" if part is None else digests.of(part)
+    yield from _class_data(cls)
+    if _local_bases(cls):
+        yield from _left_out(value, cls)
 
 
-_KNOWN: Mapping[type, Parts] = {
+def _left_out(value: Any, cls: Any) -> Iterator[bytes]:
+    """Yield the digests of attributes that the class of a value does not pickle."""
+    own = ("__reduce__", "__reduce_ex__", "__getstate__")
+    if all(getattr(cls, name) is getattr(object, name) for name in own):
+        return
+    state = getattr(value, "__dict__", {})
+    for name, attribute in sorted(_stored(cls, state).items()):
+        yield name.encode()
+        # Such as a lock, which is why the class leaves it out.
+        yield attempt(Digests().of, attribute)[0] or b""
+
+
+_KNOWN: dict[type, Parts] = {
     **dict.fromkeys((list, tuple), lambda value, digests: map(digests.of, value)),
-    **dict.fromkeys(
-        (set, frozenset), lambda value, digests: digests.unordered((each,) for each in value)
-    ),
+    **dict.fromkeys((set, frozenset), lambda value, digests: digests.unordered(value)),
     **dict.fromkeys((bytearray, memoryview, array, pickle.PickleBuffer), _buffer),
-    **dict.fromkeys((FunctionType, BuiltinFunctionType), _function),
-    dict: lambda value, digests: digests.unordered(value.items()),
+    dict: lambda value, digests: (digests.of(part) for pair in value.items() for part in pair),
+    FunctionType: _function,
+    BuiltinFunctionType: _built_in,
+    CodeType: _code,
+    CellType: _cell,
+    MethodType: lambda value, digests: map(digests.of, (value.__self__, value.__func__)),
 }
 
 
@@ -295,8 +485,12 @@ def _array(value: Any, digests: Digests) -> Iterator[bytes]:
 
 def _frame(value: Any) -> Iterator[Any]:
     more = {name: getattr(value, name, None) for name in value._metadata}
-    yield from (value.columns, value.index, dict(value.attrs), more)
+    yield from (value.columns, value.index, dict(value.attrs), more, _flags(value))
     yield from (value.iloc[:, n].array for n in range(value.shape[1]))
+
+
+def _flags(value: Any) -> bool:
+    return bool(value.flags.allows_duplicate_labels)
 
 
 def _column(value: Any) -> tuple[Any, ...]:
@@ -341,17 +535,17 @@ def _digests_of_parts(parts: Callable[[Any], Iterable[Any]]) -> Parts:
 
 
 _LIBRARY_PARTS: dict[str, Parts] = {
-    "numpy.MaskedArray": _digests_of_parts(
-        lambda v: (v.dtype.str, v.filled(v.fill_value).tolist(), v.mask.tolist())
-    ),
+    "numpy.MaskedArray": _digests_of_parts(lambda v: (v.data, v.mask, v.fill_value)),
     "numpy.ndarray": _array,
     "pandas.DataFrame": _digests_of_parts(_frame),
-    "pandas.Series": _digests_of_parts(lambda v: (v.name, v.index, v.array, dict(v.attrs))),
+    "pandas.Series": _digests_of_parts(
+        lambda v: (v.name, v.index, v.array, dict(v.attrs), _flags(v))
+    ),
     "pandas.MultiIndex": _digests_of_parts(
         lambda v: (list(v.names), *(v.get_level_values(n).array for n in range(v.nlevels)))
     ),
     "pandas.RangeIndex": _digests_of_parts(lambda v: (v.name, v.start, v.stop, v.step)),
-    "pandas.Index": _digests_of_parts(lambda v: (v.name, v.array)),
+    "pandas.Index": _digests_of_parts(lambda v: (v.name, v.array, str(getattr(v, "freq", None)))),
     "pandas.Categorical": _digests_of_parts(lambda v: (v.codes, v.categories, v.ordered)),
     "pandas.DatetimeArray": _digests_of_parts(_times),
     "pandas.TimedeltaArray": _digests_of_parts(_times),

@@ -61,8 +61,8 @@ def _warnings(call: CallRecord, end: CallEnd | None, state: State) -> Iterator[C
 def _changes_in_place(end: CallEnd) -> Iterator[CallWarning]:
     if names := ", ".join(end.untracked_changes):
         text = t(
-            "The tool changed %1 in place, which cannot be copied: earlier results made from "
-            "it may have changed too.",
+            "The tool changed %1 itself, or a part that cannot be copied: earlier results made "
+            "from it may have changed too.",
             names,
         )
         action = t("Run the session again from the start, or let the tool return a new object.")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import gc
+import itertools
 import json
 import threading
 from typing import Any
@@ -40,12 +41,40 @@ class Dough:
 class Starter(Dough):
     """What can be read, and not be copied."""
 
-    def __deepcopy__(self, memo: object) -> Starter:
-        raise TypeError("it is alive")
+    def __reduce__(self) -> Any:
+        return _grow, (self.grams,)
+
+
+def _grow(grams: int) -> Starter:
+    raise TypeError(f"{grams} g are alive")
+
+
+class Tray(Dough):
+    """What holds a part that all copies share: it is found by its name."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.mark = MARKS["tray"]
+
+
+class Mark:
+    """A part that is found again by its name."""
+
+    text = ""
+
+    def __reduce__(self) -> Any:
+        return find_mark, ("tray",)
+
+
+MARKS = {"tray": Mark()}
+
+
+def find_mark(name: str) -> Mark:
+    return MARKS[name]
 
 
 class Locked(Dough):
-    """What can neither be copied nor told."""
+    """What has a part that can neither be copied nor told."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -53,28 +82,27 @@ class Locked(Dough):
 
 
 class Shut:
-    """What can be copied, and not be read."""
-
-    def __deepcopy__(self, memo: object) -> Shut:
-        return self
+    """What can neither be copied nor read, and holds nothing."""
 
     def __reduce_ex__(self, protocol: object) -> str:
         raise TypeError("it is shut")
 
 
 class Sealed(Dough):
-    """What can be copied, and not be compared."""
+    """What is read as another each time."""
 
-    def __init__(self) -> None:
-        super().__init__()
-        self.part = Shut()
+    def __reduce__(self) -> Any:
+        return Sealed, (), {"grams": self.grams, "read": next(READINGS), "part": Shut()}
+
+
+READINGS = itertools.count()
 
 
 class Moody(Dough):
     """What is another after each copy."""
 
-    def __deepcopy__(self, memo: object) -> Moody:
-        return Moody(self.grams + 1)
+    def __reduce__(self) -> Any:
+        return Moody, (self.grams + 1,)
 
 
 def eat(dough: Dough) -> str:
@@ -229,8 +257,8 @@ def test_an_input_that_stays_as_it_is_is_no_news() -> None:
 def test_what_cannot_be_copied_and_was_changed_is_marked_and_told_to_the_model() -> None:
     session, notes = play("eat", Starter())
     assert notes == [
-        "untracked change: The tool changed Starter#1 in place, which cannot be copied: earlier "
-        "results made from it may have changed too."
+        "untracked change: The tool changed Starter#1 itself, or a part that cannot be copied: "
+        "earlier results made from it may have changed too."
     ]
     assert told(session) == {"result": "gone", "untracked": {"dough": "Starter#1"}}
     (row,) = all_rows(session.cursor, "").objects
@@ -246,14 +274,30 @@ def test_a_later_call_that_changes_nothing_is_not_marked() -> None:
     assert [row.warning is not None for row in rows] == [True, False]
 
 
-def test_what_has_no_digest_is_compared_in_this_process_and_its_change_is_marked() -> None:
+def test_a_lock_is_shared_and_the_change_beside_it_is_a_new_object() -> None:
     session, notes = play("eat", Locked())
-    assert notes == [
-        "untracked change: The tool changed Locked#1 in place, which cannot be copied: earlier "
-        "results made from it may have changed too."
-    ]
-    (row,) = all_rows(session.cursor, "").objects
-    assert row.note == "not reproducible; can't be copied: passed as it is"
+    assert notes == ["changed Locked#1 in place: kept as Locked#2"]
+    assert (session["Locked#1"].grams, session["Locked#2"].grams) == (100, 0)
+    row, _ = all_rows(session.cursor, "").objects
+    assert row.note == "not reproducible; its copies share the parts that can't be pickled"
+
+
+def test_a_change_of_a_part_that_all_copies_share_is_marked() -> None:
+    def write(tray: Tray) -> None:
+        """Write on its mark, which is the original's."""
+        tray.mark.text = "written"
+
+    inputs = {"tray": Tray()}
+    model = Scripted([("write", {"tray": "Tray#1"}), "done"])
+    session = Session(Toolbox(write), model, scheme="flat", approve="all", inputs=inputs)
+    (row,) = all_rows(session.tell("Go.").cursor, "").calls
+    assert row.warning is not None
+    assert row.warning.kind == "untracked change"
+    assert told(session) == {
+        "result": None,
+        "changed": {"tray": "Tray#2"},
+        "untracked": {"tray": "Tray#1"},
+    }
 
 
 def test_what_can_be_copied_and_not_compared_is_marked_unless_the_tool_is_read_only() -> None:

@@ -365,8 +365,12 @@ class Sly:
 class Stiff:
     """It can't be copied."""
 
-    def __deepcopy__(self, memo: Any) -> Stiff:
-        raise RuntimeError("no")
+    def __reduce__(self) -> Any:
+        return stiff, ()
+
+
+def stiff() -> Stiff:
+    raise RuntimeError("no")
 
 
 def not_a_number() -> float:

@@ -33,8 +33,12 @@ class Account:
 class Vault(Account):
     """An account that cannot be copied."""
 
-    def __deepcopy__(self, memo: object) -> Vault:
-        raise TypeError("there is one")
+    def __reduce__(self) -> Any:
+        return another_vault, (self.balance,)
+
+
+def another_vault(balance: int) -> Vault:
+    raise TypeError("there is one")
 
 
 def played(
