@@ -78,7 +78,9 @@ def private(value: Any) -> tuple[Any, bool]:
 
 def _is_named(value: Any) -> bool:
     """Return whether a value is what its name leads to, such as a function or pandas.NaT."""
-    return issubclass(type(value), _SHARED_CLASSES) or type(value.__reduce_ex__(5)) is str
+    return (
+        issubclass(type(value), _SHARED_CLASSES) or type(attempt(value.__reduce_ex__, 5)[0]) is str
+    )
 
 
 class _Copier(pickle.Pickler):

@@ -22,7 +22,16 @@ import threading
 from array import array
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
-from types import BuiltinFunctionType, CellType, CodeType, FunctionType, MethodType, ModuleType
+from types import (
+    BuiltinFunctionType,
+    CellType,
+    CodeType,
+    FunctionType,
+    GetSetDescriptorType,
+    MemberDescriptorType,
+    MethodType,
+    ModuleType,
+)
 from typing import Any, TypeVar
 
 from ..core.digests import LENGTH
@@ -306,11 +315,10 @@ def _code(code: CodeType, digests: Digests) -> Iterable[bytes]:
 
 def _cell(cell: CellType, digests: Digests) -> Iterable[bytes]:
     try:
-        return (digests.of(cell.cell_contents),)
-    except ValueError as error:
-        if isinstance(error, _HoldsItself):
-            raise
+        contents = cell.cell_contents
+    except ValueError:
         return (b"empty",)
+    return (digests.of(contents),)
 
 
 def _class(cls: Any, digests: Digests) -> Iterator[bytes]:
@@ -325,20 +333,22 @@ _NO_CONTENT = frozenset(
     {"__module__", "__dict__", "__weakref__", "__doc__", "__firstlineno__", "__static_attributes__"}
 )
 """What each class has of its own accord."""
-_OTHERS = (classmethod, staticmethod, property, functools.cached_property)
+_WRAPPERS = (classmethod, staticmethod, property, functools.cached_property)
+_SLOTS = (MemberDescriptorType, GetSetDescriptorType)
 
 
 def _members(cls: type, data: bool = False) -> dict[str, Any]:
-    """Return the attributes of a class that can be read; with `data` without its methods."""
+    """Return the attributes of a class that are its content; with `data` without its methods."""
     members = dict[str, Any]()
     for name, value in vars(cls).items():
-        if data and (name[:2] == "__" or callable(value) or hasattr(type(value), "__get__")):
+        kind = type(value)
+        if name in _NO_CONTENT or name.startswith(("_abc_", "__pydantic")) or kind in _SLOTS:
             continue
-        if isinstance(value, _OTHERS):
+        if data and (name[:2] == "__" or callable(value) or hasattr(kind, "__get__")):
+            continue
+        if issubclass(kind, _WRAPPERS):
             value = [getattr(value, part, None) for part in ("__func__", "fget", "fset", "func")]
-        is_slot = hasattr(type(value), "__objclass__") or hasattr(value, "__objclass__")
-        if name not in _NO_CONTENT and not name.startswith(("_abc_", "__pydantic")) and not is_slot:
-            members[name] = value
+        members[name] = value
     return members
 
 

@@ -587,7 +587,7 @@ def test_what_is_asked_tells_nothing_of_how_it_is_checked(kernel: Kernel) -> Non
 
 def test_nothing_of_an_exercise_runs_before_somebody_checks_it(kernel: Kernel) -> None:
     ran: list[str] = []
-    kernel.variables["touch"] = ran.append
+    kernel.variables["touch"] = lambda text: ran.append(text)
     text = SPOT.replace("## Checks\n", "## Checks\n- It ran: `touch('x') is None`\n")
     (kernel.cells.folder / "exercises" / "spot.md").write_text(text)
     kernel.said("exercise", "spot")

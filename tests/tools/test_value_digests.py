@@ -96,7 +96,8 @@ def closure(n: int) -> Callable[[], int]:
 
 
 def enumeration(n: int) -> Any:
-    return Enum("Way", {"UP": n}, module=__name__)["UP"]
+    way: Any = Enum("Way", {"UP": n}, module=__name__)
+    return way.UP
 
 
 def constant(n: int) -> type:
