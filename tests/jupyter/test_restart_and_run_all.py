@@ -256,7 +256,7 @@ def test_what_cannot_be_pickled_is_made_again_and_the_step_says_so(kernel: Begin
     ends = [e.meta for e in done.journal if "notes" in e.meta]
     assert [meta["notes"] for meta in ends] == [["gone when the kernel ends: it can't be pickled"]]
     first.ends()
-    assert "  Door#1: not reproducible\n  1 build: gone when the kernel ends" in text(done)
+    assert "\n  1 build: gone when the kernel ends" in text(done)
     second = kernel([("build", {}), "built"]).cell("-m model -t build --scheme flat", "Build.")
     assert [call.tool for call in second.pending] == ["build"]
     assert RAN == ["build"]
