@@ -42,6 +42,8 @@ class Need:
 
     module: str
     name: str = ""
+    thing: Any = None
+    """The very function or class, where it is at hand: its name may mean another one by now."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,17 +106,52 @@ def is_name(text: str) -> bool:
 
 
 MAIN = "__main__"
+OURS = __name__.partition(".")[0]
 
 
 def reference(thing: Any) -> Code:
-    """Return how code names a class or a function. Raises Unwritable where nothing has it."""
-    home = next(_homes(thing), None)
+    """Return how code names a class or a function: as its definition does.
+
+    What has no definition has the name of the variable that holds it. Raises Unwritable where
+    there is none.
+    """
+    if isinstance(thing, functools.partial):
+        named = {name: written(value) for name, value in thing.keywords.items()}
+        parts = [reference(thing.func), *map(written, thing.args)]
+        return call(of_module("functools", "functools.partial"), parts, named)
+    if inspect.ismethod(thing) and isinstance(thing.__self__, type):
+        return reference(thing.__self__).then(f".{thing.__name__}")
+    bare = inspect.unwrap(thing)
+    if is_defined_by_you(bare):
+        name = definition_name(bare)
+        if "<lambda>" in name:
+            raise Unwritable("a lambda, which has no name that a script can call")
+        return Code(name, frozenset({Need(bare.__module__, name.partition(".")[0], thing)}))
+    home = next(iter((*_homes(thing), *_variables(bare))), None)
     if home is None:
         raise Unwritable(f"{_called(thing)}, which no module has under a name")
     module, name = home
     if module == "builtins":
         return Code(name)
     return Code(name, frozenset({Need(module, name.partition(".")[0])}))
+
+
+def is_defined_by_you(bare: Any) -> bool:
+    """Return whether a thing is a function or a class of the person's own code."""
+    module = getattr(bare, "__module__", None)
+    return (
+        isinstance(bare, (type, types.FunctionType))
+        and isinstance(module, str)
+        and module.partition(".")[0] != OURS
+        and is_yours(module)
+    )
+
+
+def definition_name(bare: Any) -> str:
+    """Return the name in the definition of a function, of a class, or of a function's code."""
+    code = getattr(bare, "__code__", bare)
+    name = bare.__qualname__ if isinstance(bare, type) else code.co_qualname
+    return str(name).rpartition("<locals>.")[2]
 
 
 def is_importable(thing: Any) -> bool:
@@ -158,7 +195,6 @@ def _homes(thing: Any) -> Iterator[tuple[str, str]]:
         packages = [".".join(parts[: n + 1]) for n in range(len(parts))]
         tops = packages if "." not in name and module != MAIN else [module]
         yield from ((top, name) for top in tops if _is_there(thing, top, name))
-    yield from _by_value(thing)
 
 
 def _is_there(thing: Any, module: str, name: str) -> bool:
@@ -171,12 +207,9 @@ def _is_there(thing: Any, module: str, name: str) -> bool:
     return named is thing or (named is not None and now == same and now != (None, None))
 
 
-def _by_value(thing: Any) -> Iterator[tuple[str, str]]:
-    """What a function made, or a partial, has the name of the variable that holds it."""
-    bare = thing
-    while isinstance(bare, functools.partial):
-        bare = bare.func
-    for module in dict.fromkeys((getattr(bare, "__module__", None), MAIN)):
+def _variables(thing: Any) -> Iterator[tuple[str, str]]:
+    """Yield the variables of modules that hold a thing, such as an instance."""
+    for module in dict.fromkeys((getattr(thing, "__module__", None), MAIN)):
         held = vars(sys.modules[module]) if module in sys.modules else {}
         yield from (
             (str(module), name)

@@ -21,8 +21,8 @@ from ..tools.object_references import fits_in, references
 from ..tools.tool import Resolve, Tool, parameters_schema
 from ..tools.value_copies import is_frozen
 from .callees import Callee, callee_of
-from .code import MAIN, Code, Need, Unwritable, written
-from .definitions import OURS, Texts, live_text
+from .code import MAIN, OURS, Code, Need, Unwritable, written
+from .definitions import Texts, live_text
 from .script import ObjectCode
 from .statements import by_schema
 
