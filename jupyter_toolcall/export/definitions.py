@@ -358,6 +358,8 @@ class Definitions:
 
 COMPOUND = (ast.For, ast.AsyncFor, ast.While, ast.With, ast.AsyncWith, ast.If, ast.Try)
 """Statements that hold others: a definition or a constant is taken out of them."""
+Place = tuple[int, bool, bool, str, int, int, int]
+"""Where a statement stands in a script: behind which others, its module, its place there."""
 
 
 @dataclass(frozen=True)
@@ -366,25 +368,15 @@ class Slice:
 
     texts: Texts
     imports: dict[Import, None] = field(default_factory=dict)
-    chosen: dict[str, dict[tuple[int, int, int], Statement]] = field(default_factory=dict)
-    factories: dict[str, str] = field(default_factory=dict)
-    """The definitions with values of their own, by name: these stand behind all others."""
-    missing: dict[str, None] = field(default_factory=dict)
+    chosen: dict[Place, Statement] = field(default_factory=dict)
+    missing: set[str] = field(default_factory=set)
     done: set[Need] = field(default_factory=set)
     meanings: dict[str, object] = field(default_factory=dict)
     """For each name what it means, since a script has one meaning for it."""
 
     def adding(self, needs: Iterable[Need]) -> Slice:
         """Return this with more that is needed. Raises Unwritable where it cannot be written."""
-        copied = replace(
-            self,
-            imports={**self.imports},
-            chosen={module: {**statements} for module, statements in self.chosen.items()},
-            factories={**self.factories},
-            missing={**self.missing},
-            done={*self.done},
-            meanings={**self.meanings},
-        )
+        copied = Slice(*map(copy.copy, vars(self).values()))
         for need in sorted(needs, key=lambda need: (need.module, need.name)):
             copied._take(need)
         return copied
@@ -401,56 +393,50 @@ class Slice:
         if need.thing is not None and not _is_assigned(need, text):
             self._define(need, text or Text(()), is_source)
         elif is_source and text is not None:
-            self._by_name(need, text)
+            for position in text.binding(need.name) or [None]:
+                self._choose(need, text, None if position is None else text.statements[position])
         else:
             known = need.name or need.module.partition(".")[0]
             self._import(Import(need.module, need.name, known))
 
-    def _by_name(self, need: Need, text: Text) -> None:
-        positions = text.binding(need.name)
-        for position in positions:
-            statement = text.statements[position]
-            if isinstance(statement.node, COMPOUND) and need.name in text.values:
-                statement = self._taken_out(need.name, statement, text.values[need.name])
-            self._choose(need, statement, text)
-        if not positions:
+    def _choose(self, need: Need, text: Text, statement: Statement | None) -> None:
+        if statement is None:
             self._elsewhere(need, text)
-
-    def _taken_out(self, name: str, statement: Statement, value: Any) -> Statement:
-        """Return a constant that a loop or a block sets, without what else stands in it."""
-        try:
-            code = _constant(name, value)
-        except Unwritable:
-            if isinstance(statement.node, (ast.If, ast.Try)):
-                return statement
-            raise
-        for need in code.needs:
-            self._take(need)
-        assigned = Statement(f"{name} = {code.text}", frozenset({name}))
-        return replace(assigned, node=statement.node, source=statement.source)
-
-    def _choose(self, need: Need, statement: Statement, text: Text) -> None:
-        module, imported = need.module, statement.imports
-        if imported is None:
+        elif statement.imports:
+            self._choose_import(statement.imports, text.values.get(statement.imports.known))
+        else:
+            if isinstance(statement.node, COMPOUND) and need.name in text.values:
+                # A loop or a block does other things too: its constant is taken out of it.
+                code = self._with_needs(_constant(need.name, text.values[need.name]))
+                line = f"{need.name} = {code.text}" if code.text != need.name else ""
+                constant = Statement(line, frozenset({need.name}))
+                statement = replace(constant, node=statement.node, source=statement.source)
             for name in statement.binds:
-                self._means(name, module)
-            self.chosen.setdefault(module, {})[statement.place] = statement
+                self._means(name, need.module)
+            self._add(need.module, statement)
             mentioned = (name for name in statement.mentions if text.binding(name))
             for name in sorted({*statement.uses, *mentioned}):
-                self._take(Need(module, name))
-            return
-        if (
-            imported.name
-            and is_by_source(imported.module, self.texts)
-            and imported.name == imported.known
-        ):
+                self._take(Need(need.module, name))
+
+    def _choose_import(self, imported: Import, value: Any) -> None:
+        is_source = imported.name != "" and is_by_source(imported.module, self.texts)
+        if is_source and imported.name == imported.known:
             self._take(Need(imported.module, imported.name))
             return
-        value = text.values.get(imported.known)
         if callable(value) and is_defined_by_you(bare := inspect.unwrap(value)):
             # What a script imports has to be what ran.
             find_definition(bare, getattr(self.texts(bare.__module__), "sources", ()))
         self._import(imported)
+
+    def _add(self, module: str, statement: Statement, number: int = 0) -> None:
+        # A notebook uses what modules define, and not the other way round.
+        place = (number, module == MAIN, module != WORLD, module, *statement.place)
+        self.chosen[place] = statement
+
+    def _with_needs(self, code: Code) -> Code:
+        for need in code.needs:
+            self._take(need)
+        return code
 
     def _import(self, imported: Import) -> None:
         self._means(imported.known, imported)
@@ -461,14 +447,12 @@ class Slice:
             raise Unwritable(f"{name}, a name that means something else in this script")
 
     def _elsewhere(self, need: Need, text: Text) -> None:
-        if need.name in KNOWN:
-            return
         if need.name == "display":
             self._import(DISPLAY)
         elif text.stars:
             self.imports.update(dict.fromkeys(text.stars))
-        else:
-            self.missing[need.name] = None
+        elif need.name not in KNOWN:
+            self.missing.add(need.name)
 
     # -- functions and classes of this process, by their code --
 
@@ -489,11 +473,11 @@ class Slice:
                 self._take(Need(need.module, name))
             elif name not in {*_annotated(top.node)}:
                 raise Unwritable(f"{need.name}, which needs {name} of the function around it")
-        values = {name: code for name, code in values.items() if code.text != name}
-        if values:
-            self.factories[need.name] = _factory(need.name, values, statement.text)
-            statement = replace(statement, text="")
-        self.chosen.setdefault(need.module, {})[statement.place] = statement
+        own = {name: code for name, code in values.items() if code.text != name}
+        if own:
+            statement = replace(statement, text=_factory(need.name, own, statement.text))
+        # What has values of its own needs these at once: it stands behind all that it uses.
+        self._add(need.module, statement, len(self.chosen) + 1 if own else 0)
 
     def _own_values(self, need: Need, bare: Any, top: Definition) -> dict[str, Code]:
         """Return what a definition has from where it stood: free variables, defaults, bases."""
@@ -513,10 +497,8 @@ class Slice:
                     names.add(node.id)
         if lost := sorted(names - {*cells}):
             raise Unwritable(f"{need.name}, which uses {lost[0]}, whose value is not at hand")
-        values = {name: _constant(name, cells[name]) for name in sorted(names)}
-        for inner in (inner for code in values.values() for inner in code.needs):
-            self._take(inner)
-        return values
+        constants = {name: _constant(name, cells[name]) for name in sorted(names)}
+        return {name: self._with_needs(code) for name, code in constants.items()}
 
 
 def _is_assigned(need: Need, text: Text | None) -> bool:
@@ -586,27 +568,17 @@ def _factory(name: str, values: Mapping[str, Code], text: str) -> str:
 
 def defined(chosen: Slice) -> Definitions:
     """Return what was chosen as the definitions of a script."""
-    statements = [
-        chosen.chosen[module][place]
-        for module in _in_order(chosen.chosen)
-        for place in sorted(chosen.chosen[module])
-    ]
-    texts = dict.fromkeys(statement.text for statement in statements if statement.text)
+    texts = dict.fromkeys(chosen.chosen[place].text for place in sorted(chosen.chosen))
     nested = (d for d in chosen.meanings.values() if isinstance(d, Definition) and d.enclosing)
+    modules = {place[3] for place in chosen.chosen}
     return Definitions(
         tuple(_sorted_imports(chosen.imports)),
-        (*texts, *chosen.factories.values()),
+        tuple(filter(None, texts)),
         frozenset(chosen.meanings),
         tuple(sorted(chosen.missing)),
         # Annotations in a function may use names of that function.
-        any(nested)
-        or any((text := chosen.texts(m)) is not None and text.future for m in chosen.chosen),
+        any(nested) or any(text.future for text in map(chosen.texts, modules) if text),
     )
-
-
-def _in_order(chosen: Mapping[str, object]) -> Sequence[str]:
-    """A notebook uses what modules define, and not the other way round."""
-    return sorted(chosen, key=lambda module: (module == MAIN, module != WORLD))
 
 
 def _sorted_imports(imports: Iterable[Import]) -> Iterator[str]:
