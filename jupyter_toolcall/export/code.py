@@ -25,6 +25,8 @@ from typing import Any
 from pydantic import BaseModel
 
 from ..core.interrupts import attempt, class_name
+from ..tools.tool_version import container_data, first_content, is_plain
+from ..tools.value_copies import is_frozen
 from ..tools.value_digests import content_digest
 
 WIDE = 96
@@ -313,6 +315,29 @@ def _scalar(value: Any) -> Code | None:
     if isinstance(value, (type, types.FunctionType, types.BuiltinFunctionType)):
         return reference(value)
     return None
+
+
+def constant(name: str, value: Any) -> Code:
+    """Return a value that no call changes as code. Raises Unwritable."""
+    if isinstance(value, types.ModuleType):
+        return of_module(value.__name__, value.__name__)
+    if isinstance(value, (type, types.FunctionType)) or hasattr(value, "__wrapped__"):
+        return reference(value)
+    if _is_constant(value):
+        return written(value)
+    kind = with_article(type(value).__name__)
+    raise Unwritable(f"a function that uses {name}, {kind} that no literal says")
+
+
+def _is_constant(value: Any) -> bool:
+    """Return whether a value is plain data that is what it was when a tool first used it."""
+    if type(value) in (list, dict, set):
+        parts = [*value.items()] if isinstance(value, dict) else value
+        is_same = first_content(value) == content_digest(container_data(value))
+        return is_same and all(map(_is_constant, parts))
+    if type(value) is tuple:
+        return all(map(_is_constant, value))
+    return is_plain(value) or is_frozen(value)
 
 
 def quoted(text: str) -> str:

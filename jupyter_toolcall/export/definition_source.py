@@ -215,9 +215,7 @@ def is_value(
     is_call = any(isinstance(part, (ast.Call, ast.Await)) for part in ast.walk(node))
     if is_call or (used and names is None) or isinstance(value, (list, dict, set)):
         return True
-    if names is None or used & found.local_names:
-        names = {}
-    there = {name: names[name] for name in used if name in names}
+    there = {name: names[name] for name in used if names and name in names}
     code = compile(ast.Expression(node), "<default>", "eval")
     now, raised = attempt(eval, code, {"__builtins__": {}}, there)
     return not raised and (now is value or bool(attempt(lambda: now == value)[0]))

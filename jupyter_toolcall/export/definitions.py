@@ -19,13 +19,11 @@ import textwrap
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from types import CodeType, FunctionType, ModuleType, SimpleNamespace
+from types import CodeType, FunctionType, SimpleNamespace
 from typing import Any
 
 from ..core.interrupts import attempt
-from ..tools.tool_version import container_data, first_content, is_plain, rebound_by
-from ..tools.value_copies import is_frozen
-from ..tools.value_digests import content_digest
+from ..tools.tool_version import rebound_by
 from .code import (
     INDENT,
     MAIN,
@@ -33,14 +31,11 @@ from .code import (
     Code,
     Need,
     Unwritable,
+    constant,
     definition_name,
     is_defined_by_you,
     is_yours,
-    of_module,
     origin,
-    reference,
-    with_article,
-    written,
 )
 from .definition_source import (
     Definition,
@@ -407,10 +402,10 @@ class Slice:
         else:
             if isinstance(statement.node, COMPOUND) and need.name in text.values:
                 # A loop or a block does other things too: its constant is taken out of it.
-                code = self._with_needs(_constant(need.name, text.values[need.name]))
+                code = self._with_needs(constant(need.name, text.values[need.name]))
                 line = f"{need.name} = {code.text}" if code.text != need.name else ""
-                constant = Statement(line, frozenset({need.name}))
-                statement = replace(constant, node=statement.node, source=statement.source)
+                bare = Statement(line, frozenset({need.name}))
+                statement = replace(bare, node=statement.node, source=statement.source)
             for name in statement.binds:
                 self._means(name, need.module)
             self._add(need.module, statement)
@@ -484,20 +479,25 @@ class Slice:
         free = {*top.code.co_freevars} - {"__class__", need.name}
         if changing := sorted(free & rebound_by(top.code)):
             raise Unwritable(f"{need.name}, which changes {changing[0]} from call to call")
-        cells = {base.__name__: base for base in getattr(bare, "__bases__", ())}
-        names = free | ({*cells} & top.local_names)
+        bases = {base.__name__: base for base in getattr(bare, "__bases__", ())}
+        annotated = (attempt(inspect.get_annotations, bare)[0] or {}).values()
+        cells = bases | {cls.__name__: cls for cls in annotated if isinstance(cls, type)}
+        names = free | ({*bases} & top.local_names)
         for function in functions_of(bare):
             cells |= inspect.getclosurevars(function).nonlocals
+            there = {n: v for n, v in function.__globals__.items() if n not in top.local_names}
             for node, value in defaults_in(top.node, function):
-                if not is_value(node, value, function.__globals__, top):
+                if is_value(node, value, there | cells, top):
+                    names |= {*_names(node)} & top.local_names
+                elif isinstance(node, ast.Name) and node.id not in function.__code__.co_names:
                     # A variable, such as that of a loop, had another value then.
-                    if not isinstance(node, ast.Name) or node.id in function.__code__.co_names:
-                        raise Unwritable(f"{need.name}, whose default was {value!r:.60} then")
                     cells[node.id] = value
                     names.add(node.id)
+                else:
+                    raise Unwritable(f"{need.name}, whose default was {value!r:.60} then")
         if lost := sorted(names - {*cells}):
             raise Unwritable(f"{need.name}, which uses {lost[0]}, whose value is not at hand")
-        constants = {name: _constant(name, cells[name]) for name in sorted(names)}
+        constants = {name: constant(name, cells[name]) for name in sorted(names)}
         return {name: self._with_needs(code) for name, code in constants.items()}
 
 
@@ -532,31 +532,8 @@ def _check_decorators(thing: Any, node: DefinitionNode, text: Text) -> None:
     while isinstance(thing, FunctionType) and hasattr(thing, "__wrapped__"):
         is_known = any(is_same_code(thing.__code__, code) for code in codes)
         if is_yours(thing.__globals__["__name__"]) and not is_known:
-            raise Unwritable(f"{node.name}, whose decorator is another one by now")
+            raise Unwritable(f"{node.name}, whose decorator cannot be found")
         thing = thing.__wrapped__
-
-
-def _constant(name: str, value: Any) -> Code:
-    """Return a value that no call changes as code. Raises Unwritable."""
-    if isinstance(value, ModuleType):
-        return of_module(value.__name__, value.__name__)
-    if isinstance(value, (type, FunctionType)) or hasattr(value, "__wrapped__"):
-        return reference(value)
-    if _is_constant(value):
-        return written(value)
-    kind = with_article(type(value).__name__)
-    raise Unwritable(f"a function that uses {name}, {kind} that no literal says")
-
-
-def _is_constant(value: Any) -> bool:
-    """Return whether a value is plain data that is what it was when a tool first used it."""
-    if type(value) in (list, dict, set):
-        parts = [*value.items()] if isinstance(value, dict) else value
-        is_same = first_content(value) == content_digest(container_data(value))
-        return is_same and all(map(_is_constant, parts))
-    if type(value) is tuple:
-        return all(map(_is_constant, value))
-    return is_plain(value) or is_frozen(value)
 
 
 def _factory(name: str, values: Mapping[str, Code], text: str) -> str:

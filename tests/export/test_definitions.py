@@ -140,6 +140,20 @@ def main():
     return add
 tools = [main()]
 """,
+    "records and choices of a function": """
+import enum
+from pydantic import BaseModel
+def main():
+    class Mode(enum.Enum):
+        A = 1
+    class Order(BaseModel):
+        n: int
+        mode: Mode = Mode.A
+    def add(a: int, order: Order = Order(n=3), mode: Mode = Mode.A) -> int:
+        return a + order.n + order.mode.value + mode.value
+    return add
+tools = [main()]
+""",
     "functions that call each other in a function": """
 def main():
     def is_even(a: int) -> bool:
@@ -266,7 +280,7 @@ tools = [add]
 def twice(function):
     return function
 """,
-        "it is add, whose decorator is another one by now",
+        "it is add, whose decorator cannot be found",
     ),
 }
 
