@@ -317,16 +317,16 @@ def _scalar(value: Any) -> Code | None:
     return None
 
 
-def constant(name: str, value: Any) -> Code:
+def constant(value: Any) -> Code:
     """Return a value that no call changes as code. Raises Unwritable."""
     if isinstance(value, types.ModuleType):
         return of_module(value.__name__, value.__name__)
-    if isinstance(value, (type, types.FunctionType)) or hasattr(value, "__wrapped__"):
+    functions = (type, types.FunctionType, types.BuiltinFunctionType)
+    if isinstance(value, functions) or hasattr(value, "__wrapped__"):
         return reference(value)
     if _is_constant(value):
         return written(value)
-    kind = with_article(type(value).__name__)
-    raise Unwritable(f"a function that uses {name}, {kind} that no literal says")
+    raise Unwritable(f"{with_article(type(value).__name__)} that no literal says")
 
 
 def _is_constant(value: Any) -> bool:

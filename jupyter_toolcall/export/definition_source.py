@@ -209,9 +209,9 @@ def is_value(
     """
     used = {part.id for part in ast.walk(node) if isinstance(part, ast.Name)}
     if isinstance(node, ast.Lambda):
-        own = [function.__code__ for function in functions_of(value)]
-        compiled = compile(found.source, "<source>", "exec", dont_inherit=True)
-        return all(any(is_same_code(own, code) for code in codes_in(compiled)) for own in own)
+        own = getattr(value, "__code__", None)
+        compiled = codes_in(compile(found.source, "<source>", "exec", dont_inherit=True))
+        return own is not None and any(is_same_code(own, code) for code in compiled)
     is_call = any(isinstance(part, (ast.Call, ast.Await)) for part in ast.walk(node))
     if is_call or (used and names is None) or isinstance(value, (list, dict, set)):
         return True

@@ -11,6 +11,7 @@ import contextlib
 import copy
 import functools
 import inspect
+import itertools
 import operator
 import re
 import symtable
@@ -402,7 +403,7 @@ class Slice:
         else:
             if isinstance(statement.node, COMPOUND) and need.name in text.values:
                 # A loop or a block does other things too: its constant is taken out of it.
-                code = self._with_needs(constant(need.name, text.values[need.name]))
+                code = self._constant(need.name, text.values[need.name])
                 line = f"{need.name} = {code.text}" if code.text != need.name else ""
                 bare = Statement(line, frozenset({need.name}))
                 statement = replace(bare, node=statement.node, source=statement.source)
@@ -428,9 +429,14 @@ class Slice:
         place = (number, module == MAIN, module != WORLD, module, *statement.place)
         self.chosen[place] = statement
 
-    def _with_needs(self, code: Code) -> Code:
-        for need in code.needs:
-            self._take(need)
+    def _constant(self, user: str, value: Any) -> Code:
+        """Return a value as code when all that it needs is chosen. Raises Unwritable."""
+        try:
+            code = constant(value)
+            for need in code.needs:
+                self._take(need)
+        except Unwritable as error:
+            raise Unwritable(f"{user}, {error}") from None
         return code
 
     def _import(self, imported: Import) -> None:
@@ -460,7 +466,6 @@ class Slice:
         if not is_source and now is need.thing:
             self._import(Import(need.module, need.name, need.name))
             return
-        self._means(need.name, top)
         values = self._own_values(need, bare, top)
         statement = _statement(need.thing, bare, top, text)
         for name in sorted({*statement.uses} - {*values, *top.code.co_freevars, need.name}):
@@ -469,10 +474,16 @@ class Slice:
             elif name not in {*_annotated(top.node)}:
                 raise Unwritable(f"{need.name}, which needs {name} of the function around it")
         own = {name: code for name, code in values.items() if code.text != name}
+        self._means(need.name, (top, *own.values()))
         if own:
             statement = replace(statement, text=_factory(need.name, own, statement.text))
         # What has values of its own needs these at once: it stands behind all that it uses.
         self._add(need.module, statement, len(self.chosen) + 1 if own else 0)
+        after = (later for later in text.statements if later.place > statement.place)
+        if not top.enclosing:
+            for later in itertools.takewhile(lambda later: need.name not in later.binds, after):
+                if need.name in later.changes:
+                    self._choose(need, text, later)
 
     def _own_values(self, need: Need, bare: Any, top: Definition) -> dict[str, Code]:
         """Return what a definition has from where it stood: free variables, defaults, bases."""
@@ -484,7 +495,7 @@ class Slice:
         cells = bases | {cls.__name__: cls for cls in annotated if isinstance(cls, type)}
         names = free | ({*bases} & top.local_names)
         for function in functions_of(bare):
-            cells |= inspect.getclosurevars(function).nonlocals
+            cells |= getattr(attempt(inspect.getclosurevars, function)[0], "nonlocals", {})
             there = {n: v for n, v in function.__globals__.items() if n not in top.local_names}
             for node, value in defaults_in(top.node, function):
                 if is_value(node, value, there | cells, top):
@@ -497,8 +508,8 @@ class Slice:
                     raise Unwritable(f"{need.name}, whose default was {value!r:.60} then")
         if lost := sorted(names - {*cells}):
             raise Unwritable(f"{need.name}, which uses {lost[0]}, whose value is not at hand")
-        constants = {name: constant(name, cells[name]) for name in sorted(names)}
-        return {name: self._with_needs(code) for name, code in constants.items()}
+        user = f"{need.name}, which uses"
+        return {name: self._constant(f"{user} {name}", cells[name]) for name in sorted(names)}
 
 
 def _is_assigned(need: Need, text: Text | None) -> bool:
@@ -511,9 +522,9 @@ def _is_assigned(need: Need, text: Text | None) -> bool:
 
 def _statement(thing: Any, bare: Any, top: Definition, text: Text) -> Statement:
     node = copy.copy(top.node)
-    if not isinstance(bare, type) and thing is bare and text.values.get(node.name) is not thing:
+    if isinstance(bare, FunctionType) and thing is bare and not isinstance(node, ast.ClassDef):
         # A bare function is its code, whatever its decorators made of it.
-        node.decorator_list = []
+        node.decorator_list = [mark for mark in node.decorator_list if _is_mark(mark, text.marks)]
     _check_decorators(thing, node, text)
     statement = next(_statements(node, top.source.splitlines(), text.package))
     same = (n for n, other in enumerate(text.sources) if other.rstrip() == top.source.rstrip())
@@ -546,7 +557,7 @@ def _factory(name: str, values: Mapping[str, Code], text: str) -> str:
 def defined(chosen: Slice) -> Definitions:
     """Return what was chosen as the definitions of a script."""
     texts = dict.fromkeys(chosen.chosen[place].text for place in sorted(chosen.chosen))
-    nested = (d for d in chosen.meanings.values() if isinstance(d, Definition) and d.enclosing)
+    tops = (meaning[0] for meaning in chosen.meanings.values() if isinstance(meaning, tuple))
     modules = {place[3] for place in chosen.chosen}
     return Definitions(
         tuple(_sorted_imports(chosen.imports)),
@@ -554,7 +565,8 @@ def defined(chosen: Slice) -> Definitions:
         frozenset(chosen.meanings),
         tuple(sorted(chosen.missing)),
         # Annotations in a function may use names of that function.
-        any(nested) or any(text.future for text in map(chosen.texts, modules) if text),
+        any(top.enclosing for top in tops)
+        or any(text.future for text in map(chosen.texts, modules) if text),
     )
 
 

@@ -98,6 +98,23 @@ def plus(a: int) -> int:
     return a + 1
 tools = [plus]
 """,
+    "a function with an attribute": """
+@tool(read_only=True)
+def add(a: int) -> int:
+    return a + add.by
+add.by = 3
+tools = [add]
+""",
+    "a function whose decorator gives it back": """
+rules = []
+def listed(function):
+    rules.append(function)
+    return function
+@listed
+def add(a: int) -> int:
+    return a + 1
+tools = [add]
+""",
     "a cached function": """
 import functools
 @functools.cache
@@ -224,7 +241,7 @@ def make(lock):
     return add
 tools = [make(threading.Lock())]
 """,
-        "it is a function that uses lock, a lock that no literal says",
+        "it is add, which uses lock, a lock that no literal says",
     ),
     "a closure that changes its list": (
         """
@@ -235,7 +252,17 @@ def make(log):
     return add
 tools = [make([])]
 """,
-        "it is a function that uses log, a list that no literal says",
+        "it is add, which uses log, a list that no literal says",
+    ),
+    "a closure over a lambda": (
+        """
+def make(key):
+    def add(a: int) -> int:
+        return key(a)
+    return add
+tools = [make(lambda a: a + 1)]
+""",
+        "it is add, which uses key, a lambda, which has no name that a script can call",
     ),
     "a closure that counts": (
         """
@@ -312,10 +339,31 @@ def test_a_function_whose_file_was_edited_since_is_never_another_one(
 
 
 @pytest.mark.parametrize("head", [HEAD, ""], ids=["written out", "imported"])
-def test_functions_of_two_modules_with_one_name_are_not_mixed_up(head: str, module: Any) -> None:
-    one = module("def add(a: int) -> int:\n    return a + 1\n", head)
-    two = module("def add(a: int) -> int:\n    return a - 1\nadd.__name__ = 'take'\n", head)
-    text = text_of(played([one.add, two.add], [("add", {"a": 4}), ("take", {"a": 4})]))
+@pytest.mark.parametrize(
+    "source",
+    [
+        "def add(a: int) -> int:\n    return a + {0}\n",
+        "def make(k):\n    def add(a: int) -> int:\n        return a + k\n    return add\n"
+        "add = make({0})\n",
+    ],
+    ids=["functions", "closures"],
+)
+def test_functions_of_two_modules_with_one_name_are_not_mixed_up(
+    source: str, head: str, module: Any
+) -> None:
+    one, two = (module(source.format(number), head).add for number in (1, 100))
+    two.__name__ = "take"
+    text = text_of(played([one, two], [("add", {"a": 4}), ("take", {"a": 4})]))
+    assert "it is add, a name that means something else in this script" in said(text)
+
+
+def test_two_closures_of_one_definition_are_not_mixed_up(module: Any) -> None:
+    source = "def make(k):\n    def add(a: int) -> int:\n        return a + k\n    return add\n"
+    make = module(source).make
+    one, two = make(1), make(100)
+    two.__name__ = "take"
+    text = text_of(played([one, two], [("add", {"a": 4}), ("take", {"a": 4})]))
+    assert "k = 1\n" in text
     assert "it is add, a name that means something else in this script" in said(text)
 
 
