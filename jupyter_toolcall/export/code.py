@@ -12,6 +12,7 @@ import importlib.util
 import inspect
 import keyword
 import math
+import operator
 import pathlib
 import sys
 import sysconfig
@@ -191,22 +192,17 @@ def _called(thing: Any) -> str:
 
 def _homes(thing: Any) -> Iterator[tuple[str, str]]:
     """Yield the modules that have a thing, the one nearest to the top of its package first."""
-    module, name = getattr(thing, "__module__", None), getattr(thing, "__qualname__", None)
-    if isinstance(module, str) and isinstance(name, str) and "<" not in name:
-        parts = module.split(".")
-        packages = [".".join(parts[: n + 1]) for n in range(len(parts))]
-        tops = packages if "." not in name and module != MAIN else [module]
-        yield from ((top, name) for top in tops if _is_there(thing, top, name))
-
-
-def _is_there(thing: Any, module: str, name: str) -> bool:
-    """A class that was defined again, as by a cell that ran twice, is found under its name."""
-    named: Any = sys.modules.get(module)
-    for part in name.split("."):
-        named = getattr(named, part, None)
-    same = getattr(thing, "__module__", None), getattr(thing, "__qualname__", None)
-    now = getattr(named, "__module__", None), getattr(named, "__qualname__", None)
-    return named is thing or (named is not None and now == same and now != (None, None))
+    home = module, name = getattr(thing, "__module__", None), getattr(thing, "__qualname__", None)
+    if not isinstance(module, str) or not isinstance(name, str) or "<" in name:
+        return
+    parts = module.split(".")
+    packages = [".".join(parts[: n + 1]) for n in range(len(parts))]
+    for top in packages if "." not in name and module != MAIN else [module]:
+        named = attempt(operator.attrgetter(name), sys.modules.get(top))[0]
+        # A class that was defined again, as by a cell that ran twice, is found under its name.
+        now = getattr(named, "__module__", None), getattr(named, "__qualname__", None)
+        if named is thing or now == home:
+            yield top, name
 
 
 def _variables(thing: Any) -> Iterator[tuple[str, str]]:

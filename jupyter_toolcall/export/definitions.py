@@ -234,13 +234,22 @@ def _source(node: ast.stmt, lines: Sequence[str]) -> str:
     own = textwrap.dedent("\n".join(lines[first - 1 : last]))
     tree = _parsed(own)
     # It shares a line with another statement, or has a text that less indentation changes.
-    if tree is None or [*map(ast.dump, tree.body)] != [ast.dump(node)]:
+    if tree is None or [*map(_shape, tree.body)] != [_shape(node)]:
         return ast.unparse(node)
     comments = list[str]()
     while first > 1 and lines[first - 2].startswith("#"):
         first -= 1
         comments.insert(0, lines[first - 1])
     return "\n".join([*comments, own])
+
+
+def _shape(node: ast.stmt) -> str:
+    """Return what a statement is, whatever the indentation of its docstrings."""
+    shape = ast.dump(node)
+    for part in ast.walk(node):
+        if isinstance(part, DefinitionNode) and (text := ast.get_docstring(part, clean=False)):
+            shape = shape.replace(repr(text), repr(inspect.cleandoc(text)))
+    return shape
 
 
 def _used(table: symtable.SymbolTable, deep: bool = True, top: bool = True) -> Iterator[str]:

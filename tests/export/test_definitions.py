@@ -152,6 +152,7 @@ def main():
            on two lines.'''
         return Scale().up(a) + m.floor(1.5)
     def add(a: int) -> int:
+        # Zero is counted as one.
         return helper(a) if a else add(a + 1)
     s = Session(Toolbox(add), Scripted([("add", {"a": 1}), "ok"]), approve="all")
     return add
@@ -227,6 +228,7 @@ def test_a_script_has_the_function_that_ran(source: str, module: Any) -> None:
     text = text_of(played(tools, [(name, {"a": 4}) for name in names]))
     assert "does not run here" not in text
     assert "Session(" not in text
+    assert text.count("# Zero is") == source.count("# Zero is")
     assert "for " not in text.partition("The session ---")[0].replace("and free of", "")
 
 
