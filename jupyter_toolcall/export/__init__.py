@@ -5,8 +5,8 @@ exported without running anything of it. The package writes no notebook output (
 draws no panel (`view`).
 """
 
-from .exported_session import ExportedSession, exported_session
 from .formats import FORMATS, Format, export, format_named, text
+from .live_session import ExportedSession, exported_session
 from .provenance import Explanation, explain
 
 __all__ = [

@@ -12,6 +12,7 @@ import importlib.util
 import inspect
 import keyword
 import math
+import operator
 import pathlib
 import sys
 import sysconfig
@@ -25,6 +26,8 @@ from typing import Any
 from pydantic import BaseModel
 
 from ..core.interrupts import attempt, class_name
+from ..tools.tool_version import container_data, first_content, is_plain
+from ..tools.value_copies import is_frozen
 from ..tools.value_digests import content_digest
 
 WIDE = 96
@@ -42,6 +45,8 @@ class Need:
 
     module: str
     name: str = ""
+    thing: Any = None
+    """The very function or class, where it is at hand: its name may mean another one by now."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,17 +109,52 @@ def is_name(text: str) -> bool:
 
 
 MAIN = "__main__"
+OURS = __name__.partition(".")[0]
 
 
 def reference(thing: Any) -> Code:
-    """Return how code names a class or a function. Raises Unwritable where nothing has it."""
-    home = next(_homes(thing), None)
+    """Return how code names a class or a function: as its definition does.
+
+    What has no definition has the name of the variable that holds it. Raises Unwritable where
+    there is none.
+    """
+    if isinstance(thing, functools.partial):
+        named = {name: written(value) for name, value in thing.keywords.items()}
+        parts = [reference(thing.func), *map(written, thing.args)]
+        return call(of_module("functools", "functools.partial"), parts, named)
+    if inspect.ismethod(thing) and isinstance(thing.__self__, type):
+        return reference(thing.__self__).then(f".{thing.__name__}")
+    bare = inspect.unwrap(thing)
+    if is_defined_by_you(bare):
+        name = definition_name(bare)
+        if "<lambda>" in name:
+            raise Unwritable("a lambda, which has no name that a script can call")
+        return Code(name, frozenset({Need(bare.__module__, name.partition(".")[0], thing)}))
+    home = next(iter((*_homes(thing), *_variables(bare))), None)
     if home is None:
         raise Unwritable(f"{_called(thing)}, which no module has under a name")
     module, name = home
     if module == "builtins":
         return Code(name)
     return Code(name, frozenset({Need(module, name.partition(".")[0])}))
+
+
+def is_defined_by_you(bare: Any) -> bool:
+    """Return whether a thing is a function or a class of the person's own code."""
+    module = getattr(bare, "__module__", None)
+    return (
+        isinstance(bare, (type, types.FunctionType))
+        and isinstance(module, str)
+        and module.partition(".")[0] != OURS
+        and is_yours(module)
+    )
+
+
+def definition_name(bare: Any) -> str:
+    """Return the name in the definition of a function, of a class, or of a function's code."""
+    code = getattr(bare, "__code__", bare)
+    name = bare.__qualname__ if isinstance(bare, type) else code.co_qualname
+    return str(name).rpartition("<locals>.")[2]
 
 
 def is_importable(thing: Any) -> bool:
@@ -152,31 +192,22 @@ def _called(thing: Any) -> str:
 
 def _homes(thing: Any) -> Iterator[tuple[str, str]]:
     """Yield the modules that have a thing, the one nearest to the top of its package first."""
-    module, name = getattr(thing, "__module__", None), getattr(thing, "__qualname__", None)
-    if isinstance(module, str) and isinstance(name, str) and "<" not in name:
-        parts = module.split(".")
-        packages = [".".join(parts[: n + 1]) for n in range(len(parts))]
-        tops = packages if "." not in name and module != MAIN else [module]
-        yield from ((top, name) for top in tops if _is_there(thing, top, name))
-    yield from _by_value(thing)
+    home = module, name = getattr(thing, "__module__", None), getattr(thing, "__qualname__", None)
+    if not isinstance(module, str) or not isinstance(name, str) or "<" in name:
+        return
+    parts = module.split(".")
+    packages = [".".join(parts[: n + 1]) for n in range(len(parts))]
+    for top in packages if "." not in name and module != MAIN else [module]:
+        named = attempt(operator.attrgetter(name), sys.modules.get(top))[0]
+        # A class that was defined again, as by a cell that ran twice, is found under its name.
+        now = getattr(named, "__module__", None), getattr(named, "__qualname__", None)
+        if named is thing or now == home:
+            yield top, name
 
 
-def _is_there(thing: Any, module: str, name: str) -> bool:
-    """A class that was defined again, as by a cell that ran twice, is found under its name."""
-    named: Any = sys.modules.get(module)
-    for part in name.split("."):
-        named = getattr(named, part, None)
-    same = getattr(thing, "__module__", None), getattr(thing, "__qualname__", None)
-    now = getattr(named, "__module__", None), getattr(named, "__qualname__", None)
-    return named is thing or (named is not None and now == same and now != (None, None))
-
-
-def _by_value(thing: Any) -> Iterator[tuple[str, str]]:
-    """What a function made, or a partial, has the name of the variable that holds it."""
-    bare = thing
-    while isinstance(bare, functools.partial):
-        bare = bare.func
-    for module in dict.fromkeys((getattr(bare, "__module__", None), MAIN)):
+def _variables(thing: Any) -> Iterator[tuple[str, str]]:
+    """Yield the variables of modules that hold a thing, such as an instance."""
+    for module in dict.fromkeys((getattr(thing, "__module__", None), MAIN)):
         held = vars(sys.modules[module]) if module in sys.modules else {}
         yield from (
             (str(module), name)
@@ -280,6 +311,29 @@ def _scalar(value: Any) -> Code | None:
     if isinstance(value, (type, types.FunctionType, types.BuiltinFunctionType)):
         return reference(value)
     return None
+
+
+def constant(value: Any) -> Code:
+    """Return a value that no call changes as code. Raises Unwritable."""
+    if isinstance(value, types.ModuleType):
+        return of_module(value.__name__, value.__name__)
+    functions = (type, types.FunctionType, types.BuiltinFunctionType)
+    if isinstance(value, functions) or hasattr(value, "__wrapped__"):
+        return reference(value)
+    if _is_constant(value):
+        return written(value)
+    raise Unwritable(f"{with_article(type(value).__name__)} that no literal says")
+
+
+def _is_constant(value: Any) -> bool:
+    """Return whether a value is plain data that is what it was when a tool first used it."""
+    if type(value) in (list, dict, set):
+        parts = [*value.items()] if isinstance(value, dict) else value
+        is_same = first_content(value) == content_digest(container_data(value))
+        return is_same and all(map(_is_constant, parts))
+    if type(value) is tuple:
+        return all(map(_is_constant, value))
+    return is_plain(value) or is_frozen(value)
 
 
 def quoted(text: str) -> str:

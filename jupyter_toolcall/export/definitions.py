@@ -8,17 +8,47 @@ from __future__ import annotations
 import ast
 import builtins
 import contextlib
+import copy
 import functools
+import inspect
+import itertools
+import operator
 import re
 import symtable
 import sys
+import textwrap
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
+from types import CodeType, FunctionType, SimpleNamespace
+from typing import Any
 
-from .code import MAIN, Need, is_yours, origin
+from ..core.interrupts import attempt
+from ..tools.tool_version import rebound_by
+from .code import (
+    INDENT,
+    MAIN,
+    OURS,
+    Code,
+    Need,
+    Unwritable,
+    constant,
+    definition_name,
+    is_defined_by_you,
+    is_yours,
+    origin,
+)
+from .definition_source import (
+    Definition,
+    DefinitionNode,
+    codes_in,
+    defaults_in,
+    find_definition,
+    functions_of,
+    is_same_code,
+    is_value,
+)
 
-OURS = __name__.partition(".")[0]
 _MAGICS = (re.compile(r"^(\s*)([%!])"), re.compile(r"^(\s*)(\?|\S.*\?\s*$)"))
 _BODY = ("%%time", "%%timeit", "%%capture")
 """Cell magics below which stands Python."""
@@ -44,7 +74,7 @@ class Import:
 
 @dataclass(frozen=True, slots=True)
 class Statement:
-    """A statement at the top of a module."""
+    """A statement at the top of a module, or a definition that stands deeper in it."""
 
     text: str
     binds: frozenset[str] = frozenset()
@@ -57,6 +87,14 @@ class Statement:
     """Names whose values it changes, such as by `name.x = 1`."""
     imports: Import | None = None
     node: ast.stmt | None = field(default=None, compare=False, repr=False)
+    source: int = 0
+    """Which of its module's sources it stands in, such as a notebook's cells."""
+
+    @property
+    def place(self) -> tuple[int, int, int]:
+        """Where it stands in its module."""
+        node = self.node
+        return (self.source, node.lineno, node.col_offset) if node else (self.source, 0, 0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,6 +104,12 @@ class Text:
     statements: tuple[Statement, ...]
     future: bool = False
     """Annotations are not evaluated in it."""
+    sources: tuple[str, ...] = ()
+    package: str = ""
+    marks: frozenset[str] = frozenset()
+    """Its names of our `@tool`, and of our package."""
+    values: Mapping[str, Any] = field(default_factory=dict, compare=False, repr=False)
+    """What its names are in this process; nothing where it is only read."""
 
     def binding(self, name: str) -> tuple[int, ...]:
         """Return the places of the statements that make a name what it is; () for none."""
@@ -81,10 +125,13 @@ class Text:
         bound = any(name in self.statements[position].binds for position in positions)
         return tuple(reversed(positions)) if bound else ()
 
-    def node(self, name: str) -> ast.stmt | None:
-        """Return the statement that binds a name last; None where none does."""
-        binding_statements = [each for each in self.statements if name in each.binds]
-        return binding_statements[-1].node if binding_statements else None
+    def defined(self, module: str, name: str) -> Any:
+        """Return the function or class that a module defined under a name; None for none."""
+        value = self.values.get(name)
+        bare = inspect.unwrap(value) if callable(value) else None
+        is_own = is_defined_by_you(bare) or module == WORLD == getattr(bare, "__module__", "")
+        own = is_own and bare.__module__ == module and definition_name(bare) == name
+        return value if own else None
 
     @property
     def stars(self) -> tuple[Import, ...]:
@@ -106,17 +153,28 @@ def text_of(sources: Iterable[str], package: str = "") -> Text:
 
     What is no Python is left out: a cell's magics, and a cell that does not parse.
     """
-    statements, future = list[Statement](), False
-    for source in sources:
+    statements, future, texts = list[Statement](), False, tuple(sources)
+    for number, source in enumerate(texts):
         tree = _parsed(source)
         lines = source.splitlines()
-        for node in tree.body if tree else ():
+        for node in _at_top(tree.body if tree else ()):
             if isinstance(node, ast.ImportFrom) and node.module == "__future__":
                 future = future or any(name.name == "annotations" for name in node.names)
                 continue
-            statements += _statements(node, lines, package)
+            found = _statements(node, lines, package)
+            statements += (replace(statement, source=number) for statement in found)
     marks = _marks(statements)
-    return Text(tuple(_without_marks(each, marks) for each in statements), future)
+    unmarked = tuple(_without_marks(statement, marks) for statement in statements)
+    return Text(unmarked, future, texts, package, marks)
+
+
+def _at_top(nodes: Iterable[ast.stmt]) -> Iterator[ast.stmt]:
+    """Yield statements, for `if __name__ == "__main__":` those in it."""
+    for node in nodes:
+        if isinstance(node, ast.If) and ast.unparse(node.test) == "__name__ == '__main__'":
+            yield from _at_top(node.body)
+        else:
+            yield node
 
 
 def cell_source(text: str) -> str:
@@ -171,16 +229,27 @@ def _imports(node: ast.Import | ast.ImportFrom, package: str) -> Iterator[Import
 
 def _source(node: ast.stmt, lines: Sequence[str]) -> str:
     """Return a statement's own lines, with the comments right above it."""
-    above = [each.lineno for each in getattr(node, "decorator_list", ())]
+    above = [mark.lineno for mark in getattr(node, "decorator_list", ())]
     first, last = min([node.lineno, *above]), node.end_lineno or node.lineno
-    own = "\n".join(lines[first - 1 : last])
+    own = textwrap.dedent("\n".join(lines[first - 1 : last]))
     tree = _parsed(own)
-    if tree is None or len(tree.body) != 1:
-        # It shares a line with another statement.
+    # It shares a line with another statement, or has a text that less indentation changes.
+    if tree is None or [*map(_shape, tree.body)] != [_shape(node)]:
         return ast.unparse(node)
+    comments = list[str]()
     while first > 1 and lines[first - 2].startswith("#"):
         first -= 1
-    return "\n".join(lines[first - 1 : last])
+        comments.insert(0, lines[first - 1])
+    return "\n".join([*comments, own])
+
+
+def _shape(node: ast.stmt) -> str:
+    """Return what a statement is, whatever the indentation of its docstrings."""
+    shape = ast.dump(node)
+    for part in ast.walk(node):
+        if isinstance(part, DefinitionNode) and (text := ast.get_docstring(part, clean=False)):
+            shape = shape.replace(repr(text), repr(inspect.cleandoc(text)))
+    return shape
 
 
 def _used(table: symtable.SymbolTable, deep: bool = True, top: bool = True) -> Iterator[str]:
@@ -248,7 +317,7 @@ def _marks(statements: Iterable[Statement]) -> frozenset[str]:
 def _without_marks(statement: Statement, marks: frozenset[str]) -> Statement:
     """Return a definition without `@tool`, which says something to us alone."""
     node = statement.node
-    if not marks & statement.uses or not isinstance(node, _DEFINITIONS):
+    if not marks & statement.uses or not isinstance(node, DefinitionNode):
         return statement
     tree = ast.parse(statement.text)
     gone: set[int] = set()
@@ -260,10 +329,8 @@ def _without_marks(statement: Statement, marks: frozenset[str]) -> Statement:
         return statement
     lines = enumerate(statement.text.splitlines(), 1)
     text = "\n".join(line for number, line in lines if number not in gone)
-    return next(_statements(ast.parse(text).body[0], text.splitlines(), ""))
-
-
-_DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
+    bare = next(_statements(ast.parse(text).body[0], text.splitlines(), ""))
+    return replace(bare, node=node, source=statement.source)
 
 
 def _is_mark(decorator: ast.expr, marks: frozenset[str]) -> bool:
@@ -291,102 +358,225 @@ class Definitions:
     """All names that are defined here."""
     missing: tuple[str, ...] = ()
     """Names that nothing defines."""
-    twice: tuple[str, ...] = ()
-    """Names that two modules define in two ways; the first one is kept."""
     future: bool = False
 
 
-@dataclass
-class _Slice:
-    """What was chosen so far."""
+COMPOUND = (ast.For, ast.AsyncFor, ast.While, ast.With, ast.AsyncWith, ast.If, ast.Try)
+"""Statements that hold others: a definition or a constant is taken out of them."""
+Place = tuple[int, bool, bool, str, int, int, int]
+"""Where a statement stands in a script: behind which others, its module, its place there."""
+
+
+@dataclass(frozen=True)
+class Slice:
+    """What of the modules is written: what code needs, and what that uses itself."""
 
     texts: Texts
     imports: dict[Import, None] = field(default_factory=dict)
-    chosen: dict[str, dict[int, Statement]] = field(default_factory=dict)
-    missing: dict[str, None] = field(default_factory=dict)
+    chosen: dict[Place, Statement] = field(default_factory=dict)
+    missing: set[str] = field(default_factory=set)
     done: set[Need] = field(default_factory=set)
+    meanings: dict[str, object] = field(default_factory=dict)
+    """For each name what it means, since a script has one meaning for it."""
 
-    def take(self, need: Need) -> None:
+    def adding(self, needs: Iterable[Need]) -> Slice:
+        """Return this with more that is needed. Raises Unwritable where it cannot be written."""
+        copied = Slice(*map(copy.copy, vars(self).values()))
+        for need in sorted(needs, key=lambda need: (need.module, need.name)):
+            copied._take(need)
+        return copied
+
+    def _take(self, need: Need) -> None:
         """Choose what defines a name, and all that it uses."""
         if need in self.done:
             return
         self.done.add(need)
-        text = self.texts(need.module) if is_by_source(need.module, self.texts) else None
-        if text is None:
-            known = need.name or need.module.partition(".")[0]
-            self.imports[Import(need.module, need.name, known)] = None
-            return
-        positions = text.binding(need.name)
-        for position in positions:
-            self._choose(need.module, position, text.statements[position])
-        if not positions:
-            self._elsewhere(need, text)
-
-    def _choose(self, module: str, position: int, statement: Statement) -> None:
-        imported = statement.imports
-        if imported is None:
-            self.chosen.setdefault(module, {})[position] = statement
-            for name in sorted(statement.uses):
-                self.take(Need(module, name))
-            text = self.texts(module)
-            for name in sorted(statement.mentions):
-                if text is not None and text.binding(name):
-                    self.take(Need(module, name))
-        elif (
-            imported.name
-            and is_by_source(imported.module, self.texts)
-            and imported.name == imported.known
-        ):
-            self.take(Need(imported.module, imported.name))
+        is_source = is_by_source(need.module, self.texts)
+        text = self.texts(need.module) if is_source or need.thing is not None else None
+        if need.thing is None and is_source and text is not None:
+            need = replace(need, thing=text.defined(need.module, need.name))
+        if need.thing is not None and not _is_assigned(need, text):
+            self._define(need, text or Text(()), is_source)
+        elif is_source and text is not None:
+            for position in text.binding(need.name) or [None]:
+                self._choose(need, text, None if position is None else text.statements[position])
         else:
-            self.imports[imported] = None
+            known = need.name or need.module.partition(".")[0]
+            self._import(Import(need.module, need.name, known))
+
+    def _choose(self, need: Need, text: Text, statement: Statement | None) -> None:
+        if statement is None:
+            self._elsewhere(need, text)
+        elif statement.imports:
+            self._choose_import(statement.imports, text.values.get(statement.imports.known))
+        else:
+            if isinstance(statement.node, COMPOUND) and need.name in text.values:
+                # A loop or a block does other things too: its constant is taken out of it.
+                code = self._constant(need.name, text.values[need.name])
+                line = f"{need.name} = {code.text}" if code.text != need.name else ""
+                bare = Statement(line, frozenset({need.name}))
+                statement = replace(bare, node=statement.node, source=statement.source)
+            for name in statement.binds:
+                self._means(name, need.module)
+            self._add(need.module, statement)
+            mentioned = (name for name in statement.mentions if text.binding(name))
+            for name in sorted({*statement.uses, *mentioned}):
+                self._take(Need(need.module, name))
+
+    def _choose_import(self, imported: Import, value: Any) -> None:
+        is_source = imported.name != "" and is_by_source(imported.module, self.texts)
+        if is_source and imported.name == imported.known:
+            self._take(Need(imported.module, imported.name))
+            return
+        if callable(value) and is_defined_by_you(bare := inspect.unwrap(value)):
+            # What a script imports has to be what ran.
+            find_definition(bare, getattr(self.texts(bare.__module__), "sources", ()))
+        self._import(imported)
+
+    def _add(self, module: str, statement: Statement, number: int = 0) -> None:
+        # A notebook uses what modules define, and not the other way round.
+        place = (number, module == MAIN, module != WORLD, module, *statement.place)
+        self.chosen[place] = statement
+
+    def _constant(self, user: str, value: Any) -> Code:
+        """Return a value as code when all that it needs is chosen. Raises Unwritable."""
+        try:
+            code = constant(value)
+            for need in code.needs:
+                self._take(need)
+        except Unwritable as error:
+            raise Unwritable(f"{user}, {error}") from None
+        return code
+
+    def _import(self, imported: Import) -> None:
+        self._means(imported.known, imported)
+        self.imports[imported] = None
+
+    def _means(self, name: str, meaning: object) -> None:
+        if self.meanings.setdefault(name, meaning) != meaning:
+            raise Unwritable(f"{name}, a name that means something else in this script")
 
     def _elsewhere(self, need: Need, text: Text) -> None:
-        if need.name in KNOWN:
-            return
         if need.name == "display":
-            self.imports[DISPLAY] = None
+            self._import(DISPLAY)
         elif text.stars:
-            self.imports |= dict.fromkeys(text.stars)
-        else:
-            self.missing[need.name] = None
+            self.imports.update(dict.fromkeys(text.stars))
+        elif need.name not in KNOWN:
+            self.missing.add(need.name)
+
+    # -- functions and classes of this process, by their code --
+
+    def _define(self, need: Need, text: Text, is_source: bool) -> None:
+        """Choose the very definition of a function or a class. Raises Unwritable."""
+        bare = inspect.unwrap(need.thing)
+        top = find_definition(bare, text.sources).outermost
+        path = operator.attrgetter(definition_name(bare))
+        now = attempt(path, sys.modules.get(need.module))[0]
+        if not is_source and now is need.thing:
+            self._import(Import(need.module, need.name, need.name))
+            return
+        values = self._own_values(need, bare, top)
+        statement = _statement(need.thing, bare, top, text)
+        for name in sorted({*statement.uses} - {*values, *top.code.co_freevars, need.name}):
+            if name not in top.local_names:
+                self._take(Need(need.module, name))
+            elif name not in {*_annotated(top.node)}:
+                raise Unwritable(f"{need.name}, which needs {name} of the function around it")
+        own = {name: code for name, code in values.items() if code.text != name}
+        self._means(need.name, (top, *own.values()))
+        if own:
+            statement = replace(statement, text=_factory(need.name, own, statement.text))
+        # What has values of its own needs these at once: it stands behind all that it uses.
+        self._add(need.module, statement, len(self.chosen) + 1 if own else 0)
+        after = (later for later in text.statements if later.place > statement.place)
+        if not top.enclosing:
+            for later in itertools.takewhile(lambda later: need.name not in later.binds, after):
+                if need.name in later.changes:
+                    self._choose(need, text, later)
+
+    def _own_values(self, need: Need, bare: Any, top: Definition) -> dict[str, Code]:
+        """Return what a definition has from where it stood: free variables, defaults, bases."""
+        free = {*top.code.co_freevars} - {"__class__", need.name}
+        if changing := sorted(free & rebound_by(top.code)):
+            raise Unwritable(f"{need.name}, which changes {changing[0]} from call to call")
+        bases = {base.__name__: base for base in getattr(bare, "__bases__", ())}
+        annotated = (attempt(inspect.get_annotations, bare)[0] or {}).values()
+        cells = bases | {cls.__name__: cls for cls in annotated if isinstance(cls, type)}
+        names = free | ({*bases} & top.local_names)
+        for function in functions_of(bare):
+            cells |= getattr(attempt(inspect.getclosurevars, function)[0], "nonlocals", {})
+            there = {n: v for n, v in function.__globals__.items() if n not in top.local_names}
+            for node, value in defaults_in(top.node, function):
+                if is_value(node, value, there | cells, top):
+                    names |= {*_names(node)} & top.local_names
+                elif isinstance(node, ast.Name) and node.id not in function.__code__.co_names:
+                    # A variable, such as that of a loop, had another value then.
+                    cells[node.id] = value
+                    names.add(node.id)
+                else:
+                    raise Unwritable(f"{need.name}, whose default was {value!r:.60} then")
+        if lost := sorted(names - {*cells}):
+            raise Unwritable(f"{need.name}, which uses {lost[0]}, whose value is not at hand")
+        user = f"{need.name}, which uses"
+        return {name: self._constant(f"{user} {name}", cells[name]) for name in sorted(names)}
 
 
-def defined(needs: Iterable[Need], texts: Texts) -> Definitions:
-    """Return what defines all that is needed, what it uses itself too."""
-    chosen = _Slice(texts)
-    for need in sorted(needs, key=lambda each: (each.module, each.name)):
-        chosen.take(need)
-    statements = [
-        chosen.chosen[module][position]
-        for module in _in_order(chosen.chosen)
-        for position in sorted(chosen.chosen[module])
-    ]
-    names = [name for each in statements for name in each.binds]
+def _is_assigned(need: Need, text: Text | None) -> bool:
+    """Return whether a class was made by a call, such as `namedtuple`: it has no `class`."""
+    if text is None or text.values.get(need.name) is not need.thing or functions_of(need.thing):
+        return False
+    nodes = [text.statements[position].node for position in text.binding(need.name)]
+    return isinstance((nodes or [None])[-1], ast.Assign)
+
+
+def _statement(thing: Any, bare: Any, top: Definition, text: Text) -> Statement:
+    node = copy.copy(top.node)
+    if isinstance(bare, FunctionType) and thing is bare and not isinstance(node, ast.ClassDef):
+        # A bare function is its code, whatever its decorators made of it.
+        node.decorator_list = [mark for mark in node.decorator_list if _is_mark(mark, text.marks)]
+    _check_decorators(thing, node, text)
+    statement = next(_statements(node, top.source.splitlines(), text.package))
+    same = (n for n, other in enumerate(text.sources) if other.rstrip() == top.source.rstrip())
+    number = max(same, default=len(text.sources))
+    return _without_marks(replace(statement, source=number), text.marks)
+
+
+def _check_decorators(thing: Any, node: DefinitionNode, text: Text) -> None:
+    """Raise Unwritable where a function was made by a decorator that is another one by now."""
+    codes = list[CodeType]()
+    for mark in node.decorator_list:
+        path = ast.unparse(mark.func if isinstance(mark, ast.Call) else mark)
+        value = attempt(operator.attrgetter(path), SimpleNamespace(**text.values))[0]
+        if isinstance(value, (type, FunctionType)):
+            codes += (c for f in functions_of(value) for c in codes_in(f.__code__))
+    while isinstance(thing, FunctionType) and hasattr(thing, "__wrapped__"):
+        is_known = any(is_same_code(thing.__code__, code) for code in codes)
+        if is_yours(thing.__globals__["__name__"]) and not is_known:
+            raise Unwritable(f"{node.name}, whose decorator cannot be found")
+        thing = thing.__wrapped__
+
+
+def _factory(name: str, values: Mapping[str, Code], text: str) -> str:
+    """Return a definition inside a function that has the values it uses."""
+    lines = [f"{free} = {code.text}" for free, code in values.items()]
+    body = "\n".join([*lines, "", *text.splitlines(), "", f"return {name}"])
+    return f"def _make_{name}():\n{textwrap.indent(body, INDENT)}\n\n\n{name} = _make_{name}()"
+
+
+def defined(chosen: Slice) -> Definitions:
+    """Return what was chosen as the definitions of a script."""
+    texts = dict.fromkeys(chosen.chosen[place].text for place in sorted(chosen.chosen))
+    tops = (meaning[0] for meaning in chosen.meanings.values() if isinstance(meaning, tuple))
+    modules = {place[3] for place in chosen.chosen}
     return Definitions(
         tuple(_sorted_imports(chosen.imports)),
-        tuple(dict.fromkeys(each.text for each in statements)),
-        frozenset(names) | {each.known for each in chosen.imports},
-        tuple(chosen.missing),
-        tuple(_twice(chosen)),
-        any((text := texts(module)) is not None and text.future for module in chosen.chosen),
+        tuple(filter(None, texts)),
+        frozenset(chosen.meanings),
+        tuple(sorted(chosen.missing)),
+        # Annotations in a function may use names of that function.
+        any(top.enclosing for top in tops)
+        or any(text.future for text in map(chosen.texts, modules) if text),
     )
-
-
-def _in_order(chosen: Mapping[str, object]) -> Sequence[str]:
-    """A notebook uses what modules define, and not the other way round."""
-    return sorted(chosen, key=lambda module: (module == MAIN, module != WORLD))
-
-
-def _twice(chosen: _Slice) -> Iterator[str]:
-    origins: dict[str, object] = {}
-    for each in chosen.imports:
-        if origins.setdefault(each.known, each) != each:
-            yield each.known
-    for module, statements in chosen.chosen.items():
-        for name in sorted({name for each in statements.values() for name in each.binds}):
-            if origins.setdefault(name, module) != module:
-                yield name
 
 
 def _sorted_imports(imports: Iterable[Import]) -> Iterator[str]:
@@ -448,10 +638,11 @@ def cells_text(cells: Iterable[str]) -> Text:
 
 def live_text(module: str) -> Text | None:
     """Return the text of a module of this process; of a kernel's notebook, its cells so far."""
-    cells = vars(sys.modules[MAIN]).get("In") if module == MAIN else None
-    if isinstance(cells, list) and all(isinstance(cell, str) for cell in cells):
-        return cells_text(cells)
-    return module_text(module)
+    values = vars(sys.modules[module]) if module in sys.modules else {}
+    cells = values.get("In") if module == MAIN else None
+    is_kernel = isinstance(cells, list) and all(isinstance(cell, str) for cell in cells)
+    text = cells_text(cells) if cells and is_kernel else module_text(module)
+    return replace(text, values=values) if text else None
 
 
 def notebook_texts(cells: Sequence[str]) -> Texts:

@@ -14,10 +14,10 @@ from ..tools.value_copies import well_formed
 from ..view.contract import Rows
 from ..view.session_graph import session_graph
 from ..view.svg import svg
-from .exported_session import ExportedSession
 from .file_marks import MARK, marked, write
 from .html_page import page
 from .json_document import as_json, messages
+from .live_session import ExportedSession
 from .python_script import notebook, script_text
 
 

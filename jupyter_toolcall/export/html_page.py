@@ -20,8 +20,8 @@ from ..view.graph import with_graph
 from ..view.saved_output import row_texts
 from ..view.svg import svg
 from ..view.text_summary import session_text
-from .exported_session import ExportedSession
 from .file_marks import MARK
+from .live_session import ExportedSession
 
 STATIC = Path(__file__).parent.parent / "static"
 PAGE = """\

@@ -1,4 +1,4 @@
-"""A session's tools and values where it runs: in this process."""
+"""One branch of a session for export: its rows, and its tools and values in this process."""
 
 from __future__ import annotations
 
@@ -12,19 +12,22 @@ from typing import Any
 
 from ..core.call_record import CallRecord
 from ..core.errors import Absent, CallError
-from ..core.events import Made
+from ..core.events import Asked, Made
 from ..core.secrets import Keys, MissingSecret
+from ..core.text import visible_text
 from ..engine.cursor import Cursor
 from ..engine.named_data import named_data
 from ..engine.outdated import changed_tool_parts, recorded_tool_code
 from ..tools.object_references import fits_in, references
 from ..tools.tool import Resolve, Tool, parameters_schema
 from ..tools.value_copies import is_frozen
+from ..view.contract import Rows
+from ..view.view_rows import all_rows
 from .callees import Callee, callee_of
-from .code import MAIN, Code, Need, Unwritable, written
-from .definitions import OURS, Texts, live_text
-from .script import ObjectCode
-from .statements import by_schema
+from .code import MAIN, OURS, Code, Need, Unwritable, written
+from .definitions import Texts, live_text
+from .script import ObjectCode, Script, Selection, SessionSource
+from .statements import Writer, by_schema
 
 COPIED = "can't be copied"
 
@@ -167,3 +170,40 @@ class LiveSession:
         main = vars(sys.modules[MAIN])
         bound = [each for part in (text.statements if text else ()) for each in part.binds]
         return next((each for each in bound if main.get(each) is subject is not None), "")
+
+
+NOWHERE = "A tool-calling session"
+
+
+@dataclass(frozen=True)
+class ExportedSession:
+    """One branch of a session up to its head, as every format gets it."""
+
+    cursor: Cursor
+    source: SessionSource
+    rows: Rows
+    exact: bool = True
+    """Requests are what the model got; else they are what a file still knows of them."""
+
+    @property
+    def title(self) -> str:
+        """The first line that a person said."""
+        path = self.cursor.context.journal.path(self.cursor.head)
+        prompts = (e.event.text for e in path if isinstance(e.event, Asked))
+        lines = next(prompts, "").strip().splitlines()
+        return visible_text(lines[0], 80) if lines else self.name or NOWHERE
+
+    @property
+    def name(self) -> str:
+        return next((row.name for row in self.rows.session), "")
+
+    def script(self, awaits: bool = False, only: Selection | None = None) -> Script:
+        """Return the session as code; with `only`, this alone."""
+        cursor = self.cursor
+        writer = Writer(cursor.context.journal, cursor.head, self.source, only, awaits)
+        return writer.script(self.title)
+
+
+def exported_session(cursor: Cursor, name: str) -> ExportedSession:
+    """Return a session of this process."""
+    return ExportedSession(cursor, LiveSession(cursor), all_rows(cursor, name))

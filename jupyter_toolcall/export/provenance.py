@@ -28,7 +28,7 @@ from ..schemes.save_tool import is_data
 from ..tools.value_copies import cut
 from ..view.message_rows import replying_model
 from .code import with_article
-from .exported_session import ExportedSession
+from .live_session import ExportedSession
 from .python_script import fenced, plain, script_text, statements
 from .script import Selection
 

@@ -51,8 +51,6 @@ def notes(script: Script) -> Iterator[str]:
         yield f"Before it runs: {count} that no literal says, marked FILL IN."
     if script.defined.missing:
         yield f"Not found, and used: {', '.join(script.defined.missing)}."
-    if script.defined.twice:
-        yield f"Defined in two ways, of which one is kept: {', '.join(script.defined.twice)}."
     if _copies(script):
         yield "A call gets copies of what can change, so that nothing that has a name changes."
 

@@ -30,8 +30,8 @@ from ..tools.object_references import kinds_of, pattern
 from ..tools.tool import Tool, parameters_schema
 from ..tools.toolbox import Toolbox
 from .callees import Callee, method_of, of_function, shaped_by
-from .code import MAIN, Code, Need, Unwritable
-from .definitions import OURS, WORLD, Text, Texts, module_text, notebook_texts
+from .code import MAIN, OURS, Code, Need, Unwritable
+from .definitions import WORLD, Text, Texts, module_text, notebook_texts
 from .script import ObjectCode
 from .statements import by_schema
 

@@ -17,7 +17,7 @@ from ..core.text import visible_text
 from ..tools.value_copies import cut
 from .callees import Callee
 from .code import Code, Need, call, is_name, with_article
-from .definitions import Definitions, Texts
+from .definitions import Definitions, Slice, Texts
 
 Author = Literal["You", "Model", "Session"]
 
@@ -148,6 +148,16 @@ class Draft:
     """For each stateful instance its variable."""
     at: dict[str, str] = field(default_factory=dict)
     """For each of them the digest of what it was given as."""
+    definitions: Slice = field(init=False)
+    """What the code so far needs."""
+
+    def __post_init__(self) -> None:
+        self.definitions = Slice(self.source.texts)
+
+    def defined(self, code: Code) -> Code:
+        """Return code when all that it needs is defined. Raises Unwritable if it cannot be."""
+        self.definitions = self.definitions.adding(code.needs)
+        return code
 
     def wants_call(self, call_id: str) -> bool:
         """Return whether a call is written."""

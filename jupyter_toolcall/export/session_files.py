@@ -25,8 +25,8 @@ from ..storage.notebook_files import (
 from ..view.contract import Rows
 from ..view.message_rows import LIMIT
 from ..view.view_rows import all_rows
-from .exported_session import ExportedSession
 from .formats import Format, export, format_named
+from .live_session import ExportedSession
 from .saved_session import SavedSession, read_only_cursor
 
 MAGIC = "%%toolchat"

@@ -184,12 +184,12 @@ def statement(draft: Draft, ran: CallRecord) -> Line:
         code = _awaited(draft, callee.called(arguments, subject), callee)
         # What an instance gives out may change with it later.
         code = _unpacking(draft, ran, copied(code) if instance and results else code)
-    draft.there |= {made.producer for made in own}
     # What an instance was given it may change later.
     kept = [draft.variable_of(made) for made in changed if instance]
     after = [assigned([variable], copied(Code(variable))) for variable in kept]
-    lines = [*object_code.before, code, *after]
-    return Line(joined("", lines, "", "\n"), edited(ran), behind(ran, own, draft.state))
+    lines = draft.defined(joined("", [*object_code.before, code, *after], "", "\n"))
+    draft.there |= {made.producer for made in own}
+    return Line(lines, edited(ran), behind(ran, own, draft.state))
 
 
 def _unpacking(draft: Draft, ran: CallRecord, code: Code) -> Code:
@@ -337,7 +337,7 @@ def input_line(draft: Draft, made: Made, variable: str = "") -> Line:
     draft.there.add(made.producer)
     to = draft.variable_of(made)
     try:
-        code = written(draft.source.value(made))
+        code = draft.defined(written(draft.source.value(made)))
     except (Absent, Unwritable) as error:
         looks = _looks(draft, made) if isinstance(error, Unwritable) else ""
         name = draft.state.name_of(made)
@@ -356,7 +356,8 @@ def _looks(draft: Draft, made: Made) -> str:
 def _instance(draft: Draft, name: str, digest: str) -> Line:
     to = draft.instance(name)
     try:
-        return Line(assigned([to], written(draft.source.instance(name, digest))))
+        code = draft.defined(written(draft.source.instance(name, digest)))
+        return Line(assigned([to], code))
     except (Absent, Unwritable) as error:
         comment = f"{name} was an instance with a state of its own"
         return _unwritten(draft, to, name, comment, error, draft.source.instance_variable(name))
@@ -369,8 +370,9 @@ def _unwritten(
     text = draft.source.texts(MAIN) if variable else None
     if text is not None and text.binding(variable):
         note = f"{CHECK}{comment}; this is what the notebook's own cells say of {variable}."
-        code = Code(variable, frozenset({Need(MAIN, variable)}))
-        return Line(assigned([to], code), (visible_text(note, LONG),))
+        with contextlib.suppress(Unwritable):
+            code = draft.defined(Code(variable, frozenset({Need(MAIN, variable)})))
+            return Line(assigned([to], code), (visible_text(note, LONG),))
     why = f"it is {error}" if isinstance(error, Unwritable) else "its value is not at hand"
     note = f"{FILL}{comment}; {why}, so no literal says it."
     what = f"{name}{f', the input {variable},' if variable else ''} is not in this script: {why}"
@@ -418,7 +420,7 @@ class Writer:
         saved = tuple(_saved(draft)) if self.only is None else ()
         lines = [each for each in (*input_lines, *parts, *saved) if isinstance(each, Line)]
         codes = [line.code for line in lines if line.code]
-        definitions = defined({need for code in codes for need in code.needs}, self.source.texts)
+        definitions = defined(draft.definitions)
         clash = definitions.bound & {*names.values(), *draft.instances.values()}
         if clash - self.taken:
             return replace(self, taken=self.taken | clash).script(title)
@@ -511,5 +513,5 @@ def _data(draft: Draft, output: str, value: Any) -> Code:
     named = dict(references({}, {"value": value}, fits_plain(draft.state.plain)))
     if not named:
         with contextlib.suppress(Absent, Unwritable):
-            return draft.source.saved(output)
+            return draft.defined(draft.source.saved(output))
     return by_schema({}, {"value": value}, named, lambda name: _object(draft, name))["value"]

@@ -325,7 +325,7 @@ class Reader:
         """Yield a container as it was when first read: what is added while it is used is state."""
         items = [*value.values()] if isinstance(value, dict) else [*value]
         if len(items) <= MAX_ITEMS:
-            yield Part(name, f"{name}={_first_content(value)}", constant=True, container=True)
+            yield Part(name, f"{name}={first_content(value)}", constant=True, container=True)
             for item in items:
                 if callable(item):
                     yield from self.value(name, item)
@@ -354,22 +354,22 @@ _FIRST: dict[int, tuple[Any, str]] = {}
 """The first content of containers, by id; each is kept, so that no other gets its id."""
 
 
-def _first_content(container: Any) -> str:
+def first_content(container: Any) -> str:
     """Return the content that a container had when it was first read in this kernel."""
     if id(container) not in _FIRST:
         while len(_FIRST) >= 1_000:
             del _FIRST[next(iter(_FIRST))]
-        _FIRST[id(container)] = container, content_digest(_data(container))
+        _FIRST[id(container)] = container, content_digest(container_data(container))
     return _FIRST[id(container)][1]
 
 
-def _data(value: Any) -> Any:
+def container_data(value: Any) -> Any:
     """Return plain data; for any other value its type."""
     match value:
         case dict():
-            return {constant_text(key): _data(item) for key, item in value.items()}
+            return {constant_text(key): container_data(item) for key, item in value.items()}
         case list() | tuple():
-            return [_data(item) for item in value]
+            return [container_data(item) for item in value]
         case set() | frozenset():
             return {constant_text(item) for item in value}
     return constant_text(value)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 import io
 import tokenize
 from array import array
@@ -222,21 +221,6 @@ def test_a_definition_with_an_action_is_a_call_of_its_function() -> None:
 
 def send(to: str, language: str) -> str:
     return f"{to} {language}"
-
-
-def test_a_partial_is_called_by_the_variable_that_holds_it() -> None:
-    session = painted(("say", {"text": "a"}), tools=[shout])
-    path = exported(session)
-    assert "result_1 = shout(" in code(path)
-    assert run(path)["result_1"] == "a!!"
-
-
-def say(text: str, sign: str) -> str:
-    """Say it."""
-    return f"{text}{sign * 2}"
-
-
-shout = functools.partial(say, sign="!")
 
 
 def test_library_functions_are_imported() -> None:
