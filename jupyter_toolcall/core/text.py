@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import re
 import sys
-from collections.abc import Container, Iterable, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence
 from difflib import get_close_matches
 from typing import Any, TextIO
 
@@ -109,3 +109,26 @@ def progress_bar(total: int, label: str, unit: str, leave: bool = True) -> Any:
     in_kernel = type(sys.stdout).__module__.startswith("ipykernel")
     shown = {"disable": False, "file": sys.stdout, "ncols": 80} if in_kernel else {"disable": None}
     return tqdm(total=total, desc=printable(label), unit=unit, leave=leave, **shown)
+
+
+def pinned_change(before: Mapping[str, str], now: Mapping[str, str]) -> str:
+    """Return what a server changed in the definition of a tool, with the texts around it.
+
+    >>> pinned_change({"description": "Add."}, {"description": "Add, and mail it."})
+    'its description was "Add.", and is "Add, and mail it."'
+    """
+    names = (name for name in dict.fromkeys((*before, *now)) if before.get(name) != now.get(name))
+    texts = ((name, before.get(name, ""), now.get(name, "")) for name in names)
+    return "; ".join(
+        f"its {name} was {_around(was, text)}, and is {_around(text, was)}"
+        for name, was, text in texts
+    )
+
+
+def _around(text: str, other: str) -> str:
+    """Return the part of a text where it begins to differ from another one, in quotes."""
+    pairs = enumerate(zip(text, other, strict=False))
+    same = next((n for n, (one, another) in pairs if one != another), min(len(text), len(other)))
+    begin = max(0, same - 40)
+    part = visible_text(text[begin : same + 80], 140)
+    return f'"{"…" * (begin > 0)}{part}{"…" * (same + 80 < len(text))}"' if text else "empty"

@@ -20,12 +20,11 @@ from jsonschema_rs import ValidationError
 from ..core.digests import digest
 from ..core.errors import CallError, DefinitionError
 from ..core.interface_text import t
-from ..core.text import nearest, printable, visible_text
+from ..core.text import nearest, pinned_change, printable, visible_text
 from ..storage.journal_file import journals_folder
 from ..tools.object_types import Kinds
 from ..tools.running_tool import InputRequired, InputResponse
 from ..tools.tool import Resolve, Tool
-from ..tools.tool_version import pinned_change
 from ..tools.toolbox import Toolbox, ToolSource
 from ..tools.value_copies import well_formed
 from .definition_schema import ArgumentChecker

@@ -19,6 +19,7 @@ from .invoke import error_text, invoke, iterator_items
 from .json_structure import structure_of
 from .object_types import Kinds, leaf_kind, registered_kind
 from .running_tool import InputRequired, OutcomeUnknown
+from .tool_version import keeping_state
 from .worker_code import check_code, dumps, sent_code
 
 if TYPE_CHECKING:
@@ -98,7 +99,8 @@ def _result(
     function: Callable[..., Any], first: tuple[Any, ...], arguments: Mapping[str, Any], kinds: Kinds
 ) -> Any:
     try:
-        result = invoke(function, first, arguments)
+        with keeping_state():
+            result = invoke(function, first, arguments)
         cls = type(result)
         is_iterator = issubclass(cls, (Iterator, AsyncIterator))
         if is_iterator and registered_kind(cls, kinds) is None:

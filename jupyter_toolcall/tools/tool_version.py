@@ -1,148 +1,451 @@
-"""The version of a tool: a digest of its code, and of all code of yours that it calls.
+"""The version of a tool: one digest of its function or class, and of what that reaches by name.
 
-Installed libraries are not followed; a notebook's own functions, classes and constants are.
+Code is followed into the notebook and into modules that are not installed packages; of a package
+its version counts. Data that code reads counts by its content, except for what tools changed
+themselves while they ran. `docs/explanation/immutable-objects.md` states the limits.
 """
 
 from __future__ import annotations
 
-import dataclasses
+import contextlib
 import dis
-import enum
 import functools
-import inspect
+import hashlib
+import marshal
 import os
 import re
 import site
 import sys
 import sysconfig
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
-from types import CellType, CodeType, FunctionType, ModuleType
-from typing import Any, TypeGuard, TypeVar
+from collections import defaultdict, deque
+from collections.abc import Callable, Collection, Iterator, Mapping, Set
+from importlib import metadata
+from types import (
+    BuiltinFunctionType,
+    CellType,
+    CodeType,
+    FunctionType,
+    MappingProxyType,
+    MemberDescriptorType,
+    MethodType,
+    ModuleType,
+    SimpleNamespace,
+)
+from typing import Any, NamedTuple
+from weakref import WeakSet
 
 from ..core.digests import digest_text
 from ..core.interrupts import attempt
-from ..core.text import visible_text
 from .value_copies import is_frozen
-from .value_digests import content_digest
+from .value_digests import SCALARS, content_digest
 
 PYTHON = ".".join(map(str, sys.version_info[:2]))
 """Compiled code, and so the version of a tool, is another one in each of these."""
-PLAIN = (str, int, float, bool, bytes, type(None))
+
+# -- one code object --------------------------------------------------------------------------
+
+OPERATIONS = {
+    **dict.fromkeys(("LOAD_GLOBAL", "LOAD_NAME"), "variables"),
+    **dict.fromkeys(("LOAD_ATTR", "LOAD_METHOD", "LOAD_SUPER_ATTR", "IMPORT_FROM"), "attributes"),
+    **dict.fromkeys(("STORE_GLOBAL", "DELETE_GLOBAL"), "assigned"),
+    **dict.fromkeys(("STORE_DEREF", "DELETE_DEREF"), "assigned"),
+    "IMPORT_NAME": "modules",
+}
+"""What the name in an instruction is."""
 
 
-def pinned_change(before: Mapping[str, str], now: Mapping[str, str]) -> str:
-    """Return what a server changed in the definition of a tool, with the texts around it.
-
-    >>> pinned_change({"description": "Add."}, {"description": "Add, and mail it."})
-    'its description was "Add.", and is "Add, and mail it."'
-    """
-    names = (name for name in dict.fromkeys((*before, *now)) if before.get(name) != now.get(name))
-    texts = ((name, before.get(name, ""), now.get(name, "")) for name in names)
-    return "; ".join(
-        f"its {name} was {_around(was, text)}, and is {_around(text, was)}"
-        for name, was, text in texts
-    )
-
-
-def _around(text: str, other: str) -> str:
-    """Return the part of a text where it begins to differ from another one, in quotes."""
-    pairs = enumerate(zip(text, other, strict=False))
-    same = next((n for n, (one, another) in pairs if one != another), min(len(text), len(other)))
-    begin = max(0, same - 40)
-    part = visible_text(text[begin : same + 80], 140)
-    return f'"{"…" * (begin > 0)}{part}{"…" * (same + 80 < len(text))}"' if text else "empty"
+FILLING = {
+    *[
+        "add",
+        "append",
+        "appendleft",
+        "clear",
+        "extend",
+        "insert",
+        "pop",
+        "popleft",
+        "remove",
+        "setdefault",
+        "update",
+    ]
+}
+"""The methods that change a container in place."""
 
 
+# Code objects are equal only where all of their content is.
 @functools.lru_cache(4_096)
-def code_texts(code: CodeType) -> tuple[str, ...]:
-    """Return the content of compiled code, without its line numbers."""
-    texts = [code.co_code.hex(), repr((code.co_names, code.co_varnames))]
+def code_names(code: CodeType) -> tuple[str, Mapping[str, tuple[str, ...]]]:
+    """Return the digest of compiled code without its line numbers, and the names in it."""
+    names: defaultdict[str, set[str]] = defaultdict(set)
     for constant in code.co_consts:
         if isinstance(constant, CodeType):
-            texts += code_texts(constant)
-        elif isinstance(constant, frozenset):
-            texts.append(repr(sorted(map(repr, constant))))
+            for kind, inner in code_names(constant)[1].items():
+                names[kind].update(inner)
+        # It may be a name for `getattr`.
+        elif isinstance(constant, str) and constant.isidentifier():
+            names["attributes"].add(constant)
+    before = ""
+    for instruction in dis.get_instructions(code):
+        kind, name = OPERATIONS.get(instruction.opname, ""), instruction.argval
+        if kind:
+            names[kind].add(name)
+        if kind == "attributes" and name in FILLING and before:
+            names["filled"].add(before)
+        before = name if instruction.opname in ("LOAD_GLOBAL", "LOAD_DEREF") else ""
+    names["assigned"] -= {*code.co_cellvars}
+    signature = code.co_argcount, code.co_posonlyargcount, code.co_kwonlyargcount, code.co_flags
+    content = code.co_code, code.co_exceptiontable, code.co_names, code.co_varnames
+    text = digest_text("code", repr((signature, content)), _text(code.co_consts))
+    return text, {kind: tuple(sorted(found)) for kind, found in names.items()}
+
+
+def _text(constant: Any) -> str:
+    match constant:
+        case CodeType():
+            return code_names(constant)[0]
+        case tuple() | frozenset():
+            texts = [*map(_text, constant)]
+            # The order of a set is another one in each process.
+            return f"{texts if isinstance(constant, tuple) else {'set': sorted(texts)}}"
+    return repr(constant)
+
+
+# -- modules and packages ---------------------------------------------------------------------
+
+_OURS = __name__.partition(".")[0]
+
+
+def is_local(module: str, home: str) -> bool:
+    """Return whether a module is the notebook itself, or a file that is not installed.
+
+    `home` is the module of the tool, which is followed even if it is installed.
+    """
+    root = module.partition(".")[0]
+    if module == home or root == "__main__":
+        return True
+    if root == _OURS or root in sys.stdlib_module_names:
+        return False
+    file = getattr(sys.modules.get(module), "__file__", None)
+    return isinstance(file, str) and not _is_installed(file)
+
+
+@functools.lru_cache(1_024)
+def _is_installed(file: str) -> bool:
+    paths = [*sysconfig.get_paths().values(), *site.getsitepackages(), site.getusersitepackages()]
+    folders = (os.path.join(os.path.realpath(path), "") for path in paths if "lib" in path.lower())
+    return os.path.realpath(file).startswith(tuple(folders))
+
+
+@functools.cache
+def package_version(root: str) -> str:
+    """Return the version of an installed package, by the name of its module; "" without one."""
+    if root == _OURS or root in sys.stdlib_module_names:
+        return ""
+    return attempt(metadata.version, root)[0] or ""
+
+
+# -- data that code reads ---------------------------------------------------------------------
+
+MAX_ITEMS = 10_000
+"""A value of more items is data, and no constant of a program."""
+CODE = (FunctionType, type, ModuleType)
+MAPPINGS = (dict, MappingProxyType)
+CONTAINERS = (*MAPPINGS, list, tuple, deque, set, frozenset)
+HOLDERS = (
+    *(*CONTAINERS, MethodType, property, classmethod, staticmethod, SimpleNamespace),
+    *(functools.partial, functools.partialmethod, functools.singledispatchmethod),
+    functools.cached_property,
+)
+"""The classes of Python whose values count by what they hold."""
+DATA_MODULES = {*["builtins", "datetime", "decimal", "fractions", "pathlib", "re", "uuid"]}
+"""The modules whose other values count by their content."""
+
+
+class Snapshot:
+    """The digest of a value's data as it is now, and the functions, classes and modules in it."""
+
+    def __init__(self, value: Any, home: str) -> None:
+        self.code: list[Any] = []
+        self._home, self._size = home, 0
+        self._outer: list[int] = []
+        """The values around the one that is read, by id: a value may hold itself."""
+        try:
+            content = marshal.dumps(self._data(value), 2)
+        # It cannot be read, changes meanwhile, or is too much: only its class counts.
+        except Exception:
+            content = type(value).__qualname__.encode()
+        self.text = hashlib.sha256(content).hexdigest()
+
+    def _data(self, value: Any) -> Any:
+        cls = type(value)
+        if cls in SCALARS:
+            return value
+        if issubclass(cls, CODE):
+            self.code.append(value)
+            return cls.__name__, value.__name__
+        if cls is BuiltinFunctionType:
+            return value.__module__, value.__qualname__
+        if id(value) in self._outer:
+            return "outer", self._outer.index(id(value))
+        is_ours, attributes = is_local(cls.__module__, self._home), attributes_of(value)
+        if is_ours:
+            self.code.append(cls)
+        elif "__wrapped__" in attributes:
+            attributes = {"__wrapped__": attributes["__wrapped__"]}
+        elif not issubclass(cls, HOLDERS) and cls.__module__ != "pydantic.fields":
+            plain = cls.__module__ in DATA_MODULES or is_frozen(value)
+            return cls.__qualname__, content_digest(value) if plain else ""
+        items: Any = [content_digest(value)] if issubclass(cls, SCALARS) else ()
+        if issubclass(cls, CONTAINERS):
+            items = [*value.items()] if issubclass(cls, MAPPINGS) else value
+        self._size += len(items) + len(attributes)
+        if self._size > MAX_ITEMS:
+            raise ValueError("it is data")
+        self._outer.append(id(value))
+        data = [*items] if {*map(type, items)} <= {*SCALARS} else [*map(self._data, items)]
+        if issubclass(cls, (set, frozenset)):
+            data = sorted(marshal.dumps(item, 2) for item in data)
+        pairs = [(key, self._data(item)) for key, item in attributes.items()]
+        self._outer.pop()
+        return cls.__qualname__, data, pairs
+
+
+@functools.lru_cache(1_024)
+def _slots(cls: Any) -> tuple[str, ...]:
+    members = (member for base in cls.__mro__ for member in vars(base).items())
+    slots = (name for name, member in members if type(member) is MemberDescriptorType)
+    # A class written in C has the sizes of its structure there.
+    return tuple(name for name in slots if not name.endswith("offset__"))
+
+
+def attributes_of(value: Any) -> dict[str, Any]:
+    """Return the attributes of an instance, without the values of its cached properties."""
+    cls: Any = type(value)
+    cached = functools.cached_property
+    slots = {name: getattr(value, name) for name in _slots(cls) if hasattr(value, name)}
+    stored = {**getattr(value, "__dict__", {})}
+    return slots | {k: v for k, v in stored.items() if type(getattr(cls, k, None)) is not cached}
+
+
+class State:
+    """A value that code reads and may change. `counted` is the digest that counts."""
+
+    latest = counted = ""
+
+    def __init__(self, value: Any, home: str) -> None:
+        self.value, self.home = value, home
+
+    def update(self) -> list[Any]:
+        """Read the value again, and return the code that it leads to."""
+        snapshot = Snapshot(self.value, self.home)
+        # What changes while a tool runs is the state of the tools, and no change of them.
+        if snapshot.text != self.latest and not (_running and self.latest):
+            self.counted = snapshot.text
+        self.latest = snapshot.text
+        return snapshot.code
+
+
+class _Run:
+    """A run of a tool."""
+
+
+_running: WeakSet[_Run] = WeakSet()
+"""The runs now. One that an interrupt ends anywhere is gone with its frame."""
+MAX_STATES = 2_000
+_states: dict[tuple[int, str], State] = {}
+"""By id of the value, which is kept so that no other gets its id, and by the tool's module."""
+
+
+def state_of(value: Any, home: str) -> State:
+    """Return the state of a value, the same one each time."""
+    if (id(value), home) not in _states:
+        while len(_states) >= MAX_STATES:
+            del _states[next(iter(_states))]
+        _states[id(value), home] = State(value, home)
+    return _states[id(value), home]
+
+
+@contextlib.contextmanager
+def keeping_state() -> Iterator[None]:
+    """Run a tool inside: the data that it changes leaves the versions of all tools as they are."""
+    _update_states()
+    run = _Run()
+    _running.add(run)
+    try:
+        yield
+    finally:
+        _update_states()
+        _running.discard(run)
+
+
+def _update_states() -> None:
+    for state in [*_states.values()]:
+        state.update()
+
+
+# -- what a function reaches ------------------------------------------------------------------
+
+
+class Part(NamedTuple):
+    """A piece of what a tool reaches, under the name that a person knows, and its content."""
+
+    name: str
+    text: str
+    kind: str = "code"
+    """`code`, `constant`, `container`, `object` or `package`."""
+
+
+PLAIN_BASES = {"abc", "builtins", "enum", "typing"}
+"""The modules whose classes call no method of a subclass but special ones."""
+FIELDS = {"__pydantic_fields__", "_field_defaults", "_member_map_"}
+"""What a class of pydantic, a named tuple and an enum have of their fields."""
+
+
+class Reader:
+    """Follows what a function reaches by name: each function, class and module once."""
+
+    def __init__(self, function: Any, owner: type | None) -> None:
+        self.home = getattr(getattr(function, "func", function), "__module__", None) or ""
+        self.parts: list[Part] = []
+        self._assigned: set[str] = set()
+        self._filled: set[str] = set()
+        self._attributes = {"__getattr__"}
+        """What the code has behind a dot: members of these names count."""
+        self._holders: list[tuple[Any, Set[str]]] = []
+        """The modules and classes, with the members that count without being named."""
+        self._seen: dict[Any, Any] = {}
+        self._next: deque[tuple[str, Any]] = deque()
+        self._in_data: deque[tuple[str, Any]] = deque()
+        """What data leads to comes last: a tool may add to it while it runs."""
+        is_function = isinstance(function, FunctionType)
+        self._next.extend([("", function)] if is_function else [])
+        if not is_function:
+            self._value("", "", function)
+        if owner is not None:
+            self._next.append(("", owner))
+        while self._next or self._add_members() or self._in_data:
+            name, value = (self._next or self._in_data).popleft()
+            if id(value) not in self._seen:
+                self._seen[id(value)] = value
+                self._follow(name, value)
+        # A variable that the code assigns, and a container that it fills, are state.
+        states = {
+            *(
+                (name, kind)
+                for name in self._assigned
+                for kind in ("constant", "container", "object")
+            ),
+            *((name, "container") for name in self._filled),
+        }
+        self.parts = [part for part in self.parts if (part.name, part.kind) not in states]
+
+    def _follow(self, name: str, value: Any) -> None:
+        if not isinstance(value, (ModuleType, type)):
+            self._function(name, value)
+        elif self._is_ours(value.__name__ if isinstance(value, ModuleType) else value.__module__):
+            implicit = self._class(value) if isinstance(value, type) else set()
+            self._holders.append((value, implicit))
+
+    def _is_ours(self, module: str) -> bool:
+        """Return whether a module is followed. The version of an installed package counts."""
+        if is_local(module, self.home):
+            return True
+        root = module.partition(".")[0]
+        if root not in self._seen:
+            self._seen[root] = root
+            if version := package_version(root):
+                self.parts.append(Part(root, version, "package"))
+        return False
+
+    def _value(self, name: str, key: str, value: Any) -> None:
+        """Add the value of a variable or an attribute `key`, which a person knows as `name`."""
+        cls = type(value)
+        if cls in SCALARS:
+            self.parts.append(Part(name, f"{key}={value!r}", "constant"))
+        elif issubclass(cls, CODE):
+            self._next.append((getattr(value, "__qualname__", name), value))
         else:
-            texts.append(repr(constant))
-    return tuple(texts)
+            state = state_of(value, self.home)
+            self._in_data.extend((getattr(v, "__qualname__", name), v) for v in state.update())
+            kind = "container" if issubclass(cls, CONTAINERS) else "object"
+            self.parts.append(Part(name, f"{key}={state.counted}", kind))
+
+    def _function(self, name: str, function: FunctionType) -> None:
+        space, code, held = function.__globals__, function.__code__, vars(function)
+        module = space.get("__name__") or ""
+        if self._is_ours(module):
+            digest, names = code_names(code)
+            self.parts.append(Part(name, digest))
+            self._attributes.update(names.get("attributes", ()))
+            self._assigned.update(names["assigned"])
+            self._filled.update(names.get("filled", ()))
+            for key, cell in zip(code.co_freevars, function.__closure__ or (), strict=True):
+                # A variable may have no value yet.
+                if cell != CellType():
+                    self._value(key, key, cell.cell_contents)
+            for key in names.get("variables", ()):
+                if key in space:
+                    self._value(key, key, space[key])
+            defaults = {str(n): default for n, default in enumerate(function.__defaults__ or ())}
+            for key, default in (defaults | (function.__kwdefaults__ or {})).items():
+                self._value(name, key, default)
+            for imported in names.get("modules", ()):
+                for full in (imported, f"{space.get('__package__')}.{imported}"):
+                    if full in sys.modules:
+                        self._next.append(("", sys.modules[full]))
+                    else:
+                        self._is_ours(full)
+            self._next.extend(("", cls) for cls in annotated_classes(function))
+        else:
+            self.parts.append(Part(name, f"{module}.{function.__qualname__}"))
+            if "__wrapped__" not in held:
+                return
+        for key in sorted(held.keys() - {"__toolcall__"}):
+            if key == "__wrapped__":
+                self._next.append((name, held[key]))
+            else:
+                self._value(name, key, held[key])
+
+    def _class(self, cls: type) -> Set[str]:
+        """Add the bases of a class; return the members that run without being named."""
+        bases = cls.__mro__
+        self.parts.append(Part(cls.__qualname__, " ".join(base.__qualname__ for base in bases)))
+        self._next.extend(("", base) for base in (type(cls), *bases[1:-1]) if base is not type)
+        foreign = {base.__module__ for base in bases} - PLAIN_BASES
+        # A class of a package may call any method of a subclass.
+        is_called = not all(is_local(module, self.home) for module in foreign)
+        methods = (
+            key
+            for key, member in vars(cls).items()
+            if isinstance(member, (FunctionType, classmethod, staticmethod))
+            and (is_called or key.startswith("__"))
+            and not is_generated(cls, key, member)
+        )
+        return FIELDS.union(methods)
+
+    def _add_members(self) -> bool:
+        """Follow the members that the code names by now, and return whether there is more."""
+        for holder, implicit in [*self._holders]:
+            members, title = vars(holder), getattr(holder, "__qualname__", "")
+            for key in sorted((self._attributes | implicit) & members.keys()):
+                if (id(holder), key) not in self._seen:
+                    self._seen[id(holder), key] = holder
+                    name = title if key in FIELDS else f"{title}.{key}" if title else key
+                    self._value(name, name, members[key])
+        return bool(self._next)
 
 
-GLOBALS = ("LOAD_GLOBAL", "LOAD_NAME")
-ATTRIBUTES = ("LOAD_ATTR", "LOAD_METHOD", "LOAD_SUPER_ATTR", "IMPORT_FROM")
-IMPORTS = ("IMPORT_NAME",)
-
-
-@functools.lru_cache(4_096)
-def names_in(code: CodeType, operations: tuple[str, ...]) -> tuple[str, ...]:
-    """Return the names that these operations of code, and of the functions in it, read."""
-    own = [each.argval for each in dis.get_instructions(code) if each.opname in operations]
-    inner = [names_in(each, operations) for each in code.co_consts if isinstance(each, CodeType)]
-    return tuple(dict.fromkeys([*own, *(name for names in inner for name in names)]))
-
-
-@functools.lru_cache(4_096)
-def rebound_by(code: CodeType) -> frozenset[str]:
-    """Return the names outside of a function that it assigns."""
-    operations = ("STORE_GLOBAL", "DELETE_GLOBAL", "STORE_DEREF", "DELETE_DEREF")
-    own = {each.argval for each in dis.get_instructions(code) if each.opname in operations}
-    inner = (rebound_by(each) for each in code.co_consts if isinstance(each, CodeType))
-    return frozenset(own.union(*inner) - {*code.co_cellvars})
-
-
-def is_plain(value: Any) -> bool:
-    """Return whether a value is a constant whose `repr` is its content."""
-    if isinstance(value, tuple):
-        return all(map(is_plain, value))
-    return isinstance(value, PLAIN)
-
-
-def constant_text(value: Any) -> str:
-    """Return a constant as text; for any other value its type."""
-    return repr(value) if is_plain(value) else type(value).__qualname__
+def is_generated(cls: type, name: str, method: Any) -> bool:
+    """Return whether a dataclass generated a method of fields that its `__init__` has too."""
+    code = getattr(getattr(method, "__wrapped__", method), "__code__", None)
+    is_text = getattr(code, "co_filename", "") == "<string>"
+    return is_text and name != "__init__" and hasattr(cls, "__dataclass_fields__")
 
 
 _WORD = re.compile(r"[A-Za-z_]\w*")
-_SHOWING = frozenset({"__repr__", "__str__", "__format__", "__sizeof__", "__dir__"})
-"""The methods that show a value, and do not change what a tool does."""
 
 
-def functions_in(member: Any) -> Iterator[Any]:
-    """Yield the functions behind a member of a class, such as a method or a property."""
-    for name in ("__func__", "fget", "fset", "func"):
-        inner = getattr(member, name, None)
-        if callable(inner):
-            yield inner
-    if isinstance(member, FunctionType) or hasattr(member, "__wrapped__"):
-        yield member
-
-
-def defaults_of(cls: Any) -> Iterator[tuple[str, Any]]:
-    """Yield the defaults of a class's fields, and the members of an enum."""
-    if issubclass(cls, enum.Enum):
-        yield from ((member.name, member.value) for member in cls)
-        return
-    fields = dataclasses.fields(cls) if dataclasses.is_dataclass(cls) else ()
-    named = [(each.name, each) for each in fields]
-    for name, each in [*named, *(getattr(cls, "__pydantic_fields__", None) or {}).items()]:
-        yield name, each.default
-        yield name, each.default_factory
-
-
-def unnamed_methods(cls: type) -> Iterator[str]:
-    """Yield the names of methods that run without a call by name: operators and validators."""
-    for name, member in vars(cls).items():
-        is_special = name.startswith("__") and name.endswith("__") and name not in _SHOWING
-        # A dataclass generates methods, whose file is "<string>".
-        written = isinstance(member, FunctionType) and member.__code__.co_filename != "<string>"
-        if is_special and written:
-            yield name
-    decorators = getattr(cls, "__pydantic_decorators__", None)
-    for kind in ("validators", "field_validators", "root_validators", "model_validators"):
-        yield from getattr(decorators, kind, ())
-
-
-def annotated(function: FunctionType) -> Iterator[type]:
+def annotated_classes(function: FunctionType) -> Iterator[type]:
     """Yield the classes that a function's annotations name."""
     try:
         annotations = function.__annotations__
@@ -152,227 +455,10 @@ def annotated(function: FunctionType) -> Iterator[type]:
     for annotation in annotations.values():
         words = _WORD.findall(annotation) if isinstance(annotation, str) else ()
         values = (function.__globals__.get(word) for word in words)
-        yield from (each for each in (annotation, *values) if isinstance(each, type))
+        yield from (value for value in (annotation, *values) if isinstance(value, type))
 
 
-_OURS = __name__.partition(".")[0]
-
-
-def is_local(module: str) -> bool:
-    """Return whether a module is the notebook itself, or a file that is not installed."""
-    root = module.partition(".")[0]
-    if root in ("__main__", _OURS) or root in sys.stdlib_module_names:
-        return root == "__main__"
-    file = getattr(sys.modules.get(module), "__file__", None)
-    return isinstance(file, str) and not _is_installed(file)
-
-
-@functools.lru_cache(1_024)
-def _is_installed(file: str) -> bool:
-    paths = [*sysconfig.get_paths().values(), *site.getsitepackages(), site.getusersitepackages()]
-    folders = (os.path.join(os.path.realpath(each), "") for each in paths if "lib" in each.lower())
-    return os.path.realpath(file).startswith(tuple(folders))
-
-
-T = TypeVar("T")
-MAX_ITEMS = 10_000
-"""A container of more items is data, and no constant of a program."""
-
-
-@dataclass(frozen=True, slots=True)
-class Part:
-    """A piece of the code that a tool runs: the function or constant, and its content."""
-
-    name: str
-    text: str
-    constant: bool = False
-    container: bool = False
-    """Whether it is a container of the program, which a program may fill while it runs."""
-
-
-def parts_in(function: Any, owner: type | None) -> list[Part]:
-    """Return the parts of a function, or of a method of `owner`, in the order of its code."""
-    reader = Reader(getattr(_bare(function), "__module__", "") or "")
-    parts = [*reader.function(function, "", (owner,) if owner else ())]
-    # A variable that the code assigns is state, and no constant.
-    return [part for part in parts if not (part.constant and part.name in reader.rebound)]
-
-
-def _bare(function: Any) -> Any:
-    while isinstance(function, functools.partial):
-        function = function.func
-    return getattr(function, "__func__", function)
-
-
-@dataclass
-class Reader:
-    """Follows all code that a function calls, each function and class once."""
-
-    home: str
-    """The module of the function, which is followed even if it is installed."""
-    seen: set[Any] = field(default_factory=set)
-    rebound: set[str] = field(default_factory=set)
-    """The names that the code assigns while it runs."""
-
-    def function(self, function: Any, name: str, owners: tuple[type, ...]) -> Iterator[Part]:
-        """Yield the parts of a function; `owners` are the classes whose methods it may call."""
-        while isinstance(function, functools.partial):
-            yield from (Part(name, constant_text(each)) for each in function.args)
-            named = sorted(function.keywords.items())
-            yield from (Part(name, f"{key}={constant_text(each)}") for key, each in named)
-            function = function.func
-        function = getattr(function, "__func__", function)
-        if not isinstance(function, FunctionType):
-            module, own = getattr(function, "__module__", ""), getattr(function, "__qualname__", "")
-            yield Part(name, f"{module}.{own}")
-            yield from self._behind(function, name, owners)
-        elif id(function) not in self.seen:
-            self.seen.add(id(function))
-            yield from self._python(function, name, owners)
-
-    def _python(
-        self, function: FunctionType, name: str, owners: tuple[type, ...]
-    ) -> Iterator[Part]:
-        code = function.__code__
-        self.rebound |= rebound_by(code)
-        yield from (Part(name, text) for text in code_texts(code))
-        defaults = function.__defaults__
-        texts = repr([*map(constant_text, defaults or ())])
-        yield Part(name, constant_text(defaults) if is_plain(defaults) else texts)
-        keywords = tuple(sorted((function.__kwdefaults__ or {}).items()))
-        yield Part(name, constant_text(keywords))
-        for key, cell in zip(code.co_freevars, function.__closure__ or (), strict=True):
-            yield from self.value(key, _cell_value(cell))
-        for key in names_in(code, GLOBALS):
-            yield from self.value(key, function.__globals__.get(key))
-        for default in (*(defaults or ()), *dict(keywords).values()):
-            yield from () if is_plain(default) else self.value(f"{name}()", default)
-        yield from self._attributes(function, owners)
-        yield from self._behind(function, name, owners)
-
-    def _behind(self, function: Any, name: str, owners: tuple[type, ...]) -> Iterator[Part]:
-        """Yield the parts of a decorated function, and of an object's `__call__`."""
-        wrapped = getattr(function, "__wrapped__", None)
-        if isinstance(wrapped, FunctionType):
-            yield from self.function(wrapped, name, owners)
-        elif not isinstance(function, FunctionType) and self._is_ours(type(function)):
-            yield from self._of(type(function), ("__call__",))
-
-    def _attributes(self, function: FunctionType, owners: tuple[type, ...]) -> Iterator[Part]:
-        """Yield what the names after a dot may mean: in a class, in a module."""
-        code = function.__code__
-        names = names_in(code, ATTRIBUTES)
-        near = [function.__globals__.get(name) for name in names_in(code, GLOBALS)]
-        near += [sys.modules.get(name) for name in names_in(code, IMPORTS)]
-        near += [_cell_value(cell) for cell in function.__closure__ or ()]
-        for module in near:
-            if _is_a(module, ModuleType) and is_local(module.__name__):
-                for name in names:
-                    yield from self.value(name, vars(module).get(name))
-        classes = [each if _is_a(each, type) else type(each) for each in near]
-        for cls in dict.fromkeys((*owners, *annotated(function), *classes)):
-            if self._is_ours(cls):
-                yield from self._of(cls, names)
-
-    def value(self, name: str, value: Any) -> Iterator[Part]:
-        """Yield the parts of the value of a name; a value that cannot be read has none."""
-        if value is not None:
-            yield from attempt(lambda: [*self._value(name, value)])[0] or ()
-
-    def _value(self, name: str, value: Any) -> Iterator[Part]:
-        if isinstance(value, ModuleType):
-            return
-        if is_plain(value):
-            yield Part(name, f"{name}={value!r}", constant=True)
-        elif isinstance(value, type):
-            yield from self._class(value)
-        elif isinstance(value, (list, tuple, dict, set, frozenset)):
-            yield from self._container(name, value)
-        elif callable(value) and self._is_ours(value):
-            yield from self.function(value, getattr(_bare(value), "__qualname__", name), ())
-        elif is_frozen(value):
-            yield Part(name, f"{name}={content_digest(value)}", constant=True)
-
-    def _class(self, cls: type) -> Iterator[Part]:
-        """Yield what a class runs without a call by name: its defaults and its operators."""
-        if not self._is_ours(cls) or cls in self.seen:
-            return
-        self.seen.add(cls)
-        yield Part(cls.__qualname__, " ".join(base.__qualname__ for base in cls.__mro__))
-        for name, default in defaults_of(cls):
-            yield Part(cls.__qualname__, f"{name}={constant_text(default)}")
-            if callable(default):
-                yield from self.value(f"{cls.__qualname__}.{name}", default)
-        yield from self._of(cls, unnamed_methods(cls))
-        for base in cls.__mro__[1:]:
-            yield from self._class(base)
-
-    def _of(self, cls: type, names: Iterable[str]) -> Iterator[Part]:
-        """Yield the parts of these members of a class."""
-        for name in names:
-            member = inspect.getattr_static(cls, name, None)
-            if member is None or (cls, name) in self.seen:
-                continue
-            self.seen.add((cls, name))
-            title = f"{cls.__qualname__}.{name}"
-            if is_plain(member):
-                yield Part(title, f"{title}={member!r}", constant=True)
-            for function in functions_in(member):
-                if self._is_ours(function):
-                    yield from self.function(function, title, (cls,))
-
-    def _container(self, name: str, value: Any) -> Iterator[Part]:
-        """Yield a container as it was when first read: what is added while it is used is state."""
-        items = [*value.values()] if isinstance(value, dict) else [*value]
-        if len(items) <= MAX_ITEMS:
-            yield Part(name, f"{name}={_first_content(value)}", constant=True, container=True)
-            for item in items:
-                if callable(item):
-                    yield from self.value(name, item)
-
-    def _is_ours(self, value: Any) -> bool:
-        bare = _bare(value)
-        # A callable without a name is an object: its class counts.
-        named = isinstance(bare, type) or hasattr(bare, "__name__")
-        module = getattr(bare if named else type(bare), "__module__", None)
-        return isinstance(module, str) and (module == self.home or is_local(module))
-
-
-def _is_a(value: object, cls: type[T]) -> TypeGuard[T]:
-    """Return what `isinstance` does, without reading `__class__` of the value."""
-    return issubclass(type(value), cls)
-
-
-def _cell_value(cell: CellType) -> Any:
-    try:
-        return cell.cell_contents
-    except ValueError:
-        return None
-
-
-_FIRST: dict[int, tuple[Any, str]] = {}
-"""The first content of containers, by id; each is kept, so that no other gets its id."""
-
-
-def _first_content(container: Any) -> str:
-    """Return the content that a container had when it was first read in this kernel."""
-    if id(container) not in _FIRST:
-        while len(_FIRST) >= 1_000:
-            del _FIRST[next(iter(_FIRST))]
-        _FIRST[id(container)] = container, content_digest(_data(container))
-    return _FIRST[id(container)][1]
-
-
-def _data(value: Any) -> Any:
-    """Return plain data; for any other value its type."""
-    match value:
-        case dict():
-            return {constant_text(key): _data(item) for key, item in value.items()}
-        case list() | tuple():
-            return [_data(item) for item in value]
-        case set() | frozenset():
-            return {constant_text(item) for item in value}
-    return constant_text(value)
+# -- versions ---------------------------------------------------------------------------------
 
 
 class Version:
@@ -391,8 +477,8 @@ class Version:
     def forget(self) -> None:
         """Compute it again the next time: a helper may have been defined again."""
         self._known = ""
-        for each in self._inner:
-            forget(each)
+        for version in self._inner:
+            forget(version)
 
 
 def forget(version: Callable[[], str]) -> None:
@@ -418,16 +504,20 @@ def version_with(
 
 
 def fingerprint(function: Callable[..., Any], owner: type | None = None) -> str:
-    """Return the digest of a function's parts; without Python code, that of its name."""
-    return digest_text("code", *(part.text for part in parts_in(function, owner)))
+    """Return the digest of all that a function reaches; of a built-in one, of its name."""
+    parts = Reader(function, owner).parts
+    return digest_text("code", *(text for part in parts for text in part[:2]))
 
 
 def parts_of(
-    function: Callable[..., Any], owner: type | None = None, *, containers: bool = True
+    function: Callable[..., Any], owner: type | None = None, *, without: Collection[str] = ()
 ) -> Mapping[str, str]:
-    """Return the digest of each part of a function by name; "" is the function itself."""
+    """Return the digest of each part of a function by name; "" is the function itself.
+
+    Parts whose kind is in `without` are left out.
+    """
     contents: dict[str, list[str]] = {}
-    for part in parts_in(function, owner):
-        if containers or not part.container:
+    for part in Reader(function, owner).parts:
+        if part.kind not in without:
             contents.setdefault(part.name, []).append(part.text)
     return {name: digest_text("part", *texts)[:16] for name, texts in contents.items()}

@@ -62,8 +62,9 @@ class SentCode:
 
 def _code_parts(function: Callable[..., Any], owner: type | None) -> Mapping[str, str]:
     # What a cell defines is sent itself, with its containers as they are by then.
-    in_module = getattr(function, "__module__", "") != "__main__"
-    return parts_of(function, owner, containers=in_module)
+    is_sent = getattr(function, "__module__", "") == "__main__"
+    without = ("object", "package", "container") if is_sent else ("object", "package")
+    return parts_of(function, owner, without=without)
 
 
 _SENT_CODE: dict[str, bytes] = {}

@@ -282,16 +282,6 @@ def test_a_version_follows_the_code_and_not_its_place() -> None:
     assert version(source.format(n=1), scale=2) != same
 
 
-def test_a_version_follows_defaults_and_what_a_closure_holds() -> None:
-    def make(n: int) -> Callable[[int], int]:
-        def f(x: int, *, k: int = n) -> int:
-            return x + n + k
-
-        return f
-
-    assert fingerprint(make(1)) == fingerprint(make(1)) != fingerprint(make(2))
-
-
 def test_a_class_in_two_toolboxes_has_one_schema_and_two_versions_of_its_own() -> None:
     class Oven:
         def heat(self, degrees: int) -> None:
