@@ -10,11 +10,8 @@ import dis
 import enum
 import functools
 import inspect
-import os
 import re
-import site
 import sys
-import sysconfig
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from types import CellType, CodeType, FunctionType, ModuleType
@@ -24,7 +21,7 @@ from ..core.digests import digest_text
 from ..core.interrupts import attempt
 from ..core.text import visible_text
 from .value_copies import is_frozen
-from .value_digests import content_digest
+from .value_digests import content_digest, is_local
 
 PYTHON = ".".join(map(str, sys.version_info[:2]))
 """Compiled code, and so the version of a tool, is another one in each of these."""
@@ -153,25 +150,6 @@ def annotated(function: FunctionType) -> Iterator[type]:
         words = _WORD.findall(annotation) if isinstance(annotation, str) else ()
         values = (function.__globals__.get(word) for word in words)
         yield from (each for each in (annotation, *values) if isinstance(each, type))
-
-
-_OURS = __name__.partition(".")[0]
-
-
-def is_local(module: str) -> bool:
-    """Return whether a module is the notebook itself, or a file that is not installed."""
-    root = module.partition(".")[0]
-    if root in ("__main__", _OURS) or root in sys.stdlib_module_names:
-        return root == "__main__"
-    file = getattr(sys.modules.get(module), "__file__", None)
-    return isinstance(file, str) and not _is_installed(file)
-
-
-@functools.lru_cache(1_024)
-def _is_installed(file: str) -> bool:
-    paths = [*sysconfig.get_paths().values(), *site.getsitepackages(), site.getusersitepackages()]
-    folders = (os.path.join(os.path.realpath(each), "") for each in paths if "lib" in each.lower())
-    return os.path.realpath(file).startswith(tuple(folders))
 
 
 T = TypeVar("T")

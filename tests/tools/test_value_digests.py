@@ -96,8 +96,11 @@ def closure(n: int) -> Callable[[], int]:
 
 
 def enumeration(n: int) -> Any:
-    way: Any = Enum("Way", {"UP": n}, module=__name__)
-    return way.UP
+    class Way(Enum):
+        UP = n
+
+    Way.__qualname__ = "Way"
+    return Way.UP
 
 
 def constant(n: int) -> type:
