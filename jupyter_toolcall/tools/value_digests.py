@@ -92,12 +92,13 @@ def deeply(function: Callable[[Any], T], value: Any) -> T:
     size, limit = threading.stack_size(_STACK), sys.getrecursionlimit()
     sys.setrecursionlimit(max(limit, _DEEPEST))
     try:
-        thread = threading.Thread(target=run, name="nested value")
+        thread = threading.Thread(target=run, name="nested value", daemon=True)
         thread.start()
+        threading.stack_size(size)
+        thread.join()
     finally:
         threading.stack_size(size)
-    thread.join()
-    sys.setrecursionlimit(limit)
+        sys.setrecursionlimit(limit)
     if errors:
         raise errors[0]
     return results[0]
