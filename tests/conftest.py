@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
@@ -14,6 +15,9 @@ if TYPE_CHECKING:
 # Machines are shared: how long a case takes says nothing of the law that it tries.
 settings.register_profile("shared", deadline=None)
 settings.load_profile("shared")
+# What a shell starts in the background ignores it, and would wait for the interrupts of tests.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @pytest.fixture(scope="session", autouse=True)
