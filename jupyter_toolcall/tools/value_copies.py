@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import copy
 import copyreg
 import dataclasses
 import enum
@@ -105,6 +106,10 @@ class _Copier(pickle.Pickler):
         cls = type(value)
         if issubclass(cls, _SHARED_CLASSES):
             return self._share(value)
+        if is_local(cls.__module__) and _refuses_copies(value, cls):
+            if self.tolerant:
+                return self._share(value)
+            raise TypeError(f"{cls.__name__} can't be copied")
         if getattr(getattr(cls, "__dataclass_params__", None), "frozen", False):
             return _reduced_frozen(value)
         if not self.tolerant:
@@ -117,6 +122,13 @@ class _Copier(pickle.Pickler):
     def _share(self, value: Any) -> tuple[Callable[[int], Any], tuple[int]]:
         self.shared.append(value)
         return _shared_part, (len(self.shared) - 1,)
+
+
+def _refuses_copies(value: Any, cls: Any) -> bool:
+    """Return whether a class of the notebook says itself that there is only one of its value."""
+    method = getattr(cls, "__deepcopy__", None)
+    is_own = is_local(getattr(method, "__module__", None) or "")
+    return is_own and bool(attempt(copy.deepcopy, value)[1])
 
 
 def _reduced_frozen(value: Any) -> Any:

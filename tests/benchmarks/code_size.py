@@ -19,7 +19,7 @@ PACKAGE = "jupyter_toolcall"
 LIMITS = {
     "maps + executors": 1_369,
     "core + engine + session": 7_723,
-    "tools": 3_386,
+    "tools": 3_395,
     "sources": 5_538,
     "jupyter": 4_001,
     "view": 2_470,
@@ -31,7 +31,7 @@ LIMITS = {
     "storage": 974,
     "rules, budgets, origins, previews": 0,
     "cli, kitchen, toolsets, __init__": 414,
-    "all": 36_813,
+    "all": 36_821,
     "Python files": 237,
     "Python tests": 50_491,
     "TypeScript": 11_716,
