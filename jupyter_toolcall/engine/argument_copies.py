@@ -81,10 +81,12 @@ class ArgumentCopy:
         return content_digest(private(self.value)[0]) != content
 
     @cached_property
-    def shares_change(self) -> bool:
-        """Whether the value itself is another than the recorded one: its copies share a part."""
+    def is_original(self) -> bool:
+        """Whether a change is one of the value itself: there is no copy, or it shares a part."""
+        if not self.copied:
+            return True
         # Each copy of what is on a cluster was made of its pickle there.
-        if not self.copied or not self._content or type(self.value) is RemoteValue:
+        if not self._content or type(self.value) is RemoteValue:
             return False
         return content_digest(self.value) != self._content
 
@@ -94,11 +96,6 @@ class ArgumentCopy:
             return False
         # A value whose digest differs each time may or may not have changed.
         return True if identity == identity_digest(self.copy) else None
-
-    @property
-    def is_original(self) -> bool:
-        """Whether a change is one of the value itself, and not of a copy alone."""
-        return not self.copied or self.shares_change
 
     @property
     def is_another(self) -> bool:
@@ -161,6 +158,11 @@ class ArgumentCopies:
         self._by_copy = {id(copied.copy): copied for copied in self}
 
     @property
+    def untracked(self) -> list[ArgumentCopy]:
+        """The arguments of which the tool changed the value itself, and not a copy alone."""
+        return [copied for copied in self if copied.changed and copied.is_original]
+
+    @property
     def unclear(self) -> list[ArgumentCopy]:
         """The copies that may have changed, which nothing can tell, and that are in no result."""
         return [
@@ -198,9 +200,8 @@ class ArgumentCopies:
                 notes += [f"changed {name} in place: dropped, so {name} stays as it was"]
             elif copied.changed:
                 lost += [name]
-        untracked = [copied.name for copied in self if copied.changed and copied.is_original]
         unclear = [copied.name for copied in self.unclear] if outcome is not None else []
-        return InPlaceChanges(notes, lost, untracked, unclear)
+        return InPlaceChanges(notes, lost, [copied.name for copied in self.untracked], unclear)
 
 
 def _names(objects: Iterable[Made], state: State) -> Iterator[str]:

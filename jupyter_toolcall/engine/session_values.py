@@ -151,10 +151,11 @@ def recorded_value(value: Any, kept: bool = False) -> RecordedValue:
     if type(value) is RemoteValue:
         return RecordedValue(value, value.content)
     copied, is_whole = (value, True) if kept else private(value)
-    shared = t("its copies share the parts that can't be pickled")
-    if copied is value:
-        shared = t("can't be copied: passed as it is")
-    return RecordedValue(copied, content_digest(copied), "" if is_whole else shared)
+    shared = ""
+    if not is_whole:
+        parts = t("its copies share the parts that can't be pickled")
+        shared = t("can't be copied: passed as it is") if copied is value else parts
+    return RecordedValue(copied, content_digest(copied), shared)
 
 
 @dataclass

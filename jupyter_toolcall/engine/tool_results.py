@@ -138,9 +138,8 @@ class _Objects:
 
     def untracked(self) -> tuple[str, ...]:
         """Return the arguments whose change cannot be followed."""
-        changed = [copied for copied in self._copies if copied.changed and copied.is_original]
-        unclear = self._copies.unclear
-        return tuple(copied.argument(self._ready.uses) for copied in (*changed, *unclear))
+        copies = (*self._copies.untracked, *self._copies.unclear)
+        return tuple(copied.argument(self._ready.uses) for copied in copies)
 
     def _new(self, value: Any, kind: str) -> Made:
         made = new_object(value, kind, self._ready, self._values, self._count)
@@ -153,12 +152,11 @@ def new_object(
 ) -> Made:
     """Return a new object. A value without a content digest gets a digest that no other has."""
     recorded, attempt_number = recorded_value(value, ready.tool.keeps_arguments), 1
-    content = recorded.content
-    name = digest("made", ready.approval_digest, ready.call_id, index, content)
-    while not content and name in values.by_digest:
+    name = digest("made", ready.approval_digest, ready.call_id, index, recorded.content)
+    while not recorded.content and name in values.by_digest:
         attempt_number += 1
         name = digest("made", ready.approval_digest, ready.call_id, index, attempt_number)
-    made = Made(kind, name, content, shown=value.text_label() if _is_text(value) else "")
+    made = Made(kind, name, recorded.content, shown=value.text_label() if _is_text(value) else "")
     values.store(made, recorded)
     return made
 

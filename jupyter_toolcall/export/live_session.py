@@ -199,8 +199,7 @@ class ExportedSession:
 
     def script(self, awaits: bool = False, only: Selection | None = None) -> Script:
         """Return the session as code; with `only`, this alone."""
-        cursor = self.cursor
-        writer = Writer(cursor.context.journal, cursor.head, self.source, only, awaits)
+        writer = Writer(self.cursor.context.journal, self.cursor.head, self.source, only, awaits)
         return writer.script(self.title)
 
 

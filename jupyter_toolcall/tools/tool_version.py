@@ -21,7 +21,7 @@ from ..core.digests import digest_text
 from ..core.interrupts import attempt
 from ..core.text import visible_text
 from .value_copies import is_frozen
-from .value_digests import content_digest, is_local
+from .value_digests import content_digest, functions_in, is_local
 
 PYTHON = ".".join(map(str, sys.version_info[:2]))
 """Compiled code, and so the version of a tool, is another one in each of these."""
@@ -102,16 +102,6 @@ def constant_text(value: Any) -> str:
 _WORD = re.compile(r"[A-Za-z_]\w*")
 _SHOWING = frozenset({"__repr__", "__str__", "__format__", "__sizeof__", "__dir__"})
 """The methods that show a value, and do not change what a tool does."""
-
-
-def functions_in(member: Any) -> Iterator[Any]:
-    """Yield the functions behind a member of a class, such as a method or a property."""
-    for name in ("__func__", "fget", "fset", "func"):
-        inner = getattr(member, name, None)
-        if callable(inner):
-            yield inner
-    if isinstance(member, FunctionType) or hasattr(member, "__wrapped__"):
-        yield member
 
 
 def defaults_of(cls: Any) -> Iterator[tuple[str, Any]]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import copy
-import copyreg
 import dataclasses
 import enum
 import io
@@ -24,7 +23,7 @@ from ..core.interrupts import attempt, class_name
 from ..core.text import shortened_text
 from .json_structure import without_objects
 from .table_classes import cell_free_text, may_quote_cells
-from .value_digests import SCALARS, deeply, is_local
+from .value_digests import NEW_OBJECT, SCALARS, deeply, is_local
 
 SHORTENED = 2_000
 """Characters of a text that is too long to be recorded, or to be sent."""
@@ -50,7 +49,7 @@ def _is_frozen(value: Any, cls: Any) -> bool:
         return False
     # Besides its fields it may have items, slots of a base, and other attributes.
     make, arguments, state, items, pairs = (*object.__reduce_ex__(value, 5), *(None,) * 5)[:5]
-    if make is not _new or len(arguments) != 1 or items or pairs:
+    if make is not NEW_OBJECT or len(arguments) != 1 or items or pairs:
         return False
     parts = state if isinstance(state, (tuple, list)) else (state,)
     return all(
@@ -92,11 +91,8 @@ class _Copier(pickle.Pickler):
     """
 
     def __init__(self, tolerant: bool) -> None:
-        self.data, self.buffers, self.shared = (
-            io.BytesIO(),
-            list[pickle.PickleBuffer](),
-            list[Any](),
-        )
+        self.data, self.shared = io.BytesIO(), list[Any]()
+        self.buffers = list[pickle.PickleBuffer]()
         super().__init__(self.data, 5, buffer_callback=self.buffers.append)
         self.tolerant = tolerant
 
@@ -106,7 +102,8 @@ class _Copier(pickle.Pickler):
         cls = type(value)
         if issubclass(cls, _SHARED_CLASSES):
             return self._share(value)
-        if is_local(cls.__module__) and _refuses_copies(value, cls):
+        is_own = is_local(cls.__module__)
+        if is_own and _refuses_copies(value, cls):
             if self.tolerant:
                 return self._share(value)
             raise TypeError(f"{cls.__name__} can't be copied")
@@ -114,7 +111,7 @@ class _Copier(pickle.Pickler):
             return _reduced_frozen(value)
         if not self.tolerant:
             return NotImplemented
-        if is_local(cls.__module__):
+        if is_own:
             reduced, raised = attempt(value.__reduce_ex__, 5)
             return self._share(value) if raised else reduced
         return self._share(value) if attempt(_Copier(False).dump, value)[1] else NotImplemented
@@ -134,11 +131,8 @@ def _refuses_copies(value: Any, cls: Any) -> bool:
 def _reduced_frozen(value: Any) -> Any:
     """Reduce a frozen dataclass, whose slots of a base pickle itself could not set."""
     reduced = value.__reduce_ex__(5)
-    is_default = isinstance(reduced, tuple) and reduced[0] is _new and type(reduced[2]) is tuple
-    return (*reduced[:5], _set_attributes) if is_default else reduced
-
-
-_new = copyreg.__newobj__  # type: ignore[attr-defined]
+    has_slots = type(reduced) is tuple and reduced[0] is NEW_OBJECT and type(reduced[2]) is tuple
+    return (*reduced[:5], _set_attributes) if has_slots else reduced
 
 
 def _set_attributes(value: Any, state: tuple[Any, ...]) -> None:

@@ -64,7 +64,7 @@ def _digest(value: object) -> str:
     except _TooLarge:
         return Digests(plain=False).of(value).hex()[:LENGTH]
     except _HoldsItself:
-        return Digests(numbered=True, plain=False).of(value).hex()[:LENGTH]
+        return Digests(numbered=True).of(value).hex()[:LENGTH]
 
 
 def identity_digest(value: object) -> str:
@@ -72,7 +72,7 @@ def identity_digest(value: object) -> str:
 
     A part that has no digest, such as a lock, stands for its identity.
     """
-    digests = Digests(numbered=True, plain=False, by_identity=True)
+    digests = Digests(numbered=True, by_identity=True)
     whole, raised = attempt(digests.of, value)
     return "" if raised or whole is None else whole.hex()[:LENGTH]
 
@@ -121,7 +121,7 @@ class Digests:
 
     numbered: bool = False
     plain: bool = True
-    """Whether plain data are digested as one."""
+    """Whether plain data are digested as one; in a value that holds itself they never are."""
     known: dict[int, tuple[Any, bytes]] = field(default_factory=dict)
     """By id, with the part itself, so that no other part gets its id meanwhile."""
     by_identity: bool = False
@@ -133,7 +133,8 @@ class Digests:
         if cls in SCALARS:
             return _scalar(value)
         if id(value) not in self.known:
-            if self.plain and cls in (list, dict, tuple) and (data := _plain_digest(value)):
+            is_tried = self.plain and not self.numbered and cls in (list, dict, tuple)
+            if is_tried and (data := _plain_digest(value)):
                 self.known[id(value)] = value, data
                 return data
             number = b"again %d" % len(self.known) if self.numbered else b""
@@ -310,8 +311,11 @@ def _built_in(function: Any, digests: Digests) -> Iterable[bytes]:
 
 
 def _code(code: CodeType, digests: Digests) -> Iterable[bytes]:
-    names = code.co_names, code.co_varnames, code.co_freevars, code.co_flags
-    return map(digests.of, (code.co_code, *names, code.co_consts))
+    counts = code.co_argcount, code.co_posonlyargcount, code.co_kwonlyargcount, code.co_flags
+    names = code.co_names, code.co_varnames, code.co_freevars
+    # Of equal instructions the table says which of them a `try` holds.
+    parts = code.co_code, code.co_exceptiontable, counts, *names, code.co_consts
+    return map(digests.of, parts)
 
 
 def _cell(cell: CellType, digests: Digests) -> Iterable[bytes]:
@@ -335,6 +339,7 @@ _NO_CONTENT = frozenset(
 )
 """What each class has of its own accord."""
 _WRAPPERS = (classmethod, staticmethod, property, functools.cached_property)
+"""What holds a function as a member of a class."""
 _SLOTS = (MemberDescriptorType, GetSetDescriptorType)
 
 
@@ -347,9 +352,7 @@ def _members(cls: type, data: bool = False) -> dict[str, Any]:
             continue
         if data and (name[:2] == "__" or callable(value) or hasattr(kind, "__get__")):
             continue
-        if issubclass(kind, _WRAPPERS):
-            value = [getattr(value, part, None) for part in ("__func__", "fget", "fset", "func")]
-        members[name] = value
+        members[name] = [*functions_in(value)] if issubclass(kind, _WRAPPERS) else value
     return members
 
 
@@ -368,11 +371,13 @@ def _class_data(cls: type) -> Iterator[bytes]:
 @functools.lru_cache(1024)
 def _changed_names(cls: type) -> frozenset[str]:
     """Return the attributes that a method of a class assigns, or whose items it may change."""
-    names, codes = set[str](), [_code_of(member) for member in vars(cls).values()]
+    kinds = (FunctionType, *_WRAPPERS)
+    methods = [member for member in vars(cls).values() if issubclass(type(member), kinds)]
+    functions = (function for method in methods for function in functions_in(method))
+    codes = [function.__code__ for function in functions if isinstance(function, FunctionType)]
+    names = set[str]()
     while codes:
         code = codes.pop()
-        if code is None:
-            continue
         steps = [(step.opname, step.argval) for step in dis.get_instructions(code)]
         names.update(name for operation, name in steps if operation == "STORE_ATTR")
         if not _CHANGING.isdisjoint({part for step in steps for part in step if type(part) is str}):
@@ -381,10 +386,14 @@ def _changed_names(cls: type) -> frozenset[str]:
     return frozenset(names)
 
 
-def _code_of(member: Any) -> CodeType | None:
-    for part in ("__func__", "fget", "func"):
-        member = getattr(member, part, member)
-    return getattr(member, "__code__", None)
+def functions_in(member: Any) -> Iterator[Any]:
+    """Yield the functions behind a member of a class, such as a method or a property."""
+    for name in ("__func__", "fget", "fset", "func"):
+        inner = getattr(member, name, None)
+        if callable(inner):
+            yield inner
+    if isinstance(member, FunctionType) or hasattr(member, "__wrapped__"):
+        yield member
 
 
 _CHANGING = {
@@ -429,6 +438,10 @@ def _figure(value: Any, digests: Digests) -> Iterator[bytes]:
     yield digests.of([(a.get_gid(), a.get_url(), str(a.get_label())) for a in artists])
 
 
+NEW_OBJECT = copyreg.__newobj__  # type: ignore[attr-defined]
+"""What pickle makes an instance with; typeshed leaves it out."""
+
+
 def _reduced(value: Any, digests: Digests) -> Iterator[bytes]:
     """Any other value is what pickle would write of it: how it is made, its state, its items."""
     cls: Any = type(value)
@@ -441,7 +454,7 @@ def _reduced(value: Any, digests: Digests) -> Iterator[bytes]:
         return
     function, arguments, state, items, pairs, setter = (*reduced, *(None,) * 6)[:6]
     # That is how an instance of most classes is made, whose name is in the digest.
-    made = arguments if function is copyreg.__newobj__ else (function, *arguments)  # type: ignore[attr-defined]
+    made = arguments if function is NEW_OBJECT else (function, *arguments)
     yield from (digests.of(part) for part in made if part is not cls)
     for part in state if type(state) is tuple else (state,):
         if type(part) is dict and all(type(name) is str for name in part):

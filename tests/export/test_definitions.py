@@ -15,6 +15,18 @@ from IPython.core.interactiveshell import InteractiveShell
 from jupyter_toolcall import Scripted, Session, Toolbox
 from tests.export.worlds import exported, plain, run
 
+TWICE = """
+import functools
+def twice(function):
+    @functools.wraps(function)
+    def wrapper(*args, **named):
+        return 2 * function(*args, **named)
+    return wrapper
+@twice
+def add(a: int) -> int:
+    return a + 1
+tools = [add]
+"""
 _numbers = itertools.count()
 HEAD = "from jupyter_toolcall import Scripted, Session, Toolbox, tool\n"
 
@@ -72,18 +84,8 @@ def add(a: int) -> int:
 tools = [add]
 add = 5
 """,
-    "a decorated function that is defined again later": """
-import functools
-def twice(function):
-    @functools.wraps(function)
-    def wrapper(*args, **named):
-        return 2 * function(*args, **named)
-    return wrapper
-@twice
-def add(a: int) -> int:
-    return a + 1
-tools = [add]
-@twice
+    "a decorated function that is defined again later": TWICE
+    + """@twice
 def add(a: int) -> int:
     return a - 1
 """,
@@ -295,18 +297,8 @@ tools = [add]
         "it is add, whose source is not at hand",
     ),
     "a decorator that is defined again": (
-        """
-import functools
-def twice(function):
-    @functools.wraps(function)
-    def wrapper(*args, **named):
-        return 2 * function(*args, **named)
-    return wrapper
-@twice
-def add(a: int) -> int:
-    return a + 1
-tools = [add]
-def twice(function):
+        TWICE
+        + """def twice(function):
     return function
 """,
         "it is add, whose decorator cannot be found",

@@ -188,6 +188,7 @@ def told(value: Any) -> Any:
         (defaultdict(int, a=1, b=2), defaultdict(int, b=2, a=1)),
         (Counter("ab"), Counter("ba")),
         (lambda: 1, lambda: 2),
+        (lambda a, *, b: (a, b), lambda a, b: (a, b)),
         (closure(1), closure(2)),
         (enumeration(1), enumeration(2)),
         (constant(1)(), constant(2)()),
