@@ -24,7 +24,7 @@ from types import CodeType, FunctionType, SimpleNamespace
 from typing import Any
 
 from ..core.interrupts import attempt
-from ..tools.tool_version import rebound_by
+from ..tools.code_names import names_in
 from .code import (
     INDENT,
     MAIN,
@@ -497,7 +497,7 @@ class Slice:
     def _own_values(self, need: Need, bare: Any, top: Definition) -> dict[str, Code]:
         """Return what a definition has from where it stood: free variables, defaults, bases."""
         free = {*top.code.co_freevars} - {"__class__", need.name}
-        if changing := sorted(free & rebound_by(top.code)):
+        if changing := sorted(free & names_in(top.code).rebound):
             raise Unwritable(f"{need.name}, which changes {changing[0]} from call to call")
         bases = {base.__name__: base for base in getattr(bare, "__bases__", ())}
         annotated = (attempt(inspect.get_annotations, bare)[0] or {}).values()

@@ -1,27 +1,44 @@
-"""The version of a tool: a digest of its code, and of all code of yours that it calls.
+"""The version of a tool: one digest of its code, and of what of yours that reaches by name.
 
-Installed libraries are not followed; a notebook's own functions, classes and constants are.
+Functions, classes, modules and data of the notebook and of files that are not installed are
+followed; of what is installed the name counts. What the code changes while it runs is its state,
+and no part of it. `docs/explanation/immutable-objects.md` states the limits.
 """
 
 from __future__ import annotations
 
 import dataclasses
-import dis
 import enum
 import functools
-import inspect
 import re
 import sys
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
-from types import CellType, CodeType, FunctionType, ModuleType
-from typing import Any, TypeGuard, TypeVar
+from collections import deque
+from collections.abc import Callable, Iterator, Mapping, Set
+from dataclasses import dataclass
+from types import (
+    BuiltinFunctionType,
+    CellType,
+    CodeType,
+    FunctionType,
+    MappingProxyType,
+    MethodType,
+    ModuleType,
+)
+from typing import Any
 
 from ..core.digests import digest_text
 from ..core.interrupts import attempt
 from ..core.text import visible_text
+from .code_names import names_in
 from .value_copies import is_frozen
-from .value_digests import content_digest, functions_in, is_local
+from .value_digests import (
+    LIBRARIES,
+    WRAPPERS,
+    content_digest,
+    functions_in,
+    is_local,
+    stored,
+)
 
 PYTHON = ".".join(map(str, sys.version_info[:2]))
 """Compiled code, and so the version of a tool, is another one in each of these."""
@@ -52,56 +69,220 @@ def _around(text: str, other: str) -> str:
 
 
 @functools.lru_cache(4_096)
-def code_texts(code: CodeType) -> tuple[str, ...]:
-    """Return the content of compiled code, without its line numbers."""
-    texts = [code.co_code.hex(), repr((code.co_names, code.co_varnames))]
-    for constant in code.co_consts:
-        if isinstance(constant, CodeType):
-            texts += code_texts(constant)
-        elif isinstance(constant, frozenset):
-            texts.append(repr(sorted(map(repr, constant))))
+def _digest(code: CodeType) -> str:
+    return content_digest(code)
+
+
+# -- what a function reaches ------------------------------------------------------------------
+
+_WORD = re.compile(r"[A-Za-z_]\w*")
+_SHOWING = {"__repr__", "__str__", "__format__", "__sizeof__", "__dir__"}
+"""The methods that show a value, and do not change what a tool does."""
+_MAKING = {"__init__", "__new__", "__post_init__", "__setstate__"}
+"""The methods that give a new object its attributes."""
+_CODE = (FunctionType, type, ModuleType)
+_CONTAINERS = (list, tuple, dict, set, frozenset, deque, MappingProxyType)
+_DATA = {"datetime", "decimal", "fractions", "pathlib", "polars", "re", "uuid"}
+"""The modules of data that count by their content."""
+MAX_ITEMS = 10_000
+"""A container of more items, or a table of more rows, is data, and no constant of a program."""
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """A piece of the code that a tool runs: a function or a constant, and its content."""
+
+    name: str
+    text: str
+    is_data: bool = False
+    """Whether it is a container or a table of the program, which may be filled while it runs."""
+
+
+class Reader:
+    """Follows what a function, or a method of `owner`, reaches: each function and class once."""
+
+    def __init__(self, function: Any, owner: type | None) -> None:
+        function = getattr(function, "__func__", function)
+        bare = getattr(function, "func", function)
+        self._home = bare.__module__ if isinstance(bare, FunctionType) else ""
+        self.parts: list[Part] = []
+        self._members, self._changed, self._filled = set[str](), set[str](), set[str]()
+        self._holders: list[tuple[str, Any, Mapping[str, Any], Set[str]]] = []
+        """What has members: its title, itself, its members, and which count without a name."""
+        self._seen: dict[Any, Any] = {}
+        """By id, with the value itself, so that no other gets its id meanwhile."""
+        self._constants: list[tuple[str, str, Any]] = []
+        self._code: deque[tuple[str, str, Any]] = deque()
+        self._later: deque[tuple[str, str, Any]] = deque()
+        """Data are read after the code, which says what of it is state."""
+        self._add("", "", function)
+        if owner is not None:
+            self._instances_of(owner)
+        while self._code or self._add_members() or self._later:
+            # A value that cannot be read has no part.
+            attempt(self._follow, *(self._code or self._later).popleft())
+        for title, name, value in self._constants:
+            if name not in self._changed:
+                self.parts.append(Part(title, f"{name}={value!r}"))
+
+    def _add(self, title: str, name: str, value: Any) -> None:
+        """Add what a name stands for: by the title that a person knows, and the name in code."""
+        if not is_plain(value):
+            queue = self._code if issubclass(type(value), _CODE) else self._later
+            queue.append((title, name, value))
+        elif name:
+            self._constants.append((title, name, value))
+
+    def _follow(self, title: str, name: str, value: Any) -> None:
+        cls: Any = type(value)
+        is_function, is_class = issubclass(cls, FunctionType), issubclass(cls, type)
+        if is_function or is_class:
+            title = title and value.__qualname__
+            # Which function a name stands for counts, besides what that does.
+            if name:
+                self.parts.append(Part(title, f"{name}={value.__module__}.{value.__qualname__}"))
+        elif name in self._changed and not issubclass(cls, ModuleType):
+            return
+        if id(value) in self._seen:
+            return
+        self._seen[id(value)] = value
+        if is_function:
+            self._function(title, value)
+        elif is_class:
+            self._class(value)
+        elif issubclass(cls, ModuleType):
+            if self._is_ours(value.__name__):
+                self._holders.append(("", value, vars(value), set()))
+        elif cls in _CONTAINERS:
+            self._container(title, name, value)
         else:
-            texts.append(repr(constant))
-    return tuple(texts)
+            self._object(title, name, value, cls)
+
+    def _function(self, title: str, function: FunctionType) -> None:
+        code, space, names = function.__code__, function.__globals__, names_in(function.__code__)
+        is_ours = self._is_ours(space.get("__name__"))
+        self._changed |= names.rebound | (set() if code.co_name in _MAKING else names.assigned)
+        self._filled |= names.filled
+        for name, cell in zip(code.co_freevars, function.__closure__ or (), strict=True):
+            # A variable may have no value yet.
+            if cell != CellType():
+                self._add(name, name, cell.cell_contents)
+        members = {key: value for key, value in vars(function).items() if key[:2] != "__"}
+        self._holders.append((title, function, members, set()))
+        if "__wrapped__" in vars(function):
+            self._code.append((title, "", vars(function)["__wrapped__"]))
+        # What is installed may still hold functions of yours, as decorators do.
+        defaults = {str(n): value for n, value in enumerate(function.__defaults__ or ())}
+        defaults |= function.__kwdefaults__ or {}
+        plain = {key: value for key, value in defaults.items() if is_plain(value)}
+        text = f"{_digest(code)} {plain}" if is_ours else f"{space.get('__name__')}.{title}"
+        self.parts.append(Part(title, text))
+        for key in defaults.keys() - plain.keys():
+            self._add(f"{title}()", key, defaults[key])
+        if is_ours:
+            self._members |= names.members
+            for name in sorted(names.variables & space.keys()):
+                self._add(name, name, space[name])
+            for name in sorted(names.modules):
+                for full in (name, name.partition(".")[0], f"{space.get('__package__')}.{name}"):
+                    self._add("", "", sys.modules.get(full.rstrip(".")))
+            for cls in annotated(function):
+                self._instances_of(cls)
+
+    def _class(self, cls: type) -> None:
+        """Add what a class has beside what code names of it: bases, defaults, operators."""
+        if self._is_ours(cls.__module__):
+            title, bases = cls.__qualname__, cls.__mro__
+            self.parts.append(Part(title, " ".join(base.__qualname__ for base in bases)))
+            for name, default in defaults_of(cls):
+                self._add(title, name, default)
+            self._holders.append((title, cls, vars(cls), {*unnamed_methods(cls)}))
+            for base in (type(cls), *bases[1:]):
+                self._add("", "", base)
+
+    def _instances_of(self, cls: type) -> None:
+        """Add what code may run of an object of a class, which is made already."""
+        for base in filter(lambda base: self._is_ours(base.__module__), cls.__mro__):
+            unnamed = {*unnamed_methods(base)} - _MAKING
+            self._holders.append((base.__qualname__, base, vars(base), unnamed))
+
+    def _container(self, title: str, name: str, value: Any) -> None:
+        if len(value) > MAX_ITEMS:
+            return
+        is_state = name in self._filled
+        # What is added while a tool runs is state.
+        text = first_content(value) if is_state else content_digest(container_data(value))
+        self.parts.append(Part(title, f"{name}={text}", is_data=True))
+        self._items(name, value, is_state)
+
+    def _items(self, name: str, container: Any, is_state: bool) -> None:
+        for item in container.values() if hasattr(container, "values") else container:
+            if type(item) in _CONTAINERS and id(item) not in self._seen:
+                self._seen[id(item)] = item
+                self._items(name, item, is_state)
+            elif issubclass(type(item), _CODE) or not (is_state or is_plain(item)):
+                self._add(name, "", item)
+
+    def _object(self, title: str, name: str, value: Any, cls: Any) -> None:
+        """Add the functions behind an object, its class if it is yours, or its content."""
+        root, inner = cls.__module__.partition(".")[0], dict[str, Any]()
+        if "__wrapped__" in getattr(value, "__dict__", {}):
+            inner = {"": value.__wrapped__}
+        elif issubclass(cls, WRAPPERS):
+            inner = {str(n): function for n, function in enumerate(functions_in(value))}
+        elif issubclass(cls, functools.partial):
+            inner = {"": value.func, **{str(n): v for n, v in enumerate(value.args)}}
+            inner |= value.keywords
+        elif issubclass(cls, MethodType):
+            inner = {"": value.__func__, "self": value.__self__}
+        for key, part in inner.items():
+            self._add(title, key, part)
+        if self._is_ours(cls.__module__):
+            self._instances_of(cls)
+        if root in LIBRARIES:
+            if name not in self._filled and (attempt(len, value)[0] or 0) <= MAX_ITEMS:
+                self.parts.append(Part(title, f"{name}={content_digest(value)}", is_data=True))
+        elif issubclass(cls, PLAIN) or root in _DATA or is_frozen(value):
+            self.parts.append(Part(title, f"{name}={content_digest(value)}"))
+        elif self._is_ours(cls.__module__):
+            self._holders.append((title, value, attributes_of(value), set()))
+        elif callable(value) and not inner:
+            of = value if issubclass(cls, BuiltinFunctionType) else cls
+            self.parts.append(Part(title, f"{of.__module__}.{of.__qualname__}"))
+
+    def _add_members(self) -> bool:
+        """Add the members that code names by now, and return whether there is more to follow."""
+        for title, holder, members, unnamed in [*self._holders]:
+            for name in sorted((self._members | unnamed) & members.keys()):
+                if (id(holder), name) not in self._seen:
+                    self._seen[id(holder), name] = holder
+                    self._add(f"{title}.{name}".lstrip("."), name, members[name])
+        return bool(self._code)
+
+    def _is_ours(self, module: Any) -> bool:
+        return type(module) is str and (module == self._home or is_local(module))
 
 
-GLOBALS = ("LOAD_GLOBAL", "LOAD_NAME")
-ATTRIBUTES = ("LOAD_ATTR", "LOAD_METHOD", "LOAD_SUPER_ATTR", "IMPORT_FROM")
-IMPORTS = ("IMPORT_NAME",)
+def attributes_of(value: Any) -> dict[str, Any]:
+    """Return the attributes of an object, in slots too, without what cached properties hold."""
+    state = object.__getstate__(value)
+    parts = state if type(state) is tuple else (state,)
+    return stored(type(value), {name: part[name] for part in parts if part for name in part})
 
 
-@functools.lru_cache(4_096)
-def names_in(code: CodeType, operations: tuple[str, ...]) -> tuple[str, ...]:
-    """Return the names that these operations of code, and of the functions in it, read."""
-    own = [each.argval for each in dis.get_instructions(code) if each.opname in operations]
-    inner = [names_in(each, operations) for each in code.co_consts if isinstance(each, CodeType)]
-    return tuple(dict.fromkeys([*own, *(name for names in inner for name in names)]))
-
-
-@functools.lru_cache(4_096)
-def rebound_by(code: CodeType) -> frozenset[str]:
-    """Return the names outside of a function that it assigns."""
-    operations = ("STORE_GLOBAL", "DELETE_GLOBAL", "STORE_DEREF", "DELETE_DEREF")
-    own = {each.argval for each in dis.get_instructions(code) if each.opname in operations}
-    inner = (rebound_by(each) for each in code.co_consts if isinstance(each, CodeType))
-    return frozenset(own.union(*inner) - {*code.co_cellvars})
+# -- constants and classes -------------------------------------------------------------------
 
 
 def is_plain(value: Any) -> bool:
     """Return whether a value is a constant whose `repr` is its content."""
-    if isinstance(value, tuple):
-        return all(map(is_plain, value))
-    return isinstance(value, PLAIN)
+    return type(value) in PLAIN or (type(value) is tuple and all(map(is_plain, value)))
 
 
 def constant_text(value: Any) -> str:
-    """Return a constant as text; for any other value its type."""
+    """Return a constant as text; a function or class by its name; any other value by its type."""
+    if issubclass(type(value), (FunctionType, type)):
+        return f"{value.__module__}.{value.__qualname__}"
     return repr(value) if is_plain(value) else type(value).__qualname__
-
-
-_WORD = re.compile(r"[A-Za-z_]\w*")
-_SHOWING = frozenset({"__repr__", "__str__", "__format__", "__sizeof__", "__dir__"})
-"""The methods that show a value, and do not change what a tool does."""
 
 
 def defaults_of(cls: Any) -> Iterator[tuple[str, Any]]:
@@ -142,182 +323,6 @@ def annotated(function: FunctionType) -> Iterator[type]:
         yield from (each for each in (annotation, *values) if isinstance(each, type))
 
 
-T = TypeVar("T")
-MAX_ITEMS = 10_000
-"""A container of more items is data, and no constant of a program."""
-
-
-@dataclass(frozen=True, slots=True)
-class Part:
-    """A piece of the code that a tool runs: the function or constant, and its content."""
-
-    name: str
-    text: str
-    constant: bool = False
-    container: bool = False
-    """Whether it is a container of the program, which a program may fill while it runs."""
-
-
-def parts_in(function: Any, owner: type | None) -> list[Part]:
-    """Return the parts of a function, or of a method of `owner`, in the order of its code."""
-    reader = Reader(getattr(_bare(function), "__module__", "") or "")
-    parts = [*reader.function(function, "", (owner,) if owner else ())]
-    # A variable that the code assigns is state, and no constant.
-    return [part for part in parts if not (part.constant and part.name in reader.rebound)]
-
-
-def _bare(function: Any) -> Any:
-    while isinstance(function, functools.partial):
-        function = function.func
-    return getattr(function, "__func__", function)
-
-
-@dataclass
-class Reader:
-    """Follows all code that a function calls, each function and class once."""
-
-    home: str
-    """The module of the function, which is followed even if it is installed."""
-    seen: set[Any] = field(default_factory=set)
-    rebound: set[str] = field(default_factory=set)
-    """The names that the code assigns while it runs."""
-
-    def function(self, function: Any, name: str, owners: tuple[type, ...]) -> Iterator[Part]:
-        """Yield the parts of a function; `owners` are the classes whose methods it may call."""
-        while isinstance(function, functools.partial):
-            yield from (Part(name, constant_text(each)) for each in function.args)
-            named = sorted(function.keywords.items())
-            yield from (Part(name, f"{key}={constant_text(each)}") for key, each in named)
-            function = function.func
-        function = getattr(function, "__func__", function)
-        if not isinstance(function, FunctionType):
-            module, own = getattr(function, "__module__", ""), getattr(function, "__qualname__", "")
-            yield Part(name, f"{module}.{own}")
-            yield from self._behind(function, name, owners)
-        elif id(function) not in self.seen:
-            self.seen.add(id(function))
-            yield from self._python(function, name, owners)
-
-    def _python(
-        self, function: FunctionType, name: str, owners: tuple[type, ...]
-    ) -> Iterator[Part]:
-        code = function.__code__
-        self.rebound |= rebound_by(code)
-        yield from (Part(name, text) for text in code_texts(code))
-        defaults = function.__defaults__
-        texts = repr([*map(constant_text, defaults or ())])
-        yield Part(name, constant_text(defaults) if is_plain(defaults) else texts)
-        keywords = tuple(sorted((function.__kwdefaults__ or {}).items()))
-        yield Part(name, constant_text(keywords))
-        for key, cell in zip(code.co_freevars, function.__closure__ or (), strict=True):
-            yield from self.value(key, _cell_value(cell))
-        for key in names_in(code, GLOBALS):
-            yield from self.value(key, function.__globals__.get(key))
-        for default in (*(defaults or ()), *dict(keywords).values()):
-            yield from () if is_plain(default) else self.value(f"{name}()", default)
-        yield from self._attributes(function, owners)
-        yield from self._behind(function, name, owners)
-
-    def _behind(self, function: Any, name: str, owners: tuple[type, ...]) -> Iterator[Part]:
-        """Yield the parts of a decorated function, and of an object's `__call__`."""
-        wrapped = getattr(function, "__wrapped__", None)
-        if isinstance(wrapped, FunctionType):
-            yield from self.function(wrapped, name, owners)
-        elif not isinstance(function, FunctionType) and self._is_ours(type(function)):
-            yield from self._of(type(function), ("__call__",))
-
-    def _attributes(self, function: FunctionType, owners: tuple[type, ...]) -> Iterator[Part]:
-        """Yield what the names after a dot may mean: in a class, in a module."""
-        code = function.__code__
-        names = names_in(code, ATTRIBUTES)
-        near = [function.__globals__.get(name) for name in names_in(code, GLOBALS)]
-        near += [sys.modules.get(name) for name in names_in(code, IMPORTS)]
-        near += [_cell_value(cell) for cell in function.__closure__ or ()]
-        for module in near:
-            if _is_a(module, ModuleType) and is_local(module.__name__):
-                for name in names:
-                    yield from self.value(name, vars(module).get(name))
-        classes = [each if _is_a(each, type) else type(each) for each in near]
-        for cls in dict.fromkeys((*owners, *annotated(function), *classes)):
-            if self._is_ours(cls):
-                yield from self._of(cls, names)
-
-    def value(self, name: str, value: Any) -> Iterator[Part]:
-        """Yield the parts of the value of a name; a value that cannot be read has none."""
-        if value is not None:
-            yield from attempt(lambda: [*self._value(name, value)])[0] or ()
-
-    def _value(self, name: str, value: Any) -> Iterator[Part]:
-        if isinstance(value, ModuleType):
-            return
-        if is_plain(value):
-            yield Part(name, f"{name}={value!r}", constant=True)
-        elif isinstance(value, type):
-            yield from self._class(value)
-        elif isinstance(value, (list, tuple, dict, set, frozenset)):
-            yield from self._container(name, value)
-        elif callable(value) and self._is_ours(value):
-            yield from self.function(value, getattr(_bare(value), "__qualname__", name), ())
-        elif is_frozen(value):
-            yield Part(name, f"{name}={content_digest(value)}", constant=True)
-
-    def _class(self, cls: type) -> Iterator[Part]:
-        """Yield what a class runs without a call by name: its defaults and its operators."""
-        if not self._is_ours(cls) or cls in self.seen:
-            return
-        self.seen.add(cls)
-        yield Part(cls.__qualname__, " ".join(base.__qualname__ for base in cls.__mro__))
-        for name, default in defaults_of(cls):
-            yield Part(cls.__qualname__, f"{name}={constant_text(default)}")
-            if callable(default):
-                yield from self.value(f"{cls.__qualname__}.{name}", default)
-        yield from self._of(cls, unnamed_methods(cls))
-        for base in cls.__mro__[1:]:
-            yield from self._class(base)
-
-    def _of(self, cls: type, names: Iterable[str]) -> Iterator[Part]:
-        """Yield the parts of these members of a class."""
-        for name in names:
-            member = inspect.getattr_static(cls, name, None)
-            if member is None or (cls, name) in self.seen:
-                continue
-            self.seen.add((cls, name))
-            title = f"{cls.__qualname__}.{name}"
-            if is_plain(member):
-                yield Part(title, f"{title}={member!r}", constant=True)
-            for function in functions_in(member):
-                if self._is_ours(function):
-                    yield from self.function(function, title, (cls,))
-
-    def _container(self, name: str, value: Any) -> Iterator[Part]:
-        """Yield a container as it was when first read: what is added while it is used is state."""
-        items = [*value.values()] if isinstance(value, dict) else [*value]
-        if len(items) <= MAX_ITEMS:
-            yield Part(name, f"{name}={first_content(value)}", constant=True, container=True)
-            for item in items:
-                if callable(item):
-                    yield from self.value(name, item)
-
-    def _is_ours(self, value: Any) -> bool:
-        bare = _bare(value)
-        # A callable without a name is an object: its class counts.
-        named = isinstance(bare, type) or hasattr(bare, "__name__")
-        module = getattr(bare if named else type(bare), "__module__", None)
-        return isinstance(module, str) and (module == self.home or is_local(module))
-
-
-def _is_a(value: object, cls: type[T]) -> TypeGuard[T]:
-    """Return what `isinstance` does, without reading `__class__` of the value."""
-    return issubclass(type(value), cls)
-
-
-def _cell_value(cell: CellType) -> Any:
-    try:
-        return cell.cell_contents
-    except ValueError:
-        return None
-
-
 _FIRST: dict[int, tuple[Any, str]] = {}
 """The first content of containers, by id; each is kept, so that no other gets its id."""
 
@@ -341,6 +346,9 @@ def container_data(value: Any) -> Any:
         case set() | frozenset():
             return {constant_text(item) for item in value}
     return constant_text(value)
+
+
+# -- versions -------------------------------------------------------------------------------
 
 
 class Version:
@@ -386,16 +394,17 @@ def version_with(
 
 
 def fingerprint(function: Callable[..., Any], owner: type | None = None) -> str:
-    """Return the digest of a function's parts; without Python code, that of its name."""
-    return digest_text("code", *(part.text for part in parts_in(function, owner)))
+    """Return the digest of all that a function reaches; of a built-in one, of its name."""
+    texts = {f"{part.name} {part.text}" for part in Reader(function, owner).parts}
+    return digest_text("code", *sorted(texts))
 
 
 def parts_of(
-    function: Callable[..., Any], owner: type | None = None, *, containers: bool = True
+    function: Callable[..., Any], owner: type | None = None, *, with_data: bool = True
 ) -> Mapping[str, str]:
     """Return the digest of each part of a function by name; "" is the function itself."""
-    contents: dict[str, list[str]] = {}
-    for part in parts_in(function, owner):
-        if containers or not part.container:
-            contents.setdefault(part.name, []).append(part.text)
-    return {name: digest_text("part", *texts)[:16] for name, texts in contents.items()}
+    contents: dict[str, set[str]] = {}
+    for part in Reader(function, owner).parts:
+        if with_data or not part.is_data:
+            contents.setdefault(part.name, set()).add(part.text)
+    return {name: digest_text("part", *sorted(texts))[:16] for name, texts in contents.items()}

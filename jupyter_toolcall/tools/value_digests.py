@@ -8,7 +8,6 @@ not. What a `cached_property` holds is none: it only spares a computation.
 from __future__ import annotations
 
 import copyreg
-import dis
 import enum
 import functools
 import hashlib
@@ -36,6 +35,7 @@ from typing import Any, TypeVar
 
 from ..core.digests import LENGTH
 from ..core.interrupts import attempt
+from .code_names import names_in
 
 SCALARS = (str, int, float, bool, bytes, complex, type(None))
 SHORT = 1_000
@@ -251,7 +251,7 @@ def parts_of_class(cls: type) -> Parts:
     """Return what reads the parts of the values of a class."""
     for base in cls.__mro__:
         root = base.__module__.partition(".")[0]
-        if root in _LIBRARIES and (parts := _LIBRARY_PARTS.get(f"{root}.{base.__name__}")):
+        if root in LIBRARIES and (parts := _LIBRARY_PARTS.get(f"{root}.{base.__name__}")):
             return parts
     if cls in _KNOWN:
         return _KNOWN[cls]
@@ -338,7 +338,10 @@ _NO_CONTENT = frozenset(
     {"__module__", "__dict__", "__weakref__", "__doc__", "__firstlineno__", "__static_attributes__"}
 )
 """What each class has of its own accord."""
-_WRAPPERS = (classmethod, staticmethod, property, functools.cached_property)
+WRAPPERS = (
+    *(classmethod, staticmethod, property, functools.cached_property),
+    *(functools.partialmethod, functools.singledispatchmethod),
+)
 """What holds a function as a member of a class."""
 _SLOTS = (MemberDescriptorType, GetSetDescriptorType)
 
@@ -352,7 +355,7 @@ def _members(cls: type, data: bool = False) -> dict[str, Any]:
             continue
         if data and (name[:2] == "__" or callable(value) or hasattr(kind, "__get__")):
             continue
-        members[name] = [*functions_in(value)] if issubclass(kind, _WRAPPERS) else value
+        members[name] = [*functions_in(value)] if issubclass(kind, WRAPPERS) else value
     return members
 
 
@@ -371,19 +374,12 @@ def _class_data(cls: type) -> Iterator[bytes]:
 @functools.lru_cache(1024)
 def _changed_names(cls: type) -> frozenset[str]:
     """Return the attributes that a method of a class assigns, or whose items it may change."""
-    kinds = (FunctionType, *_WRAPPERS)
+    kinds = (FunctionType, *WRAPPERS)
     methods = [member for member in vars(cls).values() if issubclass(type(member), kinds)]
     functions = (function for method in methods for function in functions_in(method))
     codes = [function.__code__ for function in functions if isinstance(function, FunctionType)]
-    names = set[str]()
-    while codes:
-        code = codes.pop()
-        steps = [(step.opname, step.argval) for step in dis.get_instructions(code)]
-        names.update(name for operation, name in steps if operation == "STORE_ATTR")
-        if not _CHANGING.isdisjoint({part for step in steps for part in step if type(part) is str}):
-            names.update(code.co_names)
-        codes += (part for part in code.co_consts if isinstance(part, CodeType))
-    return frozenset(names)
+    names = map(names_in, codes)
+    return frozenset[str]().union(*(changed.assigned | changed.filled for changed in names))
 
 
 def functions_in(member: Any) -> Iterator[Any]:
@@ -396,13 +392,6 @@ def functions_in(member: Any) -> Iterator[Any]:
         yield member
 
 
-_CHANGING = {
-    *("STORE_SUBSCR", "DELETE_SUBSCR", "next", "setattr", "add", "append", "appendleft", "clear"),
-    *("discard", "extend", "insert", "pop", "popitem", "remove", "setdefault", "update"),
-}
-"""Operations, and names of methods and functions, that change what they are used on."""
-
-
 @functools.lru_cache(4096)
 def _local_bases(cls: type) -> tuple[type, ...]:
     """Return a class and its bases, without those of installed packages."""
@@ -412,12 +401,12 @@ def _local_bases(cls: type) -> tuple[type, ...]:
 def _model(value: Any, digests: Digests) -> Iterator[bytes]:
     """A pydantic model is digested by its fields; which of them were set is no content."""
     state = value.__getstate__()
-    yield from digests.attributes(_stored(type(value), state["__dict__"]))
+    yield from digests.attributes(stored(type(value), state["__dict__"]))
     yield digests.of([state["__pydantic_extra__"], state["__pydantic_private__"]])
     yield from _class_data(type(value))
 
 
-def _stored(cls: type, state: dict[str, Any]) -> dict[str, Any]:
+def stored(cls: type, state: dict[str, Any]) -> dict[str, Any]:
     """Return the attributes without the values of cached properties."""
     cached = _cached_properties(cls)
     return {key: value for key, value in state.items() if key not in cached} if cached else state
@@ -458,7 +447,7 @@ def _reduced(value: Any, digests: Digests) -> Iterator[bytes]:
     yield from (digests.of(part) for part in made if part is not cls)
     for part in state if type(state) is tuple else (state,):
         if type(part) is dict and all(type(name) is str for name in part):
-            yield from digests.attributes(_stored(cls, part))
+            yield from digests.attributes(stored(cls, part))
         else:
             yield digests.of(part)
     for part in (setter, items and list(items), pairs and list(pairs)):
@@ -474,7 +463,7 @@ def _left_out(value: Any, cls: Any) -> Iterator[bytes]:
     if all(getattr(cls, name) is getattr(object, name) for name in own):
         return
     state = getattr(value, "__dict__", {})
-    for name, attribute in sorted(_stored(cls, state).items()):
+    for name, attribute in sorted(stored(cls, state).items()):
         yield name.encode()
         # Such as a lock, which is why the class leaves it out.
         yield attempt(Digests().of, attribute)[0] or b""
@@ -578,4 +567,4 @@ _LIBRARY_PARTS: dict[str, Parts] = {
     "pandas.NumpyExtensionArray": _digests_of_parts(_numbers),
     "pandas.ExtensionArray": _digests_of_parts(_column),
 }
-_LIBRARIES = {name.partition(".")[0] for name in _LIBRARY_PARTS}
+LIBRARIES = {name.partition(".")[0] for name in _LIBRARY_PARTS}

@@ -548,6 +548,8 @@ def test_an_interrupt_cancels_a_call_that_waits_for_a_worker(
     for pair in pipes:
         for pipe in pair:
             os.mkfifo(pipe)
+    # A worker that an earlier test has killed may not be back yet.
+    client.wait_for_workers(2)
     busy = [client.submit(_wait, *pair, pure=False) for pair in pipes]
     for started, _ in pipes:
         opened(started)

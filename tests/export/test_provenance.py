@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import tempfile
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +12,7 @@ from hypothesis import HealthCheck, Phase, event, given, settings
 from jupyter_toolcall import Scripted, Session, Toolbox
 from jupyter_toolcall.core.errors import UsageError
 from jupyter_toolcall.kitchen import FRIES, Oven, Plate, Potato, Sink, kitchen
-from tests.export.worlds import Plan, Sheet, Wall, plain, plans, play, run
+from tests.export.worlds import Plan, Sheet, Wall, new_folder, plain, plans, play, run
 
 many = settings(
     max_examples=40,
@@ -25,7 +24,7 @@ many = settings(
 
 
 def made_by(script: str) -> dict[str, Any]:
-    path = Path(tempfile.mkdtemp()) / "why.py"
+    path = new_folder() / "why.py"
     path.write_text(script)
     return run(path)
 

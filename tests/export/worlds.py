@@ -361,8 +361,16 @@ def made_alike(session: Session, made: dict[str, Any]) -> int:
     return len(session.objects)
 
 
+_FOLDERS = tempfile.TemporaryDirectory()
+
+
+def new_folder() -> Path:
+    """Return a folder that is gone when the tests end."""
+    return Path(tempfile.mkdtemp(dir=_FOLDERS.name))
+
+
 def exported(session: Session, to: str = "py") -> Path:
-    return session.export(Path(tempfile.mkdtemp()) / f"session.{to}")
+    return session.export(new_folder() / f"session.{to}")
 
 
 def bare(text: str) -> str:
