@@ -87,7 +87,7 @@ def edit_cursor(
     recorded_call, replaying = cursor.state.call(call_id), replay_cursor(cursor, call_id)
     before = (
         recorded_call.arguments
-        if recorded_call.started
+        if recorded_call.started or recorded_call.edited
         else replaying.arguments_to_run(replaying.state.call(call_id))
     )
     call = replaying.state.call(call_id)

@@ -197,23 +197,16 @@ def _replay_approval(
     call.demand_keys()
     try:
         ready, of_scheme = cursor.prepared(call, state)
-    except CallError as error:
-        cursor.supersede(event.call_id)
-        return cursor.write(Finished(event.call_id, Failed(str(error))))
+    except CallError:
+        # The call fails here, and the decision stays for a branch on which it can run.
+        return _keep_approval(cursor, event_now, recorded_entry)
     verdict, why = cursor.policy_answer(call, ready)
     holds = _holds(cursor, recorded_entry, event, ready)
     if (of_scheme or holds or verdict == "approve") and not ready.tool.for_person:
-        cursor.replay_queue.position += 1
         if not (of_scheme or holds):
-            # It stays the approval that was given, for what it was given for: the policy of
-            # today starts the call, or nothing does.
-            return _write_again(
-                cursor,
-                event_now,
-                recorded_entry,
-                verified=recorded_entry.verified,
-                **replayed_meta(recorded_entry),
-            )
+            # The policy of today starts the call, or nothing does.
+            return _keep_approval(cursor, event_now, recorded_entry)
+        cursor.replay_queue.position += 1
         once = not (of_scheme or ready.tool.repeatable or cursor.fresh)
         meta = replayed_meta(recorded_entry) if once else recorded_entry.meta
         if event_now.approval_digest != ready.approval_digest:
@@ -223,7 +216,15 @@ def _replay_approval(
         )
     if verdict == "reject":
         return _reject(cursor, event.call_id, why)
-    return None
+    # The person is asked again, about the call as the person edited it.
+    return _keep_approval(cursor, event_now, recorded_entry) if call.edited else None
+
+
+def _keep_approval(cursor: Cursor, event: Decided, recorded_entry: Entry) -> Entry:
+    """Repeat an approval as it was given, for what it was given for; it allows nothing else."""
+    cursor.replay_queue.position += 1
+    meta = replayed_meta(recorded_entry)
+    return _write_again(cursor, event, recorded_entry, verified=recorded_entry.verified, **meta)
 
 
 def _replay_response(

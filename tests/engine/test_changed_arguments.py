@@ -229,18 +229,6 @@ def test_each_changed_argument_is_an_object_wherever_it_stands_in_the_arguments(
     assert [session[name].grams for name in session.objects] == [1, 2, 3, 2, 3, 4]
 
 
-def test_a_changed_argument_can_be_passed_on_and_is_made_again_by_a_replay() -> None:
-    inputs = {"dough": Dough()}
-    box = Toolbox(Dough, eat, look)
-    script = [("eat", {"dough": "Dough#1"}), ("look", {"dough": "Dough#2"}), "done"]
-    session = Session(box, Scripted(script), scheme="flat", approve="all", inputs=inputs)
-    assert session.tell("Go.").calls[1].result == 0
-    assert session.verify()
-    assert session.replay().run().calls == session.calls
-    assert session.deps("Dough#2") == ("Dough#1",)
-    assert "eat(dough='Dough#1')" in str(session.why("Dough#2"))
-
-
 def test_under_current_the_object_stays_current_that_a_method_changed_beside_its_result() -> None:
     model = Scripted([("_use_Dough", {"id": "Dough#1"}), ("Dough_weigh", {}), "done"])
     inputs = {"dough": Dough()}

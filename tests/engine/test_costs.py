@@ -90,17 +90,6 @@ def plain(count: int, journal: Journal | None = None) -> Session:
     return Session(Toolbox(step), model, scheme="flat", approve="all", journal=journal)
 
 
-def test_an_edit_runs_what_depends_on_it_and_nothing_else() -> None:
-    session = graph(300, range(150, 161))
-    before = [session[name].value for name in session.objects]
-    RAN.clear()
-    edited = session.edit(session.calls[150], number=-7).run()
-    dependent = [f"follow {n}" for n in range(151, 161)]
-    assert [*RAN] == ["begin -7", *dependent]
-    after = [edited[name].value for name in edited.objects]
-    assert [n for n in range(300) if before[n] != after[n]] == list(range(150, 161))
-
-
 def test_what_an_edit_only_says_again_is_synced_by_the_dozen(
     journal: Journal, files: Counting
 ) -> None:
@@ -111,13 +100,6 @@ def test_what_an_edit_only_says_again_is_synced_by_the_dozen(
     assert len(RAN) == 11
     # One before and one after each call that runs, and the rest in few.
     assert files.syncs < 2 * 11 + 4 * 150 // 32
-
-
-def test_an_unchanged_replay_writes_nothing(journal: Journal, files: Counting) -> None:
-    session = graph(50, range(0), journal)
-    files.syncs, count = 0, len(journal)
-    session.replay().run()
-    assert (files.syncs, len(journal)) == (0, count)
 
 
 def test_a_call_is_on_disk_before_it_runs_and_after_in_a_kilobyte(

@@ -93,10 +93,3 @@ def test_a_replay_is_linear_too() -> None:
     few, many = session_of(100, "flat").run(), session_of(800, "flat").run()
     assert work(many.replay().run) / work(few.replay().run) < 8.4
     assert many.calls[-1].object == "Thing#801"
-
-
-def test_an_edit_of_the_last_call_does_not_run_the_others() -> None:
-    session = session_of(200, "flat").run()
-    edited = session.edit("call_200", by=5)
-    assert work(edited.run) < work(session.replay().run) / 10
-    assert edited["Thing#201"].n == session["Thing#201"].n - 199 + 5

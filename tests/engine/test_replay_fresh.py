@@ -62,17 +62,6 @@ class Bakery:
         return Session(self.box, Scripted(script), scheme="flat", approve="all").tell("Go.")
 
 
-def test_where_nothing_differs_all_runs_and_nothing_is_added() -> None:
-    bakery = Bakery()
-    session = bakery.session()
-    count = len(session.journal)
-    again = session.replay(fresh=True).run()
-    assert bakery.ran == ["mix", "rise", "look"] * 2
-    assert (again.head, len(again.journal)) == (session.head, count)
-    assert again.came_out().same
-    assert str(again.came_out()).startswith("recorded → now: no difference in 4 calls")
-
-
 def test_what_came_out_otherwise_is_told_by_type_with_what_follows_from_it() -> None:
     bakery = Bakery()
     session = bakery.session()

@@ -18,7 +18,7 @@ from pydantic import BaseModel, ConfigDict
 from jupyter_toolcall import Scripted, Session, Tool, Toolbox, tool
 from jupyter_toolcall.core.call_record import CallRecord
 from jupyter_toolcall.core.errors import Absent, CallError, NotYourTurn
-from jupyter_toolcall.core.events import DECISIONS, Decided, Finished, Interrupted, Replied, Started
+from jupyter_toolcall.core.events import DECISIONS, Decided, Interrupted, Replied, Started
 from jupyter_toolcall.core.journal import Journal
 from jupyter_toolcall.core.journal_entries import Entry
 from jupyter_toolcall.core.state_fold import state_at
@@ -462,62 +462,6 @@ def test_an_object_never_changes_and_a_name_is_never_used_twice(plan: Plan) -> N
 def of_tools(session: Session) -> set[str]:
     """Return the calls of the toolbox: a scheme's own are kept as they were spelled out."""
     return {call.id for call in session.state.all_calls() if call.tool in BOX}
-
-
-def reach(session: Session, call_id: str) -> set[str]:
-    """Return a call, and the calls that used what it made or the instance that it worked on."""
-    reached = {call_id}
-    dirty: set[str] = set()
-    for call in session.state.all_calls():
-        if call.started is None or call.tool not in BOX:
-            continue
-        started = call.started
-        goes_by = {started.instance, *(f"variable {name}" for name in started.setters)} - {""}
-        from_calls = {producer.call for producer in started.uses.values()}
-        if call.id == call_id or reached & from_calls or dirty & goes_by:
-            reached.add(call.id)
-            if call.status == "succeeded":
-                dirty |= {started.instance} - {""}
-                dirty |= {"variable noted"} if call.tool == "note" else set()
-    return reached
-
-
-@given(plans, st.integers(0, 50), st.integers(10, 13))
-@many
-def test_an_edit_runs_again_exactly_the_call_and_what_it_reaches(
-    plan: Plan, which: int, number: int
-) -> None:
-    grow: Any = [("Thing_grow", {"by": 1})]
-    session = play(replace(plan, script=(grow, *plan.script), approve="all"))
-    grown = [c for c in session.calls if c.tool == "Thing_grow" and c.status == "succeeded"]
-    call = grown[which % len(grown)]
-    expected, count = reach(session, call.id), len(session.journal)
-    BOOK.ran[:] = []
-    edited = run_recorded(session.edit(call, by=number))
-    ran = [
-        entry.event.call_id
-        for entry in session.journal.since(count)
-        if isinstance(entry.event, Finished) and "ms" in entry.meta
-        if entry.event.call_id in of_tools(session)
-    ]
-    assert len(BOOK.ran) == len(ran) == len(set(ran))
-    # What failed for want of an argument before may run now, and the other way round.
-    started = {c.id for c in session.state.all_calls() if c.started is not None} & of_tools(session)
-    assert set(ran) & started <= expected
-    still = {c.id for c in edited.state.all_calls() if c.started is not None} & of_tools(session)
-    assert expected & still == set(ran) & started
-    assert call.id in ran
-
-
-def run_recorded(session: Session) -> Session:
-    """Run as long as the recording tells how: new replies of the model are left out."""
-    while session.cursor.replay_queue.next(session.state.open) is not None:
-        try:
-            if advance(session.cursor) is None:
-                break
-        except KeyboardInterrupt:
-            continue
-    return session
 
 
 # -- another kernel, another machine, every call again ---------------------------------------

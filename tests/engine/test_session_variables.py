@@ -73,38 +73,6 @@ def test_a_variable_is_as_the_toolbox_gives_it_until_a_call_sets_it() -> None:
     assert dict(session.state.variables) == {"language": "fr"}
 
 
-def test_calls_of_one_turn_see_what_the_one_before_set() -> None:
-    session = opened([("speak", {"text": "fr"}), ("greet", {"text": "hi"})]).tell("go")
-    assert results(session)[1] == "fr: hi"
-
-
-def test_an_edit_of_what_sets_a_variable_runs_again_what_reads_it_and_nothing_else() -> None:
-    session = opened(
-        ("speak", {"text": "fr"}), ("shout", {"text": "a"}), ("greet", {"text": "hi"})
-    ).tell("go")
-    RAN.clear()
-    edited = session.edit(session.calls[0], text="de").run()
-    assert RAN == ["speak de", "greet hi"]
-    assert results(edited)[1:] == ["A", "de: hi"]
-
-
-def test_an_unchanged_replay_adds_no_entry_and_runs_nothing() -> None:
-    session = opened(
-        ("speak", {"text": "fr"}), ("greet", {"text": "hi"}), ("label", {"text": "a"})
-    ).tell("go")
-    RAN.clear()
-    count = len(session.journal)
-    replayed = session.replay().run()
-    assert (RAN, len(session.journal), replayed.head) == ([], count, session.head)
-
-
-def test_what_reads_a_variable_that_is_set_to_what_it_was_comes_from_memory() -> None:
-    session = opened(("speak", {"text": "fr"}), ("greet", {"text": "hi"})).tell("go")
-    RAN.clear()
-    session.edit(session.calls[0], text="fr").run()
-    assert RAN == ["speak fr"]
-
-
 def test_what_runs_is_filled_in_by_variables_and_is_seen_before_it_is_approved() -> None:
     session = opened(("speak", {"text": "fr"}), ("label", {"text": "a"}), approve="none").tell("go")
     session.decide(session.pending[0]).run()

@@ -1,0 +1,243 @@
+"""An edit re-runs only what depends on it, and comes to what a run of everything comes to.
+
+Random sessions are edited, and so are edits of them. The oracle, `everything`, is plain Python.
+"""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from jupyter_toolcall import Scripted, Session, Tool, Toolbox, tool
+from jupyter_toolcall.core.errors import CallError
+from jupyter_toolcall.core.journal import Journal
+from jupyter_toolcall.core.state_fold import state_at
+from jupyter_toolcall.storage.journal_file import journals_folder
+from jupyter_toolcall.storage.signatures import signer
+from jupyter_toolcall.tools.tool import Changed
+
+RAN: list[tuple[Any, ...]] = []
+
+
+def computed(*what: Any) -> int:
+    """Return what a run comes to; it fails for the number 0."""
+    if what[-1] == 0:
+        raise ValueError("no")
+    return zlib.crc32(repr(what).encode())
+
+
+def ran(*what: Any) -> int:
+    RAN.append(what)
+    return computed(*what)
+
+
+class Thing:
+    """An object."""
+
+    def __init__(self, value: int) -> None:
+        self.value = value
+
+    def grow(self, n: int) -> Thing:
+        return Thing(ran("Thing_grow", self.value, n))
+
+    @tool(read_only=True)
+    def size(self, n: int) -> int:
+        return ran("Thing_size", self.value, n)
+
+
+class Shelf:
+    """A stateful instance."""
+
+    def __init__(self) -> None:
+        self.held: list[int] = []
+
+    def put(self, thing: Thing, n: int) -> int:
+        self.held.append(thing.value)
+        return ran("Shelf_put", thing.value, *self.held, n)
+
+    def take(self, n: int) -> Thing:
+        made = Thing(ran("Shelf_take", *self.held, n))
+        del self.held[-1:]
+        return made
+
+
+def mix(thing: Thing, other: Thing, n: int) -> Thing:
+    return Thing(ran("mix", thing.value, other.value, n))
+
+
+def split(thing: Thing, n: int) -> list[Thing]:
+    value = ran("split", thing.value, n)
+    return [Thing(value + index) for index in range(n)]
+
+
+def note(thing: Thing, n: int) -> Any:
+    value = ran("note", thing.value, n)
+    return Changed(value, {"noted": value})
+
+
+def recall(n: int, variables: Mapping[str, Any]) -> Thing:
+    return Thing(ran("recall", variables["noted"], n))
+
+
+NUMBER = {"type": "object", "properties": {"n": {"type": "integer"}}, "required": ["n"]}
+RECALL = Tool("recall", "Recall.", NUMBER, recall, reads=("noted",), variables={"noted": 0})
+BOX = Toolbox(Thing, mix, split, note, RECALL, Shelf())
+TAKES: dict[str, tuple[str, ...]] = {
+    **dict.fromkeys(("Thing_grow", "Thing_size"), ("Thing",)),
+    **dict.fromkeys(("split", "note", "Shelf_put"), ("thing",)),
+    **{"mix": ("thing", "other"), "recall": (), "Shelf_take": ()},
+}
+SEAL = signer(journals_folder())
+Ref = tuple[int, int]  # which result of which call
+INPUT, NOWHERE = (-1, 0), (-2, 0)
+Asked = tuple[str, dict[str, Any]]  # a tool, and arguments with references in place of names
+
+
+class Row(NamedTuple):
+    """What a call comes to: `identity` tells its run from others by what made its objects."""
+
+    status: str
+    result: Any = None
+    run: tuple[Any, ...] = ()
+    identity: Any = None
+    refs: tuple[Ref, ...] = ()
+
+
+def everything(calls: list[Asked]) -> tuple[list[Row], list[dict[Ref, str]]]:
+    """Run all calls; return what they come to, and the names of objects before and after each."""
+    objects: dict[Ref, Any] = {INPUT: (7, "input")}
+    rows: list[Row] = []
+    noted, held, shelf = 0, (), ()
+    names = [{INPUT: "Thing#1"}]
+    for number, (name, arguments) in enumerate(calls):
+        # An argument that is left out is the newest object.
+        refs = tuple(arguments.get(key, next(reversed(objects))) for key in TAKES[name])
+        names.append(names[-1])
+        if any(ref not in objects for ref in refs):
+            rows.append(Row("missing"))
+            continue
+        values, n = [objects[ref][0] for ref in refs], arguments["n"]
+        read = [noted] if name == "recall" else []
+        on_shelf = name.startswith("Shelf")
+        holds = (*held, *values) if name == "Shelf_put" else held
+        run = (name, *values, *read, *(holds if on_shelf else ()), n)
+        made_by = (objects[ref][1] for ref in refs)
+        identity = (number, name, *made_by, *read, shelf if on_shelf else (), n)
+        try:
+            value = computed(*run)
+        except ValueError:
+            rows.append(Row("failed", None, run, identity, refs))
+            continue
+        count = {"split": n, "Thing_size": 0, "note": 0, "Shelf_put": 0}.get(name, 1)
+        made = [value + index for index in range(count)]
+        objects |= {(number, index): (v, (index, identity)) for index, v in enumerate(made)}
+        names[-1] = {ref: f"Thing#{at}" for at, ref in enumerate(objects, 1)}
+        noted = value if name == "note" else noted
+        held = holds[:-1] if name == "Shelf_take" else holds
+        shelf = identity if on_shelf else shelf
+        rows.append(Row("succeeded", made or value, run, identity, refs))
+    return rows, names
+
+
+numbers, picks = st.integers(0, 3), st.none() | st.integers(0, 9)
+drawn = st.tuples(st.sampled_from([*TAKES, "Thing_grow", "mix"]), picks, picks, numbers)
+edits_drawn = st.tuples(st.integers(0, 9), st.integers(0, 20), picks, numbers)
+plans = st.tuples(
+    st.lists(st.lists(drawn, min_size=1, max_size=3), min_size=2, max_size=7),
+    st.lists(edits_drawn, min_size=3, max_size=3),
+    st.sampled_from([(), ("mix", "Shelf_put"), ("Thing_grow", "recall", "note")]),
+)
+
+
+def scripted(replies: list[list[Any]]) -> tuple[list[Asked], list[Any]]:
+    """Return the calls of a plan, and its script: with the names that there are by each reply."""
+    calls: list[Asked] = []
+    script: list[Any] = []
+    for reply in replies:
+        names = everything(calls)[1][-1] | {NOWHERE: "Thing#99"}
+        script.append([])
+        for name, *chosen, n in reply:
+            pairs = zip(TAKES[name], chosen, strict=False)
+            # The receiver of a method may be left out.
+            picked = {k: pick or 0 for k, pick in pairs if k != "Thing" or pick is not None}
+            refs = {key: [*names][pick % len(names)] for key, pick in picked.items()}
+            calls.append((name, {**refs, "n": n}))
+            script[-1].append((name, {**{k: names[ref] for k, ref in refs.items()}, "n": n}))
+    return calls, [*script, "done"]
+
+
+def finish(session: Session) -> Session:
+    """Run to the end, and approve what waits."""
+    session.run()
+    while session.pending:
+        session.decide(session.pending[0]).run()
+    return session
+
+
+def check(session: Session, rows: list[Row]) -> None:
+    """Hold a session against the oracle, a replay of it, and its journal in a file."""
+    for call, row in zip(session.state.all_calls(), rows, strict=True):
+        found: Any = [session[session.state.name_of(made)].value for made in call.produced]
+        found = found or (call.result if row.status == "succeeded" else None)
+        status = "missing" if call.status == "failed" and call.started is None else call.status
+        assert (status, found) == (row.status, row.result), call.id
+    count = len(session.journal)
+    RAN.clear()
+    assert (session.replay().run().head, len(session.journal), RAN) == (session.head, count, [])
+    loaded = Journal.loads(session.journal.dumps(SEAL), seal=SEAL)
+    assert state_at(loaded, session.head) == session.state
+
+
+@given(plans)
+@settings(
+    max_examples=100, deadline=None, suppress_health_check=[HealthCheck.too_slow], derandomize=True
+)
+def test_an_edit_runs_what_depends_on_it_and_comes_to_what_a_run_of_everything_does(
+    plan: Any,
+) -> None:
+    replies, edits, waits = plan
+    calls, script = scripted(replies)
+    approve = [*((name, "ask") for name in waits), ("*", "approve")]
+    inputs = {"thing": Thing(7)}
+    first = Session(BOX, Scripted(script), scheme="flat", approve=approve, inputs=inputs)
+    RAN.clear()
+    finish(first.ask("go"))
+    rows, _ = everything(calls)
+    assert [row.run for row in rows if row.run] == RAN
+    check(first, rows)
+    seen, branches = {row.identity for row in rows}, [(first, calls)]
+    for of, which, pick, n in edits:
+        # Most often the edit of an edit; else one of a branch before it.
+        session, calls = branches[-1 - (of % len(branches) if of > 6 else 0)]
+        rows, names = everything(calls)
+        number = which % len(calls)
+        (name, arguments), before = calls[number], names[number]
+        takes, left_out = TAKES[name], dict(zip(TAKES[name], rows[number].refs, strict=False))
+        given = {takes[0]: [*before][pick % len(before)]} if takes and pick is not None else {}
+        # The edit writes down what was left out.
+        changed = {**arguments, **left_out, **given, "n": n}
+        given_names = {key: before[ref] for key, ref in given.items()}
+        RAN.clear()
+        try:
+            edited = session.edit(session.calls[number], **given_names, n=n)
+        except CallError:
+            assert any(changed.get(key, INPUT) not in before for key in takes)
+            continue
+        finish(edited)
+        calls = [*calls[:number], (name, changed), *calls[number + 1 :]]
+        rows_now, _ = everything(calls)
+        # Where the policy lets a call run, what ran on any branch is not run again.
+        again = [
+            row.identity != was.identity if call[0] in waits else row.identity not in seen
+            for row, was, call in zip(rows_now, rows, calls, strict=True)
+        ]
+        again[number] = True
+        depends = zip(rows_now, again, strict=True)
+        assert [row.run for row, runs in depends if row.run and runs] == RAN
+        seen |= {row.identity for row in rows_now}
+        check(edited, rows_now)
+        branches.append((edited, calls))
