@@ -17,9 +17,7 @@ from typing import Annotated, Any, NotRequired, get_args, get_origin
 from docstring_parser import ParseError, parse
 from pydantic import Field
 from pydantic.fields import FieldInfo
-from pydantic_core import PydanticSerializationError, to_jsonable_python
 
-from ..core.digests import encode
 from ..core.errors import CallError, DefinitionError
 from ..core.interrupts import attempt
 from .arguments import argument_check, arguments_adapter, resolve_receiver
@@ -152,7 +150,9 @@ def _typed_tool(
 ) -> Tool:
     """Return the tool for a function, with its schema and its check."""
     description, notes = _documentation(docstring)
-    fields = {p.name: _field(p, cls, notes) for p, cls in zip(parameters, types, strict=True)}
+    fields = {
+        p.name: _field(p, cls, notes, title) for p, cls in zip(parameters, types, strict=True)
+    }
     adapter, schema = arguments_adapter(title, fields)
     names = [*([receiver] if receiver else ()), *schema.get("properties", ())]
     return Tool(
@@ -206,43 +206,41 @@ def _argument_type(
     return annotation
 
 
-def _field(parameter: Parameter, annotation: Any, notes: Mapping[str, str]) -> Any:
-    """Return a parameter as a field of a schema, with its default and its description."""
-    annotation = _described(annotation)
-    extra: dict[str, Any] = {}
-    if parameter.default is not parameter.empty:
-        extra["json_schema_extra"] = _default(parameter.default)
-    if parameter.name in notes and not _has_description(annotation):
-        extra["description"] = notes[parameter.name]
-    field = Annotated[annotation, Field(**extra)] if extra else annotation
-    is_many = parameter.kind in (Parameter.VAR_POSITIONAL, Parameter.VAR_KEYWORD)
-    is_required = parameter.default is parameter.empty and not is_many
-    return field if is_required else NotRequired[field]
+def _field(parameter: Parameter, annotation: Any, notes: Mapping[str, str], title: str) -> Any:
+    """Return a parameter as a field of a schema, with the default and notes that pydantic reads."""
+    annotation, note = _described(annotation), notes.get(parameter.name)
+    if note is not None:
+        # The first of several descriptions counts least.
+        first, *others = _annotated_parts(annotation)
+        annotation = Annotated[(first, Field(description=note), *others)]
+    if parameter.kind in (Parameter.VAR_POSITIONAL, Parameter.VAR_KEYWORD):
+        return NotRequired[annotation]
+    default = parameter.default
+    default = default if isinstance(default, FieldInfo) else Field(default)
+    try:
+        field = (
+            FieldInfo.from_annotation(annotation)
+            if parameter.default is parameter.empty
+            else FieldInfo.from_annotated_attribute(annotation, default)
+        )
+    except TypeError as error:
+        raise DefinitionError(
+            f"{title}: the parameter {parameter.name!r} is no field of pydantic: {error}"
+        ) from None
+    typed: Any = Annotated[field.annotation, field]
+    return typed if field.is_required() else NotRequired[typed]
+
+
+def _annotated_parts(annotation: Any) -> tuple[Any, ...]:
+    return get_args(annotation) if get_origin(annotation) is Annotated else (annotation,)
 
 
 def _described(annotation: Any) -> Any:
     """A bare text beside a type (`Annotated[str, "The city."]`) is its description."""
-    if get_origin(annotation) is not Annotated:
-        return annotation
-    first, *notes = get_args(annotation)
+    first, *notes = _annotated_parts(annotation)
     fields = [Field(description=note) if isinstance(note, str) else note for note in notes]
-    described: Any = Annotated[(first, *fields)]
+    described: Any = Annotated[(first, *fields)] if notes else annotation
     return described
-
-
-def _has_description(annotation: Any) -> bool:
-    notes = get_args(annotation)[1:] if get_origin(annotation) is Annotated else ()
-    return any(isinstance(note, FieldInfo) and note.description for note in notes)
-
-
-def _default(default: Any) -> dict[str, Any]:
-    """Return the part of a schema that shows a default; a value that is not JSON is not shown."""
-    try:
-        data = to_jsonable_python(default)
-        encode(data)
-    except (PydanticSerializationError, ValueError, TypeError, RecursionError):
-        return {}
-    return {"default": data}
 
 
 def _by_keywords(
