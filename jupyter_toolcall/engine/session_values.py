@@ -25,7 +25,6 @@ from ..core.events import (
     ended_call,
 )
 from ..core.interface_text import joined, t
-from ..core.interrupts import attempt
 from ..core.journal import Journal
 from ..core.json_data import at_path, replaced_at
 from ..core.recorded_calls import RecordedCall, recorded_call
@@ -35,8 +34,8 @@ from ..core.state import NAME, State
 from ..core.text import nearest
 from ..schemes.save_tool import is_data
 from ..storage.value_store import MISSING
-from ..tools.answer_types import answer_type, read_answer
-from ..tools.object_references import Path, fits_plain, named_paths
+from ..tools.answer_types import answer_type, no_object, read_answer
+from ..tools.object_references import Path, fits_in, fits_plain, named_paths
 from ..tools.object_types import Kinds, kind_name, kind_of
 from ..tools.remote_values import RemoteValue
 from ..tools.running_tool import InputResponse
@@ -303,11 +302,24 @@ class SessionValues:
         """Return what was saved as an output: a copy of the object, or the data as its type."""
         if not is_data(output):
             return self.copy_of(saved, state)
-        data = self.saved_data(saved, state)
-        annotation = answer_type(output.kind, self.answers, self.kinds)
-        value, raised = attempt(read_answer, annotation, data)
+        try:
+            return self.read_output(output, saved, state)
         # Its type may be a class that is not in this kernel.
-        return data if raised else value
+        except CallError:
+            return self.saved_data(saved, state)
+
+    def read_output(self, output: Output, saved: Any, state: State) -> Any:
+        """Return data as the type of an output. Raises CallError where it does not fit, Absent."""
+        data = self.saved_data(saved, state)
+        names = named_paths(output.schema, data, fits_in(state.objects, ())).values()
+        # Before it is read: what is not at hand is said.
+        objects = {name: self.copy_of(name, state) for name in names}
+
+        def resolve(name: str, types: tuple[type, ...]) -> Any:
+            return objects[name] if name in objects else no_object(name, types)
+
+        annotation = answer_type(output.kind, self.answers, self.kinds)
+        return read_answer(annotation, data, resolve, self.kinds)
 
     def saved_data(self, saved: Any, state: State) -> Any:
         """Return data that was handed over, with values in place of the names of inputs.
