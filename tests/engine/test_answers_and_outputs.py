@@ -60,6 +60,9 @@ class Jar:
         """Shake it."""
         return self
 
+    def __repr__(self) -> str:
+        return "a jar of jam"
+
 
 class Opaque:
     def __repr__(self) -> str:
@@ -266,17 +269,18 @@ def test_a_question_shows_what_an_object_without_methods_holds(obj: Any, content
     assert content in question(session)
 
 
-def test_what_an_object_holds_is_capped_and_an_object_with_methods_is_named_alone() -> None:
+@pytest.mark.parametrize("ask", ["query", "transform"])
+def test_what_an_object_holds_is_shown_with_and_without_methods_and_capped(ask: str) -> None:
     class Long:
         def __repr__(self) -> str:
             return "ab" * 50_000
 
     session, _ = asked(Long(), str, "fine")
     assert len(question(session)) < 12_000
-    model = Scripted([("save", {"result": "fine"})])
+    model = Scripted([("save", {"result": "Jar#1"})])
     named = Session(Toolbox(Jar), model, scheme="flat", inputs={"jar": Jar()})
-    named.query("Jar#1", "What?")
-    assert "holds" not in question(named)
+    getattr(named, ask)("Jar#1", "What?")
+    assert "Jar#1 holds a jar of jam" in question(named)
 
 
 def test_a_plain_input_is_asked_about_and_transformed_by_its_name() -> None:
