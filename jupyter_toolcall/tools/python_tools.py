@@ -17,7 +17,9 @@ from typing import Annotated, Any, NotRequired, get_args, get_origin
 from docstring_parser import ParseError, parse
 from pydantic import Field
 from pydantic.fields import FieldInfo
+from pydantic_core import to_jsonable_python
 
+from ..core.digests import encode
 from ..core.errors import CallError, DefinitionError
 from ..core.interrupts import attempt
 from .arguments import argument_check, arguments_adapter, resolve_receiver
@@ -209,6 +211,7 @@ def _argument_type(
 def _field(parameter: Parameter, annotation: Any, notes: Mapping[str, str], title: str) -> Any:
     """Return a parameter as a field of a schema, with the default and notes that pydantic reads."""
     annotation, note = _described(annotation), notes.get(parameter.name)
+    has_field = any(isinstance(part, FieldInfo) for part in _annotated_parts(annotation))
     if note is not None:
         # The first of several descriptions counts least.
         first, *others = _annotated_parts(annotation)
@@ -216,13 +219,15 @@ def _field(parameter: Parameter, annotation: Any, notes: Mapping[str, str], titl
     if parameter.kind in (Parameter.VAR_POSITIONAL, Parameter.VAR_KEYWORD):
         return NotRequired[annotation]
     default = parameter.default
+    if default is parameter.empty:
+        field = FieldInfo.from_annotation(annotation)
+        return annotation if field.is_required() else NotRequired[annotation]
+    if not has_field and not isinstance(default, FieldInfo):
+        # The function itself has its default: it need not be JSON, nor can it always be copied.
+        return NotRequired[Annotated[annotation, Field(json_schema_extra=_default(default))]]
     default = default if isinstance(default, FieldInfo) else Field(default)
     try:
-        field = (
-            FieldInfo.from_annotation(annotation)
-            if parameter.default is parameter.empty
-            else FieldInfo.from_annotated_attribute(annotation, default)
-        )
+        field = FieldInfo.from_annotated_attribute(annotation, default)
     except TypeError as error:
         raise DefinitionError(
             f"{title}: the parameter {parameter.name!r} is no field of pydantic: {error}"
@@ -241,6 +246,12 @@ def _described(annotation: Any) -> Any:
     fields = [Field(description=note) if isinstance(note, str) else note for note in notes]
     described: Any = Annotated[(first, *fields)] if notes else annotation
     return described
+
+
+def _default(default: Any) -> dict[str, Any]:
+    """Return the part of a schema that shows a default; a value that is not JSON is not shown."""
+    data, raised = attempt(to_jsonable_python, default)
+    return {} if raised or attempt(encode, data)[1] else {"default": data}
 
 
 def _by_keywords(
