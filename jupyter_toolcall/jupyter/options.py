@@ -6,6 +6,7 @@ Every mistake raises UsageError, in one line that names what is allowed.
 from __future__ import annotations
 
 import argparse
+import operator
 import os
 import shlex
 from collections.abc import Mapping
@@ -13,10 +14,12 @@ from concurrent.futures import Executor
 from dataclasses import dataclass, field, fields, replace
 from importlib import import_module
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any, NoReturn, get_args
 
 from ..core.errors import UsageError
 from ..core.events import Opened
+from ..core.interrupts import attempt
 from ..core.journal import Journal
 from ..core.secrets import is_named_secret, secret_values
 from ..core.text import nearest
@@ -333,11 +336,13 @@ def _executor(name: str, variables: Variables) -> Executor | None:
 
 def _variable(name: str, variables: Variables, option: str) -> Any:
     """Return a variable's value. Raises UsageError, which names the nearest."""
-    if name not in variables:
+    # A method of a variable is named too.
+    value, missing = attempt(operator.attrgetter(name), SimpleNamespace(**variables))
+    if missing:
         known = [each for each in variables if not each.startswith("_")]
         known += toolsets.NAMES if option == "-t" else ()
         raise UsageError(f"{option}: no variable {name} in this notebook.{nearest(name, known)}")
-    return variables[name]
+    return value
 
 
 def _tool_source(name: str, variables: Variables, folder: Path, options: Options) -> Any:

@@ -320,6 +320,20 @@ def from_class(cls: type, kinds: Kinds, instance: object = None) -> Iterator[Too
         yield replace(made, group=group, about=about, origin=origin, version=version)
 
 
+def from_bound_method(method: Any, kinds: Kinds) -> Tool:
+    """Return the tool for a method of an instance (`counter.add`), whose state it shares with the
+    other tools of that instance. Raises DefinitionError."""
+    function, subject = method.__func__, method.__self__
+    made, cls = from_function(function, kinds, receiver=""), type(subject)
+    return replace(
+        made,
+        instance=_own_text(subject, "name") or kind_name(cls),
+        subject=subject,
+        origin=Origin(function, cls, method.__name__),
+        version=version_with(made.resume, function, cls),
+    )
+
+
 def _class_description(cls: type) -> str:
     """Return a class's own docstring, "" if it inherits one or a dataclass wrote it."""
     docstring = cls.__dict__.get("__doc__")
