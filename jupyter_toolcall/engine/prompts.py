@@ -142,11 +142,9 @@ def transform(cursor: Cursor, obj: Any, instruction: str) -> Any:
     named, description = _object(cursor, obj), "What came of it."
     if named and named[1].shown:
         obj = data_of(cursor.context.values.value(named[1]))
-    output: Output | None
+    output = data_output(type(obj), description, cursor.context.toolbox)
     if named and not named[1].shown:
         output = Output(named[1].kind, description)
-    else:
-        output = data_output(type(obj), description, cursor.context.toolbox)
     if output is None:
         raise UsageError(
             f"a {type(obj).__name__} is plain data here, with no type that a result could be "

@@ -32,10 +32,11 @@ from ..core.recorded_data import recorded
 from ..core.secrets import MissingSecret
 from ..core.state import NAME, State
 from ..core.text import nearest
+from ..schemes.current import saved
 from ..schemes.save_tool import is_data
 from ..storage.value_store import MISSING
-from ..tools.answer_types import answer_type, no_object, read_answer
-from ..tools.object_references import Path, fits_in, fits_plain, named_paths
+from ..tools.answer_types import answer_type, read_answer
+from ..tools.object_references import Path, fits_plain, named_paths
 from ..tools.object_types import Kinds, kind_name, kind_of
 from ..tools.remote_values import RemoteValue
 from ..tools.running_tool import InputResponse
@@ -311,15 +312,8 @@ class SessionValues:
     def read_output(self, output: Output, saved: Any, state: State) -> Any:
         """Return data as the type of an output. Raises CallError where it does not fit, Absent."""
         data = self.saved_data(saved, state)
-        names = named_paths(output.schema, data, fits_in(state.objects, ())).values()
-        # Before it is read: what is not at hand is said.
-        objects = {name: self.copy_of(name, state) for name in names}
-
-        def resolve(name: str, types: tuple[type, ...]) -> Any:
-            return objects[name] if name in objects else no_object(name, types)
-
         annotation = answer_type(output.kind, self.answers, self.kinds)
-        return read_answer(annotation, data, resolve, self.kinds)
+        return read_answer(annotation, data, lambda name, _: self.copy_of(name, state), self.kinds)
 
     def saved_data(self, saved: Any, state: State) -> Any:
         """Return data that was handed over, with values in place of the names of inputs.
@@ -339,8 +333,11 @@ class SessionValues:
     def named(self, name: str, state: State) -> Any:
         """Return a copy of the current value of an object, an output or an instance by name.
 
+        A name that the model gave (`$base`) stands for its object.
+
         Raises UsageError, which names the nearest, and Absent.
         """
+        name = saved(state).get(name, name)
         if name in state.objects:
             return self.copy_of(name, state)
         if name in state.opened.outputs:

@@ -57,6 +57,8 @@ class Options:
     fresh: bool = False
     scheme: str = "select"
     native: bool = False
+    force: bool = False
+    """A tool has to be called."""
     system: str = ""
     approve: str = "ask"
     share: str = "sample"
@@ -137,6 +139,7 @@ _OPTIONS: Mapping[str, Mapping[str, Any]] = {
     "--fresh": _ON,
     "--scheme": {"metavar": "|".join(SCHEMES), "default": "select"},
     "--native": _ON,
+    "--force": _ON,
     "--system": {"metavar": "TEXT"},
     "--approve": {"default": "ask", "choices": list(PRESETS)},
     "--share": {"default": "sample", "choices": list(get_args(Share))},
@@ -163,6 +166,7 @@ _HELP: Mapping[str, str] = {
     "--fresh": "ask the model again, on a new branch, even if its reply is recorded",
     "--scheme": "how tools are presented to the model; or a variable that holds a scheme",
     "--native": "tools and calls are XML in the text, for models without tool calling",
+    "--force": "as --native, and the model has to call a tool before it answers",
     "--system": "the system prompt, or a variable that holds it",
     "--approve": "which calls wait for you; ask: all but read-only ones",
     "--share": "what a model is sent of a table; schema: names, types and counts; sample: also "
@@ -246,7 +250,7 @@ def _check(parsed: argparse.Namespace) -> None:
 
 
 SET_UP = frozenset(
-    {"model", "tools", "inputs", "outputs", "scheme", "native"}
+    {"model", "tools", "inputs", "outputs", "scheme", "native", "force"}
     | {"system", "approve", "share", "withhold", "breaks", "max_turns", "executor", "jobs"}
     | {"record", "replay"}
 )
@@ -303,10 +307,11 @@ def context_for_cell(
     }
     # --system holds the prompt, or names a variable that does.
     system = variables.get(options.system) if options.system.isidentifier() else None
+    forced = f"native({options.scheme}, force)"
     context, opened = open_session(
         box,
         model_for_cell(options, variables, folder) if model is None else model,
-        scheme=_scheme(options.scheme, variables),
+        scheme=forced if options.force else _scheme(options.scheme, variables),
         native=options.native,
         inputs=inputs,
         outputs=outputs,

@@ -16,7 +16,7 @@ from typing import Any, Literal, Optional, Union, get_args, get_origin
 
 from pydantic import BaseModel, TypeAdapter
 
-from ..core.errors import CallError
+from ..core.errors import Absent, CallError
 from ..core.interrupts import attempt
 from .arguments import argument_check, arguments_adapter
 from .object_types import Kinds, fields_of, is_object_class, kind_name, saved_type
@@ -123,7 +123,7 @@ def answer_type(kind: str, answers: Mapping[str, Any], classes: Mapping[type, st
     return Any if annotation is None else annotation
 
 
-def read_answer(annotation: Any, value: Any, resolve: Resolve, kinds: Kinds) -> Any:
+def read_answer(annotation: Any, value: Any, resolve: Resolve | None, kinds: Kinds) -> Any:
     """Return JSON data as a value of a type, coerced as in tool arguments: "13" becomes the int 13.
 
     The names in it of objects of these `kinds`, or of any in a place of no type, are resolved.
@@ -142,6 +142,8 @@ def read_answer(annotation: Any, value: Any, resolve: Resolve, kinds: Kinds) -> 
             for path, problem in error.fields.items()
         )
         raise CallError(f"must be a {type_text(annotation)}; {'; '.join(details)}") from None
+    except Absent:
+        raise
     # The code of a record may raise anything; the model reads the error and answers again.
     except Exception as error:
         raise CallError(f"must be a {type_text(annotation)}; {error!r:.200}") from None
@@ -149,11 +151,6 @@ def read_answer(annotation: Any, value: Any, resolve: Resolve, kinds: Kinds) -> 
 
 def _wrong(annotation: Any, value: Any) -> str:
     return f"must be a {type_text(annotation)}, not {value!r:.60}"
-
-
-def no_object(name: str, types: tuple[type, ...]) -> Any:
-    """Raise CallError: where there are no objects, a name is none of an object."""
-    raise CallError(f"there is no object {name}")
 
 
 def _checker(annotation: Any, kinds: Kinds) -> Any:
@@ -171,5 +168,5 @@ def json_answer(annotation: Any, value: Any) -> Any:
     """Return a scalar coerced to its type: 13 for "13". What does not fit stays as it is."""
     if annotation not in SCALARS.values():
         return value
-    read, raised = attempt(read_answer, annotation, value, no_object, {})
+    read, raised = attempt(read_answer, annotation, value, None, {})
     return value if raised else read

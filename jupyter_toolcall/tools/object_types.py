@@ -45,6 +45,7 @@ from typing_extensions import TypeAliasType, TypedDict, is_typeddict
 
 from ..core.errors import CallError, DefinitionError
 from ..core.interrupts import attempt
+from ..core.state import NAME
 from .json_structure import NOT_A_SCALAR, library_scalar
 from .object_references import NAME_OR_TEXT, pattern
 from .tool import Resolve
@@ -230,7 +231,7 @@ class ObjectOf:
         self, source: Any, handler: GetCoreSchemaHandler
     ) -> CoreSchema:
         def resolve(name: object, info: core_schema.ValidationInfo) -> Any:
-            if not isinstance(name, str):
+            if not isinstance(name, str) or not (self.types or NAME.fullmatch(name)):
                 # In a list that is an input, the objects themselves are there.
                 if not self.types or any(cls in type(name).__mro__ for cls in self.types):
                     return name
@@ -414,18 +415,16 @@ def _needs_fields(cls: Any) -> bool:
     return is_typeddict(cls) and not has_schema(cls)
 
 
-def _holds_objects(cls: Any, kinds: Kinds, seen: frozenset[Any] = frozenset()) -> bool:
+def _holds_objects(cls: Any, kinds: Kinds) -> bool:
     """Return whether a record class has a field that takes an object, at any depth."""
-    for hint in fields_of(cls).values():
-        for part in classes_in(hint):
-            if not isinstance(part, type) or part in seen:
-                continue
-            is_open = object in kinds and _open_type(part) is not None
-            if (_subtypes(part, kinds) and part is not object) or is_open or _needs_fields(part):
-                return True
-            if _holds_objects(part, kinds, seen | {cls, part}):
-                return True
-    return False
+    inner = frozenset({cls})
+    parts = (part for hint in fields_of(cls).values() for part in classes_within(hint, inner))
+    return any(
+        (part is not object and _subtypes(part, kinds))
+        or (object in kinds and _open_type(part) is not None)
+        or _needs_fields(part)
+        for part in parts
+    )
 
 
 def strict_dict(name: str, fields: Mapping[str, Any]) -> Any:

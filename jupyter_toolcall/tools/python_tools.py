@@ -152,9 +152,7 @@ def _typed_tool(
 ) -> Tool:
     """Return the tool for a function, with its schema and its check."""
     description, notes = _documentation(docstring)
-    fields = {
-        p.name: _field(p, cls, notes, title) for p, cls in zip(parameters, types, strict=True)
-    }
+    fields = {p.name: _field(p, cls, notes) for p, cls in zip(parameters, types, strict=True)}
     adapter, schema = arguments_adapter(title, fields)
     names = [*([receiver] if receiver else ()), *schema.get("properties", ())]
     return Tool(
@@ -208,7 +206,7 @@ def _argument_type(
     return annotation
 
 
-def _field(parameter: Parameter, annotation: Any, notes: Mapping[str, str], title: str) -> Any:
+def _field(parameter: Parameter, annotation: Any, notes: Mapping[str, str]) -> Any:
     """Return a parameter as a field of a schema, with the default and notes that pydantic reads."""
     annotation, note = _described(annotation), notes.get(parameter.name)
     has_field = any(isinstance(part, FieldInfo) for part in _annotated_parts(annotation))
@@ -219,21 +217,16 @@ def _field(parameter: Parameter, annotation: Any, notes: Mapping[str, str], titl
     if parameter.kind in (Parameter.VAR_POSITIONAL, Parameter.VAR_KEYWORD):
         return NotRequired[annotation]
     default = parameter.default
-    if default is parameter.empty:
-        field = FieldInfo.from_annotation(annotation)
-        return annotation if field.is_required() else NotRequired[annotation]
-    if not has_field and not isinstance(default, FieldInfo):
+    if default is not parameter.empty and not has_field and not isinstance(default, FieldInfo):
         # The function itself has its default: it need not be JSON, nor can it always be copied.
         return NotRequired[Annotated[annotation, Field(json_schema_extra=_default(default))]]
-    default = default if isinstance(default, FieldInfo) else Field(default)
-    try:
-        field = FieldInfo.from_annotated_attribute(annotation, default)
-    except TypeError as error:
-        raise DefinitionError(
-            f"{title}: the parameter {parameter.name!r} is no field of pydantic: {error}"
-        ) from None
-    typed: Any = Annotated[field.annotation, field]
-    return typed if field.is_required() else NotRequired[typed]
+    if default is not parameter.empty:
+        default = default if isinstance(default, FieldInfo) else Field(default)
+        field = attempt(FieldInfo.from_annotated_attribute, annotation, default)[0]
+        # What pydantic refuses, such as two defaults, is said where the schema is made.
+        annotation = Annotated[field.annotation, field] if field else Annotated[annotation, default]
+    field = attempt(FieldInfo.from_annotation, annotation)[0]
+    return NotRequired[annotation] if field and not field.is_required() else annotation
 
 
 def _annotated_parts(annotation: Any) -> tuple[Any, ...]:

@@ -47,8 +47,8 @@ class Toolbox:
 
     A function, or a method of an instance, is one tool, named as it is. Each public method of a
     class is a tool `Class_method`, whose argument `Class` names the object to work on. The methods
-    of an instance share its state. Parameters need types; docstrings describe them. An object class among the types is
-    given by the object's name, such as `Potato#3`.
+    of an instance share its state. Parameters need types; docstrings describe them. An object class
+    among the types is given by the object's name, such as `Potato#3`.
 
     Arguments:
         sources: functions, classes, instances, `Tool`s, other toolboxes, and lists of these.
