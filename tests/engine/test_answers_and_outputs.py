@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import enum
 from dataclasses import dataclass, make_dataclass
+from types import SimpleNamespace
 from typing import Any
 
 import pandas as pd
@@ -91,16 +92,11 @@ def question(session: Session) -> str:
 @pytest.mark.parametrize(
     ("returns", "saved", "answer"),
     [
-        (list[str], ["a", "b"], ["a", "b"]),
         ("list[str]", ["a"], ["a"]),
         (list, [1, "a", None], [1, "a", None]),
-        (dict, {"a": 1}, {"a": 1}),
-        (dict[str, int], {"a": "1"}, {"a": 1}),
         (Person, {"name": "Ann", "age": "3"}, Person("Ann", 3)),
         (Order, {"id": "7", "people": [{"name": "Ann"}]}, Order(id=7, people=[Person("Ann")])),
-        (list[Person], [{"name": "Ann"}], [Person("Ann")]),
         (Mood, "good", Mood.GOOD),
-        (list[int] | None, None, None),
         (int, "13", 13),
         (float, 3, 3.0),
         (bool, "true", True),
@@ -141,16 +137,6 @@ def test_the_model_is_sent_the_schema_of_a_record() -> None:
     assert {*save.parameters["$defs"]} == {"Order", "Person"}
 
 
-def test_declared_outputs_are_lists_and_records() -> None:
-    outputs = {"names": list[str], "who": (Person, "the oldest"), "n": int, "ages": "list[int]"}
-    saved = {"names": ["a"], "who": {"name": "Ann"}, "n": "13", "ages": ["1", 2]}
-    model = Scripted([("save", {**saved, "names": "a"}), ("save", saved)])
-    session = Session(BOX, model, scheme="flat", outputs=outputs).tell("Go.")
-    assert "names: must be a list[str]" in session.calls[0].error
-    assert session.outputs == {"names": ["a"], "who": Person("Ann"), "n": 13, "ages": [1, 2]}
-    assert session.calls[1].arguments["n"] == 13
-
-
 def test_a_record_that_a_tool_makes_is_saved_by_its_name() -> None:
     def ann() -> Person:
         """Return a person."""
@@ -171,24 +157,19 @@ def test_the_name_of_an_input_is_saved_as_its_value() -> None:
     assert session.outputs == {"names": ["first", "b"], "text": "first", "n": 12}
 
 
-class Egg:
-    def __init__(self, n: int) -> None:
-        self.n = n
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, Egg) and other.n == self.n
+class Egg(SimpleNamespace):
+    """Something that is no plain data."""
 
 
 @st.composite
 def declared(draw: st.DrawFn, depth: int = 2) -> tuple[Any, Any, Any]:
     """Draw a type of an output, what the model saves as it, and what comes of that."""
-    one = st.sampled_from([(Egg, "Egg#1", Egg(1)), (int, "3", 3), (str, "Egg#1", "Egg#1")])
+    one = st.sampled_from([(Egg, "Egg#1", Egg(n=1)), (int, "3", 3), (str, "Egg#1", "Egg#1")])
     hint, saved, value = draw(one if depth == 0 else declared(depth - 1))
     record = make_dataclass("Nest", [("of", hint), ("more", Any, None)])
     model = create_model("Nest", __config__={"arbitrary_types_allowed": True}, of=(hint, ...))
-    both, read = {"of": saved, "more": ["Egg#2", {"a": "Egg#9"}]}, [Egg(2), {"a": "Egg#9"}]
-    deep = {"a": [saved, 1, None, ["Egg#2"]]}
-    as_open = (saved if saved == "3" else value) if hint in (int, Egg) else ...
+    both, read = {"of": saved, "more": ["Egg#2", {"a": "Egg#9"}]}, [Egg(n=2), {"a": "Egg#9"}]
+    deep = {"a": ["Egg#1", 1, None, ["Egg#2"]]}, {"a": [Egg(n=1), 1, None, [Egg(n=2)]]}
     choices: list[tuple[Any, Any, Any]] = [
         (hint, saved, value),
         (list[hint], [saved, saved], [value, value]),
@@ -198,11 +179,7 @@ def declared(draw: st.DrawFn, depth: int = 2) -> tuple[Any, Any, Any]:
         (record, both, record(value, read)),
         (TypedDict("Nest", {"of": hint}), {"of": saved}, {"of": value}),
         (model, {"of": saved}, model(of=value)),
-        *(
-            (cls, deep, {"a": [as_open, 1, None, [Egg(2)]]})
-            for cls in (Any, object, dict, dict[str, Any])
-            if as_open is not ...
-        ),
+        *((cls, *deep) for cls in (Any, object, dict, dict[str, Any])),
     ]
     return draw(st.sampled_from(choices))
 
@@ -213,7 +190,7 @@ def test_an_output_of_any_declared_type_is_saved_with_the_objects_that_it_names(
 ) -> None:
     def lay(n: int) -> Egg:
         """Lay an egg."""
-        return Egg(n)
+        return Egg(n=n)
 
     hint, saved, value = case
     script = [("lay", {"n": 1}), ("lay", {"n": 2}), ("save", {"x": saved})]

@@ -88,23 +88,6 @@ def test_values_that_nothing_tells_apart_stay_apart_on_other_branches() -> None:
     assert names == ["single", "single_2"]
 
 
-@pytest.mark.parametrize(
-    ("returns", "saved"), [(str, "Dune"), (int, 9), (float, 0.5), (bool, True), ("int", 3)]
-)
-def test_query_answers_with_a_text_a_number_or_a_truth(returns: Any, saved: Any) -> None:
-    session = at_work(("count", {"book": "Book#1"}), ("save", {"result": saved}))
-    answer = session.query("Book#1", "What is it?", returns)
-    assert answer == saved
-    assert type(answer) is type(saved)
-    assert RAN == ["count"]
-    assert unchanged_by_replay(session)
-
-
-def test_a_whole_number_is_a_float_where_a_float_is_asked_for() -> None:
-    answer = at_work(("save", {"result": 3})).query("Book#1", "How many?", float)
-    assert type(answer) is float
-
-
 SCALARS = st.one_of(st.integers(), st.booleans(), st.text("ab1 ", min_size=1).map(str.strip))
 DATA = st.recursive(
     SCALARS.filter(lambda value: value != ""),
@@ -178,12 +161,6 @@ def test_a_model_that_saves_another_type_is_told_and_may_go_on() -> None:
     assert session.transform("Book#1", "Leave it.") == Book("Dune")
     assert [call.status for call in session.calls] == ["failed", "failed", "succeeded"]
     assert "Shelf#1 is a Shelf" in session.calls[1].error
-
-
-def test_a_query_that_is_answered_by_another_type_is_told() -> None:
-    session = at_work(("save", {"result": "nine"}), ("save", {"result": 9}))
-    assert session.query("Book#1", "How many pages?", int) == 9
-    assert "must be a int" in session.calls[0].error
 
 
 def test_a_model_that_never_saves_is_reminded_and_then_unfinished() -> None:

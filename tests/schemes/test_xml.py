@@ -15,7 +15,6 @@ from jupyter_toolcall.core.errors import UsageError
 from jupyter_toolcall.kitchen import FRIES, Plate
 from jupyter_toolcall.schemes import Flat, Native, Select, scheme_named
 from jupyter_toolcall.schemes.messages import Assistant, User
-from jupyter_toolcall.schemes.native import FORCED
 from tests.engine.test_linear_cost import session_of, work
 from tests.example_tools import fries_session
 
@@ -241,7 +240,7 @@ def test_without_force_a_model_may_answer_at_once_and_with_it_is_told_until_it_c
     assert str(session) == "Fine."
     late = weather(*["No."] * 4, OSLO, "Fine.", "No!", scheme=forced).tell("go")
     assert ([len(told(late)), len(late.calls), str(late)]) == [5, 1, "Fine."]
-    assert len(told(weather(*["No."] * 9, scheme=forced).tell("go"))) == FORCED
+    assert len(told(weather(*["No."] * 9, scheme=forced).tell("go"))) == 5
     # It is due again for each prompt, and for none that called a tool.
     again = weather(OSLO, "Fine.", "No.", OSLO, "Yes.", scheme=forced).tell("go").tell("more")
     assert [text.startswith("<system-error>") for text in told(again)].count(True) == 1

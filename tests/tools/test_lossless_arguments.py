@@ -242,8 +242,7 @@ def test_a_signature_offers_and_takes_what_pydantic_makes_of_it(
     take.__annotations__ = {p.name: p.annotation for p in drawn}
     of = [inspect.Parameter("self", inspect.Parameter.POSITIONAL_ONLY)] if as_method else []
     take.__signature__ = inspect.Signature([*of, *drawn])  # type: ignore[attr-defined]
-    cls: Any = type("Shop", (), {"take": take})
-    source = cls if as_method else take
+    source: Any = type("Shop", (), {"take": take}) if as_method else take
     fields: Any = {
         p.name: p.annotation if p.default is p.empty else (p.annotation, p.default) for p in drawn
     }
@@ -263,7 +262,7 @@ def test_a_signature_offers_and_takes_what_pydantic_makes_of_it(
     arguments = data.draw(st.dictionaries(names, st.sampled_from([1, -9, "3", "b", "", [1]])))
     wanted, refused = attempt(lambda: dict(model(**arguments)))
     shop = {"Shop": "Shop#1"} if as_method else {}
-    checked, problem = attempt(tool.check, {**arguments, **shop}, lambda name, types: cls())
+    checked, problem = attempt(tool.check, {**arguments, **shop}, lambda name, types: source())
     assert bool(refused) == bool(problem), (refused, problem)
     if not refused:
         own = {p.name: p.default for p in drawn if type(p.default) in (*PLAIN, list)}
