@@ -25,7 +25,7 @@ ADDED_MEMBERS = "value"
 OPTIONS = """-m --model -t --tools -i --input -o --output --scheme --native --system --approve
     --break --step --wait --no-wait --record --replay -n --session --fresh --max-turns --predict
     --no-predict --quiet --help"""
-ADDED_OPTIONS = "--executor --share --withhold"
+ADDED_OPTIONS = "--executor --share --withhold --force"
 SUBCOMMANDS = """answer approve branch break call check checkout config diff edit exercise export
     fork guess help models next objects outdated reject replay say sessions solution status tools
     values verify why"""

@@ -54,7 +54,7 @@ class State:
     """Whether the last reply was to results that read otherwise now."""
     calls_before: int = 0
     """Calls before a person spoke last."""
-    reminded: bool = False
+    reminded: int = 0
     done: bool = False
     """`save` succeeded since a person spoke last."""
     outputs: Mapping[str, Any] = field(default_factory=dict)
@@ -253,7 +253,7 @@ def next_step(state: State, reminder: Callable[[], str]) -> Step:
             return AskModel()
         case Replied(stop="paused"):
             return AskModel()
-        case Replied(stop="end") if not (state.done or state.reminded) and (text := reminder()):
+        case Replied(stop="end") if not state.done and (text := reminder()):
             return Remind(text)
     return AskPerson()
 

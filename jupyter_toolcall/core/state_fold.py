@@ -227,7 +227,7 @@ _OF_OWN_WORK = (
 )
 _NOTHING_YET: Mapping[str, Any] = {
     "last": None,
-    "reminded": False,
+    "reminded": 0,
     "done": False,
     "outputs": RecordedMapping({}),
 }
@@ -270,14 +270,14 @@ def _ask(state: State, asked: Asked) -> State:
     if state.open:
         raise NotYourTurn(f"call {state.open[0]} has no result yet: decide on it first")
     if asked.by == "session":
-        return state.changed(last=asked, reminded=True)
+        return state.changed(last=asked, reminded=state.reminded + 1)
     state = state if state.last is None else _back(state)
     return state.changed(
         last=asked,
         prompt=asked.text,
         asked_again=asked.again,
         turns_since=0,
-        reminded=False,
+        reminded=0,
         done=False,
         said="",
         settled=state.settled + 1,

@@ -119,7 +119,11 @@ class Cursor:
 
     def next_step_in(self, state: State) -> Step:
         """Return what the session waits for in a state."""
-        return next_step(state, lambda: self.offer_in(state).reminder)
+        return next_step(state, lambda: self._reminder(state))
+
+    def _reminder(self, state: State) -> str:
+        offer = self.offer_in(state)
+        return offer.reminder if state.reminded < offer.reminders else ""
 
     @property
     def turn_limit_reached(self) -> bool:

@@ -28,14 +28,13 @@ from ..storage.signatures import signer
 from ..storage.value_store import value_store
 from ..tools.answer_types import (
     data_schema,
-    is_data_type,
     is_record_class,
     type_from_text,
     type_text,
 )
 from ..tools.executors import AnyExecutor, executor_named
 from ..tools.object_references import kinds_of
-from ..tools.object_types import kind_name
+from ..tools.object_types import classes_within, is_object_class, kind_name
 from ..tools.tool import parameters_schema
 from ..tools.toolbox import Toolbox
 from ..tools.value_copies import well_formed
@@ -230,16 +229,16 @@ def _with_input_types(toolbox: Toolbox, values: Mapping[str, tuple[Any, str]]) -
 
 def _with_output_types(toolbox: Toolbox, outputs: Mapping[str, tuple[Any, str]]) -> Toolbox:
     """Return the toolbox in which the objects that are to be made are given by name too."""
-    types = (kind for kind, _ in outputs.values() if isinstance(kind, type))
-    return toolbox.with_types(dict.fromkeys(cls for cls in types if _tools_make(cls, toolbox)))
+    types = dict.fromkeys(cls for kind, _ in outputs.values() for cls in classes_within(kind))
+    return toolbox.with_types(cls for cls in types if _tools_make(cls, toolbox))
 
 
 def _tools_make(cls: type, toolbox: Toolbox) -> bool:
-    """Return whether tools make the values of a type; else the model writes them, as data."""
-    if cls in toolbox.kinds or not is_data_type(cls):
+    """Return whether tools make the values of a class; else the model writes them, as data."""
+    if cls in toolbox.kinds:
         return True
     if not is_record_class(cls):
-        return False
+        return is_object_class(cls) and cls is not object
     python = (tool for tool in toolbox if tool.origin is not None)
     return any(tool.makes is None or kind_name(cls) in tool.makes for tool in python)
 
@@ -248,13 +247,13 @@ def data_output(kind: Any, description: str, toolbox: Toolbox) -> Output | None:
     """Return an output that the model hands over as data; None for a type that is none."""
     if isinstance(kind, str):
         kind = type_from_text(kind, {name: cls for cls, name in toolbox.kinds.items()})
-    if not is_data_type(kind):
+    if not (schema := data_schema(kind, toolbox.kinds)):
         return None
     if kind in SCALAR_TYPES:
         return Output(SCALAR_TYPES[kind], description)
     text = type_text(kind)
     toolbox.answers[text] = kind
-    return Output(text, description, data_schema(kind))
+    return Output(text, description, schema)
 
 
 def _output(name: str, kind: Any, description: str, toolbox: Toolbox) -> Output:

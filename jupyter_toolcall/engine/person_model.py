@@ -104,7 +104,7 @@ def idle_phase(cursor: Cursor) -> tuple[Phase, str]:
     return "finished", t("Finished")
 
 
-def record_person_reply(cursor: Cursor, text: str, calls: Iterable[Pair]) -> Entry:
+def record_person_reply(cursor: Cursor, text: str | Reply | None, calls: Iterable[Pair]) -> Entry:
     """Record what a person says in the model's place, as a reply of the model; nothing runs.
 
     What a call names may be wrong: then it fails as a model's does. Raises NotYourTurn where
@@ -112,6 +112,9 @@ def record_person_reply(cursor: Cursor, text: str, calls: Iterable[Pair]) -> Ent
     that are no JSON.
     """
     demand_model_turn(cursor)
+    if isinstance(text, Reply):
+        return record_reply(cursor, text, cursor.request, at=cursor.context.clock())
+    text = text or ""
     tool_calls = tuple(_calls(cursor.state.turns, list(calls)))
     if not text.strip() and not tool_calls:
         raise UsageError("the reply is empty; say something, or call a tool")

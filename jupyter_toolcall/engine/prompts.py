@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass, replace
 from itertools import count
 from typing import Any
@@ -10,12 +10,22 @@ from typing import Any
 from ..core.call_record import SAVE
 from ..core.digests import readable_json
 from ..core.errors import NotYourTurn, Unfinished, UsageError
-from ..core.events import Asked, Event, Finished, Interrupted, Made, Opened, Output, Producer
-from ..core.interrupts import Hold
+from ..core.events import (
+    Asked,
+    Event,
+    Finished,
+    Interrupted,
+    Made,
+    Opened,
+    Output,
+    Producer,
+    Replied,
+)
+from ..core.interrupts import Hold, attempt
 from ..core.journal_entries import Entry
 from ..core.state import NAME, AskModel, State, kind_in
 from ..core.state_fold import state_at
-from ..schemes.scheme import functions_of
+from ..tools.arguments import parse_json
 from ..tools.object_types import kind_of
 from ..tools.value_copies import plain_data, well_formed
 from ..tools.value_digests import content_digest
@@ -125,23 +135,22 @@ def _another_prompt(asked: Asked, children: Collection[Event]) -> Asked:
 def transform(cursor: Cursor, obj: Any, instruction: str) -> Any:
     """Return what the model makes of an object: a value of the same type.
 
-    The object is a value or a name; what is no object yet becomes one. A text, a number or
-    a truth goes to the model as it is. Raises UsageError for other plain data, Unfinished
-    where nothing was saved.
+    The object is a value or a name; what is no object yet becomes one. Plain data goes to the
+    model as it is. Raises UsageError for data of no type that JSON has, Unfinished where nothing
+    was saved.
     """
-    named, toolbox = _object(cursor, obj), cursor.context.toolbox
+    named, description = _object(cursor, obj), "What came of it."
     if named and named[1].shown:
         obj = data_of(cursor.context.values.value(named[1]))
-    kind: Any = named[1].kind if named else SCALAR_TYPES.get(type(obj), "")
-    if not kind:
+    output = data_output(type(obj), description, cursor.context.toolbox)
+    if named and not named[1].shown:
+        output = Output(named[1].kind, description)
+    if output is None:
         raise UsageError(
             f"a {type(obj).__name__} is plain data here, with no type that a result could be "
             "checked by; name its class in the toolbox, such as Toolbox(Book)"
         )
-    how_to_save = f"Hand the {kind} that comes of it over with save(result=...)."
-    is_data = named is not None and named[1].shown != "" and type(obj) not in SCALAR_TYPES
-    output = data_output(type(obj), "What came of it.", toolbox) if is_data else None
-    output = output or Output(kind, "What came of it.")
+    how_to_save = f"Hand the {output.kind} that comes of it over with save(result=...)."
     return _answered(cursor, _Question(instruction, "Do this to", obj, named, how_to_save, output))
 
 
@@ -149,19 +158,18 @@ def query(cursor: Cursor, obj: Any, question: str, returns: Any = str) -> Any:
     """Return the model's answer to a question about an object: a text, a number, a truth, a list,
     a dict, or a record (a dataclass, a pydantic model).
 
-    The object is as for `transform`, or any plain data; what an object without methods holds
-    is told to the model. Raises UsageError for another type of answer, Unfinished where nothing
-    was saved.
+    The object is as for `transform`, or any plain data. An answer that is not saved and fits the
+    type counts too. Raises UsageError for another type of answer, Unfinished where there is none.
     """
     output = data_output(returns, "The answer.", cursor.context.toolbox)
-    if output is None:
+    if output is None or returns is object:
         raise UsageError(
             f"a question is answered by a {', '.join(SCALAR_TYPES.values())}, by a list or a dict "
             f"such as list[str], or by a record, not {returns!r:.60}; transform makes objects"
         )
     how_to_save = f"Hand the answer over with save(result=...); its type is {output.kind}."
     named = _object(cursor, obj)
-    about = _Question(question, "This is about", obj, named, how_to_save, output, shows=True)
+    about = _Question(question, "This is about", obj, named, how_to_save, output, in_words=True)
     return _answered(cursor, about)
 
 
@@ -179,8 +187,8 @@ class _Question:
     made: _Named | None
     hand: str
     output: Output
-    shows: bool = False
-    """Whether the model is told what the object holds."""
+    in_words: bool = False
+    """Whether a reply without `save` may be the answer."""
 
 
 def _answered(cursor: Cursor, asked: _Question) -> Any:
@@ -199,7 +207,7 @@ def _answered(cursor: Cursor, asked: _Question) -> Any:
     cursor.replay_queue = ReplayQueue()
     while advance(cursor) is not None:
         pass
-    return _result(cursor)
+    return _result(cursor, asked.in_words)
 
 
 def _own(state: State) -> Opened:
@@ -224,27 +232,46 @@ def _object_text(cursor: Cursor, asked: _Question) -> str:
 
 
 def _content(cursor: Cursor, asked: _Question) -> str:
-    """Return what an object holds that has no methods, as the end of a question; "" for none."""
+    """Return what an object holds, as the end of a question; "" for plain data, and for an object
+    that says nothing of itself."""
     context, made = cursor.context, asked.made and asked.made[1]
-    if not asked.shows or not made or functions_of(made.kind, context.toolbox):
+    value = context.values.value(made) if made else None
+    if not made or vars(object)["__repr__"] is type(value).__repr__:
         return ""
-    content = context.content_text(context.values.value(made))
+    content = context.content_text(value)
     return f"\n\n{cursor.state.name_of(made)} holds {content}"
 
 
-def _result(cursor: Cursor) -> Any:
-    """Return what was saved, and go back to the session's own work."""
+def _result(cursor: Cursor, in_words: bool) -> Any:
+    """Return what was saved or answered `in_words`, and go back to the session's own work."""
     state = cursor.state
     if state.open:
         calls = [f"{call.id} ({call.tool})" for call in waiting_calls(cursor)] or list(state.open)
         raise Unfinished(f"no result without you, for these wait: {', '.join(calls)}; {_GO_ON}")
     if isinstance(cursor.next_step, AskModel) and not cursor.turn_limit_reached:
         raise Unfinished(f"the model has not answered yet; {_GO_ON}")
-    saved, kind = cursor.context.values.outputs(state), state.opened.outputs[RESULT].kind
+    answers, output = [*cursor.context.values.outputs(state).values()], state.opened.outputs[RESULT]
+    if in_words and not state.done:
+        answers = [*_answers_in_words(cursor, output)]
     cursor.write(_own(state))
-    if not state.done:
-        raise Unfinished(f"the model saved no {kind}; its last words: {state.said!r:.200}")
-    return saved[RESULT]
+    if not answers:
+        raise Unfinished(f"the model saved no {output.kind}; its last words: {state.said!r:.200}")
+    return answers[0]
+
+
+def _answers_in_words(cursor: Cursor, output: Output) -> Iterator[Any]:
+    """Yield what replies to the latest prompt say as an output, the latest reply first."""
+    values, state = cursor.context.values, cursor.state
+    for entry in reversed(cursor.context.journal.path(cursor.head)):
+        match entry.event:
+            case Asked(by="person"):
+                return
+            case Replied(text, said=said) if words := (text if said is None else said).strip():
+                data, no_json = attempt(parse_json, words)
+                for reading in [words] if no_json else [words, data]:
+                    value, raised = attempt(values.read_output, output, reading, state)
+                    if not raised:
+                        yield value
 
 
 _GO_ON = f'decide, session.run(), then session.outputs["{RESULT}"]'

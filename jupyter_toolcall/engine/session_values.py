@@ -25,7 +25,6 @@ from ..core.events import (
     ended_call,
 )
 from ..core.interface_text import joined, t
-from ..core.interrupts import attempt
 from ..core.journal import Journal
 from ..core.json_data import at_path, replaced_at
 from ..core.recorded_calls import RecordedCall, recorded_call
@@ -33,6 +32,7 @@ from ..core.recorded_data import recorded
 from ..core.secrets import MissingSecret
 from ..core.state import NAME, State
 from ..core.text import nearest
+from ..schemes.current import saved
 from ..schemes.save_tool import is_data
 from ..storage.value_store import MISSING
 from ..tools.answer_types import answer_type, read_answer
@@ -303,11 +303,17 @@ class SessionValues:
         """Return what was saved as an output: a copy of the object, or the data as its type."""
         if not is_data(output):
             return self.copy_of(saved, state)
+        try:
+            return self.read_output(output, saved, state)
+        # Its type may be a class that is not in this kernel.
+        except CallError:
+            return self.saved_data(saved, state)
+
+    def read_output(self, output: Output, saved: Any, state: State) -> Any:
+        """Return data as the type of an output. Raises CallError where it does not fit, Absent."""
         data = self.saved_data(saved, state)
         annotation = answer_type(output.kind, self.answers, self.kinds)
-        value, raised = attempt(read_answer, annotation, data)
-        # Its type may be a class that is not in this kernel.
-        return data if raised else value
+        return read_answer(annotation, data, lambda name, _: self.copy_of(name, state), self.kinds)
 
     def saved_data(self, saved: Any, state: State) -> Any:
         """Return data that was handed over, with values in place of the names of inputs.
@@ -327,8 +333,11 @@ class SessionValues:
     def named(self, name: str, state: State) -> Any:
         """Return a copy of the current value of an object, an output or an instance by name.
 
+        A name that the model gave (`$base`) stands for its object.
+
         Raises UsageError, which names the nearest, and Absent.
         """
+        name = saved(state).get(name, name)
         if name in state.objects:
             return self.copy_of(name, state)
         if name in state.opened.outputs:

@@ -25,6 +25,7 @@ from ..core.state_fold import state_at
 from ..core.text import nearest, visible_text
 from ..engine.cursor import Cursor
 from ..schemes.save_tool import is_data
+from ..tools.object_references import fits_in, named_paths
 from ..tools.value_copies import cut
 from ..view.message_rows import replying_model
 from .code import with_article
@@ -167,7 +168,11 @@ def explain(session: ExportedSession, name: str) -> Explanation:
     output = state.outputs.get(name) if name in state.opened.outputs else None
     if name in state.calls:
         return _of_call(session, state.calls[name])
-    if output is not None and is_data(state.opened.outputs[name]):
+    if output is not None and is_data(declared := state.opened.outputs[name]):
+        named = named_paths(declared.schema, output, fits_in(state.objects, ())).values()
+        if producers := [state.objects[used].producer for used in named]:
+            only = functools.partial(ancestry, state, producers)
+            return _explained(session, name, f"{name} is {output!r:.200}", only, [name])
         with contextlib.suppress(Absent):
             output = cursor.context.values.saved_data(output, state)
         return _of_data(cursor, name, output)

@@ -30,7 +30,7 @@ from ..core.state_fold import state_at
 from ..core.text import visible_text
 from ..schemes.save_tool import is_data
 from ..tools.json_structure import Access, Path
-from ..tools.object_references import fits_plain, references
+from ..tools.object_references import fits_in, references
 from ..view.previews import preview
 from .callees import Callee
 from .code import (
@@ -509,8 +509,10 @@ def _object(draft: Draft, name: str) -> Code:
 
 
 def _data(draft: Draft, output: str, value: Any) -> Code:
-    """Return the data that was saved as an output, with the variables of inputs that it names."""
-    named = dict(references({}, {"value": value}, fits_plain(draft.state.plain)))
+    """Return the data that was saved as an output, with the variables of objects that it names."""
+    schema, state = draft.state.opened.outputs[output].schema, draft.state
+    whole = {"properties": {"value": schema}, "$defs": schema.get("$defs", {})}
+    named = dict(references(whole, {"value": value}, fits_in(state.objects, state.plain)))
     if not named:
         with contextlib.suppress(Absent, Unwritable):
             return draft.defined(draft.source.saved(output))

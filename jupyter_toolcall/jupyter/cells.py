@@ -283,7 +283,8 @@ class Cells:
         if (results := notebook_results()) is not None:
             context = replace(context, toolbox=with_recorded_results(context.toolbox, results))
         context.unreliable_reason = self._doubt(name)
-        self._tools[name] = {tool: variables.get(tool) for tool in options.tools}
+        held = (tool.partition(".")[0] for tool in options.tools)
+        self._tools[name] = {tool: variables.get(tool) for tool in held}
         context.values.share_with(self._values.setdefault(name, context.values))
         context.values.value_store = value_store() if self.notebook else None
         self._notes += filter(None, [getattr(context.model, "note", "")])

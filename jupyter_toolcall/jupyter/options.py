@@ -6,6 +6,7 @@ Every mistake raises UsageError, in one line that names what is allowed.
 from __future__ import annotations
 
 import argparse
+import operator
 import os
 import shlex
 from collections.abc import Mapping
@@ -13,10 +14,12 @@ from concurrent.futures import Executor
 from dataclasses import dataclass, field, fields, replace
 from importlib import import_module
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any, NoReturn, get_args
 
 from ..core.errors import UsageError
 from ..core.events import Opened
+from ..core.interrupts import attempt
 from ..core.journal import Journal
 from ..core.secrets import is_named_secret, secret_values
 from ..core.text import nearest
@@ -54,6 +57,8 @@ class Options:
     fresh: bool = False
     scheme: str = "select"
     native: bool = False
+    force: bool = False
+    """A tool has to be called."""
     system: str = ""
     approve: str = "ask"
     share: str = "sample"
@@ -134,6 +139,7 @@ _OPTIONS: Mapping[str, Mapping[str, Any]] = {
     "--fresh": _ON,
     "--scheme": {"metavar": "|".join(SCHEMES), "default": "select"},
     "--native": _ON,
+    "--force": _ON,
     "--system": {"metavar": "TEXT"},
     "--approve": {"default": "ask", "choices": list(PRESETS)},
     "--share": {"default": "sample", "choices": list(get_args(Share))},
@@ -160,6 +166,7 @@ _HELP: Mapping[str, str] = {
     "--fresh": "ask the model again, on a new branch, even if its reply is recorded",
     "--scheme": "how tools are presented to the model; or a variable that holds a scheme",
     "--native": "tools and calls are XML in the text, for models without tool calling",
+    "--force": "as --native, and the model has to call a tool before it answers",
     "--system": "the system prompt, or a variable that holds it",
     "--approve": "which calls wait for you; ask: all but read-only ones",
     "--share": "what a model is sent of a table; schema: names, types and counts; sample: also "
@@ -243,7 +250,7 @@ def _check(parsed: argparse.Namespace) -> None:
 
 
 SET_UP = frozenset(
-    {"model", "tools", "inputs", "outputs", "scheme", "native"}
+    {"model", "tools", "inputs", "outputs", "scheme", "native", "force"}
     | {"system", "approve", "share", "withhold", "breaks", "max_turns", "executor", "jobs"}
     | {"record", "replay"}
 )
@@ -300,10 +307,11 @@ def context_for_cell(
     }
     # --system holds the prompt, or names a variable that does.
     system = variables.get(options.system) if options.system.isidentifier() else None
+    forced = f"native({options.scheme}, force)"
     context, opened = open_session(
         box,
         model_for_cell(options, variables, folder) if model is None else model,
-        scheme=_scheme(options.scheme, variables),
+        scheme=forced if options.force else _scheme(options.scheme, variables),
         native=options.native,
         inputs=inputs,
         outputs=outputs,
@@ -333,11 +341,13 @@ def _executor(name: str, variables: Variables) -> Executor | None:
 
 def _variable(name: str, variables: Variables, option: str) -> Any:
     """Return a variable's value. Raises UsageError, which names the nearest."""
-    if name not in variables:
+    # A method of a variable is named too.
+    value, missing = attempt(operator.attrgetter(name), SimpleNamespace(**variables))
+    if missing:
         known = [each for each in variables if not each.startswith("_")]
         known += toolsets.NAMES if option == "-t" else ()
         raise UsageError(f"{option}: no variable {name} in this notebook.{nearest(name, known)}")
-    return variables[name]
+    return value
 
 
 def _tool_source(name: str, variables: Variables, folder: Path, options: Options) -> Any:

@@ -250,9 +250,10 @@ def _last(trail: Sequence[str], state: State, call: CallRecord | None) -> CallRe
     return best
 
 
-def saved(state: State, call: CallRecord) -> dict[str, str]:
-    """Return the names that the model gave before a call (`$base`), and their objects."""
-    before = (each for each in state.results_of(SAVE_AS) if each.step < call.step)
+def saved(state: State, call: CallRecord | None = None) -> dict[str, str]:
+    """Return the names that the model gave (`$base`, before a call), and their objects."""
+    named = state.results_of(SAVE_AS)
+    before = (each for each in named if call is None or each.step < call.step)
     return {own_name(each.arguments.get("name")): current(state, each) for each in before}
 
 

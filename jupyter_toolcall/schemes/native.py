@@ -23,11 +23,14 @@ from .xml_parser import WrittenCall, named_tool, pair, prose, written_calls
 
 UNREADABLE = "unreadable"
 """The name of a call that does not say which tool it is for."""
+FORCED = 5
+"""How often a model that has to call a tool is told so for one prompt."""
 
 
 @dataclass(frozen=True, slots=True, init=False)
 class Native:
-    """A scheme whose tools are called in the text. `force`: at least one has to be.
+    """A scheme whose tools are called in the text. `force`: the model is told to call one, at most
+    FORCED times for a prompt, until it does.
 
     `scheme` may be a scheme's name: `Native("flat")`. Raises UsageError for what is none.
     """
@@ -55,13 +58,15 @@ class Native:
             system="\n\n".join(filter(None, (inner.system, tools))),
             spoken=True,
             reminder="\n".join(filter(None, (force, inner.reminder))),
+            reminders=FORCED if force else inner.reminders,
         )
 
     def read(self, reply: Reply, state: State, toolbox: Toolbox) -> Reply:
         """A reply that calls by an interface (a script's) reads as if it had been written."""
         inner = self.scheme.offer(state, toolbox)
         tools = {tool.name: tool for tool in (*toolbox, *inner.tools, *inner.own)}
-        if reply.calls:
+        # A reply that was read before has what a person reads of it.
+        if reply.calls and reply.said is None:
             calls = tuple(map(writable_call, reply.calls))
             text = "\n\n".join(filter(None, (reply.text, xml_writer.calls_block(calls, tools.get))))
             # The provider's own content was another text.

@@ -12,6 +12,7 @@ from ..core.state import NAME, State, kind_in
 from ..tools.answer_types import answer_type, json_answer, read_answer
 from ..tools.arguments import name_in_line
 from ..tools.object_references import pattern
+from ..tools.object_types import Kinds
 from ..tools.tool import Resolve, Tool
 from ..tools.toolbox import Toolbox
 
@@ -50,7 +51,9 @@ def save_tools(state: State, toolbox: Toolbox) -> tuple[Tool, ...]:
             **({"$defs": definitions} if definitions else {}),
         },
         function=lambda **saved: "ok",
-        check=lambda arguments, resolve: _check(arguments, resolve, outputs, types, state.newest),
+        check=lambda arguments, resolve: _check(
+            arguments, resolve, outputs, types, toolbox.kinds, state.newest
+        ),
         fill=lambda arguments, variables: {
             name: json_answer(types.get(name), value) for name, value in arguments.items()
         },
@@ -81,6 +84,7 @@ def _check(
     resolve: Resolve,
     outputs: Mapping[str, Output],
     types: Mapping[str, Any],
+    kinds: Kinds,
     newest: Mapping[str, str],
 ) -> dict[str, Any]:
     """Return the arguments, all outputs or none. Raises CallError if one of them does not fit."""
@@ -90,7 +94,7 @@ def _check(
             wrong[name] = f"is missing; it must be a {out.kind}"
         elif name in types:
             try:
-                read_answer(types[name], arguments[name])
+                read_answer(types[name], arguments[name], resolve, kinds)
             except CallError as error:
                 wrong[name] = str(error)
         elif problem := _problem(arguments[name], out.kind, resolve, newest.get(out.kind)):

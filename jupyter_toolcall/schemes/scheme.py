@@ -66,7 +66,9 @@ class Offer:
     spoken: bool = False
     """The system text tells of the tools: none goes by the model's own interface."""
     reminder: str = ""
-    """What the model is told once where it stops here, "" where it may."""
+    """What the model is told where it stops here, "" where it may."""
+    reminders: int = 1
+    """How often it is told so for one prompt."""
     listed: Mapping[str, str] = field(default_factory=dict)
     """The lines of its own tools' descriptions that list objects and tools: for each line the
     object whose result tells the model of it too, "" where the line tells nothing new."""

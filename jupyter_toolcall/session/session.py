@@ -279,11 +279,11 @@ class Session:
         """Return a session that asks the last prompt again. Raises NotYourTurn without one."""
         return self.at(prompts.start_over(self.cursor))
 
-    def reply(self, text: str = "", *calls: person_model.Pair) -> Session:
+    def reply(self, text: str | Reply | None = "", *calls: person_model.Pair) -> Session:
         """Record a reply in the model's place; `run` continues.
 
         Args:
-            text: The text of the reply.
+            text: The text of the reply; or a whole reply, such as that of `generate`.
             calls: The calls that it asks for, each a `(tool, arguments)` pair. A call is checked
                 when its turn comes.
 

@@ -173,10 +173,10 @@ class _Filling:
         """Return the arguments that run. Raises CallError for what does not fit.
 
         The model's own arguments are checked first, but for what is missing or empty: a
-        default may fill that in.
+        default may fill that in, or take it out.
         """
         defaults = self.definition.defaults
-        filled_in = {default.key for default in defaults if default.action == "default"}
+        filled_in = {default.key for default in defaults if default.action != "override"}
         empty = {k: v for k, v in arguments.items() if k in filled_in and v in EMPTY}
         checked = self.checker()({k: v for k, v in arguments.items() if k not in empty})
         params = {key: empty[key] if key in empty else checked[key] for key in arguments}

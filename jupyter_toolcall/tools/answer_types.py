@@ -12,14 +12,15 @@ import decimal
 import functools
 import types
 from collections.abc import Mapping
-from typing import Any, Literal, Union, get_args, get_origin
+from typing import Any, Literal, Optional, Union, get_args, get_origin
 
 from pydantic import BaseModel, TypeAdapter
 
-from ..core.errors import CallError
+from ..core.errors import Absent, CallError
 from ..core.interrupts import attempt
 from .arguments import argument_check, arguments_adapter
-from .object_types import has_schema, is_object_class, kind_name
+from .object_types import Kinds, fields_of, is_object_class, kind_name, saved_type
+from .tool import Resolve
 
 SCALARS: Mapping[str, Any] = {"str": str, "int": int, "float": float, "bool": bool}
 """The types of texts, numbers and booleans, by name."""
@@ -27,32 +28,28 @@ _NAMES: Mapping[str, Any] = {
     **SCALARS,
     **{cls.__name__: cls for cls in (list, dict, tuple, set, bytes)},
     **{cls.__name__: cls for cls in (datetime.date, datetime.datetime, decimal.Decimal)},
-    "Literal": Literal,
+    **{"Any": Any, "object": object, "Literal": Literal, "Optional": Optional, "Union": Union},
 }
 
 
 def is_record_class(cls: Any) -> bool:
-    """Return whether a class is a dataclass or a pydantic model that JSON can hold."""
+    """Return whether a class is a dataclass or a pydantic model."""
     is_model = isinstance(cls, type) and issubclass(cls, BaseModel)
-    return (is_model or is_object_class(cls)) and has_schema(cls)
+    return is_model or (is_object_class(cls) and bool(fields_of(cls)))
 
 
-def is_data_type(annotation: Any) -> bool:
-    """Return whether JSON can hold the values of a type, so that a model can write them."""
-    if annotation in (None, Any, object, type(None)) or isinstance(annotation, (str, list, dict)):
-        return False
-    is_type = isinstance(annotation, (type, types.UnionType)) or get_origin(annotation) is not None
-    return is_type and bool(attempt(_json_schema, annotation)[0])
-
-
-def data_schema(annotation: Any) -> dict[str, Any]:
-    """Return the JSON Schema of a type of data."""
-    schema: dict[str, Any] = _json_schema(annotation)
+def data_schema(annotation: Any, kinds: Kinds) -> dict[str, Any]:
+    """Return the JSON Schema of the values of a type, which may name objects; {} for a type that
+    is none, or one of objects alone."""
+    if annotation in (None, type(None)) or isinstance(annotation, (str, list, dict)):
+        return {}
+    if is_object_class(annotation) and annotation is not object and not is_record_class(annotation):
+        return {}
+    is_type = isinstance(annotation, (type, types.UnionType)) or annotation is Any
+    schema: dict[str, Any] = {}
+    if is_type or get_origin(annotation) is not None:
+        schema = attempt(lambda: TypeAdapter(saved_type(annotation, kinds)).json_schema())[0] or {}
     return schema
-
-
-def _json_schema(annotation: Any) -> Any:
-    return TypeAdapter(annotation).json_schema()
 
 
 def type_text(annotation: Any) -> str:
@@ -103,7 +100,8 @@ def _type(node: ast.expr, names: Mapping[str, Any]) -> Any:
             generic = _type(origin, names)
             if generic is Literal:
                 return generic[tuple(map(ast.literal_eval, parts))]
-            return generic[tuple(_part(part, names) for part in parts)]
+            arguments = tuple(_part(part, names) for part in parts)
+            return generic[arguments if len(arguments) > 1 else arguments[0]]
     raise ValueError(ast.unparse(node))
 
 
@@ -125,16 +123,17 @@ def answer_type(kind: str, answers: Mapping[str, Any], classes: Mapping[type, st
     return Any if annotation is None else annotation
 
 
-def read_answer(annotation: Any, value: Any) -> Any:
+def read_answer(annotation: Any, value: Any, resolve: Resolve | None, kinds: Kinds) -> Any:
     """Return JSON data as a value of a type, coerced as in tool arguments: "13" becomes the int 13.
 
+    The names in it of objects of these `kinds`, or of any in a place of no type, are resolved.
     Raises CallError, which says what is wrong with the data.
     """
     # In Python True is an int; as an answer it is none.
     if isinstance(value, bool) and annotation in (int, float):
         raise CallError(_wrong(annotation, value))
     try:
-        return _checker(annotation)({"result": value}, _no_objects)["result"]
+        return _checker(annotation, kinds)({"result": value}, resolve)["result"]
     except CallError as error:
         if annotation in SCALARS.values():
             raise CallError(_wrong(annotation, value)) from None
@@ -143,6 +142,8 @@ def read_answer(annotation: Any, value: Any) -> Any:
             for path, problem in error.fields.items()
         )
         raise CallError(f"must be a {type_text(annotation)}; {'; '.join(details)}") from None
+    except Absent:
+        raise
     # The code of a record may raise anything; the model reads the error and answers again.
     except Exception as error:
         raise CallError(f"must be a {type_text(annotation)}; {error!r:.200}") from None
@@ -152,24 +153,20 @@ def _wrong(annotation: Any, value: Any) -> str:
     return f"must be a {type_text(annotation)}, not {value!r:.60}"
 
 
-def _checker(annotation: Any) -> Any:
-    checker = attempt(_cached_checker, annotation)[0]
-    return checker or _cached_checker.__wrapped__(annotation)
+def _checker(annotation: Any, kinds: Kinds) -> Any:
+    key = annotation, tuple(kinds.items())
+    return attempt(_cached_checker, *key)[0] or _cached_checker.__wrapped__(*key)
 
 
 @functools.lru_cache(256)
-def _cached_checker(annotation: Any) -> Any:
-    adapter, _ = arguments_adapter("save", {"result": annotation})
+def _cached_checker(annotation: Any, kinds: tuple[tuple[type, str], ...]) -> Any:
+    adapter, _ = arguments_adapter("save", {"result": saved_type(annotation, dict(kinds))})
     return argument_check(adapter, "save", ("result",))
-
-
-def _no_objects(name: str, types: tuple[type, ...]) -> Any:
-    raise CallError(f"{name} is no data")
 
 
 def json_answer(annotation: Any, value: Any) -> Any:
     """Return a scalar coerced to its type: 13 for "13". What does not fit stays as it is."""
     if annotation not in SCALARS.values():
         return value
-    read, raised = attempt(read_answer, annotation, value)
+    read, raised = attempt(read_answer, annotation, value, None, {})
     return value if raised else read

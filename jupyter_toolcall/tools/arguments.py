@@ -16,6 +16,8 @@ from typing import Any
 
 from pydantic import PydanticUserError, TypeAdapter, ValidationError
 from pydantic.errors import PydanticSchemaGenerationError
+from pydantic.json_schema import GenerateJsonSchema
+from pydantic_core import PydanticSerializationError
 
 from ..core.digests import encode
 from ..core.errors import CallError, DefinitionError
@@ -199,6 +201,22 @@ class LazySchema(RecordedMapping):
         return schema
 
 
+class _Schema(GenerateJsonSchema):
+    """A JSON Schema that leaves out the defaults that are not JSON, such as NaN or an object."""
+
+    ignored_warning_kinds = frozenset({"non-serializable-default"})  # type: ignore[assignment]
+
+    def encode_default(self, dft: Any) -> Any:
+        """Return a default as JSON data. Raises PydanticSerializationError."""
+        try:
+            data = super().encode_default(dft)
+            encode(data)
+        # A default may be any object, whose own code may raise anything.
+        except Exception as error:
+            raise PydanticSerializationError(f"{error!r:.200}") from None
+        return data
+
+
 _NO_SCHEMA = (PydanticSchemaGenerationError, PydanticUserError, TypeError, RecursionError)
 
 
@@ -211,7 +229,7 @@ def arguments_adapter(
     """
     try:
         adapter: TypeAdapter[Any] = TypeAdapter(strict_dict(title, fields))
-        schema = adapter.json_schema()
+        schema = adapter.json_schema(schema_generator=_Schema)
     except _NO_SCHEMA:
         for name, annotation in fields.items():
             _check_has_schema(annotation, name, title)

@@ -41,12 +41,13 @@ from pydantic import (
 )
 from pydantic.errors import PydanticSchemaGenerationError
 from pydantic_core import CoreSchema, core_schema
-from typing_extensions import TypedDict, is_typeddict
+from typing_extensions import TypeAliasType, TypedDict, is_typeddict
 
 from ..core.errors import CallError, DefinitionError
 from ..core.interrupts import attempt
+from ..core.state import NAME
 from .json_structure import NOT_A_SCALAR, library_scalar
-from .object_references import pattern
+from .object_references import NAME_OR_TEXT, pattern
 from .tool import Resolve
 
 Kinds = Mapping[type, str]
@@ -131,6 +132,15 @@ def classes_in(annotation: Any) -> Iterator[Any]:
         yield annotation
 
 
+def classes_within(annotation: Any, seen: frozenset[Any] = frozenset()) -> Iterator[type]:
+    """Yield the classes that an annotation is made of, and those of the fields of its records."""
+    for cls in classes_in(annotation):
+        if isinstance(cls, type) and cls not in seen:
+            yield cls
+            for hint in fields_of(cls).values():
+                yield from classes_within(hint, seen | {cls})
+
+
 # -- the type of a value --------------------------------------------------------------------
 
 
@@ -211,23 +221,26 @@ def is_object_class(cls: Any) -> bool:
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class ObjectOf:
-    """Marks a parameter that takes an object by its name."""
+    """Marks a parameter that takes an object by its name: one of these types, or, without types,
+    any object, or data that names none."""
 
-    types: tuple[type, ...]
-    names: tuple[str, ...]
+    types: tuple[type, ...] = ()
+    names: tuple[str, ...] = ()
 
     def __get_pydantic_core_schema__(
         self, source: Any, handler: GetCoreSchemaHandler
     ) -> CoreSchema:
         def resolve(name: object, info: core_schema.ValidationInfo) -> Any:
-            if not isinstance(name, str):
+            if not isinstance(name, str) or not (self.types or NAME.fullmatch(name)):
                 # In a list that is an input, the objects themselves are there.
-                if any(cls in type(name).__mro__ for cls in self.types):
+                if not self.types or any(cls in type(name).__mro__ for cls in self.types):
                     return name
                 raise ValueError(f"must be the name of an object, such as {self.names[0]}#1")
             try:
                 return cast(Resolve, info.context)(name, self.types)
             except CallError as error:
+                if not self.types:
+                    return name
                 raise ValueError(str(error)) from None
 
         return core_schema.with_info_plain_validator_function(resolve)
@@ -235,13 +248,46 @@ class ObjectOf:
     def __get_pydantic_json_schema__(
         self, schema: CoreSchema, handler: GetJsonSchemaHandler
     ) -> dict[str, Any]:
+        if not self.types:
+            return {"pattern": NAME_OR_TEXT}
         return {"type": "string", "pattern": pattern(self.names)}
 
 
+_alias: Any = TypeAliasType
+_Leaf = Annotated[Any, ObjectOf()]
+Value: Any = _alias(
+    "Value",
+    Annotated[
+        list["Value"] | dict[str, "Value"] | _Leaf,  # type: ignore[misc]
+        Field(union_mode="left_to_right"),
+    ],
+)
+"""Any JSON data in which the names of objects, at any depth, stand for the objects."""
+_OPEN = {object: Value, Any: Value, list: list[Value], dict: dict[str, Value]}
+
+
+def _open_type(annotation: Any) -> Any:
+    # An annotation may have no hash.
+    return next((opened for cls, opened in _OPEN.items() if annotation is cls), None)
+
+
+def saved_type(annotation: Any, kinds: Kinds) -> Any:
+    """Return the type of an output as it is saved: an object is given by name wherever it fits.
+
+    What a record class's tools do not make, the model writes with its fields.
+    """
+    return by_object_name(annotation, {**kinds, object: ""})
+
+
 def by_object_name(annotation: Any, kinds: Kinds) -> Any:
-    """Return an annotation in which objects are given by name, at any depth."""
+    """Return an annotation in which objects are given by name, at any depth.
+
+    In kinds with `object`, that is of an output, what is open takes any object.
+    """
     while isinstance(annotation, NewType):
         annotation = annotation.__supertype__
+    if object in kinds and (opened := _open_type(annotation)) is not None:
+        return opened
     origin, parts = get_origin(annotation), get_args(annotation)
     if origin is Annotated:
         return Annotated[(by_object_name(parts[0], kinds), *parts[1:])]
@@ -266,7 +312,10 @@ def by_object_name(annotation: Any, kinds: Kinds) -> Any:
 def _class_by_object_name(cls: type, kinds: Kinds) -> Any:
     fitting = _subtypes(cls, kinds)
     if fitting and cls is not object:
-        return Annotated[Any, ObjectOf(tuple(fitting), tuple(dict.fromkeys(fitting.values())))]
+        named = Annotated[Any, ObjectOf(tuple(fitting), tuple(dict.fromkeys(fitting.values())))]
+        return (
+            named if object not in kinds or not fields_of(cls) else named | _by_fields(cls, kinds)
+        )
     if _holds_objects(cls, kinds) or _needs_fields(cls):
         return _by_fields(cls, kinds)
     if is_object_class(cls) and not dataclasses.is_dataclass(cls):
@@ -366,17 +415,16 @@ def _needs_fields(cls: Any) -> bool:
     return is_typeddict(cls) and not has_schema(cls)
 
 
-def _holds_objects(cls: Any, kinds: Kinds, seen: frozenset[Any] = frozenset()) -> bool:
+def _holds_objects(cls: Any, kinds: Kinds) -> bool:
     """Return whether a record class has a field that takes an object, at any depth."""
-    for hint in fields_of(cls).values():
-        for part in classes_in(hint):
-            if not isinstance(part, type) or part in seen:
-                continue
-            if (_subtypes(part, kinds) and part is not object) or _needs_fields(part):
-                return True
-            if _holds_objects(part, kinds, seen | {cls, part}):
-                return True
-    return False
+    inner = frozenset({cls})
+    parts = (part for hint in fields_of(cls).values() for part in classes_within(hint, inner))
+    return any(
+        (part is not object and _subtypes(part, kinds))
+        or (object in kinds and _open_type(part) is not None)
+        or _needs_fields(part)
+        for part in parts
+    )
 
 
 def strict_dict(name: str, fields: Mapping[str, Any]) -> Any:

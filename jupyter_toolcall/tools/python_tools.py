@@ -17,7 +17,7 @@ from typing import Annotated, Any, NotRequired, get_args, get_origin
 from docstring_parser import ParseError, parse
 from pydantic import Field
 from pydantic.fields import FieldInfo
-from pydantic_core import PydanticSerializationError, to_jsonable_python
+from pydantic_core import to_jsonable_python
 
 from ..core.digests import encode
 from ..core.errors import CallError, DefinitionError
@@ -207,42 +207,44 @@ def _argument_type(
 
 
 def _field(parameter: Parameter, annotation: Any, notes: Mapping[str, str]) -> Any:
-    """Return a parameter as a field of a schema, with its default and its description."""
-    annotation = _described(annotation)
-    extra: dict[str, Any] = {}
-    if parameter.default is not parameter.empty:
-        extra["json_schema_extra"] = _default(parameter.default)
-    if parameter.name in notes and not _has_description(annotation):
-        extra["description"] = notes[parameter.name]
-    field = Annotated[annotation, Field(**extra)] if extra else annotation
-    is_many = parameter.kind in (Parameter.VAR_POSITIONAL, Parameter.VAR_KEYWORD)
-    is_required = parameter.default is parameter.empty and not is_many
-    return field if is_required else NotRequired[field]
+    """Return a parameter as a field of a schema, with the default and notes that pydantic reads."""
+    annotation, note = _described(annotation), notes.get(parameter.name)
+    has_field = any(isinstance(part, FieldInfo) for part in _annotated_parts(annotation))
+    if note is not None:
+        # The first of several descriptions counts least.
+        first, *others = _annotated_parts(annotation)
+        annotation = Annotated[(first, Field(description=note), *others)]
+    if parameter.kind in (Parameter.VAR_POSITIONAL, Parameter.VAR_KEYWORD):
+        return NotRequired[annotation]
+    default = parameter.default
+    if default is not parameter.empty and not has_field and not isinstance(default, FieldInfo):
+        # The function itself has its default: it need not be JSON, nor can it always be copied.
+        return NotRequired[Annotated[annotation, Field(json_schema_extra=_default(default))]]
+    if default is not parameter.empty:
+        default = default if isinstance(default, FieldInfo) else Field(default)
+        field = attempt(FieldInfo.from_annotated_attribute, annotation, default)[0]
+        # What pydantic refuses, such as two defaults, is said where the schema is made.
+        annotation = Annotated[field.annotation, field] if field else Annotated[annotation, default]
+    field = attempt(FieldInfo.from_annotation, annotation)[0]
+    return NotRequired[annotation] if field and not field.is_required() else annotation
+
+
+def _annotated_parts(annotation: Any) -> tuple[Any, ...]:
+    return get_args(annotation) if get_origin(annotation) is Annotated else (annotation,)
 
 
 def _described(annotation: Any) -> Any:
     """A bare text beside a type (`Annotated[str, "The city."]`) is its description."""
-    if get_origin(annotation) is not Annotated:
-        return annotation
-    first, *notes = get_args(annotation)
+    first, *notes = _annotated_parts(annotation)
     fields = [Field(description=note) if isinstance(note, str) else note for note in notes]
-    described: Any = Annotated[(first, *fields)]
+    described: Any = Annotated[(first, *fields)] if notes else annotation
     return described
-
-
-def _has_description(annotation: Any) -> bool:
-    notes = get_args(annotation)[1:] if get_origin(annotation) is Annotated else ()
-    return any(isinstance(note, FieldInfo) and note.description for note in notes)
 
 
 def _default(default: Any) -> dict[str, Any]:
     """Return the part of a schema that shows a default; a value that is not JSON is not shown."""
-    try:
-        data = to_jsonable_python(default)
-        encode(data)
-    except (PydanticSerializationError, ValueError, TypeError, RecursionError):
-        return {}
-    return {"default": data}
+    data, raised = attempt(to_jsonable_python, default)
+    return {} if raised or attempt(encode, data)[1] else {"default": data}
 
 
 def _by_keywords(
@@ -309,6 +311,20 @@ def from_class(cls: type, kinds: Kinds, instance: object = None) -> Iterator[Too
                 made = replace(made, instance=group, subject=instance)
         version = version_with(made.resume, origin.function, cls)
         yield replace(made, group=group, about=about, origin=origin, version=version)
+
+
+def from_bound_method(method: Any, kinds: Kinds) -> Tool:
+    """Return the tool for a method of an instance (`counter.add`), whose state it shares with the
+    other tools of that instance. Raises DefinitionError."""
+    function, subject = method.__func__, method.__self__
+    made, cls = from_function(function, kinds, receiver=""), type(subject)
+    return replace(
+        made,
+        instance=_own_text(subject, "name") or kind_name(cls),
+        subject=subject,
+        origin=Origin(function, cls, method.__name__),
+        version=version_with(made.resume, function, cls),
+    )
 
 
 def _class_description(cls: type) -> str:

@@ -16,7 +16,7 @@ from ..core.errors import DefinitionError, UsageError
 from ..core.text import nearest
 from .arguments import LazySchema
 from .object_types import Kinds, annotation_type, classes_in, is_object_class, kind_name
-from .python_tools import from_class, from_function
+from .python_tools import from_bound_method, from_class, from_function
 from .tool import Tool, parameters_schema
 from .tool_version import forget
 from .value_copies import well_formed
@@ -45,10 +45,10 @@ class ToolSource(ABC):
 class Toolbox:
     """The tools of a session.
 
-    A function is one tool, named as it is. Each public method of a class is a tool `Class_method`,
-    whose argument `Class` names the object to work on. The methods of an instance share its
-    state. Parameters need types; docstrings describe them. An object class among the types is
-    given by the object's name, such as `Potato#3`.
+    A function, or a method of an instance, is one tool, named as it is. Each public method of a
+    class is a tool `Class_method`, whose argument `Class` names the object to work on. The methods
+    of an instance share its state. Parameters need types; docstrings describe them. An object class
+    among the types is given by the object's name, such as `Potato#3`.
 
     Arguments:
         sources: functions, classes, instances, `Tool`s, other toolboxes, and lists of these.
@@ -103,6 +103,8 @@ class Toolbox:
                 return source.tools(self.kinds)
             case type():
                 return from_class(source, self.kinds)
+            case _ if inspect.ismethod(source) and not isinstance(source.__self__, type):
+                return (from_bound_method(source, self.kinds),)
             case _ if inspect.isroutine(source) or isinstance(source, functools.partial):
                 return (from_function(source, self.kinds),)
         tools = tuple(from_class(type(source), self.kinds, source))
@@ -234,8 +236,8 @@ def _annotated_types(source: Any, classes: list[type]) -> Iterator[type]:
         for method in vars(source).values():
             returned = _classes(getattr(method, "__func__", method), ("return",), classes)
             yield from filter(is_object_class, returned)
-    elif inspect.isfunction(source):
-        for cls in filter(is_object_class, _classes(source, source.__annotations__, classes)):
+    elif inspect.isfunction(function := getattr(source, "__func__", source)):
+        for cls in filter(is_object_class, _classes(function, function.__annotations__, classes)):
             if cls is not object and not dataclasses.is_dataclass(cls):
                 yield cls
 
@@ -261,8 +263,12 @@ def _without_collisions(named: list[tuple[Tool, Any]]) -> Iterator[Tool]:
 
 
 def _by_name(tools: Iterable[Tool]) -> dict[str, Tool]:
-    named: dict[str, Tool] = {}
+    named, subjects = dict[str, Tool](), dict[str, Any]()
     for tool in tools:
+        number, instance = 1, tool.instance
+        while subjects.setdefault(instance, tool.subject) is not tool.subject:
+            number, instance = number + 1, f"{tool.instance}_{number + 1}"
+        tool = tool if number == 1 else dataclasses.replace(tool, instance=instance)
         if not _NAME.fullmatch(tool.name):
             raise DefinitionError(
                 f"{tool.name!r:.240} is no name of a tool: letters, digits, _, - and ., "

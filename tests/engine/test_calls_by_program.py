@@ -334,6 +334,23 @@ def test_generate_returns_the_reply_and_touches_nothing() -> None:
     assert session.calls == session.tool_calls == ()
 
 
+@pytest.mark.parametrize("scheme", ["flat", "select", "current", "native(flat)"])
+def test_a_session_of_generated_replies_is_one_that_runs_by_itself(scheme: str) -> None:
+    def count(n: int) -> int:
+        return n + 1
+
+    script = [("count", {"n": 1}), [("count", {"n": 2}), ("count", {"n": 3})], "Done."]
+    options: dict[str, Any] = {"scheme": scheme, "approve": "all"}
+    first = Session(Toolbox(count), Scripted(script), **options).tell("Go.")
+    second = Session(Toolbox(count), Scripted(script), **options).ask("Go.")
+    while str(second) != "Done.":
+        second.reply(second.generate())
+        while second.tool_calls:
+            second.step()
+    assert first.cursor.request.messages[:] == second.cursor.request.messages[:]
+    assert [call.result for call in first.calls] == [call.result for call in second.calls]
+
+
 def test_the_calls_of_a_reply_are_run_by_anyone_and_told_in_ones_own_words() -> None:
     def add(a: int, b: int) -> int:
         return a + b

@@ -86,6 +86,13 @@ def test_a_name_of_data_in_a_prompt_is_its_text_with_and_without_an_input(kernel
     assert "- int#1: 3 (often)" in given.requests[0].request.tools[0].description
 
 
+def test_a_bound_method_is_a_tool_of_a_cell(kernel: Kernel) -> None:
+    session = kernel.run("-m m -t potato.peel --scheme flat --approve all")
+    assert session.cursor.context.toolbox.names == ("peel",)
+    with pytest.raises(UsageError, match=r"no variable potato\.peal"):
+        kernel.run("-m m -t potato.peal")
+
+
 def test_a_later_cell_shows_the_new_value_of_an_input(kernel: Kernel) -> None:
     kernel.variables["content"] = "first"
     kernel.run("-n b -m m -t Potato -i content --approve all --scheme flat")

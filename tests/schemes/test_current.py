@@ -328,6 +328,7 @@ def test_save_as_is_there_always_and_says_what_it_named() -> None:
         {"result": "start"},
     ]
     assert names(work([]).ask("go"))[0] == "_saveAs"
+    assert vars(session.value("$base")) == vars(session["Container#1"])
 
 
 def test_save_as_without_a_current_object_says_how_to_get_one() -> None:

@@ -231,14 +231,16 @@ def test_values_are_turned_and_checked_before_they_reach_a_function() -> None:
     assert session.calls[0].result == "12 Oslo blue 7"
 
 
-def test_without_force_a_model_may_answer_at_once_and_with_it_is_told_once() -> None:
+def test_without_force_a_model_may_answer_at_once_and_with_it_is_told_until_it_calls() -> None:
     forced = Native(Flat(), force=True)
     assert len(weather("No idea.").tell("go").journal) == 3
     session = weather("No idea.", OSLO, "Fine.", scheme=forced).tell("go")
     assert told(session)[0].startswith("<system-error>")
     assert [call.status for call in session.calls] == ["succeeded"]
     assert str(session) == "Fine."
-    assert len(told(weather("No.", "No!", "No?", scheme=forced).tell("go"))) == 1
+    late = weather(*["No."] * 4, OSLO, "Fine.", "No!", scheme=forced).tell("go")
+    assert ([len(told(late)), len(late.calls), str(late)]) == [5, 1, "Fine."]
+    assert len(told(weather(*["No."] * 9, scheme=forced).tell("go"))) == 5
     # It is due again for each prompt, and for none that called a tool.
     again = weather(OSLO, "Fine.", "No.", OSLO, "Yes.", scheme=forced).tell("go").tell("more")
     assert [text.startswith("<system-error>") for text in told(again)].count(True) == 1

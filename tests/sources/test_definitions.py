@@ -225,6 +225,12 @@ def test_the_order_of_the_defaults_means_nothing(items: list[tuple[str, Any]]) -
     assert tool.fill({"foo": "bar"}, Q) == {**TAGS, "t": "bar"}
 
 
+def test_null_for_a_removed_parameter_is_as_if_it_was_left_out() -> None:
+    schema = {"type": "object", "properties": {"a": {"type": "string"}, "b": {"type": "integer"}}}
+    tool = from_definition(definition({"a": "@remove"}, schema), action=echo)
+    assert called(tool, {"a": None, "b": 1}).calls[0].result == {"b": 1}
+
+
 def test_what_could_not_be_filled_in_is_printed() -> None:
     tool = from_definition(definition(TO_DICT, {"foo": {}}), action=echo)
     assert prints(called(tool, {"foo": "bar"})) == (

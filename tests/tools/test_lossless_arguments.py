@@ -5,6 +5,9 @@
 
 from __future__ import annotations
 
+import copy
+import functools
+import inspect
 import json
 from collections import OrderedDict
 from collections.abc import Callable, Iterable
@@ -15,11 +18,20 @@ import pydantic.dataclasses
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from pydantic import AliasChoices, BaseModel, ConfigDict, Field, Json, RootModel, create_model
+from pydantic import (
+    AliasChoices,
+    BaseModel,
+    ConfigDict,
+    Field,
+    Json,
+    RootModel,
+    create_model,
+)
 from typing_extensions import TypedDict
 
 from jupyter_toolcall import Scripted, Session, Toolbox
-from jupyter_toolcall.core.errors import CallError
+from jupyter_toolcall.core.errors import CallError, DefinitionError
+from jupyter_toolcall.core.interrupts import attempt
 from tests.tools.test_python_tools import resolve
 
 
@@ -190,3 +202,68 @@ def test_the_model_and_the_person_are_told_which_nested_key_a_tool_lacks() -> No
     with pytest.raises(CallError, match=text):
         session.decide(waiting, "edit", arguments=unknown)
     assert not paid
+
+
+PLAIN = {int: st.integers(-3, 9), str: st.text("ab", max_size=4), list[int]: st.just([1, 2])}
+OPTIONS = {
+    "alias": st.sampled_from(["one", "two"]),
+    "validation_alias": st.just(AliasChoices("three", "four")),
+    "description": st.just("What."),
+    "validate_default": st.booleans(),
+}
+
+
+@st.composite
+def parameters(draw: st.DrawFn) -> inspect.Parameter:
+    """Draw a parameter as people who know pydantic write it."""
+    hint, values = draw(st.sampled_from([*PLAIN.items()]))
+    limit = {"ge" if hint is int else "min_length": st.integers(0, 2)}
+    factory = values.map(lambda value: functools.partial(copy.copy, value))
+    defaults = st.sampled_from([{}, {"default": values}, {"default_factory": factory}])
+    options = defaults.flatmap(
+        lambda default: st.fixed_dictionaries(default, optional=OPTIONS | limit)
+    )
+    field = options.map(lambda chosen: Field(**chosen))
+    annotation = draw(st.one_of(st.just(hint), field.map(lambda info: Annotated[hint, info])))
+    default = draw(st.one_of(st.just(inspect.Parameter.empty), values, field))
+    kind = inspect.Parameter.KEYWORD_ONLY
+    return inspect.Parameter(
+        draw(st.sampled_from("xyz")), kind, default=default, annotation=annotation
+    )
+
+
+@given(st.lists(parameters(), max_size=2, unique_by=lambda p: p.name), st.booleans(), st.data())
+def test_a_signature_offers_and_takes_what_pydantic_makes_of_it(
+    drawn: list[inspect.Parameter], as_method: bool, data: st.DataObject
+) -> None:
+    def take(*of: Any, **values: Any) -> Any:
+        return values
+
+    take.__annotations__ = {p.name: p.annotation for p in drawn}
+    of = [inspect.Parameter("self", inspect.Parameter.POSITIONAL_ONLY)] if as_method else []
+    take.__signature__ = inspect.Signature([*of, *drawn])  # type: ignore[attr-defined]
+    source: Any = type("Shop", (), {"take": take}) if as_method else take
+    fields: Any = {
+        p.name: p.annotation if p.default is p.empty else (p.annotation, p.default) for p in drawn
+    }
+    config = ConfigDict(extra="forbid")
+    model, refused = attempt(lambda: create_model("Take", __config__=config, **fields))
+    if model is None:
+        with pytest.raises(DefinitionError, match="take: the parameter"):
+            Toolbox(source)
+        return
+    (tool,), schema = Toolbox(source), model.model_json_schema()
+    properties = {k: v for k, v in tool.parameters.get("properties", {}).items() if k != "Shop"}
+    for part in schema["properties"].values():
+        part.pop("title", None)
+    assert properties == schema["properties"]
+    assert set(tool.parameters.get("required", ())) == set(schema.get("required", ()))
+    names = st.sampled_from([*properties, "x", "four", "other"])
+    arguments = data.draw(st.dictionaries(names, st.sampled_from([1, -9, "3", "b", "", [1]])))
+    wanted, refused = attempt(lambda: dict(model(**arguments)))
+    shop = {"Shop": "Shop#1"} if as_method else {}
+    checked, problem = attempt(tool.check, {**arguments, **shop}, lambda name, types: source())
+    assert bool(refused) == bool(problem), (refused, problem)
+    if not refused:
+        own = {p.name: p.default for p in drawn if type(p.default) in (*PLAIN, list)}
+        assert {**own, **tool.function(**checked)} == wanted

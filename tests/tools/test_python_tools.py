@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from enum import Enum
 from typing import Annotated, Any, Literal, NotRequired, Optional, TypedDict
@@ -110,17 +110,6 @@ def test_a_signature_is_a_schema_and_its_docstring_says_what_it_is_for() -> None
     assert properties["how"]["default"] == "BOIL"
     assert properties["color"]["description"] == "The color of the pot."
     assert properties["at"]["default"] is None
-
-
-def test_values_are_coerced_before_they_reach_a_function() -> None:
-    def cook(heat: int, color: Color, at: Point, rows: Sequence[float] = ()) -> None: ...
-
-    assert check(cook, {"heat": "5", "color": "red", "at": {"x": "1"}, "rows": [1]}) == {
-        "heat": 5,
-        "color": Color.RED,
-        "at": Point(1, 0),
-        "rows": [1.0],
-    }
 
 
 @pytest.mark.parametrize(

@@ -11,6 +11,8 @@ from typing import Annotated, Any, Literal
 
 import pytest
 import typing_extensions
+from hypothesis import given
+from hypothesis import strategies as st
 from pydantic import BaseModel, Field, field_validator
 
 from jupyter_toolcall import Scripted, Session, Tool, Toolbox, tool
@@ -71,15 +73,6 @@ def test_a_function_has_a_name_a_description_and_a_schema(function: Any) -> None
     assert filters["properties"]["city"]["anyOf"] == [{"type": "string"}, {"type": "null"}]
     assert filters["properties"]["city"]["description"] == "The city to filter by"
     assert filters["properties"]["age"]["anyOf"] == [{"type": "integer"}, {"type": "null"}]
-
-
-@pytest.mark.parametrize("function", [lookup_person, look_up])
-def test_a_typed_dict_reaches_a_function_whole(function: Any) -> None:
-    filters = {"city": "Oslo", "age": "7"}
-    found = only(function).check({"name": "Ann", "filters": filters}, resolve)
-    assert found == {"name": "Ann", "filters": {"city": "Oslo", "age": 7}}
-    with pytest.raises(CallError, match=r"filters\.age: field required"):
-        only(function).check({"name": "Ann", "filters": {"city": None}}, resolve)
 
 
 @dataclass
@@ -408,37 +401,40 @@ def test_a_name_that_is_none_is_refused(name: Any, description: Any, said: str) 
         Toolbox(type("Bad", (), space)())
 
 
-def test_a_tool_carries_state_and_two_of_a_class_live_side_by_side() -> None:
-    script = [
-        ("counter_add", {"by": 2}),
-        ("other_add", {"by": "1"}),
-        ("counter_later", {"by": 3}),
-        ("counter_unit", {}),
-        ("counter_kind", {}),
-        ("other_add", {"by": 1}),
-    ]
-    box = Toolbox(Counter(), Counter("other", start=10))
+STATEFUL = {"counter_add": 0, "other_add": 1, "counter_later": 0, "add": 0, "less": 2, "later": 1}
+"""By the name of a tool: which instance it works on."""
+
+
+@given(st.lists(st.tuples(st.sampled_from([*STATEFUL]), st.integers(0, 9)), min_size=1), st.data())
+def test_tools_and_bound_methods_of_an_instance_share_its_state_also_after_an_edit(
+    calls: list[tuple[str, int]], data: st.DataObject
+) -> None:
+    def results(amounts: list[int]) -> list[int]:
+        counts, found = [0, 10, 100], list[int]()
+        for (name, _), by in zip(calls, amounts, strict=True):
+            counts[STATEFUL[name]] += -by if name == "less" else by
+            found.append(counts[STATEFUL[name]])
+        return found
+
+    first, other, down = Counter(), Counter("other", start=10), Sub("counter", start=100)
+    box = Toolbox(first, other, first.add, down.less, other.later)
+    script = [(name, {"by": by}) for name, by in calls]
     session = Session(box, Scripted(script), scheme="flat", approve="all").tell("go")
-    assert [call.result for call in session.calls] == [2, 11, 5, "pieces", "Counter", 12]
+    amounts = [by for _, by in calls]
+    assert [call.result for call in session.calls] == results(amounts)
     before = len(session.journal)
     assert session.replay().run().head == session.head
     assert len(session.journal) == before
-    edited = session.edit("call_1", by=7).run()
-    assert [call.result for call in edited.calls] == [7, 11, 10, "pieces", "Counter", 12]
+    edited = data.draw(st.integers(0, len(calls) - 1))
+    amounts[edited] = 7
+    session = session.edit(session.calls[edited], by=7).run()
+    assert [call.result for call in session.calls] == results(amounts)
+    assert (first.count, other.count, down.count) == (0, 10, 100)
 
 
 def test_two_of_a_class_without_names_are_told_apart_by_nothing() -> None:
     with pytest.raises(DefinitionError, match="two tools are named 'counter_add'"):
         Toolbox(Counter(), Counter())
-
-
-def test_inherited_methods_are_tools_too() -> None:
-    box = Toolbox(Sub())
-    assert set(box.names) == {"sub_less", "sub_add", "sub_later", "sub_unit", "sub_kind"}
-    assert box["sub_less"].about == "Counts things."
-    script = [("sub_add", {"by": 5}), ("sub_less", {"by": 2})]
-    session = Session(box, Scripted(script), scheme="flat", approve="all").tell("go")
-    assert [call.result for call in session.calls] == [5, 3]
 
 
 def test_a_method_may_be_named_and_hinted() -> None:
