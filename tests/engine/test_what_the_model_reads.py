@@ -2,10 +2,74 @@
 
 from __future__ import annotations
 
+import datetime
+import json
+from collections import Counter, deque, namedtuple
+from types import MappingProxyType
+from typing import Any
+
+import numpy as np
+import pandas as pd
 from hypothesis import given
 from hypothesis import strategies as st
 
+from jupyter_toolcall import Scripted, Session, Toolbox
 from jupyter_toolcall.tools.invoke import MEMBERS, error_text
+
+Point = namedtuple("Point", "x y")
+
+
+class Stamp(datetime.datetime):
+    pass
+
+
+class Moment(pd.Timestamp):
+    pass
+
+
+def sent_result(value: Any, **options: Any) -> str:
+    """Return what a model is sent of a value that a tool returned."""
+    sent: list[Any] = []
+
+    def result() -> object:
+        return value
+
+    def model(request: Any) -> Any:
+        sent.extend(request.messages[-1:])
+        return scripted(request)
+
+    scripted = Scripted([("result", {}), "Done."])
+    Session(Toolbox(result), model, scheme="flat", approve="all", **options).tell("Go.")
+    return str(sent[-1].results[0].content)
+
+
+PLAIN = st.none() | st.booleans() | st.integers(-9, 9) | st.text("ab", max_size=3)
+PAIRS = st.recursive(
+    PLAIN.map(lambda value: (value, value))
+    | st.integers(1, 28).map(lambda n: (Stamp(2024, 1, n), f"2024-01-{n:02}T00:00:00"))
+    | st.integers(1, 28).map(lambda n: (Moment(2024, 1, n), f"2024-01-{n:02}T00:00:00"))
+    | st.integers(0, 9).map(lambda n: (range(n), list(range(n))))
+    | st.lists(st.text("ab") | st.none()).map(lambda items: (pd.Index(items, dtype=object), items))
+    | st.lists(st.integers(-9, 9)).map(lambda items: (np.array(items, dtype=object), items))
+    | st.text("ab").map(lambda text: (Counter(text), dict(Counter(text)))),
+    lambda pairs: (
+        st.tuples(pairs, pairs).map(
+            lambda two: (Point(two[0][0], two[1][0]), {"x": two[0][1], "y": two[1][1]})
+        )
+        | st.lists(pairs, max_size=3).map(
+            lambda all: (deque(v for v, _ in all), [j for _, j in all])
+        )
+        | pairs.map(lambda pair: ({"k": pair[0]}.values(), [pair[1]]))
+        | pairs.map(lambda pair: ({"k": pair[0]}.items(), [["k", pair[1]]]))
+        | pairs.map(lambda pair: (MappingProxyType({"k": pair[0]}), {"k": pair[1]}))
+    ),
+    max_leaves=5,
+)
+
+
+@given(PAIRS)
+def test_whatever_json_can_hold_is_read_as_json(pair: tuple[Any, Any]) -> None:
+    assert json.loads(sent_result(pair[0])) == {"result": pair[1]}
 
 
 def errors(leaves: st.SearchStrategy[Exception]) -> st.SearchStrategy[Exception]:
