@@ -20,7 +20,7 @@ from typing import Any
 
 from ..core.errors import CallError
 from ..core.interrupts import Hold, attempt, class_name, interruptible
-from ..core.text import shortened_text
+from ..core.text import shortened_text, without_addresses
 from .json_structure import IteratorItems
 from .running_tool import cancel_with_call
 from .value_copies import described_for_model, well_formed
@@ -51,7 +51,8 @@ def error_text(error: BaseException) -> str:
 
 def _error_line(error: BaseException) -> str:
     text, failed = attempt(message_text, error)
-    return f"{class_name(type(error))}: {'(its message cannot be read)' if failed else text}"
+    text = "(its message cannot be read)" if failed or text is None else without_addresses(text)
+    return f"{class_name(type(error))}: {text}"
 
 
 def _member_lines(error: BaseException, indent: str = "") -> Iterator[str]:

@@ -18,6 +18,7 @@ from pydantic import BaseModel, RootModel
 from pydantic_core import to_jsonable_python
 
 from ..core.interrupts import attempt, class_name
+from ..core.text import own_text
 from .value_digests import SCALARS
 
 MOST_OBJECTS = 50
@@ -215,7 +216,7 @@ def _key(key: Any) -> str:
     if type(key) is str:
         return key
     written, _ = attempt(to_jsonable_python, {library_key(key): None})
-    return next(iter(written)) if written else repr(key)[:200]
+    return next(iter(written)) if written else own_text(key)[:200]
 
 
 def library_key(key: Any) -> Any:

@@ -18,8 +18,8 @@ from pathlib import Path
 PACKAGE = "jupyter_toolcall"
 LIMITS = {
     "maps + executors": 1_369,
-    "core + engine + session": 7_723,
-    "tools": 3_436,
+    "core + engine + session": 7_730,
+    "tools": 3_440,
     "sources": 5_538,
     "jupyter": 4_001,
     "view": 2_470,
@@ -31,9 +31,9 @@ LIMITS = {
     "storage": 974,
     "rules, budgets, origins, previews": 0,
     "cli, kitchen, toolsets, __init__": 414,
-    "all": 36_862,
+    "all": 36_873,
     "Python files": 237,
-    "Python tests": 50_556,
+    "Python tests": 50_588,
     "TypeScript": 11_716,
 }
 """Of each row, how many lines of code, files or lines there may be."""

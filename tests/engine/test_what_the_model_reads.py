@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import datetime
 import json
+import threading
 from collections import Counter, deque, namedtuple
-from types import MappingProxyType
+from collections.abc import Callable
+from dataclasses import dataclass
+from types import MappingProxyType, SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -15,6 +18,8 @@ from hypothesis import strategies as st
 
 from jupyter_toolcall import Scripted, Session, Toolbox
 from jupyter_toolcall.tools.invoke import MEMBERS, error_text
+from jupyter_toolcall.tools.value_copies import plain_data
+from jupyter_toolcall.tools.value_text import content_text
 
 Point = namedtuple("Point", "x y")
 
@@ -90,3 +95,40 @@ def test_a_group_of_errors_is_read_member_by_member(error: Exception) -> None:
     assert len(lines) <= MEMBERS + 2
     assert all(map(str.__contains__, told, leaves))
     assert len(told) == len(leaves) or lines[-1] == "- and more errors"
+
+
+class Bare:
+    pass
+
+
+class Named(Bare):
+    def __str__(self) -> str:
+        return "a nest"
+
+
+@dataclass
+class Holder:
+    held: Any
+
+
+MAKERS = st.recursive(
+    st.sampled_from([Bare, Named, lambda: lambda: 0, threading.Lock]),
+    lambda makers: st.builds(
+        lambda wrap, make: lambda: wrap(make()),
+        st.sampled_from(
+            [Holder, KeyError, lambda v: SimpleNamespace(v=v), lambda v: [v], lambda v: {"k": v}]
+        ),
+        makers,
+    ),
+)
+
+
+@given(MAKERS)
+def test_no_text_of_an_object_has_an_address_in_memory(make: Callable[[], Any]) -> None:
+    first, second = (
+        (plain_data(value), content_text(value, str, str), error_text(ValueError(value)))
+        for value in (make(), make())
+    )
+    assert first == second
+    assert " at 0x" not in str(first)
+    assert content_text([Named()], str, str) == '["a nest"]'
