@@ -12,6 +12,7 @@ import math
 import numbers
 import os
 import pickle
+import sys
 from collections.abc import Callable
 from types import FunctionType, ModuleType
 from typing import Any, overload
@@ -110,7 +111,7 @@ class _Copier(pickle.Pickler):
         if getattr(getattr(cls, "__dataclass_params__", None), "frozen", False):
             return _reduced_frozen(value)
         if not self.tolerant:
-            return NotImplemented
+            return _reduced_figure(value, cls)
         if is_own:
             reduced, raised = attempt(value.__reduce_ex__, 5)
             return self._share(value) if raised else reduced
@@ -133,6 +134,16 @@ def _reduced_frozen(value: Any) -> Any:
     reduced = value.__reduce_ex__(5)
     has_slots = type(reduced) is tuple and reduced[0] is NEW_OBJECT and type(reduced[2]) is tuple
     return (*reduced[:5], _set_attributes) if has_slots else reduced
+
+
+def _reduced_figure(value: Any, cls: type) -> Any:
+    """Reduce a figure without its place in pyplot, which would show its copy beside it."""
+    figures: Any = sys.modules.get("matplotlib.figure")
+    if figures is None or not issubclass(cls, figures.Figure):
+        return NotImplemented
+    reduced = value.__reduce_ex__(5)
+    reduced[2].pop("_restore_to_pylab", None)
+    return reduced
 
 
 def _set_attributes(value: Any, state: tuple[Any, ...]) -> None:
