@@ -49,6 +49,24 @@ def _code(character: str) -> str:
     return f"\\u{code:04x}" if code <= 0xFFFF else f"\\U{code:08x}"
 
 
+_ADDRESS = re.compile(r" at 0x[0-9A-Fa-f]{6,16}\b")
+
+
+def without_addresses(text: str) -> str:
+    """Return a text without the addresses in memory that Python's own `repr` has."""
+    return _ADDRESS.sub("", text) if " at 0x" in text else text
+
+
+def own_text(value: Any) -> str:
+    """Return a value's `repr`, or its `str` if its class has only that, the same in each run.
+
+    Raises what these raise.
+    """
+    cls: Any = type(value)
+    has_str_alone = cls.__repr__ is object.__repr__ and cls.__str__ is not object.__str__
+    return without_addresses((str if has_str_alone else repr)(value))
+
+
 def indented(text: str) -> str:
     """Return the text of somebody else below lines of ours, none of which it can imitate."""
     return "\n".join(f"    {line}" for line in printable(text, LINES).split("\n"))

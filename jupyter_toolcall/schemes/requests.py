@@ -28,6 +28,7 @@ from .scheme import Offer, Scheme
 RUNS = ("end", "tools")
 """The stop reasons with which the calls of a reply may run."""
 STOPS = (*RUNS, "length", "refused", "paused", "context")
+_REASONS = {"refused": "a content filter, or the model, refused it"}
 _NO_WORD = re.compile(r"[^A-Za-z0-9_-]")
 
 
@@ -46,6 +47,12 @@ def recorded_reply(
             f"the model stopped for an unknown reason, {reply.stop!r:.60}, so its calls did not "
             f'run: {tools:.200}; a reply with calls stops with "tools"'
         )
+    said, ending = reply.said, reply.ending
+    # After results a model may have nothing to add.
+    is_due = reply.stop not in ("end", "paused") or not state.turns_since
+    if is_due and not (reply.text.strip() or reply.calls or said or ending):
+        reason = _REASONS.get(reply.stop, "the model stopped without one")
+        said = ending = f"[The reply has no text: {reason}.]"
     sound_calls = [writable_call(call) for call in reply.calls]
     calls = _with_own_ids(sound_calls, state, hide) if reply.stop in RUNS else ()
     return Replied(
@@ -56,9 +63,9 @@ def recorded_reply(
         reply.raw if reply.raw is not None and calls == tuple(reply.calls) else None,
         offered,
         reply.thought,
-        said=well_formed(reply.said),
+        said=well_formed(said),
         news=news,
-        ending=well_formed(reply.ending),
+        ending=well_formed(ending),
     )
 
 

@@ -12,7 +12,7 @@ import inspect
 import itertools
 import os
 import threading
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping
 from concurrent.futures import Future
 from dataclasses import dataclass, field
 from types import AsyncGeneratorType, GeneratorType
@@ -20,6 +20,7 @@ from typing import Any
 
 from ..core.errors import CallError
 from ..core.interrupts import Hold, attempt, class_name, interruptible
+from ..core.text import shortened_text, without_addresses
 from .json_structure import IteratorItems
 from .running_tool import cancel_with_call
 from .value_copies import described_for_model, well_formed
@@ -42,9 +43,26 @@ def error_text(error: BaseException) -> str:
     # `isinstance` would ask the exception for its `__class__`.
     if issubclass(type(error), CallError):
         return str(error)
+    lines = [_error_line(error), *itertools.islice(_member_lines(error), MEMBERS + 1)]
+    if len(lines) > MEMBERS + 1:
+        lines[-1] = "- and more errors"
+    return well_formed("\n".join(lines)[:4_000])
+
+
+def _error_line(error: BaseException) -> str:
     text, failed = attempt(message_text, error)
-    text = "(its message cannot be read)" if failed else text
-    return well_formed(f"{class_name(type(error))}: {text}"[:4_000])
+    text = "(its message cannot be read)" if failed or text is None else without_addresses(text)
+    return f"{class_name(type(error))}: {text}"
+
+
+def _member_lines(error: BaseException, indent: str = "") -> Iterator[str]:
+    """Yield a line for each error of a group, at any depth."""
+    if not issubclass(type(error), BaseExceptionGroup):
+        return
+    # A subclass may have a property of that name.
+    for member in vars(BaseExceptionGroup)["exceptions"].__get__(error):
+        yield f"{indent}- {shortened_text(' '.join(_error_line(member).split()), 400)}"
+        yield from _member_lines(member, f"{indent}  ")
 
 
 def message_text(error: BaseException) -> str:
@@ -52,6 +70,8 @@ def message_text(error: BaseException) -> str:
     return str.__str__(str(error))
 
 
+MEMBERS = 20
+"""Errors of a group that the model reads, a line each."""
 SHORT_ITERATOR = 1_000
 """Items of an iterator that are read."""
 

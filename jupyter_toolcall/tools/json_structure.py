@@ -7,15 +7,18 @@ structure has None where an object was, so that its name can be written there.
 from __future__ import annotations
 
 import dataclasses
-from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
+from array import array
+from collections import Counter, UserList, deque
+from collections.abc import Callable, ItemsView, Iterator, KeysView, Mapping, Set, ValuesView
 from dataclasses import dataclass, field, replace
+from datetime import date, timedelta
 from typing import Any
 
 from pydantic import BaseModel, RootModel
 from pydantic_core import to_jsonable_python
 
 from ..core.interrupts import attempt, class_name
+from ..core.text import own_text
 from .value_digests import SCALARS
 
 MOST_OBJECTS = 50
@@ -34,6 +37,19 @@ NameKind = Callable[[Any], str | None]
 """Returns the type of a value that is an object; None for one that may be plain data."""
 _LEFT_OUT = object()
 _PLAIN: frozenset[type] = frozenset(cls for cls in SCALARS if cls is not bytes)
+
+
+LONGEST_RANGE = 10_000
+"""Items of the longest range that is plain data."""
+_LISTED = (
+    *(list, tuple, set, frozenset, deque, UserList, array),
+    *(range, KeysView, ValuesView, ItemsView),
+)
+
+
+def is_listed(value: Any) -> bool:
+    """Return whether JSON has a value as the list of its items."""
+    return isinstance(value, _LISTED) and not (type(value) is range and len(value) > LONGEST_RANGE)
 
 
 class IteratorItems(list[Any]):
@@ -109,10 +125,10 @@ class _Reading:
                 return scalar
             if isinstance(value, Mapping):
                 return self._mapping(value, path, access)
-            if isinstance(value, (list, tuple, set, frozenset)):
-                return self._items(value, path, access)
             if isinstance(value, BaseModel) or _is_record(value):
                 return self._record(value, path, access)
+            if is_listed(value):
+                return self._items(value, path, access)
             kind = self.leaf_kind(value)
         return value if kind is None else self._object(HeldObject(value, kind, path, access))
 
@@ -124,9 +140,11 @@ class _Reading:
         return _LEFT_OUT
 
     def _items(self, value: Any, path: Path, access: Access) -> Any:
+        unordered = isinstance(value, (Set, ValuesView, IteratorItems))
+        # pydantic converts no views.
+        value = value if isinstance(value, (list, tuple, set, frozenset)) else [*value]
         if self.plain.issuperset(map(type, value)):
             return value
-        unordered = isinstance(value, (set, frozenset, IteratorItems))
         items = [
             self.part(item, (*path, n), (*access, n if unordered else None))
             for n, item in enumerate(value)
@@ -136,6 +154,7 @@ class _Reading:
         return [item for item in items if item is not _LEFT_OUT]
 
     def _mapping(self, value: Mapping[Any, Any], path: Path, access: Access) -> Any:
+        value = value if isinstance(value, dict) else dict(value)
         if self.plain.issuperset(map(type, value.values())) and {*map(type, value)} <= {str}:
             return value
         keys = json_keys(value)
@@ -155,8 +174,8 @@ class _Reading:
         return _changed(value, parts)
 
     def _is_object(self, value: Any) -> bool:
-        parts = (Mapping, list, tuple, set, frozenset, BaseModel)
-        holds_parts = isinstance(value, parts) or _is_record(value)
+        holds_parts = isinstance(value, (Mapping, BaseModel)) or is_listed(value)
+        holds_parts = holds_parts or _is_record(value)
         return bool(self.object_kind(value) or (not holds_parts and self.leaf_kind(value)))
 
     def _root(self, value: RootModel[Any], path: Path, access: Access) -> Any:
@@ -172,7 +191,7 @@ class _Reading:
 def _changed(value: Any, parts: list[tuple[str, Any, Any]]) -> Any:
     """Return the parts of a container by their keys; the container itself where none changed."""
     same_keys = not isinstance(value, Mapping) or [key for key, _, _ in parts] == [*value]
-    if same_keys and all(new is item for _, new, item in parts):
+    if same_keys and not isinstance(value, tuple) and all(new is item for _, new, item in parts):
         return value
     return {key: None if new is _LEFT_OUT else new for key, new, _ in parts}
 
@@ -197,7 +216,7 @@ def _key(key: Any) -> str:
     if type(key) is str:
         return key
     written, _ = attempt(to_jsonable_python, {library_key(key): None})
-    return next(iter(written)) if written else repr(key)[:200]
+    return next(iter(written)) if written else own_text(key)[:200]
 
 
 def library_key(key: Any) -> Any:
@@ -211,11 +230,16 @@ def _key_access(key: Any, position: int) -> int | None:
 
 
 def _is_record(value: Any) -> bool:
-    return dataclasses.is_dataclass(value) and not isinstance(value, type)
+    is_dataclass = dataclasses.is_dataclass(value) and not isinstance(value, type)
+    return is_dataclass or (isinstance(value, tuple) and hasattr(type(value), "_fields"))
 
 
 def _fields(value: Any) -> Iterator[tuple[str, str, Any]]:
     """Yield the fields of a record: the key in JSON, the attribute, and the value."""
+    if isinstance(value, tuple):
+        fields: Any = type(value)
+        yield from zip(fields._fields, fields._fields, value, strict=True)
+        return
     if not isinstance(value, BaseModel):
         for record_field in dataclasses.fields(value):
             yield record_field.name, record_field.name, getattr(value, record_field.name)
@@ -241,13 +265,14 @@ def bytes_text(value: bytes | bytearray | memoryview) -> str:
 
 
 def library_scalar(value: Any) -> Any:
-    """Return a scalar, or a small array, of a table library as plain values.
+    """Return a scalar, or a small array or index, of a table library as plain values.
 
     A missing value is None. NOT_A_SCALAR for any other value.
     """
-    cls = type(value)
-    read = _LIBRARIES.get(cls.__module__.partition(".")[0])
-    return NOT_A_SCALAR if read is None else read(value, cls)
+    for cls in type(value).__mro__:
+        if read := _LIBRARIES.get(cls.__module__.partition(".")[0]):
+            return read(value, cls)
+    return NOT_A_SCALAR
 
 
 def _pandas_scalar(value: Any, cls: type) -> Any:
@@ -258,12 +283,31 @@ def _pandas_scalar(value: Any, cls: type) -> Any:
             return value.isoformat()
         case "Period" | "Interval":
             return str(value)
-    return NOT_A_SCALAR
+    is_array = any(base.__name__ in ("Index", "ExtensionArray") for base in cls.__mro__)
+    return _plain_items(value) if is_array else NOT_A_SCALAR
+
+
+def _plain_items(value: Any) -> Any:
+    """Return the items of a small array of Python values, where each of them is plain."""
+    if value.size > SMALL_ARRAY:
+        return NOT_A_SCALAR
+    items = without_objects(value.tolist())
+    return items if all(map(_is_plain, items)) else NOT_A_SCALAR
+
+
+def _is_plain(item: Any) -> bool:
+    is_list = isinstance(item, (list, tuple))
+    return all(map(_is_plain, item)) if is_list else isinstance(item, (*_PLAIN, date, timedelta))
 
 
 def _numpy_scalar(value: Any, cls: type) -> Any:
     kind = getattr(getattr(value, "dtype", None), "kind", "")
-    if kind not in "biufcUSMm" or not kind or cls.__name__ == "MaskedArray":
+    # What another package derives from an array means more than its numbers.
+    if not kind or type(value).__name__ != cls.__name__ or cls.__name__ == "MaskedArray":
+        return NOT_A_SCALAR
+    if kind == "O" and cls.__name__ == "ndarray":
+        return _plain_items(value)
+    if kind not in "biufcUSMm":
         return NOT_A_SCALAR
     if getattr(value, "size", SMALL_ARRAY + 1) > SMALL_ARRAY:
         return NOT_A_SCALAR

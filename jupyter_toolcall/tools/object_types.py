@@ -6,12 +6,15 @@ A parameter whose type is an object class takes the object by its name (`Potato#
 from __future__ import annotations
 
 import dataclasses
+import datetime
 import enum
 import functools
 import inspect
 import numbers
+import pathlib
 import re
 import types
+import uuid
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import (
     Annotated,
@@ -46,13 +49,18 @@ from typing_extensions import TypeAliasType, TypedDict, is_typeddict
 from ..core.errors import CallError, DefinitionError
 from ..core.interrupts import attempt
 from ..core.state import NAME
-from .json_structure import NOT_A_SCALAR, library_scalar
+from .json_structure import NOT_A_SCALAR, is_listed, library_scalar
 from .object_references import NAME_OR_TEXT, pattern
 from .tool import Resolve
 
 Kinds = Mapping[type, str]
 """The types of object that a toolbox knows, with their names."""
 _SCALARS = (str, int, float, bool, bytes, type(None))
+DATA = (
+    *(enum.Enum, numbers.Number, uuid.UUID),
+    *(datetime.date, datetime.time, datetime.timedelta),
+)
+"""Classes whose values are texts or numbers for a model, those of subclasses too."""
 
 
 # -- the annotations of a function ---------------------------------------------------------
@@ -182,12 +190,12 @@ def leaf_kind(value: object) -> str | None:
 
 def _is_data(value: object) -> bool:
     """Return whether a value is plain data, which the model is shown as JSON."""
-    if isinstance(value, (*_SCALARS, enum.Enum, numbers.Number)):
+    if isinstance(value, (*_SCALARS, *DATA, pathlib.PurePath)):
         return True
     if isinstance(value, Mapping):
         return all(map(_is_data, value.values()))
-    if isinstance(value, (list, tuple, set, frozenset)):
-        return all(map(_is_data, value))
+    if is_listed(value):
+        return all(map(_is_data, cast(Iterable[object], value)))
     if library_scalar(value) is not NOT_A_SCALAR:
         return True
     # A single number or truth value of an array library has an empty shape.
@@ -344,13 +352,15 @@ def _by_fields(cls: type, kinds: Kinds) -> Any:
         changed = {name: (fields[name], field) for name, field in cls.model_fields.items()}
         named = create_model(cls.__name__, __base__=cls, **changed)  # type: ignore[call-overload]
         return Annotated[named, AfterValidator(lambda model: _as_class(model, cls))]
-    if _is_named_tuple(cls):
-        return _named_tuple(cls, fields)
+    as_list: Any = _named_tuple(cls, dict(fields)) if _is_named_tuple(cls) else None
     for name in fields.keys() - _required_fields(cls):
         if get_origin(fields[name]) is not NotRequired:
             fields[name] = NotRequired[fields[name]]
     record = strict_dict(cls.__name__, fields)
-    return record if is_typeddict(cls) else Annotated[record, AfterValidator(lambda d: cls(**d))]
+    if is_typeddict(cls):
+        return record
+    as_record: Any = Annotated[record, AfterValidator(lambda d: cls(**d))]
+    return as_record if as_list is None else Union[as_list, as_record]  # noqa: UP007
 
 
 def _is_named_tuple(cls: Any) -> bool:
@@ -358,7 +368,7 @@ def _is_named_tuple(cls: Any) -> bool:
 
 
 def _named_tuple(cls: Any, fields: Mapping[str, Any]) -> Any:
-    """Return a type that takes a list, as a NamedTuple is told, and results in the class."""
+    """Return a type that takes a list, as pydantic does, and results in the class."""
     defaults = cls._field_defaults
 
     def filled(values: Any) -> Any:
@@ -388,6 +398,8 @@ def _as_class(model: Any, cls: type[BaseModel]) -> Any:
 def _required_fields(cls: Any) -> frozenset[str]:
     if is_typeddict(cls):
         return frozenset(cls.__required_keys__)
+    if _is_named_tuple(cls):
+        return frozenset(name for name in cls._fields if name not in cls._field_defaults)
     missing = dataclasses.MISSING
     return frozenset(
         f.name for f in dataclasses.fields(cls) if f.default is f.default_factory is missing

@@ -53,8 +53,10 @@ def has_cells(value: object) -> bool:
 
 
 def may_quote_cells(value: object) -> bool:
-    """Return whether the `repr` of a value may quote cells: it is a table, or refers to one."""
-    if sys.modules.keys().isdisjoint(ENGINES) or type(value).__repr__ is object.__repr__:
+    """Return whether the text of a value may quote cells: it is a table, or refers to one."""
+    cls: Any = type(value)
+    has_no_text = cls.__repr__ is object.__repr__ and cls.__str__ is object.__str__
+    if sys.modules.keys().isdisjoint(ENGINES) or has_no_text:
         return False
     waiting, seen = [value], {id(value)}
     while waiting and len(seen) <= MOST_PARTS:

@@ -12,6 +12,7 @@ import math
 import numbers
 import os
 import pickle
+import sys
 from collections.abc import Callable
 from types import FunctionType, ModuleType
 from typing import Any, overload
@@ -20,7 +21,7 @@ from pydantic_core import to_jsonable_python
 
 from ..core.digests import encode
 from ..core.interrupts import attempt, class_name
-from ..core.text import shortened_text
+from ..core.text import own_text, shortened_text
 from .json_structure import without_objects
 from .table_classes import cell_free_text, may_quote_cells
 from .value_digests import NEW_OBJECT, SCALARS, deeply, is_local
@@ -110,7 +111,7 @@ class _Copier(pickle.Pickler):
         if getattr(getattr(cls, "__dataclass_params__", None), "frozen", False):
             return _reduced_frozen(value)
         if not self.tolerant:
-            return NotImplemented
+            return _reduced_figure(value, cls)
         if is_own:
             reduced, raised = attempt(value.__reduce_ex__, 5)
             return self._share(value) if raised else reduced
@@ -133,6 +134,16 @@ def _reduced_frozen(value: Any) -> Any:
     reduced = value.__reduce_ex__(5)
     has_slots = type(reduced) is tuple and reduced[0] is NEW_OBJECT and type(reduced[2]) is tuple
     return (*reduced[:5], _set_attributes) if has_slots else reduced
+
+
+def _reduced_figure(value: Any, cls: type) -> Any:
+    """Reduce a figure without its place in pyplot, which would show its copy beside it."""
+    figures: Any = sys.modules.get("matplotlib.figure")
+    if figures is None or not issubclass(cls, figures.Figure):
+        return NotImplemented
+    reduced = value.__reduce_ex__(5)
+    reduced[2].pop("_restore_to_pylab", None)
+    return reduced
 
 
 def _set_attributes(value: Any, state: tuple[Any, ...]) -> None:
@@ -280,8 +291,8 @@ def cut(text: str, limit: int) -> str:
 
 
 def described_for_model(value: object, limit: int) -> str:
-    """Return what a model is told of a value without JSON: its `repr`, if that quotes no table."""
-    text, raised = _repr(value)
+    """Return what a model is told of a value without JSON: `own_text`, if that quotes no table."""
+    text, raised = _text(value, own_text)
     # Walking through a value calls methods of classes that are not ours.
     if not raised and attempt(may_quote_cells, value) != (False, ""):
         text = cell_free_text(value)
@@ -290,11 +301,11 @@ def described_for_model(value: object, limit: int) -> str:
 
 def describe(value: object, limit: int) -> str:
     """Return a value's `repr`, cut, or what it raised."""
-    return shortened_text(_repr(value)[0], limit)
+    return shortened_text(_text(value, repr)[0], limit)
 
 
-def _repr(value: object) -> tuple[str, str]:
-    """Return a value's `repr` as a text, and the name of what it raised."""
-    shown, raised = attempt(repr, value)
+def _text(value: object, read: Callable[[object], str]) -> tuple[str, str]:
+    """Return what a value shows as a text, and the name of what it raised."""
+    shown, raised = attempt(read, value)
     name = class_name(type(value))
     return well_formed(f"<{name} whose repr raises {raised}>" if shown is None else shown), raised

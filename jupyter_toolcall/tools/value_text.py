@@ -3,11 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-import datetime
-import enum
 import itertools
-import numbers
-import uuid
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -17,7 +13,7 @@ from ..core.interrupts import attempt, class_name
 from ..core.json_data import replaced_at
 from ..core.secrets import Hide, is_named_secret
 from .json_structure import structure_of
-from .object_types import Kinds, kind_of
+from .object_types import DATA, Kinds, kind_of
 from .table_classes import cell_free_text, has_cells
 from .value_copies import described_for_model, plain_data, well_formed
 
@@ -46,16 +42,12 @@ class StandsForText(ABC):
 
 
 _BUILTIN = (str, int, float, bool, bytes, type(None), list, dict, tuple, set, frozenset)
-_DATA = (
-    *(enum.Enum, numbers.Number, uuid.UUID),
-    *(datetime.date, datetime.time, datetime.timedelta),
-)
 
 
 def is_plain_input(value: object, kinds: Kinds) -> bool:
     """Return whether an input is plain data: a text, a number, a date, an enum, JSON data."""
     # A scalar of an array library has an empty shape.
-    is_scalar = isinstance(value, _DATA) or getattr(value, "shape", None) == ()
+    is_scalar = isinstance(value, DATA) or getattr(value, "shape", None) == ()
     return (type(value) in _BUILTIN or is_scalar) and kind_of(value, kinds) is None
 
 
@@ -110,7 +102,7 @@ def _content(value: Any, table_text: TableText) -> str:
     if has_cells(value):
         return table_text(value)
     is_record = dataclasses.is_dataclass(value) or hasattr(type(value), "model_fields")
-    if is_record or isinstance(value, (*_BUILTIN, *_DATA)):
+    if is_record or isinstance(value, (*_BUILTIN, *DATA)):
         structure = structure_of(value, _table_kind, _table_kind)
         data = plain_data(structure.value)
         for held in structure.objects:

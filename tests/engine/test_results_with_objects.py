@@ -121,7 +121,7 @@ def told(value: Any) -> Any:
         (Size.SMALL, 1),
         (Way.UP, "up"),
         (OrderedDict(a=1, b=[2]), {"a": 1, "b": [2]}),
-        (Spot(1, 2), [1, 2]),
+        (Spot(1, 2), {"x": 1, "y": 2}),
         (datetime.date(2024, 1, 2), "2024-01-02"),
         (datetime.datetime(2024, 1, 2, 3, 4), "2024-01-02T03:04:00"),
         (datetime.time(3, 4), "03:04:00"),
@@ -216,7 +216,7 @@ class Bag(RootModel):  # type: ignore[type-arg]
     root: list[Potato]
 
 
-def test_a_named_tuple_with_objects_is_told_and_taken_as_a_list() -> None:
+def test_a_named_tuple_with_objects_is_told_as_a_record_and_taken_as_a_list_too() -> None:
     taken: list[Any] = []
 
     def give() -> Pair:
@@ -231,14 +231,18 @@ def test_a_named_tuple_with_objects_is_told_and_taken_as_a_list() -> None:
         ("take", {"pair": ["Potato#1", "big"], "more": [["Potato#1"]]}),
         ("take", {"pair": ["Potato#1", "big", 3], "more": []}),
         ("take", {"pair": [], "more": []}),
+        ("take", {"pair": {"best": "Potato#1", "note": "big"}, "more": [{"best": "Potato#1"}]}),
+        ("take", {"pair": {"note": "big"}, "more": []}),
     ]
     session = ran(*calls, tools=(give, take))
-    assert results(session)[0] == {"result": ["Potato#1", "big"]}
-    assert taken == [(Pair(Potato(7), "big"), [Pair(Potato(7))])]
+    assert results(session)[0] == {"result": {"best": "Potato#1", "note": "big"}}
+    assert taken == [(Pair(Potato(7), "big"), [Pair(Potato(7))])] * 2
     assert type(taken[0][0]) is Pair
     assert session.deps("Potato#1") == ()
     assert set(session.calls[1].uses) == {"pair.0", "more.0.0"}
-    assert [call.status for call in session.calls] == ["succeeded"] * 2 + ["failed"] * 2
+    assert set(session.calls[4].uses) == {"pair.best", "more.0.best"}
+    ended = ["succeeded", "succeeded", "failed", "failed", "succeeded", "failed"]
+    assert [call.status for call in session.calls] == ended
 
 
 def test_a_model_that_is_its_root_is_told_and_taken_as_the_root() -> None:

@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from matplotlib import pyplot
 
 from jupyter_toolcall.core.digests import encode
 from jupyter_toolcall.tools.value_copies import is_frozen, plain_data, private
@@ -173,3 +174,12 @@ def test_numbers_of_other_libraries_are_numbers() -> None:
     }
     assert plain_data(Fraction(1, 2)) == "1/2"
     assert plain_data(numpy.float64("nan")) is None
+
+
+def test_a_copy_of_a_figure_is_none_that_pyplot_shows() -> None:
+    figure, _ = pyplot.subplots()
+    numbers = pyplot.get_fignums()
+    copied = private([figure, {"again": figure}])[0]
+    assert copied[0] is copied[1]["again"] is not figure
+    assert pyplot.get_fignums() == numbers
+    pyplot.close(figure)

@@ -1,0 +1,134 @@
+"""What the model reads of results, errors and inputs, as laws."""
+
+from __future__ import annotations
+
+import datetime
+import json
+import threading
+from collections import Counter, deque, namedtuple
+from collections.abc import Callable
+from dataclasses import dataclass
+from types import MappingProxyType, SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from hypothesis import given
+from hypothesis import strategies as st
+
+from jupyter_toolcall import Scripted, Session, Toolbox
+from jupyter_toolcall.tools.invoke import MEMBERS, error_text
+from jupyter_toolcall.tools.value_copies import plain_data
+from jupyter_toolcall.tools.value_text import content_text
+
+Point = namedtuple("Point", "x y")
+
+
+class Stamp(datetime.datetime):
+    pass
+
+
+class Moment(pd.Timestamp):
+    pass
+
+
+def sent_result(value: Any, **options: Any) -> str:
+    """Return what a model is sent of a value that a tool returned."""
+    sent: list[Any] = []
+
+    def result() -> object:
+        return value
+
+    def model(request: Any) -> Any:
+        sent.extend(request.messages[-1:])
+        return scripted(request)
+
+    scripted = Scripted([("result", {}), "Done."])
+    Session(Toolbox(result), model, scheme="flat", approve="all", **options).tell("Go.")
+    return str(sent[-1].results[0].content)
+
+
+PLAIN = st.none() | st.booleans() | st.integers(-9, 9) | st.text("ab", max_size=3)
+PAIRS = st.recursive(
+    PLAIN.map(lambda value: (value, value))
+    | st.integers(1, 28).map(lambda n: (Stamp(2024, 1, n), f"2024-01-{n:02}T00:00:00"))
+    | st.integers(1, 28).map(lambda n: (Moment(2024, 1, n), f"2024-01-{n:02}T00:00:00"))
+    | st.integers(0, 9).map(lambda n: (range(n), list(range(n))))
+    | st.lists(st.text("ab") | st.none()).map(lambda items: (pd.Index(items, dtype=object), items))
+    | st.lists(st.integers(-9, 9)).map(lambda items: (np.array(items, dtype=object), items))
+    | st.text("ab").map(lambda text: (Counter(text), dict(Counter(text)))),
+    lambda pairs: (
+        st.tuples(pairs, pairs).map(
+            lambda two: (Point(two[0][0], two[1][0]), {"x": two[0][1], "y": two[1][1]})
+        )
+        | st.lists(pairs, max_size=3).map(
+            lambda all: (deque(v for v, _ in all), [j for _, j in all])
+        )
+        | pairs.map(lambda pair: ({"k": pair[0]}.values(), [pair[1]]))
+        | pairs.map(lambda pair: ({"k": pair[0]}.items(), [["k", pair[1]]]))
+        | pairs.map(lambda pair: (MappingProxyType({"k": pair[0]}), {"k": pair[1]}))
+    ),
+    max_leaves=5,
+)
+
+
+@given(PAIRS)
+def test_whatever_json_can_hold_is_read_as_json(pair: tuple[Any, Any]) -> None:
+    assert json.loads(sent_result(pair[0])) == {"result": pair[1]}
+
+
+def errors(leaves: st.SearchStrategy[Exception]) -> st.SearchStrategy[Exception]:
+    groups = st.lists(leaves, min_size=1, max_size=4)
+    return groups.map(lambda members: ExceptionGroup("several", members))
+
+
+@given(st.recursive(st.integers().map(lambda n: ValueError(f"{n}\nin two lines")), errors))
+def test_a_group_of_errors_is_read_member_by_member(error: Exception) -> None:
+    lines = [line.strip() for line in error_text(error).splitlines()]
+    waiting, leaves = [error], []
+    while waiting:
+        member = waiting.pop(0)
+        inner = getattr(member, "exceptions", ())
+        leaves += [] if inner else [str(member).splitlines()[0]]
+        waiting = [*inner, *waiting]
+    told = [line for line in lines if line.startswith(("- ValueError", "ValueError"))]
+    assert len(lines) <= MEMBERS + 2
+    assert all(map(str.__contains__, told, leaves))
+    assert len(told) == len(leaves) or lines[-1] == "- and more errors"
+
+
+class Bare:
+    pass
+
+
+class Named(Bare):
+    def __str__(self) -> str:
+        return "a nest"
+
+
+@dataclass
+class Holder:
+    held: Any
+
+
+MAKERS = st.recursive(
+    st.sampled_from([Bare, Named, lambda: lambda: 0, threading.Lock]),
+    lambda makers: st.builds(
+        lambda wrap, make: lambda: wrap(make()),
+        st.sampled_from(
+            [Holder, KeyError, lambda v: SimpleNamespace(v=v), lambda v: [v], lambda v: {"k": v}]
+        ),
+        makers,
+    ),
+)
+
+
+@given(MAKERS)
+def test_no_text_of_an_object_has_an_address_in_memory(make: Callable[[], Any]) -> None:
+    first, second = (
+        (plain_data(value), content_text(value, str, str), error_text(ValueError(value)))
+        for value in (make(), make())
+    )
+    assert first == second
+    assert " at 0x" not in str(first)
+    assert content_text([Named()], str, str) == '["a nest"]'
