@@ -33,7 +33,7 @@ LIMITS = {
     "cli, kitchen, toolsets, __init__": 414,
     "all": 36_937,
     "Python files": 237,
-    "Python tests": 50_588,
+    "Python tests": 50_544,
     "TypeScript": 11_716,
 }
 """Of each row, how many lines of code, files or lines there may be."""

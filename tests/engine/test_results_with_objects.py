@@ -123,7 +123,6 @@ def told(value: Any) -> Any:
         (np.timedelta64(2, "D"), "P2D"),
         (np.arange(4).reshape(2, 2), [[0, 1], [2, 3]]),
         (np.array(["2024-01-02", "NaT"], "M8[D]"), ["2024-01-02", None]),
-        (pd.NaT, None),
         (pd.Timedelta("1D"), "P1DT0H0M0S"),
         (pd.Period("2024-01"), "2024-01"),
         (pa.scalar(5), 5),
@@ -131,7 +130,6 @@ def told(value: Any) -> Any:
         (pl.Series([datetime.date(2024, 1, 2)])[0], "2024-01-02"),
         (Weather("Bonn", datetime.date(2024, 1, 2)), {"city": "Bonn", "at": "2024-01-02"}),
         (b"\x89PNG", r"4 bytes: b'\x89PNG'"),
-        (bytearray(1), r"1 byte: b'\x00'"),
     ],
 )
 def test_what_json_can_hold_is_told_as_json_by_itself_and_within_rows(
