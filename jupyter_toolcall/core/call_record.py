@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from operator import attrgetter
 from typing import Any, Literal
 
+from .digests import readable_json
 from .events import (
     Call,
     Data,
@@ -379,6 +380,12 @@ class CallRecord:
     def structure(self) -> Any:
         """The result in the shape that the tool returned: a list of one object is a list."""
         return _with_objects(self.outcome, self.objects) if isinstance(self.outcome, Many) else None
+
+    @property
+    def result_text(self) -> str:
+        """The data that it came to as one text: a text itself, other data as JSON; "" for none."""
+        data = self.structure if isinstance(self.outcome, Many) else self.data
+        return data if isinstance(data, str) else "" if data is None else readable_json(data)
 
     @property
     def changed(self) -> dict[str, str]:

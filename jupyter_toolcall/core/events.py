@@ -22,6 +22,10 @@ Decision = Literal["approve", "edit", "reject", "answer"]
 DECISIONS: tuple[Decision, ...] = ("approve", "edit", "reject", "answer")
 
 
+MAX_RESULT = 20_000
+"""Characters of one result, or of a text that is an input, that a model is sent."""
+
+
 @dataclass(frozen=True, slots=True)
 class Producer:
     """What produced an object: a call (its nth result), or an input (its nth value).
@@ -215,6 +219,8 @@ class Opened:
     after its own, the outputs are those of the question alone."""
     secrets: tuple[str, ...] = ()
     """In the system text."""
+    max_result: int = MAX_RESULT
+    """Characters of one result that the model is sent, where its tool has no limit of its own."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -70,6 +70,8 @@ class State:
     newest: HashTrieMap[str, str] = _NONE
     succeeded: HashTrieMap[str, Trail[str]] = _NONE
     """For each tool the ids of its calls that came to a result."""
+    sizes: HashTrieMap[str, int] = _NONE
+    """For each tool the characters of its longest result."""
     returned: Trail[str] = field(default_factory=Trail)
     """The ids of the calls that came to one object."""
     instances: HashTrieMap[str, str] = _NONE

@@ -97,6 +97,8 @@ def _changes_of_result(
     }
     if result_object(outcome) is not None:
         changes["returned"] = state.returned.add(call.id)
+    elif (size := len(call.result_text)) > (state.sizes.get(call.tool) or 0):
+        changes["sizes"] = state.sizes.insert(call.tool, size)
     if call.tool == SAVE and state.opened.outputs:
         changes |= {"outputs": RecordedMapping(call.arguments), "done": True}
     if isinstance(outcome, Data) and outcome.variables:

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, get_origin
 
 from ..core.errors import BrokenJournal, DefinitionError, ToolcallError, UsageError
-from ..core.events import Made, Opened, Output
+from ..core.events import MAX_RESULT, Made, Opened, Output
 from ..core.journal import Journal
 from ..core.secrets import Secrets, hide_event_secrets
 from ..core.state_fold import opened_as, state_at
@@ -68,6 +68,7 @@ def open_session(
     sharing: Sharing = NOT_CHOSEN,
     executor: AnyExecutor | None = None,
     jobs: int = 1,
+    max_result: int = MAX_RESULT,
 ) -> tuple[SessionContext, Opened]:
     """Return what a session's branches share, and the session's first event.
 
@@ -84,12 +85,14 @@ def open_session(
     values = SessionValues(recorded, box.kinds, box.answers)
     recorded.secrets = recorded.secrets or Secrets()
     recorded.secrets.refresh()
+    checked_count(max_result, "max_result")
     opened = Opened(
         chosen.name,
-        tuple(_input(key, *pair, values) for key, pair in described.items()),
+        tuple(_input(key, *pair, values, max_result) for key, pair in described.items()),
         {key: _output(key, *pair, box) for key, pair in wanted_outputs.items()},
         well_formed(system),
         instances=_instances(box, values),
+        max_result=max_result,
     )
     _no_clash(box, opened, chosen)
     _can_be_called(box, opened)
@@ -99,18 +102,18 @@ def open_session(
         current_inputs=dict(opened.inputs),
         sharing=sharing_of(box, sharing),
         executor=_executor(executor, box),
-        jobs=checked_jobs(jobs),
+        jobs=checked_count(jobs),
     )
     if isinstance(journal, str | Path):
         values.value_store, context.unreliable_reason = value_store(), key_problem()
     return context, _without_secrets(opened, context)
 
 
-def checked_jobs(jobs: Any, option: str = "jobs") -> int:
-    """Return how many calls run together. Raises UsageError for what is no number of calls."""
-    if type(jobs) is not int or jobs < 1:
-        raise UsageError(f"{option}: {jobs!r:.60} is no number of calls; give 1 or more")
-    return jobs
+def checked_count(count: Any, option: str = "jobs") -> int:
+    """Return a number from 1 on, such as that of calls that run together. Raises UsageError."""
+    if type(count) is not int or count < 1:
+        raise UsageError(f"{option}: {count!r:.60} is no number; give 1 or more")
+    return count
 
 
 def _executor(executor: AnyExecutor | None, toolbox: Toolbox) -> Executor | None:
@@ -168,6 +171,7 @@ def reopen_session(
         system=opened.system,
         approve=approve,
         journal=journal,
+        max_result=opened.max_result,
     )
     return context
 
@@ -207,10 +211,12 @@ def _described(value: Described) -> tuple[Any, str]:
     return value, ""
 
 
-def _input(name: str, value: Any, description: str, values: SessionValues) -> tuple[str, Made]:
+def _input(
+    name: str, value: Any, description: str, values: SessionValues, longest: int
+) -> tuple[str, Made]:
     is_plain = is_plain_input(value, values.kinds)
     assert values.journal.secrets is not None
-    shown = shown_value(name, value, values.journal.secrets.hide) if is_plain else ""
+    shown = shown_value(name, value, values.journal.secrets.hide, longest) if is_plain else ""
     return name, values.add_input(name, value, description, shown)
 
 
@@ -348,7 +354,7 @@ def load_session(
     context.values.value_store = value_store()
     context.unreliable_reason = key_problem() if writes else ""
     context.executor = _executor(executor, context.toolbox)
-    context.jobs = checked_jobs(jobs)
+    context.jobs = checked_count(jobs)
     cursor = resume_replay(context, journal.leaves()[-1])
     if writes:
         compute_values(cursor)

@@ -23,6 +23,7 @@ from ..engine.session_values import SessionValues
 from ..schemes import scheme_recorded
 from ..schemes.current import SAVE_AS, USE
 from ..schemes.messages import Message, Reply, Result
+from ..schemes.save_tool import READ
 from ..schemes.scheme import Offer, Scheme
 from ..schemes.select import SELECT
 from ..sources.toolsets import toolset_function
@@ -35,7 +36,7 @@ from .definitions import WORLD, Text, Texts, module_text, notebook_texts
 from .script import ObjectCode
 from .statements import by_schema
 
-OWN = (SELECT, SAVE, SAVE_AS)
+OWN = (SELECT, SAVE, READ, SAVE_AS)
 """The tools of a scheme's own; `_use_TYPE` beside them."""
 
 

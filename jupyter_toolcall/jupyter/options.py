@@ -18,14 +18,14 @@ from types import SimpleNamespace
 from typing import Any, NoReturn, get_args
 
 from ..core.errors import UsageError
-from ..core.events import Opened
+from ..core.events import MAX_RESULT, Opened
 from ..core.interrupts import attempt
 from ..core.journal import Journal
 from ..core.secrets import is_named_secret, secret_values
 from ..core.text import nearest
 from ..engine.approval_policy import PRESETS
 from ..engine.cursor import SessionContext
-from ..engine.opening import checked_jobs, open_session
+from ..engine.opening import checked_count, open_session
 from ..models.named import Person, default, is_name, model_named
 from ..models.recorded import Recorded, Recording, StandIn
 from ..models.recording_file import new_tape
@@ -69,6 +69,8 @@ class Options:
     step: bool = False
     wait: bool = True
     max_turns: int = 50
+    max_result: int = MAX_RESULT
+    """Characters of one result that the model is sent."""
     executor: str = ""
     """Where the tools run that are marked for an executor: a variable, or a name."""
     jobs: int = 1
@@ -149,6 +151,7 @@ _OPTIONS: Mapping[str, Mapping[str, Any]] = {
     "--wait": {**_ON, "default": True},
     "--no-wait": {**_OFF, "dest": "wait", "default": True},
     "--max-turns": {"metavar": "N", "type": int, "default": 50},
+    "--max-result": {"metavar": "N", "type": int, "default": MAX_RESULT},
     "--executor": {"metavar": "NAME"},
     "--jobs": {"metavar": "N", "type": int, "default": 1},
     "--record": {"metavar": "FILE"},
@@ -177,6 +180,7 @@ _HELP: Mapping[str, str] = {
     "--wait": "the cell waits for you (default)",
     "--no-wait": "the cell ends at a pause; the panel continues",
     "--max-turns": "stop after N replies (default 50)",
+    "--max-result": "the model is sent N characters of a result at once (default 20,000)",
     "--executor": "where tools with @tool(executor=True) run: threads, processes, or a variable",
     "--jobs": "run up to N read-only calls of one reply together (default 1)",
     "--record": "record each request and its reply, a line a turn",
@@ -238,9 +242,8 @@ def _check(parsed: argparse.Namespace) -> None:
         )
     if parsed.share not in get_args(Share):
         check_sharing(parsed.share)
-    if parsed.max_turns < 1:
-        raise UsageError("--max-turns must be at least 1")
-    checked_jobs(parsed.jobs, "--jobs")
+    checked_count(parsed.max_turns, "--max-turns")
+    checked_count(parsed.jobs, "--jobs")
     if parsed.replay and parsed.model:
         raise UsageError("--replay is the model that answers: leave out -m")
     for option, named in (("-i", parsed.inputs), ("-o", parsed.outputs)):
@@ -251,8 +254,8 @@ def _check(parsed: argparse.Namespace) -> None:
 
 SET_UP = frozenset(
     {"model", "tools", "inputs", "outputs", "scheme", "native", "force"}
-    | {"system", "approve", "share", "withhold", "breaks", "max_turns", "executor", "jobs"}
-    | {"record", "replay"}
+    | {"system", "approve", "share", "withhold", "breaks", "max_turns", "max_result", "executor"}
+    | {"jobs", "record", "replay"}
 )
 """The options that set a session up; the others are about a cell alone."""
 
@@ -324,6 +327,7 @@ def context_for_cell(
         journal=journal,
         breaks=options.breaks,
         max_turns=options.max_turns,
+        max_result=options.max_result,
         executor=_executor(options.executor, variables),
         jobs=options.jobs,
         sharing=check_sharing(options.share, options.withhold),

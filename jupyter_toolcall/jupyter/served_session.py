@@ -25,7 +25,7 @@ from ..engine.cursor import Cursor
 from ..engine.decisions import waiting_calls
 from ..engine.input_rounds import waits_for_input
 from ..engine.person_model import is_person_turn
-from ..schemes.scheme import LONGEST_RESULT, completed, result_data, result_text
+from ..schemes.scheme import completed, result_data, result_text
 from ..session.session import Session
 from ..tools.value_copies import short_texts
 from .panel_controller import TICK, PanelController, interrupts
@@ -33,6 +33,8 @@ from .panel_controller import TICK, PanelController, interrupts
 QUICK, LOOK = 0.002, 0.1
 """Seconds between two looks at the calls, the first and the last: most calls end at once, and some
 wait for the person for hours."""
+LONGEST_RESULT = 50_000
+"""Characters of a result of which a client receives the long texts whole."""
 MOST_KEPT = 1_000
 """Calls of clients in memory."""
 WAITS_FOR_PERSON = "waits for the person's decision"
@@ -289,7 +291,7 @@ def call_result(session: Session, record: CallRecord) -> CallResult:
     data, _ = result_data(record)
     data.pop("note", None)
     note = _decision_note(cursor, record)
-    if len(result_text(data)) > LONGEST_RESULT // 2:
+    if len(result_text(data)) > LONGEST_RESULT:
         data = short_texts(data)
     objects = (*dict.fromkeys((*record.objects, *record.changed.values())),)
     hide = cursor.context.hide

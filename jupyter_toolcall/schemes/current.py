@@ -31,7 +31,7 @@ from ..tools.object_references import (
 from ..tools.tool import Tool, parameters_schema
 from ..tools.toolbox import Toolbox
 from .messages import Result
-from .save_tool import reminder, save_tools
+from .save_tool import common_tools, reminder
 from .scheme import (
     Offer,
     Scheme,
@@ -44,8 +44,8 @@ from .scheme import (
     plain_note,
     receiver_kinds,
     receivers,
-    result_data,
     result_text,
+    sent_data,
 )
 
 USE = "_use_"
@@ -76,7 +76,7 @@ class Current(Scheme):
         }
         save = (
             replace(tool, parameters=takes_own_names(parameters_schema(tool)))
-            for tool in save_tools(state, toolbox)
+            for tool in common_tools(state, toolbox)
         )
         return Offer(
             own=(
@@ -103,7 +103,7 @@ class Current(Scheme):
         return _on_current(call, tool, arguments, state) if tool.receiver else arguments
 
     def render(self, call: CallRecord, state: State, toolbox: Toolbox) -> Result:
-        data, error = result_data(call)
+        data, error = sent_data(call, state, toolbox)
         if not error and _new_current_object(call):
             data["current"] = data.pop("result")
         elif not error and call.tool == SAVE_AS:

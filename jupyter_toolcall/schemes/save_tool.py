@@ -1,9 +1,14 @@
-"""`save`: the tool by which a model hands over the outputs, the same in every scheme."""
+"""The tools that are the same in every scheme: `save`, by which a model hands over the outputs, and
+`read_result`, by which it reads on in a result that was longer than its limit.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from dataclasses import replace
+from typing import Annotated, Any
+
+from pydantic import Field
 
 from ..core.call_record import SAVE
 from ..core.errors import CallError
@@ -23,6 +28,47 @@ SCALARS = {"str": "string", "int": "integer", "float": "number", "bool": "boolea
 def is_data(out: Output) -> bool:
     """Return whether an output is handed over as data, and not by the name of an object."""
     return out.kind in SCALARS or bool(out.schema)
+
+
+READ = "read_result"
+BEFORE = 200
+"""Characters before a text that is searched for."""
+
+
+def common_tools(state: State, toolbox: Toolbox) -> tuple[Tool, ...]:
+    """Return the tools that every scheme has now."""
+    # A session without a long result stays as it is, for the sake of prompt caches.
+    sizes = ((name, n) for name, n in state.sizes.items() if name in toolbox)
+    is_cut = any(n > result_limit(name, state, toolbox) for name, n in sizes)
+    reads = (_read_tool(state),) if is_cut and READ not in toolbox else ()
+    return (*save_tools(state, toolbox), *reads)
+
+
+def result_limit(name: str, state: State, toolbox: Toolbox) -> int:
+    """Return how many characters of a result of a tool the model is sent."""
+    tool = toolbox.get(name)
+    return (tool and tool.max_result) or state.opened.max_result
+
+
+def _read_tool(state: State) -> Tool:
+    def read_result(call: str, start: Annotated[int, Field(ge=0)] = 0, search: str = "") -> str:
+        """Read on in the result of an earlier call that was cut.
+
+        Args:
+            call: The id of the call.
+            start: The character to begin at.
+            search: Begin shortly before the next place from there that has this text.
+        """
+        text = state.calls[call].result_text if call in state.calls else ""
+        found = text.find(search, int(start))
+        if found < 0 or start >= len(text):
+            return f"The result of {call!r:.60} has no {search!r:.60} from character {start} on."
+        begin = max(start, found - BEFORE)
+        end = begin + state.opened.max_result
+        rest = f"… (characters {begin} to {end} of {len(text)})" if end < len(text) else ""
+        return f"{text[begin:end]}{rest}"
+
+    return replace(Toolbox(read_result)[READ], read_only=True, origin=None, version=str)
 
 
 def save_tools(state: State, toolbox: Toolbox) -> tuple[Tool, ...]:

@@ -26,13 +26,10 @@ from ..tools.object_references import kinds_of
 from ..tools.object_types import receiver_types
 from ..tools.tool import Tool, parameters_schema
 from ..tools.toolbox import Toolbox
-from ..tools.value_copies import short_texts
 from .messages import Message, Reply, Result
-from .save_tool import reminder, save_tools
+from .save_tool import READ, common_tools, reminder, result_limit
 
 _ENCODER = json.JSONEncoder(ensure_ascii=False)
-LONGEST_RESULT = 100_000
-"""Characters of one result that a model is sent."""
 SHOWN = 8
 """So many objects of one kind are listed, the newest; what is older stays usable."""
 FEW = 12
@@ -116,7 +113,7 @@ class Scheme(Protocol):
 
     def render(self, call: CallRecord, state: State, toolbox: Toolbox) -> Result:
         """Return the result of a call as the model is sent it."""
-        data, error = result_data(call)
+        data, error = sent_data(call, state, toolbox)
         return Result(call.id, result_text(data), error)
 
     def speak(self, message: Message) -> Message:
@@ -136,7 +133,8 @@ class Flat(Scheme):
         ]
         listed = ["Objects at the start:", *lines] if lines else []
         system = "\n".join([FLAT_SYSTEM, *listed, *plain_note(state)])
-        return Offer(save_tools(state, toolbox), tuple(toolbox), system, reminder=reminder(state))
+        own = common_tools(state, toolbox)
+        return Offer(own, tuple(toolbox), system, reminder=reminder(state))
 
 
 def plain_note(state: State) -> tuple[str, ...]:
@@ -266,17 +264,20 @@ def _with_reason(text: str, reason: str) -> str:
     return f"{text} Reason: {reason}" if reason else text
 
 
-def result_text(data: Mapping[str, Any]) -> str:
-    """Return a result as the text that a model is sent: JSON.
+def sent_data(call: CallRecord, state: State, toolbox: Toolbox) -> tuple[dict[str, Any], bool]:
+    """Return `result_data` as a model is sent it: a long result ends with how to read on."""
+    data, error = result_data(call)
+    limit, text = result_limit(call.tool, state, toolbox), call.result_text
+    if len(text) > limit and call.tool != READ:
+        reads_on = "" if READ in toolbox else f'; read on with {READ}("{call.id}", start={limit})'
+        key = "result" if "result" in data else "objects"
+        data[key] = f"{text[:limit]}… ({len(text):,} characters in all{reads_on})"
+    return data, error
 
-    If it is very long, each very long text in it is its beginning and its size, or all is cut.
-    """
-    text = _ENCODER.encode(data)
-    if len(text) > LONGEST_RESULT:
-        text = _ENCODER.encode(short_texts(data))
-    if len(text) <= LONGEST_RESULT:
-        return text
-    return f"{text[:LONGEST_RESULT]}… ({len(text):,} characters in all; the rest is left out)"
+
+def result_text(data: Mapping[str, Any]) -> str:
+    """Return a result as the text that a model is sent: JSON."""
+    return _ENCODER.encode(data)
 
 
 # -- objects and tools, as lines -----------------------------------------------------------------

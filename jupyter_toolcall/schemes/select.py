@@ -21,7 +21,7 @@ from ..core.state import State
 from ..tools.tool import Resolve, Tool
 from ..tools.toolbox import Toolbox
 from .messages import Result
-from .save_tool import reminder, save_tools
+from .save_tool import READ, common_tools, reminder
 from .scheme import (
     SHOWN,
     Offer,
@@ -32,8 +32,8 @@ from .scheme import (
     no_tool,
     object_line,
     plain_note,
-    result_data,
     result_text,
+    sent_data,
     with_receiver,
 )
 
@@ -55,7 +55,7 @@ class Select(Scheme):
         chosen = selected(state, toolbox)
         rest = tuple(tool for tool in toolbox if tool.name not in chosen)
         objects, listed = _object_lines(state, toolbox), _tool_lines(state, toolbox)
-        own = (_select_tools(objects, listed), *save_tools(state, toolbox))
+        own = (_select_tools(objects, listed), *common_tools(state, toolbox))
         tools = tuple(toolbox[name] for name in chosen)
         known = {line: name for line, name in {**objects, **listed}.items() if name is not None}
         system = "\n".join([SYSTEM, *plain_note(state)])
@@ -72,7 +72,7 @@ class Select(Scheme):
     def render(self, call: CallRecord, state: State, toolbox: Toolbox) -> Result:
         if call.tool == SELECT and call.status == "succeeded":
             return _answer(call, state, toolbox)
-        data, error = result_data(call)
+        data, error = sent_data(call, state, toolbox)
         # The first object of a type makes its tools available: the model is told once.
         tools = (
             tool.name for kind in new_kinds(call, state) for tool in functions_of(kind, toolbox)
@@ -94,7 +94,7 @@ def _is_selected(name: str, state: State) -> bool:
 
 
 def _own_names(state: State) -> tuple[str, ...]:
-    return (SELECT, SAVE) if state.opened.outputs else (SELECT,)
+    return (SELECT, READ, SAVE) if state.opened.outputs else (SELECT, READ)
 
 
 def _wanted(call: CallRecord) -> tuple[str, ...]:

@@ -23,7 +23,7 @@ from ..core.branches import (
 )
 from ..core.call_record import CallRecord
 from ..core.errors import UsageError
-from ..core.events import Decision, Usage
+from ..core.events import MAX_RESULT, Decision, Usage
 from ..core.journal import Journal
 from ..core.lineage import lineage
 from ..core.state import State
@@ -80,6 +80,8 @@ class Session:
             "processes", "dask" or "dask:ADDRESS". None: in the kernel.
         jobs: How many read-only calls of one reply run together, where none of them takes the
             result of another. 1: one after the other.
+        max_result: How many characters of one result, or of a text that is an input, the model is
+            sent; it reads on in a result by `read_result`.
 
     Raises:
         UsageError: A name, a type or an option is wrong.
@@ -117,6 +119,7 @@ class Session:
         breaks: tuple[str, ...] = (),
         executor: AnyExecutor | None = None,
         jobs: int = 1,
+        max_result: int = MAX_RESULT,
     ) -> None:
         context, opened = open_session(
             toolbox,
@@ -132,6 +135,7 @@ class Session:
             max_turns=max_turns,
             executor=executor,
             jobs=jobs,
+            max_result=max_result,
         )
         self.name = name or ""
         self.cursor = Cursor(context, context.journal.append(None, opened).id)

@@ -43,9 +43,7 @@ def error_text(error: BaseException) -> str:
     # `isinstance` would ask the exception for its `__class__`.
     if issubclass(type(error), CallError):
         return str(error)
-    lines = [_error_line(error), *itertools.islice(_member_lines(error), MEMBERS + 1)]
-    if len(lines) > MEMBERS + 1:
-        lines[-1] = "- and more errors"
+    lines = [_error_line(error), *itertools.islice(_member_lines(error), MEMBERS)]
     return well_formed("\n".join(lines)[:4_000])
 
 

@@ -174,9 +174,8 @@ class _Reading:
         return _changed(value, parts)
 
     def _is_object(self, value: Any) -> bool:
-        holds_parts = isinstance(value, (Mapping, BaseModel)) or is_listed(value)
-        holds_parts = holds_parts or _is_record(value)
-        return bool(self.object_kind(value) or (not holds_parts and self.leaf_kind(value)))
+        has_parts = isinstance(value, (Mapping, BaseModel)) or is_listed(value) or _is_record(value)
+        return bool(self.object_kind(value) or (not has_parts and self.leaf_kind(value)))
 
     def _root(self, value: RootModel[Any], path: Path, access: Access) -> Any:
         """Read a model that JSON has as its root alone: only Python takes a step to that."""
@@ -215,14 +214,10 @@ def _key(key: Any) -> str:
     """Return a key as it is written in JSON."""
     if type(key) is str:
         return key
-    written, _ = attempt(to_jsonable_python, {library_key(key): None})
-    return next(iter(written)) if written else own_text(key)[:200]
-
-
-def library_key(key: Any) -> Any:
-    """Return a key whose type is a library's scalar as a plain value."""
     scalar = library_scalar(key)
-    return key if scalar is NOT_A_SCALAR or isinstance(scalar, list) else scalar
+    key = key if scalar is NOT_A_SCALAR or isinstance(scalar, list) else scalar
+    written, _ = attempt(to_jsonable_python, {key: None})
+    return next(iter(written)) if written else own_text(key)[:200]
 
 
 def _key_access(key: Any, position: int) -> int | None:

@@ -76,6 +76,7 @@ def from_function(
         read_only=options.read_only,
         idempotent=options.idempotent,
         destructive=options.destructive,
+        max_result=options.max_result,
         resume=options.resume,
         executor=options.executor,
         returns=returned_type(annotations, kinds),

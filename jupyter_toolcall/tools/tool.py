@@ -151,6 +151,8 @@ class Tool:
     executor: Executor | bool = field(default=False, repr=False, compare=False)
     """Where it runs: True on the session's executor if it has one, False in the kernel's main
     thread, or on an executor of its own."""
+    max_result: int | None = field(default=None, compare=False)
+    """Characters of a result that the model is sent, None for the session's limit."""
     resume: Resume | None = field(default=None, repr=False, compare=False)
     """How a call goes on once the person responded to what `function` asked for by raising
     InputRequired."""
@@ -204,6 +206,7 @@ class ToolOptions:
     resume: Resume | None = None
     executor: Executor | bool = False
     destructive: bool = False
+    max_result: int | None = None
 
     def __post_init__(self) -> None:
         if self.read_only and self.destructive:
@@ -212,7 +215,7 @@ class ToolOptions:
     def __reduce__(self) -> tuple[Any, ...]:
         # A function that is sent to a worker has these beside it. A pool stays where it is.
         options = self.read_only, self.idempotent, self.name, self.description, self.resume
-        return ToolOptions, (*options, bool(self.executor), self.destructive)
+        return ToolOptions, (*options, bool(self.executor), self.destructive, self.max_result)
 
 
 _OPTIONS = "__toolcall__"
@@ -233,6 +236,7 @@ def tool(
     description: str | None = None,
     resume: Resume | None = None,
     executor: AnyExecutor | bool = False,
+    max_result: int | None = None,
 ) -> Callable[[F], F]: ...
 def tool(
     function: Callable[..., Any] | None = None,
@@ -244,6 +248,7 @@ def tool(
     description: str | None = None,
     resume: Resume | None = None,
     executor: AnyExecutor | bool = False,
+    max_result: int | None = None,
 ) -> Any:
     """Say how a function or a method is used as a tool: `@tool` or `@tool(read_only=True)`.
 
@@ -260,6 +265,8 @@ def tool(
         executor: where it runs: True on the session's executor, if it has one; a
             `concurrent.futures.Executor`, a client of Dask or ipyparallel, "threads",
             "processes", "dask" or "dask:ADDRESS"; False in the kernel.
+        max_result: how many characters of a result the model is sent; it reads on by
+            `read_result`. None for the session's limit.
 
     Returns:
         The function itself, which is called as before.
@@ -284,7 +291,8 @@ def tool(
         if isinstance(executor, bool)
         else executor_named(executor, "executor", connect=False)
     )
-    options = ToolOptions(read_only, idempotent, name, description, resume, runs_on, destructive)
+    named = name, description, resume
+    options = ToolOptions(read_only, idempotent, *named, runs_on, destructive, max_result)
 
     def mark(marked: Callable[..., Any]) -> Callable[..., Any]:
         setattr(marked, _OPTIONS, options)

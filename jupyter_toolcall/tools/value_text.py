@@ -51,8 +51,10 @@ def is_plain_input(value: object, kinds: Kinds) -> bool:
     return (type(value) in _BUILTIN or is_scalar) and kind_of(value, kinds) is None
 
 
-def shown_value(name: str, value: Any, hide: Hide) -> str:
+def shown_value(name: str, value: Any, hide: Hide, longest: int) -> str:
     """Return a plain input as JSON in one line; a long one is cut, with its size.
+
+    A text has up to `longest` characters.
 
     A text or bytes whose `name` is that of a secret, such as `api_key`, is not shown.
     """
@@ -61,7 +63,8 @@ def shown_value(name: str, value: Any, hide: Hide) -> str:
     match value:
         case str():
             text = hide(well_formed(value))
-            return _cut(readable_json(text[:LINE]), len(text), "characters", len(text) > LINE)
+            size = f"… ({len(text):,} characters in all)" if len(text) > longest else ""
+            return f"{readable_json(text[:longest])}{size}"
         case bytes():
             return f"{len(value):,} bytes"
         case Mapping():
@@ -69,18 +72,16 @@ def shown_value(name: str, value: Any, hide: Hide) -> str:
         case list() | tuple() | set() | frozenset():
             head = [*itertools.islice(value, ITEMS)]
         case _:
-            return _cut(readable_json(hide(plain_data(value))), 0, "", False)
+            return _cut(readable_json(hide(plain_data(value))), 0, False)
     text = readable_json(hide(plain_data(head)))
-    return _cut(text, len(value), "items", len(value) > ITEMS)
+    return _cut(text, len(value), len(value) > ITEMS)
 
 
-def _cut(text: str, size: int, unit: str, is_part: bool) -> str:
+def _cut(text: str, size: int, is_part: bool) -> str:
     """Return a text of at most LINE characters, with the size if it is cut or `is_part`."""
-    # Escapes make a text in quotes longer than its characters.
-    limit = LINE if unit != "characters" else 2 * LINE
-    if len(text) <= limit and not is_part:
+    if len(text) <= LINE and not is_part:
         return text
-    return f"{text[:limit]}… ({size:,} {unit} in all)" if size else f"{text[:limit]}…"
+    return f"{text[:LINE]}… ({size:,} items in all)" if size else f"{text[:LINE]}…"
 
 
 TableText = Callable[[Any], str]

@@ -11,7 +11,6 @@ import json
 import pathlib
 import types
 import uuid
-from collections import OrderedDict
 from collections.abc import AsyncIterator, Iterator
 from typing import Any, NamedTuple
 
@@ -74,11 +73,6 @@ class Way(enum.Enum):
     UP = "up"
 
 
-class Spot(NamedTuple):
-    x: int
-    y: int
-
-
 @dataclasses.dataclass
 class Weather:
     """A record without objects."""
@@ -117,30 +111,18 @@ def told(value: Any) -> Any:
 @pytest.mark.parametrize(
     ("value", "data"),
     [
-        (Name("plum"), "plum"),
         (Size.SMALL, 1),
         (Way.UP, "up"),
-        (OrderedDict(a=1, b=[2]), {"a": 1, "b": [2]}),
-        (Spot(1, 2), {"x": 1, "y": 2}),
-        (datetime.date(2024, 1, 2), "2024-01-02"),
-        (datetime.datetime(2024, 1, 2, 3, 4), "2024-01-02T03:04:00"),
         (datetime.time(3, 4), "03:04:00"),
         (datetime.timedelta(hours=1), "PT1H"),
         (decimal.Decimal("1.10"), "1.10"),
         (uuid.UUID(int=1), "00000000-0000-0000-0000-000000000001"),
         (pathlib.PurePosixPath("/a/b"), "/a/b"),
-        (np.int64(3), 3),
-        (np.float64(1.5), 1.5),
-        (np.bool_(True), True),
         (np.str_("a"), "a"),
         (np.datetime64("2024-01-02"), "2024-01-02"),
-        (np.datetime64("NaT"), None),
         (np.timedelta64(2, "D"), "P2D"),
         (np.arange(4).reshape(2, 2), [[0, 1], [2, 3]]),
         (np.array(["2024-01-02", "NaT"], "M8[D]"), ["2024-01-02", None]),
-        (pd.Timestamp("2024-01-02 03:04", tz="UTC"), "2024-01-02T03:04:00+00:00"),
-        (pd.NaT, None),
-        (pd.NA, None),
         (pd.Timedelta("1D"), "P1DT0H0M0S"),
         (pd.Period("2024-01"), "2024-01"),
         (pa.scalar(5), 5),
@@ -148,7 +130,6 @@ def told(value: Any) -> Any:
         (pl.Series([datetime.date(2024, 1, 2)])[0], "2024-01-02"),
         (Weather("Bonn", datetime.date(2024, 1, 2)), {"city": "Bonn", "at": "2024-01-02"}),
         (b"\x89PNG", r"4 bytes: b'\x89PNG'"),
-        (bytearray(1), r"1 byte: b'\x00'"),
     ],
 )
 def test_what_json_can_hold_is_told_as_json_by_itself_and_within_rows(
@@ -157,22 +138,6 @@ def test_what_json_can_hold_is_told_as_json_by_itself_and_within_rows(
     assert told(value) == {"result": data}
     assert told([{"a": value, "b": 1}]) == {"result": [{"a": data, "b": 1}]}
     assert told({"rows": ({"a": [value]},)}) == {"result": {"rows": [{"a": [data]}]}}
-
-
-def test_the_rows_of_a_table_are_told_as_rows() -> None:
-    def head(table: pd.DataFrame, n: int = 5) -> list[dict[Any, Any]]:
-        return table.head(n).to_dict("records")
-
-    table = pd.DataFrame({"day": [pd.Timestamp("2024-01-02"), pd.NaT], "n": [1, 2]})
-    session = ran(("head", {"table": "DataFrame#1"}), tools=(head,), inputs={"table": table})
-    rows = [{"day": "2024-01-02T00:00:00", "n": 1}, {"day": None, "n": 2}]
-    assert results(session) == [{"result": rows}]
-    assert session.objects == ("DataFrame#1",)
-
-
-def test_keys_of_libraries_are_told_as_texts() -> None:
-    counts = {pd.Timestamp("2024-01-02"): np.int64(2), np.int64(7): 1}
-    assert told(counts) == {"result": {"2024-01-02T00:00:00": 2, "7": 1}}
 
 
 def test_a_number_that_is_missing_is_null_in_every_library_and_infinity_is_a_text() -> None:
@@ -261,63 +226,12 @@ def test_a_model_that_is_its_root_is_told_and_taken_as_the_root() -> None:
     assert taken == [Bag([Potato(1), Potato(2)])]
 
 
-def test_long_bytes_and_a_very_long_text_are_told_by_their_size_and_their_beginning() -> None:
-    data = told({"image": bytes(2_000_000), "log": "x" * 500_000, "n": 1})["result"]
-    assert data["image"].startswith("2,000,000 bytes: b'")
-    assert data["log"].startswith("xxx")
-    assert data["log"].endswith("… (500,000 characters)")
-    assert len(data["log"]) + len(data["image"]) < 3_000
-    assert data["n"] == 1
-
-
-def test_a_long_text_that_a_model_can_be_sent_is_told_whole() -> None:
-    assert told("x" * 90_000) == {"result": "x" * 90_000}
-
-
 # -- objects --------------------------------------------------------------------------------
 
 
 def pick() -> Any:
     """Return objects in a dict."""
     return {"best": Potato(1), "others": [Potato(2)], "n": 2}
-
-
-@pytest.mark.parametrize(
-    ("value", "data"),
-    [
-        (Pick(Potato(1), [Potato(2)], "ok"), {"best": 1, "others": [2], "note": "ok"}),
-        (Crate(inside={"a": Potato(1)}, count=1), {"inside": {"a": 1}, "count": 1}),
-        ((Potato(1), 7), [1, 7]),
-        ([Potato(1), None, [Potato(2), "x"]], [1, None, [2, "x"]]),
-        ({"a": {"b": [{"c": (Potato(1),)}]}}, {"a": {"b": [{"c": [1]}]}}),
-        ({8: Potato(1)}, {"8": 1}),
-    ],
-)
-def test_objects_get_names_at_any_depth_and_the_structure_is_told(value: Any, data: Any) -> None:
-    def give() -> Any:
-        return value
-
-    def named(part: Any) -> Any:
-        """Return a structure with names in place of the weights of potatoes."""
-        match part:
-            case dict():
-                return {k: v if k in ("n", "count") else named(v) for k, v in part.items()}
-            case list():
-                return [named(each) for each in part]
-            case 1 | 2:
-                return f"Potato#{part}"
-        return part
-
-    session = ran("give", tools=(give,))
-    assert results(session) == [{"result": named(data)}]
-    assert session.calls[0].result == named(data)
-    assert [session[name].grams for name in session.objects] == [
-        *range(1, len(session.objects) + 1)
-    ]
-
-
-def test_a_bare_list_of_objects_is_told_as_before() -> None:
-    assert told([Potato(1), Potato(2)]) == {"objects": ["Potato#1", "Potato#2"]}
 
 
 def test_a_value_of_a_class_that_json_cannot_hold_gets_a_name_inside_a_structure_too() -> None:
@@ -340,30 +254,6 @@ def test_an_argument_inside_a_result_keeps_its_name() -> None:
     session = ran(("pair", {"potato": "Potato#1"}), tools=(pair,), inputs={"potato": Potato(1)})
     assert results(session) == [{"result": {"old": "Potato#1", "new": "Potato#2"}}]
     assert session.objects == ("Potato#1", "Potato#2")
-
-
-def test_a_structure_can_be_passed_back_in_the_same_shape() -> None:
-    def take(
-        potatoes: dict[str, Potato], pair: tuple[Potato, int], pick: Pick, crate: Crate
-    ) -> list[Any]:
-        return [
-            *(potatoes["best"].grams, pair[0].grams, pair[1], type(pick) is Pick),
-            *(pick.others[0].grams, type(crate) is Crate, crate == Crate(inside={"a": Potato(1)})),
-        ]
-
-    arguments = {
-        "potatoes": {"best": "Potato#1", "other": "Potato#2"},
-        "pair": ["Potato#2", 7],
-        "pick": {"best": "Potato#1", "others": ["Potato#2"]},
-        "crate": {"inside": {"a": "Potato#1"}},
-    }
-    session = ran("pick", ("take", arguments), tools=(pick, take))
-    assert session.calls[1].result == [1, 2, 7, True, 2, True, True]
-    assert session.deps("Potato#1") == ()
-    assert {*session.calls[1].uses} == {
-        *("potatoes.best", "potatoes.other", "pair.0"),
-        *("pick.best", "pick.others.0", "crate.inside.a"),
-    }
 
 
 def test_a_name_inside_a_structure_that_there_is_not_is_told_in_one_line() -> None:
@@ -533,6 +423,7 @@ def test_a_result_that_is_told_and_passed_back_as_it_is_told_is_the_same_value(
         approve="all",
     ).tell("Go.")
     assert again.calls[1].result is True, again.calls[1].error
+    assert len(again.calls[1].uses) == len(session.objects)
     assert came_back == [value]
     assert type(came_back[0]) is type(value)
 

@@ -13,10 +13,16 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from hypothesis import given
+import pytest
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from jupyter_toolcall import Scripted, Session, Toolbox
+from jupyter_toolcall.core.digests import readable_json
+from jupyter_toolcall.schemes.current import Current
+from jupyter_toolcall.schemes.messages import Reply
+from jupyter_toolcall.schemes.native import Native
+from jupyter_toolcall.schemes.scheme import Flat, Scheme, sent_data
 from jupyter_toolcall.tools.invoke import MEMBERS, error_text
 from jupyter_toolcall.tools.value_copies import plain_data
 from jupyter_toolcall.tools.value_text import content_text
@@ -32,20 +38,20 @@ class Moment(pd.Timestamp):
     pass
 
 
-def sent_result(value: Any, **options: Any) -> str:
-    """Return what a model is sent of a value that a tool returned."""
+def sent_request(value: Any = None, **options: Any) -> Any:
+    """Return the last request of a session whose tool returned a value."""
     sent: list[Any] = []
 
     def result() -> object:
         return value
 
     def model(request: Any) -> Any:
-        sent.extend(request.messages[-1:])
+        sent.append(request)
         return scripted(request)
 
     scripted = Scripted([("result", {}), "Done."])
     Session(Toolbox(result), model, scheme="flat", approve="all", **options).tell("Go.")
-    return str(sent[-1].results[0].content)
+    return sent[-1]
 
 
 PLAIN = st.none() | st.booleans() | st.integers(-9, 9) | st.text("ab", max_size=3)
@@ -72,9 +78,10 @@ PAIRS = st.recursive(
 )
 
 
+@settings(max_examples=50, deadline=None)
 @given(PAIRS)
 def test_whatever_json_can_hold_is_read_as_json(pair: tuple[Any, Any]) -> None:
-    assert json.loads(sent_result(pair[0])) == {"result": pair[1]}
+    assert json.loads(sent_request(pair[0]).messages[-1].results[0].content) == {"result": pair[1]}
 
 
 def errors(leaves: st.SearchStrategy[Exception]) -> st.SearchStrategy[Exception]:
@@ -92,9 +99,9 @@ def test_a_group_of_errors_is_read_member_by_member(error: Exception) -> None:
         leaves += [] if inner else [str(member).splitlines()[0]]
         waiting = [*inner, *waiting]
     told = [line for line in lines if line.startswith(("- ValueError", "ValueError"))]
-    assert len(lines) <= MEMBERS + 2
+    assert len(lines) <= MEMBERS + 1
     assert all(map(str.__contains__, told, leaves))
-    assert len(told) == len(leaves) or lines[-1] == "- and more errors"
+    assert len(told) == len(leaves) or len(lines) == MEMBERS + 1
 
 
 class Bare:
@@ -132,3 +139,51 @@ def test_no_text_of_an_object_has_an_address_in_memory(make: Callable[[], Any]) 
     assert first == second
     assert " at 0x" not in str(first)
     assert content_text([Named()], str, str) == '["a nest"]'
+
+
+@given(
+    st.text('ab\n"é', min_size=41) | st.lists(st.text("ab"), min_size=30).map(tuple),
+    st.integers(20, 40),
+    st.sampled_from([Flat(), Current(), Native(Flat())]),
+)
+def test_a_result_longer_than_the_limit_is_read_in_parts(
+    value: Any, limit: int, scheme: Scheme
+) -> None:
+    whole = value if isinstance(value, str) else readable_json(value)
+    offered: list[bool] = []
+    script: list[Any] = [("result", {})]
+    script += [
+        ("read_result", {"call": "call_1", "start": start})
+        for start in range(limit, len(whole), limit)
+    ]
+    scripted = Scripted([*script, "Done."])
+
+    def result() -> Any:
+        return value
+
+    def model(request: Any) -> Any:
+        offered.append("read_result" in f"{[tool.name for tool in request.tools]}{request.system}")
+        return scripted(request)
+
+    options: Any = {"scheme": scheme, "approve": "all", "max_result": limit}
+    session = Session(Toolbox(result), model, **options).tell("Go.")
+    shown = session.state.calls["call_1"]
+    first, _ = sent_data(shown, session.state, session.toolbox)
+    parts = [call.result.partition("… (characters")[0] for call in session.calls[1:]]
+    assert "".join([first["result"][:limit], *parts]) == whole
+    assert f"{len(whole):,} characters" in first["result"]
+    assert offered == [False, *[True] * (len(offered) - 1)]
+
+
+@settings(max_examples=30, deadline=None)
+@given(st.text(max_size=900), st.integers(1, 900))
+def test_a_text_that_is_an_input_is_sent_whole_up_to_the_limit(text: str, limit: int) -> None:
+    sent = sent_request(inputs={"letter": text}, max_result=limit).system
+    cut = f"{readable_json(text[:limit])}…"
+    assert (cut if len(text) > limit else readable_json(text)) in sent
+
+
+@pytest.mark.parametrize(("stop", "why"), [("refused", "content filter"), ("end", "stopped")])
+def test_a_reply_without_text_says_why(stop: str, why: str) -> None:
+    session = Session(Toolbox(), lambda request: Reply("", stop=stop), scheme="flat").tell("Go.")
+    assert why in session.text

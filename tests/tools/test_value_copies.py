@@ -5,7 +5,6 @@ from __future__ import annotations
 import threading
 from dataclasses import dataclass, field
 from enum import Enum
-from fractions import Fraction
 from typing import Any, NamedTuple
 
 import pytest
@@ -163,17 +162,6 @@ def test_a_copy_has_memory_of_its_own(library: str) -> None:
 )
 def test_only_what_cannot_change_needs_no_copy(value: Any, frozen: bool) -> None:
     assert is_frozen(value) is frozen
-
-
-def test_numbers_of_other_libraries_are_numbers() -> None:
-    numpy = pytest.importorskip("numpy")
-    assert plain_data({"n": numpy.int64(3), "x": numpy.float32(0.5), "ok": numpy.bool_(True)}) == {
-        "n": 3,
-        "x": 0.5,
-        "ok": True,
-    }
-    assert plain_data(Fraction(1, 2)) == "1/2"
-    assert plain_data(numpy.float64("nan")) is None
 
 
 def test_a_copy_of_a_figure_is_none_that_pyplot_shows() -> None:
