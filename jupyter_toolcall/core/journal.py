@@ -57,6 +57,10 @@ class Journal:
         """Tool definitions and system texts, by digest."""
         return RecordedMapping(self._texts)
 
+    def text(self, text_digest: str | None) -> Any:
+        """Return a text or a definition itself, to read alone; None where there is none."""
+        return self._texts.get(text_digest or "")
+
     @property
     def labels(self) -> Mapping[str, Label]:
         """What branches are called, by the entry that each begins with; the latest holds."""

@@ -6,8 +6,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field, replace
-from typing import Any, Literal
+from dataclasses import dataclass, field
+from typing import Any, Literal, NamedTuple
 
 from rpds import HashTrieMap
 
@@ -19,8 +19,7 @@ from .state import State
 from .state_fold import state_at
 
 
-@dataclass(frozen=True, slots=True)
-class RecordedCall:
+class RecordedCall(NamedTuple):
     """A call at some entry of its branch."""
 
     reply: str = ""
@@ -40,9 +39,8 @@ _NONE: HashTrieMap[str, RecordedCall] = HashTrieMap()
 _NO_CALL = RecordedCall()
 
 
-@dataclass(frozen=True, slots=True)
-class Recorded:
-    """The calls of a branch, and the prompt that they answer."""
+class Recorded(NamedTuple):
+    """The calls of the last reply of a branch, and the prompt that they answer."""
 
     root: str = ""
     prompt: str = ""
@@ -71,17 +69,18 @@ def recorded_call(journal: Journal, entry_id: str, call_id: str) -> RecordedCall
 def _evolve(recorded: Recorded, entry: Entry) -> Recorded:
     match entry.event:
         case Opened() if not recorded.root:
-            return replace(recorded, root=entry.id)
+            return recorded._replace(root=entry.id)
         case Asked(text, by="person", again=again):
-            return replace(recorded, prompt=text, again=again)
+            return recorded._replace(prompt=text, again=again)
         case Replied(calls=asked) if asked:
             call = RecordedCall(str(entry.meta.get("of", entry.id)))
-            calls = recorded.calls.update({made_object.id: call for made_object in asked})
-            return Recorded(recorded.root, recorded.prompt, recorded.again, calls)
+            # All calls before it have ended, and nobody asks for them any more.
+            calls = HashTrieMap({asked_call.id: call for asked_call in asked})
+            return recorded._replace(calls=calls)
         case Decided(call_id, round=number) if number:
             # It is good for one start, by which the call goes on as it was approved.
             response = str(entry.meta.get("of", entry.id))
-            return _with(recorded, call_id, replace(recorded.call(call_id), decision=response))
+            return _with(recorded, call_id, recorded.call(call_id)._replace(decision=response))
         case Decided(call_id, approval_digest=approval_digest):
             decision = str(entry.meta.get("of", entry.id))
             call = RecordedCall(
@@ -98,7 +97,7 @@ def _evolve(recorded: Recorded, entry: Entry) -> Recorded:
             call = RecordedCall(before.reply, *approved, before.decided, True, instance != "")
             return _with(recorded, call_id, call)
         case Finished(call_id, by="program", uses=uses) if uses:
-            return _with(recorded, call_id, replace(recorded.call(call_id), started=True))
+            return _with(recorded, call_id, recorded.call(call_id)._replace(started=True))
     return recorded
 
 
@@ -106,21 +105,37 @@ def _with(known: Recorded, call_id: str, call: RecordedCall) -> Recorded:
     return Recorded(known.root, known.prompt, known.again, known.calls.insert(call_id, call))
 
 
+@dataclass
+class EntryReader:
+    """Reads the entries of a journal once, in the order in which they came."""
+
+    journal: Journal
+    _read: int = 0
+    _last: tuple[str | None, Recorded] = (None, _NOTHING)
+
+    def new_entries(self) -> Iterator[tuple[Entry, Recorded]]:
+        """Yield the entries since the last time, each with what is recorded up to it."""
+        for entry in self.journal.since(self._read):
+            last, now = self._last
+            now = _evolve(now, entry) if entry.parent == last else recorded(self.journal, entry.id)
+            yield entry, now
+            # Last, so that an entry at which an interrupt came is read again.
+            self._read, self._last = self._read + 1, (entry.id, now)
+
+
 CallRun = tuple[str, str, str]
 """A call of one reply of the model, as it ran: the reply's entry, the call's id, its digest."""
 
 
 @dataclass
-class ConsumedApprovals:
+class ConsumedApprovals(EntryReader):
     """The decisions of a journal that were acted on, as far as it was read; and what ran."""
 
-    journal: Journal
     _acted_on: set[str] = field(default_factory=set)
     _runs: dict[tuple[str, str], dict[str, Literal["started", "finished"]]] = field(
         default_factory=dict
     )
     """Of each reply and call, the runs by approval digest."""
-    _read: int = 0
 
     def is_unused(self, head: str, call_id: str) -> bool:
         """Return whether the last decision on a call, at a head, is still good for a start."""
@@ -150,19 +165,17 @@ class ConsumedApprovals:
         return runs.get(bound) or ("started" if "started" in runs.values() else "")
 
     def _catch_up(self) -> None:
-        for entry in self.journal.since(self._read):
+        for entry, recorded_calls in self.new_entries():
             match entry.event:
                 case Started(call_id):
-                    call = recorded_call(self.journal, entry.id, call_id)
+                    call = recorded_calls.call(call_id)
                     self._acted_on.add(call.decision)
                     self._runs_of(call, call_id).setdefault(call.approval_digest, "started")
                 case Finished(by="session") if entry.verified and (
                     call_id := ended_call(entry.event)
                 ):
-                    call = recorded_call(self.journal, entry.id, call_id)
+                    call = recorded_calls.call(call_id)
                     self._runs_of(call, call_id)[call.approval_digest] = "finished"
-            # Last, so that an entry at which an interrupt came is read again.
-            self._read += 1
 
     def _runs_of(
         self, call: RecordedCall, call_id: str
@@ -253,14 +266,12 @@ class CallEnd:
 
 
 @dataclass
-class CallEnds:
+class CallEnds(EntryReader):
     """Which calls of a journal took a cached result, read as the journal grows."""
 
-    journal: Journal
     _first: dict[Inputs, str] = field(default_factory=dict)
     _cached: set[str] = field(default_factory=set)
     """The ends of calls that had run before with the same inputs, by entry."""
-    _read: int = 0
 
     def of(self, entries: Iterable[Entry], shared: frozenset[str]) -> dict[str, CallEnd]:
         """Return the end of each call that came to one; `shared` entries ran on another branch."""
@@ -277,21 +288,18 @@ class CallEnds:
         return ends
 
     def _catch_up(self) -> None:
-        for entry in self.journal.since(self._read):
+        for entry, recorded_calls in self.new_entries():
             if isinstance(entry.event, Finished) and (call_id := ended_call(entry.event)):
-                inputs = self._inputs(entry, call_id)
+                inputs = self._inputs(entry, call_id, recorded_calls)
                 # An entry that a person vouched for is read a second time.
                 if self._first.setdefault(inputs, entry.id) != entry.id:
                     self._cached.add(entry.id)
-            # Last, so that an entry at which an interrupt came is read again.
-            self._read += 1
 
-    def _inputs(self, entry: Entry, call_id: str) -> Inputs:
+    def _inputs(self, entry: Entry, call_id: str, known: Recorded) -> Inputs:
         """Return what a call was asked for and ran on: its approval digest, or its objects.
 
         Another session of the same journal remembers nothing of this one.
         """
-        known = recorded(self.journal, entry.id)
         call = known.call(call_id)
         inputs = (
             call.approval_digest

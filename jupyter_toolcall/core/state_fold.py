@@ -312,10 +312,11 @@ def _reply(state: State, reply: Replied, entry: Entry) -> State:
 def _with_calls(
     state: State, reply: Replied, entry: Entry, stale: bool
 ) -> tuple[HashTrieMap[str, CallRecord], Trail[str]]:
-    calls, order, turn = state.calls, state.order, state.turns + 1
-    history, said_first = _history(entry), str(entry.meta.get("of", entry.id))
-    tokens = 0 if "of" in entry.meta else _tokens(reply.usage)
-    by = str(entry.meta.get("by", ""))
+    calls, order, turn, meta = state.calls, state.order, state.turns + 1, entry.meta
+    why = str(meta.get("may_have_run", "kept" if "kept" in meta else ""))
+    history = why if entry.verified else "unverified"
+    said_first, by = str(meta.get("of", entry.id)), str(meta.get("by", ""))
+    tokens = 0 if "of" in meta else _tokens(reply.usage)
     for index, call in enumerate(reply.calls):
         if call.id in calls:
             raise NotYourTurn(f"the call id {call.id!r} was used before")
@@ -338,12 +339,6 @@ def _with_calls(
         calls = calls.insert(call.id, CallRecord(asked))
         order = order.add(call.id)
     return calls, order
-
-
-def _history(entry: Entry) -> str:
-    """Return why the calls of a reply may have run already (`AskedCall.history`)."""
-    why = entry.meta.get("may_have_run", "kept" if "kept" in entry.meta else "")
-    return str(why) if entry.verified else "unverified"
 
 
 def _tokens(usage: Usage | None) -> int:

@@ -167,7 +167,7 @@ class ToolCode:
 def tool_code_note(tool: Tool, state: State, journal: Journal) -> dict[str, Any]:
     """Return what is noted beside a start: the tool's code, where it is not what it was last."""
     version = tool.version()
-    last = journal.texts.get(state.code.get(tool.name) or "")
+    last = journal.text(state.code.get(tool.name))
     if not version or (last is not None and last["version"] == version):
         return {}
     text = {"version": version, "python": PYTHON, "parts": dict(tool.parts())}

@@ -27,7 +27,7 @@ from ..core.events import (
 from ..core.interface_text import joined, t
 from ..core.journal import Journal
 from ..core.json_data import at_path, replaced_at
-from ..core.recorded_calls import RecordedCall, recorded_call
+from ..core.recorded_calls import EntryReader, RecordedCall
 from ..core.recorded_data import recorded
 from ..core.secrets import MissingSecret
 from ..core.state import NAME, State
@@ -181,7 +181,9 @@ class SessionValues:
     _cached: dict[tuple[str, str], Outcome] = field(default_factory=dict)
     _verified_digests: set[str] = field(default_factory=set)
     """The values that verified entries name: only these are read from the value store."""
-    _read: int = 0
+
+    def __post_init__(self) -> None:
+        self._reader = EntryReader(self.journal)
 
     def share_with(self, other: SessionValues) -> None:
         """Share all values with those of another kernel of the same session, both ways."""
@@ -416,20 +418,18 @@ class SessionValues:
 
     def _catch_up(self) -> None:
         """Read the entries that were added since the last time."""
-        for entry in self.journal.since(self._read):
+        for entry, recorded_calls in self._reader.new_entries():
             match entry.event:
                 case Finished(_, outcome) if entry.verified and (
                     call_id := ended_call(entry.event)
                 ):
-                    call = recorded_call(self.journal, entry.id, call_id)
+                    call = recorded_calls.call(call_id)
                     self._verified_digests.update(result_digests(outcome, call_id, call))
                     if call.started:
                         self._cached[call_id, call.approval_digest] = outcome
                 case Decided(call_id, "answer", result=result) if entry.verified:
-                    call = recorded_call(self.journal, entry.id, call_id)
+                    call = recorded_calls.call(call_id)
                     self._verified_digests.update(result_digests(result, call_id, call))
-            # Last, so that an entry at which an interrupt came is read again.
-            self._read += 1
 
 
 def _results(ready: PreparedCall, outcome: Outcome) -> list[tuple[str, str]]:

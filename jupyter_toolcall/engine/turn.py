@@ -132,11 +132,11 @@ def _new_definitions(cursor: Cursor, request: Request, state: State) -> Mapping[
 
     def is_new(tool: Tool) -> bool:
         # A tool that takes other arguments is another one, such as `save` with other outputs.
-        sent = journal.texts.get(state.sent.get(tool.name) or "")
+        sent = journal.text(state.sent.get(tool.name))
         return sent is None or bool(sent["parameters"] != hide(parameters_schema(tool)))
 
     new = {tool.name: journal.remember(tool.definition()) for tool in request.tools if is_new(tool)}
-    same = journal.texts.get(state.sent.get("") or "") == hide(request.system)
+    same = journal.text(state.sent.get("")) == hide(request.system)
     return new if same else {**new, "": journal.remember(request.system)}
 
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
-from typing import Any
+from dataclasses import replace
+from typing import Any, NamedTuple
 
 from rpds import HashTrieMap, HashTrieSet
 
@@ -83,8 +83,7 @@ def _with_own_ids(calls: Iterable[Call], state: State, hide: Hide) -> tuple[Call
     return tuple(calls_by_id.values())
 
 
-@dataclass(frozen=True, slots=True)
-class SentConversation:
+class SentConversation(NamedTuple):
     """What a model was sent up to some entry.
 
     `first` are the definitions as they were first sent, `known` the last of each name, and
@@ -123,12 +122,12 @@ def conversation_fold(
                 sent = _with_request(sent, reply, journal.texts)
             case event if ended_call(event):
                 if sent.waiting > 1:
-                    return replace(sent, waiting=sent.waiting - 1)
+                    return sent._replace(waiting=sent.waiting - 1)
                 message = scheme.speak(_results(state_at(journal, entry.id)))
             case _:
                 return sent
         marked = sent.marked or bool(keys)
-        return replace(sent, messages=sent.messages.add(message), marked=marked)
+        return sent._replace(messages=sent.messages.add(message), marked=marked)
 
     def _results(state: State) -> Results:
         calls = (state.calls[call_id] for call_id in state.latest)
