@@ -23,6 +23,7 @@ from types import (
     MappingProxyType,
     MethodType,
     ModuleType,
+    SimpleNamespace,
 )
 from typing import Any
 
@@ -32,7 +33,7 @@ from ..core.text import visible_text
 from .code_names import names_in
 from .value_copies import is_frozen
 from .value_digests import (
-    LIBRARIES,
+    LIBRARY_PARTS,
     WRAPPERS,
     content_digest,
     functions_in,
@@ -85,7 +86,8 @@ _CONTAINERS = (list, tuple, dict, set, frozenset, deque, MappingProxyType)
 _DATA = {"datetime", "decimal", "fractions", "pathlib", "polars", "re", "uuid"}
 """The modules of data that count by their content."""
 MAX_ITEMS = 10_000
-"""A container of more items, or a table of more rows, is data, and no constant of a program."""
+"""Items of containers and rows of tables that are read for one tool. More of them are data, and no
+constants of a program."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,6 +117,7 @@ class Reader:
         self._code: deque[tuple[str, str, Any]] = deque()
         self._later: deque[tuple[str, str, Any]] = deque()
         """Data are read after the code, which says what of it is state."""
+        self._items_left = MAX_ITEMS
         self._add("", "", function)
         if owner is not None:
             self._instances_of(owner)
@@ -207,9 +210,9 @@ class Reader:
             self._holders.append((base.__qualname__, base, vars(base), unnamed))
 
     def _container(self, title: str, name: str, value: Any) -> None:
-        if len(value) > MAX_ITEMS:
-            return
         is_state = name in self._filled
+        if not (is_state or self._may_read(len(value))):
+            return
         # What is added while a tool runs is state.
         text = first_content(value) if is_state else content_digest(container_data(value))
         self.parts.append(Part(title, f"{name}={text}", is_data=True))
@@ -237,14 +240,15 @@ class Reader:
             inner = {"": value.__func__, "self": value.__self__}
         for key, part in inner.items():
             self._add(title, key, part)
-        if self._is_ours(cls.__module__):
+        is_ours = self._is_ours(cls.__module__) or cls is SimpleNamespace
+        if is_ours:
             self._instances_of(cls)
-        if root in LIBRARIES:
-            if name not in self._filled and (attempt(len, value)[0] or 0) <= MAX_ITEMS:
+        if any(f"{root}.{base.__name__}" in LIBRARY_PARTS for base in cls.__mro__):
+            if name not in self._filled and self._may_read(attempt(len, value)[0] or 0):
                 self.parts.append(Part(title, f"{name}={content_digest(value)}", is_data=True))
         elif issubclass(cls, PLAIN) or root in _DATA or is_frozen(value):
             self.parts.append(Part(title, f"{name}={content_digest(value)}"))
-        elif self._is_ours(cls.__module__):
+        elif is_ours:
             self._holders.append((title, value, attributes_of(value), set()))
         elif callable(value) and not inner:
             of = value if issubclass(cls, BuiltinFunctionType) else cls
@@ -258,6 +262,12 @@ class Reader:
                     self._seen[id(holder), name] = holder
                     self._add(f"{title}.{name}".lstrip("."), name, members[name])
         return bool(self._code)
+
+    def _may_read(self, items: int) -> bool:
+        if items > self._items_left:
+            return False
+        self._items_left -= items
+        return True
 
     def _is_ours(self, module: Any) -> bool:
         return type(module) is str and (module == self._home or is_local(module))

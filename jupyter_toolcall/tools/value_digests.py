@@ -251,7 +251,7 @@ def parts_of_class(cls: type) -> Parts:
     """Return what reads the parts of the values of a class."""
     for base in cls.__mro__:
         root = base.__module__.partition(".")[0]
-        if root in LIBRARIES and (parts := _LIBRARY_PARTS.get(f"{root}.{base.__name__}")):
+        if root in _LIBRARIES and (parts := LIBRARY_PARTS.get(f"{root}.{base.__name__}")):
             return parts
     if cls in _KNOWN:
         return _KNOWN[cls]
@@ -547,7 +547,7 @@ def _digests_of_parts(parts: Callable[[Any], Iterable[Any]]) -> Parts:
     return lambda value, digests: map(digests.of, parts(value))
 
 
-_LIBRARY_PARTS: dict[str, Parts] = {
+LIBRARY_PARTS: dict[str, Parts] = {
     "numpy.MaskedArray": _digests_of_parts(lambda v: (v.data, v.mask, v.fill_value)),
     "numpy.ndarray": _array,
     "pandas.DataFrame": _digests_of_parts(_frame),
@@ -567,4 +567,4 @@ _LIBRARY_PARTS: dict[str, Parts] = {
     "pandas.NumpyExtensionArray": _digests_of_parts(_numbers),
     "pandas.ExtensionArray": _digests_of_parts(_column),
 }
-LIBRARIES = {name.partition(".")[0] for name in _LIBRARY_PARTS}
+_LIBRARIES = {name.partition(".")[0] for name in LIBRARY_PARTS}
