@@ -6,6 +6,8 @@ a value names the module of its class, so they can never move.
 
 from __future__ import annotations
 
+import functools
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -57,3 +59,13 @@ def fries_session(model: Any, scheme: str = "select", **more: Any) -> Session:
         "approve": "all",
     }
     return Session(kitchen(), model, scheme=scheme, **{**options, **more})
+
+
+def in_place(method: Callable[..., Any]) -> Callable[..., Any]:
+    """Return a function that calls a method of its own object; as a tool, a method gets a copy."""
+
+    @functools.wraps(method)
+    def function(*arguments: Any, **named: Any) -> Any:
+        return method(*arguments, **named)
+
+    return function

@@ -6,6 +6,7 @@ import dataclasses
 import json
 from collections.abc import Callable, Iterator, Mapping, MutableMapping, MutableSequence
 from contextlib import contextmanager
+from contextvars import ContextVar
 from typing import Any
 
 import pytest
@@ -156,7 +157,17 @@ def run(foreign: Foreign, toolbox: Toolbox) -> Session:
     return session
 
 
+FOREIGN = ContextVar[Foreign]("FOREIGN")
+"""Of which `take` is a method: as a tool, the method would get a copy, and count as its code."""
+
+
+def take(data: Any, items: list[Any], options: dict[str, Any] | None = None) -> Any:
+    """Take it."""
+    return FOREIGN.get().take(data, items, options)
+
+
 def toolbox(foreign: Foreign) -> Toolbox:
+    FOREIGN.set(foreign)
     start = {"notes": [{"a": [1]}]}
     note = Tool(
         *("note", "Note it.", foreign.schema, foreign.note),
@@ -164,7 +175,7 @@ def toolbox(foreign: Foreign) -> Toolbox:
         variables=start,
         fill=foreign.fill,
     )
-    box = Toolbox(foreign.take, note)
+    box = Toolbox(take, note)
     foreign.at("caller", foreign.schema, start)
     return box
 

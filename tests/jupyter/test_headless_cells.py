@@ -17,6 +17,7 @@ from jupyter_toolcall.jupyter.input_line import ask_by_input, demand_no_person, 
 from jupyter_toolcall.jupyter.panel_controller import PanelController
 from jupyter_toolcall.jupyter.subcommands import carry_out
 from jupyter_toolcall.tools.running_tool import InputRequest, InputRequired
+from tests.example_tools import in_place
 
 
 class Post:
@@ -39,7 +40,7 @@ def post() -> Post:
 @pytest.fixture
 def session(post: Post) -> Session:
     return Session(
-        Toolbox(post.send), Scripted([("send", {"to": "Ann"}), "Done."]), scheme="flat"
+        Toolbox(in_place(post.send)), Scripted([("send", {"to": "Ann"}), "Done."]), scheme="flat"
     ).tell("Go.")
 
 

@@ -14,6 +14,7 @@ from jupyter_toolcall import Session, Toolbox
 from jupyter_toolcall.core.errors import ModelError
 from jupyter_toolcall.models.anthropic import Claude
 from jupyter_toolcall.schemes.messages import Reply
+from tests.example_tools import in_place
 from tests.standin.anthropic_api import StandIn
 from tests.standin.anthropic_memory import in_memory
 from tests.standin.anthropic_turns import Hide, Think, Turn, Use, encode, says
@@ -58,7 +59,7 @@ class Kitchen:
 
     def __init__(self, model: Claude) -> None:
         self.ran: list[str] = []
-        tools = Toolbox(self.peel, self.cut, self.wait)
+        tools = Toolbox(*map(in_place, (self.peel, self.cut, self.wait)))
         self.session = Session(tools, model, scheme="flat", approve="all").ask("Go.")
 
     def peel(self, potato: Any) -> str:

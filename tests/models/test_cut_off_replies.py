@@ -19,6 +19,7 @@ from jupyter_toolcall.models.retrying import Patience
 from jupyter_toolcall.schemes.messages import Attempt
 from jupyter_toolcall.view.contract_rows import SessionRow
 from jupyter_toolcall.view.view_rows import ViewRows
+from tests.example_tools import in_place
 from tests.standin import anthropic_turns as claude
 from tests.standin import openai_turns as gpt
 from tests.standin.anthropic_api import StandIn as ClaudeServer
@@ -47,7 +48,9 @@ class Kitchen:
         return "peeled"
 
     def session(self, model: Any, scheme: str = "flat") -> Session:
-        return Session(Toolbox(self.peel), model, scheme=scheme, approve="all").ask("Peel it.")
+        return Session(Toolbox(in_place(self.peel)), model, scheme=scheme, approve="all").ask(
+            "Peel it."
+        )
 
 
 class Cook:

@@ -297,7 +297,7 @@ def test_an_empty_reply_ends_the_turn_and_leaves_nothing_in_the_history(server: 
     server.turns += [says(""), says("Now.")]
     with a_model(server) as model:
         session = Session(Toolbox(), model, scheme="flat").tell("Go.")
-        assert str(session) == ""
+        assert str(session) == "[The reply has no text: the model stopped without one.]"
         assert str(session.tell("And?")) == "Now."
     told = server.asked[-1].body["messages"]
     assert [message["role"] for message in told if message["role"] != "system"] == ["user"]
