@@ -216,14 +216,15 @@ class Reader:
         # What is added while a tool runs is state.
         text = first_content(value) if is_state else content_digest(container_data(value))
         self.parts.append(Part(title, f"{name}={text}", is_data=True))
-        self._items(name, value, is_state)
+        if not is_state:
+            self._items(name, value)
 
-    def _items(self, name: str, container: Any, is_state: bool) -> None:
+    def _items(self, name: str, container: Any) -> None:
         for item in container.values() if hasattr(container, "values") else container:
             if type(item) in _CONTAINERS and id(item) not in self._seen:
                 self._seen[id(item)] = item
-                self._items(name, item, is_state)
-            elif issubclass(type(item), _CODE) or not (is_state or is_plain(item)):
+                self._items(name, item)
+            elif not is_plain(item):
                 self._add(name, "", item)
 
     def _object(self, title: str, name: str, value: Any, cls: Any) -> None:

@@ -59,7 +59,7 @@ class Kitchen:
 
     def __init__(self, model: Claude) -> None:
         self.ran: list[str] = []
-        tools = Toolbox(*map(in_place, (self.peel, self.cut, self.wait)))
+        tools = Toolbox(in_place(self.peel), in_place(self.cut), in_place(self.wait))
         self.session = Session(tools, model, scheme="flat", approve="all").ask("Go.")
 
     def peel(self, potato: Any) -> str:
