@@ -207,6 +207,11 @@ class Reader:
         """Add what code may run of an object of a class, which is made already."""
         for base in filter(lambda base: self._is_ours(base.__module__), cls.__mro__):
             unnamed = {*unnamed_methods(base)} - _MAKING
+            # Also a method that the tool does not call may change the object's state.
+            for name, member in vars(base).items():
+                if type(member) is FunctionType and name not in _MAKING:
+                    self._changed |= names_in(member.__code__).assigned
+                    self._filled |= names_in(member.__code__).filled
             self._holders.append((base.__qualname__, base, vars(base), unnamed))
 
     def _container(self, title: str, name: str, value: Any) -> None:

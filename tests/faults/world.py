@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import asyncio
 import re
+import weakref
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
@@ -77,6 +78,8 @@ class Till:
 
 def toolbox(outside: Outside) -> Toolbox:
     """Return a tool of each kind."""
+    # What is outside is no part of the tools' code; a proxy is not followed.
+    outside = weakref.proxy(outside)
 
     def effect(n: int) -> None:
         outside.point()

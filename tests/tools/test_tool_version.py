@@ -287,7 +287,10 @@ REACHED = """
         def send(self):
             self.sent += 1
             self.log.append(self.sent)
-            return self.to
+            return self.to, self.used
+        used = 0
+        def use(self):
+            self.used += 1
 
     client = Client()
     CONF, CLIENTS = {"to": "Ann"}, [Client()]
@@ -338,7 +341,8 @@ def test_a_tool_is_another_once_anything_that_it_reaches_is_changed(change: str)
     space = notebook(REACHED)
     before = fingerprint(space["tool"])
     space["tool"](1)
-    assert fingerprint(space["tool"]) == before, "what a tool changes while it runs is its state"
+    space["client"].use()
+    assert fingerprint(space["tool"]) == before, "what methods and tools change is state"
     exec(change, space)
     assert fingerprint(space["tool"]) != before
 
