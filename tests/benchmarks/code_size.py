@@ -33,7 +33,7 @@ LIMITS = {
     "cli, kitchen, toolsets, __init__": 414,
     "all": 37_149,
     "Python files": 238,
-    "Python tests": 50_742,
+    "Python tests": 50_744,
     "TypeScript": 11_716,
 }
 """Of each row, how many lines of code, files or lines there may be."""

@@ -10,6 +10,7 @@ import contextlib
 import errno
 import json
 import os
+import weakref
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
@@ -162,6 +163,8 @@ class Outside:
 
 def toolbox(outside: Outside) -> Toolbox:
     """Return a tool of each kind."""
+    # What is outside is no part of the tools' code; a proxy is not followed.
+    outside = weakref.proxy(outside)
 
     def send(n: int) -> str:
         """Send."""
