@@ -140,11 +140,12 @@ def transform(cursor: Cursor, obj: Any, instruction: str) -> Any:
     was saved.
     """
     named, description = _object(cursor, obj), "What came of it."
-    if named and named[1].shown:
-        obj = data_of(cursor.context.values.value(named[1]))
-    output = data_output(type(obj), description, cursor.context.toolbox)
+    output: Output | None
     if named and not named[1].shown:
         output = Output(named[1].kind, description)
+    else:
+        obj = data_of(cursor.context.values.value(named[1])) if named else obj
+        output = data_output(type(obj), description, cursor.context.toolbox)
     if output is None:
         raise UsageError(
             f"a {type(obj).__name__} is plain data here, with no type that a result could be "

@@ -6,7 +6,7 @@ Every mistake raises UsageError, in one line that names what is allowed.
 from __future__ import annotations
 
 import argparse
-import operator
+import functools
 import os
 import shlex
 from collections.abc import Mapping
@@ -14,7 +14,6 @@ from concurrent.futures import Executor
 from dataclasses import dataclass, field, fields, replace
 from importlib import import_module
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any, NoReturn, get_args
 
 from ..core.errors import UsageError
@@ -31,6 +30,7 @@ from ..models.recorded import Recorded, Recording, StandIn
 from ..models.recording_file import new_tape
 from ..schemes import SCHEMES, is_scheme, scheme_named
 from ..schemes.messages import Model
+from ..schemes.native import Native
 from ..schemes.save_tool import SCALARS
 from ..schemes.scheme import Scheme
 from ..sources import toolsets
@@ -310,11 +310,11 @@ def context_for_cell(
     }
     # --system holds the prompt, or names a variable that does.
     system = variables.get(options.system) if options.system.isidentifier() else None
-    forced = f"native({options.scheme}, force)"
+    scheme = _scheme(options.scheme, variables)
     context, opened = open_session(
         box,
         model_for_cell(options, variables, folder) if model is None else model,
-        scheme=forced if options.force else _scheme(options.scheme, variables),
+        scheme=Native(scheme, force=True) if options.force else scheme,
         native=options.native,
         inputs=inputs,
         outputs=outputs,
@@ -346,7 +346,8 @@ def _executor(name: str, variables: Variables) -> Executor | None:
 def _variable(name: str, variables: Variables, option: str) -> Any:
     """Return a variable's value. Raises UsageError, which names the nearest."""
     # A method of a variable is named too.
-    value, missing = attempt(operator.attrgetter(name), SimpleNamespace(**variables))
+    first, *attributes = name.split(".")
+    value, missing = attempt(lambda: functools.reduce(getattr, attributes, variables[first]))
     if missing:
         known = [each for each in variables if not each.startswith("_")]
         known += toolsets.NAMES if option == "-t" else ()

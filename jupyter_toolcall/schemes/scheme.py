@@ -267,8 +267,10 @@ def _with_reason(text: str, reason: str) -> str:
 def sent_data(call: CallRecord, state: State, toolbox: Toolbox) -> tuple[dict[str, Any], bool]:
     """Return `result_data` as a model is sent it: a long result ends with how to read on."""
     data, error = result_data(call)
-    limit, text = result_limit(call.tool, state, toolbox), call.result_text
-    if len(text) > limit and call.tool != READ:
+    limit = result_limit(call.tool, state, toolbox)
+    # The longest result of a tool is known: most results need not be written out to be measured.
+    is_long = (state.sizes.get(call.tool) or 0) > limit and call.tool != READ
+    if is_long and len(text := call.result_text) > limit:
         reads_on = "" if READ in toolbox else f'; read on with {READ}("{call.id}", start={limit})'
         key = "result" if "result" in data else "objects"
         data[key] = f"{text[:limit]}… ({len(text):,} characters in all{reads_on})"

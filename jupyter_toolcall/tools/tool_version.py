@@ -38,6 +38,7 @@ from .value_digests import (
     content_digest,
     functions_in,
     is_local,
+    names_in_methods,
     stored,
 )
 
@@ -69,10 +70,7 @@ def _around(text: str, other: str) -> str:
     return f'"{"…" * (begin > 0)}{part}{"…" * (same + 80 < len(text))}"' if text else "empty"
 
 
-@functools.lru_cache(4_096)
-def _digest(code: CodeType) -> str:
-    return content_digest(code)
-
+_digest_of_code: Callable[[CodeType], str] = functools.lru_cache(4_096)(content_digest)
 
 # -- what a function reaches ------------------------------------------------------------------
 
@@ -178,7 +176,7 @@ class Reader:
         defaults = {str(n): value for n, value in enumerate(function.__defaults__ or ())}
         defaults |= function.__kwdefaults__ or {}
         plain = {key: value for key, value in defaults.items() if is_plain(value)}
-        text = f"{_digest(code)} {plain}" if is_ours else f"{space.get('__name__')}.{title}"
+        text = f"{_digest_of_code(code)} {plain}" if is_ours else f"{space.get('__name__')}.{title}"
         self.parts.append(Part(title, text))
         for key in defaults.keys() - plain.keys():
             self._add(f"{title}()", key, defaults[key])
@@ -208,10 +206,10 @@ class Reader:
         for base in filter(lambda base: self._is_ours(base.__module__), cls.__mro__):
             unnamed = {*unnamed_methods(base)} - _MAKING
             # Also a method that the tool does not call may change the object's state.
-            for name, member in vars(base).items():
-                if type(member) is FunctionType and name not in _MAKING:
-                    self._changed |= names_in(member.__code__).assigned
-                    self._filled |= names_in(member.__code__).filled
+            for name, names in names_in_methods(base):
+                if name not in _MAKING:
+                    self._changed |= names.assigned
+                    self._filled |= names.filled
             self._holders.append((base.__qualname__, base, vars(base), unnamed))
 
     def _container(self, title: str, name: str, value: Any) -> None:

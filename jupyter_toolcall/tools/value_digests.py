@@ -35,7 +35,7 @@ from typing import Any, TypeVar
 
 from ..core.digests import LENGTH
 from ..core.interrupts import attempt
-from .code_names import names_in
+from .code_names import CodeNames, names_in
 
 SCALARS = (str, int, float, bool, bytes, complex, type(None))
 SHORT = 1_000
@@ -374,12 +374,17 @@ def _class_data(cls: type) -> Iterator[bytes]:
 @functools.lru_cache(1024)
 def _changed_names(cls: type) -> frozenset[str]:
     """Return the attributes that a method of a class assigns, or whose items it may change."""
-    kinds = (FunctionType, *WRAPPERS)
-    methods = [member for member in vars(cls).values() if issubclass(type(member), kinds)]
-    functions = (function for method in methods for function in functions_in(method))
-    codes = [function.__code__ for function in functions if isinstance(function, FunctionType)]
-    names = map(names_in, codes)
+    names = (names for _, names in names_in_methods(cls))
     return frozenset[str]().union(*(changed.assigned | changed.filled for changed in names))
+
+
+def names_in_methods(cls: type) -> Iterator[tuple[str, CodeNames]]:
+    """Yield the name of each method and property of a class, and the names that its code uses."""
+    for name, member in vars(cls).items():
+        if issubclass(type(member), (FunctionType, *WRAPPERS)):
+            for function in functions_in(member):
+                if isinstance(function, FunctionType):
+                    yield name, names_in(function.__code__)
 
 
 def functions_in(member: Any) -> Iterator[Any]:
