@@ -316,6 +316,9 @@ class PanelController:
             except errors.ToolcallError as error:
                 kind = message.get("type", "") if isinstance(message, Mapping) else ""
                 self.send(refusal(str(kind)[:40], error))
+                if not self.busy:
+                    # What changed since a call was shown is shown, and can be decided on.
+                    self._publish_again()
         return continues
 
     def _apply(self, command: Any) -> bool:

@@ -71,6 +71,39 @@ def test_who_approves_a_call_that_ran_meanwhile_reads_that_it_ran() -> None:
     ]
 
 
+class Client:
+    """What a tool reads from outside; a person may set it between the look and the click."""
+
+    to = "bob"
+
+
+client = Client()
+
+
+def mail(number: int) -> str:
+    """Mail a number."""
+    return f"{number} to {client.to}"
+
+
+def test_a_call_that_changed_since_it_was_shown_can_be_approved_after_it_was_shown_again(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    script = Scripted([("mail", {"number": 1}), "done"])
+    heard: list[Notice] = []
+    session = Session(Toolbox(mail), script, scheme="flat").ask("Go.")
+    controller = PanelController(session, heard.append)
+    controller.run_to_pause()
+    rows = {row.call: row for row in controller.whole().calls}
+    heard.clear()
+    monkeypatch.setattr(client, "to", "eve")
+    obeyed(controller, {"type": "approve", "call": "call_1", "bound": rows["call_1"].bound})
+    assert statuses(controller) == ["proposed"]
+    assert any(isinstance(notice, Refused) for notice in heard)
+    sent = [row for notice in heard if isinstance(notice, Delta) for row in notice.rows.calls]
+    obeyed(controller, {"type": "approve", "call": "call_1", "bound": sent[-1].bound})
+    assert statuses(controller) == ["succeeded"]
+
+
 def test_a_forged_word_for_a_whole_turn_approves_nothing() -> None:
     drive, heard = seated()
     forged = all_waiting(drive)
