@@ -314,6 +314,19 @@ class Cursor:
         except (CallError, Absent):
             return call.asked
 
+    def is_current(self, tool: Tool) -> bool:
+        """Return whether the server of a tool still defines it so; else the session has it as it is
+        now, and a person decides on it. Raises CallError where the server does not say.
+        """
+        now = tool.current() if tool.current is not None else None
+        if now is None and not tool.changed:
+            return True
+        self.context.toolbox.renew(
+            replace(now or tool, name=tool.name, changed=now.changed if now else "")
+        )
+        self._prepared, self._offered = ("", {}), None
+        return now is None
+
     # -- whether it may run -----------------------------------------------------------------
 
     def policy_answer(self, call: CallRecord, ready: PreparedCall) -> Answer:
@@ -403,6 +416,8 @@ class SessionContext:
         """
         if ready.tool.name in self.breakpoints:
             return "ask", t("You set a breakpoint on this tool.")
+        if ready.tool.changed:
+            return "ask", ready.tool.changed
         return policy_decision(self.policy, ready.tool, ready.judged_arguments)
 
     def set_breakpoint(self, tool: str, on: bool = True) -> None:

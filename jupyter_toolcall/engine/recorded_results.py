@@ -112,7 +112,7 @@ def with_recorded_results(toolbox: Toolbox, results: RecordedResults) -> Toolbox
         def resume(state: Any, responses: Any, values: Any) -> Any:
             return results.next(tool)
 
-        return replace(tool, function=run, resume=resume)
+        return replace(tool, function=run, resume=resume, current=None)
 
     tools = {name: replaying(tool) for name, tool in server_tools(toolbox).items()}
     return toolbox.with_tools(tools) if tools else toolbox

@@ -180,19 +180,40 @@ def start_call(
     *,
     by_policy: bool = False,
     from_record: bool = False,
-) -> Entry:
-    """Record that a call starts, run it, and record its result."""
+) -> Entry | None:
+    """Record that a call starts, run it, and record its result.
+
+    Returns None where its server has changed the tool: a person decides on it as it is now.
+    """
     if by_policy:
         call.demand_keys()
     outcome = cursor.context.values.cached_outcome(ready) if from_record else None
     if outcome is None:
         demand_secrets(ready)
+        try:
+            if not cursor.is_current(ready.tool):
+                return None
+        except (CallError, KeyboardInterrupt) as error:
+            return _record_not_begun(cursor, call, error)
     cursor.reapproved.discard(call.id)
     event = start_of(call, ready, by_policy)
     cursor.write(event, **tool_code_note(ready.tool, state, cursor.context.journal))
     if outcome is not None:
         return cursor.write(Finished(call.id, outcome))
     return execute(cursor, ready, state)
+
+
+def _record_not_begun(
+    cursor: Cursor, call: CallRecord, error: CallError | KeyboardInterrupt
+) -> Entry | None:
+    """Record that a call did not begin; an earlier start of it stays unknown."""
+    is_interrupt, entry = isinstance(error, KeyboardInterrupt), None
+    if call.status != "unknown":
+        outcome = Interrupted(ran=False) if is_interrupt else Failed(str(error))
+        entry = cursor.write(Finished(call.id, outcome))
+    if is_interrupt:
+        raise error
+    return entry
 
 
 def resume_call(cursor: Cursor, call: CallRecord, state: State) -> Entry | None:

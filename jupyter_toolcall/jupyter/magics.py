@@ -277,7 +277,7 @@ def project_settings(folder: Path) -> Mapping[str, Any]:
 def _project_table(folder: Path) -> Mapping[str, Any] | None:
     """Return the table of a folder's pyproject.toml; None where there is no such file."""
     try:
-        data = tomllib.loads((folder / "pyproject.toml").read_text(encoding="utf-8"))
+        data = tomllib.loads((folder / "pyproject.toml").read_text(encoding="utf-8-sig"))
     except (OSError, ValueError):
         return None
     for key in ("tool", "jupyter-toolcall"):

@@ -14,7 +14,6 @@ import dataclasses
 import itertools
 import queue
 import time
-import warnings
 from collections.abc import Awaitable, Callable, Coroutine, Mapping
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
@@ -48,6 +47,8 @@ class Listing:
     tools: tuple[Json, ...]
     instructions: str = ""
     protocol: str = ""
+    left_out: tuple[str, ...] = ()
+    """The names of tools that are not valid as tools."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,6 +77,8 @@ class Connection:
 
     def __init__(self, address: ServerAddress) -> None:
         self.address = address
+        self.listing: Listing | None = None
+        """The tools as they were listed last."""
         self._listed_at = 0.0
         """When the tools were listed; 0 where the server said that they have changed since."""
         self._server = Server(address, self._show_link)
@@ -116,14 +119,9 @@ class Connection:
         Raises DefinitionError where it cannot be reached, or its list does not end.
         """
         try:
-            listing = self._run(self._list_tools())
+            return self._run(self._list_tools())
         except (CallError, UsageError) as error:
             raise DefinitionError(f"MCP server {self.address.name}: {error}") from None
-        if self._server.left_out:
-            names = ", ".join(self._server.left_out[:10])
-            message = f"MCP server {self.address.name}: left out, not valid as MCP tools: {names}"
-            warnings.warn(message, stacklevel=2)
-        return listing
 
     def call(self, tool: str, arguments: Mapping[str, Any]) -> Json | Question:
         """Return the result of a tool (a `CallToolResult` as JSON), or a question to the person.
@@ -170,6 +168,7 @@ class Connection:
             if self._client is None or self._closed.is_set():
                 await self._connect()
                 self._starts += 1
+                self.listing_is_old = True
                 if self._starts > 1:
                     state = "was started again" if self.address.command else "is connected again"
                     self._notices.put(
@@ -248,7 +247,10 @@ class Connection:
         self._server.left_out.clear()
         tools = await self._pages(client.list_tools, "tools")
         self._outputs = DeclaredOutputs(tools)
-        return Listing(tuple(tools), client.instructions or "", client.protocol_version)
+        left_out = tuple(self._server.left_out)
+        version = client.protocol_version
+        self.listing = Listing(tuple(tools), client.instructions or "", version, left_out)
+        return self.listing
 
     async def _pages(self, request: Callable[..., Awaitable[Any]], kind: str) -> list[Json]:
         """Return the items of all pages of a list."""

@@ -23,7 +23,7 @@ from ..core.errors import CallError, UsageError
 from ..core.text import printable
 from ..tools.running_tool import InputRequest, InputResponse
 from .http_client import LastResponse, server_client, without_half_characters
-from .mcp_servers import ServerAddress, fill_variables
+from .mcp_servers import ServerAddress
 from .mcp_sign_in import SignInPage
 
 if TYPE_CHECKING:
@@ -70,12 +70,12 @@ def new_client(
 
     # What the SDK logs would be printed in the notebook; what matters is raised.
     logging.getLogger("mcp").addHandler(logging.NullHandler())
-    address = server.address
+    address = server.address.filled()
     target: Any = address.in_memory
     if address.command:
-        target = _watch_transport(_program(server), server, closed)
+        target = _watch_transport(_program(server, address), server, closed)
     elif address.url:
-        target = _watch_transport(_http(server), server, closed)
+        target = _watch_transport(_http(server, address), server, closed)
     return mcp.Client(
         target,
         elicitation_callback=elicit,
@@ -95,18 +95,18 @@ def demand_sdk() -> None:
 
 
 @asynccontextmanager
-async def _program(server: Server) -> AsyncIterator[Any]:
+async def _program(server: Server, address: ServerAddress) -> AsyncIterator[Any]:
     import mcp
     from mcp.client.stdio import stdio_client
 
-    address, server.last_line = server.address, ""
+    server.last_line = ""
     command, *args = address.command
     # As in Jupyter's kernel specifications, this is the Python that runs the kernel.
     command = sys.executable if command in ("python", "python3") else command
     parameters = mcp.StdioServerParameters(
         command=command,
         args=args,
-        env=fill_variables(address.env, address.name),
+        env=dict(address.env),
         cwd=address.folder,
     )
     with tempfile.TemporaryFile("w+", encoding="utf-8", errors="replace") as stderr:
@@ -125,14 +125,12 @@ def _last_line(file: IO[str]) -> str:
 
 
 @asynccontextmanager
-async def _http(server: Server) -> AsyncIterator[Any]:
+async def _http(server: Server, address: ServerAddress) -> AsyncIterator[Any]:
     from mcp.client.streamable_http import streamable_http_client
 
-    address = server.address
-    headers = fill_variables(address.headers, address.name)
-    signs_in = "authorization" not in {key.lower() for key in headers}
-    auth = _sign_in(server) if signs_in else None
-    client = server_client(address.url, headers, auth, MAX_BYTES, server.last_response)
+    signs_in = "authorization" not in {key.lower() for key in address.headers}
+    auth = _sign_in(server, address.url) if signs_in else None
+    client = server_client(address.url, address.headers, auth, MAX_BYTES, server.last_response)
     async with client:
         transport = streamable_http_client(
             address.url, http_client=client, max_sse_event_size=MAX_BYTES
@@ -141,7 +139,7 @@ async def _http(server: Server) -> AsyncIterator[Any]:
             yield streams
 
 
-def _sign_in(server: Server) -> OAuthClientProvider:
+def _sign_in(server: Server, url: str) -> OAuthClientProvider:
     """Return the SDK's OAuth sign-in, which is used only if the server asks for it."""
     from mcp.client.auth import AuthorizationCodeResult, OAuthClientProvider
     from mcp.shared.auth import OAuthClientMetadata
@@ -162,7 +160,7 @@ def _sign_in(server: Server) -> OAuthClientProvider:
         client_name=NAME,
         token_endpoint_auth_method="none",
     )
-    return OAuthClientProvider(server.address.url, metadata, server.tokens, show_link, code)
+    return OAuthClientProvider(url, metadata, server.tokens, show_link, code)
 
 
 class _Tokens:

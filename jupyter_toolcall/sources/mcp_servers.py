@@ -23,7 +23,13 @@ from ..core.secrets import is_named_secret
 from ..core.text import nearest, printable
 from ..storage.journal_file import journals_folder
 
-_VARIABLE = re.compile(r"\$\{(\w+)(?::-([^}]*))?\}")
+_PLACEHOLDER = re.compile(r"\$\{((?:[^{}]|\{[^{}]*\})*)\}|\$\{|\$([A-Z_][A-Z0-9_]*)")
+"""What is replaced in a text: `${...}`, which may hold another one, or the bare `$NAME`."""
+_VARIABLE = re.compile(r"(?:env:)?([A-Za-z_]\w*)(?:(:?)-(.*))?", re.DOTALL)
+"""A variable in a placeholder. As in a shell, `:-` gives a default for an empty one too."""
+_NAMES = re.compile(r"\$(?:\{(?:env:)?|(?=[A-Z_]))([A-Za-z_]\w*)")
+_SHELLS = ("sh", "bash", "dash", "zsh", "fish", "cmd", "powershell", "pwsh")
+"""The programs that fill in the variables of their arguments themselves."""
 _RUNNERS = (
     "npx",
     "uvx",
@@ -48,13 +54,12 @@ class ServerAddress:
     """Its name in messages, and the prefix of its tools where names collide."""
     url: str = ""
     headers: Mapping[str, str] = field(default_factory=dict)
-    """`${NAME}` in a value is filled in from the environment when it is sent."""
     command: tuple[str, ...] = ()
     env: Mapping[str, str] = field(default_factory=dict)
     folder: str = ""
-    """The folder that the program starts in."""
+    """The folder of the entry."""
     subfolder: str = ""
-    """That folder as the entry names it; "" where it names none."""
+    """The folder that the program starts in, as the entry names it; "" where it names none."""
     in_memory: Any = field(default=None, compare=False)
     """A server object of the SDK."""
     is_named: bool = False
@@ -65,16 +70,15 @@ class ServerAddress:
         """The URL without a query, or the command line, as a person reads it."""
         if self.command:
             return printable(shlex.join(self.command))
-        parts = urlsplit(self.url)
-        url = f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}{parts.path}"
-        return printable(url) if self.url else ""
+        return printable(re.sub(r"(?<=//)[^/]*@|[?#].*", "", self.url))
 
     @property
     def consent_text(self) -> str:
         """What a person reads before they allow it: also the folder in which it starts, and the
         variables that it sets and gets. These can decide which program a command starts."""
-        texts = (*self.env.values(), *self.headers.values())
-        variables = dict.fromkeys(match[1] for text in texts for match in _VARIABLE.finditer(text))
+        values = (*self.env.values(), *self.headers.values())
+        texts = "\n".join((self.url, *self.command, self.subfolder, *values))
+        variables = dict.fromkeys(_NAMES.findall(texts))
         settings = [_setting(name, value) for name, value in self.env.items()]
         parts = [self.display_text]
         parts += [f"in the folder {shlex.quote(self.subfolder)}"] if self.subfolder else []
@@ -86,8 +90,51 @@ class ServerAddress:
     def identity(self) -> str:
         """The digest of everything that decides which server it is."""
         object_id = f"{id(self.in_memory)}" if self.in_memory is not None else ""
-        env, headers = dict(self.env), dict(self.headers)
-        return digest("mcp", self.url, [*self.command], self.folder, env, headers, object_id)
+        env, headers, folder = dict(self.env), dict(self.headers), self._folder(self.subfolder)
+        return digest("mcp", self.url, [*self.command], folder, env, headers, object_id)
+
+    def _folder(self, subfolder: str) -> str:
+        return str(Path(self.folder, subfolder)) if self.command else self.folder
+
+    def filled(self) -> ServerAddress:
+        """Return the address with the values of variables in place of their names.
+
+        Raises UsageError for a placeholder without a value, which is never sent as it stands.
+        """
+        values = {**os.environ, "workspaceFolder": self.folder, "userHome": str(Path.home())}
+
+        def fill(text: str, place: str, is_shell: bool = False) -> str:
+            return _filled(text, values, place, is_shell)
+
+        is_shell = bool(self.command) and Path(self.command[0]).stem.lower() in _SHELLS
+        url = fill(self.url, "its URL")
+        if url:
+            _demand_url(url)
+        return replace(
+            self,
+            url=url,
+            headers={key: fill(text, f"its header {key}") for key, text in self.headers.items()},
+            command=tuple(fill(word, "its command", is_shell) for word in self.command),
+            env={key: fill(text, f"its variable {key}") for key, text in self.env.items()},
+            folder=self._folder(fill(self.subfolder, "its folder")),
+        )
+
+
+def _filled(text: str, values: Mapping[str, str], place: str, is_shell: bool) -> str:
+    def value(match: re.Match[str]) -> str:
+        variable = _VARIABLE.fullmatch(match[1] or match[2] or "")
+        name, colon, default = variable.groups() if variable else (match[0], "", None)
+        found = values.get(name)
+        if default is not None and (found is None or (colon and not found)):
+            found = _filled(default, values, place, is_shell)
+        if found is None and not is_shell:
+            raise UsageError(
+                f"{place} needs {printable(name)[:80]}, which is not set; write ${{NAME}} for a "
+                "variable of the environment, and set it"
+            )
+        return match[0] if found is None else found
+
+    return _PLACEHOLDER.sub(value, text)
 
 
 def _setting(name: str, value: str) -> str:
@@ -130,8 +177,7 @@ def _address(server: Any, start: str, name: str) -> ServerAddress:
             words = (command, *_text_list(entry.get("args", [])))
             env = _texts(entry.get("env", {}), "env")
             cwd = str(entry.get("cwd", ""))
-            folder = str(Path(start, cwd))
-            return ServerAddress(name or _command_name(words), "", {}, words, env, folder, cwd)
+            return ServerAddress(name or _command_name(words), "", {}, words, env, start, cwd)
         case object() if hasattr(server, "streamable_http_app") or hasattr(server, "lifespan"):
             title = name or re.sub(r"\W+", "_", str(getattr(server, "name", ""))) or "server"
             return ServerAddress(title, in_memory=server)
@@ -142,17 +188,21 @@ def _address(server: Any, start: str, name: str) -> ServerAddress:
 
 
 def _at_url(url: str, headers: Mapping[str, str], name: str) -> ServerAddress:
+    if not _PLACEHOLDER.search(url):
+        _demand_url(url)
+    host = urlsplit(_PLACEHOLDER.sub("", url)).hostname or ""
+    words = [word for word in host.split(".") if word not in ("", "www", "mcp", "api")]
+    title = "local" if host in ("localhost", "127.0.0.1", "::1") else (words or ["server"])[0]
+    return ServerAddress(name or re.sub(r"\W+", "_", title), url, headers)
+
+
+def _demand_url(url: str) -> None:
     parts = urlsplit(url)
     if parts.scheme not in ("http", "https") or not parts.hostname or parts.username:
         raise UsageError(
             "the URL of an MCP server begins with https:// and a host, and holds no password; "
             "write a token as a header: Authorization: Bearer ${NAME}"
         )
-    words = [word for word in parts.hostname.split(".") if word not in ("www", "mcp", "api")]
-    title = (
-        "local" if parts.hostname in ("localhost", "127.0.0.1", "::1") else (words or ["server"])[0]
-    )
-    return ServerAddress(name or re.sub(r"\W+", "_", title), url, headers)
 
 
 def split_command(line: str, windows: bool = os.name == "nt") -> tuple[str, ...]:
@@ -190,24 +240,6 @@ def _text_list(data: Any) -> tuple[str, ...]:
     return tuple(data)
 
 
-def fill_variables(texts: Mapping[str, str], server: str) -> dict[str, str]:
-    """Return texts in which `${NAME}` is replaced by that variable of the environment.
-
-    Raises UsageError for one that is not set and has no default (`${NAME:-default}`).
-    """
-
-    def value(match: re.Match[str]) -> str:
-        text = os.environ.get(match[1], match[2])
-        if text is None:
-            raise UsageError(
-                f"the MCP server {server} needs the environment variable {match[1]}, which is not "
-                "set; set it and run the cell again"
-            )
-        return text
-
-    return {key: _VARIABLE.sub(value, text) for key, text in texts.items()}
-
-
 # -- servers with a name ------------------------------------------------------------------------
 
 
@@ -237,7 +269,7 @@ def named_servers(folder: Path, settings: Mapping[str, Any]) -> dict[str, NamedS
 
 
 def _mcp_json_entries(folder: Path) -> Iterator[tuple[str, Any, str]]:
-    data = _read(folder / ".mcp.json", json.loads)
+    data = _read(folder / ".mcp.json", _parse_json)
     for name, entry in _mapping(data, "mcpServers").items():
         yield name, entry, ".mcp.json"
 
@@ -256,11 +288,24 @@ def _mapping(data: Any, key: str) -> Mapping[str, Any]:
 
 def _read(path: Path, parse: Callable[[str], Any]) -> Any:
     try:
-        return parse(path.read_text(encoding="utf-8"))
+        data = path.read_bytes()
+        # Windows writes a mark in front, or UTF-16.
+        return parse(data.decode(json.detect_encoding(data)))
     except FileNotFoundError:
         return {}
-    except (OSError, ValueError) as error:
+    except (OSError, ValueError, RecursionError) as error:
         raise UsageError(f"{path.name} beside the notebook cannot be read: {error}") from None
+
+
+_COMMENT = re.compile(r'("(?:\\.|[^"\\])*")|//[^\n]*|/\*.*?\*/', re.DOTALL)
+_LAST_COMMA = re.compile(r'("(?:\\.|[^"\\])*")|,(?=\s*[}\]])')
+
+
+def _parse_json(text: str) -> Any:
+    """Return JSON data that may have comments and commas at the end, as editors allow them."""
+    for dropped in (_COMMENT, _LAST_COMMA):
+        text = dropped.sub(lambda match: match[1] or "", text)
+    return json.loads(text)
 
 
 Confirm = Callable[[str], bool]

@@ -11,6 +11,7 @@ import json
 import re
 import warnings
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
 from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any
@@ -58,8 +59,9 @@ def from_mcp(
             or an `MCPServer` of the SDK, which runs in this process.
         include: globs over the names of tools; all by default.
         exclude: globs over the names of tools; none by default.
-        trust_hints: whether `readOnlyHint` and `idempotentHint` of the server count. By default
-            every call waits for the person under the policy `ask`, whatever the server says.
+        trust_hints: whether the hints of the server count, all of them, with the protocol's own
+            defaults. Without it a tool is taken to change and to delete data: every call waits for
+            the person under the policy `ask`, whatever the server says.
 
     Returns:
         A `Toolbox` with the tools as the server names them. Where a session has two tools of one
@@ -127,38 +129,20 @@ class McpTools(ToolSource):
         for item in listing.tools:
             if not self._is_included(str(item["name"])):
                 continue
-            definition = _Definition(self, item, about)
-            if definition.name in used_names:
-                _warn_left_out(definition, "another tool has that name")
-                continue
-            used_names.add(definition.name)
-            yield from _tool(definition)
+            definition = _ServerTool(self, connection, item, about)
+            try:
+                if definition.name in used_names:
+                    raise DefinitionError("another tool has that name")
+                used_names.add(definition.name)
+                yield definition.tool()
+            except DefinitionError as error:
+                name = visible_text(definition.name, 60)
+                message = f"MCP server {self.address.name}: {name} is left out, since {error}"
+                warnings.warn(message, stacklevel=2)
 
     def _is_included(self, name: str) -> bool:
         included = not self.include or any(fnmatchcase(name, glob) for glob in self.include)
         return included and not any(fnmatchcase(name, glob) for glob in self.exclude)
-
-
-class _Definition:
-    """A tool as its server defines it."""
-
-    def __init__(self, source: McpTools, item: Json, about: str) -> None:
-        self.source, self.item, self.about = source, item, about
-        self.server_name = str(item["name"])
-        self.name = re.sub(r"[^\w.-]", "_", self.server_name)[:150] or "tool"
-        self.hints: Mapping[str, Any] = item.get("annotations", {}) if source.trust_hints else {}
-        self.pinned = _pinned(item)
-        self.version = digest("mcp tool", self.pinned)
-
-    @property
-    def description(self) -> str:
-        return well_formed(str(self.item.get("description") or self.item.get("title") or ""))
-
-    def effect(self, arguments: Mapping[str, Any], model: str) -> str:
-        """Return a warning where the server's hints say that a call destroys data, else ""."""
-        hints: Mapping[str, Any] = self.item.get("annotations", {})
-        destroys = hints.get("destructiveHint") is True and hints.get("readOnlyHint") is not True
-        return t("The server says that it may delete or overwrite data.") if destroys else ""
 
 
 _PINNED = {
@@ -182,89 +166,123 @@ def _pinned(item: Json) -> dict[str, str]:
     }
 
 
-def _tool(definition: _Definition) -> Iterator[Tool]:
-    """Yield the tool of a definition; with an invalid schema, warn and yield nothing."""
-    address, item = definition.source.address, definition.item
-    schema = {**NO_ARGUMENTS, **item.get("inputSchema", {})}
-    try:
-        checker = ArgumentChecker(definition.name, schema)
-    except (ValidationError, ValueError, RecursionError) as error:
-        message = str(getattr(error, "message", error)).partition(" and retrieving it failed")[0]
-        reason = printable(" ".join(message.split()))[:200]
-        _warn_left_out(definition, f"its input schema is not valid ({reason})")
-        return
-    calls = _Calls(definition, connection_to(address))
+class _ServerTool:
+    """A tool as its server defines it, and its calls."""
 
-    def check(arguments: Mapping[str, Any], resolve: Resolve) -> dict[str, Any]:
-        return {"arguments": checker(arguments)}
+    def __init__(self, source: McpTools, connection: Connection, item: Json, about: str) -> None:
+        self._source, self._connection, self._item, self._about = source, connection, item, about
+        self._server_name = str(item["name"])
+        self.name = re.sub(r"[^\w.-]", "_", self._server_name)[:150] or "tool"
+        self._pinned = _pinned(item)
+        self._compared: Listing | None = None
+        """The listing that has the tool as it is here."""
 
-    yield Tool(
-        name=definition.name,
-        description=definition.description,
-        parameters=schema,
-        function=calls.run,
-        resume=calls.resume,
-        check=check,
-        read_only=definition.hints.get("readOnlyHint") is True,
-        idempotent=definition.hints.get("idempotentHint") is True,
-        result="JSON",
-        version=lambda: definition.version,
-        pinned=definition.pinned,
-        group=address.name,
-        about=definition.about,
-        keeps_arguments=True,
-        server=f"the MCP server {address.name}"
-        + (f" ({address.display_text})" if address.display_text else ""),
-        effect=definition.effect,
-    )
+    def tool(self) -> Tool:
+        """Return the tool. Raises DefinitionError where its input schema is not valid."""
+        item, address = self._item, self._connection.address
+        schema = {**NO_ARGUMENTS, **item.get("inputSchema", {})}
+        try:
+            checker = ArgumentChecker(self.name, schema)
+        except (ValidationError, ValueError, RecursionError) as error:
+            message = str(getattr(error, "message", error)).partition(" and retrieving it failed")[
+                0
+            ]
+            reason = printable(" ".join(message.split()))[:200]
+            raise DefinitionError(f"its input schema is not valid ({reason})") from None
 
+        def check(arguments: Mapping[str, Any], resolve: Resolve) -> dict[str, Any]:
+            return {"arguments": checker(arguments)}
 
-def _warn_left_out(definition: _Definition, reason: str) -> None:
-    server = definition.source.address.name
-    name = visible_text(definition.name, 60)
-    warnings.warn(f"MCP server {server}: {name} is left out, since {reason}", stacklevel=2)
+        # What a server does not say is as the protocol has it: it may do anything.
+        hints: Mapping[str, Any] = item.get("annotations", {}) if self._source.trust_hints else {}
+        read_only = hints.get("readOnlyHint") is True
+        version = digest("mcp tool", self._pinned)
+        return Tool(
+            name=self.name,
+            description=well_formed(str(item.get("description") or item.get("title") or "")),
+            parameters=schema,
+            function=self._run,
+            resume=self._resume,
+            check=check,
+            read_only=read_only,
+            destructive=not read_only and hints.get("destructiveHint") is not False,
+            idempotent=hints.get("idempotentHint") is True,
+            result="JSON",
+            version=lambda: version,
+            pinned=self._pinned,
+            current=lambda: self._changed_tool(list_again=not read_only),
+            group=address.name,
+            about=self._about,
+            keeps_arguments=True,
+            server=self._server + (f" ({address.display_text})" if address.display_text else ""),
+        )
 
-
-class _Calls:
-    """The calls of one tool."""
-
-    def __init__(self, definition: _Definition, connection: Connection) -> None:
-        self._definition, self._connection = definition, connection
-
-    def run(self, arguments: Mapping[str, Any]) -> Any:
+    def _run(self, arguments: Mapping[str, Any]) -> Any:
         """Call the tool. Raises CallError, OutcomeUnknown and InputRequired."""
-        self._demand_unchanged()
-        return self._value(self._connection.call(self._definition.server_name, arguments))
+        self._demand_unchanged(list_again=False)
+        return self._value(self._connection.call(self._server_name, arguments))
 
-    def resume(
+    def _resume(
         self, state: Any, responses: Mapping[str, InputResponse], values: Mapping[str, Any]
     ) -> Any:
-        """Continue a call with the person's responses. Raises what `run` raises."""
-        name, arguments = self._definition.server_name, values["arguments"]
+        """Continue a call with the person's responses. Raises what `_run` raises."""
+        # A server of 2025 waits inside of the call; one of 2026-07-28 is called again.
+        self._demand_unchanged(list_again="asked" not in state)
+        name, arguments = self._server_name, values["arguments"]
         return self._value(self._connection.answer(name, arguments, state, responses))
 
     def _value(self, result: Json | Question) -> Any:
         if isinstance(result, Question):
             raise InputRequired(result.requests, result.state)
-        return result_value(result, self._definition.name, self._connection.address.name)
+        return result_value(result, self.name, self._connection.address.name)
 
-    def _demand_unchanged(self) -> None:
-        """Raise CallError where the server has changed the tool since it was listed."""
-        if not self._connection.listing_is_old:
-            return
-        listing = _listing(self._connection)
-        name = self._definition.server_name
-        item = next((item for item in listing.tools if item["name"] == name), None)
-        pinned = {} if item is None else _pinned(item)
-        if pinned != self._definition.pinned:
-            # Other tools of the server must be compared with a new list too.
-            self._connection.listing_is_old = True
-            change = pinned_change(self._definition.pinned, pinned)
-            changed = f"changed it: {change}" if pinned else "does not have it any more"
-            server = self._connection.address.name
+    # -- changes at the server --------------------------------------------------------------
+
+    @property
+    def _server(self) -> str:
+        return f"the MCP server {self._connection.address.name}"
+
+    def _change(self, list_again: bool) -> tuple[_ServerTool, str] | None:
+        """Return the tool as its server lists it now, and what changed; None where nothing did.
+
+        The list of before is taken where it is not old. Raises CallError where the server does not
+        answer, or does not have the tool any more.
+        """
+        listing = self._connection.listing
+        if list_again or listing is None or self._connection.listing_is_old:
+            try:
+                listing = self._connection.list_tools()
+            except DefinitionError as error:
+                raise CallError(f"{self.name} did not run: {error}") from None
+        if listing is self._compared:
+            return None
+        item = next((item for item in listing.tools if item["name"] == self._server_name), None)
+        if item is None:
+            raise CallError(f"{self.name} did not run: {self._server} does not have it any more.")
+        now = _ServerTool(self._source, self._connection, item, self._about)
+        if now._pinned != self._pinned:
+            change = pinned_change(self._pinned, now._pinned)
+            return now, t("%1 was changed by %2: %3", self.name, self._server, change)
+        self._compared = listing
+        return None
+
+    def _changed_tool(self, list_again: bool) -> Tool | None:
+        """Return the tool as it is now if it was changed (`Tool.current`)."""
+        change = self._change(list_again)
+        if change is None:
+            return None
+        now, reason = change
+        try:
+            return replace(now.tool(), changed=t("You are asked again: %1.", reason))
+        except DefinitionError as error:
+            raise CallError(f"{self.name} did not run: {reason}; {error}") from None
+
+    def _demand_unchanged(self, list_again: bool) -> None:
+        """Raise CallError where a server has changed the tool ahead of a call that has started."""
+        if change := self._change(list_again):
             raise CallError(
-                f"{self._definition.name} did not run: the MCP server {server} {changed}. "
-                "Run the cell again to decide on it as it is now."
+                f"{self.name} did not run: {change[1]}. Run the cell again to decide on it as it "
+                "is now."
             )
 
 
@@ -286,6 +304,10 @@ def _listing(connection: Connection) -> Listing:
             raise
         warnings.warn(f"{error} Its tools are those of the last time.", stacklevel=2)
         return saved
+    if listing.left_out:
+        names = ", ".join(listing.left_out[:10])
+        message = f"MCP server {connection.address.name}: left out, not valid as MCP tools: {names}"
+        warnings.warn(message, stacklevel=2)
     if path is not None:
         path.parent.mkdir(parents=True, exist_ok=True)
         saved_text = json.dumps({"tools": listing.tools, "instructions": listing.instructions})

@@ -145,6 +145,11 @@ class Tool:
     sent there, and verifying a session takes its recorded results."""
     pinned: Mapping[str, str] = field(default_factory=dict, repr=False, compare=False)
     """Of a tool of a server: what the server says of it, by part, such as its `description`."""
+    current: Callable[[], Tool | None] | None = field(default=None, repr=False, compare=False)
+    """Asks the server before a call, and returns the tool as it is now where it has changed. Raises
+    CallError where the server does not have it any more, or does not answer."""
+    changed: str = field(default="", compare=False)
+    """What its server changed since it was shown, so that a person is asked about its calls."""
     effect: Effect | None = field(default=None, repr=False, compare=False)
     """What a call does that its result does not show, for the person who decides: what is sent to
     the model's provider, or which file is replaced."""

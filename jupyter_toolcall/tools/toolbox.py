@@ -121,6 +121,10 @@ class Toolbox:
         changed._tools = {**self._tools, **tools}
         return changed
 
+    def renew(self, tool: Tool) -> None:
+        """Have a tool as its server defines it now, in place of the one of that name."""
+        self._tools |= _by_name([tool])
+
     def with_types(self, types: Iterable[type]) -> Toolbox:
         """Return a toolbox of the same tools, in which objects of these types are named too."""
         more = [cls for cls in types if cls not in self.kinds]

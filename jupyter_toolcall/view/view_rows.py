@@ -206,7 +206,8 @@ class ViewRows:
         drop = tuple(Drop("objects", key) for key in sorted(gone & stored["objects"].keys()))
         offered = [*session.yours.tools] if session.yours is not None else []
         offered += [name for extension in rows.extensions for name in extension.offered_tools()]
-        tools = {call.tool: False for call in calls if call.tool not in stored["tools"]}
+        # The server of a tool may have changed it.
+        tools = {call.tool: False for call in calls}
         tools |= dict.fromkeys(offered, True)
         tool_rows = (tool_row(view.cursor, name, offers) for name, offers in tools.items())
         messages, turns = conversation_rows(view.cursor, entries)
