@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from .session.session import Session as Session
     from .session.verify_files import verify as verify
     from .sources.definition_tools import from_definition as from_definition
+    from .sources.definition_tools import from_definitions as from_definitions
     from .sources.definition_tools import to_definition as to_definition
     from .sources.graphql_tools import from_graphql as from_graphql
     from .sources.mcp_tools import from_mcp as from_mcp
@@ -30,6 +31,7 @@ _HOMES = {
     "Tool": ".tools.tool",
     "Toolbox": ".tools.toolbox",
     "from_definition": ".sources.definition_tools",
+    "from_definitions": ".sources.definition_tools",
     "from_graphql": ".sources.graphql_tools",
     "from_mcp": ".sources.mcp_tools",
     "to_definition": ".sources.definition_tools",
@@ -38,7 +40,7 @@ _HOMES = {
 }
 __all__ = [
     *("Scripted", "Session", "Tool", "Toolbox", "load_ipython_extension", "tool"),
-    *("from_definition", "from_graphql", "from_mcp", "to_definition", "verify"),
+    *("from_definition", "from_definitions", "from_graphql", "from_mcp", "to_definition", "verify"),
 ]
 
 

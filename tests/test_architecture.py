@@ -27,7 +27,7 @@ HEAVY = {
     "distributed": "tools/dask_executor.py",
     "docstring_parser": "tools/python_tools.py",
     "filelock": "storage/file_system.py",
-    "graphql": "sources/graphql_schema_readers.py",
+    "graphql": "sources/graphql_schema.py",
     "graphviz": "view/session_graph.py",
     "mistune": "view/previews.py",
     "narwhals": "sources/table_frames.py",

@@ -365,9 +365,10 @@ def _tool_source(name: str, variables: Variables, folder: Path, options: Options
         return _mcp_tools(name.removeprefix("mcp:"), folder, options.mcp_servers)
     held = _variable(name, variables, "-t")
     value = toolsets.with_sharing(held, sharing, "share" in options.written)
-    if not isinstance(value, dict) or "tool" not in value:
+    parts = value if isinstance(value, list) and value else [value]
+    if not all(isinstance(part, dict) for part in parts):
         return value
-    return import_module("..sources.definition_tools", __package__).from_definition(value)
+    return import_module("..sources.definition_tools", __package__).from_definitions(value)
 
 
 def _mcp_tools(name: str, folder: Path, servers: Mapping[str, Any]) -> Toolbox:

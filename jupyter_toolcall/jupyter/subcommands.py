@@ -95,7 +95,7 @@ def _tools(session: Session, words: list[str]) -> Result:
     for tool in session.toolbox:
         mark = "read-only  " if tool.read_only else "           "
         line = tool.description.splitlines()[0] if tool.description else ""
-        print_text(f"{mark}{tool.name}: {line}")
+        print_text("\n".join((f"{mark}{tool.name}: {line}", *(f"  {n}" for n in tool.notes))))
     return None
 
 

@@ -13,7 +13,7 @@ import re
 import string
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 from ..core.digests import encode
 from ..core.errors import CallError, DefinitionError
@@ -168,6 +168,7 @@ def _no_name(where: str, text: str) -> DefinitionError:
 # -- defaults -----------------------------------------------------------------------------
 
 Action = Literal["default", "override", "remove"]
+ACTIONS: tuple[Action, ...] = get_args(Action)
 EMPTY: tuple[Any, ...] = (MISSING, None, "", [], {})
 """What a default fills in: false and 0 are values like any other."""
 

@@ -12,7 +12,8 @@ from urllib.parse import quote, urlencode, urlsplit
 
 from ..core.digests import encode
 from ..core.errors import CallError
-from .http_client import RequestLimits, Response, send
+from .http_client import RequestLimits, Response
+from .request_headers import SecretHeaders
 
 SECONDS = 20.0
 MAX_QUOTED = 500
@@ -35,7 +36,12 @@ class Endpoint:
     timeout: float | None = None
 
 
-def call_endpoint(endpoint: Endpoint, arguments: Mapping[str, Any], hosts: tuple[str, ...]) -> Any:
+def call_endpoint(
+    endpoint: Endpoint,
+    arguments: Mapping[str, Any],
+    hosts: tuple[str, ...],
+    secret_headers: SecretHeaders,
+) -> Any:
     """Return what an endpoint answers: JSON as data, text as text.
 
     Raises CallError for an argument that fits no path, for a host that is not allowed, for
@@ -57,10 +63,10 @@ def call_endpoint(endpoint: Endpoint, arguments: Mapping[str, Any], hosts: tuple
         case _:
             url = _with_query(url, present)
     limits = RequestLimits(hosts, endpoint.timeout or SECONDS)
-    response = send(limits, method, url, headers=headers, body=body)
+    # The host is in the definition, and the query holds arguments: the path is enough.
+    path = urlsplit(url).path or "/"
+    response = secret_headers.send(limits, method, url, headers, body, path)
     if not 200 <= response.status < 300:
-        # The host is in the definition, and the query holds arguments: the path is enough.
-        path = urlsplit(url).path or "/"
         raise CallError(f"{method} {path} answered {_status_line(response)}")
     return _content(response)
 

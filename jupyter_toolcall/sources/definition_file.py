@@ -2,21 +2,18 @@
 
 from __future__ import annotations
 
-import json
 import os
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from pathlib import Path
-from typing import Any, Literal, get_args
+from typing import Any
 from urllib.parse import urlsplit
 
 from ..core.errors import CallError, DefinitionError
-from ..core.json_data import unique_keys
 from ..core.secrets import hiding
 from ..core.text import nearest
-from ..tools.arguments import MAX_DEPTH, is_too_deep
 from .definition_defaults import (
+    ACTIONS,
     Action,
     Condition,
     Default,
@@ -26,28 +23,12 @@ from .definition_defaults import (
     parse_text,
 )
 from .definition_endpoint import SLOT, Endpoint
-from .definition_schema import ArgumentChecker, is_open, property_names, read_schema
+from .definition_forms import Kind, read_form, read_object
+from .definition_schema import ArgumentChecker, is_open, property_names
 
-Kind = Literal["action", "endpoint", "context"]
-KINDS: tuple[Kind, ...] = get_args(Kind)
-ACTIONS: tuple[Action, ...] = get_args(Action)
 VARIABLE_OF = {"language": "language", "say": "say", "message": "say"}
 """For each argument of a context tool the variable of the session that it sets."""
-_PARAMETERS = "tool.function.parameters"
-_KEYS = ("type", "tool", "endpoint", "defaults", "static_parameters", "result")
-_LATER_KEYS = ("context", "options", "response_display")
-"""Keys of later versions: a null there has no meaning, and is left out."""
 _ENDPOINT_KEYS = ("url", "method", "argument_location", "timeout")
-_WORDS: dict[str, tuple[str, ...]] = {
-    "type": KINDS,
-    "tool.type": ("function",),
-    "endpoint.method": ("get", "post", "put", "delete"),
-    "endpoint.argument_location": ("body", "form", "path", "query"),
-    "static_parameters.type": ("string", "int", "boolean", "data_source_list"),
-    "transform.action": ACTIONS,
-    "when.operator": ("eq",),
-}
-"""The words that a key takes, by the object that it is in."""
 _STATIC_TYPES = {"string": str, "int": int, "boolean": bool, "data_source_list": list}
 
 
@@ -64,6 +45,8 @@ class Definition:
     fixed: Mapping[str, Any]
     """`static_parameters`: arguments that always have these values."""
     result: Any
+    notes: tuple[str, ...]
+    """What was read as what."""
     data: Mapping[str, Any] = field(repr=False)
 
     @property
@@ -81,14 +64,14 @@ class Definition:
             yield from (("result", each) for each in template.references)
 
 
-def read_definition(source: Any) -> Definition:
-    """Return the definition in a dict, a JSON text, or a .json file.
+def read_definition(data: Any) -> Definition:
+    """Return the definition in JSON data, of any form.
 
     Raises DefinitionError, which names the place of what is wrong.
     """
-    part = _object(_renamed(_loaded(source)), _KEYS, "")
+    notes: dict[str, None] = {}
+    function, part = read_form(data, notes.setdefault)
     kind: Kind = part.get("type", "action")
-    function = _read_function(part.get("tool"))
     if kind == "endpoint" and "endpoint" not in part:
         raise DefinitionError("endpoint: is missing; type 'endpoint' needs it")
     if kind != "endpoint" and "endpoint" in part:
@@ -97,17 +80,16 @@ def read_definition(source: Any) -> Definition:
         raise DefinitionError("result: is only for context tools; others return what they do")
     endpoint = _endpoint_object(part["endpoint"]) if kind == "endpoint" else {}
     definition = Definition(
-        name=function["name"],
-        description=function["description"],
-        parameters=function["parameters"],
+        **function._asdict(),
         kind=kind,
         endpoint=_read_endpoint(endpoint) if endpoint else None,
         defaults=_read_defaults(part.get("defaults", {})),
         fixed=_read_static(part.get("static_parameters", [])),
         result=_read_result(part.get("result")),
+        notes=tuple(notes),
         data={
             "type": kind,
-            "tool": {"type": "function", "function": function},
+            "tool": {"type": "function", "function": function._asdict()},
             **({"endpoint": endpoint} if endpoint else {}),
             **{key: part[key] for key in ("defaults", "static_parameters") if part.get(key)},
             **{key: part[key] for key in ("result",) if key in part},
@@ -131,116 +113,14 @@ def templates_in(result: Any) -> Iterator[Template]:
                 yield from templates_in(value)
 
 
-# -- JSON ---------------------------------------------------------------------------------
-
-
-def _loaded(source: Any) -> Any:
-    """Return plain JSON data of our own, whatever it is given as."""
-    where = "the definition"
-    is_path = isinstance(source, str) and not source.lstrip().startswith("{")
-    if isinstance(source, Path) or is_path:
-        path = Path(source).expanduser()
-        if path.suffix != ".json":
-            raise DefinitionError(f"{str(source)!r:.80} is neither a JSON object nor a .json file")
-        where = f"{str(path)!r:.120}"
-        try:
-            source = path.read_text(encoding="utf-8")
-        except (OSError, UnicodeError) as error:
-            raise DefinitionError(f"{where} cannot be read: {error}") from None
-    try:
-        text = source if isinstance(source, str) else json.dumps(source, allow_nan=False)
-        data = json.loads(text, object_pairs_hook=unique_keys, parse_constant=_no_constant)
-    except RecursionError:
-        raise DefinitionError(_too_deep(where)) from None
-    except (TypeError, ValueError) as error:
-        raise DefinitionError(f"{where} is no JSON: {error}") from None
-    return check_depth(data, where)
-
-
-def check_depth(data: Any, where: str) -> Any:
-    """Return JSON data. Raises DefinitionError if it is nested too deep."""
-    if is_too_deep(data):
-        raise DefinitionError(_too_deep(where))
-    return data
-
-
-def _too_deep(where: str) -> str:
-    return f"{where}: is nested deeper than {MAX_DEPTH} levels"
-
-
-def _no_constant(name: str) -> Any:
-    raise ValueError(f"{name} is not JSON")
-
-
-def _renamed(data: Any) -> Any:
-    """Return a definition in our spelling, without what later versions leave null."""
-    if isinstance(data, list) and data:
-        raise DefinitionError(f"{data!r:.60} is a list; give its definitions one by one")
-    if not isinstance(data, dict):
-        return data
-    if "function" in data and "tool" not in data:
-        raise DefinitionError('function: belongs into tool; write {"tool": {"function": {...}}}')
-    renamed = {("static_parameters" if k == "staticParameters" else k): v for k, v in data.items()}
-    return {k: v for k, v in renamed.items() if not (k in _LATER_KEYS and v is None)}
-
-
-def _object(
-    data: Any, keys: tuple[str, ...], where: str, required: tuple[str, ...] = (), of: str = ""
-) -> dict[str, Any]:
-    """Return an object without what is null; `of` is its name in `_WORDS`, if not `where`.
-
-    Raises DefinitionError for another key or word, and for a required key that is missing.
-    """
-    prefix, of = (f"{where}." if where else ""), (f"{of or where}." if of or where else "")
-    if not isinstance(data, Mapping):
-        at = f"{where}: " if where else ""
-        raise DefinitionError(f"{at}{data!r:.60} is no object with {', '.join(keys)}")
-    for key in data:
-        if key not in keys:
-            raise DefinitionError(
-                f"{prefix}{key}: there is no such key; there are {', '.join(keys)}."
-                f"{nearest(str(key), keys)}"
-            )
-    part = {key: data[key] for key in keys if data.get(key) is not None}
-    for key in keys:
-        words = _WORDS.get(f"{of}{key}", ())
-        there = f"; there is {' or '.join(words)}" if words else ""
-        if key in required and key not in part:
-            raise DefinitionError(f"{prefix}{key}: is missing{there}")
-        if words and key in part and part[key] not in words:
-            word = part[key]
-            guess = nearest(str(word), words)
-            raise DefinitionError(f"{prefix}{key}: {word!r:.60} is not known{there}.{guess}")
-    return part
-
-
-# -- tool, endpoint, static_parameters, result --------------------------------------------
-
-
-def _read_function(tool: Any) -> dict[str, Any]:
-    if tool is None:
-        raise DefinitionError('tool: is missing; write {"function": {"name": ...}}')
-    part = _object(tool, ("type", "function"), "tool", ("function",))
-    keys, required = ("name", "description", "parameters"), ("name", "parameters")
-    function = _object(part["function"], keys, "tool.function", required)
-    name, description = function["name"], function.get("description", "")
-    # The specification's own example has a placeholder in angle brackets for its name.
-    name = name[1:-1] if isinstance(name, str) and re.fullmatch("<[^<>]+>", name) else name
-    if not isinstance(name, str) or not re.fullmatch(r"[A-Za-z0-9_-]{1,128}", name):
-        raise DefinitionError(
-            f"tool.function.name: {name!r:.60} is no name: letters, digits, _ and - alone"
-        )
-    if not isinstance(description, str):
-        raise DefinitionError(f"tool.function.description: {description!r:.60} is no text")
-    parameters = read_schema(function["parameters"], _PARAMETERS)
-    return {"name": name, "description": description, "parameters": parameters}
+# -- endpoint, static_parameters, result --------------------------------------------------
 
 
 def _endpoint_object(data: Any) -> dict[str, Any]:
     if isinstance(data, Mapping) and "argumentLocation" in data:
         names = {"argumentLocation": "argument_location"}
         data = {names.get(key, key): value for key, value in data.items()}
-    return _object(data, _ENDPOINT_KEYS, "endpoint", _ENDPOINT_KEYS[:3])
+    return read_object(data, _ENDPOINT_KEYS, "endpoint", _ENDPOINT_KEYS[:3])
 
 
 def _read_endpoint(part: Mapping[str, Any]) -> Endpoint:
@@ -286,7 +166,7 @@ def _read_static(data: Any) -> dict[str, Any]:
     for index, parameter in enumerate(data):
         where = f"static_parameters.{index}"
         keys, required = ("name", "required", "type", "description", "default"), ("name", "type")
-        part = _object(parameter, keys, where, required, "static_parameters")
+        part = read_object(parameter, keys, where, required, "static_parameters")
         if not isinstance(part["name"], str) or not part["name"]:
             raise DefinitionError(f"{where}.name: is missing")
         if "default" in part:
@@ -360,7 +240,7 @@ def _read_short_form(key: str, text: str, where: str) -> Default:
 
 
 def _read_transform(key: str, data: Any, where: str) -> Default:
-    part = _object(data, ("action", "when", "value", "format"), where, (), "transform")
+    part = read_object(data, ("action", "when", "value", "format"), where, (), "transform")
     action: Action = part.get("action", "default")
     when = _read_condition(part["when"], f"{where}.when") if "when" in part else None
     contents = [name for name in ("value", "format") if name in part]
@@ -376,7 +256,7 @@ def _read_transform(key: str, data: Any, where: str) -> Default:
 
 
 def _read_condition(data: Any, where: str) -> Condition:
-    part = _object(data, ("key", "value", "operator"), where, ("key", "value"), "when")
+    part = read_object(data, ("key", "value", "operator"), where, ("key", "value"), "when")
     key, value = part["key"], part["value"]
     if not isinstance(key, str) or any(not step or step[0] == "_" for step in key.split(".")):
         raise DefinitionError(f"{where}.key: {key!r:.60} is no name of a parameter or vars.NAME")
@@ -449,6 +329,7 @@ def _check_context(definition: Definition) -> None:
     for name in definition.argument_names:
         if name not in VARIABLE_OF and name not in used:
             raise DefinitionError(
-                f"{_PARAMETERS}.{name}: a context tool sets {', '.join(VARIABLE_OF)} (a message is "
-                f'what to say); use it in result, or take it out: {{"{name}": "@remove"}}'
+                f"tool.function.parameters.{name}: a context tool sets {', '.join(VARIABLE_OF)} (a "
+                "message is what to say); use it in result, or take it out: "
+                f'{{"{name}": "@remove"}}'
             )

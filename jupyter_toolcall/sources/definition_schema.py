@@ -13,8 +13,8 @@ from jsonschema_rs import Draft202012Validator, ValidationError
 from ..core.errors import DefinitionError
 from ..core.text import nearest
 from ..tools.arguments import wrong_arguments
+from .definition_dialects import Note, Schema, at_pointer, current_schema, object_schema
 
-Schema = Mapping[str, Any]
 Ignored = Callable[[str, bool], bool]
 """Whether an argument, by its name, is not checked; the flag says that a part is missing."""
 _NAMING = ("properties", "$defs", "patternProperties")
@@ -26,16 +26,22 @@ _MOST_CHECKS = 100_000
 """Schemas that check one value, which takes some milliseconds."""
 
 
-def read_schema(parameters: Any, where: str) -> dict[str, Any]:
-    """Return the schema that `parameters` are: a bare map of properties is wrapped into one.
+def read_schema(parameters: Any, where: str, note: Note = lambda line: None) -> dict[str, Any]:
+    """Return the schema that `parameters` are, as one of draft 2020-12.
+
+    A bare map of properties is wrapped into a schema; `note` is told what was read as what.
 
     Raises DefinitionError, naming the place in it.
     """
     if not isinstance(parameters, Mapping):
         raise DefinitionError(f"{where}: {parameters!r:.60} is no JSON Schema, such as {{}}")
-    schema, is_bare = dict(parameters), not _is_schema(parameters)
-    if is_bare:
-        schema = {"type": "object", "properties": schema, "required": []}
+    is_bare = not _is_schema(parameters)
+    bare = {"type": "object", "properties": parameters, "required": []}
+    # Arguments are never null, even if a schema says that they may be: a call without any has none.
+    schema = current_schema(bare if is_bare else {**parameters, "nullable": False}, note)
+    kinds = schema.get("type", "object")
+    if isinstance(kinds, list) and "object" in kinds:
+        schema["type"] = "object"
     try:
         schema_validator(schema)
     except ValidationError as error:
@@ -45,7 +51,7 @@ def read_schema(parameters: Any, where: str) -> dict[str, Any]:
     except ValueError as error:
         raise DefinitionError(f"{where}: {error}") from None
     if schema.get("type", "object") != "object":
-        raise DefinitionError(f"{where}.type: {schema['type']!r:.60}; arguments are an object")
+        raise DefinitionError(f"{where}.type: {kinds!r:.60}; arguments are an object")
     return schema
 
 
@@ -126,21 +132,7 @@ class _InPlace:
         last = address.rpartition("/")[2]
         for root in self._roots:
             if not address or str(root.get("$id", "")).rstrip("#").rpartition("/")[2] == last:
-                yield from _at_pointer(root, unquote(fragment))
-
-
-def _at_pointer(root: Any, pointer: str) -> Iterator[Any]:
-    """Yield what a JSON pointer leads to, if anything."""
-    part = root
-    for step in pointer.split("/")[1:]:
-        key = step.replace("~1", "/").replace("~0", "~")
-        if isinstance(part, list) and key.isdecimal() and int(key) < len(part):
-            part = part[int(key)]
-        elif isinstance(part, dict) and key in part:
-            part = part[key]
-        else:
-            return
-    yield part
+                yield from at_pointer(root, unquote(fragment))
 
 
 def _parts(data: Any) -> Iterator[Any]:
@@ -184,12 +176,13 @@ def _message(error: ValidationError) -> str:
 
 
 def property_names(schema: Schema) -> tuple[str, ...]:
-    """Return the parameters that a schema names."""
-    return tuple(schema.get("properties", {}))
+    """Return the parameters that a schema names, in any of its choices."""
+    return tuple(object_schema(schema).get("properties", {}))
 
 
 def is_open(schema: Schema) -> bool:
     """Return whether a schema takes arguments that it does not name."""
+    schema = object_schema(schema)
     return "properties" not in schema or any(
         schema.get(key, False) is not False for key in ("additionalProperties", "patternProperties")
     )
@@ -211,9 +204,11 @@ class ArgumentChecker:
         also: Iterable[str] = (),
         ignored: Ignored = lambda name, missing: False,
     ) -> None:
-        self.title, self.schema, self.ignored = title, schema, ignored
-        self.known = (*property_names(schema), *also)
+        schema = current_schema(schema)
+        self.title, self.ignored = title, ignored
         self._validator = schema_validator(schema)
+        self.names, self.is_open = property_names(schema), is_open(schema)
+        self.also = tuple(also)
 
     def __call__(self, arguments: Mapping[str, Any]) -> dict[str, Any]:
         """Return the arguments: "7" is 7 to an integer. Raises CallError.
@@ -222,12 +217,12 @@ class ArgumentChecker:
         """
         converted = self._converted(dict(arguments))
         fields = dict(filter(None, map(self._problem, self._validator.iter_errors(converted))))
-        if not is_open(self.schema):
-            there = ", ".join(property_names(self.schema)) or "none"
+        if not self.is_open:
+            there, known = ", ".join(self.names) or "none", (*self.names, *self.also)
             fields |= {
-                key: f"there is no such argument; there are: {there}.{nearest(key, self.known)}"
+                key: f"there is no such argument; there are: {there}.{nearest(key, known)}"
                 for key in converted
-                if key not in self.known
+                if key not in known
             }
         if fields:
             raise wrong_arguments(self.title, fields)
@@ -241,7 +236,7 @@ class ArgumentChecker:
             path.append(error.kind.as_dict()["property"])
         # Names that the schema lacks are listed beside this, with the nearest that it has.
         is_unknown = error.kind.name == "additionalProperties" and not path
-        if is_unknown or (path and self.ignored(path[0], missing)):
+        if is_unknown or self.ignored(path[0] if path else "", missing or not path):
             return None
         return ".".join(path) or "arguments", "is missing" if missing else _message(error)[:200]
 
@@ -251,7 +246,7 @@ class ArgumentChecker:
             for error in self._validator.iter_errors(arguments):
                 for path, value, types in _type_errors(error):
                     converted = _spelled(value, types)
-                    if converted is not value and not self.ignored(str(path[0]), False):
+                    if path and converted is not value and not self.ignored(str(path[0]), False):
                         changes.setdefault(path, converted)
             if not changes:
                 break

@@ -21,7 +21,7 @@ from pydantic import SecretBytes, SecretStr
 from ..core.digests import digest, encode
 from ..core.errors import DefinitionError
 from ..core.secrets import hiding
-from ..core.text import print_text
+from ..core.text import nearest, print_text
 from ..tools.arguments import plain_arguments
 from ..tools.tool import Changed, Check, Origin, Resolve, Tool
 from ..tools.tool_version import Version, version_of
@@ -35,10 +35,13 @@ from .definition_defaults import (
     apply_defaults,
     unset_messages,
 )
+from .definition_dialects import schema_for_models
 from .definition_endpoint import Endpoint, call_endpoint
-from .definition_file import VARIABLE_OF, Definition, check_depth, read_definition
+from .definition_file import VARIABLE_OF, Definition, read_definition
+from .definition_forms import check_depth, definitions_in
 from .definition_schema import ArgumentChecker, Ignored, is_open, property_names
 from .http_client import RequestLimits
+from .request_headers import SecretHeaders
 
 _LOCAL_PORT = re.compile(r"(?<=//)(localhost|127\.0\.0\.1|\[::1\]):\d+")
 
@@ -48,21 +51,26 @@ def from_definition(
     *,
     variables: Mapping[str, Any] | None = None,
     allow_hosts: Iterable[str] = (),
+    headers: Mapping[str, str] | None = None,
     action: Callable[..., Any] | Tool | None = None,
 ) -> Tool:
     """Return the tool that a tool definition describes.
 
     Arguments:
-        definition: a dict, JSON text, or the path of a .json file (`str` or `Path`).
+        definition: a dict, JSON text, or the path of a .json file (`str` or `Path`): a
+            ToolDefinition, a tool of OpenAI's, Anthropic's or MCP's, or a list with one of them.
         variables: the session's variables at the start, as JSON data by name. A secret is
             refused, since arguments are shown.
         allow_hosts: the hosts that an endpoint may reach, each `host` or `host:port`. Without
             them every request is refused.
+        headers: of each request to an endpoint. `${NAME}` in a value is filled in from the
+            environment when the request is sent.
         action: the function, sync or async, or the tool that carries out an action. Without it
             the action is a request to the person, who answers or rejects it.
 
     Returns:
-        A `Tool`; `parameters` are the model's, without arguments that are fixed or removed.
+        A `Tool`; `parameters` are the model's, without arguments that are fixed or removed, and
+        `notes` say what was read as what.
 
     Raises:
         DefinitionError: with the place of the mistake, such as `defaults.city: there is ...`.
@@ -71,9 +79,57 @@ def from_definition(
         >>> function = {"name": "greet", "parameters": {"name": {"type": "string"}}}
         >>> from_definition({"tool": {"function": function}}).parameters["required"]
         []
+        >>> from_definition({"name": "wait", "input_schema": {"type": "dict"}}).notes
+        ("Anthropic's form is read as an action", 'type dict is read as object')
     """
-    read = read_definition(definition)
-    return _running(read, _tool(read, _read_variables(variables or {})), action, allow_hosts)
+    definitions = definitions_in(definition)
+    if len(definitions) > 1:
+        raise DefinitionError(
+            f"there are {len(definitions)} definitions; from_definitions(...) reads a list"
+        )
+    return _maker(variables, allow_hosts, headers)(read_definition(definitions[0]), action)
+
+
+def from_definitions(
+    definitions: Any,
+    *,
+    variables: Mapping[str, Any] | None = None,
+    allow_hosts: Iterable[str] = (),
+    headers: Mapping[str, str] | None = None,
+    actions: Mapping[str, Callable[..., Any] | Tool] | None = None,
+) -> Toolbox:
+    """Return the tools that a list of tool definitions describes, of any of their forms.
+
+    Arguments:
+        definitions: a list, JSON text, or the path of a .json file (`str` or `Path`). The list may
+            be under `tools`, as in a request to a provider and in an MCP server's answer.
+        variables: as in `from_definition`, like `allow_hosts` and `headers`.
+        actions: for the name of each action the function, or the tool, that carries it out.
+
+    Raises:
+        DefinitionError: with the number and the place of the mistake.
+
+    Example:
+        >>> weather = {"name": "weather", "input_schema": {"type": "object"}}
+        >>> from_definitions([weather, {"type": "function", "function": {"name": "now"}}]).names
+        ('weather', 'now')
+    """
+    tool_of = _maker(variables, allow_hosts, headers)
+    listed, by_name = definitions_in(definitions), dict(actions or {})
+    tools: list[Tool] = []
+    for number, definition in enumerate(listed, 1):
+        try:
+            read = read_definition(definition)
+            tools.append(tool_of(read, by_name.pop(read.name, None)))
+        except DefinitionError as error:
+            raise DefinitionError(f"definition {number} of {len(listed)}: {error}") from None
+    if by_name:
+        names = [tool.name for tool in tools]
+        unknown = next(iter(by_name))
+        raise DefinitionError(
+            f"actions: no definition is named {unknown!r:.80}.{nearest(unknown, names)}"
+        )
+    return Toolbox(tools)
 
 
 def to_definition(tool: Any) -> dict[str, Any]:
@@ -120,9 +176,19 @@ def to_definition(tool: Any) -> dict[str, Any]:
 # -- the parts of a tool ------------------------------------------------------------------
 
 
-def _running(definition: Definition, tool: Tool, action: Any, allow_hosts: Any) -> Tool:
+def _maker(variables: Any, allow_hosts: Any, headers: Any) -> Callable[[Definition, Any], Tool]:
+    """Return what makes the tool of a definition and an action. Raises DefinitionError."""
+    values, hosts = _read_variables(variables or {}), _read_hosts(allow_hosts)
+    secrets = SecretHeaders({} if headers is None else headers)
+
+    def send(endpoint: Endpoint, arguments: Mapping[str, Any], variables: Mapping[str, Any]) -> Any:
+        return call_endpoint(endpoint, arguments, hosts, secrets)
+
+    return lambda definition, action: _running(definition, _tool(definition, values), action, send)
+
+
+def _running(definition: Definition, tool: Tool, action: Any, send: Callable[..., Any]) -> Tool:
     """Return a definition's tool with the function that runs. Raises DefinitionError."""
-    hosts = _read_hosts(allow_hosts)
     if action is not None:
         if definition.kind != "action":
             raise DefinitionError(
@@ -130,7 +196,7 @@ def _running(definition: Definition, tool: Tool, action: Any, allow_hosts: Any) 
             )
         return _printing_unset(definition, _done_by(action, definition, tool))
     if definition.endpoint is not None:
-        call = functools.partial(_call_endpoint, definition.endpoint, hosts)
+        call = functools.partial(send, definition.endpoint)
         return _printing_unset(definition, replace(tool, function=call))
     if definition.kind == "context":
         call = functools.partial(_set_variables, definition)
@@ -148,6 +214,7 @@ def _tool(definition: Definition, variables: Mapping[str, Any]) -> Tool:
         fill=_filling(definition),
         reads=_variables_read(definition),
         variables=variables,
+        notes=definition.notes,
     )
 
 
@@ -231,7 +298,7 @@ def _shown_parameters(definition: Definition) -> dict[str, Any]:
     read = set(map(_head, _parameters_read(definition)))
     hidden = (settled - read) | set(definition.fixed)
     spared = hidden | settled | filled_in
-    shown = dict(definition.parameters)
+    shown = dict(schema_for_models(definition.parameters))
     if hidden & set(property_names(shown)):
         shown["properties"] = {k: v for k, v in shown["properties"].items() if k not in hidden}
     if spared & set(shown.get("required", ())):
@@ -280,15 +347,6 @@ def _printing_unset(definition: Definition, tool: Tool) -> Tool:
         return function(*subject, arguments=arguments, variables=variables or {})
 
     return replace(tool, function=run)
-
-
-def _call_endpoint(
-    endpoint: Endpoint,
-    hosts: tuple[str, ...],
-    arguments: Mapping[str, Any],
-    variables: Mapping[str, Any],
-) -> Any:
-    return call_endpoint(endpoint, arguments, hosts)
 
 
 def _set_variables(
@@ -356,6 +414,7 @@ def _done_by(action: Callable[..., Any] | Tool, definition: Definition, tool: To
         fill=tool.fill,
         reads=tool.reads,
         variables=tool.variables,
+        notes=tool.notes,
         version=Version(version, tool.version, inner.version),
     )
 
@@ -366,34 +425,23 @@ def _function_tool(definition: Definition, action: Any) -> Tool:
         raise DefinitionError(f"action: {action!r:.60} is no function")
     removed = {d.key for d in definition.defaults if d.action == "remove" and d.when is None}
     names = [name for name in definition.argument_names if name not in removed]
-    parameters = list(inspect.signature(action).parameters.values())
-    _check_signature(parameters, names, is_open(definition.parameters))
+    signature, takes_more = inspect.signature(action), is_open(definition.parameters)
+    try:
+        (signature.bind_partial if takes_more else signature.bind)(**dict.fromkeys(names))
+    except TypeError as error:
+        raise DefinitionError(
+            f"action: the function takes {signature}, and the definition has "
+            f"{', '.join(names) or 'no arguments'}: {error}"
+        ) from None
+    parameters = list(signature.parameters.values())
     if inspect.isroutine(action) and all(each.annotation is not each.empty for each in parameters):
         typed = next(iter(Toolbox(action)))
         takes_any = any(each.kind is each.VAR_KEYWORD for each in parameters)
-        is_any = takes_any and is_open(definition.parameters)
+        is_any = takes_any and takes_more
         if set(names) <= set(property_names(typed.parameters)) and not is_any:
             return typed
     version = version_of(action)
     return Tool(name=definition.name, function=action, origin=Origin(action), version=version)
-
-
-def _check_signature(parameters: list[inspect.Parameter], names: list[str], is_open: bool) -> None:
-    """Raise DefinitionError for an argument that the function, or the definition, lacks."""
-    there = [each.name for each in parameters]
-    unknown = [name for name in names if name not in there]
-    if unknown and all(each.kind is not each.VAR_KEYWORD for each in parameters):
-        taken_names = ", ".join(there) or "nothing"
-        raise DefinitionError(
-            f"action: the function takes no {unknown[0]!r}; it takes {taken_names}"
-        )
-    for parameter in parameters:
-        is_named = parameter.kind in (parameter.POSITIONAL_OR_KEYWORD, parameter.KEYWORD_ONLY)
-        is_required = is_named and parameter.default is parameter.empty
-        if is_required and parameter.name not in names and not is_open:
-            raise DefinitionError(
-                f"action: the function needs {parameter.name!r}, which the definition does not have"
-            )
 
 
 # -- variables and hosts ------------------------------------------------------------------

@@ -6,10 +6,9 @@ fields and a session calls a few, so nothing is made for a field before it is lo
 
 from __future__ import annotations
 
-import contextlib
 import re
 import sys
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from ..core.errors import CallError
@@ -17,9 +16,9 @@ from ..core.state import NAME, kind_in
 from ..core.text import nearest
 from ..tools.arguments import unknown_argument
 from ..tools.object_references import NAME_OR_TEXT, pattern, receiver_schema
+from . import graphql_schema as gql
 from .graphql_queries import EnumValue, InputFields, Pairs, Value, json_value
-from .graphql_schema import BUILT_IN, Argument, Ref, Schema
-from .graphql_schema_readers import read_literal
+from .graphql_schema import BUILT_IN, AnyType, Argument, Arguments, Schema
 
 Resolve = Callable[[str, tuple[str, ...]], Value]
 """From an object's name, and the kinds that fit, to its value. Raises CallError."""
@@ -27,17 +26,19 @@ _TYPES = {"String": "string", "Int": "integer", "Float": "number", "Boolean": "b
 _NUMBER = re.compile(r"\s*-?\d{1,40}(\.\d{1,40})?([eE][+-]?\d{1,3})?\s*")
 
 
-def offered(arguments: Iterable[Argument]) -> tuple[Argument, ...]:
+def offered(arguments: Arguments) -> Arguments:
     """Return the arguments that are shown: what is deprecated only where it is required."""
-    return tuple(each for each in arguments if each.required or not each.deprecated)
+    return {
+        name: argument
+        for name, argument in arguments.items()
+        if argument.deprecation_reason is None or gql.must_be_given(argument)
+    }
 
 
 # -- the JSON Schema ------------------------------------------------------------------
 
 
-def parameters(
-    schema: Schema, arguments: tuple[Argument, ...], receiver: str, kind: str
-) -> dict[str, Any]:
+def parameters(schema: Schema, arguments: Arguments, receiver: str, kind: str) -> dict[str, Any]:
     """Return the JSON Schema of a field's arguments; input objects are `$defs` of it.
 
     `receiver` is the argument that names the object of type `kind`, "" for a root field.
@@ -46,59 +47,56 @@ def parameters(
     if receiver:
         result["properties"] = {receiver: receiver_schema(kind, (kind,)), **result["properties"]}
     inputs: dict[str, Any] = {}
-    ahead = [each.type.name for each in arguments]
+    ahead = [gql.name_of(argument.type) for argument in arguments.values()]
     while ahead:
-        named_type = schema.types[ahead.pop()]
-        if named_type.kind == "INPUT_OBJECT" and named_type.name not in inputs:
-            described = {"description": named_type.doc} if named_type.doc else {}
-            inputs[named_type.name] = {
-                **described,
-                **_object_schema(schema, offered(named_type.inputs)),
-            }
-            ahead += [each.type.name for each in named_type.inputs]
+        name = ahead.pop()
+        fields = gql.input_fields(schema.types[name])
+        if fields is not None and name not in inputs:
+            doc = schema.types[name].description
+            described = {"description": doc} if doc else {}
+            inputs[name] = {**described, **_object_schema(schema, offered(fields))}
+            ahead += [gql.name_of(field.type) for field in fields.values()]
     return {**result, "$defs": inputs} if inputs else result
 
 
-def _object_schema(schema: Schema, arguments: tuple[Argument, ...]) -> dict[str, Any]:
+def _object_schema(schema: Schema, arguments: Arguments) -> dict[str, Any]:
     return {
         "type": "object",
-        "properties": {each.name: _property(schema, each) for each in arguments},
-        "required": [each.name for each in arguments if each.required],
+        "properties": {name: _property(schema, part) for name, part in arguments.items()},
+        "required": [name for name, argument in arguments.items() if gql.must_be_given(argument)],
         "additionalProperties": False,
     }
 
 
 def _property(schema: Schema, argument: Argument) -> dict[str, Any]:
-    result = _type_schema(schema, argument.type, argument.expected)
-    kinds = schema.kinds_of_id(argument.type.name, argument.expected)
-    doc = argument.doc or (f"A {' or '.join(kinds[:4])}, by name." if kinds else "")
-    if argument.type.name == "ID" and not kinds:
+    expected, default = gql.expected_type(argument), gql.default_of(argument)
+    result = _type_schema(schema, argument.type, expected)
+    kinds = schema.kinds_of_id(gql.name_of(argument.type), expected)
+    doc = argument.description or (f"A {' or '.join(kinds[:4])}, by name." if kinds else "")
+    if gql.name_of(argument.type) == "ID" and not kinds:
         doc = f"{doc} An object that has an id is given by its name.".lstrip()
     if doc:
         result["description"] = doc
-    if argument.default is not None:
-        # A default that cannot be read is the server's all the same; it is not shown.
-        with contextlib.suppress(ValueError):
-            result["default"] = read_literal(argument.default)
+    if default is not None:
+        result["default"] = gql.read_literal(default)
     return result
 
 
-def _type_schema(schema: Schema, ref: Ref, expected: str) -> dict[str, Any]:
-    if ref.item is not None:
-        return {"type": "array", "items": _type_schema(schema, ref.item, expected)}
-    if kinds := schema.kinds_of_id(ref.name, expected):
+def _type_schema(schema: Schema, ref: AnyType, expected: str) -> dict[str, Any]:
+    item, name = gql.item_type(ref), gql.name_of(ref)
+    if item is not None:
+        return {"type": "array", "items": _type_schema(schema, item, expected)}
+    if kinds := schema.kinds_of_id(name, expected):
         return {"type": "string", "pattern": pattern(kinds)}
-    named_type = schema.types[ref.name]
-    match named_type.kind:
-        case "ENUM":
-            return {"type": "string", "enum": list(named_type.values)}
-        case "INPUT_OBJECT":
-            return {"$ref": f"#/$defs/{ref.name}"}
-    if ref.name == "ID":
+    if values := gql.enum_values(schema.types[name]):
+        return {"type": "string", "enum": list(values)}
+    if gql.input_fields(schema.types[name]) is not None:
+        return {"$ref": f"#/$defs/{name}"}
+    if name == "ID":
         # Any object that has an id may stand there, of hundreds of types.
         return {"type": "string", "pattern": NAME_OR_TEXT}
     # Of a scalar of the server's own only the server knows what JSON it takes.
-    return {"type": _TYPES[ref.name]} if ref.name in _TYPES else {"title": ref.name}
+    return {"type": _TYPES[name]} if name in _TYPES else {"title": name}
 
 
 # -- the check ------------------------------------------------------------------------
@@ -115,55 +113,51 @@ class ArgumentReader:
         self.schema, self.resolve = schema, resolve
         self.errors: dict[str, str] = {}
 
-    def pairs(
-        self, arguments: tuple[Argument, ...], given: Mapping[str, Any], where: str = ""
-    ) -> Pairs:
+    def pairs(self, arguments: Arguments, given: Mapping[str, Any], where: str = "") -> Pairs:
         """Return arguments as they stand in a query, in the schema's order.
 
         What is null is left out where something else would stand there.
         """
         pairs = []
-        for argument in arguments:
-            value = given.get(argument.name)
-            nothing = argument.default is not None or argument.type.required
+        for name, argument in arguments.items():
+            value, at = given.get(name), f"{where}{name}"
+            nothing = gql.default_of(argument) is not None or gql.is_required(argument.type)
             try:
-                if value is None and argument.required:
-                    raise _Misfit(f"is missing; its type is {argument.type.name}")
-                if argument.name in given and not (value is None and nothing):
-                    at = f"{where}{argument.name}"
-                    pairs.append(
-                        (argument.name, self.value(argument.type, argument.expected, value, at))
-                    )
+                if value is None and gql.must_be_given(argument):
+                    raise _Misfit(f"is missing; its type is {gql.name_of(argument.type)}")
+                if name in given and not (value is None and nothing):
+                    expected = gql.expected_type(argument)
+                    pairs.append((name, self.value(argument.type, expected, value, at)))
             except _Misfit as misfit:
-                self.errors.setdefault(f"{where}{argument.name}", str(misfit))
-        names = [each.name for each in arguments]
+                self.errors.setdefault(at, str(misfit))
+        names = list(arguments)
         for name in given:
             if name not in names:
                 self.errors[f"{where}{name}"] = unknown_argument(name, names)
         return tuple(pairs)
 
-    def value(self, ref: Ref, expected: str, value: Any, where: str) -> Value:
+    def value(self, ref: AnyType, expected: str, value: Any, where: str) -> Value:
         """Return one value as it stands in a query. Raises _Misfit."""
         if value is None:
-            if ref.required:
+            if gql.is_required(ref):
                 raise _Misfit("must not be null")
             return None
-        if ref.item is not None:
-            return self.items(ref.item, expected, value, where)
-        if kinds := self.schema.kinds_of_id(ref.name, expected):
+        item, name = gql.item_type(ref), gql.name_of(ref)
+        if item is not None:
+            return self.items(item, expected, value, where)
+        if kinds := self.schema.kinds_of_id(name, expected):
             return self.object(kinds, value)
-        named_type = self.schema.types[ref.name]
-        match named_type.kind:
-            case "ENUM":
-                return _enum_value(named_type.values, value)
-            case "INPUT_OBJECT":
-                if not isinstance(value, dict):
-                    raise _Misfit(f"must be an object with fields, not {value!r:.60}")
-                return InputFields(self.pairs(named_type.inputs, value, f"{where}."))
-        if ref.name == "ID" and isinstance(value, str) and NAME.fullmatch(value):
+        if values := gql.enum_values(self.schema.types[name]):
+            return _enum_value(values, value)
+        fields = gql.input_fields(self.schema.types[name])
+        if fields is not None:
+            if not isinstance(value, dict):
+                raise _Misfit(f"must be an object with fields, not {value!r:.60}")
+            return InputFields(self.pairs(fields, value, f"{where}."))
+        if name == "ID" and isinstance(value, str) and NAME.fullmatch(value):
             return self.id_of(value)
-        self.check_plain(value, ref.name)
-        return _scalar(ref.name, value) if ref.name in BUILT_IN else json_value(value, str(ref))
+        self.check_plain(value, name)
+        return _scalar(name, value) if name in BUILT_IN else json_value(value, str(ref))
 
     def id_of(self, text: str) -> Value:
         """Return the object, or the id, that a text in the form of a name stands for.
@@ -171,7 +165,7 @@ class ArgumentReader:
         An id of the server may have that form too. Raises _Misfit for an object without an id.
         """
         kind = kind_in(text)
-        if self.schema.is_object(kind) and "id" in self.schema.types[kind].fields:
+        if kind in self.schema.objects and "id" in self.schema.types[kind].fields:
             return self.object((kind,), text)
         value = self.value_of(text)
         if value is None:
@@ -190,7 +184,7 @@ class ArgumentReader:
     def check_plain(self, value: Any, type_name: str) -> None:
         """Raise _Misfit where plain data is taken, and a text in it is the name of an object."""
         match value:
-            case str() if NAME.fullmatch(value) and self.schema.is_object(kind_in(value)):
+            case str() if NAME.fullmatch(value) and kind_in(value) in self.schema.objects:
                 if self.value_of(value) is not None:
                     raise _Misfit(
                         f"{value} is an object, and a {type_name} is taken here; give what one of "
@@ -203,7 +197,7 @@ class ArgumentReader:
                 for item in value.values():
                     self.check_plain(item, type_name)
 
-    def items(self, item: Ref, expected: str, value: Any, where: str) -> Value:
+    def items(self, item: AnyType, expected: str, value: Any, where: str) -> Value:
         """Return a list as it stands in a query. Raises _Misfit."""
         if not isinstance(value, list):
             raise _Misfit(f"must be a list, not {value!r:.60}")

@@ -9,10 +9,7 @@ CallError, in one line, if there is no data.
 
 from __future__ import annotations
 
-import base64
 import json
-import os
-import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
@@ -21,12 +18,20 @@ from weakref import WeakKeyDictionary
 
 from ..core.digests import digest_text, encode
 from ..core.errors import CallError, DefinitionError
-from ..core.secrets import HIDDEN, LEAST
 from ..core.text import printable, shortened_text
-from .graphql_schema_readers import Send
 from .http_client import RequestLimits
-from .http_client import send as send_request
+from .request_headers import SecretHeaders
 
+
+class Answer(NamedTuple):
+    """The data of a response, and in one line each what went wrong with parts of it."""
+
+    data: Any
+    errors: tuple[str, ...] = ()
+
+
+Send = Callable[[str, Mapping[str, Any]], Answer]
+"""Sends a query with its variables. Raises CallError where no data came."""
 Value = Any
 """What stands in an argument: plain data, a tuple, or one of the records below."""
 Pairs = tuple[tuple[str, Value], ...]
@@ -208,7 +213,6 @@ SECONDS, MAX_BYTES = 300.0, 50_000_000
 """A query may run for minutes: a build does."""
 MAX_ERRORS, MAX_DETAIL = 3, 2_000
 """How many errors of one response are shown, and characters of one part of an error."""
-_VARIABLE = re.compile(r"\$\{([A-Za-z_]\w*)\}")
 _ACCEPT = "application/graphql-response+json, application/json;q=0.9"
 
 
@@ -217,9 +221,7 @@ class GraphQLEndpoint:
     """Where requests go. `url` holds no password; `shown` is what a person sees of it."""
 
     url: str
-    headers: Mapping[str, str] = field(default_factory=dict, repr=False)
-    password: str = field(default="", repr=False)
-    """A name and a password, as `name:password`."""
+    headers: SecretHeaders = field(default_factory=SecretHeaders, repr=False)
 
     @property
     def shown(self) -> str:
@@ -228,47 +230,15 @@ class GraphQLEndpoint:
         local = parts.hostname in ("localhost", "127.0.0.1", "::1")
         return f"{parts.scheme}://{parts.hostname if local else parts.netloc}{parts.path}"
 
-    def send(self, text: str, variables: Mapping[str, Any]) -> Any:
-        """Send a query with its variables, and return its data. Raises CallError."""
-        headers = self._filled_headers()
+    def send(self, text: str, variables: Mapping[str, Any]) -> Answer:
+        """Send a query with its variables. Raises CallError where no data came."""
         parts = urlsplit(self.url)
         host = parts.netloc if parts.port else f"{parts.netloc}:{_PORTS[parts.scheme]}"
         limits = RequestLimits((host,), SECONDS, MAX_BYTES, allow_hint="an endpoint at one of {}")
         body = encode({"query": text, **({"variables": variables} if variables else {})}).encode()
-        try:
-            response = send_request(limits, "POST", self.url, headers=headers, body=body)
-        except CallError as error:
-            raise CallError(self._hidden(str(error), headers)) from None
-        return _data(response.status, self._hidden(response.text, headers), self.shown)
-
-    def _filled_headers(self) -> dict[str, str]:
-        """Return the headers with the variables of the environment that they name."""
-
-        def value(name: re.Match[str]) -> str:
-            if name[1] not in os.environ:
-                raise CallError(
-                    f"a header of {self.shown} needs the environment variable {name[1]}, which is "
-                    "not set; set it and run the call again"
-                )
-            return os.environ[name[1]]
-
-        filled = {"content-type": "application/json", "accept": _ACCEPT}
-        if self.password:
-            encoded = base64.b64encode(self.password.encode()).decode()
-            filled["authorization"] = f"Basic {encoded}"
-        return filled | {k.lower(): _VARIABLE.sub(value, v) for k, v in self.headers.items()}
-
-    def _hidden(self, text: str, headers: Mapping[str, str]) -> str:
-        """Return a text without the values of headers, and the secrets in them."""
-        own = {key.lower() for key in self.headers} | {"authorization"}
-        secrets = [value for key, value in headers.items() if key in own]
-        secrets += [value.rpartition(" ")[2] for value in secrets]
-        names = [name for value in self.headers.values() for name in _VARIABLE.findall(value)]
-        secrets += [os.environ.get(name, "") for name in names]
-        secrets += [self.password, self.password.partition(":")[2]]
-        for secret in sorted({s for s in secrets if len(s) >= LEAST}, key=len, reverse=True):
-            text = text.replace(secret, HIDDEN).replace(json.dumps(secret)[1:-1], HIDDEN)
-        return text
+        kind = {"content-type": "application/json", "accept": _ACCEPT}
+        response = self.headers.send(limits, "POST", self.url, kind, body, self.shown)
+        return _answer(response.status, response.text, self.shown)
 
 
 _PORTS = {"http": 80, "https": 443}
@@ -286,17 +256,14 @@ def graphql_endpoint(url: str, headers: Mapping[str, str]) -> GraphQLEndpoint:
         raise DefinitionError(f"the endpoint is no URL: {error}") from None
     if parts.scheme not in _PORTS or not host:
         raise DefinitionError("the endpoint must be a URL that begins with http:// or https://")
-    for key, value in headers.items():
-        if not all(isinstance(part, str) for part in (key, value)):
-            raise DefinitionError(f"headers: {key!r:.40} must be a text, and have a text")
     has_password = "@" in parts.netloc
     password = f"{unquote(user or '')}:{unquote(parts.password or '')}" if has_password else ""
     netloc = (f"[{host}]" if ":" in host else host) + (f":{port}" if port else "")
     bare = urlunsplit(parts._replace(netloc=netloc, fragment=""))
-    return GraphQLEndpoint(bare, dict(headers), password)
+    return GraphQLEndpoint(bare, SecretHeaders(dict(headers), password))
 
 
-def send_nowhere(text: str, variables: Mapping[str, Any]) -> Any:
+def send_nowhere(text: str, variables: Mapping[str, Any]) -> Answer:
     """Raise CallError: the schema has no endpoint."""
     raise CallError(
         "this schema has no endpoint, so nothing can be sent; give one with "
@@ -307,15 +274,18 @@ def send_nowhere(text: str, variables: Mapping[str, Any]) -> Any:
 # -- responses ------------------------------------------------------------------------
 
 
-def _data(status: int, text: str, address: str) -> Any:
-    """Return the data of a response. A part of it, beside errors, is a failure all the same."""
+def _answer(status: int, text: str, address: str) -> Answer:
+    """Return the data of a response, and the errors beside it. Raises CallError without data."""
     try:
         body = json.loads(text)
     except (ValueError, RecursionError):
         body = None
     errors = body.get("errors") if isinstance(body, dict) else None
     if errors:
-        raise CallError("; ".join(_errors(errors if isinstance(errors, list) else [errors])))
+        lines = tuple(_errors(errors if isinstance(errors, list) else [errors]))
+        if isinstance(body.get("data"), dict):
+            return Answer(body["data"], lines)
+        raise CallError("; ".join(lines))
     if not 200 <= status < 300:
         reason = f"with status {status}: {_line(text, 300) or 'no text'}"
     elif not isinstance(body, dict):
@@ -323,7 +293,7 @@ def _data(status: int, text: str, address: str) -> Any:
     elif not isinstance(body.get("data"), dict):
         reason = f"with neither data nor errors: {_line(text, 200)}"
     else:
-        return body["data"]
+        return Answer(body["data"])
     raise CallError(f"{address} answered {reason}")
 
 
@@ -367,8 +337,11 @@ class Server:
 
     def ask(
         self, operation: str, before: ObjectPath | None, step: Step, selection: str = ""
-    ) -> Any:
-        """Return the data that a step leads to, in one request once the ids are known."""
+    ) -> Answer:
+        """Return the data that a step leads to, in one request once the ids are known.
+
+        Raises CallError where nothing came.
+        """
         way = [*steps(before), step]
         ahead = _objects(way)
         while ahead:
@@ -387,7 +360,7 @@ class Server:
         if path.step.by_id:
             return str(path.step.arguments[0][1])
         way = [*steps(path), Step("id")]
-        object_id = _at(self.send(*query("query", way, "", self.ids)), way)
+        object_id = _at(self.send(*query("query", way, "", self.ids)), way).data
         if type(object_id) not in (str, int):
             raise CallError(f"{path} has no id: the server answered {object_id!r:.60}")
         return str(object_id)
@@ -398,16 +371,20 @@ def _objects(way: list[Step]) -> list[ObjectPath]:
     return [path for step in way for _, value in step.arguments for path in objects_in(value)]
 
 
-def _at(data: Any, way: list[Step]) -> Any:
+def _at(answer: Answer, way: list[Step]) -> Answer:
     """Return what is at the end of a way. Raises CallError where something on it is null."""
+    data = answer.data
     for count, step in enumerate(way):
+        reason = "; ".join(answer.errors)
         if not isinstance(data, dict) or step.field not in data:
             shown = ".".join(each.field for each in way[:count]) or "the answer"
             what = "is null" if data is None else "is not what was asked for"
-            raise CallError(f"{shown} {what}, so it has no {step.field}")
+            raise CallError(reason or f"{shown} {what}, so it has no {step.field}")
         data = data[step.field]
         for index in step.item:
             if not isinstance(data, list) or index >= len(data):
-                raise CallError(f"{step.field} has no item {index} any more")
+                raise CallError(reason or f"{step.field} has no item {index} any more")
             data = data[index]
-    return data
+    if data is None and answer.errors:
+        raise CallError("; ".join(answer.errors))
+    return Answer(data, answer.errors)

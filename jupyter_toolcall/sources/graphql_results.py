@@ -12,23 +12,25 @@ from typing import Any
 
 from ..core.errors import CallError
 from ..core.text import printable, shortened_text
-from .graphql_schema import BUILT_IN, LEAVES, Ref, Schema, Type
+from . import graphql_schema as gql
+from .graphql_schema import BUILT_IN, AnyType, Schema
 
 LONGEST = 60
 """Characters of a value that an error shows."""
 
 
-def check_result(schema: Schema, ref: Ref, data: Any, field: str) -> None:
+def check_result(schema: Schema, ref: AnyType, data: Any, field: str, nulls: bool = False) -> None:
     """Raise CallError unless data fits a type.
 
     Objects are only checked for null, and for lists where the type has lists.
 
     Arguments:
         field: the field that returned the data, as `Type.field`.
+        nulls: whether null may stand anywhere, since errors beside the data say why.
     """
-    if misfit := _misfit(schema, ref, data):
+    if misfit := _misfit(schema, ref, data, nulls):
         path, part, declared = misfit
-        values = schema.types[declared.name].values
+        values = gql.enum_values(schema.types[gql.name_of(declared)])
         choices = f" ({', '.join(values[:12])}{', …' if len(values) > 12 else ''})"
         raise CallError(
             f"{field}{path}: the server answered {_shown(part)}, and the schema says {declared}"
@@ -36,43 +38,46 @@ def check_result(schema: Schema, ref: Ref, data: Any, field: str) -> None:
         )
 
 
-def check_fields(schema: Schema, ref: Ref, data: Any, names: tuple[str, ...], field: str) -> None:
+def check_fields(
+    schema: Schema, ref: AnyType, data: Any, names: tuple[str, ...], field: str, nulls: bool = False
+) -> None:
     """Raise CallError unless the fields of an object, or of each in a list, fit their types."""
     if isinstance(data, list):
         for index, item in enumerate(data):
-            check_fields(schema, ref, item, names, f"{field}[{index}]")
+            check_fields(schema, ref, item, names, f"{field}[{index}]", nulls)
     elif data is not None and not isinstance(data, dict):
         raise CallError(f"{field}: the server answered {_shown(data)}, and the schema says {ref}")
     elif data is not None:
         for name in names:
-            declared = schema.types[ref.name].fields[name].type
-            check_result(schema, declared, data.get(name), f"{field}.{name}")
+            declared = schema.types[gql.name_of(ref)].fields[name].type
+            check_result(schema, declared, data.get(name), f"{field}.{name}", nulls)
 
 
-Misfit = tuple[str, Any, Ref]
+Misfit = tuple[str, Any, AnyType]
 """The path to a part of the data, such as `[1]`, the part, and the type that it does not fit."""
 
 
-def _misfit(schema: Schema, ref: Ref, data: Any) -> Misfit | None:
+def _misfit(schema: Schema, ref: AnyType, data: Any, nulls: bool) -> Misfit | None:
     """Return the first part of data that does not fit a type; None if all of it fits."""
     if data is None:
-        return ("", data, ref) if ref.required else None
-    if ref.item is None:
-        return None if _fits(schema.types[ref.name], data) else ("", data, ref)
+        return ("", data, ref) if gql.is_required(ref) and not nulls else None
+    inner = gql.item_type(ref)
+    if inner is None:
+        return None if _fits(schema.types[gql.name_of(ref)], data) else ("", data, ref)
     if not isinstance(data, list):
         return "", data, ref
     for index, item in enumerate(data):
-        if misfit := _misfit(schema, ref.item, item):
+        if misfit := _misfit(schema, inner, item, nulls):
             path, part, declared = misfit
             return f"[{index}]{path}", part, declared
     return None
 
 
-def _fits(declared: Type, data: Any) -> bool:
+def _fits(declared: Any, data: Any) -> bool:
     """Return whether data that is not null fits a type that is no list."""
-    if declared.kind == "ENUM":
-        return isinstance(data, str) and data in declared.values
-    if declared.kind not in LEAVES:
+    if values := gql.enum_values(declared):
+        return isinstance(data, str) and data in values
+    if not gql.is_leaf(declared):
         return not isinstance(data, list)
     match declared.name, data:
         case "Boolean", bool():

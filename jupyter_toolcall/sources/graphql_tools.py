@@ -8,8 +8,6 @@ never asked for again by sending it again.
 
 from __future__ import annotations
 
-import contextlib
-import gc
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from fnmatch import fnmatchcase
@@ -22,11 +20,21 @@ from ..core.text import nearest
 from ..tools.arguments import LazySchema, resolve_receiver, wrong_arguments
 from ..tools.tool import Resolve, Tool
 from ..tools.toolbox import Toolbox
+from . import graphql_schema as gql
 from .graphql_arguments import ArgumentReader, offered, parameters
-from .graphql_queries import ObjectPath, Pairs, Server, Step, Value, graphql_endpoint, send_nowhere
+from .graphql_queries import (
+    Answer,
+    ObjectPath,
+    Pairs,
+    Send,
+    Server,
+    Step,
+    Value,
+    graphql_endpoint,
+    send_nowhere,
+)
 from .graphql_results import check_fields, check_result
-from .graphql_schema import LEAVES, Field, Loader, Schema, Type
-from .graphql_schema_readers import Send, ask_introspection, read_introspection, read_sdl
+from .graphql_schema import Loader, Schema
 
 
 def from_graphql(
@@ -54,8 +62,8 @@ def from_graphql(
         read_only: globs over the fields, as `Type.field`, that change nothing on the server:
             `"Issue.title"`, `"*Connection.*"`. `"Query.*"` is every field that a query can reach:
             the root fields, and the fields of all types, since they are sent as one query.
-            The policies `ask` and `read-only` run these fields without asking. A mutation fits
-            only a glob that begins with `Mutation.`. By default only fields that return one object
+            The policies `ask` and `read-only` run these fields without asking. A mutation is
+            never read-only. By default only fields that return one object
             are read-only, since they send nothing: at some servers (Dagger's) a query for any
             other field runs what the path to it describes.
 
@@ -73,26 +81,14 @@ def from_graphql(
         >>> [tool.name for tool in box if tool.read_only]
         ['pot']
     """
+    gql.demand_graphql()
     schema, server, address = _connection(source, endpoint, headers or {})
-    with _collector_off():
-        api = Api(_read_schema(schema), server, address)
-        functions = list(_functions(api))
-        chosen = _chosen(functions, _globs("include", include), _globs("exclude", exclude))
-        reads = _read_only_fields(functions, _globs("read_only", read_only))
-        tools = (_tool(each, bool(reads) and each.path in reads) for each in chosen)
-        return Toolbox(*tools, types=api.classes.values())
-
-
-@contextlib.contextmanager
-def _collector_off() -> Iterator[None]:
-    """Stop the garbage collector: it would go through a million small objects for nothing."""
-    was_on = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if was_on:
-            gc.enable()
+    api = Api(_read_schema(schema), server, address)
+    functions = list(_functions(api))
+    chosen = _chosen(functions, _globs("include", include), _globs("exclude", exclude))
+    reads = _read_only_fields(functions, _globs("read_only", read_only))
+    tools = (_tool(each, each.reads and each.path in reads) for each in chosen)
+    return Toolbox(*tools, types=api.classes.values())
 
 
 # -- the schema -----------------------------------------------------------------------
@@ -116,21 +112,28 @@ def _connection(
     return source, Server(to.send), to.shown
 
 
-def _asked_schema(send: Send, address: str) -> Mapping[str, Any]:
+def _asked_schema(send: Send, address: str) -> Any:
+    """Return a server's introspection result, with the directives where it lists them."""
     try:
-        return ask_introspection(send)
+        data = send(gql.introspection_query(""), {}).data
+        names = [field["name"] for field in (data.get("__type") or {}).get("fields") or ()]
+        for name in ("directives", "appliedDirectives"):
+            # Servers that go beyond the standard list the directives of a field.
+            if name in names:
+                return send(gql.introspection_query(name), {}).data
+        return data
     except CallError as error:
         raise DefinitionError(f"{address} did not tell its schema: {error}") from None
 
 
 def _read_schema(source: Any) -> Schema:
     if isinstance(source, Mapping):
-        return read_introspection(source)
+        return gql.read_introspection(source)
     suffixes = (".graphql", ".graphqls", ".gql", ".json")
     is_name = isinstance(source, str) and "\n" not in source and source.endswith(suffixes)
     if is_name or isinstance(source, Path):
         try:
-            return _parse_schema(Path(source).read_text(encoding="utf-8"))
+            return _parse_schema(Path(source).read_text(encoding="utf-8-sig"))
         except (OSError, UnicodeDecodeError) as error:
             raise DefinitionError(f"{source} cannot be read: {error}") from None
         except DefinitionError as error:
@@ -145,12 +148,12 @@ def _read_schema(source: Any) -> Schema:
 
 def _parse_schema(text: str) -> Schema:
     if not text.lstrip().startswith("{"):
-        return read_sdl(text)
+        return gql.read_sdl(text)
     try:
         data = json.loads(text)
     except ValueError as error:
         raise DefinitionError(f"the introspection result is no JSON: {error}") from None
-    return read_introspection(data)
+    return gql.read_introspection(data)
 
 
 # -- the fields that can be called ----------------------------------------------------
@@ -161,18 +164,20 @@ class Api:
 
     def __init__(self, schema: Schema, server: Server, address: str) -> None:
         self.schema, self.server, self.address = schema, server, address
-        self.classes = {each.name: _object_class(each, address) for each in schema.objects()}
+        self.classes: dict[str, type[ObjectPath]] = {
+            name: type(
+                name,
+                (ObjectPath,),
+                # A kind of object is another one at another server.
+                {"__slots__": (), "__doc__": of.description or None, "__module__": address},
+            )
+            for name, of in schema.objects.items()
+        }
         self.kinds = {
-            name: schema.kinds_of_id(name, "") if each.kind in LEAVES else schema.concrete(name)
+            name: schema.kinds_of_id(name, "") if gql.is_leaf(each) else schema.concrete(name)
             for name, each in schema.types.items()
         }
         """For each type the kinds of object that it stands for, or whose id it is."""
-
-
-def _object_class(of: Type, address: str) -> type[ObjectPath]:
-    """Return the class of a kind of object; it is another one at another server."""
-    inside = {"__slots__": (), "__doc__": of.doc or None, "__module__": address}
-    return type(of.name, (ObjectPath,), inside)
 
 
 class Function(NamedTuple):
@@ -184,7 +189,8 @@ class Function(NamedTuple):
 
     api: Api
     name: str
-    field: Field
+    field_name: str
+    field: Any
     kind: str
     operation: str
     leaf: bool
@@ -199,13 +205,13 @@ class Function(NamedTuple):
     @property
     def path(self) -> str:
         """The field as `Type.field`."""
-        return f"{self.owner}.{self.field.name}"
+        return f"{self.owner}.{self.field_name}"
 
     @property
     def receiver(self) -> str:
         """The argument that names the object: its type, unless another has that name."""
-        name, names = self.kind, [each.name for each in self.field.arguments]
-        while name in names:
+        name = self.kind
+        while name in self.field.args:
             name += "_"
         return name
 
@@ -215,17 +221,22 @@ class Function(NamedTuple):
 
         Where that object turns out to be null, the first request for it says so.
         """
-        is_one = len(self.makes) == 1 and not self.leaf and self.field.type.item is None
-        return is_one and self.operation == "query"
+        is_one = len(self.makes) == 1 and not self.leaf and gql.item_type(self.field.type) is None
+        return is_one and self.reads
+
+    @property
+    def reads(self) -> bool:
+        """Whether it is no mutation, which is never read-only."""
+        return self.operation == "query"
 
     @property
     def usual(self) -> bool:
         """Whether it is there without being included by name."""
-        name = self.field.name
-        if self.field.deprecated or name[0] == "_":
+        name = self.field_name
+        if self.field.deprecation_reason is not None or name[0] == "_":
             return False
         if self.kind:
-            is_id = self.leaf and (self.field.type.name == "ID" or bool(self.makes))
+            is_id = self.leaf and (gql.name_of(self.field.type) == "ID" or bool(self.makes))
             return name != "id" and not (name == "sync" and is_id)
         loads = name == "node" or (name.startswith("load") and name.endswith("FromID"))
         return self.operation == "mutation" or not loads
@@ -233,18 +244,18 @@ class Function(NamedTuple):
     @property
     def loaders(self) -> dict[str, Loader | None]:
         """How the objects that it returns are found again; one object of a query by its path."""
-        by_id = self.operation == "mutation" or self.field.type.item is not None
+        by_id = self.operation == "mutation" or gql.item_type(self.field.type) is not None
         return {kind: self.api.schema.loader(kind) if by_id else None for kind in self.makes}
 
     def parameters(self) -> dict[str, Any]:
         """Return the JSON Schema of its arguments."""
-        arguments = offered(self.field.arguments)
+        arguments = offered(self.field.args)
         return parameters(self.api.schema, arguments, self.receiver, self.kind)
 
     def version(self) -> str:
         """Return the digest of what runs: a field, as it is declared, of a server."""
-        arguments = [f"{a.name}: {a.type} = {a.default}" for a in self.field.arguments]
-        declared = f"{self.kind}.{self.field.name}: {self.field.type}"
+        arguments = [f"{n}: {a.type} = {gql.default_of(a)}" for n, a in self.field.args.items()]
+        declared = f"{self.kind}.{self.field_name}: {self.field.type}"
         return digest_text("graphql", self.api.address, self.operation, declared, *arguments)
 
     def check(self, arguments: Mapping[str, Any], resolve: Resolve) -> dict[str, Any]:
@@ -258,14 +269,14 @@ class Function(NamedTuple):
             return resolve(name, tuple(classes[kind] for kind in kinds if kind in classes))
 
         reader = ArgumentReader(self.api.schema, named)
-        pairs = reader.pairs(offered(self.field.arguments), given)
+        pairs = reader.pairs(offered(self.field.args), given)
         if reader.errors:
             raise wrong_arguments(self.name, reader.errors)
         return {"of": receiver, "given": pairs}
 
     def call(self, of: ObjectPath | None, given: Pairs) -> Any:
         """Return the result of the field: plain data, an object, a list of them, or None."""
-        step = Step(self.field.name, given)
+        step = Step(self.field_name, given)
         if self.lazy:
             return self.api.classes[self.makes[0]](of, step)
         selection, loaders = "", self.loaders
@@ -274,15 +285,16 @@ class Function(NamedTuple):
         elif not self.leaf:
             ids = [f"... on {kind} {{ id_{kind}: id }}" for kind, by in loaders.items() if by]
             selection = f"{{ {' '.join(['__typename', *ids])} }}"
-        data = self.api.server.ask(self.operation, of, step, selection)
+        answer = self.api.server.ask(self.operation, of, step, selection)
         try:
-            return self.result(data, of, step)
+            result = self.result(answer, of, step)
+            # What came is kept, and what the server says of the rest is told beside it.
+            return {"data": result, "errors": [*answer.errors]} if answer.errors else result
         except CallError as error:
-            if self.operation == "query":
-                raise
-            raise CallError(
-                f"{error}; the mutation was sent, so look at what it did before you repeat it"
-            ) from None
+            parts = [str(error), *answer.errors]
+            if not self.reads:
+                parts.append("the mutation was sent, so look at what it did before you repeat it")
+            raise CallError("; ".join(parts)) from None
 
     @property
     def is_payload(self) -> bool:
@@ -293,27 +305,29 @@ class Function(NamedTuple):
     def payload(self) -> tuple[str, ...]:
         """The plain fields of what a mutation returns: they are its result."""
         types = self.api.schema.types
-        fields = types[self.field.type.name].fields.values()
-        plain = [f for f in fields if not f.deprecated and not any(a.required for a in f.arguments)]
-        return tuple(f.name for f in plain if types[f.type.name].kind in LEAVES)
+        return tuple(
+            name
+            for name, field in types[gql.name_of(self.field.type)].fields.items()
+            if field.deprecation_reason is None
+            and not any(map(gql.must_be_given, field.args.values()))
+            and gql.is_leaf(types[gql.name_of(field.type)])
+        )
 
-    def result(self, data: Any, of: ObjectPath | None, step: Step) -> Any:
-        """Return what a server's data is. Raises CallError where it is not what the schema says."""
+    def result(self, answer: Answer, of: ObjectPath | None, step: Step) -> Any:
+        """Return what a server's data is. Raises CallError where it is not what the schema says.
+
+        Of a list of objects null is left out, but where an error tells of it.
+        """
         schema, ref = self.api.schema, self.field.type
-        check_result(schema, ref, data, self.path)
-        if self.leaf:
-            return self.objects_by_id(data) if len(self.makes) == 1 else data
-        if self.is_payload:
-            check_fields(schema, ref, data, self.payload, self.path)
+        data, nulls = answer.data, bool(answer.errors)
+        check_result(schema, ref, data, self.path, nulls)
+        if self.leaf and len(self.makes) != 1:
             return data
-        objects = list(self.objects_in(data, of, step))
+        if self.is_payload:
+            check_fields(schema, ref, data, self.payload, self.path, nulls)
+            return data
+        objects = [each for each in self.objects_in(data, of, step) if nulls or each is not None]
         return objects if isinstance(data, list) else next(iter(objects), None)
-
-    def objects_by_id(self, data: Any) -> Any:
-        """Return the objects of ids: a field that returns ids returns the objects."""
-        if isinstance(data, list):
-            return [self.object_by_id(self.makes[0], each) for each in data if each is not None]
-        return None if data is None else self.object_by_id(self.makes[0], data)
 
     def object_by_id(self, kind: str, object_id: Any) -> ObjectPath:
         """Return the object with an id. Raises CallError where the server finds none by id."""
@@ -323,17 +337,24 @@ class Function(NamedTuple):
         if type(object_id) not in (str, int):
             raise CallError(f"the server gave {object_id!r:.60} as the id of a {kind}")
         step = Step(loader.field, (("id", str(object_id)),), (), loader.on, True)
-        return self.api.classes[kind](None, step)
+        found: ObjectPath = self.api.classes[kind](None, step)
+        return found
 
-    def objects_in(self, data: Any, of: ObjectPath | None, step: Step) -> Iterator[ObjectPath]:
+    def objects_in(
+        self, data: Any, of: ObjectPath | None, step: Step
+    ) -> Iterator[ObjectPath | None]:
         """Yield the objects that a response describes, those of lists in lists too.
 
-        One is found again by its id, or else by its path; what is null is left out.
+        One is found again by its id, or else by its path. A field that returns ids returns objects.
         """
         if isinstance(data, list):
             for index, each in enumerate(data):
                 yield from self.objects_in(each, of, step._replace(item=(*step.item, index)))
-        elif data is not None:
+        elif data is None:
+            yield None
+        elif self.leaf:
+            yield self.object_by_id(self.makes[0], data)
+        else:
             kind = data.get("__typename") if isinstance(data, dict) else None
             if not isinstance(kind, str) or kind not in self.makes:
                 shown = kind if isinstance(kind, str) else f"{data!r:.60}"
@@ -357,18 +378,19 @@ def _functions(api: Api) -> Iterator[Function]:
     for each in _fields(api, schema.mutation, "", "mutation") if schema.mutation else ():
         is_twice = each.name in taken
         yield each._replace(name=f"{schema.mutation}_{each.name}") if is_twice else each
-    for of in schema.objects():
-        yield from _fields(api, of.name, of.name, "query")
+    for name in schema.objects:
+        yield from _fields(api, name, name, "query")
 
 
 def _fields(api: Api, owner: str, kind: str, operation: str) -> Iterator[Function]:
     types, prefix = api.schema.types, f"{kind}_" if kind else ""
     for name, field in types[owner].fields.items():
-        leaf, makes = types[field.type.name].kind in LEAVES, api.kinds[field.type.name]
-        if leaf and field.expected:
-            makes = api.schema.kinds_of_id(field.type.name, field.expected)
-        if leaf or all(each in api.classes for each in makes):
-            yield Function(api, prefix + name, field, kind, operation, leaf, makes)
+        type_name = gql.name_of(field.type)
+        leaf, makes = gql.is_leaf(types[type_name]), api.kinds[type_name]
+        if leaf and (expected := gql.expected_type(field)):
+            makes = api.schema.kinds_of_id(type_name, expected)
+        if leaf or makes:
+            yield Function(api, prefix + name, name, field, kind, operation, leaf, makes)
 
 
 def _tool(function: Function, read_only: bool) -> Tool:
@@ -377,18 +399,18 @@ def _tool(function: Function, read_only: bool) -> Tool:
     makes = () if function.is_payload else function.makes
     return Tool(
         name=function.name,
-        description=f"{field.doc}\n\nReturns {field.type}".lstrip(),
+        description=f"{field.description or ''}\n\nReturns {field.type}".lstrip(),
         parameters=LazySchema(function.parameters),
         function=function.call,
         check=function.check,
         read_only=read_only or function.lazy,
         kind=kind,
         receiver=function.receiver if kind else "",
-        returns=makes[0] if len(makes) == 1 and field.type.item is None else "",
+        returns=makes[0] if len(makes) == 1 and gql.item_type(field.type) is None else "",
         makes=makes,
         version=function.version,
         group=kind,
-        about=function.api.schema.types[kind].doc if kind else "",
+        about=(function.api.schema.types[kind].description or "") if kind else "",
     )
 
 
@@ -433,8 +455,12 @@ def _read_only_fields(functions: Sequence[Function], globs: tuple[str, ...]) -> 
     for glob in globs:
         fitting = {each.path for each in functions if _is_marked(each, glob)}
         if not fitting:
-            paths = [each.path for each in functions]
-            groups = dict.fromkeys(f"{each.owner}.*" for each in functions)
+            if any(fnmatchcase(each.path, glob) for each in functions):
+                raise DefinitionError(
+                    f"read_only: {glob!r} fits mutations, which are never read-only"
+                )
+            paths = [each.path for each in functions if each.reads]
+            groups = dict.fromkeys(f"{each.owner}.*" for each in functions if each.reads)
             raise DefinitionError(
                 f"read_only: no field fits {glob!r}.{nearest(glob, (*groups, *paths))}"
             )
@@ -446,10 +472,6 @@ def _is_marked(function: Function, glob: str) -> bool:
     """Return whether a glob marks a field as read-only.
 
     Each request for a field of an object begins at a field of Query, so `Query.*` is all of them.
-    A mutation fits no glob that does not name its type: a `*` is too easily written.
     """
-    if function.operation == "mutation" and not glob.startswith(f"{function.owner}."):
-        return False
-    return fnmatchcase(function.path, glob) or (
-        function.operation == "query" and glob == f"{function.api.schema.query}.*"
-    )
+    is_any = glob == f"{function.api.schema.query}.*"
+    return function.reads and (is_any or fnmatchcase(function.path, glob))

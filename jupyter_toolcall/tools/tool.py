@@ -161,6 +161,8 @@ class Tool:
     resume: Resume | None = field(default=None, repr=False, compare=False)
     """How a call goes on once the person responded to what `function` asked for by raising
     InputRequired."""
+    notes: tuple[str, ...] = field(default=(), compare=False)
+    """What was read as what, where its definition has another form or dialect than ours."""
 
     @property
     def repeatable(self) -> bool:

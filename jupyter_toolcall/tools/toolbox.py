@@ -21,7 +21,7 @@ from .tool import Tool, parameters_schema
 from .tool_version import forget
 from .value_copies import well_formed
 
-_NAME = re.compile(r"[\w.-]{1,200}")
+_NAME = re.compile(r"[\w.-](?:[\w ./:-]{0,198}[\w.-])?")
 
 
 class ToolSource(ABC):
@@ -275,8 +275,8 @@ def _by_name(tools: Iterable[Tool]) -> dict[str, Tool]:
         tool = tool if number == 1 else dataclasses.replace(tool, instance=instance)
         if not _NAME.fullmatch(tool.name):
             raise DefinitionError(
-                f"{tool.name!r:.240} is no name of a tool: letters, digits, _, - and ., "
-                "at most 200; give one with @tool(name=...)"
+                f"{tool.name!r:.240} is no name of a tool: letters, digits, spaces and any of "
+                "_ - . / :, at most 200; give one with @tool(name=...)"
             )
         if tool.name in named:
             raise DefinitionError(

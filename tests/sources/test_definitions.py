@@ -15,9 +15,18 @@ from typing import Annotated, Any, Literal
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from jsonschema_rs import Draft202012Validator
 from pydantic import BaseModel, SecretStr
 
-from jupyter_toolcall import Scripted, Session, Tool, Toolbox, from_definition, to_definition
+from jupyter_toolcall import (
+    Scripted,
+    Session,
+    Tool,
+    Toolbox,
+    from_definition,
+    from_definitions,
+    to_definition,
+)
 from jupyter_toolcall.core.errors import DefinitionError
 from jupyter_toolcall.sources import definition_tools
 
@@ -441,8 +450,11 @@ MISTAKES: list[tuple[Any, str]] = [
     ('{"tool": NaN}', "NaN is not JSON"),
     ({"tool": object()}, "the definition is no JSON"),
     ({}, "tool: is missing"),
-    ([{"tool": {}}], "is a list; give its definitions one by one"),
-    ({"type": "function", "function": {}}, "function: belongs into tool; write"),
+    ([{"tool": {}}, {}], "there are 2 definitions; from_definitions"),
+    ({"type": "function", "function": {}}, "function.name: is missing"),
+    ({"type": "web_search", "name": "f"}, "type: 'web_search' is not known here"),
+    ({"name": "f", "paramters": {}}, "paramters: .* Did you mean parameters?"),
+    ({"name": "f", "input_schema": {"type": "array"}}, "input_schema.type: 'array'; arguments"),
     (wrong(tpye="action"), "tpye: there is no such key; .* Did you mean type?"),
     (wrong(type="log"), "type: 'log' is not known; there is action or endpoint or context"),
     (wrong(type="Action"), "type: 'Action' is not known; .* Did you mean action?"),
@@ -453,13 +465,12 @@ MISTAKES: list[tuple[Any, str]] = [
     ({"tool": {}}, "tool.function: is missing"),
     ({"tool": {"type": "tool", "function": {}}}, "tool.type: 'tool' is not known"),
     (function(name=""), "tool.function.name: '' is no name"),
-    (function(name="a b"), "tool.function.name: 'a b' is no name"),
-    (function(name="<a b>"), "tool.function.name: 'a b' is no name"),
+    (function(name=" a"), "tool.function.name: ' a' is no name"),
+    (function(name="a\nb"), "tool.function.name: 'a.nb' is no name"),
     (function(name="<>"), "tool.function.name: '<>' is no name"),
     ({"tool": {"function": {"parameters": {}}}}, "tool.function.name: is missing"),
     ({"tool": {"function": {"name": "f"}}}, "tool.function.parameters: is missing"),
     (function(description=1), "tool.function.description: 1 is no text"),
-    (function(strict=True), "tool.function.strict: there is no such key"),
     # tool.function.parameters
     (function(parameters="x"), "tool.function.parameters: 'x' is no JSON Schema"),
     (function(parameters={"a": "string"}), "tool.function.parameters.a: "),
@@ -574,24 +585,81 @@ def test_each_key_that_is_null_says_nothing() -> None:
     assert from_definition({**definition(None, NAME), **dict.fromkeys(keys)}).for_person
 
 
-@pytest.mark.parametrize("spelled", [json.dumps, lambda d: f"  {json.dumps(d, indent=2)}\n", dict])
-def test_a_definition_is_a_dict_or_its_json(spelled: Callable[[Any], Any]) -> None:
-    made = definition(None, NAME)
-    assert from_definition(spelled(made)).definition() == from_definition(made).definition()
-
-
-def test_a_definition_may_be_a_file(tmp_path: Path) -> None:
-    path = tmp_path / "tool.json"
-    path.write_text(json.dumps(definition(None, NAME)))
-    for source in (path, str(path)):
-        assert from_definition(source).name == "f"
-
-
 def test_what_was_read_does_not_change_with_the_dict() -> None:
     made = definition({"a": 1}, NAME)
     tool = from_definition(made, action=echo)
     made["defaults"]["a"] = 2
     assert called(tool, {}).calls[0].result == {"a": 1}
+
+
+# -- the forms and dialects of others -----------------------------------------------------
+
+CITY = {"type": "object", "properties": {"city": {"type": "string"}}, "required": ["city"]}
+FORMS: dict[str, dict[str, Any]] = {
+    "OpenAI": {"type": "function", "function": {"name": "f", "parameters": CITY, "strict": True}},
+    "OpenAI, bare": {"type": "function", "name": "f", "parameters": CITY, "strict": True},
+    "Anthropic": {"name": "f", "input_schema": CITY, "cache_control": {"type": "ephemeral"}},
+    "MCP": {"name": "f", "inputSchema": CITY, "annotations": {"readOnlyHint": True}},
+    "ToolDefinition": {"tool": {"function": {"name": "f", "parameters": CITY}}},
+}
+
+
+@pytest.mark.parametrize("form", FORMS.values(), ids=FORMS)
+def test_every_form_is_read_bare_in_a_list_and_in_a_file(
+    form: dict[str, Any], tmp_path: Path
+) -> None:
+    path = tmp_path / "tools.json"
+    path.write_text(json.dumps({"tools": [form]}))
+    for source in (form, [form], json.dumps([form]), path):
+        tool = from_definition(source, action=echo)
+        assert (tool.name, dict(tool.parameters)) == ("f", CITY)
+        assert from_definitions(source).names == ("f",)
+        assert bool(tool.notes) is ("tool" not in form)
+        assert called(tool, {"city": "Rome"}).calls[0].result == {"city": "Rome"}
+
+
+def test_a_mistake_in_a_list_has_its_number_and_an_action_its_name() -> None:
+    with pytest.raises(DefinitionError, match=r"definition 2 of 2: name: '' is no name"):
+        from_definitions([FORMS["MCP"], {"name": ""}])
+    with pytest.raises(DefinitionError, match="no definition is named 'ff'"):
+        from_definitions(FORMS["MCP"], actions={"ff": echo})
+    names = ["shop.price", "shop price", "shop_price", "shop/price", "x" * 90]
+    tools = [{**FORMS["MCP"], "name": name} for name in names]
+    box = from_definitions(tools, actions={name: lambda city, own=name: own for name in names})
+    session = session_of(*box, says=[(name, {"city": "x"}) for name in names])
+    assert [(call.tool, call.result) for call in session.calls] == [(n, n) for n in names]
+
+
+EITHER = {"anyOf": [{"required": ["a"]}, {"required": ["b"]}]}
+DIALECTS: list[tuple[dict[str, Any], Any, Any]] = [
+    ({"type": "dict", "properties": {"a": {"type": "float"}}}, {"a": 1.5}, {"a": "x"}),
+    ({"a": {"type": "tuple", "items": {"type": "long"}}}, {"a": [1]}, {"a": [1.5]}),
+    ({"a": {"type": "HashMap"}, "b": {"type": "any"}}, {"a": {}, "b": [1]}, {"a": []}),
+    ({"a": {"type": "char", "required": True}}, {"a": "x"}, {}),
+    ({"a": {"type": "string", "nullable": True, "enum": ["x"]}}, {"a": None}, {"a": "y"}),
+    ({"a": {"allOf": [{"type": "integer"}], "nullable": True}}, {"a": None}, {"a": "y"}),
+    ({"a": {"minimum": 1, "exclusiveMinimum": True}}, {"a": 2}, {"a": 1}),
+    ({"a": {"items": [{"type": "integer"}], "additionalItems": False}}, {"a": [1]}, {"a": [1, 2]}),
+    ({"properties": {"a": {}, "b": {}}, **EITHER}, {"b": 1}, {}),
+    ({"oneOf": [{"properties": {"a": {"type": "integer"}}}]}, {"a": 1}, {"b": 1}),
+    ({"$ref": "#/definitions/A", "definitions": {"A": CITY}}, {"city": "x"}, {"a": 1}),
+    ({"allOf": [{"$ref": "#/$defs/A"}], "$defs": {"A": CITY}}, {"city": "x"}, {}),
+    ({"type": ["object", "null"], "properties": {"a": {"type": "integer"}}}, {"a": 1}, {"a": "x"}),
+]
+
+
+@pytest.mark.parametrize(("parameters", "fits", "misfit"), DIALECTS)
+def test_a_schema_of_any_dialect_checks_calls_and_is_sent_as_providers_take_it(
+    parameters: dict[str, Any], fits: dict[str, Any], misfit: dict[str, Any]
+) -> None:
+    tool = from_definition({"name": "f", "parameters": parameters}, action=echo)
+    taken, refused = session_of(tool, says=[("f", fits), ("f", misfit)]).calls
+    assert (taken.result, refused.status) == (fits, "failed")
+    sent = tool.parameters
+    assert Draft202012Validator(dict(sent)).is_valid(fits)
+    assert sent["type"] == "object"
+    assert not {"anyOf", "oneOf", "allOf", "$ref"} & set(sent)
+    assert set(fits) <= set(sent["properties"])
 
 
 # -- variables and secrets ----------------------------------------------------------------
@@ -686,8 +754,8 @@ def test_an_async_function_may_do_it() -> None:
 @pytest.mark.parametrize(
     ("action", "said"),
     [
-        (lambda: 1, "the function takes no 'name'"),
-        (lambda name, more: 1, "the function needs 'more', which the definition does not have"),
+        (lambda: 1, "the function takes .* got an unexpected keyword argument 'name'"),
+        (lambda name, more: 1, "the function takes .* missing a required argument: 'more'"),
         (7, "7 is no function"),
     ],
 )

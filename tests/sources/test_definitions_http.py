@@ -141,6 +141,19 @@ def test_defaults_are_sent_and_what_is_removed_is_not() -> None:
     assert session.calls[0].arguments == {"city": "The Bronx", "env": "test"}
 
 
+def test_headers_are_filled_in_when_they_are_sent_and_are_not_quoted(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("SHOP_DOOR", "canary-4711")
+    headers = {"Authorization": "Bearer ${SHOP_DOOR}", "X-Plain": "canary-4712"}
+    with Web(lambda asked: Answer(b"no canary-4711 nor canary-4712", 403)) as web:
+        made = definition(web, "get", "query")
+        session = called(from_definition(made, allow_hosts=(web.host,), headers=headers), {})
+        assert session.calls[0].error == "GET /x answered 403 Forbidden: no [secret] nor [secret]"
+    assert web.asked[0].headers["authorization"] == "Bearer canary-4711"
+    assert "canary" not in session.journal.dumps()
+
+
 # -- what an answer means -----------------------------------------------------------------
 
 

@@ -127,6 +127,27 @@ def test_what_fits_the_schema_is_the_result(
     assert call(box, server, field, answer).result == answer
 
 
+@pytest.mark.parametrize(
+    ("field", "answer", "result"),
+    [
+        ("text", "", ""),
+        ("many", [1, None], [1, None]),
+        ("grid", [[1, None], None], [[1, None], None]),
+        ("lids", [{"__typename": "Lid"}, None], ["Lid#1", None]),
+        ("pots", [None, {"__typename": "Pot", "id_Pot": "7"}], [None, "Pot#1"]),
+        ("set", {"ok": True, "count": None}, {"ok": True, "count": None}),
+        ("setAll", [{"ok": True}, None], [{"ok": True}, None]),
+    ],
+)
+def test_what_came_beside_errors_is_the_result_with_the_errors(
+    box: Toolbox, server: Server, field: str, answer: Any, result: Any
+) -> None:
+    body = {"data": {field: answer}, "errors": [{"message": "half", "path": [field, 1]}]}
+    server.answer = lambda: (200, json.dumps(body).encode())
+    session = Session(box, Scripted([(field, {}), "done"]), scheme="flat", approve="all").tell("go")
+    assert session.calls[0].result == {"data": result, "errors": [f"half (at {field}.1)"]}
+
+
 LEAVES = st.booleans() | st.integers(-(2**53), 2**53) | st.text(max_size=5)
 TREES = st.recursive(
     LEAVES | st.none(),

@@ -1,0 +1,223 @@
+"""JSON Schemas as people and providers write them, read as draft 2020-12; and as models get them.
+
+Read are the drafts from 3 on, OpenAPI's `nullable`, and the names of types of other languages.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
+from urllib.parse import unquote
+
+Schema = Mapping[str, Any]
+Note = Callable[[str], object]
+"""Takes what was read as what, in one line."""
+_TYPES = {
+    **{
+        name: name for name in ("array", "boolean", "integer", "null", "number", "object", "string")
+    },
+    **dict.fromkeys(("dict", "dictionary", "map", "hashmap", "hashtable", "record"), "object"),
+    **dict.fromkeys(("tuple", "list", "arraylist", "set", "queue", "stack"), "array"),
+    **dict.fromkeys(("float", "double", "decimal"), "number"),
+    **dict.fromkeys(("int", "long", "short", "byte", "bigint"), "integer"),
+    **{"bool": "boolean", "str": "string", "char": "string", "none": "null", "any": "", "": ""},
+}
+"""For each name of a type, in small letters, JSON Schema's; "" is any value."""
+_GENERIC = re.compile(r"[<\[(].+[>\])]")
+"""What a type holds, as in `list[str]`."""
+_OLD = re.compile(r"json-schema\.org/(?:draft-0([3-7])|draft/(2019-09))")
+_ONE = (
+    *("items", "additionalItems", "additionalProperties", "contains", "not", "if", "then", "else"),
+    *("propertyNames", "unevaluatedItems", "unevaluatedProperties"),
+)
+_LISTS = ("allOf", "anyOf", "oneOf", "prefixItems")
+_MAPS = (
+    *("properties", "patternProperties", "$defs", "definitions"),
+    *("dependentSchemas", "dependencies"),
+)
+"""The keywords that hold a schema, a list of schemas, and schemas by name."""
+_CHOICES = ("$ref", "allOf", "anyOf", "oneOf")
+_ANNOTATIONS = ("title", "description", "default", "examples", "deprecated", "$defs", "definitions")
+
+
+def mapped_schema(schema: Any, change: Callable[[Schema], Schema]) -> Any:
+    """Return a schema that was changed, and then each schema in it in the same way."""
+    if not isinstance(schema, Mapping):
+        return schema
+    return {key: _mapped_part(key, part, change) for key, part in change(schema).items()}
+
+
+def _mapped_part(key: str, part: Any, change: Callable[[Schema], Schema]) -> Any:
+    if key in _MAPS and isinstance(part, Mapping):
+        return {name: mapped_schema(inner, change) for name, inner in part.items()}
+    if key in _LISTS and isinstance(part, list):
+        return [mapped_schema(inner, change) for inner in part]
+    return mapped_schema(part, change) if key in _ONE else part
+
+
+# -- reading ------------------------------------------------------------------------------
+
+
+def current_schema(schema: Schema, note: Note = lambda line: None) -> dict[str, Any]:
+    """Return a schema of any draft as one of draft 2020-12; `note` takes what was read as what."""
+    draft = _OLD.search(str(schema.get("$schema", "")))
+    if draft:
+        note(f"$schema of draft {draft[1] or draft[2]} is read as draft 2020-12")
+        schema = {key: part for key, part in schema.items() if key != "$schema"}
+
+    def change(part: Schema) -> Schema:
+        written = dict(part)
+        if draft and draft[1]:
+            if isinstance(written.get("$ref"), str):
+                # Up to draft 7 a reference stands alone: what is beside it does not count.
+                written = {k: v for k, v in part.items() if k in ("$ref", "$defs", "definitions")}
+            if isinstance(written.get("id"), str):
+                written.setdefault("$id", written.pop("id"))
+        for read in (_read_required, _read_type, _read_bounds, _read_items):
+            read(written, note)
+        return _read_nullable(written, note)
+
+    result: dict[str, Any] = mapped_schema(schema, change)
+    return result
+
+
+def _read_type(schema: dict[str, Any], note: Note) -> None:
+    written = schema.get("type")
+    names = written if isinstance(written, list) else [written]
+    if not names or not all(isinstance(name, str) for name in names):
+        return
+    read = {str(name): _TYPES.get(_GENERIC.sub("", str(name)).lower(), name) for name in names}
+    for name, kind in read.items():
+        if name != kind or not kind:
+            note(f"type {name or 'without a name'} is read as {kind or 'any value'}")
+    kinds = list(dict.fromkeys(read.values()))
+    if "" in kinds:
+        del schema["type"]
+    elif kinds != names:
+        schema["type"] = kinds if len(kinds) > 1 else kinds[0]
+
+
+def _read_required(schema: dict[str, Any], note: Note) -> None:
+    """Read `required: true` in a property as draft 3 does: its object requires it."""
+    if isinstance(schema.get("required"), bool):
+        del schema["required"]
+    properties = schema.get("properties")
+    parts = properties.items() if isinstance(properties, Mapping) else ()
+    names = [k for k, part in parts if isinstance(part, Mapping) and part.get("required") is True]
+    if names:
+        note("required: true of a parameter is read as required of its object")
+        written = schema.get("required")
+        listed = written if isinstance(written, list) else []
+        schema["required"] = [*listed, *(name for name in names if name not in listed)]
+
+
+def _read_bounds(schema: dict[str, Any], note: Note) -> None:
+    for word, bound in (("exclusiveMinimum", "minimum"), ("exclusiveMaximum", "maximum")):
+        if isinstance(schema.get(word), bool) and schema.pop(word) and bound in schema:
+            note(f"{word}: true is read as {word}: the number of {bound}")
+            schema[word] = schema.pop(bound)
+
+
+def _read_items(schema: dict[str, Any], note: Note) -> None:
+    if isinstance(schema.get("items"), list):
+        note("items as a list is read as prefixItems")
+        first = schema.pop("items")
+        more = {"items": schema.pop("additionalItems")} if "additionalItems" in schema else {}
+        schema |= {**({"prefixItems": first} if first else {}), **more}
+
+
+def _read_nullable(schema: dict[str, Any], note: Note) -> Schema:
+    """Read OpenAPI's `nullable` as null among the types, or beside the choices."""
+    if not isinstance(schema.get("nullable"), bool) or not schema.pop("nullable"):
+        return schema
+    note("nullable: true is read as type null too")
+    if any(word in schema for word in (*_CHOICES, "const")):
+        outside = {key: part for key, part in schema.items() if key in _ANNOTATIONS}
+        inside = {key: part for key, part in schema.items() if key not in _ANNOTATIONS}
+        return {**outside, "anyOf": [inside, {"type": "null"}]}
+    if isinstance(schema.get("enum"), list) and None not in schema["enum"]:
+        schema["enum"] = [*schema["enum"], None]
+    if kinds := schema.get("type"):
+        kinds = kinds if isinstance(kinds, list) else [kinds]
+        schema["type"] = list(dict.fromkeys((*kinds, "null")))
+    return schema
+
+
+# -- what models get ----------------------------------------------------------------------
+
+_REFUSED = (*_CHOICES, "not", "enum", "const", "if", "then", "else")
+"""What no provider takes at the top of a schema."""
+
+
+def schema_for_models(schema: Schema) -> Schema:
+    """Return a schema of arguments as every provider takes it.
+
+    The check of a call goes by `schema` itself. OpenAI refuses an array without `items`.
+    """
+
+    def with_items(part: Schema) -> Schema:
+        kinds = part.get("type", ())
+        is_array = "array" in ([kinds] if isinstance(kinds, str) else kinds)
+        return {**part, "items": {}} if is_array and "items" not in part else part
+
+    result: Schema = mapped_schema(object_schema(schema), with_items)
+    return result
+
+
+def object_schema(schema: Schema) -> Schema:
+    """Return a schema of an object that has no choice and no reference at its top.
+
+    It has the properties of all choices, and requires what all of them require.
+    """
+    if not any(word in schema for word in _REFUSED):
+        return schema
+    properties, required, choices = _members(schema, schema, ())
+    result = {key: part for key, part in schema.items() if key not in _REFUSED}
+    if len({names for names in choices if names}) > 1:
+        hint = f"Give {', or '.join(' and '.join(names) for names in choices if names)}."
+        result["description"] = f"{result.get('description', '')} {hint}".strip()
+    named = {"properties": properties} if properties or "properties" in schema else {}
+    return {**result, "type": "object", **named, "required": list(required)}
+
+
+Members = tuple[dict[str, Any], dict[str, None], list[tuple[str, ...]]]
+"""The properties of an object, those that are required, and what each choice requires."""
+
+
+def _members(schema: Any, root: Schema, refs: tuple[str, ...]) -> Members:
+    if not isinstance(schema, Mapping):
+        return {}, {}, []
+    properties = dict(schema.get("properties", {}))
+    required = dict.fromkeys(schema.get("required", ()))
+    ref, targets = schema.get("$ref", ""), list[Any]()
+    if ref.startswith("#") and ref not in refs:
+        targets = list(at_pointer(root, unquote(ref[1:])))
+    branches = {
+        word: [_members(part, root, (*refs, ref)) for part in (*schema.get(word, ()), *others)]
+        for word, others in (("allOf", targets), ("anyOf", ()), ("oneOf", ()))
+    }
+    for name, part in (item for found in branches.values() for b in found for item in b[0].items()):
+        different = properties.setdefault(name, part) != part
+        properties[name] = {"anyOf": [properties[name], part]} if different else properties[name]
+    for branch in branches["allOf"]:
+        required |= branch[1]
+    choices = [branch for word in ("anyOf", "oneOf") for branch in branches[word]]
+    for word in ("anyOf", "oneOf"):
+        shared = [set(branch[1]) for branch in branches[word]]
+        required |= dict.fromkeys(sorted(set.intersection(*shared)) if shared else ())
+    return properties, required, [tuple(names) for _, names, _ in choices]
+
+
+def at_pointer(root: Any, pointer: str) -> Iterator[Any]:
+    """Yield what a JSON pointer leads to, if anything."""
+    part = root
+    for step in pointer.split("/")[1:]:
+        key = step.replace("~1", "/").replace("~0", "~")
+        if isinstance(part, list) and key.isdecimal() and int(key) < len(part):
+            part = part[int(key)]
+        elif isinstance(part, dict) and key in part:
+            part = part[key]
+        else:
+            return
+    yield part

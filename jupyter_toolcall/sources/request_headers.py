@@ -1,0 +1,86 @@
+"""Headers of requests that may hold secrets: filled in when a request is sent, and never shown."""
+
+from __future__ import annotations
+
+import base64
+import json
+import os
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+
+from ..core.errors import CallError, DefinitionError
+from ..core.secrets import HIDDEN, LEAST
+from .http_client import RequestLimits, Response, send
+
+_VARIABLE = re.compile(r"\$\{([A-Za-z_]\w*)\}")
+
+
+@dataclass(frozen=True, slots=True)
+class SecretHeaders:
+    """Headers of requests; `${NAME}` in a value is filled in from the environment.
+
+    Arguments:
+        texts: the headers by name.
+        password: a name and a password, as `name:password`.
+
+    Raises DefinitionError for a header that is no text.
+    """
+
+    texts: Mapping[str, str] = field(default_factory=dict, repr=False)
+    password: str = field(default="", repr=False)
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.texts, Mapping):
+            raise DefinitionError('headers: give an object, such as {"X-Key": "${NAME}"}')
+        for key, value in self.texts.items():
+            if not all(isinstance(part, str) for part in (key, value)):
+                raise DefinitionError(f"headers: {key!r:.40} must be a text, and have a text")
+
+    def send(
+        self,
+        limits: RequestLimits,
+        method: str,
+        url: str,
+        headers: Mapping[str, str],
+        body: bytes,
+        shown: str,
+    ) -> Response:
+        """Return a response in which no secret of these headers stands. Raises CallError, too.
+
+        Arguments:
+            headers: the other headers, which these replace.
+            shown: what a person reads of the URL.
+        """
+        sent = {**headers, **self._filled(shown)}
+        try:
+            response = send(limits, method, url, headers=sent, body=body)
+        except CallError as error:
+            raise CallError(self._hidden(str(error).encode(), sent).decode()) from None
+        return replace(response, body=self._hidden(response.body, sent))
+
+    def _filled(self, shown: str) -> dict[str, str]:
+        def value(name: re.Match[str]) -> str:
+            if name[1] not in os.environ:
+                raise CallError(
+                    f"a header of {shown} needs the environment variable {name[1]}, which is "
+                    "not set; set it and run the call again"
+                )
+            return os.environ[name[1]]
+
+        encoded = base64.b64encode(self.password.encode()).decode()
+        filled = {"authorization": f"Basic {encoded}"} if self.password else {}
+        return filled | {k.lower(): _VARIABLE.sub(value, v) for k, v in self.texts.items()}
+
+    def _hidden(self, text: bytes, headers: Mapping[str, str]) -> bytes:
+        """Return a text without the values of headers, and the secrets in them."""
+        own = {key.lower() for key in self.texts} | {"authorization"}
+        secrets = [value for key, value in headers.items() if key in own]
+        secrets += [value.rpartition(" ")[2] for value in secrets]
+        names = [name for value in self.texts.values() for name in _VARIABLE.findall(value)]
+        secrets += [os.environ.get(name, "") for name in names]
+        secrets += [self.password, self.password.partition(":")[2]]
+        for secret in sorted({s for s in secrets if len(s) >= LEAST}, key=len, reverse=True):
+            for written in (secret, json.dumps(secret)[1:-1]):
+                text = text.replace(written.encode(), HIDDEN.encode())
+        return text
