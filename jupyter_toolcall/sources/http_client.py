@@ -299,12 +299,7 @@ def _host_and_port(host: str) -> tuple[str, int | None]:
 
 async def _addresses(limits: RequestLimits, target: _Target) -> list[str]:
     """Return the addresses of a host. Raises CallError unless each of them is allowed."""
-    loop = asyncio.get_running_loop()
-    try:
-        infos = await loop.getaddrinfo(target.host, target.port, type=socket.SOCK_STREAM)
-    except (OSError, UnicodeError):
-        raise CallError(f"{target.host} cannot be found: no such host") from None
-    addresses = list(dict.fromkeys(str(info[4][0]) for info in infos))
+    addresses = await _resolved(target.host, target.port)
     for address in addresses:
         if not limits.allows_address(address, target.host, target.port):
             raise CallError(
@@ -312,6 +307,15 @@ async def _addresses(limits: RequestLimits, target: _Target) -> list[str]:
                 f"{limits.hint(address)} allows it"
             )
     return addresses
+
+
+async def _resolved(host: str, port: int) -> list[str]:
+    loop = asyncio.get_running_loop()
+    try:
+        infos = await loop.getaddrinfo(host, port, type=socket.SOCK_STREAM)
+    except (OSError, UnicodeError):
+        raise CallError(f"{host} cannot be found: no such host") from None
+    return list(dict.fromkeys(str(info[4][0]) for info in infos))
 
 
 # -- a server whose URL a person typed ------------------------------------------------
@@ -412,15 +416,13 @@ async def _to_public_address(request: httpx2.Request) -> httpx2.Request:
     """Return a request that goes to a checked address. Raises ConnectError for a private one."""
     import httpx2
 
-    url, loop = request.url, asyncio.get_running_loop()
-    host = url.raw_host.decode("ascii").strip("[]")
+    url, host = request.url, request.url.raw_host.decode("ascii").strip("[]")
     if url.scheme != "https":
         raise httpx2.ConnectError(f"{host} was not typed by a person, and does not use https")
     try:
-        infos = await loop.getaddrinfo(host, url.port or 443, type=socket.SOCK_STREAM)
-    except (OSError, UnicodeError):
-        raise httpx2.ConnectError(f"{host} cannot be found: no such host") from None
-    addresses = [str(info[4][0]) for info in infos]
+        addresses = await _resolved(host, url.port or 443)
+    except CallError as error:
+        raise httpx2.ConnectError(str(error)) from None
     if not addresses or not all(_is_public(_embedded_ipv4(ip_address(a))) for a in addresses):
         raise httpx2.ConnectError(
             f"{host} leads to a private address, and was not typed by a person"

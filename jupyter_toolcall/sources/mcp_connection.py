@@ -142,7 +142,9 @@ class Connection:
 
     def read(self, uri: str) -> list[Json]:
         """Return the contents of a resource. Raises CallError."""
-        return self._run(self._read(uri))
+        contents = self._run(self._request("read_resource", "contents", uri))
+        demand_size(contents, f"the resource {uri:.200}")
+        return contents
 
     def prompts(self) -> list[Json]:
         """Return the prompts that the server lists. Raises CallError."""
@@ -150,7 +152,7 @@ class Connection:
 
     def prompt(self, name: str, arguments: Mapping[str, str]) -> list[Json]:
         """Return the messages of a prompt. Raises CallError."""
-        return self._run(self._prompt(name, arguments))
+        return self._run(self._request("get_prompt", "messages", name, dict(arguments)))
 
     def close(self) -> None:
         """End the connection, and the program that was started for it."""
@@ -247,9 +249,8 @@ class Connection:
         self._server.left_out.clear()
         tools = await self._pages(client.list_tools, "tools")
         self._outputs = DeclaredOutputs(tools)
-        left_out = tuple(self._server.left_out)
-        version = client.protocol_version
-        self.listing = Listing(tuple(tools), client.instructions or "", version, left_out)
+        about = client.instructions or "", client.protocol_version
+        self.listing = Listing(tuple(tools), *about, tuple(self._server.left_out))
         return self.listing
 
     async def _pages(self, request: Callable[..., Awaitable[Any]], kind: str) -> list[Json]:
@@ -266,23 +267,17 @@ class Connection:
             cursor = page.next_cursor
         raise CallError(f"its list of {kind} does not end: {len(items):,} so far")
 
-    async def _read(self, uri: str) -> list[Json]:
-        client = await self._connected()
-        result = await self._in_time(client.read_resource(uri))
-        contents = [plain(item) for item in result.contents]
-        demand_size(contents, f"the resource {uri:.200}")
-        return contents
-
     async def _prompts(self) -> list[Json]:
         client = await self._connected()
         if client.server_capabilities.prompts is None:
             return []
         return await self._pages(client.list_prompts, "prompts")
 
-    async def _prompt(self, name: str, arguments: Mapping[str, str]) -> list[Json]:
+    async def _request(self, method: str, part: str, *arguments: Any) -> list[Json]:
+        """Return a part of what a method of the client returns."""
         client = await self._connected()
-        result = await self._in_time(client.get_prompt(name, dict(arguments)))
-        return [plain(message) for message in result.messages]
+        result = await self._in_time(getattr(client, method)(*arguments))
+        return [plain(item) for item in getattr(result, part)]
 
     async def _in_time(self, request: Awaitable[T]) -> T:
         """Return the result of a request that changes nothing. Raises CallError."""
@@ -313,7 +308,10 @@ class Connection:
             # The SDK calls this in a context of its own, that of its reading task.
             context.run(report_progress, _progress_text(progress, total, message))
 
-        request = mcp_sdk.call_tool(client.session, tool, arguments, report, responses, state)
+        request = client.session.call_tool(
+            *(tool, dict(arguments), None, report),
+            **{"input_responses": responses, "request_state": state, "allow_input_required": True},
+        )
         task = asyncio.create_task(request)
         running = _RunningCall(tool, arguments, task, rounds=rounds)
         self._running.append(running)
@@ -344,8 +342,8 @@ class Connection:
         if not running.questions:
             running.question_arrived = asyncio.get_running_loop().create_future()
             try:
-                first = {running.task, running.question_arrived}
-                await asyncio.wait(first, return_when=asyncio.FIRST_COMPLETED)
+                ends = running.task, running.question_arrived
+                await asyncio.wait(ends, return_when=asyncio.FIRST_COMPLETED)
             except asyncio.CancelledError:
                 running.task.cancel()
                 self._running.remove(running)
@@ -424,7 +422,7 @@ class Connection:
             return f"there is no program {address.command[0]!r}; install it, or give its whole path"
         status = self._server.last_response.status
         if status in (401, 403):
-            reason = mcp_sdk.error_text(cause) if mcp_sdk.is_sign_in_error(cause) else status
+            reason = status if type(cause).__name__ == "MCPError" else mcp_sdk.error_text(cause)
             return (
                 f"{address.display_text} refuses the request ({reason}); give a token: "
                 '{"url": ..., "headers": {"Authorization": "Bearer ${NAME}"}}'

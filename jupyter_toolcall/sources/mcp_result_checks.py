@@ -1,20 +1,25 @@
-"""Checks of a result of an MCP server: its size, and that it fits the tool's output schema."""
+"""The schemas of an MCP server, and the checks of a result: its size, and its output schema."""
 
 from __future__ import annotations
 
 import contextlib
+import functools
+import json
+import re
 from collections.abc import Iterable, Mapping
 from typing import Any
+from urllib.parse import unquote
 
 from ..core.errors import CallError
 from ..core.text import printable
+from .definition_dialects import at_pointer, current_schema
 from .definition_schema import schema_validator
 from .mcp_sdk import MAX_BYTES, Json
 
 
 def demand_size(data: Any, what: str) -> None:
     """Raise CallError for data that are too large."""
-    if _size(data) > MAX_BYTES:
+    if len(json.dumps(data, ensure_ascii=False)) > MAX_BYTES:
         raise CallError(too_large_text(what))
 
 
@@ -23,11 +28,45 @@ def too_large_text(what: str) -> str:
     return f"{what} has more than {MAX_BYTES:,} characters; ask for less"
 
 
-def _size(data: Any) -> int:
-    """Return the number of characters in JSON data, without punctuation."""
-    if isinstance(data, dict):
-        return sum(len(key) + _size(value) for key, value in data.items())
-    return sum(map(_size, data)) if isinstance(data, list) else len(str(data))
+_PLACE = re.compile(r"#(?!/(?:\$defs|definitions)/[^/]+$)(?:/.*)?")
+"""A reference to the whole schema, or to a place in it that is no definition: zod writes these."""
+_DATA = ("enum", "const", "default", "examples")
+_OF_ROOT = ("$schema", "$id", "id", "$defs", "definitions")
+
+
+def readable_schema(schema: Json) -> dict[str, Any]:
+    """Return the schema of a server, of any draft, as one of draft 2020-12.
+
+    What is referred to by its place is made a definition, since it may move: `items` of another
+    draft become `prefixItems`, and a provider takes no choice at the top.
+    """
+    names: dict[str, str] = {}
+    definitions: dict[str, Any] = {}
+
+    def named(part: Any) -> Any:
+        if isinstance(part, list):
+            return [named(inner) for inner in part]
+        if not isinstance(part, dict):
+            return part
+        result = {k: inner if k in _DATA else named(inner) for k, inner in part.items()}
+        for word in ("$id", "id"):
+            if isinstance(part.get(word), str) and part[word].startswith("#"):
+                result["$anchor"] = result.pop(word)[1:]
+        ref = str(part.get("$ref", part.get("$recursiveRef")))
+        for target in at_pointer(schema, unquote(ref[1:])) if _PLACE.fullmatch(ref) else ():
+            if ref not in names:
+                names[ref] = f"place_{len(names)}"
+                outside = _OF_ROOT if target is schema else ()
+                definitions[names[ref]] = named(
+                    {k: v for k, v in target.items() if k not in outside}
+                )
+            result["$ref"] = f"#/$defs/{names[ref]}"
+        return result
+
+    result = named(schema)
+    if definitions:
+        result["$defs"] = {**result.get("$defs", {}), **definitions}
+    return current_schema(result)
 
 
 class DeclaredOutputs:
@@ -35,7 +74,6 @@ class DeclaredOutputs:
 
     def __init__(self, tools: Iterable[Json] = ()) -> None:
         self._schemas = {tool["name"]: tool.get("outputSchema") for tool in tools}
-        self._validators: dict[str, Any] = {}
 
     def demand(self, tool: str, result: Mapping[str, Any]) -> None:
         """Raise CallError for a result that does not fit its tool's schema.
@@ -48,13 +86,15 @@ class DeclaredOutputs:
         if "structuredContent" not in result:
             raise CallError(f"{tool} ran, and its result has no structured content")
         # An invalid schema raises ValueError.
-        with contextlib.suppress(ValueError):
-            if tool not in self._validators:
-                self._validators[tool] = schema_validator(schema)
-            content = result["structuredContent"]
-            for error in self._validators[tool].iter_errors(content):
+        with contextlib.suppress(ValueError, RecursionError):
+            for error in _validator(json.dumps(schema)).iter_errors(result["structuredContent"]):
                 path = ".".join(map(str, error.instance_path)) or "result"
                 raise CallError(
                     f"{tool} ran, and its result is not what it declares: {path}: "
                     f"{printable(error.message)[:200]}"
                 )
+
+
+@functools.lru_cache(1_000)
+def _validator(schema: str) -> Any:
+    return schema_validator(readable_schema(json.loads(schema)))

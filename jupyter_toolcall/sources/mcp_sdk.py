@@ -7,14 +7,13 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import functools
 import logging
 import os
 import re
 import sys
 import tempfile
-from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Mapping
-from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from importlib.metadata import version
 from typing import IO, TYPE_CHECKING, Any, Literal
@@ -57,41 +56,43 @@ NoteMessage = Any
 """Takes what a server of 2025 notifies: (message) -> None."""
 
 
-def new_client(
+@asynccontextmanager
+async def new_client(
     server: Server, closed: asyncio.Event, elicit: Elicit, note_message: NoteMessage
-) -> AbstractAsyncContextManager[Client]:
-    """Return a client of a server; `closed` is set where the server ends the connection.
+) -> AsyncIterator[Client]:
+    """Connect a client to a server; `closed` is set where the server ends the connection.
 
-    Raises UsageError where the SDK is not installed.
+    Raises UsageError where the SDK is not installed, or a variable of the address is not set.
     """
-    demand_sdk()
-    import mcp
-    import mcp_types
+    try:
+        import mcp
+        import mcp_types
+    except ImportError:
+        message = "MCP servers need the package mcp: pip install 'jupyter-toolcall[mcp]'"
+        raise UsageError(message) from None
 
     # What the SDK logs would be printed in the notebook; what matters is raised.
     logging.getLogger("mcp").addHandler(logging.NullHandler())
     address = server.address.filled()
     target: Any = address.in_memory
-    if address.command:
-        target = _watch_transport(_program(server, address), server, closed)
-    elif address.url:
-        target = _watch_transport(_http(server, address), server, closed)
-    return mcp.Client(
+    if target is None:
+        transport = _program(server, address) if address.command else _http(server, address)
+        target = _watch_transport(transport, server, closed)
+    async with mcp.Client(
         target,
         elicitation_callback=elicit,
         message_handler=note_message,
         client_info=mcp_types.Implementation(name=NAME, version=version(NAME)),
         cache=None,
-    )
+    ) as client:
+        # The SDK would match results with regular expressions of the server in the event loop: one
+        # that never ends would stop all connections, and interrupts.
+        vars(client.session)["validate_tool_result"] = _accept
+        yield client
 
 
-def demand_sdk() -> None:
-    """Raise UsageError where the SDK is not installed."""
-    try:
-        import mcp  # noqa: F401
-    except ImportError:
-        message = "MCP servers need the package mcp: pip install 'jupyter-toolcall[mcp]'"
-        raise UsageError(message) from None
+async def _accept(name: str, result: Any) -> None:
+    """Accept a result: `DeclaredOutputs` checks it."""
 
 
 @asynccontextmanager
@@ -224,8 +225,8 @@ class _WatchedStream:
 
         version = "2026-07-28" if "resultType" in result else "2025-11-25"
         schema = item.get("inputSchema") if isinstance(item, dict) else None
-        if isinstance(schema, dict):
-            schema.setdefault("type", "object")
+        if isinstance(schema, dict) and "object" in (schema.get("type") or "object"):
+            schema["type"] = "object"
         try:
             methods.validate_server_result("tools/list", version, {**result, "tools": [item]})
         except ValidationError:
@@ -274,40 +275,6 @@ def plain(item: Any) -> Json:
     """Return a message of the SDK as JSON, with the names of the specification."""
     data: Json = item.model_dump(mode="json", by_alias=True, exclude_none=True)
     return data
-
-
-def call_tool(
-    session: Any,
-    tool: str,
-    arguments: Mapping[str, Any],
-    report: Callable[[float, float | None, str | None], Awaitable[None]],
-    responses: Mapping[str, Any] | None,
-    state: str | None,
-) -> Coroutine[Any, Any, Any]:
-    """Return a request that calls a tool; its result is a `CallToolResult` or an
-    `InputRequiredResult`.
-
-    The SDK's own `call_tool` matches the result with regular expressions of the server in the
-    event loop: one that never ends would stop all connections, and interrupts.
-    """
-    import mcp_types
-
-    parameters = mcp_types.CallToolRequestParams(
-        name=tool, arguments=dict(arguments), input_responses=responses, request_state=state
-    )
-    request = mcp_types.CallToolRequest(params=parameters)
-    answer: Coroutine[Any, Any, Any] = session.send_request(
-        request, _result_reader(), progress_callback=report
-    )
-    return answer
-
-
-@functools.cache
-def _result_reader() -> Any:
-    import mcp_types
-    from pydantic import TypeAdapter
-
-    return TypeAdapter(mcp_types.CallToolResult | mcp_types.InputRequiredResult)
 
 
 def input_request(parameters: Any) -> InputRequest:
@@ -365,13 +332,6 @@ def error_kind(error: Exception, last: LastResponse) -> Kind:
     is_lost = error.code in (mcp_types.CONNECTION_CLOSED, mcp_types.PARSE_ERROR)
     is_no_message = error.code == mcp_types.INVALID_REQUEST and 0 < last.status < 300
     return "lost" if is_lost or is_no_message or last.status >= 500 else "failed"
-
-
-def is_sign_in_error(error: Exception) -> bool:
-    """Return whether a server asks for a token, and signing in to get one failed."""
-    from mcp.shared.exceptions import MCPError
-
-    return not isinstance(error, MCPError)
 
 
 def error_text(error: Exception) -> str:

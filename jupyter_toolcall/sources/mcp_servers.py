@@ -31,17 +31,7 @@ _NAMES = re.compile(r"\$(?:\{(?:env:)?|(?=[A-Z_]))([A-Za-z_]\w*)")
 _SHELLS = ("sh", "bash", "dash", "zsh", "fish", "cmd", "powershell", "pwsh")
 """The programs that fill in the variables of their arguments themselves."""
 _RUNNERS = (
-    "npx",
-    "uvx",
-    "node",
-    "python",
-    "python3",
-    "docker",
-    "run",
-    "exec",
-    "bunx",
-    "pipx",
-    "uv",
+    *("npx", "uvx", "node", "python", "python3", "docker", "run", "exec", "bunx", "pipx", "uv"),
 )
 """The words of a command line that start a server, and do not name it."""
 
@@ -79,7 +69,11 @@ class ServerAddress:
         values = (*self.env.values(), *self.headers.values())
         texts = "\n".join((self.url, *self.command, self.subfolder, *values))
         variables = dict.fromkeys(_NAMES.findall(texts))
-        settings = [_setting(name, value) for name, value in self.env.items()]
+        # The value of what is named as a secret is not shown.
+        settings = [
+            name if is_named_secret(name) else f"{name}={shlex.quote(value)}"
+            for name, value in self.env.items()
+        ]
         parts = [self.display_text]
         parts += [f"in the folder {shlex.quote(self.subfolder)}"] if self.subfolder else []
         parts += [f"with {' '.join(settings)} set"] if settings else []
@@ -135,13 +129,6 @@ def _filled(text: str, values: Mapping[str, str], place: str, is_shell: bool) ->
         return match[0] if found is None else found
 
     return _PLACEHOLDER.sub(value, text)
-
-
-def _setting(name: str, value: str) -> str:
-    """Return a variable and its value; only the name where the value may be a secret."""
-    if is_named_secret(name):
-        return name
-    return f"{name}={shlex.quote(value)}"
 
 
 def server_address(server: Any, folder: Path | None = None, name: str = "") -> ServerAddress:
@@ -263,22 +250,17 @@ def named_servers(folder: Path, settings: Mapping[str, Any]) -> dict[str, NamedS
         UsageError: for a file that cannot be read.
     """
     servers = {name: NamedServer(entry) for name, entry in settings.items()}
-    for name, entry, file in (*_pyproject_entries(folder), *_mcp_json_entries(folder)):
+    for name, entry, file in _file_entries(folder):
         servers.setdefault(name, NamedServer(entry, file))
     return servers
 
 
-def _mcp_json_entries(folder: Path) -> Iterator[tuple[str, Any, str]]:
-    data = _read(folder / ".mcp.json", _parse_json)
-    for name, entry in _mapping(data, "mcpServers").items():
-        yield name, entry, ".mcp.json"
-
-
-def _pyproject_entries(folder: Path) -> Iterator[tuple[str, Any, str]]:
-    data = _read(folder / "pyproject.toml", tomllib.loads)
-    settings = _mapping(_mapping(data, "tool"), "jupyter-toolcall")
-    for name, entry in _mapping(settings, "mcp").items():
-        yield name, entry, "pyproject.toml"
+def _file_entries(folder: Path) -> Iterator[tuple[str, Any, str]]:
+    pyproject = _read(folder / "pyproject.toml", tomllib.loads)
+    table = _mapping(_mapping(_mapping(pyproject, "tool"), "jupyter-toolcall"), "mcp")
+    yield from ((name, entry, "pyproject.toml") for name, entry in table.items())
+    servers = _mapping(_read(folder / ".mcp.json", _parse_json), "mcpServers")
+    yield from ((name, entry, ".mcp.json") for name, entry in servers.items())
 
 
 def _mapping(data: Any, key: str) -> Mapping[str, Any]:

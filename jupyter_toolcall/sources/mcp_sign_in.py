@@ -18,6 +18,9 @@ SIGN_IN_SECONDS = 300.0
 """How long a person has to sign in."""
 _PAGE = "<!doctype html><meta charset=utf-8><title>{0}</title><p style='font:1rem sans-serif'>{0}"
 
+_SIGNED_IN = "Signed in. You can close this page.", "200 OK"
+_MISSING = "There is no page at this address.", "404 Not Found"
+
 
 class SignInPage:
     """The page to which the browser is redirected with a code.
@@ -47,14 +50,8 @@ class SignInPage:
             try:
                 line = await asyncio.wait_for(reader.readline(), 10)
                 parameters = _parameters(line.decode("latin-1"))
-                signed_in = parameters is not None
-                text = (
-                    "Signed in. You can close this page."
-                    if signed_in
-                    else "There is no page at this address."
-                )
+                text, status = _MISSING if parameters is None else _SIGNED_IN
                 body = _PAGE.format(text).encode()
-                status = "200 OK" if signed_in else "404 Not Found"
                 head = f"HTTP/1.1 {status}\r\ncontent-type: text/html\r\nconnection: close\r\n"
                 writer.write(f"{head}content-length: {len(body)}\r\n\r\n".encode() + body)
                 await writer.drain()

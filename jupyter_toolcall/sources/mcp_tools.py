@@ -25,17 +25,17 @@ from ..core.text import nearest, printable, visible_text
 from ..storage.journal_file import journals_folder
 from ..tools.object_types import Kinds
 from ..tools.running_tool import InputRequired, InputResponse
-from ..tools.tool import Resolve, Tool
+from ..tools.tool import Tool
 from ..tools.tool_version import pinned_change
 from ..tools.toolbox import Toolbox, ToolSource
 from ..tools.value_copies import well_formed
+from .definition_dialects import schema_for_models
 from .definition_schema import ArgumentChecker
 from .mcp_connection import Connection, Listing, Question, connection_to
+from .mcp_result_checks import readable_schema
 from .mcp_results import TYPES, result_value
 from .mcp_sdk import Json
 from .mcp_servers import ServerAddress, server_address
-
-NO_ARGUMENTS: Mapping[str, Any] = {"type": "object", "properties": {}}
 
 
 def from_mcp(
@@ -83,14 +83,8 @@ def from_mcp(
         ('add',)
     """
     address = server if isinstance(server, ServerAddress) else server_address(server)
-    return McpToolbox(McpTools(address, tuple(include), tuple(exclude), trust_hints))
-
-
-class McpToolbox(Toolbox):
-    """The tools of one server, and the types of the objects that they return."""
-
-    def __init__(self, tools: McpTools) -> None:
-        super().__init__(tools, types=TYPES)
+    source = McpTools(address, tuple(include), tuple(exclude), trust_hints)
+    return Toolbox(source, types=TYPES)
 
 
 class McpTools(ToolSource):
@@ -146,12 +140,8 @@ class McpTools(ToolSource):
 
 
 _PINNED = {
-    "name": "name",
-    "title": "title",
-    "description": "description",
-    "inputSchema": "input schema",
-    "outputSchema": "output schema",
-    "annotations": "hints",
+    **{part: part for part in ("name", "title", "description")},
+    **{"inputSchema": "input schema", "outputSchema": "output schema", "annotations": "hints"},
 }
 """The parts of a definition that are pinned, and their names in texts: what a person may read
 before they approve a call."""
@@ -171,7 +161,7 @@ class _ServerTool:
 
     def __init__(self, source: McpTools, connection: Connection, item: Json, about: str) -> None:
         self._source, self._connection, self._item, self._about = source, connection, item, about
-        self._server_name = str(item["name"])
+        self._server, self._server_name = f"the MCP server {source.address.name}", str(item["name"])
         self.name = re.sub(r"[^\w.-]", "_", self._server_name)[:150] or "tool"
         self._pinned = _pinned(item)
         self._compared: Listing | None = None
@@ -180,7 +170,9 @@ class _ServerTool:
     def tool(self) -> Tool:
         """Return the tool. Raises DefinitionError where its input schema is not valid."""
         item, address = self._item, self._connection.address
-        schema = {**NO_ARGUMENTS, **item.get("inputSchema", {})}
+        schema = readable_schema(
+            {"type": "object", "properties": {}, **item.get("inputSchema", {})}
+        )
         try:
             checker = ArgumentChecker(self.name, schema)
         except (ValidationError, ValueError, RecursionError) as error:
@@ -190,9 +182,6 @@ class _ServerTool:
             reason = printable(" ".join(message.split()))[:200]
             raise DefinitionError(f"its input schema is not valid ({reason})") from None
 
-        def check(arguments: Mapping[str, Any], resolve: Resolve) -> dict[str, Any]:
-            return {"arguments": checker(arguments)}
-
         # What a server does not say is as the protocol has it: it may do anything.
         hints: Mapping[str, Any] = item.get("annotations", {}) if self._source.trust_hints else {}
         read_only = hints.get("readOnlyHint") is True
@@ -200,10 +189,10 @@ class _ServerTool:
         return Tool(
             name=self.name,
             description=well_formed(str(item.get("description") or item.get("title") or "")),
-            parameters=schema,
+            parameters=schema_for_models(schema),
             function=self._run,
             resume=self._resume,
-            check=check,
+            check=lambda arguments, resolve: {"arguments": checker(arguments)},
             read_only=read_only,
             destructive=not read_only and hints.get("destructiveHint") is not False,
             idempotent=hints.get("idempotentHint") is True,
@@ -237,10 +226,6 @@ class _ServerTool:
         return result_value(result, self.name, self._connection.address.name)
 
     # -- changes at the server --------------------------------------------------------------
-
-    @property
-    def _server(self) -> str:
-        return f"the MCP server {self._connection.address.name}"
 
     def _change(self, list_again: bool) -> tuple[_ServerTool, str] | None:
         """Return the tool as its server lists it now, and what changed; None where nothing did.

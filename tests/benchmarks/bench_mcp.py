@@ -2,8 +2,9 @@
 
 `python tests/benchmarks/bench_mcp.py [CALLS]` prints a table, of 1,000 calls without it; the
 goal is at most 1.3. The calls take
-turns in one run, since machines differ: by the SDK, by `Connection.call`, in a session, and in a
-session whose tools ask no server.
+turns in one run, since machines differ: by the SDK in its loop, and waited for in another thread,
+as a kernel has to; by `Connection.call`, in a session whose hints are trusted, in one that lists
+the tools again before each call, and in one whose tools ask no server.
 """
 
 from __future__ import annotations
@@ -67,12 +68,17 @@ def seconds(prepared: Callable[[], Callable[[], object]]) -> float:
 
 def measure(name: str, target: Any, address: str, rounds: int) -> None:
     """Print the time of a call by the SDK in its own loop, by a connection, and in a session."""
-    sdk, tools = SdkClient(target), from_mcp(address)
+    sdk, tools = SdkClient(target), from_mcp(address, trust_hints=True)
+    untrusted = from_mcp(address)
     connection = connection_to(server_address(address))
 
     async def in_the_loop() -> None:
         for _ in range(CALLS):
             await sdk.client.call_tool("add", ARGUMENTS)
+
+    def one_by_one() -> None:
+        for _ in range(CALLS):
+            sdk.run(sdk.client.call_tool("add", ARGUMENTS))
 
     def by_connection() -> None:
         for _ in range(CALLS):
@@ -84,12 +90,14 @@ def measure(name: str, target: Any, address: str, rounds: int) -> None:
         # The tools are listed when a session begins.
         return Session(box, Scripted(script), scheme="flat", approve="all").ask("Go.").run
 
-    alone = [replace(tool, function=lambda arguments: 3) for tool in tools]
+    alone = [replace(tool, function=lambda arguments: 3, current=None) for tool in tools]
 
     ways: dict[str, Callable[[], Callable[[], object]]] = {
         "SDK": lambda: lambda: sdk.run(in_the_loop()),
+        "SDK, one by one": lambda: one_by_one,
         "Connection.call": lambda: by_connection,
         "Session": lambda: in_session(tools),
+        "Session, listed": lambda: in_session(untrusted),
         "Session alone": lambda: in_session(Toolbox(*alone)),
     }
     times: dict[str, list[float]] = {way: [] for way in ways}

@@ -238,14 +238,14 @@ def test_an_interrupt_cancels_the_call_at_the_server_and_the_connection_survives
 
 
 def test_a_call_in_which_the_server_dies_has_an_unknown_outcome_and_the_server_starts_again(
-    program: Server,
+    program: Server, capsys: pytest.CaptureFixture[str]
 ) -> None:
     session = play(program.tools(), ("die", {}), ("add", {"a": 1, "b": 1}))
     assert session.calls[0].status == "unknown"
     session.decide(session.pending[0], "answer", result="it died").run()
     assert session.calls[1].result == 2
     printed = r"The MCP server mcp_server\w* had stopped, and was started again\.\n"
-    assert re.fullmatch(printed, "".join(prints(session)))
+    assert re.fullmatch(printed, capsys.readouterr().out)
     assert sum(event.startswith("start") for event in program.pantry.events) == 2
 
 
@@ -275,7 +275,7 @@ def test_a_program_that_was_stopped_starts_again_at_the_next_call(
     wait_until(lambda: not link.is_open)
     session = play(tools, ("add", {"a": 1, "b": 1}))
     assert session.calls[0].result == 2
-    assert "was started again" in prints(session)[0]
+    assert "was started again" in capsys.readouterr().out
 
 
 def test_a_program_ends_with_the_process_that_started_it(tmp_path: Path) -> None:
@@ -365,20 +365,16 @@ def test_hints_of_a_server_count_only_where_they_are_trusted(server: Server) -> 
         assert session.calls[0].status == ("succeeded" if trust else "rejected")
 
 
-def test_a_tool_that_changed_does_not_run_and_the_error_says_what_changed(server: Server) -> None:
-    tools = server.tools()
-    play(tools, ("change_knife", {"description": "Cut bread."}))
+def test_a_tool_that_changed_does_not_run_and_is_asked_about_as_it_is_now(server: Server) -> None:
+    play(server.tools(), ("change_knife", {"description": "Cut bread."}))
     tools = server.tools()
     play(tools, ("change_knife", {"description": "Cut the wires."}))
-    (link,) = [link for link in connections() if link.is_open]
-    wait_until(lambda: link.listing_is_old)
     session = play(tools, ("knife", {}), ("add", {"a": 1, "b": 1}))
-    assert session.calls[0].status == "failed"
-    error = str(session.calls[0].error)
-    assert 'its description was "Cut bread.", and is "Cut the wires."' in error
-    assert "knife did not run" in error
-    assert session.calls[1].result == 2
-    assert play(server.tools(), ("knife", {})).calls[0].status == "succeeded"
+    (row, *_) = all_rows(session.cursor, session.name).calls
+    assert 'its description was "Cut bread.", and is "Cut the wires."' in row.why
+    assert session.cursor.context.toolbox["knife"].description == "Cut the wires."
+    session.decide(session.pending[0]).run()
+    assert [call.status for call in session.calls] == ["succeeded"] * 2
 
 
 def test_a_tool_that_was_removed_does_not_run(server: Server) -> None:

@@ -19,7 +19,6 @@ import pytest
 
 from jupyter_toolcall import Scripted, Session, from_mcp
 from jupyter_toolcall.core.errors import DefinitionError, ToolcallError
-from jupyter_toolcall.sources import mcp_connection
 from jupyter_toolcall.sources.definition_schema import schema_validator
 from jupyter_toolcall.sources.mcp_connection import connections
 from tests.standin import hostile_mcp
@@ -295,15 +294,13 @@ def test_a_description_with_orders_changes_nothing_and_is_no_permission(tmp_path
     assert not tool.read_only
 
 
-def test_a_tool_that_changes_while_its_call_waits_does_not_run(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_tool_that_changes_while_its_call_waits_does_not_run_and_is_asked_about_again() -> None:
     with hostile_mcp.serving("changing") as (url, sent):
         session = play(from_mcp(url), approve="ask")
-        monkeypatch.setattr(mcp_connection, "LISTING_SECONDS", 0.0)
         session.decide(session.pending[0]).run()
-    assert session.calls[0].status == "failed"
-    assert 'its description was "Ping' in one_line(str(session.calls[0].error))
+    tool = session.cursor.context.toolbox["ping"]
+    assert session.pending
+    assert 'its description was "Ping' in one_line(tool.changed)
     assert "tools/call" not in [message.get("method") for message in sent]
 
 
