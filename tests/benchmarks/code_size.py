@@ -18,10 +18,10 @@ from pathlib import Path
 PACKAGE = "jupyter_toolcall"
 LIMITS = {
     "maps + executors": 1_369,
-    "core + engine + session": 7_783,
-    "tools": 3_606,
-    "sources": 5_538,
-    "jupyter": 4_015,
+    "core + engine + session": 7_809,
+    "tools": 3_611,
+    "sources": 5_735,
+    "jupyter": 4_018,
     "view": 2_470,
     "models": 2_178,
     "export": 3_025,
@@ -30,10 +30,10 @@ LIMITS = {
     "teaching + evaluation": 1_983,
     "storage": 974,
     "rules, budgets, origins, previews": 0,
-    "cli, kitchen, toolsets, __init__": 414,
-    "all": 37_153,
-    "Python files": 238,
-    "Python tests": 50_744,
+    "cli, kitchen, toolsets, __init__": 416,
+    "all": 37_386,
+    "Python files": 240,
+    "Python tests": 50_867,
     "TypeScript": 11_716,
 }
 """Of each row, how many lines of code, files or lines there may be."""
