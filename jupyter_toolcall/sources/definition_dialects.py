@@ -193,9 +193,15 @@ def _members(schema: Any, root: Schema, refs: tuple[str, ...]) -> Members:
     ref, targets = schema.get("$ref", ""), list[Any]()
     if ref.startswith("#") and ref not in refs:
         targets = list(at_pointer(root, unquote(ref[1:])))
+    conditional = [schema[word] for word in ("then", "else") if word in schema]
     branches = {
-        word: [_members(part, root, (*refs, ref)) for part in (*schema.get(word, ()), *others)]
-        for word, others in (("allOf", targets), ("anyOf", ()), ("oneOf", ()))
+        word: [_members(part, root, (*refs, ref)) for part in parts]
+        for word, parts in (
+            ("allOf", (*schema.get("allOf", ()), *targets)),
+            ("anyOf", schema.get("anyOf", ())),
+            ("oneOf", schema.get("oneOf", ())),
+            ("then", conditional),
+        )
     }
     for name, part in (item for found in branches.values() for b in found for item in b[0].items()):
         different = properties.setdefault(name, part) != part

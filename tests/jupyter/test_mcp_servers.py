@@ -213,6 +213,18 @@ def test_a_file_that_cannot_be_used_is_one_clear_line(folder: Path, text: str) -
     assert "\n" not in str(caught.value)
 
 
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16"])
+@pytest.mark.parametrize(("begin", "end"), [("", ""), ("// mine, not https://x.test\n", ",")])
+def test_a_file_of_servers_is_read_as_editors_write_it(
+    folder: Path, capsys: pytest.CaptureFixture[str], encoding: str, begin: str, end: str
+) -> None:
+    servers = json.dumps({"command": "x", "args": ["// is no comment, }"]})
+    text = f'{begin}{{"mcpServers": {{"pantry": {servers}{end} /* the last */ }}{end}}}'
+    (folder / ".mcp.json").write_text(text, encoding=encoding)
+    line(folder, "mcp")
+    assert "pantry: not started" in capsys.readouterr().out
+
+
 def test_a_cell_without_a_person_starts_nothing_and_says_what_allows_it(folder: Path) -> None:
     cells = ["%load_ext jupyter_toolcall", "%%toolchat -m scripted:kitchen -t mcp:pantry\nGo."]
     made = [nbformat.v4.new_code_cell(source) for source in cells]

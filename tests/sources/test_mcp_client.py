@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import json
 import os
 import re
 import signal
@@ -19,6 +20,7 @@ from typing import Any
 
 import pytest
 from mcp.server.mcpserver import MCPServer
+from mcp.types import ToolAnnotations
 
 from jupyter_toolcall import Scripted, Session, Toolbox, from_mcp
 from jupyter_toolcall.core.errors import DefinitionError, UsageError
@@ -323,6 +325,35 @@ def test_a_program_reads_no_variable_that_it_was_not_given(
     assert session.state.calls["call_2"].status == "succeeded"
 
 
+@pytest.mark.parametrize("placeholder", ["${UNSET}", "${env:UNSET}", "${input:UNSET}", "$UNSET"])
+@pytest.mark.parametrize(
+    ("place", "entry"),
+    [
+        ("URL", {"url": "https://x.test/%s"}),
+        ("header Key", {"url": "https://x.test", "headers": {"Key": "a %s"}}),
+        ("command", {"command": "x", "args": ["%s"]}),
+        ("variable KEY", {"command": "x", "env": {"KEY": "%s"}}),
+        ("folder", {"command": "x", "cwd": "%s"}),
+    ],
+)
+def test_a_placeholder_without_a_value_is_sent_nowhere_and_named_with_its_place(
+    placeholder: str, place: str, entry: Any
+) -> None:
+    filled = json.loads(json.dumps(entry).replace("%s", placeholder))
+    with pytest.raises((DefinitionError, UsageError)) as caught:
+        from_mcp(filled)
+    assert f"its {place} needs " in str(caught.value)
+    assert "UNSET" in str(caught.value)
+
+
+@pytest.mark.parametrize("default", ["${UNSET:-a b}", "${UNSET-a b}", "${UNSET:-${ALSO:-a b}}"])
+def test_a_placeholder_with_a_default_is_filled_in(tmp_path: Path, default: str) -> None:
+    command, script, log = command_line(tmp_path / "log").split()
+    entry = {"command": command, "args": [script, log], "env": {"KEY": default}}
+    session = play(from_mcp(entry), ("environment", {"name": "KEY"}))
+    assert session.calls[0].result == "a b"
+
+
 # -- names, hints, changes ------------------------------------------------------------
 
 
@@ -363,6 +394,26 @@ def test_hints_of_a_server_count_only_where_they_are_trusted(server: Server) -> 
         assert tuple(call.tool for call in session.pending) == pending
         session = play(tools, ("add", {"a": 1, "b": 1}), approve="read-only")
         assert session.calls[0].status == ("succeeded" if trust else "rejected")
+
+
+@pytest.mark.parametrize(
+    ("hints", "marks"),
+    [
+        ({}, (False, True, False)),
+        ({"read_only_hint": True}, (True, False, False)),
+        ({"destructive_hint": True}, (False, True, False)),
+        ({"destructive_hint": False}, (False, False, False)),
+        ({"destructive_hint": False, "idempotent_hint": True}, (False, False, True)),
+    ],
+)
+def test_all_hints_that_are_trusted_mark_a_tool_and_none_that_is_not(
+    hints: Any, marks: tuple[bool, ...]
+) -> None:
+    server = MCPServer("hinting", log_level="CRITICAL")
+    server.add_tool(lambda: "", "tool", annotations=ToolAnnotations(**hints))
+    for trust_hints, expected in ((True, marks), (False, (False, True, False))):
+        tool = from_mcp(server, trust_hints=trust_hints)["tool"]
+        assert (tool.read_only, tool.destructive, tool.idempotent) == expected
 
 
 def test_a_tool_that_changed_does_not_run_and_is_asked_about_as_it_is_now(server: Server) -> None:
