@@ -312,7 +312,9 @@ def _check_arguments(name: str, arguments: Mapping[str, Any]) -> None:
 
 def _fixed_tool(name: str, description: str, schema: dict[str, Any]) -> types.Tool:
     hints = types.ToolAnnotations(read_only_hint=name != "call_tool")
-    return types.Tool(name=name, description=description, input_schema=schema, annotations=hints)
+    output = _call_schema() if name in ("call_tool", "wait_for_decision") else None
+    about = {"description": description, "annotations": hints, "output_schema": output}
+    return types.Tool(name=name, input_schema=schema, **about)
 
 
 def _own_tool(tool: Tool) -> types.Tool:
@@ -322,9 +324,18 @@ def _own_tool(tool: Tool) -> types.Tool:
         # Without a hint a client takes it that a tool which writes may destroy.
         destructive_hint=tool.destructive or None,
     )
-    schema = {"type": "object", **tool.parameters}
-    text = tool.description
-    return types.Tool(name=tool.name, description=text, input_schema=schema, annotations=hints)
+    schema, output = {"type": "object", **tool.parameters}, _call_schema(tool.result)
+    about = {"description": tool.description, "annotations": hints, "output_schema": output}
+    return types.Tool(name=tool.name, input_schema=schema, **about)
+
+
+def _call_schema(returns: str = "") -> dict[str, Any]:
+    """Return the schema of what a call gives: also one that still waits, or that a person ended."""
+    text = {"type": "string"}
+    result = {"description": f"Returns {returns}; an object is named." if returns else "Any JSON."}
+    names = {"type": "array", "description": "The names of the objects in it."}
+    parts = {"call_id": text, "status": text, "result": result, "objects": names, "error": text}
+    return {"type": "object", "properties": parts, "required": ["call_id", "status"]}
 
 
 def _error_result(message: str) -> types.CallToolResult:

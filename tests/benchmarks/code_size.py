@@ -21,7 +21,7 @@ LIMITS = {
     "core + engine + session": 7_809,
     "tools": 3_611,
     "sources": 5_742,
-    "jupyter": 4_018,
+    "jupyter": 4_026,
     "view": 2_470,
     "models": 2_178,
     "export": 3_025,
@@ -31,9 +31,9 @@ LIMITS = {
     "storage": 974,
     "rules, budgets, origins, previews": 0,
     "cli, kitchen, toolsets, __init__": 416,
-    "all": 37_393,
+    "all": 37_401,
     "Python files": 240,
-    "Python tests": 50_922,
+    "Python tests": 50_924,
     "TypeScript": 11_716,
 }
 """Of each row, how many lines of code, files or lines there may be."""

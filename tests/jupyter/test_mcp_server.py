@@ -581,6 +581,9 @@ def test_few_tools_are_offered_by_themselves_with_schema_and_hints() -> None:
             destructive = [name for name in tools if tools[name].annotations.destructive_hint]
             assert destructive == ["fail"]
             assert tools["read_object"].annotations.read_only_hint
+            # The client checks each result by it, in all tests here.
+            described = [name for name in tools if tools[name].output_schema]
+            assert described == ["call_tool", "wait_for_decision", "cut", "count", "fail"]
 
     run(test())
 
