@@ -315,10 +315,10 @@ class PanelController:
                 raise
             except errors.ToolcallError as error:
                 kind = message.get("type", "") if isinstance(message, Mapping) else ""
-                self.send(refusal(str(kind)[:40], error))
-                if not self.busy:
+                if not self.busy and self._published[0] == "waiting":
                     # What changed since a call was shown is shown, and can be decided on.
                     self._publish_again()
+                self.send(refusal(str(kind)[:40], error))
         return continues
 
     def _apply(self, command: Any) -> bool:
