@@ -38,6 +38,7 @@ ELSEWHERE = """kitchen.Fries kitchen.Oven kitchen.Plate kitchen.Potato kitchen.S
 @pytest.mark.parametrize("name", [*EXPORTS.split(), *ADDED_EXPORTS.split()])
 def test_the_package_exports(name: str) -> None:
     assert getattr(jupyter_toolcall, name) is not None
+    assert name in dir(jupyter_toolcall) == sorted(jupyter_toolcall.__all__)
 
 
 @pytest.mark.parametrize("path", ELSEWHERE.split())

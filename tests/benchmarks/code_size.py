@@ -33,7 +33,7 @@ LIMITS = {
     "cli, kitchen, toolsets, __init__": 416,
     "all": 37_401,
     "Python files": 240,
-    "Python tests": 50_924,
+    "Python tests": 50_925,
     "TypeScript": 11_716,
 }
 """Of each row, how many lines of code, files or lines there may be."""
