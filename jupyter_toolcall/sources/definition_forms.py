@@ -142,8 +142,7 @@ def _read_function(data: Any, form: Form, required: tuple[str, ...], note: Note)
         )
     if not isinstance(description, str):
         raise DefinitionError(f"{prefix}description: {description!r:.60} is no text")
-    empty: dict[str, Any] = {"type": "object", "properties": {}}
-    parameters = empty if function.get(form.schema) == {} else function.get(form.schema, empty)
+    parameters = function.get(form.schema, {"type": "object", "properties": {}})
     return Function(name, description, read_schema(parameters, f"{prefix}{form.schema}", note))
 
 
