@@ -16,6 +16,7 @@ from ..core.errors import DefinitionError
 from ..core.json_data import unique_keys
 from ..core.text import nearest
 from ..tools.arguments import MAX_DEPTH, is_too_deep
+from ..tools.toolbox import TOOL_NAME
 from .definition_defaults import ACTIONS
 from .definition_dialects import Note
 from .definition_schema import read_schema
@@ -37,7 +38,6 @@ _WORDS: dict[str, tuple[str, ...]] = {
 """The words that a key takes, by the object that it is in."""
 _LISTS = ("tools", "functions", "function_declarations", "functionDeclarations")
 """The keys of an object that holds a list of definitions, as a provider or a server sends it."""
-_NAME = re.compile(r"[\w.-](?:[\w ./:-]{0,198}[\w.-])?")
 
 
 class Form(NamedTuple):
@@ -135,7 +135,7 @@ def _read_function(data: Any, form: Form, required: tuple[str, ...], note: Note)
     name, description = function["name"], function.get("description", "")
     # The specification's own example has a placeholder in angle brackets for its name.
     name = name[1:-1] if isinstance(name, str) and re.fullmatch("<[^<>]+>", name) else name
-    if not isinstance(name, str) or not _NAME.fullmatch(name):
+    if not isinstance(name, str) or not TOOL_NAME.fullmatch(name):
         raise DefinitionError(
             f"{prefix}name: {name!r:.60} is no name: letters, digits, spaces and any of _ - . / :, "
             "at most 200"

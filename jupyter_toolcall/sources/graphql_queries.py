@@ -373,9 +373,8 @@ def _objects(way: list[Step]) -> list[ObjectPath]:
 
 def _at(answer: Answer, way: list[Step]) -> Answer:
     """Return what is at the end of a way. Raises CallError where something on it is null."""
-    data = answer.data
+    data, reason = answer.data, "; ".join(answer.errors)
     for count, step in enumerate(way):
-        reason = "; ".join(answer.errors)
         if not isinstance(data, dict) or step.field not in data:
             shown = ".".join(each.field for each in way[:count]) or "the answer"
             what = "is null" if data is None else "is not what was asked for"
@@ -385,6 +384,6 @@ def _at(answer: Answer, way: list[Step]) -> Answer:
             if not isinstance(data, list) or index >= len(data):
                 raise CallError(reason or f"{step.field} has no item {index} any more")
             data = data[index]
-    if data is None and answer.errors:
-        raise CallError("; ".join(answer.errors))
+    if data is None and reason:
+        raise CallError(reason)
     return Answer(data, answer.errors)

@@ -176,9 +176,9 @@ class _ServerTool:
         try:
             checker = ArgumentChecker(self.name, schema)
         except (ValidationError, ValueError, RecursionError) as error:
-            message = str(getattr(error, "message", error)).partition(" and retrieving it failed")[
-                0
-            ]
+            message, _, _ = str(getattr(error, "message", error)).partition(
+                " and retrieving it failed"
+            )
             reason = printable(" ".join(message.split()))[:200]
             raise DefinitionError(f"its input schema is not valid ({reason})") from None
 

@@ -21,7 +21,7 @@ from .tool import Tool, parameters_schema
 from .tool_version import forget
 from .value_copies import well_formed
 
-_NAME = re.compile(r"[\w.-](?:[\w ./:-]{0,198}[\w.-])?")
+TOOL_NAME = re.compile(r"[\w.-](?:[\w ./:-]{0,198}[\w.-])?")
 
 
 class ToolSource(ABC):
@@ -273,7 +273,7 @@ def _by_name(tools: Iterable[Tool]) -> dict[str, Tool]:
         while subjects.setdefault(instance, tool.subject) is not tool.subject:
             number, instance = number + 1, f"{tool.instance}_{number + 1}"
         tool = tool if number == 1 else dataclasses.replace(tool, instance=instance)
-        if not _NAME.fullmatch(tool.name):
+        if not TOOL_NAME.fullmatch(tool.name):
             raise DefinitionError(
                 f"{tool.name!r:.240} is no name of a tool: letters, digits, spaces and any of "
                 "_ - . / :, at most 200; give one with @tool(name=...)"

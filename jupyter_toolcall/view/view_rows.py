@@ -206,17 +206,17 @@ class ViewRows:
         drop = tuple(Drop("objects", key) for key in sorted(gone & stored["objects"].keys()))
         offered = [*session.yours.tools] if session.yours is not None else []
         offered += [name for extension in rows.extensions for name in extension.offered_tools()]
-        # The server of a tool may have changed it.
-        tools = {call.tool: False for call in calls}
-        tools |= dict.fromkeys(offered, True)
-        tool_rows = (tool_row(view.cursor, name, offers) for name, offers in tools.items())
+        box = view.cursor.context.toolbox
+        # The server of a tool may have changed it since its row was sent.
+        kept = {name for name in stored["tools"] if name not in box or not box[name].server}
+        tools = {c.tool: False for c in calls if c.tool not in kept} | dict.fromkeys(offered, True)
         messages, turns = conversation_rows(view.cursor, entries)
         rows = replace(
             rows,
             session=(replace(session, turn=view.state.turns, **used(self._totals)),),
             calls=new.calls,
             objects=objects,
-            tools=tuple(filter(None, tool_rows)),
+            tools=tuple(filter(None, (tool_row(view.cursor, *item) for item in tools.items()))),
             messages=messages,
             turns=turns,
             drop=rows.drop + drop,
