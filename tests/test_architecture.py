@@ -30,7 +30,7 @@ HEAVY = {
     "graphql": "sources/graphql_schema.py",
     "graphviz": "view/session_graph.py",
     "mistune": "view/previews.py",
-    "narwhals": "sources/table_frames.py",
+    "duckdb": "sources/table_sql.py",
     "nbclient": "storage/notebook_files.py",
     "nbformat": "storage/notebook_files.py",
     "networkx": "view/session_graph.py",

@@ -5,7 +5,6 @@ from __future__ import annotations
 import datetime
 import math
 import re
-from collections.abc import Iterable
 from typing import Any
 
 from ..core.text import shortened_text
@@ -76,17 +75,6 @@ def is_nothing(value: Any) -> bool:
     if type(value).__name__ in ("NaTType", "NAType"):
         return True
     return value is None or (isinstance(value, float) and math.isnan(value))
-
-
-def unique_names(names: Iterable[str]) -> list[str]:
-    """Return names of columns of which each is there once: `x`, `x (2)`."""
-    known: dict[str, int] = {}
-    for name in names:
-        count = 1
-        while (numbered := name if count == 1 else f"{name} ({count})") in known:
-            count += 1
-        known[numbered] = 1
-    return [*known]
 
 
 def _plain(value: Any) -> Any:

@@ -13,7 +13,8 @@ from importlib import import_module
 from typing import Any, ClassVar
 
 from ..core.interrupts import attempt
-from .cells import EXACT, NUMBER, alike, cell_text, is_nothing, reads_alike, unique_names
+from ..core.text import unique_names
+from .cells import EXACT, NUMBER, alike, cell_text, is_nothing, reads_alike
 
 NUMBER_TEXT = f"^(?P<number>{NUMBER})$"
 FIRST = 60

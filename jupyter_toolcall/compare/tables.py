@@ -9,7 +9,8 @@ from itertools import islice
 from typing import Any
 
 from ..core.interface_text import t
-from .cells import PLAIN, alike, cell, cell_text, unique_names
+from ..core.text import unique_names
+from .cells import PLAIN, alike, cell, cell_text
 from .differences import Cell, ColumnChange, Difference, Same, Tables, Unknown
 from .frame_columns import frame_of
 from .matching import Pair, pairs

@@ -122,6 +122,8 @@ class Made:
     """The argument that a function changed in place, and that this object is now (`plates.0`);
     "" where it is the result, or a part of it. The object that a method was called on, and that
     is its result, has none."""
+    withheld: bool = False
+    """Whether the model gets its name and type alone: a tool made it of withheld columns."""
 
 
 @recorded("data", "unnamed")

@@ -124,9 +124,8 @@ def _with_producer(made: Made, call_id: str, index: int) -> Made:
     if made.producer != UNSAID:
         return made
     producer = Producer(call_id, index)
-    return Made(
-        made.kind, made.digest, made.content, made.description, producer, made.shown, made.changed
-    )
+    parts = made.kind, made.digest, made.content, made.description
+    return Made(*parts, producer, made.shown, made.changed, made.withheld)
 
 
 def _instances(state: State, call: CallRecord) -> HashTrieMap[str, str]:

@@ -127,3 +127,16 @@ def progress_bar(total: int, label: str, unit: str, leave: bool = True) -> Any:
     in_kernel = type(sys.stdout).__module__.startswith("ipykernel")
     shown = {"disable": False, "file": sys.stdout, "ncols": 80} if in_kernel else {"disable": None}
     return tqdm(total=total, desc=printable(label), unit=unit, leave=leave, **shown)
+
+
+def unique_names(names: Iterable[str]) -> list[str]:
+    """Return names of columns of which each is there once: `x`, `x_2`."""
+    wanted = [*names]
+    result = dict[str, None]()
+    for name in wanted:
+        number, new = 1, name
+        while new in result or (number > 1 and new in wanted):
+            number += 1
+            new = f"{name}_{number}"
+        result[new] = None
+    return [*result]

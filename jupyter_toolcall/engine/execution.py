@@ -8,13 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from concurrent.futures import Executor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from ..core.call_record import CallRecord, objects_of
 from ..core.digests import digest
 from ..core.errors import Absent, CallError, Lost, NotRun
 from ..core.events import (
+    UNSAID,
     WITHOUT_RESULT,
     Decided,
     Failed,
@@ -32,6 +33,7 @@ from ..core.recorded_data import copied
 from ..core.secrets import MissingSecret
 from ..core.state import State
 from ..core.state_fold import state_at
+from ..sources.table_sharing import cell_free_error, holds_withheld
 from ..tools.captured_prints import Prints, capturing
 from ..tools.invoke import error_text, message_text
 from ..tools.object_references import Path, fits_in, replace_names
@@ -53,7 +55,7 @@ from .session_values import (
     instance_version,
     result_digests,
 )
-from .tool_results import read_result
+from .tool_results import new_object, read_result
 
 
 def prepare_call(
@@ -91,7 +93,10 @@ def prepare_call(
     before = values.instance_digest(tool.instance, state) if tool.instance else ""
     setters = {name: state.setters.get(name) or "" for name in variables}
     bound = digest(
-        "run", tool.name, tool.version(), named, before, *([dict(variables)] if variables else [])
+        *("run", tool.name, tool.version(), named, before),
+        *([dict(variables)] if variables else []),
+        # A result that was shown before its columns were withheld is not taken from the cache.
+        *([["withhold", *sorted(values.withhold)]] if values.withhold and (uses or before) else []),
     )
     return PreparedCall(
         *(tool, call.id, arguments, uses, bound, before, variables),
@@ -145,6 +150,8 @@ class ToolExecution:
         promises = ready.tool.read_only, ready.tool.keeps_arguments
         self._copies = ArgumentCopies(state, values, *promises, executor)
         self._subject: tuple[Any, ...] = ()
+        self._is_hidden = False
+        """Whether the model gets no more than the type of what the call returns or raises."""
 
     def task(self) -> ToolTask:
         """Return what runs, on new copies.
@@ -163,14 +170,44 @@ class ToolExecution:
         except KeyboardInterrupt:
             raise NotBegun from None
         self._subject = _subject(ready, self.values)
+        self._is_hidden = self._may_show_withheld()
         return _task(ready, self._subject, arguments, self._copies, self.values)
 
-    def outcome(self, result: Any) -> Outcome:
-        """Return the outcome of what the function returned."""
+    def _may_show_withheld(self) -> bool:
+        """Return whether a result, or an error, may hold withheld values.
+
+        Raises CallError for an object that the tool would show to the model.
+        """
+        withhold, tool = self.values.withhold, self.ready.tool
+        if not withhold or tool.sees_withheld:
+            return False
+        opaque = next((copied.name for copied in self._copies if copied.made.withheld), "")
+        if opaque and tool.leaves_out_withheld:
+            raise CallError(
+                f"{opaque} is not shared: a tool made it of a table with withheld columns, and is "
+                "not marked with sees_withheld"
+            )
+        values = (*(copied.value for copied in self._copies), *self._subject)
+        if opaque or self.ready.instance_digest in self.values.hidden_instances:
+            return True
+        return not tool.leaves_out_withheld and any(holds_withheld(v, withhold) for v in values)
+
+    def outcome(self, result: Any, description: str) -> Outcome:
+        """Return the outcome of what the function returned, and of how it describes that."""
         outcome = read_result(result, self.ready, self._copies, self.values)
+        is_object = isinstance(outcome, Made)
+        if self._is_hidden and not is_object and result is not None:
+            kind = kind_name(type(result))
+            outcome = new_object(result, kind, self.ready, self.values, 0)
+        if isinstance(outcome, Made) and outcome.producer is UNSAID:
+            if self._is_hidden:
+                description = NOT_SENT
+            outcome = replace(outcome, description=description, withheld=self._is_hidden)
         if self._subject:
             version = instance_version(self.ready.call_id, self.ready.approval_digest)
             self.values.by_digest[version] = self._subject[0]
+            if self._is_hidden:
+                self.values.hidden_instances.add(version)
         return outcome
 
     def outcome_of_end(self, end: TaskEnd) -> Outcome:
@@ -182,7 +219,7 @@ class ToolExecution:
             return self.outcome_of_error(end.error)
         if self._subject and self.ready.resumption is None:
             self._subject = end.first
-        outcome = self.outcome(end.result)
+        outcome = self.outcome(end.result, end.description)
         if type(end.result) is RemoteValue:
             made = next(o for o in objects_of(outcome) if self.values.remote(o) is end.result)
             end.result.compute_again = lambda: self._compute_again(made)
@@ -222,7 +259,13 @@ class ToolExecution:
 
     def outcome_of_error(self, error: BaseException) -> Outcome:
         """Return the outcome of a call that raised an error, or that an executor did not run."""
-        return _outcome_of(error, self.ready, self.state)
+        outcome = _outcome_of(error, self.ready, self.state)
+        match outcome:
+            case Failed() if self._is_hidden:
+                return Failed(cell_free_error(error, self.ready.tool))
+            case Unknown() if self._is_hidden:
+                return Unknown("")
+        return outcome
 
     def ended(self, outcome: Outcome, interrupted: bool, state: State) -> ToolRun:
         """Return the run, with what the tool changed in place; `state` is that of its turn."""
@@ -283,11 +326,11 @@ def _run(execution: ToolExecution, executor: Executor | None) -> tuple[Outcome, 
     with capturing(execution.printed):
         task = execution.task()
         if executor is None:
-            result = interruptible(task.result)
+            result, description = interruptible(task.result)
         else:
             end = run_on_executor(executor, task, execution.ready.tool.repeatable)
     if executor is None:
-        return execution.outcome(result), False
+        return execution.outcome(result, description), False
     stopped = end.interrupted or isinstance(end.error, KeyboardInterrupt)
     return execution.outcome_of_end(end), stopped
 
@@ -324,6 +367,7 @@ def _subject(ready: PreparedCall, values: SessionValues) -> tuple[Any, ...]:
     return (private(values.by_digest[ready.instance_digest])[0],)
 
 
+NOT_SENT = "not sent: its content may hold withheld columns"
 EXPENSIVE = 200.0
 """A result that took this many milliseconds is stored, though it could be computed again."""
 UNKEPT = "gone when the kernel ends: keeping it was interrupted"

@@ -82,7 +82,8 @@ def open_session(
     box = _with_output_types(_with_input_types(_toolbox(toolbox), described), wanted_outputs)
     chosen = _as_xml(scheme_named(scheme)) if native else scheme_named(scheme)
     recorded = journal if isinstance(journal, Journal) else _new_journal(journal)
-    values = SessionValues(recorded, box.kinds, box.answers)
+    shared = sharing_of(box, sharing)
+    values = SessionValues(recorded, box.kinds, box.answers, withhold=shared.withhold)
     recorded.secrets = recorded.secrets or Secrets()
     recorded.secrets.refresh()
     checked_count(max_result, "max_result")
@@ -100,7 +101,7 @@ def open_session(
         *(recorded, box, chosen, values, model_named(model), approval_policy(approve, breaks)),
         max_turns=max_turns,
         current_inputs=dict(opened.inputs),
-        sharing=sharing_of(box, sharing),
+        sharing=shared,
         executor=_executor(executor, box),
         jobs=checked_count(jobs),
     )

@@ -176,6 +176,10 @@ class SessionValues:
     """How values differ, by the digests of both, kept by those who compare them."""
     instances: dict[str, str] = field(default_factory=dict)
     """The stateful instances as they were given, by digest."""
+    hidden_instances: set[str] = field(default_factory=set)
+    """The versions of stateful instances that may hold withheld values, by digest."""
+    withhold: tuple[str, ...] = ()
+    """The columns of tables whose values are never sent."""
     value_store: ValueStore | None = None
     """Keeps results that are expensive, or that must not be computed twice."""
     _cached: dict[tuple[str, str], Outcome] = field(default_factory=dict)

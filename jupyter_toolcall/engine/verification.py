@@ -106,7 +106,12 @@ _WAITS = (
 def _copy(context: SessionContext, path: tuple[Entry, ...]) -> SessionContext:
     """Return a new context: a journal of this branch alone, and the values from outside."""
     journal = context.journal.branch_copy(path[-1].id)
-    values = SessionValues(journal, context.values.kinds, instances=dict(context.values.instances))
+    values = SessionValues(
+        journal,
+        context.values.kinds,
+        instances=dict(context.values.instances),
+        withhold=context.values.withhold,
+    )
     values.by_digest.update(
         (name, context.values.by_digest[name]) for name in _outside_digests(context, path)
     )

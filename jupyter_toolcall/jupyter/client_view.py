@@ -148,6 +148,8 @@ def object_content(session: Session, name: str) -> Content:
     obj, context = object_named(session, name), session.cursor.context
     if obj.producer.input and is_named_secret(obj.producer.input):
         return Content("text/plain", f"not shown: {obj.producer.input} is the name of a secret")
+    if obj.withheld:
+        return Content("text/plain", f"a {obj.kind}, {obj.description}")
     value = context.values.value(obj)
     if has_cells(value):
         return Content("text/plain", context.content_text(value))

@@ -222,8 +222,11 @@ def result_data(call: CallRecord) -> tuple[dict[str, Any], bool]:
 
 def _outcome(call: CallRecord) -> tuple[dict[str, Any], bool]:
     match call.outcome:
-        case Made():
-            return {"result": call.object}, False
+        case Made() as made:
+            about = (
+                {"about": made.description} if made in call.produced and made.description else {}
+            )
+            return {"result": call.object, **about}, False
         case Many() as outcome:
             return _structured(call, outcome), False
         case Data(data):
@@ -340,11 +343,9 @@ def object_text(name: str, state: State, toolbox: Toolbox) -> str:
     made = state.objects[name]
     if made.shown:
         return plain_text(made)
-    if made.description:
-        return " ".join(made.description.split())
     call = state.calls.get(made.producer.call)
     if call is None:
-        return ""
+        return " ".join(made.description.split())
     recipe = f"{_recipe(call, toolbox.get(call.tool))}{_result_path(made, call)}"
     return f"given by a person for {recipe}" if call.status == "answered" else recipe
 

@@ -14,12 +14,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from ..core.errors import CallError
 from ..tools.table_classes import AnyTable
-from .table_frames import (
-    check_columns,
-    frame_of_table,
-    json_cell,
-    kind_of_column,
-)
+from .table_frames import Column, Frame, frame_of_table
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -49,16 +44,17 @@ def plot(
         y_label: The label of the vertical axis; by itself the column, or "value".
     """
     frame = frame_of_table(table)
-    names = check_columns(frame, y)
-    check_columns(frame, [] if x is None else [x])
-    _check_plot(frame, kind, names, x)
+    columns = frame.chosen(y)
+    across_column = None if x is None else frame.column(x)
+    _check_plot(frame, kind, columns, x)
     figure, axes = _empty_figure(title)
     if kind == "histogram":
-        _draw_histogram(axes, frame, names)
+        _draw_histogram(axes, frame, columns)
     elif kind == "box":
-        _draw_boxes(axes, frame, names)
+        _draw_boxes(axes, frame, columns)
     else:
-        _draw_over(axes, frame, kind, x, names)
+        _draw_over(axes, frame, kind, across_column, columns)
+    names = [column.name for column in columns]
     first = names[0] if len(names) == 1 else "value"
     across = {"histogram": first, "box": ""}.get(kind, x or "row")
     axes.set_xlabel(_label(across))
@@ -69,13 +65,13 @@ def plot(
     return drawn
 
 
-def _check_plot(frame: Any, kind: str, names: Sequence[str], x: str | None) -> None:
+def _check_plot(frame: Frame, kind: str, columns: Sequence[Column], x: str | None) -> None:
     """Raise CallError for what cannot be drawn."""
-    if not 1 <= len(names) <= MOST_SERIES:
+    if not 1 <= len(columns) <= MOST_SERIES:
         raise CallError(f"y takes 1 to {MOST_SERIES} columns")
-    texts = [name for name in names if kind_of_column(frame.schema[name]) != "number"]
+    texts = [column for column in columns if frame.kind(column) != "number"]
     if texts:
-        raise CallError(f"{texts[0]} holds no numbers; cast it first, or count with aggregate")
+        raise CallError(f"{texts[0].name} holds no numbers; cast it first, or count with aggregate")
     if kind in ("histogram", "box") and x is not None:
         raise CallError(f"a {kind} has no x: name its columns in y")
     if kind == "bar" and len(frame) > MOST_BARS:
@@ -107,58 +103,73 @@ def _label(text: str) -> str:
     return text[:80].replace("$", r"\$")
 
 
-def _cells(frame: Any, name: str) -> list[Any]:
+def _values(frame: Frame, column: Column) -> list[Any]:
     """Return the values of a column as matplotlib takes them: numbers with NaN, dates, texts."""
-    kind, values = kind_of_column(frame.schema[name]), frame[name].to_list()
+    kind, values = frame.kind(column), frame.array(column).to_pylist()
     if kind == "number":
         return [float("nan") if value is None else float(value) for value in values]
-    if kind == "date":
-        return [None if value is None or value != value else value for value in values]
-    return [str(json_cell(value)) for value in values]
+    return values if kind == "date" else [str(value) for value in values]
 
 
-def _draw_over(axes: Any, frame: Any, kind: str, x: str | None, names: Sequence[str]) -> None:
+def _reduced(
+    frame: Frame, rows: Any, x: Column | None, columns: Sequence[Column]
+) -> tuple[Frame, Column | None, list[Column]]:
+    """Return rows of what is drawn."""
+    chosen = {column.name: column for column in (*columns, *([] if x is None else [x]))}
+    part = frame_of_table(frame.build([frame.taken(c, rows) for c in chosen.values()]))
+    return part, x and part.column(x.name), part.chosen(column.name for column in columns)
+
+
+def _draw_over(
+    axes: Any, frame: Frame, kind: str, x: Column | None, columns: Sequence[Column]
+) -> None:
     step = max(1, -(-len(frame) // MOST_POINTS))
     if step > 1:
-        frame = frame.gather_every(step)
+        frame, x, columns = _reduced(frame, range(0, len(frame), step), x, columns)
         axes.annotate(
             f"one of {step:,} rows", (1, 1), xycoords="axes fraction", ha="right", fontsize="small"
         )
     if kind == "line" and x is not None:
-        frame = frame.drop_nulls([x]).sort(x)
-    across = _cells(frame, x) if x is not None else [*range(1, len(frame) + 1)]
-    width = 0.8 / len(names)
-    for index, name in enumerate(names):
-        look = {"color": COLORS[index], "label": _label(name)}
+        ordered = sorted(frame.valid(x).nonzero()[0], key=_values(frame, x).__getitem__)
+        frame, x, columns = _reduced(frame, ordered, x, columns)
+    across = _values(frame, x) if x is not None else [*range(1, len(frame) + 1)]
+    width = 0.8 / len(columns)
+    for index, column in enumerate(columns):
+        look = {"color": COLORS[index], "label": _label(column.name)}
         if kind == "line":
             few = {"marker": "o", "markersize": 4} if len(across) <= MOST_BARS else {}
-            axes.plot(across, _cells(frame, name), **few, **look)
+            axes.plot(across, _values(frame, column), **few, **look)
         elif kind == "scatter":
-            axes.scatter(across, _cells(frame, name), s=14, alpha=0.7, **look)
+            axes.scatter(across, _values(frame, column), s=14, alpha=0.7, **look)
         else:
-            offset = (index - (len(names) - 1) / 2) * width
+            offset = (index - (len(columns) - 1) / 2) * width
             positions = [row + offset for row in range(len(across))]
-            axes.bar(positions, _cells(frame, name), width, **look)
+            axes.bar(positions, _values(frame, column), width, **look)
     if kind == "bar":
-        labels = [str(json_cell(value))[:20] for value in across]
+        labels = [str(value)[:20] for value in across]
         turned = len(labels) > 6 or max(map(len, labels)) > 9
         axes.set_xticks(range(len(labels)), labels, rotation=45 if turned else 0)
         for tick in axes.get_xticklabels() if turned else ():
             tick.set_ha("right")
 
 
-def _draw_histogram(axes: Any, frame: Any, names: Sequence[str]) -> None:
-    alpha = 1 if len(names) == 1 else 0.6
-    for index, name in enumerate(names):
-        values = _cells(frame.drop_nulls([name]), name)
-        axes.hist(values, bins=30, color=COLORS[index], label=_label(name), alpha=alpha)
+def _present(frame: Frame, column: Column) -> list[float]:
+    return [float(value) for value in frame.array(column).drop_null().to_pylist()]
 
 
-def _draw_boxes(axes: Any, frame: Any, names: Sequence[str]) -> None:
-    values = [_cells(frame.drop_nulls([name]), name) for name in names]
-    boxes = axes.boxplot(
-        values, tick_labels=[_label(name) for name in names], patch_artist=True, widths=0.5
+def _draw_histogram(axes: Any, frame: Frame, columns: Sequence[Column]) -> None:
+    alpha = 1 if len(columns) == 1 else 0.6
+    for index, column in enumerate(columns):
+        look = {"color": COLORS[index], "label": _label(column.name), "alpha": alpha}
+        axes.hist(_present(frame, column), bins=30, **look)
+
+
+def _draw_boxes(axes: Any, frame: Frame, columns: Sequence[Column]) -> None:
+    names, values = (
+        [_label(column.name) for column in columns],
+        [_present(frame, c) for c in columns],
     )
+    boxes = axes.boxplot(values, tick_labels=names, patch_artist=True, widths=0.5)
     for index, box in enumerate(boxes["boxes"]):
         box.set_facecolor(COLORS[index])
     for line in boxes["medians"]:

@@ -1,13 +1,14 @@
 """What a model is sent of a table's content: the schema, a sample of rows, or any rows.
 
-A tool of the toolset `tables` runs behind `guarded`: it refuses a call that would send more, and
-drops the message of an engine's error if it may quote cells. A withheld column keeps its name in
-every result, so its values never appear under another name. Outside the toolset, in a question or
-in a prompt, `table_text` is all that a model is sent of a table.
+A tool of the toolset `tables` runs behind `guarded`. It gets frames without the withheld columns,
+so that all that it returns and says is a function of the others. A withheld column keeps its name
+in every result, so its values never appear under another name. Outside the toolset, in a question
+or in a prompt, `table_text` is all that a model is sent of a table.
 """
 
 from __future__ import annotations
 
+import traceback
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, get_args
@@ -15,13 +16,14 @@ from typing import Any, Literal, get_args
 from ..core.digests import readable_json
 from ..core.errors import CallError, UsageError
 from ..core.interface_text import t, tn
-from ..core.interrupts import attempt
+from ..core.interrupts import attempt, class_name
 from ..core.text import nearest, visible_text
-from ..tools.table_classes import cell_free_text
+from ..tools.remote_values import RemoteValue
+from ..tools.table_classes import AnyTable, cell_free_text, parts_with_cells
+from ..tools.tool import Tool
 from ..tools.toolbox import Toolbox
 from ..tools.value_copies import plain_data
-from .table_expressions import condition, value_of
-from .table_frames import frame_of_table
+from .table_frames import arrow, frame_of_table, is_withheld
 
 Share = Literal["schema", "sample", "values"]
 SAMPLE = 20
@@ -84,46 +86,42 @@ def strictest(rules: Sequence[Sharing]) -> Sharing:
 def table_text(value: Any, sharing: Sharing) -> str:
     """Return what a model is sent of a table, or of a column: its size, and what is shared of it.
 
-    The rows are CSV, or JSON where cells hold lists or records. narwhals is not needed.
+    The rows are CSV, or JSON where cells hold lists or records. DuckDB is not needed.
     """
     table = _as_table(value)
     if table is None:
         return cell_free_text(value)
-    table = _without_withheld_labels(table, sharing)
-    rows, names = table.shape[0], _column_names(table)
-    shown = [n for n, name in enumerate(names) if not _is_withheld(name, sharing)]
-    listed = [visible_text(str(names[n]), 80) for n in range(len(names)) if n not in {*shown}]
-    withheld = f" (withheld: {', '.join(listed)})" if listed else ""
+    try:
+        frame = frame_of_table(_without_withheld_labels(table, sharing), sharing.withhold)
+    except CallError:
+        return cell_free_text(value)
+    listed = ", ".join(visible_text(column.name, 80) for column in frame.withheld)
+    withheld = f" (withheld: {listed})" if listed else ""
+    shown, rows = [column for column in frame.columns if column.place == "column"], len(frame)
     if sharing.share == "schema":
-        types = ", ".join(f"{name} ({kind})" for name, kind in _column_types(table, names))
+        types = ", ".join(
+            f"{visible_text(column.name, 80)} ({column.dtype_text})" for column in shown
+        )
         return f"{_count(rows, 'row')}; only names and types are shared: {types}{withheld}"
     count = min(rows, MOST_TEXT_ROWS if sharing.rows is None else sharing.rows)
     size = _count(rows, "row") if count == rows else f"the first {count:,} of {rows:,} rows"
-    head = f"{size}, {_count(len(shown), 'column')}{withheld}"
-    return f"{head}:\n{_rows_text(_part(table, names, shown, count), sharing)}"
+    index = [column for column in frame.all_columns if column.place != "column"]
+    has_index = _has_labels(frame.table) and not {*index} & {*frame.withheld}
+    part = frame.build([frame.taken(column, range(count)) for column in (*index, *shown)])
+    text = _rows_text(part, has_index)
+    return f"{size}, {_count(len(shown), 'column')}{withheld}:\n{text}"
 
 
 def _as_table(value: Any) -> Any:
     """Return a table as it is, and a column as a table of one; None for any other value."""
     if hasattr(value, "to_frame"):
         return value.to_frame()
-    return value if len(getattr(value, "shape", ())) == 2 else None
-
-
-def _column_names(table: Any) -> list[Any]:
-    return [*getattr(table, "column_names", table.columns)]
-
-
-def _column_types(table: Any, names: list[Any]) -> list[tuple[str, str]]:
-    types = getattr(table, "dtypes", None)
-    types = table.schema.types if types is None else types
-    return [(visible_text(str(n), 80), str(t)) for n, t in zip(names, [*types], strict=True)]
-
-
-def _is_withheld(name: Any, sharing: Sharing) -> bool:
-    """Return whether a column is withheld; one of several levels is, if a level is."""
-    parts = name if isinstance(name, tuple) else (name,)
-    return any(str(part) in sharing.withhold for part in parts)
+    if len(getattr(value, "shape", ())) != 2:
+        return None
+    if isinstance(value, AnyTable):
+        return value
+    # A batch of rows of Arrow.
+    return arrow().Table.from_batches([value])
 
 
 def _has_labels(table: Any) -> bool:
@@ -135,21 +133,12 @@ def _without_withheld_labels(table: Any, sharing: Sharing) -> Any:
     """Return a table without the rows whose label is that of a withheld column, as in `df.T`."""
     if not sharing.withhold or not _has_labels(table):
         return table
-    return table[[not _is_withheld(label, sharing) for label in table.index]]
+    return table[[not is_withheld(label, sharing.withhold) for label in table.index]]
 
 
-def _part(table: Any, names: list[Any], shown: list[int], count: int) -> Any:
-    """Return the columns at these positions, of the first rows."""
-    if hasattr(table, "iloc"):
-        return table.iloc[:count, shown]
-    part = table.select([names[n] for n in shown])
-    return part.slice(0, count)
-
-
-def _rows_text(table: Any, sharing: Sharing) -> str:
+def _rows_text(table: Any, has_index: bool) -> str:
     if hasattr(table, "to_csv"):
-        withheld = any(_is_withheld(name, sharing) for name in table.index.names)
-        return str(table.to_csv(index=_has_labels(table) and not withheld))
+        return str(table.to_csv(index=has_index))
     if hasattr(table, "write_csv"):
         text, raised = attempt(table.write_csv)
         if not raised:
@@ -158,128 +147,92 @@ def _rows_text(table: Any, sharing: Sharing) -> str:
     return "\n".join(map(readable_json, map(plain_data, dicts)))
 
 
+def holds_withheld(value: Any, withhold: tuple[str, ...]) -> bool:
+    """Return whether a value is, or refers to, a table with a withheld column.
+
+    What cannot be looked into counts as one: a value on a cluster, or a query that has not run.
+    """
+    if type(value) is RemoteValue:
+        return True
+    for part in parts_with_cells(value):
+        table = part if isinstance(part, AnyTable) else attempt(_as_table, part)[0]
+        frame = attempt(frame_of_table, table, withhold)[0]
+        if frame is None or frame.withheld:
+            return True
+    return False
+
+
+def cell_free_error(error: BaseException, tool: Tool) -> str:
+    """Return the text of an error whose message may quote withheld values: its class and line."""
+    code = getattr(tool.origin and tool.origin.function, "__code__", None)
+    frames = traceback.extract_tb(error.__traceback__)
+    lines = [frame.lineno for frame in frames if code and frame.filename == code.co_filename]
+    place = f" in line {lines[-1]}" if lines else ""
+    return (
+        f"{class_name(type(error))}{place}; its message is not sent: it may hold withheld columns"
+    )
+
+
 # -- the tools of the toolset -------------------------------------------------------------------
 
 
 def guarded(name: str, function: Callable[..., Any], sharing: Sharing) -> Callable[..., Any]:
-    """Return a tool's function that sends no more of its tables than is shared."""
+    """Return a tool's function that sends no more of its tables than is shared.
+
+    The tool gets frames in which withheld columns cannot be named.
+    """
 
     def call(**values: Any) -> Any:
-        hidden = _hidden(values, sharing)
-        allowed = _allowed(name, values, sharing, hidden)
+        if sharing.share == "schema" and name in ("head", "sample", "value_counts", "pivot"):
+            raise CallError(f"{name} would send cells, and only the schema is shared: {_COUNTS}")
+        framed = {key: _framed(value, sharing) for key, value in values.items()}
+        if name in ("head", "sample", "value_counts") and sharing.rows is not None:
+            key = "limit" if name == "value_counts" else "rows"
+            asked = values.get(key, SAMPLE if key == "limit" else 10)
+            framed[key] = min(asked, sharing.rows)
         try:
-            result = function(**allowed)
-        except CallError:
+            result = function(**framed)
+        except (CallError, MemoryError):
             raise
         except Exception as error:
-            raise _engine_error(error, sharing.share == "schema" or bool(hidden)) from None
-        return _reduced(name, result, values, sharing, hidden)
+            # Its message may quote cells.
+            name_of_error = type(error).__name__
+            raise CallError(f"the library of the table raised {name_of_error}") from None
+        return _reduced(name, result, framed, sharing)
 
     return call
-
-
-def _hidden(values: Mapping[str, Any], sharing: Sharing) -> tuple[str, ...]:
-    """Return the withheld columns that the tables of a call have."""
-    if not sharing.withhold:
-        return ()
-    tables = [values[key] for key in ("table", "other") if key in values]
-    columns = {name for table in tables for name in frame_of_table(table).columns}
-    return tuple(name for name in sharing.withhold if name in columns)
-
-
-def _engine_error(error: Exception, cells_hidden: bool) -> CallError:
-    error_name = type(error).__name__
-    if cells_hidden:
-        return CallError(f"the table's engine raised {error_name}; its message may quote cells")
-    lines = str(error).splitlines() or [""]
-    return CallError(f"the table's engine raised {error_name}: {visible_text(lines[0])}")
-
-
-def _allowed(
-    name: str, values: dict[str, Any], sharing: Sharing, hidden: tuple[str, ...]
-) -> dict[str, Any]:
-    """Return the values that a tool gets. Raises CallError if it would send what is not shared."""
-    if sharing.share == "schema" and name in ("head", "sample", "value_counts", "pivot"):
-        raise CallError(f"{name} would send cells, and only the schema is shared: {_COUNTS}")
-    if hidden:
-        _refuse_hidden(name, values, hidden)
-    if name in ("head", "sample", "value_counts"):
-        key = "limit" if name == "value_counts" else "rows"
-        asked = values.get(key, SAMPLE if key == "limit" else 10)
-        values = {**values, key: asked if sharing.rows is None else min(asked, sharing.rows)}
-    if name in ("head", "sample") and hidden:
-        frame = frame_of_table(values["table"])
-        values = {**values, "table": frame.drop([*hidden]).to_native()}
-    return values
 
 
 _COUNTS = "use schema, missing or describe"
 
 
-def _refuse_hidden(name: str, values: Mapping[str, Any], hidden: tuple[str, ...]) -> None:
-    """Raise CallError where values of withheld columns would get another name, or be sent."""
-    frame = frame_of_table(values["table"])
-    if name == "filter":
-        condition(values["where"], frame, hidden)
-    if name == "derive":
-        value_of(values["expression"], frame, hidden)
-    computed = (values.get("values") or {}) if name == "aggregate" else {}
-    named: Mapping[str, Any] = {
-        "value_counts": [values.get("column")],
-        "rename": [*values.get("names", {})],
-        "unpivot": values.get("columns", ()),
-        "pivot": [values.get("on"), values.get("values")],
-        "aggregate": [
-            column for column, how in computed.items() if how not in ("count", "distinct")
-        ],
-        "join": _suffixed(values),
-    }
-    refused = [column for column in named.get(name, ()) if column in hidden]
-    if refused:
-        raise CallError(
-            f"{', '.join(refused)}: withheld, so {name} may not use it; its values stay in columns "
-            "of that name"
-        )
+def _framed(value: Any, sharing: Sharing) -> Any:
+    """Return an argument with frames in place of its tables."""
+    if isinstance(value, AnyTable):
+        return frame_of_table(value, sharing.withhold)
+    if isinstance(value, dict):
+        return {key: _framed(item, sharing) for key, item in value.items()}
+    return value
 
 
-def _suffixed(values: Mapping[str, Any]) -> list[str]:
-    """Return the columns that a join would give another name, since both tables have them."""
-    if "other" not in values:
-        return []
-    other = frame_of_table(values["other"]).columns
-    both = [column for column in frame_of_table(values["table"]).columns if column in other]
-    return [column for column in both if column not in values["on"]]
-
-
-def _reduced(
-    name: str, result: Any, values: Mapping[str, Any], sharing: Sharing, hidden: tuple[str, ...]
-) -> Any:
+def _reduced(name: str, result: Any, values: Mapping[str, Any], sharing: Sharing) -> Any:
     """Return a result without the cells that are not shared; a note in it says so."""
-    if name in ("head", "sample") and hidden:
-        return {**result, "withheld": [*hidden]}
-    if name == "describe":
-        return _reduced_statistics(result, sharing, hidden)
     if name == "pivot" and sharing.rows is not None:
-        created = len(frame_of_table(result).columns) - len(values["index"])
+        created = len(frame_of_table(result).columns) - len({*values["index"]})
         if created > sharing.rows:
             raise CallError(
                 f"{values['on']} has {created} values, and at most {sharing.rows} are shared"
             )
-    return result
-
-
-def _reduced_statistics(result: Any, sharing: Sharing, hidden: tuple[str, ...]) -> Any:
-    if sharing.share != "schema" and not hidden:
+    if not isinstance(result, dict):
         return result
-    columns = {
-        column: {key: value for key, value in stats.items() if key not in STATISTICS}
-        if sharing.share == "schema" or column in hidden
-        else stats
-        for column, stats in result["columns"].items()
-    }
-    note = "withheld columns: counts only"
-    note = "only counts are shared" if sharing.share == "schema" else note
-    return {**result, "columns": columns, "note": note}
+    if name == "describe" and sharing.share == "schema":
+        columns = {
+            column: {key: value for key, value in stats.items() if key not in STATISTICS}
+            for column, stats in result["columns"].items()
+        }
+        result = {**result, "columns": columns, "note": "only counts are shared"}
+    withheld = [column.name for column in values["table"].withheld]
+    return {**result, "withheld": withheld} if withheld else result
 
 
 def effect_of(name: str, sharing: Sharing) -> Callable[[Mapping[str, Any], str], str] | None:
@@ -309,10 +262,11 @@ def _row_count(values: Mapping[str, Any], sharing: Sharing) -> int:
 
 
 def _rows_sent(which: str, values: Mapping[str, Any], model: str, sharing: Sharing) -> str:
-    frame, hidden = frame_of_table(values["table"]), _hidden(values, sharing)
+    frame = frame_of_table(values["table"], sharing.withhold)
+    hidden = [column.name for column in frame.withheld]
     if _row_count(values, sharing) == len(frame):
         which = tn("all %1 row", "all %1 rows", len(frame))
-    columns = tn("%1 column", "%1 columns", len(frame.columns) - len(hidden))
+    columns = tn("%1 column", "%1 columns", len(frame.columns))
     if not hidden:
         return t("Sends %1 of %2 to %3.", which, columns, model)
     return t("Sends %1 of %2, without %4, to %3.", which, columns, model, ", ".join(hidden))
@@ -325,11 +279,11 @@ def _values_sent(values: Mapping[str, Any], model: str, sharing: Sharing) -> str
 
 
 def _ranges_sent(values: Mapping[str, Any], model: str, sharing: Sharing) -> str:
-    names = values.get("columns") or frame_of_table(values["table"]).columns
-    hidden = _hidden(values, sharing)
-    sent = [column for column in names if column not in hidden]
+    frame = frame_of_table(values["table"], sharing.withhold)
+    hidden = [column.name for column in frame.withheld]
+    sent = values.get("columns") or frame.names
     of = ", ".join(sent) if len(sent) <= NAMED else tn("%1 column", "%1 columns", len(sent))
-    without = ", ".join(column for column in names if column in hidden)
+    without = "" if values.get("columns") else ", ".join(hidden)
     if not without:
         return t("Sends the range and the quartiles of %1 to %2.", of, model)
     return t("Sends the range and the quartiles of %1, without %3, to %2.", of, model, without)

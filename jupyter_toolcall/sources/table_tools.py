@@ -1,33 +1,42 @@
 """The tools of the toolset `tables`: plain functions from tables to new tables, or to JSON data.
 
-They work on pandas, polars and pyarrow alike, return a table of the engine of their input, and
-never change their input. Exported scripts import this module.
+They work on pandas, polars and pyarrow alike, return a table of the library of their first table,
+and never change a table. Exported scripts import this module. What a call did to the rows is told
+by `describe_result`.
 """
 
 from __future__ import annotations
 
 import datetime
-from collections.abc import Sequence
+import decimal
+import random
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from importlib import import_module
 from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
 from ..core.errors import CallError
+from ..core.text import unique_names
+from ..tools.running_tool import describe_result
 from ..tools.table_classes import AnyTable
-from .table_conversion import converted
-from .table_expressions import condition, value_of
 from .table_frames import (
-    check_columns,
-    check_new_column,
-    engine_of,
+    Column,
+    Frame,
+    arrow,
     frame_of_table,
     json_cell,
-    json_rows,
-    kind_of_column,
-    nan_as_null,
-    narwhals,
-    table_of,
-    type_text,
+    numpy,
+)
+from .table_sql import (
+    Relation,
+    checked_kinds,
+    computed,
+    condition,
+    query_tables,
+    relation_of,
+    run_sql,
 )
 
 MOST_ROWS, MOST_NEW_COLUMNS = 1_000, 100
@@ -48,7 +57,8 @@ def head(table: AnyTable, rows: Rows = 10) -> dict[str, Any]:
         rows: How many.
     """
     frame = frame_of_table(table)
-    return {"rows": json_rows(frame.head(rows)), "rows_in_table": len(frame)}
+    first = range(min(rows, len(frame)))
+    return {"rows": frame.json_rows(first), "rows_in_table": len(frame)}
 
 
 def sample(table: AnyTable, rows: Rows = 10, seed: int = 0) -> dict[str, Any]:
@@ -59,21 +69,21 @@ def sample(table: AnyTable, rows: Rows = 10, seed: int = 0) -> dict[str, Any]:
         seed: Another seed chooses other rows.
     """
     frame = frame_of_table(table)
-    chosen = frame.sample(min(rows, len(frame)), seed=abs(seed) % 2**32)
-    return {"rows": json_rows(chosen), "rows_in_table": len(frame)}
+    chosen = random.Random(seed).sample(range(len(frame)), min(rows, len(frame)))
+    return {"rows": frame.json_rows(sorted(chosen)), "rows_in_table": len(frame)}
 
 
 def schema(table: AnyTable) -> dict[str, Any]:
     """Return the number of rows, and the name and the type of each column."""
     frame = frame_of_table(table)
-    types = {name: type_text(dtype) for name, dtype in frame.schema.items()}
+    types = {column.name: frame.type_text(column) for column in frame.columns}
     return {"rows_in_table": len(frame), "columns": types}
 
 
 def missing(table: AnyTable) -> dict[str, Any]:
     """Return how many values are missing in each column that has missing ones."""
-    frame = nan_as_null(frame_of_table(table))
-    counts = {name: int(frame[name].null_count()) for name in frame.columns}
+    frame = frame_of_table(table)
+    counts = {column.name: frame.missing(column) for column in frame.columns}
     return {
         "rows_in_table": len(frame),
         "missing": {name: count for name, count in counts.items() if count},
@@ -86,28 +96,33 @@ def describe(table: AnyTable, columns: list[str] | None = None) -> dict[str, Any
     Args:
         columns: The columns to describe; all of them if left out.
     """
-    frame = nan_as_null(frame_of_table(table))
-    names = frame.columns if columns is None else check_columns(frame, columns)
+    frame = frame_of_table(table)
+    chosen = frame.columns if columns is None else frame.chosen(columns)
     return {
         "rows_in_table": len(frame),
-        "columns": {name: _statistics(frame[name]) for name in names},
+        "columns": {column.name: _statistics(frame, column) for column in chosen},
     }
 
 
-def _statistics(series: Any) -> dict[str, Any]:
-    kind, nulls = kind_of_column(series.dtype), int(series.null_count())
-    stats: dict[str, Any] = {"type": type_text(series.dtype), "missing": nulls}
-    present = series.drop_nulls()
-    if kind in ("text", "bool", "number"):
-        stats["distinct"] = int(present.n_unique())
-    if kind in ("number", "date") and len(present):
-        stats |= {"min": json_cell(present.min()), "max": json_cell(present.max())}
-    if kind == "number" and len(present):
-        stats["mean"] = json_cell(present.mean())
-        stats["std"] = json_cell(present.std()) if len(present) > 1 else None
-        for name, part in (("25%", 0.25), ("50%", 0.5), ("75%", 0.75)):
-            stats[name] = json_cell(present.quantile(part, "linear"))
-    return stats
+def _statistics(frame: Frame, column: Column) -> dict[str, Any]:
+    stats = {"type": frame.type_text(column), "missing": frame.missing(column)}
+    try:
+        kind = frame.kind(column)
+    except CallError:
+        return stats
+    wanted = {"distinct": "count(DISTINCT c0)"} if kind in ("text", "bool", "number") else {}
+    if kind in ("number", "date"):
+        wanted |= {"min": "min(c0)", "max": "max(c0)"}
+    if kind == "number":
+        wanted |= {"mean": "avg(c0)", "std": "stddev_samp(c0)"}
+        wanted |= {f"{n}%": f"quantile_cont(c0::DOUBLE, {n / 100})" for n in (25, 50, 75)}
+    if not wanted:
+        return stats
+    listed = ", ".join(f'{sql} AS "{name}"' for name, sql in wanted.items())
+    values = run_sql(f"SELECT {listed} FROM t", {"t": relation_of(frame, [column])}).to_pylist()[0]
+    is_empty = stats["missing"] == len(frame)
+    shown = {name: json_cell(value) for name, value in values.items()}
+    return {**stats, **({"distinct": 0} if is_empty and "distinct" in shown else shown)}
 
 
 def value_counts(
@@ -119,33 +134,49 @@ def value_counts(
         limit: How many values at most.
     """
     frame = frame_of_table(table)
-    check_columns(frame, [column])
-    counts = _with_counts(frame, column)
+    counted = frame.column(column)
+    groups = _query(
+        "SELECT min(pos) AS first, count(*) AS rows FROM t GROUP BY c0 "
+        "ORDER BY rows DESC, c0 NULLS LAST, first",
+        *(frame, [counted]),
+    )
+    firsts, rows = groups["first"].to_pylist()[:limit], groups["rows"].to_pylist()[:limit]
     listed = [
-        {"value": json_cell(value), "rows": int(rows)} for value, rows in counts.head(limit).rows()
+        {"value": value, "rows": count}
+        for value, count in zip(frame.cells(counted, firsts), rows, strict=True)
     ]
-    return {"values": listed, "distinct": len(counts), "rows_in_table": len(frame)}
+    return {"values": listed, "distinct": len(groups), "rows_in_table": len(frame)}
 
 
-def _with_counts(frame: Any, column: str) -> Any:
-    nw = narwhals()
-    counted = frame.group_by(column).agg(nw.len().alias("rows of it"))
-    return counted.sort(["rows of it", column], descending=[True, False], nulls_last=True)
+def _query(sql: str, frame: Frame, columns: Sequence[Column]) -> Any:
+    """Return the result of a query on `t`, which has columns to compare, and the position."""
+    return run_sql(sql, {"t": relation_of(frame, columns, is_key=True)})
+
+
+def _positions(array: Any) -> Any:
+    """Return positions of rows as numpy has them."""
+    return array.to_numpy().astype("int64")
 
 
 # -- rows -----------------------------------------------------------------------------------------
 
 
 def filter_rows(table: AnyTable, where: str) -> AnyTable:
-    """Keep the rows for which a condition is true. A comparison with a missing value is false.
+    """Keep the rows for which a condition in SQL is true: not those for which it is NULL.
 
     Args:
-        where: A condition, such as "price > 3 and city in ['Rome', 'Oslo']" or "not is_null(name)".
-            Columns with spaces stand in backticks, dates are texts: "`my day` >= '2024-01-31'".
-            Functions: "contains(lower(name), 'pear')", "year(day) == 2024".
+        where: A condition, such as "price > 3 AND city IN ('Rome', 'Oslo')" or
+            "name IS NOT NULL". A name with spaces stands in double quotes, a text or a date in
+            single ones: "\\"my day\\" >= '2024-01-31'". Functions: "lower(name) LIKE '%pear%'",
+            "year(day) = 2024".
     """
     frame = frame_of_table(table)
-    return table_of(frame.filter(condition(where, frame)))
+    kept, nulls = condition(frame, where)
+    note = _kept(len(kept), frame)
+    describe_result(
+        note + (f"; the condition is NULL for {nulls:,} of the others" if nulls else "")
+    )
+    return frame.take(kept)
 
 
 def sort_rows(table: AnyTable, by: Columns, descending: bool = False) -> AnyTable:
@@ -156,8 +187,13 @@ def sort_rows(table: AnyTable, by: Columns, descending: bool = False) -> AnyTabl
         descending: The largest first.
     """
     frame = frame_of_table(table)
-    names = check_columns(frame, by)
-    return table_of(frame.sort(names, descending=descending, nulls_last=True))
+    columns, direction = frame.chosen(by), "DESC" if descending else "ASC"
+    arrays = relation_of(frame, columns, is_key=True).arrays
+    codes = {f"c{n}": frame.engine.codes(column.series) for n, column in enumerate(columns)}
+    arrays = {**arrays, **{name: array for name, array in codes.items() if array is not None}}
+    keys = ", ".join(f"c{n} {direction} NULLS LAST" for n in range(len(columns)))
+    rows = run_sql(f"SELECT pos FROM t ORDER BY {keys}, pos", {"t": Relation(arrays, {})})
+    return frame.take(_positions(rows["pos"]))
 
 
 def drop_duplicates(table: AnyTable, columns: list[str] | None = None) -> AnyTable:
@@ -167,8 +203,13 @@ def drop_duplicates(table: AnyTable, columns: list[str] | None = None) -> AnyTab
         columns: The columns that are compared; all of them if left out.
     """
     frame = frame_of_table(table)
-    names = frame.columns if not columns else check_columns(frame, columns)
-    return table_of(frame.unique(names, keep="first", maintain_order=True))
+    chosen = frame.chosen(columns) if columns else [c for c in frame.columns if c.place != "index"]
+    if not chosen:
+        raise CallError("the table has no columns to compare")
+    keys = ", ".join(f"c{n}" for n in range(len(chosen)))
+    rows = _query(f"SELECT min(pos) AS pos FROM t GROUP BY {keys} ORDER BY pos", frame, chosen)
+    describe_result(_kept(len(rows), frame))
+    return frame.take(_positions(rows["pos"]))
 
 
 def drop_nulls(table: AnyTable, columns: list[str] | None = None) -> AnyTable:
@@ -178,8 +219,12 @@ def drop_nulls(table: AnyTable, columns: list[str] | None = None) -> AnyTable:
         columns: The columns that are looked at; all of them if left out.
     """
     frame = frame_of_table(table)
-    names = frame.columns if not columns else check_columns(frame, columns)
-    return table_of(nan_as_null(frame, names).drop_nulls(names))
+    chosen = frame.chosen(columns) if columns else frame.columns
+    valid = numpy().ones(len(frame), bool)
+    for column in chosen:
+        valid &= frame.valid(column)
+    describe_result(_kept(int(valid.sum()), frame))
+    return frame.take(valid.nonzero()[0])
 
 
 # -- columns --------------------------------------------------------------------------------------
@@ -188,20 +233,24 @@ def drop_nulls(table: AnyTable, columns: list[str] | None = None) -> AnyTable:
 def select_columns(table: AnyTable, columns: Columns) -> AnyTable:
     """Keep columns, in this order."""
     frame = frame_of_table(table)
-    return table_of(frame.select(check_columns(frame, columns)))
+    index = [column for column in frame.all_columns if column.place != "column"]
+    return frame.build([*index, *(c for c in frame.chosen(columns) if c.place == "column")])
 
 
 def derive_column(table: AnyTable, column: str, expression: str) -> AnyTable:
-    """Add a column, or replace one, by an expression of the others.
+    """Add a column, or replace one, by an expression of the others in SQL.
 
     Args:
         column: The name of the new column.
         expression: Such as "price * 1.2", "round(235.2 / mpg, 1)", "upper(city)", "year(day)",
-            "first + ' ' + last", "coalesce(a, b)" or "'high' if price > 9 else 'low'".
+            "first || ' ' || last", "coalesce(a, b)" or
+            "CASE WHEN price > 9 THEN 'high' ELSE 'low' END".
     """
     frame = frame_of_table(table)
-    derived = value_of(expression, frame).alias(check_new_column(column))
-    return table_of(frame.with_columns(derived))
+    values = computed(frame, expression)
+    nulls = _count(values.null_count, "row")
+    describe_result(f"{column} is NULL in {nulls}" if values.null_count else "")
+    return frame.with_columns(frame.new_column(column, values))
 
 
 def rename_columns(table: AnyTable, names: Names) -> AnyTable:
@@ -211,12 +260,12 @@ def rename_columns(table: AnyTable, names: Names) -> AnyTable:
         names: The new names by the old ones, such as {"Miles_per_Gallon": "mpg"}.
     """
     frame = frame_of_table(table)
-    check_columns(frame, names)
-    after = [check_new_column(names.get(name, name)) for name in frame.columns]
-    if len({*after}) < len(after):
-        twice = next(name for name in after if after.count(name) > 1)
-        raise CallError(f"two columns would be named {twice!r}")
-    return table_of(frame.rename(names))
+    new = {column: frame.check_new(names[column.name]) for column in frame.chosen(names)}
+    renamed = [
+        replace(column, name=new[column], label=new[column]) if column in new else column
+        for column in frame.all_columns
+    ]
+    return frame.build(renamed)
 
 
 def cast_column(
@@ -234,8 +283,68 @@ def cast_column(
         format: The form of dates in texts, such as "%d.%m.%Y".
     """
     frame = frame_of_table(table)
-    check_columns(frame, [column])
-    return table_of(frame.with_columns(converted(frame, column, to, invalid == "null", format)))
+    changed = frame.column(column)
+    if (frame.kind(changed), to) in (("bool", "bool"), ("text", "str")):
+        return frame.build(frame.all_columns)
+    sql, values = _cast_sql(frame, changed, to, format)
+    relation = {"t": relation_of(frame, [changed])}
+    array = run_sql(f"SELECT {sql} AS x FROM t", relation, values).column(0)
+    lost = array.null_count - frame.array(changed).null_count
+    if lost and invalid == "error":
+        raise CallError(
+            f"{lost:,} values of {column} are no {to}; with invalid: null they become missing"
+        )
+    describe_result(f"{lost:,} values of {column} did not fit, and are missing now" if lost else "")
+    return frame.with_columns(frame.new_column(column, array))
+
+
+_WHOLE = r"'[+-]?[0-9]{1,18}'"
+_NUMBER = r"'[+-]?([0-9]+[.]?[0-9]*|[.][0-9]+)([eE][+-]?[0-9]{1,3})?'"
+ISO = ("%Y-%m-%d", "%Y-%m-%d %H:%M:%S", "%Y-%m-%dT%H:%M:%S", "%Y-%m-%d %H:%M", "%Y-%m-%dT%H:%M")
+"""The formats of dates that are tried if no format is named."""
+
+
+def _cast_sql(frame: Frame, column: Column, to: str, format: str | None) -> tuple[str, list[Any]]:
+    """Return the cast of `c0`, which is NULL where a value does not fit, and its parameters."""
+    match frame.kind(column), to:
+        case "text", "int":
+            return f"CASE WHEN regexp_full_match(trim(c0), {_WHOLE}) THEN trim(c0)::BIGINT END", []
+        case "text", "float":
+            return (
+                f"CASE WHEN regexp_full_match(trim(c0), {_NUMBER}) "
+                "THEN TRY_CAST(trim(c0) AS DOUBLE) END"
+            ), []
+        case "text", "bool":
+            return (
+                "CASE WHEN lower(trim(c0)) IN ('true', 'yes', '1') THEN true "
+                "WHEN lower(trim(c0)) IN ('false', 'no', '0') THEN false END"
+            ), []
+        case "text", "date" | "datetime":
+            formats = [format] if format else [*ISO]
+            kind = "DATE" if to == "date" else "TIMESTAMP"
+            return f"try_strptime(trim(c0), ?)::{kind}", [formats]
+        case "number", "int":
+            # A cast alone would round.
+            return "CASE WHEN c0 = floor(c0) THEN TRY_CAST(c0 AS BIGINT) END", []
+        case "number", "float" if arrow().types.is_integer(frame.array(column).type):
+            # An integer beyond 2^53 may be no float.
+            return "CASE WHEN c0::DOUBLE::HUGEINT = c0 THEN c0::DOUBLE END", []
+        case "bool", "int" | "float":
+            return f"c0::INTEGER::{'BIGINT' if to == 'int' else 'DOUBLE'}", []
+        case "number", "float":
+            return "c0::DOUBLE", []
+        case "number", "bool":
+            return "c0 <> 0", []
+        case "date", "date":
+            return "c0::DATE", []
+        case "date", "datetime":
+            is_date = arrow().types.is_date(frame.array(column).type)
+            return "c0::TIMESTAMP" if is_date else "c0", []
+        case "date", "str" if format:
+            return "strftime(c0, ?)", [format]
+        case _, "str":
+            return "c0::VARCHAR", []
+    raise CallError(f"a column of type {frame.type_text(column)} does not become {to}")
 
 
 def fill_missing(
@@ -252,41 +361,71 @@ def fill_missing(
         value: The value, for the method "value"; dates as ISO texts.
     """
     frame = frame_of_table(table)
-    names = check_columns(frame, columns)
     if (method == "value") != (value is not None):
         raise CallError('give a value with method "value", and with no other method')
-    frame = nan_as_null(frame, names)
-    return table_of(frame.with_columns(*[_filled(frame, name, method, value) for name in names]))
+    chosen = frame.chosen(columns)
+    new = [_filled(frame, column, method, value) for column in chosen]
+    result = frame.with_columns(*new)
+    after = frame_of_table(result, frame.withhold)
+    left = sum(after.missing(after.column(column.name)) for column in chosen)
+    describe_result(f"filled {_count(sum(map(frame.missing, chosen)) - left, 'value')}")
+    return result
 
 
-def _filled(frame: Any, name: str, method: str, value: Cell | None) -> Any:
-    nw, kind = narwhals(), kind_of_column(frame.schema[name])
-    column = nw.col(name)
+def _filled(frame: Frame, column: Column, method: str, value: Cell | None) -> Column:
     if method in ("forward", "backward"):
-        return column.fill_null(strategy=method)
+        source, none = _nearest_valid(frame.valid(column), backward=method == "backward")
+        return frame.taken(column, source, none)
+    relation = {"t": relation_of(frame, [column])}
     if method == "value":
-        return column.fill_null(_fitting(name, kind, frame.schema[name], value))
-    if kind != "number":
-        raise CallError(f"{name} has no {method}: it holds no numbers")
-    numbers = column.cast(nw.Float64)
-    return numbers.fill_null(numbers.mean() if method == "mean" else numbers.median())
+        array = run_sql(
+            "SELECT coalesce(c0, ?) AS x FROM t", relation, [_fitting(frame, column, value)]
+        ).column(0)
+        return frame.new_column(column.name, array, like=column)
+    if frame.kind(column) != "number":
+        raise CallError(f"{column.name} has no {method}: it holds no numbers")
+    type_ = frame.array(column).type
+    is_decimal = arrow().types.is_decimal(type_)
+    if is_decimal and type_.precision > 15:
+        raise CallError(f"{column.name} has more than 15 digits: fill it with a value")
+    _check_exact(frame, [column], is_float=not is_decimal)
+    average = f"(SELECT {'avg' if method == 'mean' else 'median'}(c0::DOUBLE) FROM t)"
+    target = f"DECIMAL({type_.precision}, {type_.scale})" if is_decimal else "DOUBLE"
+    sql = f"SELECT coalesce(c0::{target}, {average}::{target}) AS x FROM t"
+    return frame.new_column(column.name, run_sql(sql, relation).column(0))
 
 
-def _fitting(name: str, kind: str, dtype: Any, value: Any) -> Any:
+def _nearest_valid(valid: Any, backward: bool) -> tuple[Any, Any]:
+    """Return for each row the position of the nearest valid row before it, and where none is."""
+    if backward:
+        source, none = _nearest_valid(valid[::-1], backward=False)
+        return len(valid) - 1 - source[::-1], none[::-1]
+    source = numpy().maximum.accumulate(numpy().where(valid, numpy().arange(len(valid)), -1))
+    return source.clip(0), source < 0
+
+
+def _fitting(frame: Frame, column: Column, value: Any) -> Any:
     """Return a value for a column. Raises CallError where it is of another type."""
+    name, type_, kind = column.name, frame.array(column).type, frame.kind(column)
     if kind == "date" and isinstance(value, str):
         try:
             when = datetime.datetime.fromisoformat(value)
         except ValueError:
             raise CallError(f"{name} holds dates: write the value as '2024-01-31'") from None
-        return when.date() if dtype == narwhals().Date else when
+        return when.date() if arrow().types.is_date(type_) else when
     numbers = isinstance(value, (int, float)) and not isinstance(value, bool)
     fits = {"number": numbers, "text": isinstance(value, str), "bool": isinstance(value, bool)}
     if not fits.get(kind, False):
-        raise CallError(f"{name} is of type {type_text(dtype)}; {value!r:.40} does not fit")
-    if dtype.is_integer() and isinstance(value, float) and not value.is_integer():
+        raise CallError(f"{name} is of type {frame.type_text(column)}; {value!r:.40} does not fit")
+    if kind == "number" and arrow().types.is_decimal(type_):
+        exact = decimal.Decimal(str(value))
+        if -int(exact.as_tuple().exponent) > type_.scale:
+            raise CallError(f"{name} holds decimals with {type_.scale} digits; cast it first")
+        return exact
+    is_integer = arrow().types.is_integer(type_)
+    if is_integer and isinstance(value, float) and not value.is_integer():
         raise CallError(f"{name} holds whole numbers; cast it to float first")
-    return int(value) if kind == "number" and dtype.is_integer() else value
+    return int(value) if is_integer else value
 
 
 # -- groups, joins and shapes --------------------------------------------------------------------
@@ -295,29 +434,72 @@ def _fitting(name: str, kind: str, dtype: Any, value: Any) -> Any:
 def aggregate(table: AnyTable, by: Columns, values: dict[str, Aggregate] | None = None) -> AnyTable:
     """Group rows by columns, and aggregate other columns; the result is sorted by the groups.
 
+    Missing values take part in no aggregate; rows with a missing key are a group.
+
     Args:
         by: The columns that make the groups.
         values: What to compute of which column, such as {"price": "mean"}, whose result is the
             column price_mean. If left out, the column rows counts the rows of each group.
     """
-    nw, frame = narwhals(), frame_of_table(table)
-    keys = check_columns(frame, by)
-    check_columns(frame, values or {})
-    wanted = [_aggregated(frame, n, how).alias(f"{n}_{how}") for n, how in (values or {}).items()]
-    wanted = wanted or [nw.len().alias("rows")]
-    return _sorted_groups(frame.group_by(keys).agg(*wanted), keys)
+    frame = frame_of_table(table)
+    keys, wanted = frame.chosen(by), values or {}
+    chosen = frame.chosen(wanted)
+    sql = {
+        f"{column.name}_{wanted[column.name]}": _aggregate_sql(
+            frame, column, wanted[column.name], f"c{number}"
+        )
+        for number, column in enumerate(chosen, len(keys))
+    }
+    groups, count = _grouped(frame, keys, chosen, sql or {"rows": "count(*)"})
+    size = f"{_count(len(frame), 'row')} in {_count(count, 'group')}"
+    no_key = _missing_text(frame, keys, "which is a group of its own")
+    no_value = _missing_text(frame, chosen, "and count for nothing")
+    describe_result("; ".join([size, *no_key, *no_value]))
+    return groups
 
 
-def _sorted_groups(groups: Any, keys: Sequence[str]) -> AnyTable:
-    """Return groups as a table, sorted by their keys; pandas counts its new rows from 0."""
-    return table_of(narwhals().maybe_reset_index(groups.sort(keys, nulls_last=True)))
+def _grouped(
+    frame: Frame,
+    keys: Sequence[Column],
+    others: Sequence[Column],
+    wanted: Mapping[str, str],
+    **more: Any,
+) -> tuple[AnyTable, int]:
+    """Return a table of the groups, sorted by their keys, and how many there are.
+
+    The keys have the types that they had. `wanted` has the SQL of the new columns by their names.
+    """
+    relation = relation_of(frame, [*keys, *others])
+    by_instant = relation_of(frame, keys, is_key=True).arrays
+    # Keys are compared as instants; what is aggregated keeps its time zone.
+    arrays = {**relation.arrays, **by_instant, **more}
+    by = ", ".join(f"c{n}" for n in range(len(keys)))
+    order = ", ".join(f"c{n} NULLS LAST" for n in range(len(keys)))
+    aggregates = "".join(f", {sql} AS a{n}" for n, sql in enumerate(wanted.values()))
+    sql = f"SELECT min(pos) AS first{aggregates} FROM t GROUP BY {by} ORDER BY {order}, first"
+    result = run_sql(sql, {"t": Relation(arrays, relation.names)})
+    firsts = _positions(result["first"])
+    columns = [replace(frame.taken(key, firsts), place="column") for key in keys]
+    columns += [frame.new_column(name, result[f"a{n}"]) for n, name in enumerate(wanted)]
+    return frame.build(columns), len(firsts)
 
 
-def _aggregated(frame: Any, name: str, how: Aggregate) -> Any:
-    column, kind = narwhals().col(name), kind_of_column(frame.schema[name])
+def _aggregate_sql(frame: Frame, column: Column, how: str, sql: str) -> str:
+    kind = frame.kind(column)
     if how in ("sum", "mean", "median", "std") and kind not in ("number", "bool"):
-        raise CallError(f"{name} has no {how}: it holds no numbers")
-    return column.n_unique() if how == "distinct" else getattr(column, how)()
+        raise CallError(f"{column.name} has no {how}: it holds no numbers")
+    number = f"{sql}::INTEGER" if kind == "bool" and how not in ("min", "max", "first") else sql
+    functions = {"mean": "avg", "std": "stddev_samp"}
+    if how == "median" and arrow().types.is_decimal(frame.array(column).type):
+        number = f"{sql}::DOUBLE"
+    match how:
+        case "distinct":
+            return f"count(DISTINCT {sql})"
+        case "first":
+            return f"arg_min({sql}, pos)"
+        case "count":
+            return f"count({sql})"
+    return f"{functions.get(how, how)}({number})"
 
 
 def join_tables(
@@ -326,7 +508,7 @@ def join_tables(
     on: Columns,
     how: Literal["inner", "left", "full", "semi", "anti"] = "left",
 ) -> AnyTable:
-    """Join two tables on columns that both have.
+    """Join two tables on columns that both have; a missing value matches nothing.
 
     Args:
         other: The table whose columns are added; those of a name that is taken end in _right.
@@ -335,27 +517,85 @@ def join_tables(
             of the first that have a match (semi) or none (anti).
     """
     frame, right = frame_of_table(table), frame_of_table(other)
-    if engine_of(frame) != engine_of(right):
-        raise CallError(f"a table of {engine_of(frame)} joins no table of {engine_of(right)}")
-    keys = check_columns(frame, on)
-    check_columns(right, keys)
-    return table_of(_joined(frame, right, keys, how))
+    if frame.engine is not right.engine:
+        raise CallError(f"a table of {frame.engine.name} joins no table of {right.engine.name}")
+    keys, others = frame.chosen(on), right.chosen(on)
+    arrays = [(frame.array(a), right.array(b)) for a, b in zip(keys, others, strict=True)]
+    for key, pair in zip(keys, arrays, strict=True):
+        checked_kinds(*pair, key.name)
+    is_integer = arrow().types.is_integer
+    relations = {
+        "l": relation_of(frame, keys, is_key=True),
+        "r": relation_of(right, others, is_key=True),
+    }
+    # SQL compares an integer with a float as floats, which is not exact beyond 2^53.
+    equal = " AND ".join(
+        f"l.c{n} = r.c{n}"
+        + f" AND TRY_CAST(l.c{n} AS HUGEINT) = TRY_CAST(r.c{n} AS HUGEINT)"
+        * (is_integer(first.type) != is_integer(second.type))
+        for n, (first, second) in enumerate(arrays)
+    )
+    matches = run_sql(
+        f"SELECT l.pos AS l, r.pos AS r FROM l FULL JOIN r ON {equal} "
+        "ORDER BY l.pos NULLS LAST, r.pos",
+        relations,
+    )
+    left, right_rows = matches["l"], matches["r"]
+    compute = import_module("pyarrow.compute")
+    has_left, has_right = left.is_valid(), right_rows.is_valid()
+    matched = compute.unique(left.filter(compute.and_(has_left, has_right)))
+    describe_result(
+        f"{len(matched):,} of {_count(len(frame), 'row')} have a match in "
+        f"{_count(len(right), 'row')}"
+    )
+    if how in ("semi", "anti"):
+        other_rows = numpy().setdiff1d(numpy().arange(len(frame)), matched)
+        return frame.take(matched if how == "semi" else other_rows)
+    if how != "full":
+        matches = matches.filter(compute.and_(has_left, has_right) if how == "inner" else has_left)
+    return _joined(frame, right, dict(zip(keys, others, strict=True)), matches["l"], matches["r"])
 
 
-def _joined(frame: Any, right: Any, keys: list[str], how: str) -> Any:
-    """Return the joined frame, in the order of the rows: engines with threads lose it."""
-    nw, first, second = narwhals(), "row of the first", "row of the second"
-    ordered = engine_of(frame) == "pandas" and how != "full"
-    if not ordered:
-        frame, right = frame.with_row_index(first), right.with_row_index(second)
-    joined = frame.join(right, on=keys, how=how)
-    if how == "full":
-        both = [nw.coalesce(nw.col(key), nw.col(f"{key}_right")).alias(key) for key in keys]
-        joined = joined.with_columns(*both).drop([f"{key}_right" for key in keys])
-    if not ordered:
-        rows = [name for name in (first, second) if name in joined.columns]
-        joined = joined.sort(rows, nulls_last=True).drop(rows)
-    return joined
+def _joined(
+    frame: Frame, right: Frame, keys: Mapping[Column, Column], left_rows: Any, right_rows: Any
+) -> AnyTable:
+    """Return the rows of two tables side by side; null positions are rows of missing values."""
+    left, left_missing = _positions(left_rows.fill_null(0)), left_rows.is_null().to_numpy()
+    second, missing = _positions(right_rows.fill_null(0)), right_rows.is_null().to_numpy()
+    columns = [
+        frame.taken(c, left, left_missing) for c in frame.all_columns if c.place != "numbers"
+    ]
+    if left_missing.any():
+        # An index has a label for each row: that of a row of the second table would be missing.
+        columns = [replace(column, place="column") for column in columns]
+        full = {
+            key.name: _full_key(frame, right, key, match, left_rows, right_rows)
+            for key, match in keys.items()
+        }
+        columns = [full.get(column.name, column) for column in columns]
+    taken = {column.name for column in columns}
+    for column in right.all_columns:
+        # A withheld column keeps its name, or it would be withheld no more.
+        is_second = column in right.withheld and column.name in taken
+        if column in keys.values() or column.place == "numbers" or is_second:
+            continue
+        name = f"{column.name}_right" if column.name in taken else column.name
+        series = right.taken(column, second, missing).series
+        label = column.label if name == column.name else name
+        columns.append(Column(name, label, series))
+    return frame.build(columns)
+
+
+def _full_key(
+    frame: Frame, right: Frame, key: Column, match: Column, left_rows: Any, right_rows: Any
+) -> Column:
+    """Return the key of each row of a full join: of the first table, or else of the second."""
+    first, other = frame.array(key), right.array(match)
+    if first.type != other.type:
+        raise CallError(f"{key.name} has two types; cast one first")
+    ours, theirs = first.take(left_rows), other.take(right_rows)
+    array = import_module("pyarrow.compute").coalesce(ours, theirs)
+    return frame.new_column(key.name, array, like=key)
 
 
 def pivot(
@@ -373,35 +613,33 @@ def pivot(
         values: The column that fills the new columns.
         aggregate: How several values become one.
     """
-    nw, frame = narwhals(), frame_of_table(table)
-    keys = check_columns(frame, index)
-    check_columns(frame, [on, values])
-    if on in keys or values in keys or on == values:
+    frame = frame_of_table(table)
+    keys, spread, value = frame.chosen(index), frame.column(on), frame.column(values)
+    if spread in keys or value in keys or spread == value:
         raise CallError("index, on and values are different columns")
-    present = frame.drop_nulls([on])
-    wanted = present[on].unique().sort().to_list()
-    if len(wanted) > MOST_NEW_COLUMNS:
+    order = "SELECT pos, dense_rank() OVER (ORDER BY c0 NULLS LAST) - 1 AS code FROM t ORDER BY pos"
+    codes, valid = _query(order, frame, [spread])["code"], frame.valid(spread)
+    seen = numpy().unique(_positions(codes)[valid], return_index=True)[1]
+    if len(seen) > MOST_NEW_COLUMNS:
         raise CallError(
-            f"{on} has {len(wanted):,} values: a pivot creates at most {MOST_NEW_COLUMNS} columns"
+            f"{on} has {len(seen):,} values: a pivot creates at most {MOST_NEW_COLUMNS} columns"
         )
-    names = _new_names(wanted, keys)
-    grouped = present.group_by([*keys, on]).agg(
-        _aggregated(frame, values, aggregate).alias("value in a cell")
-    )
-    cell = nw.col("value in a cell")
-    spread = [
-        nw.when(nw.col(on) == nw.lit(value)).then(cell).alias(name)
-        for value, name in zip(wanted, names, strict=True)
-    ]
-    cells = grouped.with_columns(*spread).group_by(keys).agg(*[nw.col(n).max() for n in names])
-    return _sorted_groups(cells.select([*keys, *names]), keys)
+    names = _new_names(frame.cells(spread, valid.nonzero()[0][seen]), keys)
+    sql = _aggregate_sql(frame, value, aggregate, f"c{len(keys)}")
+    wanted = {name: f"{sql} FILTER (WHERE code = {code})" for code, name in enumerate(names)}
+    wide, count = _grouped(frame, keys, [value], wanted, code=codes)
+    no_column = _missing_text(frame, [spread], "and are in no column")
+    size = f"{_count(len(frame), 'row')} in {_count(count, 'row')}"
+    describe_result("; ".join([size, *no_column]))
+    return wide
 
 
-def _new_names(values: Sequence[Any], keys: Sequence[str]) -> list[str]:
+def _new_names(values: Sequence[Any], keys: Sequence[Column]) -> list[str]:
     """Return the names of the columns of a pivot. Raises CallError where two would be one."""
-    names = [str(json_cell(value)) for value in values]
-    if any(name in keys or names.count(name) > 1 for name in names):
-        raise CallError("two columns of the result would have the same name; rename one first")
+    names = [str(value) for value in values]
+    taken = {key.name for key in keys}
+    if any(name in taken or names.count(name) > 1 or not name.strip() for name in names):
+        raise CallError("columns of the result would have the same name, or none; rename one first")
     return names
 
 
@@ -419,11 +657,72 @@ def unpivot(
         value: The column of the result that holds their values.
     """
     frame = frame_of_table(table)
-    wide = check_columns(frame, columns)
-    index = [column for column in frame.columns if column not in wide]
-    if {check_new_column(name), check_new_column(value)} & {*index} or name == value:
-        raise CallError("name and value are new columns, with two different names")
-    if len({kind_of_column(frame.schema[column]) for column in wide}) > 1:
+    wide = frame.chosen(columns)
+    stay = [c for c in frame.all_columns if c not in wide and c.place != "numbers"]
+    kinds = {frame.kind(column) for column in wide}
+    types = {frame.array(column).type for column in wide}
+    if len(kinds) > 1 or (kinds == {"other"} and len(types) > 1):
         raise CallError("the columns hold values of different types; cast them first")
-    long = frame.unpivot(on=wide, index=index, variable_name=name, value_name=value)
-    return table_of(long)
+    _check_exact(frame, wide)
+    # A float of 32 bits beside other numbers would round them.
+    has_floats = len(types) > 1 and any(map(arrow().types.is_floating, types))
+    cast = "::DOUBLE" if has_floats else ""
+    long = " UNION ALL ".join(
+        f"SELECT {n} AS n, pos, c{n}{cast} AS x FROM t" for n in range(len(wide))
+    )
+    relation = {"t": relation_of(frame, wide)}
+    values = run_sql(f"SELECT x FROM ({long}) ORDER BY n, pos", relation).column(0)
+    rows = numpy().tile(numpy().arange(len(frame)), len(wide))
+    labels = [column.name for column in wide for _ in range(len(frame))]
+    names = arrow().chunked_array([arrow().array(labels, "string")])
+    new = [frame.new_column(name, names), frame.new_column(value, values)]
+    return frame.build([*(frame.taken(column, rows) for column in stay), *new])
+
+
+def _check_exact(frame: Frame, columns: Sequence[Column], is_float: bool = False) -> None:
+    """Raise CallError where an integer would become a float that is another number."""
+    types = arrow().types
+    arrays = [frame.array(column) for column in columns]
+    if is_float or any(types.is_floating(array.type) for array in arrays):
+        for column, array in zip(columns, arrays, strict=True):
+            if types.is_integer(array.type):
+                lossy = "SELECT count(*) FROM t WHERE c0::DOUBLE::HUGEINT <> c0"
+                if _query(lossy, frame, [column]).column(0)[0].as_py():
+                    raise CallError(f"{column.name} has integers that are no floats; cast it first")
+
+
+def query_with_sql(query: str, tables: dict[str, AnyTable]) -> AnyTable:
+    """Return the result of a SELECT on tables, in the order of the query.
+
+    Args:
+        query: One SELECT, such as "SELECT city, avg(price) AS price FROM sales JOIN cities
+            USING (city) GROUP BY city ORDER BY city".
+        tables: The tables by the names that they have in the query.
+    """
+    frames = {name: frame_of_table(table) for name, table in tables.items()}
+    if not frames:
+        raise CallError("tables names at least one table")
+    result = query_tables(query, frames)
+    first = next(iter(frames.values()))
+    describe_result(_count(result.num_rows, "row"))
+    names = unique_names(result.column_names)
+    return first.build(
+        [
+            Column(name, name, first.engine.from_arrow(array))
+            for name, array in zip(names, result.columns, strict=True)
+        ]
+    )
+
+
+def _count(number: int, noun: str) -> str:
+    return f"{number:,} {noun}{'' if number == 1 else 's'}"
+
+
+def _kept(rows: int, frame: Frame) -> str:
+    return f"kept {rows:,} of {_count(len(frame), 'row')}"
+
+
+def _missing_text(frame: Frame, columns: Sequence[Column], effect: str) -> list[str]:
+    """Return a sentence for each column in which values are missing."""
+    counts = {column.name: frame.missing(column) for column in columns}
+    return [f"{_count(n, 'row')} without {name}, {effect}" for name, n in counts.items() if n]

@@ -18,8 +18,8 @@ from ..tools.tool import Tool
 from ..tools.tool_version import Version
 from ..tools.toolbox import Toolbox, ToolSource
 from . import file_tools, table_plots, table_tools
-from .table_frames import require_narwhals
 from .table_sharing import Sharing, check_sharing, effect_of, guarded
+from .table_sql import require_duckdb
 
 TABLES_ABOUT = "Looks at, cleans, joins and draws tables of pandas, polars and pyarrow."
 FILES_ABOUT = "Reads, lists and writes text files in one folder."
@@ -45,6 +45,7 @@ _CHANGES: dict[str, Callable[..., Any]] = {
     "join": table_tools.join_tables,
     "pivot": table_tools.pivot,
     "unpivot": table_tools.unpivot,
+    "sql": table_tools.query_with_sql,
 }
 _UNKNOWN: Kinds = {
     type(name, (), {"__module__": engine}): name
@@ -63,8 +64,8 @@ class TableTools(ToolSource):
         self.sharing = chosen or Sharing()
 
     def tools(self, kinds: Kinds) -> Iterator[Tool]:
-        """Yield the tools. Raises DefinitionError where narwhals is missing."""
-        require_narwhals()
+        """Yield the tools. Raises DefinitionError where DuckDB or pyarrow is missing."""
+        require_duckdb()
         classes = {cls: name for cls, name in kinds.items() if issubclass(cls, AnyTable)}
         tables = classes or _UNKNOWN
         for name, function in _LOOKS.items():
@@ -94,13 +95,14 @@ class TableTools(ToolSource):
             group="tables",
             about=TABLES_ABOUT,
             keeps_arguments=True,
+            leaves_out_withheld=True,
             effect=effect_of(name, self.sharing),
         )
 
 
 def _with_table(tool: Tool, names: Sequence[str]) -> Tool:
     """Return a tool whose table may be left out, where all tables are of one type."""
-    if len(names) != 1:
+    if len(names) != 1 or "table" not in tool.parameters["properties"]:
         return tool
     properties = dict(tool.parameters["properties"])
     properties["table"] = receiver_schema(names[0], (*names,))

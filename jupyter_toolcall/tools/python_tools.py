@@ -77,6 +77,7 @@ def from_function(
         idempotent=options.idempotent,
         destructive=options.destructive,
         max_result=options.max_result,
+        sees_withheld=options.sees_withheld,
         resume=options.resume,
         executor=options.executor,
         returns=returned_type(annotations, kinds),

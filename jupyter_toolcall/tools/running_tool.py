@@ -91,6 +91,30 @@ def report_progress(text: str) -> None:
         show(text)
 
 
+_DESCRIPTION: ContextVar[list[str] | None] = ContextVar("description", default=None)
+
+
+def describe_result(text: str) -> None:
+    """Tell the model, in one sentence beside the result, what a call did: `kept 3 of 9 rows`.
+
+    Outside of a call it does nothing, and of an empty text neither.
+    """
+    sentences = _DESCRIPTION.get()
+    if sentences is not None and text:
+        sentences.append(text)
+
+
+@contextmanager
+def describing_result() -> Iterator[list[str]]:
+    """Collect inside what `describe_result` is called with, in this thread."""
+    sentences = list[str]()
+    token = _DESCRIPTION.set(sentences)
+    try:
+        yield sentences
+    finally:
+        _DESCRIPTION.reset(token)
+
+
 class Cancellation:
     """Cancels what a call waits for that runs beside others: an interrupt reaches no thread."""
 

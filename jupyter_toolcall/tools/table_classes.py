@@ -10,7 +10,7 @@ import gc
 import sys
 import types
 from abc import ABCMeta
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from ..core.interrupts import attempt, class_name
@@ -56,20 +56,27 @@ def may_quote_cells(value: object) -> bool:
     """Return whether the text of a value may quote cells: it is a table, or refers to one."""
     cls: Any = type(value)
     has_no_text = cls.__repr__ is object.__repr__ and cls.__str__ is object.__str__
-    if sys.modules.keys().isdisjoint(ENGINES) or has_no_text:
-        return False
+    return not has_no_text and next(parts_with_cells(value), None) is not None
+
+
+def parts_with_cells(value: object) -> Iterator[object]:
+    """Yield the tables and columns that a value refers to; itself where it has too many parts."""
+    if sys.modules.keys().isdisjoint(ENGINES):
+        return
     waiting, seen = [value], {id(value)}
     while waiting and len(seen) <= MOST_PARTS:
         part = waiting.pop()
         if has_cells(part):
-            return True
+            yield part
+            continue
         # The garbage collector does not know the items of a numpy array of objects.
         items = getattr(part, "flat", ()) if type(part).__module__ == "numpy" else ()
         for inner in (*gc.get_referents(part), *items):
             if id(inner) not in seen and not isinstance(inner, _CODE):
                 seen.add(id(inner))
                 waiting.append(inner)
-    return bool(waiting)
+    if waiting:
+        yield value
 
 
 def cell_free_text(value: object) -> str:

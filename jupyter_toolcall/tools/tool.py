@@ -161,6 +161,10 @@ class Tool:
     resume: Resume | None = field(default=None, repr=False, compare=False)
     """How a call goes on once the person responded to what `function` asked for by raising
     InputRequired."""
+    sees_withheld: bool = field(default=False, compare=False)
+    """The model reads its results and errors, also of a table that has withheld columns."""
+    leaves_out_withheld: bool = field(default=False, compare=False)
+    """Its results and errors do not depend on the withheld columns of a table."""
     notes: tuple[str, ...] = field(default=(), compare=False)
     """What was read as what, where its definition has another form or dialect than ours."""
 
@@ -214,6 +218,7 @@ class ToolOptions:
     executor: Executor | bool = False
     destructive: bool = False
     max_result: int | None = None
+    sees_withheld: bool = False
 
     def __post_init__(self) -> None:
         if self.read_only and self.destructive:
@@ -222,7 +227,8 @@ class ToolOptions:
     def __reduce__(self) -> tuple[Any, ...]:
         # A function that is sent to a worker has these beside it. A pool stays where it is.
         options = self.read_only, self.idempotent, self.name, self.description, self.resume
-        return ToolOptions, (*options, bool(self.executor), self.destructive, self.max_result)
+        more = self.destructive, self.max_result, self.sees_withheld
+        return ToolOptions, (*options, bool(self.executor), *more)
 
 
 _OPTIONS = "__toolcall__"
@@ -244,6 +250,7 @@ def tool(
     resume: Resume | None = None,
     executor: AnyExecutor | bool = False,
     max_result: int | None = None,
+    sees_withheld: bool = False,
 ) -> Callable[[F], F]: ...
 def tool(
     function: Callable[..., Any] | None = None,
@@ -256,6 +263,7 @@ def tool(
     resume: Resume | None = None,
     executor: AnyExecutor | bool = False,
     max_result: int | None = None,
+    sees_withheld: bool = False,
 ) -> Any:
     """Say how a function or a method is used as a tool: `@tool` or `@tool(read_only=True)`.
 
@@ -274,6 +282,9 @@ def tool(
             "processes", "dask" or "dask:ADDRESS"; False in the kernel.
         max_result: how many characters of a result the model is sent; it reads on by
             `read_result`. None for the session's limit.
+        sees_withheld: the model reads its results and errors also of a table with withheld
+            columns. Otherwise such a result is an object of which the model gets the name and
+            the type, and of an error it gets the class and the line.
 
     Returns:
         The function itself, which is called as before.
@@ -299,7 +310,8 @@ def tool(
         else executor_named(executor, "executor", connect=False)
     )
     named = name, description, resume
-    options = ToolOptions(read_only, idempotent, *named, runs_on, destructive, max_result)
+    more = destructive, max_result, sees_withheld
+    options = ToolOptions(read_only, idempotent, *named, runs_on, *more)
 
     def mark(marked: Callable[..., Any]) -> Callable[..., Any]:
         setattr(marked, _OPTIONS, options)

@@ -18,7 +18,7 @@ from .captured_prints import Prints, capturing
 from .invoke import error_text, invoke, iterator_items
 from .json_structure import structure_of
 from .object_types import Kinds, leaf_kind, registered_kind
-from .running_tool import InputRequired, OutcomeUnknown
+from .running_tool import InputRequired, OutcomeUnknown, describing_result
 from .worker_code import check_code, dumps, sent_code
 
 if TYPE_CHECKING:
@@ -47,9 +47,10 @@ class ToolTask:
         """The tool's name."""
         return self.of.name
 
-    def result(self) -> Any:
-        """Return what the function returns; the items of an iterator are read where its code runs.
+    def result(self) -> tuple[Any, str]:
+        """Return what the function returns, and how it describes that.
 
+        The items of an iterator are read where its code runs.
         A tool may hold a session of its own: what is absent there is the tool's failure.
         """
         return _result(self.function, self.first, self.arguments, self.kinds)
@@ -96,14 +97,16 @@ class ToolTask:
 
 def _result(
     function: Callable[..., Any], first: tuple[Any, ...], arguments: Mapping[str, Any], kinds: Kinds
-) -> Any:
+) -> tuple[Any, str]:
     try:
-        result = invoke(function, first, arguments)
+        with describing_result() as sentences:
+            result = invoke(function, first, arguments)
+        description = "; ".join(sentences)
         cls = type(result)
         is_iterator = issubclass(cls, (Iterator, AsyncIterator))
         if is_iterator and registered_kind(cls, kinds) is None:
-            return iterator_items(result)
-        return result
+            return iterator_items(result), description
+        return result, description
     except Absent as error:
         raise CallError(f"Absent: {error}") from error
 
@@ -130,6 +133,8 @@ class TaskEnd:
     """The arguments by position, after the run."""
     objects: Sequence[Any] = ()
     """The objects among the arguments, after the run."""
+    description: str = ""
+    """What the tool told of its result by `describe_result`."""
     error: BaseException | None = None
     """What the tool raised: InputRequired, OutcomeUnknown, KeyboardInterrupt, else a CallError; or
     NotRun."""
@@ -153,14 +158,14 @@ class TaskEnd:
 
     def sent(self) -> SentEnd:
         """Return the end as another process gets it."""
-        ended = self.result, self.first, self.objects, self.error
+        ended = self.result, self.first, self.objects, self.description, self.error
         pickled, raised = attempt(dumps, ended)
         if pickled is None:
             # The tool ran: this is no failure, after which a model would repeat the call.
             lost = self.error or CallError(_unpicklable_result(self.result, raised))
             error = None if self.error is None else CallError(error_text(lost))
             text = None if self.error is not None else str(lost)
-            pickled = pickle.dumps((text, (), (), error))
+            pickled = pickle.dumps((text, (), (), "", error))
         return SentEnd(self.tool, pickled, self.prints)
 
 
@@ -187,8 +192,8 @@ class SentEnd:
         if ended is None:
             text = f"a result that the worker sent and the kernel cannot unpickle ({raised})"
             return TaskEnd(self.tool, text, prints=self.prints)
-        result, first, objects, error = ended
-        return TaskEnd(self.tool, result, first, objects, error, self.prints)
+        result, first, objects, description, error = ended
+        return TaskEnd(self.tool, result, first, objects, description, error, self.prints)
 
 
 def run_task(task: ToolTask | SentTask) -> TaskEnd:
@@ -223,10 +228,10 @@ def _end_of(
     kinds: Kinds,
     objects: Sequence[Any],
 ) -> TaskEnd:
-    result: Any = None
+    result, description = None, ""
     error: BaseException | None = None
     try:
-        result = _result(function, first, arguments, kinds)
+        result, description = _result(function, first, arguments, kinds)
     except InputRequired as required:
         error = required
     except KeyboardInterrupt:
@@ -236,4 +241,4 @@ def _end_of(
     # Whatever else a tool raises, also SystemExit, is the call's failure and not the worker's.
     except BaseException as raised:
         error = CallError(error_text(raised))
-    return TaskEnd(tool, result, first, objects, error)
+    return TaskEnd(tool, result, first, objects, description, error)

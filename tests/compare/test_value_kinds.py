@@ -371,7 +371,7 @@ def size(found: Any) -> int:
 def test_both_of_two_columns_of_one_name_are_compared() -> None:
     twice = pd.DataFrame([[1, 2], [3, 4]], columns=["x", "x"])
     other = pd.DataFrame([[1, 2], [3, 5]], columns=["x", "x"])
-    assert in_a_line(difference(twice, other)) == "x (2): 1 cell changed"
+    assert in_a_line(difference(twice, other)) == "x_2: 1 cell changed"
 
 
 # -- arrays ---------------------------------------------------------------------------------

@@ -16,7 +16,7 @@ df = pd.DataFrame({"city": ["Rome", "Oslo", None] * 4, "price": [3.5, None, 4.0]
 cleaner = Scripted(
     [
         ("tables_head", {"rows": 5}),
-        ["Three cities are not known.", ("tables_filter", {"where": "not is_null(city)"})],
+        ["Three cities are not known.", ("tables_filter", {"where": "city IS NOT NULL"})],
         ("tables_fill", {"columns": ["price"], "method": "mean"}),
         ("tables_plot", {"kind": "bar", "x": "city", "y": ["price"], "title": "Prices"}),
         ("save", {"clean": "$DataFrame"}),
@@ -41,7 +41,7 @@ def test_a_table_is_cleaned_step_by_step(
     view = panel(page, 1)
     expect_waits(view, 3, "tables_filter")
     expect_step(view, 2, "tables_head", SENT)
-    expect(view.get_by_text("not is_null(city)").last).to_be_visible()
+    expect(view.get_by_text("city IS NOT NULL").last).to_be_visible()
     screenshot(page, f"tables-{width}-waits")
     approve(view, "tables_filter", first=3)
     expect_waits(view, 4, "tables_fill")
@@ -52,6 +52,9 @@ def test_a_table_is_cleaned_step_by_step(
     approve(view, "tables_plot", first=5)
     expect_status(view, "Finished")
     screenshot(page, f"tables-{width}-finished")
+    steps(view).nth(2).click()
+    expect(view.get_by_text("kept 8 of 12 rows", exact=True)).to_be_visible()
+    screenshot(page, f"tables-{width}-filtered")
     steps(view).nth(4).click()
     wait_drawn(page)
     screenshot(page, f"tables-{width}-figure")

@@ -6,15 +6,17 @@ import datetime
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-import narwhals as nw
 import pandas as pd
 import polars as pl
 import pyarrow as pa
 
 from jupyter_toolcall import Scripted, Session
+from jupyter_toolcall.sources import table_tools
 from jupyter_toolcall.tools.toolbox import Toolbox
 from jupyter_toolcall.toolsets import tables
 
+tools: Any = table_tools
+"""The functions of the tools, which exported scripts call too."""
 ENGINES = ("pandas", "polars", "pyarrow")
 DAY = datetime.datetime(2024, 1, 31, 9, 30)
 Data = Mapping[str, Sequence[Any]]
@@ -37,8 +39,11 @@ def table(engine: str, data: Data | None = None) -> Any:
 
 def rows(value: Any) -> list[dict[str, Any]]:
     """The rows of a table of any engine, what is missing as None."""
-    listed = nw.from_native(value, eager_only=True).rows(named=True)
-    return [{name: plain(cell) for name, cell in row.items()} for row in listed]
+    arrow = value if isinstance(value, pa.Table) else None
+    if isinstance(value, pd.DataFrame):
+        arrow = pa.Table.from_pandas(value, preserve_index=False)
+    arrow = pa.table(value) if arrow is None else arrow
+    return [{name: plain(cell) for name, cell in row.items()} for row in arrow.to_pylist()]
 
 
 def plain(cell: Any) -> Any:

@@ -12,17 +12,19 @@ from dataclasses import dataclass
 from types import SimpleNamespace
 from typing import Any
 
+import pandas as pd
 import pytest
 from pydantic import BaseModel
 
-from jupyter_toolcall import Scripted, Session, Tool, Toolbox
+from jupyter_toolcall import Scripted, Session, Tool, Toolbox, tool
 from jupyter_toolcall.core.errors import DefinitionError, UsageError
 from jupyter_toolcall.jupyter.panel_controller import PanelController
 from jupyter_toolcall.models import Request
 from jupyter_toolcall.schemes.messages import Results
+from jupyter_toolcall.tools.table_classes import AnyTable
 from jupyter_toolcall.tools.tool import Changed
 from jupyter_toolcall.toolsets import tables
-from tests.sources.tables import ENGINES, call, called, failure, table
+from tests.sources.tables import ENGINES, call, called, failure, rows, table, tools
 
 CANARY = "canary-7391"
 DATA: dict[str, list[Any]] = {
@@ -43,69 +45,232 @@ def sent(request: Request) -> str:
     return json.dumps(parts, default=str)
 
 
+OTHERS: list[list[Any]] = [
+    [f"{CANARY}-{n}" for n in range(30)],
+    [None] * 30,
+    [n % 2 for n in range(30)],
+    [0.5 if n < 9 else None for n in range(30)],
+    [{"any": n} for n in range(30)],
+]
+"""What the withheld column may hold: the type, the missing values and the doubles differ."""
+
+
+def steps_of_a_model(chance: random.Random, kind: str) -> list[Any]:
+    """Return calls of any table tool on any table so far; many of them name the withheld column."""
+    steps: list[Any] = [
+        ("tables_sort", {"table": f"{kind}#1", "by": ["name"]}),
+        ("tables_filter", {"table": f"{kind}#2", "where": "paid > 3"}),
+    ]
+    for _ in range(30):
+        name, arguments = chance.choice(ATTEMPTS)
+        newest: dict[str, Any] = {"table": f"{kind}#{chance.randint(1, 4)}"}
+        if name == "join":
+            newest["other"] = f"{kind}#{chance.randint(1, 3)}"
+        if name == "sql":
+            newest = {"tables": {"t": f"{kind}#{chance.randint(1, 3)}", "u": f"{kind}#1"}}
+        is_own = name in {function.__name__ for function in OWN}
+        steps.append((name if is_own else f"tables_{name}", {**newest, **arguments}))
+        steps.append((f"tables_{chance.choice(('head', 'schema', 'describe', 'missing'))}", {}))
+    return [*steps, "Done."]
+
+
 ATTEMPTS: list[tuple[str, dict[str, Any]]] = [
-    ("head", {"rows": 30}),
-    ("sample", {"rows": 30}),
-    ("describe", {}),
-    ("describe", {"columns": ["ssn"]}),
-    ("value_counts", {"column": "ssn"}),
-    ("missing", {}),
-    ("schema", {}),
+    *(("head", {"rows": 30}), ("sample", {"rows": 30}), ("schema", {}), ("missing", {})),
+    *(("describe", {}), ("describe", {"columns": ["ssn"]}), ("value_counts", {"column": "ssn"})),
+    ("value_counts", {"column": "name"}),
     ("derive", {"column": "copy", "expression": "ssn"}),
-    ("derive", {"column": "copy", "expression": "upper(ssn) + '!'"}),
-    ("derive", {"column": "copy", "expression": "'a' if is_null(ssn) else ssn"}),
-    ("derive", {"column": "empty", "expression": "is_null(ssn)"}),
-    ("filter", {"where": f"startswith(ssn, '{CANARY[:3]}')"}),
-    ("filter", {"where": "ssn in name"}),
-    ("filter", {"where": "not is_null(ssn)"}),
-    ("rename", {"names": {"ssn": "free"}}),
-    ("cast", {"column": "ssn", "to": "int"}),
-    ("cast", {"column": "ssn", "to": "int", "invalid": "null"}),
-    ("cast", {"column": "ssn", "to": "datetime", "format": "%Q"}),
-    ("fill", {"columns": ["ssn"], "method": "mean"}),
+    ("derive", {"column": "copy", "expression": "upper(SSN) || '!'"}),
+    ("derive", {"column": "empty", "expression": "ssn IS NULL"}),
+    ("derive", {"column": "n", "expression": "row_number() OVER (ORDER BY ssn)"}),
+    ("derive", {"column": "n", "expression": "row_number() OVER (ORDER BY name)"}),
+    ("derive", {"column": "ssn", "expression": "paid * 2"}),
+    ("derive", {"column": "twice", "expression": "paid * 2"}),
+    ("filter", {"where": f"starts_with(ssn, '{CANARY[:3]}')"}),
+    ("filter", {"where": "ssn IS NOT NULL"}),
+    ("filter", {"where": "paid > 3 AND name <> 'n1'"}),
+    *(("rename", {"names": {"ssn": "free"}}), ("rename", {"names": {"name": "ssn"}})),
+    ("rename", {"names": {"name": "title"}}),
+    *(("cast", {"column": "ssn", "to": to, "invalid": "null"}) for to in ("int", "str", "date")),
+    ("cast", {"column": "paid", "to": "str"}),
     ("fill", {"columns": ["ssn"], "method": "value", "value": 3}),
     ("fill", {"columns": ["ssn"], "method": "forward"}),
-    ("aggregate", {"by": ["ssn"]}),
-    ("aggregate", {"by": ["name"], "values": {"ssn": "first"}}),
-    ("aggregate", {"by": ["name"], "values": {"ssn": "max"}}),
+    ("fill", {"columns": ["paid"], "method": "mean"}),
+    *(("aggregate", {"by": ["ssn"]}), ("aggregate", {"by": ["name"]})),
     ("aggregate", {"by": ["name"], "values": {"ssn": "distinct"}}),
+    ("aggregate", {"by": ["name"], "values": {"paid": "sum"}}),
     ("pivot", {"index": ["name"], "on": "ssn", "values": "paid"}),
     ("pivot", {"index": ["paid"], "on": "name", "values": "ssn"}),
-    ("unpivot", {"columns": ["ssn", "name"]}),
-    ("unpivot", {"columns": ["name"]}),
-    ("sort", {"by": ["ssn"]}),
-    ("drop_duplicates", {"columns": ["ssn"]}),
-    ("drop_nulls", {"columns": ["ssn"]}),
-    ("select", {"columns": ["ssn"]}),
-    ("join", {"on": ["name"]}),
+    ("pivot", {"index": ["paid"], "on": "name", "values": "paid"}),
+    *(("unpivot", {"columns": ["ssn", "name"]}), ("unpivot", {"columns": ["paid"]})),
+    *(("sort", {"by": ["ssn"]}), ("sort", {"by": ["name"], "descending": True})),
+    *(("drop_duplicates", {}), ("drop_duplicates", {"columns": ["ssn"]})),
+    *(("drop_nulls", {}), ("drop_nulls", {"columns": ["ssn"]})),
+    *(("select", {"columns": ["ssn"]}), ("select", {"columns": ["name", "paid"]})),
+    *(("join", {"on": ["name"], "how": how}) for how in ("inner", "left", "full", "anti")),
     ("join", {"on": ["ssn"]}),
-    ("plot", {"kind": "box", "y": ["ssn"]}),
-    ("plot", {"kind": "bar", "x": "ssn", "y": ["paid"]}),
+    ("sql", {"query": "SELECT * FROM t ORDER BY paid LIMIT 9"}),
+    ("sql", {"query": "SELECT ssn FROM t"}),
+    ("sql", {"query": "SELECT t FROM t"}),
+    ("sql", {"query": "SELECT t.* EXCLUDE (ssn) FROM t"}),
+    ("sql", {"query": "SELECT count(*) AS n FROM t JOIN u USING (ssn)"}),
+    ("sql", {"query": "SELECT count(*) AS n FROM t NATURAL JOIN u"}),
+    ("sql", {"query": "SELECT COLUMNS('s.*') FROM t"}),
+    *(
+        ("plot", {"kind": "box", "y": ["ssn"]}),
+        ("plot", {"kind": "bar", "x": "ssn", "y": ["paid"]}),
+    ),
 ]
 
 
+def longest(table: AnyTable) -> str:
+    """Return the longest cell of a table, as a person's own tool may."""
+    return max((str(cell) for row in rows(table) for cell in row.values()), key=len)
+
+
+def hidden_copy(table: AnyTable) -> list[Any]:
+    """Return a table in which the withheld column has another name."""
+    return [tools.derive_column(table, "plain", "ssn")]
+
+
+def with_copy(table: AnyTable) -> AnyTable:
+    """Return a table in which the withheld column has another name."""
+    copied: AnyTable = tools.derive_column(table, "plain", "ssn")
+    return copied
+
+
+def failing(table: AnyTable) -> int:
+    """Raise an error that quotes a withheld cell."""
+    raise ValueError(rows(table)[0].get("ssn"))
+
+
+def length(table: AnyTable) -> dict[str, int]:
+    """Return how many cells are missing, as plain data."""
+    return {"missing": sum(cell is None for row in rows(table) for cell in row.values())}
+
+
+OWN = [longest, hidden_copy, with_copy, failing, length]
+
+
+def session_of(toolbox: Toolbox, value: Any, steps: list[Any]) -> Session:
+    """Return a session on a table in which all calls run."""
+    model = Scripted(steps)
+    return Session(toolbox, model, scheme="flat", inputs={"t": value}, approve="all")
+
+
+ATTEMPTS += [(function.__name__, {}) for function in OWN for _ in range(2)]
+
+
 @pytest.mark.parametrize("engine", ENGINES)
-@pytest.mark.parametrize("seed", range(6))
-def test_a_withheld_value_is_in_no_request_whatever_a_model_calls(engine: str, seed: int) -> None:
-    chance, value = random.Random(seed), table(engine, DATA)
+@pytest.mark.parametrize("seed", range(2))
+def test_nothing_that_is_sent_depends_on_a_withheld_value(engine: str, seed: int) -> None:
+    runs = list[list[str]]()
+    for withheld in OTHERS:
+        value = table(engine, {**DATA, "ssn": withheld})
+        steps = steps_of_a_model(random.Random(seed), type(value).__name__)
+        session = session_of(Toolbox(CAREFUL, *OWN), value, steps)
+        session.tell("Go.").run()
+        assert {call.status for call in session.calls} == {"succeeded", "failed"}
+        runs.append([sent(turn.request) for turn in session.requests])
+        tables_made = [n for n in session.objects if n.startswith(type(value).__name__)]
+        follows = [session[n] for n in tables_made if "ssn" in columns_of(session[n])]
+        assert len(follows) > 2
+    assert CANARY not in "".join(runs[0])
+    assert all(run == runs[0] for run in runs)
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_what_an_own_tool_returns_of_withheld_columns_is_an_object_that_is_not_sent(
+    engine: str,
+) -> None:
+    @tool(sees_withheld=True)
+    def seen(table: AnyTable) -> str:
+        """Return the first withheld cell."""
+        return str(rows(table)[0]["ssn"])
+
+    value = table(engine, DATA)
     kind = type(value).__name__
-    steps: list[Any] = []
-    for name, arguments in chance.sample(ATTEMPTS, len(ATTEMPTS)):
-        newest = {"table": f"{kind}#1"} if chance.random() < 0.4 else {}
-        other = {"other": f"{kind}#1"} if name == "join" else {}
-        steps.append((f"tables_{name}", {**newest, **other, **arguments}))
-        steps.append(("tables_head", {"rows": 30}))
-        steps.append(("tables_schema", {}))
-    session = Session(
-        CAREFUL, Scripted([*steps, "Done."]), scheme="flat", inputs={"t": value}, approve="all"
-    )
+    asked_for = [
+        ("longest", {"table": f"{kind}#1"}),
+        ("with_copy", {"table": f"{kind}#1"}),
+        ("tables_head", {"table": f"{kind}#2"}),
+        ("longest", {"table": f"{kind}#2"}),
+        ("failing", {"table": f"{kind}#1"}),
+        ("length", {"table": f"{kind}#3"}),
+        ("seen", {"table": f"{kind}#1"}),
+    ]
+    steps = [*asked_for[:3], ("tables_select", {"table": f"{kind}#1", "columns": ["name"]})]
+    session = session_of(Toolbox(CAREFUL, *OWN, seen), value, [*steps, *asked_for[3:], "Done."])
     session.tell("Go.").run()
-    assert len(session.calls) == len(steps)
-    assert {call.status for call in session.calls} == {"succeeded", "failed"}
-    # What the model itself wrote is no leak: its arguments hold three letters of it at most.
-    assert not [turn.turn for turn in session.requests if CANARY in sent(turn.request)]
-    names = {name for name in session.objects if not name.startswith("Figure")}
-    assert any("ssn" in columns_of(session[name]) for name in names)
+    results = [call.error or call.result for call in session.calls]
+    line = failing.__code__.co_firstlineno + 2
+    assert results == [
+        "str#1",
+        f"{kind}#2",
+        f"{kind}#2 is not shared: a tool made it of a table with withheld columns, and is not "
+        "marked with sees_withheld",
+        f"{kind}#3",
+        "str#2",
+        f"ValueError in line {line}; its message is not sent: it may hold withheld columns",
+        {"missing": 0},
+        f"{CANARY}-0",
+    ]
+    assert session["str#1"] == f"{CANARY}-10"
+    assert CANARY not in "".join(sent(turn.request) for turn in session.requests[:-1])
+
+
+class Notes:
+    """Keeps what it was given."""
+
+    def __init__(self) -> None:
+        self.seen = list[str]()
+
+    def add(self, table: pd.DataFrame) -> None:
+        """Keep a withheld cell."""
+        self.seen.append(table["ssn"][0])
+
+    def show(self) -> str:
+        """Return all that was kept."""
+        return str(self.seen)
+
+
+def test_what_an_instance_keeps_of_withheld_columns_is_not_sent() -> None:
+    steps = [("Notes_add", {"table": "DataFrame#1"}), ("Notes_show", {}), "Done."]
+    session = session_of(Toolbox(CAREFUL, Notes()), table("pandas", DATA), steps)
+    session.tell("Go.").run()
+    assert [call.error for call in session.calls] == ["", ""]
+    assert session[session.calls[1].result] == f"['{CANARY}-0']"
+    assert CANARY not in "".join(sent(turn.request) for turn in session.requests)
+
+
+def test_values_of_a_withheld_column_as_names_of_columns_are_refused() -> None:
+    wide = table("pandas", DATA).set_index("ssn").T
+    text = failure(wide, "schema", CAREFUL)
+    assert text == "the names of the columns are values of a withheld column"
+    assert CANARY not in asked(wide, CAREFUL)
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_a_withheld_column_follows_its_rows(engine: str) -> None:
+    value = table(engine, DATA)
+    late = call(value, "filter", CAREFUL, where="paid >= 28")
+    assert [row["ssn"] for row in rows(late)] == [f"{CANARY}-28", f"{CANARY}-29"]
+    down = call(value, "sort", CAREFUL, by=["paid"], descending=True)
+    assert rows(down)[0]["ssn"] == f"{CANARY}-29"
+    both = call(value, "join", CAREFUL, other=value, on=["paid"])
+    assert columns_of(both) == ["ssn", "name", "paid", "name_right"]
+    long = call(value, "unpivot", CAREFUL, columns=["name"])
+    assert rows(long)[29]["ssn"] == f"{CANARY}-29"
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_a_column_whose_records_have_a_withheld_field_is_withheld(engine: str) -> None:
+    records = [{"id": {"SSN ": f"{CANARY}-{n}"}, "n": n} for n in range(3)]
+    value = table(engine, {"person": records, "n": [1, 2, 3]})
+    assert call(value, "head", CAREFUL)["rows"] == [{"n": 1}, {"n": 2}, {"n": 3}]
+    assert failure(value, "derive", CAREFUL, column="x", expression="person.n") == (
+        "person is withheld: a call cannot use it"
+    )
+    assert CANARY not in asked(value, CAREFUL)
 
 
 def columns_of(value: Any) -> list[str]:
@@ -273,7 +438,9 @@ def test_a_question_sends_the_shared_rows_of_the_columns_that_are_not_withheld(
     assert "30 rows, 2 columns (withheld: ssn):" in asked(value, CAREFUL)
     assert "29.0" in asked(value, CAREFUL)
     schema = asked(value, tables.sharing("schema", ["ssn"]))
-    assert "30 rows; only names and types are shared: ssn (" in schema
+    assert "30 rows; only names and types are shared: name (" in schema
+    assert "paid (" in schema
+    assert "(withheld: ssn)" in schema
     assert f"{CANARY}-0" in asked(value, tables)
 
 
@@ -354,19 +521,19 @@ def test_sharing_is_checked_when_it_is_chosen() -> None:
         tables.sharing("shema")
 
 
-def test_without_narwhals_one_line_says_what_to_install(monkeypatch: Any) -> None:
-    monkeypatch.setitem(sys.modules, "narwhals", None)
+def test_without_duckdb_one_line_says_what_to_install(monkeypatch: Any) -> None:
+    monkeypatch.setitem(sys.modules, "duckdb", None)
     with pytest.raises(DefinitionError) as caught:
         Toolbox(*tables.sources)
     assert str(caught.value) == (
-        "the toolset tables needs narwhals: pip install 'jupyter-toolcall[tables]'"
+        "the toolset tables needs duckdb: pip install 'jupyter-toolcall[tables]'"
     )
 
 
 def test_importing_the_toolsets_imports_no_engine() -> None:
     code = (
         "import sys, jupyter_toolcall.toolsets as t; early = set(sys.modules); t.tables; "
-        "heavy = {'pandas', 'polars', 'pyarrow', 'narwhals', 'matplotlib'}; "
+        "heavy = {'pandas', 'polars', 'pyarrow', 'duckdb', 'matplotlib'}; "
         "print(sorted(heavy & set(sys.modules)), 'pydantic' in early)"
     )
     ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)

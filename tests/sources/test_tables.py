@@ -1,276 +1,98 @@
-"""Each tool of the toolset `tables` does on three engines what the engine itself does."""
+"""Each tool of the toolset `tables` does on three libraries what pandas does."""
 
 from __future__ import annotations
 
 import copy
+import io
 import pickle
 import re
 from collections.abc import Callable
 from typing import Any
 
 import pandas as pd
-import polars as pl
-import pyarrow as pa
-import pyarrow.compute as pc
 import pytest
 from matplotlib.figure import Figure
 
 from jupyter_toolcall import Scripted, Session, Toolbox
 from jupyter_toolcall.tools.value_digests import content_digest
 from jupyter_toolcall.toolsets import tables
-from tests.sources.tables import DATA, DAY, ENGINES, Data, call, called, failure, rows, table
+from tests.sources.tables import DATA, DAY, ENGINES, call, called, failure, rows, table
 
 Frame = pd.DataFrame
-Make = Callable[[Any], Any]
-CASES: list[tuple[str, dict[str, Any], Make, Make, Make]] = [
+CASES: list[tuple[str, dict[str, Any], Callable[[Any], Any]]] = [
+    ("select", {"columns": ["price", "city"]}, lambda t: t[["price", "city"]]),
+    ("filter", {"where": "price > 2 OR fresh"}, lambda t: t[(t["price"] > 2) | t["fresh"]]),
     (
-        "select",
-        {"columns": ["price", "city"]},
-        lambda t: t[["price", "city"]],
-        lambda t: t.select("price", "city"),
-        lambda t: t.select(["price", "city"]),
-    ),
-    (
-        "filter",
-        {"where": "price > 1.5 and not `unit price` == 4.5"},
-        lambda t: t[(t["price"] > 1.5) & ~(t["unit price"] == 4.5)],
-        lambda t: t.filter((pl.col("price") > 1.5) & ~(pl.col("unit price") == 4.5)),
-        lambda t: t.filter((pc.field("price") > 1.5) & ~(pc.field("unit price") == 4.5)),
-    ),
-    (
-        "filter",
-        {"where": "city in ['Rome', 'Bonn'] or fresh"},
-        lambda t: t[t["city"].isin(["Rome", "Bonn"]) | t["fresh"]],
-        lambda t: t.filter(pl.col("city").is_in(["Rome", "Bonn"]) | pl.col("fresh")),
-        lambda t: t.filter(pc.field("city").isin(["Rome", "Bonn"]) | pc.field("fresh")),
-    ),
-    (
-        "filter",
-        {"where": "is_null(city) or year(day) == 2023"},
-        lambda t: t[t["city"].isna() | (t["day"].dt.year == 2023)],
-        lambda t: t.filter(pl.col("city").is_null() | (pl.col("day").dt.year() == 2023)),
-        lambda t: t.filter(pc.or_kleene(pc.is_null(t["city"]), pc.equal(pc.year(t["day"]), 2023))),
-    ),
-    (
-        "filter",
-        {"where": "contains(lower(city), 'o') and len(city) == 4 and startswith(city, 'R')"},
-        lambda t: t[t["city"].fillna("").str.startswith("R")],
-        lambda t: t.filter(pl.col("city").str.starts_with("R")),
-        lambda t: t.filter(pc.starts_with(t["city"], "R")),
-    ),
-    (
-        "filter",
-        {"where": "day >= '2024-01-31T10:00' and count // 2 > 1"},
-        lambda t: t[(t["day"] >= DAY.replace(hour=10)) & (t["count"] // 2 > 1)],
-        lambda t: t.filter((pl.col("day") >= DAY.replace(hour=10)) & (pl.col("count") // 2 > 1)),
-        lambda t: t.filter((pc.field("day") >= DAY.replace(hour=10)) & (pc.field("count") > 3)),
-    ),
-    (
-        "derive",
-        {"column": "total", "expression": "`unit price` * count + 1"},
-        lambda t: t.assign(total=t["unit price"] * t["count"] + 1),
-        lambda t: t.with_columns(total=pl.col("unit price") * pl.col("count") + 1),
-        lambda t: t.append_column(
-            "total", pc.add(pc.multiply(t["unit price"], pc.cast(t["count"], "double")), 1)
-        ),
-    ),
-    (
-        "derive",
-        {"column": "month", "expression": "month(day)"},
-        lambda t: t.assign(month=t["day"].dt.month),
-        lambda t: t.with_columns(month=pl.col("day").dt.month()),
-        lambda t: t.append_column("month", pc.month(t["day"])),
-    ),
-    (
-        "derive",
-        {"column": "city", "expression": "upper(city) + '!'"},
+        *("derive", {"column": "city", "expression": "upper(city) || '!'"}),
         lambda t: t.assign(city=t["city"].str.upper() + "!"),
-        lambda t: t.with_columns(city=pl.col("city").str.to_uppercase() + "!"),
-        lambda t: t.set_column(
-            0, "city", pc.binary_join_element_wise(pc.utf8_upper(t["city"]), "!", "")
-        ),
     ),
+    ("cast", {"column": "count", "to": "float"}, lambda t: t.astype({"count": "float64"})),
+    ("cast", {"column": "count", "to": "str"}, lambda t: t.astype({"count": "str"})),
+    ("cast", {"column": "day", "to": "date"}, lambda t: t.assign(day=t["day"].dt.normalize())),
+    ("rename", {"names": {"city": "town"}}, lambda t: t.rename(columns={"city": "town"})),
     (
-        "derive",
-        {"column": "dear", "expression": "'high' if price > 3 else 'low'"},
-        lambda t: t.assign(dear=(t["price"] > 3).map({True: "high", False: "low"})),
-        lambda t: t.with_columns(
-            dear=pl.when(pl.col("price") > 3).then(pl.lit("high")).otherwise(pl.lit("low"))
-        ),
-        lambda t: t.append_column(
-            "dear", pc.if_else(pc.fill_null(pc.greater(t["price"], 3), False), "high", "low")
-        ),
-    ),
-    (
-        "cast",
-        {"column": "count", "to": "float"},
-        lambda t: t.astype({"count": "float64"}),
-        lambda t: t.with_columns(pl.col("count").cast(pl.Float64)),
-        lambda t: t.set_column(2, "count", pc.cast(t["count"], "double")),
-    ),
-    (
-        "cast",
-        {"column": "count", "to": "str"},
-        lambda t: t.astype({"count": "str"}),
-        lambda t: t.with_columns(pl.col("count").cast(pl.String)),
-        lambda t: t.set_column(2, "count", pc.cast(t["count"], "string")),
-    ),
-    (
-        "cast",
-        {"column": "day", "to": "date"},
-        lambda t: t.assign(day=t["day"].dt.normalize()),
-        lambda t: t.with_columns(pl.col("day").cast(pl.Date)),
-        lambda t: t.set_column(5, "day", pc.cast(pc.floor_temporal(t["day"]), "date32")),
-    ),
-    (
-        "rename",
-        {"names": {"city": "town", "unit price": "each"}},
-        lambda t: t.rename(columns={"city": "town", "unit price": "each"}),
-        lambda t: t.rename({"city": "town", "unit price": "each"}),
-        lambda t: t.rename_columns(["town", "price", "count", "each", "fresh", "day"]),
-    ),
-    (
-        "fill",
-        {"columns": ["city"], "method": "value", "value": "?"},
+        *("fill", {"columns": ["city"], "method": "value", "value": "?"}),
         lambda t: t.assign(city=t["city"].fillna("?")),
-        lambda t: t.with_columns(pl.col("city").fill_null("?")),
-        lambda t: t.set_column(0, "city", pc.fill_null(t["city"], "?")),
     ),
     (
-        "fill",
-        {"columns": ["price", "city"], "method": "forward"},
+        *("fill", {"columns": ["price", "city"], "method": "forward"}),
         lambda t: t.assign(price=t["price"].ffill(), city=t["city"].ffill()),
-        lambda t: t.with_columns(pl.col("price", "city").forward_fill()),
-        lambda t: t.set_column(0, "city", pc.fill_null_forward(t["city"])).set_column(
-            1, "price", pc.fill_null_forward(t["price"])
-        ),
     ),
     (
-        "fill",
-        {"columns": ["price"], "method": "mean"},
+        *("fill", {"columns": ["price"], "method": "backward"}),
+        lambda t: t.assign(price=t["price"].bfill()),
+    ),
+    (
+        *("fill", {"columns": ["price"], "method": "mean"}),
         lambda t: t.assign(price=t["price"].fillna(t["price"].mean())),
-        lambda t: t.with_columns(pl.col("price").fill_null(pl.col("price").mean())),
-        lambda t: t.set_column(1, "price", pc.fill_null(t["price"], pc.mean(t["price"]))),
     ),
     (
-        "fill",
-        {"columns": ["price"], "method": "median"},
+        *("fill", {"columns": ["price"], "method": "median"}),
         lambda t: t.assign(price=t["price"].fillna(t["price"].median())),
-        lambda t: t.with_columns(pl.col("price").fill_null(pl.col("price").median())),
-        lambda t: t.set_column(1, "price", pc.fill_null(t["price"], 2.0)),
     ),
+    ("drop_duplicates", {"columns": ["city"]}, lambda t: t.drop_duplicates(["city"])),
+    ("drop_nulls", {}, lambda t: t.dropna()),
+    ("drop_nulls", {"columns": ["price"]}, lambda t: t.dropna(subset=["price"])),
     (
-        "drop_duplicates",
-        {"columns": ["city"]},
-        lambda t: t.drop_duplicates(["city"]),
-        lambda t: t.unique(["city"], keep="first", maintain_order=True),
-        lambda t: t.take([0, 1, 2, 5]),
-    ),
-    (
-        "drop_nulls",
-        {},
-        lambda t: t.dropna(),
-        lambda t: t.drop_nulls(),
-        lambda t: t.drop_null(),
-    ),
-    (
-        "drop_nulls",
-        {"columns": ["price"]},
-        lambda t: t.dropna(subset=["price"]),
-        lambda t: t.drop_nulls(["price"]),
-        lambda t: t.filter(pc.is_valid(t["price"])),
-    ),
-    (
-        "sort",
-        {"by": ["price", "count"], "descending": True},
+        *("sort", {"by": ["price", "count"], "descending": True}),
         lambda t: t.sort_values(["price", "count"], ascending=False),
-        lambda t: t.sort(["price", "count"], descending=True, nulls_last=True),
-        lambda t: t.sort_by([("price", "descending"), ("count", "descending")]),
     ),
     (
-        "aggregate",
-        {"by": ["fresh"], "values": {"price": "mean", "count": "sum", "city": "distinct"}},
+        *("aggregate", {"by": ["fresh"], "values": {"price": "mean", "city": "distinct"}}),
         lambda t: (
             t.groupby("fresh")
-            .agg(price_mean=("price", "mean"), count_sum=("count", "sum"))
+            .agg(price_mean=("price", "mean"), city_distinct=("city", "nunique"))
             .reset_index()
-            .assign(city_distinct=[2, 2])
-        ),
-        lambda t: (
-            t.group_by("fresh")
-            .agg(
-                price_mean=pl.col("price").mean(),
-                count_sum=pl.col("count").sum(),
-                city_distinct=pl.col("city").n_unique(),
-            )
-            .sort("fresh")
-        ),
-        lambda t: (
-            t.group_by("fresh")
-            .aggregate([("price", "mean"), ("count", "sum")])
-            .sort_by("fresh")
-            .append_column("city_distinct", pa.array([2, 2]))
         ),
     ),
     (
-        "aggregate",
-        {"by": ["city"]},
-        lambda t: t.groupby("city", dropna=False).size().rename("rows").reset_index(),
-        lambda t: t.group_by("city").len("rows").sort("city", nulls_last=True),
-        lambda t: pa.table({"city": ["Bonn", "Oslo", "Rome", None], "rows": [1, 2, 2, 1]}),
-    ),
-    (
-        "pivot",
-        {"index": ["fresh"], "on": "city", "values": "count", "aggregate": "sum"},
+        *("pivot", {"index": ["fresh"], "on": "city", "values": "count", "aggregate": "sum"}),
         lambda t: (
             t.pivot_table(index="fresh", columns="city", values="count", aggfunc="sum")
             .reset_index()
             .rename_axis(columns=None)
         ),
-        lambda t: pl.DataFrame(
-            {"fresh": [False, True], "Bonn": [6, None], "Oslo": [7, None], "Rome": [None, 5]}
-        ),
-        lambda t: pa.table(
-            {"fresh": [False, True], "Bonn": [6, None], "Oslo": [7, None], "Rome": [None, 5]}
-        ),
     ),
     (
-        "unpivot",
-        {"columns": ["price", "unit price"], "name": "which"},
+        *("unpivot", {"columns": ["price", "unit price"], "name": "which"}),
         lambda t: t.melt(
             id_vars=["city", "count", "fresh", "day"],
             value_vars=["price", "unit price"],
             var_name="which",
         ),
-        lambda t: t.unpivot(
-            ["price", "unit price"], index=["city", "count", "fresh", "day"], variable_name="which"
-        ),
-        lambda t: pa.concat_tables(
-            [
-                t.select(["city", "count", "fresh", "day"])
-                .append_column("which", pa.array([name] * 6))
-                .append_column("value", t[name])
-                for name in ("price", "unit price")
-            ]
-        ),
     ),
 ]
-"""A tool, its arguments, and the same by each engine."""
+"""A tool, its arguments, and the same by pandas."""
 
 
 @pytest.mark.parametrize("engine", ENGINES)
 @pytest.mark.parametrize("case", CASES, ids=lambda case: f"{case[0]}-{len(str(case[1]))}")
-def test_a_tool_does_what_the_engine_does(engine: str, case: Any) -> None:
-    name, arguments, *expected = case
+def test_a_tool_does_on_each_library_what_pandas_does(engine: str, case: Any) -> None:
+    name, arguments, expected = case
     value = table(engine)
     result = call(value, name, **arguments)
     assert type(result) is type(value)
-    made = rows(result)
-    native = rows(expected[ENGINES.index(engine)](value))
-    assert made == [
-        dict(zip(made[0], row.values(), strict=True)) if engine == "pyarrow" else row
-        for row in native
-    ]
+    assert rows(result) == rows(expected(table("pandas")))
 
 
 @pytest.mark.parametrize("engine", ENGINES)
@@ -292,16 +114,6 @@ def test_a_pivot_of_numbers_has_columns_of_numbers_where_a_cell_is_empty(engine:
 )
 def test_groups_of_pandas_are_numbered_from_zero(tool: str, arguments: dict[str, Any]) -> None:
     assert [*call(table("pandas"), tool, **arguments).index] == [0, 1, 2, 3]
-
-
-@pytest.mark.parametrize("engine", ENGINES)
-@pytest.mark.parametrize("how", ["inner", "left", "full", "semi", "anti"])
-def test_join_does_what_the_engine_does_in_the_order_of_the_rows(engine: str, how: Any) -> None:
-    second: Data = {"city": ["Oslo", "Rome", "Kiel"], "size": [1, 3, 2], "price": [1.0, 2.0, 3.0]}
-    result = rows(call(table(engine), "join", other=table(engine, second), on=["city"], how=how))
-    left, right = pl.DataFrame(DATA), pl.DataFrame(second)
-    native = left.join(right, on="city", how=how, coalesce=True, maintain_order="left_right")
-    assert result == rows(native)
 
 
 @pytest.mark.parametrize("engine", ENGINES)
@@ -489,8 +301,8 @@ def test_nan_is_missing_in_every_engine(engine: str) -> None:
     assert [row["n"] for row in rows(call(value, "drop_nulls"))] == [1.0, 3.0]
     filled = call(value, "fill", columns=["n"], method="mean")
     assert [row["n"] for row in rows(filled)] == [1.0, 2.0, 3.0]
-    assert [row["m"] for row in rows(call(value, "filter", where="is_null(n)"))] == [2]
-    assert [row["m"] for row in rows(call(value, "filter", where="n != null"))] == [1, 3]
+    assert [row["m"] for row in rows(call(value, "filter", where="n is null"))] == [2]
+    assert [row["m"] for row in rows(call(value, "filter", where="n is not null"))] == [1, 3]
 
 
 def test_an_exported_script_makes_the_same_table_without_a_session(tmp_path: Any) -> None:
@@ -517,3 +329,57 @@ def test_an_exported_script_makes_the_same_table_without_a_session(tmp_path: Any
     code = missing.sub("dataframe_1 = df", script.read_text())
     exec(compile(code, "clean.py", "exec"), variables)
     assert rows(variables["clean"]) == rows(session.outputs["clean"])
+
+
+MESSY = """\ufeff Datum ,Shop,Shop,"Umsatz (€)",Note
+31.01.2024,rome ,A,"1.234,50",ok
+31.01.2024,rome ,A,"1.234,50",ok
+01.02.2024,ROME,B,n/a,
+,,,,
+02.02.2024,Oslo,B,"90,00","wet; cold"
+30.02.2024,oslo,,"-7,5",🥔
+03.02.2024,Bonn,C,,ok
+"""
+
+
+def test_a_messy_csv_is_cleaned_by_ten_calls() -> None:
+    messy = pd.read_csv(io.StringIO(MESSY), encoding="utf-8", header=None, skiprows=1)
+    number = "TRY_CAST(replace(replace(\"3\", '.', ''), ',', '.') AS DOUBLE)"
+    names = {"0": "day", "1": "city", "2": "branch", "4": "note", "sold": "euro"}
+    steps = [
+        ("tables_schema", {}),
+        ("tables_drop_duplicates", {}),
+        ("tables_derive", {"column": "sold", "expression": number}),
+        ("tables_rename", {"names": names}),
+        ("tables_cast", {"column": "day", "to": "date", "format": "%d.%m.%Y", "invalid": "null"}),
+        ("tables_derive", {"column": "city", "expression": "upper(trim(city))"}),
+        ("tables_filter", {"where": "city IS NOT NULL"}),
+        ("tables_fill", {"columns": ["branch"], "method": "value", "value": "?"}),
+        ("tables_aggregate", {"by": ["city"], "values": {"euro": "sum", "branch": "count"}}),
+        ("tables_sort", {"by": ["euro_sum"], "descending": True}),
+    ]
+    session = Session(
+        tables, Scripted([*steps, "Done."]), scheme="flat", inputs={"t": messy}, approve="all"
+    )
+    session.tell("Clean the table.").run()
+    assert [call.error for call in session.calls] == [""] * 10
+    assert session.calls[0].result["columns"] == dict.fromkeys("01234", "String")
+    about = [made.description for call in session.calls for made in call.produced]
+    assert about == [
+        "kept 6 of 7 rows",
+        "sold is NULL in 3 rows",
+        "",
+        "1 values of day did not fit, and are missing now",
+        "city is NULL in 1 row",
+        "kept 5 of 6 rows",
+        "filled 1 value",
+        "5 rows in 3 groups; 2 rows without euro, and count for nothing",
+        "",
+    ]
+    clean = session[f"DataFrame#{len(session.calls)}"]
+    assert clean.to_dict("records") == [
+        {"city": "ROME", "euro_sum": 1234.5, "branch_count": 2},
+        {"city": "OSLO", "euro_sum": 82.5, "branch_count": 2},
+        {"city": "BONN", "euro_sum": pytest.approx(float("nan"), nan_ok=True), "branch_count": 1},
+    ]
+    assert len(messy) == 7
