@@ -140,3 +140,8 @@ def unique_names(names: Iterable[str]) -> list[str]:
             new = f"{name}_{number}"
         result[new] = None
     return [*result]
+
+
+def count_text(number: int, noun: str) -> str:
+    """Return a number with its noun, in English: `1 row`, `2,000 rows`."""
+    return f"{number:,} {noun}{'' if number == 1 else 's'}"

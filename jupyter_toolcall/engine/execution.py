@@ -187,21 +187,19 @@ class ToolExecution:
                 f"{opaque} is not shared: a tool made it of a table with withheld columns, and is "
                 "not marked with sees_withheld"
             )
-        values = (*(copied.value for copied in self._copies), *self._subject)
         if opaque or self.ready.instance_digest in self.values.hidden_instances:
             return True
+        values = (*(copied.value for copied in self._copies), *self._subject)
         return not tool.leaves_out_withheld and any(holds_withheld(v, withhold) for v in values)
 
     def outcome(self, result: Any, description: str) -> Outcome:
         """Return the outcome of what the function returned, and of how it describes that."""
         outcome = read_result(result, self.ready, self._copies, self.values)
-        is_object = isinstance(outcome, Made)
-        if self._is_hidden and not is_object and result is not None:
+        if self._is_hidden and result is not None and not isinstance(outcome, Made):
             kind = kind_name(type(result))
             outcome = new_object(result, kind, self.ready, self.values, 0)
         if isinstance(outcome, Made) and outcome.producer is UNSAID:
-            if self._is_hidden:
-                description = NOT_SENT
+            description = NOT_SENT if self._is_hidden else description
             outcome = replace(outcome, description=description, withheld=self._is_hidden)
         if self._subject:
             version = instance_version(self.ready.call_id, self.ready.approval_digest)
@@ -368,6 +366,7 @@ def _subject(ready: PreparedCall, values: SessionValues) -> tuple[Any, ...]:
 
 
 NOT_SENT = "not sent: its content may hold withheld columns"
+"""What the model is told of a result that it does not get."""
 EXPENSIVE = 200.0
 """A result that took this many milliseconds is stored, though it could be computed again."""
 UNKEPT = "gone when the kernel ends: keeping it was interrupted"

@@ -11,6 +11,7 @@ import datetime
 import decimal
 import math
 import re
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from importlib import import_module
@@ -107,8 +108,8 @@ class Frame:
             try:
                 self._arrays[column] = _for_sql(self.engine.to_arrow(column.series))
             except Exception as error:
-                known = isinstance(error, _NoSQLType)
-                reason = str(error) if known else "its values are of several types"
+                is_refused = isinstance(error, _NoSQLType)
+                reason = str(error) if is_refused else "its values are of several types"
                 raise CallError(
                     f"{column.name} cannot be used: {reason} ({column.dtype_text}). "
                     "Select other columns, or let a tool of your own convert it"
@@ -140,18 +141,20 @@ class Frame:
 
     def cells(self, column: Column, rows: Any) -> list[Any]:
         """Return cells of a column as JSON data."""
-        part = self.taken(column, rows).series
+        part = self.rows_of(column, rows).series
         values = part.to_pylist() if hasattr(part, "to_pylist") else part.to_list()
         return [json_cell(value) for value in values]
 
     def json_rows(self, rows: Any) -> list[dict[str, Any]]:
         """Return rows as JSON data, without what is withheld."""
-        cells = [self.cells(column, rows) for column in self.columns]
-        return [dict(zip(self.names, row, strict=True)) for row in zip(*cells, strict=True)]
+        columns = self.columns
+        names = [column.name for column in columns]
+        cells = [self.cells(column, rows) for column in columns]
+        return [dict(zip(names, row, strict=True)) for row in zip(*cells, strict=True)]
 
     # -- new tables ------------------------------------------------------------------------------
 
-    def taken(self, column: Column, rows: Any, missing: Any = None) -> Column:
+    def rows_of(self, column: Column, rows: Any, missing: Any = None) -> Column:
         """Return rows of a column by their positions; null where `missing` is true."""
         positions = numpy().asarray(rows, "int64")
         is_all_there = missing is None or not missing.any()
@@ -164,7 +167,7 @@ class Frame:
         # A call that keeps all rows gives back the same content, which counts as equal.
         if numpy().array_equal(positions, numpy().arange(len(self))):
             return self.build(self.all_columns)
-        return self.build([self.taken(column, positions) for column in self.all_columns])
+        return self.build([self.rows_of(column, positions) for column in self.all_columns])
 
     def new_column(self, name: str, array: Any, like: Column | None = None) -> Column:
         """Return a column of this library from an Arrow array.
@@ -190,10 +193,10 @@ class Frame:
 
     def build(self, columns: Sequence[Column]) -> AnyTable:
         """Return a table of columns. Raises CallError where two would have one name."""
-        names = [column.name for column in columns if column.place != "numbers"]
-        twice = next((name for name in names if names.count(name) > 1), None)
-        if twice is not None:
-            raise CallError(f"two columns would be named {twice!r}; rename one first")
+        names = Counter(column.name for column in columns if column.place != "numbers")
+        twice = [name for name, count in names.items() if count > 1]
+        if twice:
+            raise CallError(f"two columns would be named {twice[0]!r}; rename one first")
         table: AnyTable = self.engine.build([*columns], self.table)
         return table
 
@@ -264,6 +267,9 @@ def _names_withheld_rows(column: Column, withhold: Sequence[str]) -> bool:
 
 def _has_field(frame: Frame, column: Column) -> bool:
     """Return whether cells may have a withheld field: what cannot be read may have any."""
+    # Numbers and times of pandas have no fields: a long column is not converted to find that out.
+    if getattr(getattr(column.series, "dtype", None), "kind", "O") in "biufcmM":
+        return False
     kinds = {type(value) for value in column.series} if column.dtype_text == "object" else set()
     try:
         has_field = _type_has_field(frame.engine.to_arrow(column.series).type, frame.withhold)
@@ -388,16 +394,24 @@ class Engine(Protocol):
 
     name: str
 
-    def columns(self, table: Any) -> list[Column]: ...
-    def to_arrow(self, series: Any) -> Any: ...
-    def from_arrow(self, array: Any) -> Any: ...
+    def columns(self, table: Any) -> list[Column]:
+        """Return the levels of an index, and the columns."""
+
+    def to_arrow(self, series: Any) -> Any:
+        """Return a series as an Arrow array. Raises for values that have no Arrow type."""
+
+    def from_arrow(self, array: Any) -> Any:
+        """Return an Arrow array as a series."""
+
     def like(self, series: Any, other: Any) -> Any:
         """Return a series with the type of another one, if no value changes."""
 
     def codes(self, series: Any) -> Any:
         """Return the codes by which ordered categories are sorted; None for other types."""
 
-    def take(self, series: Any, rows: Any, missing: Any) -> Any: ...
+    def take(self, series: Any, rows: Any, missing: Any) -> Any:
+        """Return rows of a series by their positions; null where `missing` is true."""
+
     def build(self, columns: list[Column], origin: Any) -> Any:
         """Return a table of columns, of the class of another one and with its attributes."""
 
@@ -410,8 +424,8 @@ class _Pandas:
         is_plain = index.nlevels == 1 and index.name is None and index.dtype.kind in "iu"
         columns = list[Column]()
         for number, label in enumerate(index.names):
-            name = ("index", "level_0")[index.nlevels > 1] if label is None else str(label)
-            name = f"level_{number}" if label is None and number else name
+            unnamed = "index" if index.nlevels == 1 else f"level_{number}"
+            name = unnamed if label is None else str(label)
             series = index.get_level_values(number).to_series(index=range(len(table)))
             columns.append(Column(name, label, series, "numbers" if is_plain else "index"))
         for number, label in enumerate(table.columns):
@@ -447,7 +461,7 @@ class _Pandas:
         if array.null_count and (
             pa.types.is_integer(array.type) or pa.types.is_boolean(array.type)
         ):
-            dtype = _nullable(str(array.type).replace("bool", "boolean"))
+            dtype = _nullable(str(array.type))
             return pandas.Series(pandas.array(array.to_pylist(), dtype=dtype))
         if pa.types.is_nested(array.type):
             # pandas would read integers beside nulls as floats.
@@ -476,7 +490,7 @@ class _Pandas:
         taken = series.take(numpy().where(missing, 0, rows)).reset_index(drop=True)
         # An integer of numpy has no missing value, and would become a float.
         if isinstance(taken.dtype, numpy().dtype) and taken.dtype.kind in "iub":
-            taken = taken.astype(_nullable(taken.dtype.name.replace("bool", "boolean")))
+            taken = taken.astype(_nullable(taken.dtype.name))
         if str(taken.dtype).startswith("Sparse"):
             taken = taken.astype(object)
         return taken.mask(missing)
@@ -518,6 +532,8 @@ def _family(value: Any) -> type:
 
 def _nullable(name: str) -> str:
     """Return the type of pandas that has missing values, such as `UInt8` for `uint8`."""
+    if name == "bool":
+        return "boolean"
     return re.sub("^(u?)int", lambda found: f"{found[1].upper()}Int", name)
 
 
@@ -603,10 +619,10 @@ class _Arrow:
             return arrow().chunked_array([arrow().array(cells, series.type)])
 
     def build(self, columns: list[Column], origin: Any) -> Any:
-        known = {field.name: field for field in origin.schema}
+        fields_before = {field.name: field for field in origin.schema}
         fields = [
-            known[c.name].with_type(c.series.type).with_nullable(True)
-            if c.name in known
+            fields_before[c.name].with_type(c.series.type).with_nullable(True)
+            if c.name in fields_before
             else arrow().field(c.label, c.series.type)
             for c in columns
         ]

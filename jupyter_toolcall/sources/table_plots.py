@@ -116,7 +116,7 @@ def _reduced(
 ) -> tuple[Frame, Column | None, list[Column]]:
     """Return rows of what is drawn."""
     chosen = {column.name: column for column in (*columns, *([] if x is None else [x]))}
-    part = frame_of_table(frame.build([frame.taken(c, rows) for c in chosen.values()]))
+    part = frame_of_table(frame.build([frame.rows_of(c, rows) for c in chosen.values()]))
     return part, x and part.column(x.name), part.chosen(column.name for column in columns)
 
 

@@ -17,7 +17,7 @@ from ..core.digests import readable_json
 from ..core.errors import CallError, UsageError
 from ..core.interface_text import t, tn
 from ..core.interrupts import attempt, class_name
-from ..core.text import nearest, visible_text
+from ..core.text import count_text, nearest, visible_text
 from ..tools.remote_values import RemoteValue
 from ..tools.table_classes import AnyTable, cell_free_text, parts_with_cells
 from ..tools.tool import Tool
@@ -102,14 +102,14 @@ def table_text(value: Any, sharing: Sharing) -> str:
         types = ", ".join(
             f"{visible_text(column.name, 80)} ({column.dtype_text})" for column in shown
         )
-        return f"{_count(rows, 'row')}; only names and types are shared: {types}{withheld}"
+        return f"{count_text(rows, 'row')}; only names and types are shared: {types}{withheld}"
     count = min(rows, MOST_TEXT_ROWS if sharing.rows is None else sharing.rows)
-    size = _count(rows, "row") if count == rows else f"the first {count:,} of {rows:,} rows"
+    size = count_text(rows, "row") if count == rows else f"the first {count:,} of {rows:,} rows"
     index = [column for column in frame.all_columns if column.place != "column"]
     has_index = _has_labels(frame.table) and not {*index} & {*frame.withheld}
-    part = frame.build([frame.taken(column, range(count)) for column in (*index, *shown)])
+    part = frame.build([frame.rows_of(column, range(count)) for column in (*index, *shown)])
     text = _rows_text(part, has_index)
-    return f"{size}, {_count(len(shown), 'column')}{withheld}:\n{text}"
+    return f"{size}, {count_text(len(shown), 'column')}{withheld}:\n{text}"
 
 
 def _as_table(value: Any) -> Any:
@@ -218,7 +218,7 @@ def _framed(value: Any, sharing: Sharing) -> Any:
 def _reduced(name: str, result: Any, values: Mapping[str, Any], sharing: Sharing) -> Any:
     """Return a result without the cells that are not shared; a note in it says so."""
     if name == "pivot" and sharing.rows is not None:
-        created = len(frame_of_table(result).columns) - len({*values["index"]})
+        created = result.shape[1] - len({*values["index"]})
         if created > sharing.rows:
             raise CallError(
                 f"{values['on']} has {created} values, and at most {sharing.rows} are shared"
@@ -257,7 +257,7 @@ def _random_rows_sent(values: Mapping[str, Any], model: str, sharing: Sharing) -
 
 def _row_count(values: Mapping[str, Any], sharing: Sharing) -> int:
     most = MANY if sharing.rows is None else sharing.rows
-    rows: int = min(values.get("rows", 10), len(frame_of_table(values["table"])), most)
+    rows: int = min(values.get("rows", 10), values["table"].shape[0], most)
     return rows
 
 
@@ -301,7 +301,3 @@ _EFFECTS: Mapping[str, Callable[[Mapping[str, Any], str, Sharing], str]] = {
     "describe": _ranges_sent,
     "pivot": _names_sent,
 }
-
-
-def _count(number: int, noun: str) -> str:
-    return f"{number:,} {noun}{'' if number == 1 else 's'}"

@@ -24,7 +24,7 @@ from psutil import Process
 
 from ..core.errors import CallError, DefinitionError
 from ..core.text import visible_text
-from .table_frames import Column, Frame, arrow, kind_of, nan_as_null
+from .table_frames import Column, Frame, arrow, kind_of, nan_as_null, numpy
 
 LONGEST, LONGEST_QUERY = 2_000, 20_000
 """Characters of an expression, and of a query."""
@@ -121,8 +121,7 @@ def condition(frame: Frame, text: str) -> tuple[Any, int]:
             f"{visible_text(text, 80)} is no condition: write a comparison such as price > 3, "
             "city IN ('Rome', 'Oslo') or name IS NOT NULL"
         )
-    numpy = import_module("numpy")
-    kept = numpy.flatnonzero(mask.fill_null(False).to_numpy())
+    kept = numpy().flatnonzero(mask.fill_null(False).to_numpy())
     return kept, mask.null_count
 
 
@@ -155,7 +154,7 @@ def relation_of(frame: Frame, columns: Sequence[Column], is_key: bool = False) -
             name: array.cast(pa.timestamp("us")) if _zone(array.type) else array
             for name, array in arrays.items()
         }
-    arrays["pos"] = pa.array(import_module("numpy").arange(len(frame)))
+    arrays["pos"] = pa.array(numpy().arange(len(frame)))
     return Relation(arrays, {f"c{n}": column.name for n, column in enumerate(columns)})
 
 
@@ -189,7 +188,10 @@ _DATABASES: dict[int, Any] = {}
 
 
 def _connection() -> Any:
-    """Return a new connection to the empty database of this process, which a fork has not."""
+    """Return a new connection to the empty database of this process.
+
+    A forked process makes a database of its own.
+    """
     process = os.getpid()
     if process not in _DATABASES:
         _DATABASES[process] = _duckdb().connect(":memory:", config=_CONFIG)
@@ -241,11 +243,12 @@ def _needs_order(node: Mapping[str, Any]) -> bool:
 
 def _resolved(parts: list[str], frame: Frame) -> tuple[Column, list[str]]:
     """Return the column that a name in SQL stands for, and the fields after it."""
+    names = frame.names
     for count in range(len(parts), 0, -1):
         name = ".".join(parts[:count])
-        if name in frame.names:
+        if name in names:
             return frame.column(name), parts[count:]
-        alike = [other for other in frame.names if other.casefold() == name.casefold()]
+        alike = [other for other in names if other.casefold() == name.casefold()]
         if len(alike) == 1:
             return frame.column(alike[0]), parts[count:]
     if _NOT_A_VALUE.fullmatch(parts[0]):
@@ -418,6 +421,7 @@ def run_sql(query: str, relations: Mapping[str, Relation], values: Sequence[Any]
 def _computed(
     connection: Any, query: str, relations: Mapping[str, Relation], values: Sequence[Any]
 ) -> Any:
+    """Return the result of a query on a connection; `run_sql` waits for it, and stops it."""
     duckdb, pa = _duckdb(), arrow()
     arrays = {
         (table, name): array
@@ -441,23 +445,20 @@ def _computed(
 def _read(connection: Any, query: str, values: Sequence[Any], keep_decimals: bool) -> Any:
     """Return a result as an Arrow table of types that a frame takes back."""
     result = connection.sql(query, params=[*values])
-    exprs, changed, types = list[str](), False, [*map(str, result.types)]
-    for number, type_ in enumerate(types):
-        column = f"r{number}"
-        target = _result_type(type_, keep_decimals)
-        changed |= target != type_
-        exprs.append(f"CAST({column} AS {target})" if target != type_ else column)
-    if changed:
-        names = ", ".join(f"r{number}" for number in range(len(exprs)))
-        columns = [*result.columns]
-        query = f"SELECT {', '.join(exprs)} FROM ({query}\n) AS result({names})"
+    columns, types = [*result.columns], [*map(str, result.types)]
+    targets = [_result_type(type_, keep_decimals) for type_ in types]
+    if targets != types:
+        names = ", ".join(f"r{number}" for number in range(len(types)))
+        casts = ", ".join(
+            f"r{number}" if target == type_ else f"CAST(r{number} AS {target})"
+            for number, (type_, target) in enumerate(zip(types, targets, strict=True))
+        )
+        query = f"SELECT {casts} FROM ({query}\n) AS result({names})"
         result = connection.sql(query, params=[*values])
-    else:
-        columns = [*result.columns]
     try:
         table = _batches(result.to_arrow_reader(100_000))
     except _duckdb().ConversionException:
-        if changed and "HUGEINT" in str(types):
+        if "HUGEINT" in str(types):
             raise CallError("an integer of the result is out of range for 64 bits") from None
         raise
     arrays = [_without_intervals(array) for array in table.columns]
@@ -560,7 +561,7 @@ def _sql_error(error: Exception, names: Mapping[str, str]) -> CallError:
     return CallError(f"a value does not fit ({name}); TRY_CAST(… AS …) gives NULL for such values")
 
 
-def checked_kinds(first: Any, second: Any, name: str) -> None:
+def check_kinds(first: Any, second: Any, name: str) -> None:
     """Raise CallError where two arrays are of kinds that SQL would compare by a cast."""
     kinds = kind_of(first.type), kind_of(second.type)
     if kinds[0] != kinds[1]:

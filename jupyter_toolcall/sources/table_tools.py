@@ -18,7 +18,7 @@ from typing import Annotated, Any, Literal
 from pydantic import Field
 
 from ..core.errors import CallError
-from ..core.text import unique_names
+from ..core.text import count_text, unique_names
 from ..tools.running_tool import describe_result
 from ..tools.table_classes import AnyTable
 from .table_frames import (
@@ -31,7 +31,7 @@ from .table_frames import (
 )
 from .table_sql import (
     Relation,
-    checked_kinds,
+    check_kinds,
     computed,
     condition,
     query_tables,
@@ -248,7 +248,7 @@ def derive_column(table: AnyTable, column: str, expression: str) -> AnyTable:
     """
     frame = frame_of_table(table)
     values = computed(frame, expression)
-    nulls = _count(values.null_count, "row")
+    nulls = count_text(values.null_count, "row")
     describe_result(f"{column} is NULL in {nulls}" if values.null_count else "")
     return frame.with_columns(frame.new_column(column, values))
 
@@ -365,17 +365,15 @@ def fill_missing(
         raise CallError('give a value with method "value", and with no other method')
     chosen = frame.chosen(columns)
     new = [_filled(frame, column, method, value) for column in chosen]
-    result = frame.with_columns(*new)
-    after = frame_of_table(result, frame.withhold)
-    left = sum(after.missing(after.column(column.name)) for column in chosen)
-    describe_result(f"filled {_count(sum(map(frame.missing, chosen)) - left, 'value')}")
-    return result
+    filled = sum(map(frame.missing, chosen)) - sum(map(frame.missing, new))
+    describe_result(f"filled {count_text(filled, 'value')}")
+    return frame.with_columns(*new)
 
 
 def _filled(frame: Frame, column: Column, method: str, value: Cell | None) -> Column:
     if method in ("forward", "backward"):
         source, none = _nearest_valid(frame.valid(column), backward=method == "backward")
-        return frame.taken(column, source, none)
+        return frame.rows_of(column, source, none)
     relation = {"t": relation_of(frame, [column])}
     if method == "value":
         array = run_sql(
@@ -451,7 +449,7 @@ def aggregate(table: AnyTable, by: Columns, values: dict[str, Aggregate] | None 
         for number, column in enumerate(chosen, len(keys))
     }
     groups, count = _grouped(frame, keys, chosen, sql or {"rows": "count(*)"})
-    size = f"{_count(len(frame), 'row')} in {_count(count, 'group')}"
+    size = f"{count_text(len(frame), 'row')} in {count_text(count, 'group')}"
     no_key = _missing_text(frame, keys, "which is a group of its own")
     no_value = _missing_text(frame, chosen, "and count for nothing")
     describe_result("; ".join([size, *no_key, *no_value]))
@@ -479,7 +477,7 @@ def _grouped(
     sql = f"SELECT min(pos) AS first{aggregates} FROM t GROUP BY {by} ORDER BY {order}, first"
     result = run_sql(sql, {"t": Relation(arrays, relation.names)})
     firsts = _positions(result["first"])
-    columns = [replace(frame.taken(key, firsts), place="column") for key in keys]
+    columns = [replace(frame.rows_of(key, firsts), place="column") for key in keys]
     columns += [frame.new_column(name, result[f"a{n}"]) for n, name in enumerate(wanted)]
     return frame.build(columns), len(firsts)
 
@@ -522,7 +520,7 @@ def join_tables(
     keys, others = frame.chosen(on), right.chosen(on)
     arrays = [(frame.array(a), right.array(b)) for a, b in zip(keys, others, strict=True)]
     for key, pair in zip(keys, arrays, strict=True):
-        checked_kinds(*pair, key.name)
+        check_kinds(*pair, key.name)
     is_integer = arrow().types.is_integer
     relations = {
         "l": relation_of(frame, keys, is_key=True),
@@ -545,8 +543,8 @@ def join_tables(
     has_left, has_right = left.is_valid(), right_rows.is_valid()
     matched = compute.unique(left.filter(compute.and_(has_left, has_right)))
     describe_result(
-        f"{len(matched):,} of {_count(len(frame), 'row')} have a match in "
-        f"{_count(len(right), 'row')}"
+        f"{len(matched):,} of {count_text(len(frame), 'row')} have a match in "
+        f"{count_text(len(right), 'row')}"
     )
     if how in ("semi", "anti"):
         other_rows = numpy().setdiff1d(numpy().arange(len(frame)), matched)
@@ -563,7 +561,7 @@ def _joined(
     left, left_missing = _positions(left_rows.fill_null(0)), left_rows.is_null().to_numpy()
     second, missing = _positions(right_rows.fill_null(0)), right_rows.is_null().to_numpy()
     columns = [
-        frame.taken(c, left, left_missing) for c in frame.all_columns if c.place != "numbers"
+        frame.rows_of(c, left, left_missing) for c in frame.all_columns if c.place != "numbers"
     ]
     if left_missing.any():
         # An index has a label for each row: that of a row of the second table would be missing.
@@ -580,7 +578,7 @@ def _joined(
         if column in keys.values() or column.place == "numbers" or is_second:
             continue
         name = f"{column.name}_right" if column.name in taken else column.name
-        series = right.taken(column, second, missing).series
+        series = right.rows_of(column, second, missing).series
         label = column.label if name == column.name else name
         columns.append(Column(name, label, series))
     return frame.build(columns)
@@ -629,7 +627,7 @@ def pivot(
     wanted = {name: f"{sql} FILTER (WHERE code = {code})" for code, name in enumerate(names)}
     wide, count = _grouped(frame, keys, [value], wanted, code=codes)
     no_column = _missing_text(frame, [spread], "and are in no column")
-    size = f"{_count(len(frame), 'row')} in {_count(count, 'row')}"
+    size = f"{count_text(len(frame), 'row')} in {count_text(count, 'row')}"
     describe_result("; ".join([size, *no_column]))
     return wide
 
@@ -676,7 +674,7 @@ def unpivot(
     labels = [column.name for column in wide for _ in range(len(frame))]
     names = arrow().chunked_array([arrow().array(labels, "string")])
     new = [frame.new_column(name, names), frame.new_column(value, values)]
-    return frame.build([*(frame.taken(column, rows) for column in stay), *new])
+    return frame.build([*(frame.rows_of(column, rows) for column in stay), *new])
 
 
 def _check_exact(frame: Frame, columns: Sequence[Column], is_float: bool = False) -> None:
@@ -704,7 +702,7 @@ def query_with_sql(query: str, tables: dict[str, AnyTable]) -> AnyTable:
         raise CallError("tables names at least one table")
     result = query_tables(query, frames)
     first = next(iter(frames.values()))
-    describe_result(_count(result.num_rows, "row"))
+    describe_result(count_text(result.num_rows, "row"))
     names = unique_names(result.column_names)
     return first.build(
         [
@@ -714,15 +712,11 @@ def query_with_sql(query: str, tables: dict[str, AnyTable]) -> AnyTable:
     )
 
 
-def _count(number: int, noun: str) -> str:
-    return f"{number:,} {noun}{'' if number == 1 else 's'}"
-
-
 def _kept(rows: int, frame: Frame) -> str:
-    return f"kept {rows:,} of {_count(len(frame), 'row')}"
+    return f"kept {rows:,} of {count_text(len(frame), 'row')}"
 
 
 def _missing_text(frame: Frame, columns: Sequence[Column], effect: str) -> list[str]:
     """Return a sentence for each column in which values are missing."""
     counts = {column.name: frame.missing(column) for column in columns}
-    return [f"{_count(n, 'row')} without {name}, {effect}" for name, n in counts.items() if n]
+    return [f"{count_text(n, 'row')} without {name}, {effect}" for name, n in counts.items() if n]
