@@ -1,7 +1,4 @@
-"""A tool call as it stands at one entry of the journal: `CallRecord`.
-
-`MissingObject` describes an argument that names an object which no call produced on this branch.
-"""
+"""A tool call as it stands at one entry of the journal: `CallRecord`."""
 
 from __future__ import annotations
 
@@ -21,7 +18,6 @@ from .events import (
     Made,
     Many,
     Outcome,
-    Producer,
     Started,
     Uses,
 )
@@ -39,45 +35,9 @@ _STATUS_PHRASES: Mapping[str, str] = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class MissingObject:
-    """An argument that names such an object, and how the call stands that would produce it."""
-
-    path: tuple[str, ...]
-    """The keys, and the positions in lists, that lead to the argument."""
-    name: str
-    """What the object is called where it was produced."""
-    producer: Producer
-    step: int = 0
-    """The step of the call that would produce it; 0 where there is none on this branch."""
-    status: str = ""
-    """The status of that call."""
-
-    def __str__(self) -> str:
-        if not self.step:
-            return f"{self.name} (not made on this branch)"
-        part = f", part {self.producer.index + 1}," if self.producer.index else ""
-        call = f"call {self.step}{part} {status_phrase(self.status)}"
-        return f"{self.name} (not made on this branch: {call})"
-
-
 def status_phrase(status: str) -> str:
     """Return how a call came to produce nothing."""
     return _STATUS_PHRASES.get(status, "has not run")
-
-
-def shown(arguments: Mapping[str, Any], missing: Sequence[MissingObject]) -> Mapping[str, Any]:
-    """Return arguments as they are shown: what is missing is no name of an object in them."""
-    for each in missing:
-        arguments = replaced_at(arguments, each.path, str(each))
-    return arguments
-
-
-def with_names(arguments: Mapping[str, Any], missing: Sequence[MissingObject]) -> Mapping[str, Any]:
-    """Return arguments that were shown with the bare names in them."""
-    for each in missing:
-        arguments = replaced_at(arguments, each.path, each.name)
-    return arguments
 
 
 SAVE = "save"
@@ -119,8 +79,6 @@ class AskedCall:
     """The entry of the reply that asked for it; the first one where a replay repeated it."""
     secrets: tuple[str, ...] = ()
     """The keys of the markers that stand for values in the reply that asked for it."""
-    missing: tuple[MissingObject, ...] = ()
-    """What its arguments name and nothing has produced on this branch."""
     tokens: int = 0
     """Of the request that the reply answered. The first call of a reply counts them, and of a
     reply that a replay repeated no call does."""
@@ -171,12 +129,12 @@ class CallRecord:
     """Whether this machine decided on it. Another's decision is history: it allows nothing."""
     code: str = ""
     """The digest of the text that says what its tool was made of when it ran."""
-    missing_decided: tuple[MissingObject, ...] = ()
-    """What the arguments of the decision name and nothing has produced on this branch."""
     rounds: tuple[InputRound, ...] = ()
     """What its tool asked the person while it ran, and the responses."""
     unknown_reason: str = ""
     """Why its outcome is unknown, as its tool says; "" where nothing says it."""
+    reserved_names: tuple[str, ...] = ()
+    """The names of objects that it has on the replayed branch and did not produce on this one."""
     repeated: bool = False
     """Whether it was started again unasked after its outcome was unknown."""
     running: bool = False
@@ -228,8 +186,7 @@ class CallRecord:
     @property
     def proposed(self) -> Mapping[str, Any]:
         """The arguments that the model asked for."""
-        asked = self.asked_call
-        return shown(asked.call.arguments, asked.missing) if asked.missing else asked.call.arguments
+        return self.asked_call.call.arguments
 
     # -- what was decided ------------------------------------------------------------------
 
@@ -261,13 +218,7 @@ class CallRecord:
         """The arguments to run with: a person's, where they were edited."""
         if self.decided is None or self.decided.arguments is None:
             return self.proposed
-        return shown(self.decided.arguments, self.missing_decided)
-
-    @property
-    def missing(self) -> tuple[MissingObject, ...]:
-        """What these arguments name and nothing has produced here: it can't run with them."""
-        decided = self.decided is not None and self.decided.arguments is not None
-        return self.missing_decided if decided else self.asked_call.missing
+        return self.decided.arguments
 
     @property
     def keys(self) -> tuple[str, ...]:
@@ -419,11 +370,9 @@ class CallRecord:
 
     # -- what changes ----------------------------------------------------------------------
 
-    def with_decision(
-        self, decided: Decided, verified: bool, missing: tuple[MissingObject, ...]
-    ) -> CallRecord:
+    def with_decision(self, decided: Decided, verified: bool) -> CallRecord:
         """Return this call as it stands once somebody has decided on it."""
-        after = (self.asked_call, decided, None, None, (), verified, self.code, missing)
+        after = (self.asked_call, decided, None, None, (), verified, self.code)
         if self.started is None:
             return CallRecord(*after)
         reason = self.unknown_reason if decided.decision in ("reject", "answer") else ""
@@ -431,8 +380,8 @@ class CallRecord:
 
     def with_start(self, started: Started, verified: bool, code: str) -> CallRecord:
         """Return this call as it stands once its tool has started, or has gone on."""
-        missing, last = self.missing_decided, self.open_round
-        call = CallRecord(self.asked_call, self.decided, started, None, (), verified, code, missing)
+        last = self.open_round
+        call = CallRecord(self.asked_call, self.decided, started, None, (), verified, code)
         if last is not None and last.response is not None and not started.approval_digest:
             # What was approved is the whole call: the response lets it go on.
             first = self.started.approval_digest if self.started is not None else ""
@@ -447,11 +396,13 @@ class CallRecord:
         last = replace(self.rounds[-1], response=response, is_response_verified=verified)
         return replace(self, rounds=(*self.rounds[:-1], last))
 
-    def with_outcome(self, outcome: Outcome, objects: tuple[str, ...]) -> CallRecord:
+    def with_outcome(
+        self, outcome: Outcome, objects: tuple[str, ...], reserved_names: tuple[str, ...]
+    ) -> CallRecord:
         """Return this call as it stands once it has come to its outcome."""
         before = (self.decided, self.started, outcome, objects, self.verified, self.code)
-        missing, rounds, reason = self.missing_decided, self.rounds, self.unknown_reason
-        return CallRecord(self.asked_call, *before, missing, rounds, reason)
+        after = self.rounds, self.unknown_reason, reserved_names
+        return CallRecord(self.asked_call, *before, *after)
 
     # -- two records -----------------------------------------------------------------------
 
@@ -474,7 +425,7 @@ class CallRecord:
 _PUBLIC = ("id", "tool", "arguments", "status", "result", "error", "object")
 _RECORDED = (
     *("asked_call", "decided", "started", "outcome", "objects"),
-    *("verified", "code", "missing_decided", "rounds", "unknown_reason"),
+    *("verified", "code", "rounds", "unknown_reason", "reserved_names"),
 )
 _public = attrgetter(*_PUBLIC)
 

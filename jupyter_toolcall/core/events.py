@@ -52,32 +52,18 @@ Uses = Mapping[str, Producer]
 """The objects that the arguments of a call name, by argument (`plates.0`): what produced each."""
 
 
-@dataclass(frozen=True, slots=True)
-class Missing:
-    """An argument that names an object which nothing has produced on this branch.
-
-    `path` are the keys, and the positions in lists, that lead to it. `producer` is what
-    produced the object where the call was recorded, UNSAID where nothing had.
-    """
-
-    path: tuple[str, ...]
-    producer: Producer = UNSAID
-
-
 @recorded("arguments")
 @dataclass(frozen=True, slots=True)
 class Call:
     """A tool call, as the model asked for it.
 
-    `broken` says why its arguments could not be read; such a call never runs. One with
-    arguments that are `missing` does not run either, until a replay finds them again.
+    `broken` says why its arguments could not be read; such a call never runs.
     """
 
     id: str
     tool: str
     arguments: Mapping[str, Any] = field(default_factory=dict)
     broken: str = ""
-    missing: tuple[Missing, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,6 +110,9 @@ class Made:
     is its result, has none."""
     withheld: bool = False
     """Whether the model gets its name and type alone: a tool made it of withheld columns."""
+    name: str = ""
+    """Its name where that is not the next free number of its type: a replay gives an object the
+    name that it has on the replayed branch."""
 
 
 @recorded("data", "unnamed")
@@ -279,11 +268,11 @@ class Decided:
     reason: str = ""
     secrets: tuple[str, ...] = ()
     """In the arguments, or in the response."""
-    missing: tuple[Missing, ...] = ()
-    """Of the arguments."""
     round: int = 0
     """Which round of input it responds to, counted from 1: "answer" has in `result` the fields of
     the forms, by request, and "reject" declines. 0: it decides on the call itself."""
+    reserved_names: tuple[str, ...] = ()
+    """As in `Finished`, of a call that this decision ends."""
 
 
 @recorded("arguments", "uses", "setters")
@@ -321,6 +310,9 @@ class Finished:
     uses: Uses = field(default_factory=dict)
     secrets: tuple[str, ...] = ()
     """In the variables that the outcome sets, or in the state that its tool goes on with."""
+    reserved_names: tuple[str, ...] = ()
+    """The names of objects that the call has on the replayed branch and did not produce here. No
+    other object of this branch gets one of them."""
 
 
 Event = Opened | Asked | Replied | Decided | Started | Finished
@@ -357,7 +349,7 @@ _JSON = frozenset(
 _PARTS = frozenset(
     {
         *("calls", "objects", "inputs", "outputs", "usage", "outcome", "result", "instances"),
-        *("secrets", "producer", "uses", "missing", "paths", "access", "untracked"),
+        *("secrets", "producer", "uses", "paths", "access", "untracked", "reserved_names"),
     }
 )
 """The fields that hold parts with a type of their own, or pairs."""
@@ -398,8 +390,6 @@ def to_json(value: Any) -> Any:
         return data
     if cls is Producer:
         return _producer_to_json(value)
-    if cls is Missing:
-        return _missing_to_json(value)
     if isinstance(value, _PLAIN):
         return value
     if cls is dict or isinstance(value, Mapping):
@@ -425,19 +415,6 @@ def _producer(data: Mapping[str, Any]) -> Producer:
     if not known or _producer_to_json(producer) != data or producer == UNSAID:
         raise ValueError(f"{data!s:.60} is no producer")
     return producer
-
-
-def _missing_to_json(missing: Missing) -> dict[str, Any]:
-    data: dict[str, Any] = {"path": [*missing.path]}
-    if missing.producer == UNSAID:
-        return data
-    return data | {"producer": _producer_to_json(missing.producer)}
-
-
-def _missing(data: Mapping[str, Any]) -> Missing:
-    """Read a missing argument back. Raises ValueError, TypeError or KeyError where it is none."""
-    producer = _producer(data["producer"]) if "producer" in data else UNSAID
-    return Missing(tuple(map(str, data["path"])), producer)
 
 
 def _input(data: Mapping[str, Any]) -> Made:
@@ -481,10 +458,8 @@ def _field(key: str, item: Any) -> Any:
             return _build(item)
         case (("paths" | "access"), list()):
             return tuple(map(tuple, item))
-        case (("secrets" | "untracked"), list()):
+        case (("secrets" | "untracked" | "reserved_names"), list()):
             return tuple(map(str, item))
-        case "missing", list():
-            return tuple(map(_missing, item))
         case "producer", dict():
             return _producer(item)
         case "uses", dict():

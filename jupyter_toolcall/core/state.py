@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
 from rpds import HashTrieMap
 
-from .call_record import AskedCall, CallRecord, MissingObject, status_phrase
+from .call_record import AskedCall, CallRecord, status_phrase
 from .errors import CallError, NotYourTurn
 from .events import Asked, Call, Finished, Made, Opened, Producer, Replied, Usage
 from .folds import Trail
@@ -67,6 +67,10 @@ class State:
     plain: frozenset[str] = frozenset()
     """The names of the objects that are plain data: a name stands for the value."""
     counts: HashTrieMap[str, int] = _NONE
+    """For each type the last number that was given in order."""
+    reserved: HashTrieMap[str, str] = _NONE
+    """The names of objects that calls produced on a replayed branch and not here, with the id of
+    the call. No other object gets them."""
     newest: HashTrieMap[str, str] = _NONE
     succeeded: HashTrieMap[str, Trail[str]] = _NONE
     """For each tool the ids of its calls that came to a result."""
@@ -137,42 +141,33 @@ class State:
     def resolve(self, name: str) -> Made:
         """Return the object that a name such as `Potato#1` stands for.
 
-        Raises CallError, which lists the names of that type that there are.
+        Raises CallError, which says why there is none, and lists those of that type.
         """
         made = self.objects.get(name)
         if made is not None:
             return made
-        raise CallError(f"there is no object {name!r}; {self._others(name)}")
+        raise self.absent(name)
 
-    def missing(self, objects: Sequence[MissingObject]) -> CallError:
-        """Return what is wrong with a call that names objects which nothing has produced here.
-
-        The error says which call it began with, and what can be done there.
-        """
-        messages = {".".join(missing.path): self._missing(missing) for missing in objects}
+    def absent(self, name: str) -> CallError:
+        """Return what is wrong with a name that no object has."""
+        call = self._cause(name)
+        if call is None:
+            return CallError(f"there is no object {name!r}; {self._others(name)}")
         return CallError(
-            f"{'; '.join(dict.fromkeys(messages.values()))}; {self._others(objects[0].name)}",
-            messages,
+            f"{name} was not made on this branch, since call {call.step} ({call.tool}) "
+            f"{status_phrase(call.status)}: edit that call, or fork from it and ask the model "
+            f"again; {self._others(name)}"
         )
 
-    def _missing(self, missing: MissingObject) -> str:
-        is_used = missing.name in self.objects
-        meant = f"the {missing.name} that was meant" if is_used else missing.name
-        if (call := self._cause(missing)) is None:
-            return f"{meant} was not made on this branch"
-        return (
-            f"{meant} was not made on this branch, since call {call.step} ({call.tool}) "
-            f"{status_phrase(call.status)}: edit that call, or fork from it and ask the model again"
-        )
-
-    def _cause(self, missing: MissingObject) -> CallRecord | None:
-        """Return the call that would produce an object, or the one for which that has to fail."""
-        call = self.calls.get(missing.producer.call)
-        while call is not None and call.missing:
-            before = self.calls.get(call.missing[0].producer.call)
-            if before is None or before.step >= call.step:
+    def _cause(self, name: str) -> CallRecord | None:
+        """Return the call that would produce an object, or the one for which that call failed."""
+        call = self.calls.get(self.reserved.get(name) or "")
+        while call is not None:
+            names = (name for name in call.asked.values() if isinstance(name, str))
+            before = next(filter(None, map(self.reserved.get, names)), None)
+            if before is None or self.calls[before].step >= call.step:
                 break
-            call = before
+            call = self.calls[before]
         return call
 
     def _others(self, name: str) -> str:

@@ -13,26 +13,20 @@ from .call_record import (
     SAVE,
     AskedCall,
     CallRecord,
-    MissingObject,
     RecordedStatus,
     objects_of,
     result_object,
 )
 from .errors import NotYourTurn
 from .events import (
-    UNSAID,
     Asked,
     Data,
     Decided,
     Failed,
     Finished,
     InputNeeded,
-    Made,
-    Many,
-    Missing,
     Opened,
     Outcome,
-    Producer,
     Replied,
     Started,
     Unknown,
@@ -42,7 +36,7 @@ from .folds import Trail
 from .input_round import InputRound
 from .journal import Journal
 from .journal_entries import Entry
-from .json_data import at_path
+from .object_names import introduce, reserve, with_producers
 from .recorded_data import RecordedMapping
 from .state import START, State
 
@@ -59,11 +53,14 @@ def settle(state: State, call: CallRecord, end: Finished) -> State:
 
 
 def _settle_one(state: State, call: CallRecord, end: Finished, ended: tuple[str, ...]) -> State:
-    outcome = _with_producers(call.id, end.outcome)
+    outcome = with_producers(call.id, end.outcome)
     made = objects_of(outcome)
     for each in made:
         state = introduce(state, each)
-    call = call.with_outcome(outcome, tuple(map(state.name_of, made)))
+    if end.reserved_names:
+        state = reserve(state, end.reserved_names, call.id)
+    names = tuple(map(state.name_of, made))
+    call = call.with_outcome(outcome, names, end.reserved_names)
     changes = (
         _changes_of_result(state, call, outcome, end.secrets)
         if call.status in ("succeeded", "answered")
@@ -109,54 +106,11 @@ def _changes_of_result(
     return changes
 
 
-def _with_producers(call_id: str, outcome: Outcome) -> Outcome:
-    """Return an outcome of which each object says what produced it."""
-    match outcome:
-        case Made():
-            return _with_producer(outcome, call_id, 0)
-        case Many(objects):
-            made = tuple(_with_producer(each, call_id, i) for i, each in enumerate(objects))
-            return replace(outcome, objects=made)
-    return outcome
-
-
-def _with_producer(made: Made, call_id: str, index: int) -> Made:
-    if made.producer != UNSAID:
-        return made
-    producer = Producer(call_id, index)
-    parts = made.kind, made.digest, made.content, made.description
-    return Made(*parts, producer, made.shown, made.changed, made.withheld)
-
-
 def _instances(state: State, call: CallRecord) -> HashTrieMap[str, str]:
     """A call that failed worked on a copy that is gone, so it leaves no trace here."""
     if call.started is None or not call.started.instance:
         return state.instances
     return state.instances.insert(call.started.instance, call.id)
-
-
-def introduce(state: State, made: Made) -> State:
-    """Return the state in which an object has its name: the next number of its type."""
-    if made.producer in state.by_producer:
-        return state
-    number = (state.counts.get(made.kind) or 0) + 1
-    name = f"{made.kind}#{number}"
-    return state.changed(
-        names=state.names.add(name),
-        objects=state.objects.insert(name, made),
-        by_producer=state.by_producer.insert(made.producer, name),
-        contents=_with_content(state, made, name),
-        plain=state.plain | {name} if made.shown else state.plain,
-        counts=state.counts.insert(made.kind, number),
-        newest=state.newest.insert(made.kind, name),
-    )
-
-
-def _with_content(state: State, made: Made, name: str) -> HashTrieMap[tuple[str, str], str]:
-    key = (made.kind, made.content)
-    if not made.content or key in state.contents:
-        return state.contents
-    return state.contents.insert(key, name)
 
 
 def state_at(journal: Journal, head: str | None) -> State:
@@ -331,7 +285,6 @@ def _with_calls(
             history=history,
             reply=said_first,
             secrets=reply.secrets,
-            missing=_missing(call.arguments, call.missing, state) if call.missing else (),
             tokens=0 if index else tokens,
             by=by,
         )
@@ -359,12 +312,14 @@ def _decide(state: State, decided: Decided, verified: bool) -> State:
     call = _expect(state, decided.call_id, *_MAY_BE_DECIDED)
     if decided.round:
         return _put(state, _responded(call, decided, verified))
-    call = decided_on(call, decided, state, verified)
+    call, names = call.with_decision(decided, verified), decided.reserved_names
     match decided:
         case Decided(decision="reject", reason=reason):
-            return settle(state, call, Finished(call.id, Failed(reason)))
+            end = Finished(call.id, Failed(reason), reserved_names=names)
+            return settle(state, call, end)
         case Decided(decision="answer", result=result):
-            return settle(state, call, Finished(call.id, result or Data(None)))
+            end = Finished(call.id, result or Data(None), reserved_names=names)
+            return settle(state, call, end)
     return _put(state, call)
 
 
@@ -375,27 +330,6 @@ def _responded(call: CallRecord, response: Decided, verified: bool) -> CallRecor
     if response.decision not in ("answer", "reject"):
         raise NotYourTurn(f"{response.decision!r} is no response to a round of input")
     return call.with_response(response, verified)
-
-
-def decided_on(call: CallRecord, decided: Decided, state: State, verified: bool) -> CallRecord:
-    """Return a call as it stands with a decision."""
-    missing = _missing(decided.arguments or {}, decided.missing, state)
-    return call.with_decision(decided, verified, missing)
-
-
-def _missing(
-    arguments: Mapping[str, Any], missing: tuple[Missing, ...], state: State
-) -> tuple[MissingObject, ...]:
-    """Return what arguments name that nothing has produced, as the calls stand by now."""
-    return tuple(_missing_object(arguments, each, state) for each in missing) if missing else ()
-
-
-def _missing_object(arguments: Mapping[str, Any], missing: Missing, state: State) -> MissingObject:
-    name = str(at_path(arguments, missing.path))
-    call = state.calls.get(missing.producer.call)
-    if call is None:
-        return MissingObject(missing.path, name, missing.producer)
-    return MissingObject(missing.path, name, missing.producer, call.step, call.status)
 
 
 def _put(state: State, call: CallRecord) -> State:

@@ -14,10 +14,11 @@ from typing import Any
 from ..core.branch_names import DEFAULTS, is_same_json
 from ..core.call_record import CallRecord
 from ..core.errors import Absent, CallError, UsageError
-from ..core.events import Decided, Event, Made
+from ..core.events import Decided, Event, Finished, Made, ended_call
 from ..core.interface_text import t
 from ..core.journal import Journal
 from ..core.journal_entries import Entry
+from ..core.object_names import with_names
 from ..core.recorded_calls import ConsumedApprovals
 from ..core.recorded_data import copied
 from ..core.secrets import Hide, MissingSecret, Secrets
@@ -36,7 +37,8 @@ from ..schemes.scheme import (
     unknown_tool,
 )
 from ..sources.table_sharing import Sharing, table_text
-from ..tools.tool import Tool
+from ..tools.object_references import fits_in, references
+from ..tools.tool import Tool, parameters_schema
 from ..tools.toolbox import Toolbox
 from ..tools.value_display import Shows, reprs
 from ..tools.value_text import content_text
@@ -155,7 +157,14 @@ class Cursor:
         self, event: Event, *, verified: bool = True, replayed: bool = False, **meta: Any
     ) -> Entry:
         """Append an event, and move to its entry. Raises what the journal raises."""
+        if isinstance(event, Finished | Decided) and ended_call(event):
+            event = with_names(event, self.state, self._recorded_state())
         return self.context.journal.append(self.head, event, meta, verified, replayed, self._move)
+
+    def _recorded_state(self) -> State | None:
+        """Return the state at the end of the branch that is replayed; None where none is."""
+        recorded = self.replay_queue.recorded_head
+        return state_at(self.context.journal, recorded) if recorded else None
 
     def _move(self, entry: Entry) -> None:
         self.head = entry.id
@@ -221,8 +230,8 @@ class Cursor:
             raise unknown_tool(call.tool, context.toolbox, self.offer_in(state))
         if of_scheme and call.asked_call.by_client:
             tool, of_scheme = asked_by_client(tool), False
-        if call.missing:
-            raise state.missing(call.missing)
+        if state.reserved:
+            _demand_made(call, tool, state)
         asked = completed(context.scheme, call, tool, state)
         if not state.plain:
             return self._checked(call, tool, of_scheme, asked, state, NO_DATA), of_scheme
@@ -352,6 +361,16 @@ class Cursor:
             return False
         once = not (self.fresh or ready.tool.repeatable or call.id in self.reapproved)
         return not once or self.context.consumed_approvals.is_unused(self.head, call.id)
+
+
+def _demand_made(call: CallRecord, tool: Tool, state: State) -> None:
+    """Raise CallError for a call that names an object which its call did not make here."""
+    schema, reserved = parameters_schema(tool), state.reserved
+    named = references(schema, call.asked, fits_in(reserved, reserved))
+    wrong = {path: name for path, name in named if name in reserved and name not in state.objects}
+    if wrong:
+        messages = {path: str(state.absent(name)) for path, name in wrong.items()}
+        raise CallError("; ".join(dict.fromkeys(messages.values())), messages)
 
 
 Clock = Callable[[], float]

@@ -10,7 +10,7 @@ from collections.abc import Collection, Mapping
 from dataclasses import replace
 from typing import Any
 
-from ..core.call_record import CallRecord, with_names
+from ..core.call_record import CallRecord
 from ..core.digests import digest
 from ..core.errors import Absent, CallError, NotYourTurn, UsageError
 from ..core.events import (
@@ -20,17 +20,15 @@ from ..core.events import (
     Decision,
     Finished,
     Made,
-    Missing,
     Outcome,
     Replied,
     ended_call,
 )
 from ..core.interrupts import attempt
 from ..core.journal_entries import Entry
-from ..core.json_data import at_path
 from ..core.secrets import Keys, MissingSecret, marker_keys
 from ..core.state import NAME, State, kind_in
-from ..core.state_fold import decided_on, state_at
+from ..core.state_fold import state_at
 from ..core.text import nearest
 from ..engine import recovery
 from ..tools.arguments import plain_arguments
@@ -39,7 +37,7 @@ from ..tools.object_types import kind_name, leaf_kind
 from ..tools.value_copies import plain_data
 from .cursor import Cursor
 from .input_rounds import may_resume, response_event, round_digest, waits_for_input
-from .replay_queue import call_id_of, rebind_references
+from .replay_queue import call_id_of
 from .session_values import PreparedCall, recorded_value
 from .tool_results import kinds_by_class, outcome_of
 
@@ -68,7 +66,7 @@ def decision_event(
     event = decided_event(cursor, call, decision, arguments, result, reason)
     if decision in ("reject", "answer"):
         return event
-    ready, _ = cursor.prepared(decided_on(call, event, state, verified=True), state)
+    ready, _ = cursor.prepared(call.with_decision(event, verified=True), state)
     if ready.tool.for_person:
         raise UsageError(f"{call.tool} is a request to you, and nothing runs: answer or reject it")
     if cursor.allows(call, ready) and event.decision == decision == "approve":
@@ -142,20 +140,10 @@ def edit_event(
 ) -> Decided:
     """Return the decision that a call runs with a person's arguments, all of them.
 
-    An argument that is missing, and was left as it was shown, still is. Raises CallError for
-    arguments that are not JSON.
+    Raises CallError for arguments that are not JSON.
     """
     marked, keys = _marked(cursor, call, plain_arguments(arguments))
-    same = [
-        missing_object
-        for missing_object in call.missing
-        if at_path(marked, missing_object.path) == str(missing_object)
-    ]
-    missing = tuple(
-        Missing(missing_object.path, missing_object.producer) for missing_object in same
-    )
-    named = with_names(marked, same)
-    return Decided(call.id, "edit", "", named, reason=reason, secrets=keys, missing=missing)
+    return Decided(call.id, "edit", "", marked, reason=reason, secrets=keys)
 
 
 def _marked(
@@ -295,9 +283,7 @@ def keep_result(cursor: Cursor, call_id: str, approval_digest: str | None, follo
         return
     for entry in entries[: entries.index(end) + 1]:
         if call_id_of(entry.event) == call_id:
-            before = state_at(cursor.context.journal, entry.parent)
-            event = rebind_references(entry.event, before, cursor.state, cursor.tool_named)
-            cursor.write(event, **_kept(entry))
+            cursor.write(entry.event, **_kept(entry))
     cursor.supersede(call_id)
 
 

@@ -10,7 +10,6 @@ from ..core.errors import NotYourTurn, UsageError
 from ..core.events import Asked, Decided, Decision, Replied, ended_call
 from ..core.journal import Journal
 from ..core.journal_entries import Entry
-from ..core.state_fold import decided_on
 from .cursor import Cursor, SessionContext
 from .decisions import decided_event, demand_decision, edit_event
 from .replay_queue import ReplayQueue, call_id_of
@@ -121,9 +120,7 @@ def decide_then_replay(replaying: Cursor, event: Decided) -> Cursor:
     """Return a replaying cursor after one new decision, checked as it would run."""
     call = replaying.state.call(event.call_id)
     if event.decision in ("approve", "edit"):
-        ready, _ = replaying.prepared(
-            decided_on(call, event, replaying.state, call.verified), replaying.state
-        )
+        ready, _ = replaying.prepared(call.with_decision(event, call.verified), replaying.state)
         if ready.tool.for_person:
             raise UsageError(
                 f"{call.tool} is a request to you, and nothing runs: give a new answer"
@@ -153,8 +150,9 @@ def unfinished_replay(journal: Journal, head: str) -> ReplayQueue:
     turns, turns_again = [*_turns(recorded)], [*_turns(replayed)]
     if [turn for _, turn in turns[: len(turns_again)]] != [turn for _, turn in turns_again]:
         return ReplayQueue()
-    remaining = recorded[turns[len(turns_again) - 1][0] + 1 :] if turns_again else recorded
-    return ReplayQueue(remaining, superseded={call_id_of(entry.event) for entry in replayed} - {""})
+    position = turns[len(turns_again) - 1][0] + 1 if turns_again else 0
+    superseded = {call_id_of(entry.event) for entry in replayed} - {""}
+    return ReplayQueue(recorded, position, superseded)
 
 
 def _last_replay(journal: Journal, path: Entries) -> tuple[Entries, Entries]:

@@ -19,7 +19,7 @@ from ..core.journal import Journal
 from ..core.journal_entries import Entry
 from ..core.recorded_calls import replayed_meta
 from ..core.state import State, step_of
-from ..core.state_fold import decided_on, state_at
+from ..core.state_fold import state_at
 from .approval_policy import Answer
 from .calls_together import run_together
 from .cursor import Cursor
@@ -29,7 +29,6 @@ from .replay_queue import (
     ReplayQueue,
     call_id_of,
     can_follow,
-    rebind_references,
     results_changed,
     same_objects,
 )
@@ -131,9 +130,9 @@ def replay_entry(cursor: Cursor, recorded_entry: Entry, state: State) -> Entry |
         case Decided(round=number) as event if number:
             return _replay_response(cursor, recorded_entry, event, recorded_state, state)
         case Decided(decision="approve" | "edit") as event:
-            return _replay_approval(cursor, recorded_entry, event, recorded_state, state)
+            return _replay_approval(cursor, recorded_entry, event, state)
         case Decided(call_id, "answer", arguments=Mapping()) if _request_differs(
-            cursor, recorded_entry, recorded_state
+            cursor, recorded_entry
         ):
             cursor.supersede(call_id)
             return execute_step(cursor, step_of(state.calls[call_id]), state)
@@ -152,10 +151,8 @@ def replay_entry(cursor: Cursor, recorded_entry: Entry, state: State) -> Entry |
             cursor.replay_queue.position += 1
             return _replay_reply(cursor, reply, recorded_entry, recorded_state, state)
     cursor.replay_queue.position += 1
-    event_now = rebind_references(recorded_entry.event, recorded_state, state, cursor.tool_named)
-    return _write_again(
-        cursor, event_now, recorded_entry, verified=recorded_entry.verified, **recorded_entry.meta
-    )
+    is_verified, meta = recorded_entry.verified, recorded_entry.meta
+    return _write_again(cursor, recorded_entry.event, recorded_entry, verified=is_verified, **meta)
 
 
 def _write_again(
@@ -176,48 +173,45 @@ def _replay_reply(
     cursor: Cursor, reply: Replied, recorded_entry: Entry, recorded_state: State, state: State
 ) -> Entry:
     """Repeat a reply, marked as stale where the results that it was to read otherwise now."""
-    event_now = rebind_references(reply, recorded_state, state, cursor.tool_named)
     meta = {key: value for key, value in replayed_meta(recorded_entry).items() if key != "stale"}
     stale = (
         recorded_entry.meta.get("stale") or state.stale or results_changed(recorded_state, state)
     )
     marked = {"stale": True} if stale else {}
     return _write_again(
-        cursor, event_now, recorded_entry, verified=recorded_entry.verified, **meta, **marked
+        cursor, reply, recorded_entry, verified=recorded_entry.verified, **meta, **marked
     )
 
 
 def _replay_approval(
-    cursor: Cursor, recorded_entry: Entry, event: Decided, recorded_state: State, state: State
+    cursor: Cursor, recorded_entry: Entry, event: Decided, state: State
 ) -> Entry | None:
     """Repeat a person's approval, which holds for exactly what it was given for; else ask."""
-    event_now = rebind_references(event, recorded_state, state, cursor.tool_named)
-    assert isinstance(event_now, Decided)
-    call = decided_on(state.calls[event.call_id], event_now, state, recorded_entry.verified)
+    call = state.calls[event.call_id].with_decision(event, recorded_entry.verified)
     call.demand_keys()
     try:
         ready, of_scheme = cursor.prepared(call, state)
     except CallError:
         # The call fails here, and the decision stays for a branch on which it can run.
-        return _keep_approval(cursor, event_now, recorded_entry)
+        return _keep_approval(cursor, event, recorded_entry)
     verdict, why = cursor.policy_answer(call, ready)
     holds = _holds(cursor, recorded_entry, event, ready)
     if (of_scheme or holds or verdict == "approve") and not ready.tool.for_person:
         if not (of_scheme or holds):
             # The policy of today starts the call, or nothing does.
-            return _keep_approval(cursor, event_now, recorded_entry)
+            return _keep_approval(cursor, event, recorded_entry)
         cursor.replay_queue.position += 1
         once = not (of_scheme or ready.tool.repeatable or cursor.fresh)
         meta = replayed_meta(recorded_entry) if once else recorded_entry.meta
-        if event_now.approval_digest != ready.approval_digest:
-            event_now = replace(event_now, approval_digest=ready.approval_digest)
+        if event.approval_digest != ready.approval_digest:
+            event = replace(event, approval_digest=ready.approval_digest)
         return cursor.keep_prepared(
-            _write_again(cursor, event_now, recorded_entry, **meta), ready, of_scheme
+            _write_again(cursor, event, recorded_entry, **meta), ready, of_scheme
         )
     if verdict == "reject":
         return _reject(cursor, event.call_id, why)
     # The person is asked again, about the call as the person edited it.
-    return _keep_approval(cursor, event_now, recorded_entry) if call.edited else None
+    return _keep_approval(cursor, event, recorded_entry) if call.edited else None
 
 
 def _keep_approval(cursor: Cursor, event: Decided, recorded_entry: Entry) -> Entry:
@@ -259,17 +253,11 @@ def _holds(cursor: Cursor, recorded_entry: Entry, event: Decided, ready: Prepare
     return _is_at_hand(cursor, ready, end)
 
 
-def _request_differs(cursor: Cursor, recorded_entry: Entry, recorded_state: State) -> bool:
+def _request_differs(cursor: Cursor, recorded_entry: Entry) -> bool:
     """Return whether a request to a person, as it was put, is another one here."""
-    event_now = rebind_references(
-        recorded_entry.event, recorded_state, cursor.state, cursor.tool_named
-    )
-    assert isinstance(event_now, Decided)
-    call = cursor.state.calls[event_now.call_id]
-    return (
-        cursor.arguments_to_run(call)
-        != decided_on(call, event_now, cursor.state, recorded_entry.verified).asked
-    )
+    event = recorded_entry.event
+    assert isinstance(event, Decided)
+    return cursor.arguments_to_run(cursor.state.calls[event.call_id]) != event.arguments
 
 
 def _replay_start(

@@ -5,22 +5,18 @@ A recorded entry is skipped if its call was decided on, or run, since.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from collections.abc import Collection, Iterator
+from dataclasses import dataclass, field
 from itertools import islice
-from typing import Any
 
 from ..core.call_record import CallRecord
 from ..core.events import (
-    UNSAID,
-    Call,
     Data,
     Decided,
     Event,
     Failed,
     Finished,
     InputNeeded,
-    Missing,
     Outcome,
     Replied,
     Started,
@@ -29,8 +25,6 @@ from ..core.events import (
 )
 from ..core.journal_entries import Entry
 from ..core.state import State
-from ..tools.object_references import Path, fits_in, replace_names
-from ..tools.tool import Tool, parameters_schema
 
 
 @dataclass
@@ -43,6 +37,11 @@ class ReplayQueue:
     """The calls that were decided on, or run, again: their recorded entries are skipped."""
     following: ReplayQueue | None = None
     """The queue that is replayed after this one."""
+
+    @property
+    def recorded_head(self) -> str:
+        """The last entry of the branch that is replayed; "" where none is."""
+        return self.entries[-1].id if self.entries else ""
 
     def next(self, open_calls: Collection[str] = ()) -> Entry | None:
         """Return the next entry that still holds, or that is about one of these calls."""
@@ -168,69 +167,3 @@ def _read(call: CallRecord) -> object:
         case Failed(message):
             return "failed", message
     return call.result, call.changed
-
-
-FindObject = Callable[[str], Tool | None]
-
-
-def rebind_references(event: Event, recorded_state: State, now: State, find: FindObject) -> Event:
-    """Return a recorded event with the names that its objects have in `now`."""
-    if recorded_state is now:
-        return event
-    match event:
-        case Replied(calls=calls) if calls:
-            calls_now = tuple(_call(call, recorded_state, now, find(call.tool)) for call in calls)
-            # What the provider sent no longer fits where a name has changed.
-            return event if calls_now == calls else replace(event, calls=calls_now, raw=None)
-        case Decided(call_id, arguments=Mapping() as arguments, missing=before):
-            tool = (
-                find(recorded_state.calls[call_id].tool)
-                if call_id in recorded_state.calls
-                else None
-            )
-            arguments, missing = _arguments(arguments, before, recorded_state, now, tool)
-            return replace(event, arguments=arguments, missing=missing)
-    return event
-
-
-def _call(call: Call, recorded_state: State, now: State, tool: Tool | None) -> Call:
-    arguments, missing = _arguments(call.arguments, call.missing, recorded_state, now, tool)
-    if arguments == call.arguments and missing == call.missing:
-        return call
-    return replace(call, arguments=arguments, missing=missing)
-
-
-def _arguments(
-    arguments: Mapping[str, Any],
-    missing_before: tuple[Missing, ...],
-    recorded_state: State,
-    now: State,
-    tool: Tool | None,
-) -> tuple[Mapping[str, Any], tuple[Missing, ...]]:
-    """Return arguments with the names that objects have now, and what of them is missing."""
-    if tool is None:
-        return arguments, missing_before
-    missing_producers = {finished_id.path: finished_id.producer for finished_id in missing_before}
-    missing: list[Missing] = []
-
-    def again(path: Path, name: str) -> str:
-        recorded_object = (
-            recorded_state.objects.get(name) if path not in missing_producers else None
-        )
-        producer = (
-            recorded_object.producer if recorded_object is not None else missing_producers.get(path)
-        )
-        if producer is None and name not in now.objects:
-            return name
-        name_now = None if producer is None else now.by_producer.get(producer)
-        if name_now is None:
-            missing.append(Missing(path, producer or UNSAID))
-        return name_now or name
-
-    renamed: Mapping[str, Any] = replace_names(
-        parameters_schema(tool),
-        dict(arguments),
-        again,
-        fits_in(recorded_state.objects, recorded_state.plain),
-    )
-    return renamed, tuple(missing)

@@ -116,7 +116,7 @@ def conversation_fold(
             case Asked(text):
                 message = User(text, keys)
             case Replied() as reply:
-                message = scheme.speak(assistant_message(reply, journal, entry.id))
+                message = scheme.speak(Assistant(reply.text, reply.calls, reply.raw))
                 if keys and not isinstance(message, Results):
                     message = replace(message, secrets=keys)
                 sent = _with_request(sent, reply, journal.texts)
@@ -152,15 +152,6 @@ def _with_request(
         lines = lines.update(reply.news.splitlines())
     messages, waiting = _with_news(sent.messages, reply.news), len(reply.calls)
     return SentConversation(messages, first, known, lines, sent.turns + 1, waiting, sent.marked)
-
-
-def assistant_message(reply: Replied, journal: Journal, entry_id: str) -> Assistant:
-    """Return a reply as a message: an argument that is missing says which call would make it."""
-    calls = reply.calls
-    if any(call.missing for call in calls):
-        known = state_at(journal, entry_id).calls
-        calls = tuple(Call(c.id, c.tool, known[c.id].proposed, c.broken) for c in calls)
-    return Assistant(reply.text, calls, reply.raw)
 
 
 def _marker_keys(entry: Entry) -> tuple[str, ...]:

@@ -20,9 +20,8 @@ from ..core.state import State
 from ..core.state_fold import state_at
 from ..models.recording_file import CallOutcome, Course, KeptMessage, Outcomes, Turn, without_raw
 from ..schemes import scheme_recorded
-from ..schemes.messages import Reply, User
+from ..schemes.messages import Assistant, Reply, User
 from ..schemes.native import Native
-from ..schemes.requests import assistant_message
 from ..schemes.scheme import Scheme, result_data
 from ..storage.notebook_files import JoinedSessions, join_sessions, saved_sessions
 from ..tools.toolbox import Toolbox
@@ -71,13 +70,13 @@ def _course(journal: Journal, path: Sequence[Entry], inferred: bool) -> Course:
             case Asked(text):
                 new.append(User(text))
             case Replied() as reply:
-                shown = assistant_message(reply, journal, entry.id)
-                turn = _turn(journal, state, before, replace(reply, calls=shown.calls))
+                turn = _turn(journal, state, before, reply)
                 if isinstance(scheme, Native):
                     # Its calls stand in its text, and are read from there again.
                     turn = replace(turn, reply=replace(turn.reply, calls=(), said=None))
                 course = course.then(turn, new)
-                new = [without_raw(scheme.speak(shown))]
+                sent = Assistant(reply.text, reply.calls, reply.raw)
+                new = [without_raw(scheme.speak(sent))]
             case Decided() | Finished() if before.open and not state.open:
                 new.append(_outcomes(state, scheme, inferred))
     return course

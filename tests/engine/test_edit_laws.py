@@ -107,16 +107,16 @@ class Row(NamedTuple):
     refs: tuple[Ref, ...] = ()
 
 
-def everything(calls: list[Asked]) -> tuple[list[Row], list[dict[Ref, str]]]:
-    """Run all calls; return what they come to, and the names of objects before and after each."""
+def everything(calls: list[Asked]) -> tuple[list[Row], list[list[Ref]]]:
+    """Run all calls; return what they come to, and the objects that are there before each."""
     objects: dict[Ref, Any] = {INPUT: (7, "input")}
     rows: list[Row] = []
     noted, held, shelf = 0, (), ()
-    names = [{INPUT: "Thing#1"}]
+    before = list[list[Ref]]()
     for number, (name, arguments) in enumerate(calls):
         # An argument that is left out is the newest object.
         refs = tuple(arguments.get(key, next(reversed(objects))) for key in TAKES[name])
-        names.append(names[-1])
+        before.append([*objects])
         if any(ref not in objects for ref in refs):
             rows.append(Row("missing"))
             continue
@@ -135,12 +135,11 @@ def everything(calls: list[Asked]) -> tuple[list[Row], list[dict[Ref, str]]]:
         count = {"split": n, "Thing_size": 0, "note": 0, "Shelf_put": 0}.get(name, 1)
         made = [value + index for index in range(count)]
         objects |= {(number, index): (v, (index, identity)) for index, v in enumerate(made)}
-        names[-1] = {ref: f"Thing#{at}" for at, ref in enumerate(objects, 1)}
         noted = value if name == "note" else noted
         held = holds[:-1] if name == "Shelf_take" else holds
         shelf = identity if on_shelf else shelf
         rows.append(Row("succeeded", made or value, run, identity, refs))
-    return rows, names
+    return rows, [*before, [*objects]]
 
 
 numbers, picks = st.integers(0, 3), st.none() | st.integers(0, 9)
@@ -158,7 +157,8 @@ def scripted(replies: list[list[Any]]) -> tuple[list[Asked], list[Any]]:
     calls: list[Asked] = []
     script: list[Any] = []
     for reply in replies:
-        names = everything(calls)[1][-1] | {NOWHERE: "Thing#99"}
+        there = everything(calls)[1][-1]
+        names = {ref: f"Thing#{at}" for at, ref in enumerate(there, 1)} | {NOWHERE: "Thing#99"}
         script.append([])
         for name, *chosen, n in reply:
             pairs = zip(TAKES[name], chosen, strict=False)
@@ -168,6 +168,22 @@ def scripted(replies: list[list[Any]]) -> tuple[list[Asked], list[Any]]:
             calls.append((name, {**refs, "n": n}))
             script[-1].append((name, {**{k: names[ref] for k, ref in refs.items()}, "n": n}))
     return calls, [*script, "done"]
+
+
+def names_of(session: Session) -> dict[Ref, str]:
+    """Return the names of the objects of a branch."""
+    state = session.state
+    numbers = {call.id: number for number, call in enumerate(state.all_calls())}
+    made = ((state.objects[name].producer, name) for name in state.names)
+    return {(numbers.get(by.call, -1), by.index): name for by, name in made}
+
+
+def check_names(recorded: dict[Ref, str], edited: dict[Ref, str]) -> None:
+    """Hold the names of an edit against those of the branch that it repeats."""
+    assert {ref: edited[ref] for ref in edited if ref in recorded} == {
+        ref: recorded[ref] for ref in edited if ref in recorded
+    }
+    assert len({*recorded.values(), *edited.values()}) == len({*recorded, *edited})
 
 
 def finish(session: Session) -> Session:
@@ -213,14 +229,14 @@ def test_an_edit_runs_what_depends_on_it_and_comes_to_what_a_run_of_everything_d
     for of, which, pick, n in edits:
         # Most often the edit of an edit; else one of a branch before it.
         session, calls = branches[-1 - (of % len(branches) if of > 6 else 0)]
-        rows, names = everything(calls)
+        (rows, there), names = everything(calls), names_of(session)
         number = which % len(calls)
-        (name, arguments), before = calls[number], names[number]
+        (name, arguments), before = calls[number], there[number]
         takes, left_out = TAKES[name], dict(zip(TAKES[name], rows[number].refs, strict=False))
-        given = {takes[0]: [*before][pick % len(before)]} if takes and pick is not None else {}
+        given = {takes[0]: before[pick % len(before)]} if takes and pick is not None else {}
         # The edit writes down what was left out.
         changed = {**arguments, **left_out, **given, "n": n}
-        given_names = {key: before[ref] for key, ref in given.items()}
+        given_names = {key: names[ref] for key, ref in given.items()}
         RAN.clear()
         try:
             edited = session.edit(session.calls[number], **given_names, n=n)
@@ -240,4 +256,5 @@ def test_an_edit_runs_what_depends_on_it_and_comes_to_what_a_run_of_everything_d
         assert [row.run for row, runs in depends if row.run and runs] == RAN
         seen |= {row.identity for row in rows_now}
         check(edited, rows_now)
+        check_names(names, names_of(edited))
         branches.append((edited, calls))

@@ -9,7 +9,6 @@ import pytest
 
 from jupyter_toolcall import Scripted, Session, Toolbox, tool
 from jupyter_toolcall.core.errors import CallError, NotYourTurn
-from jupyter_toolcall.core.events import Missing, Producer, Replied
 
 RAN: list[str] = []
 
@@ -76,54 +75,48 @@ def test_an_edit_is_told_to_the_model() -> None:
     assert "mint" in told
 
 
-def test_a_name_stands_for_what_the_same_call_made() -> None:
-    """Cup#4 is what the call with the milk made; where an earlier call fails it is Cup#3."""
+def test_a_name_stands_for_what_the_same_call_made_on_all_branches() -> None:
+    """Cup#4 is what the call with the milk makes, also where an earlier call fails."""
     session = make()
     RAN.clear()
     edited = session.edit("call_1", what="salt").run()
     assert [call.status for call in edited.calls] == ["failed", "succeeded", "failed", "failed"]
-    # What the failed call would have made is no object, and never another one of that number.
+    assert edited.calls[1].result == "Cup#3"
+    # What the failed call would have made is no object, and no other object gets its name.
     assert (
-        "the Cup#2 that was meant was not made on this branch, since call 1 (Cup_add) failed: "
-        "edit that call, or fork from it and ask the model again; objects of that type: Cup#2"
+        "Cup#2 was not made on this branch, since call 1 (Cup_add) failed: "
+        "edit that call, or fork from it and ask the model again; objects of that type: Cup#3"
     ) in edited.calls[2].error
     assert RAN == ["add salt"]
+    mended = edited.edit("call_1", what="mint").run()
+    assert [call.result for call in mended.calls] == ["Cup#2", "Cup#3", "Cup#4", "+mint+milk"]
 
 
 def test_what_fails_for_want_of_an_object_names_the_call_where_it_began() -> None:
     edited = make().edit("call_1", what="salt").run()
-    assert edited.calls[3].arguments["Cup"] == "Cup#4 (not made on this branch: call 3 failed)"
-    assert "since call 1 (Cup_add) failed" in edited.calls[3].error
-
-
-def test_parts_of_a_result_that_was_not_made_are_told_apart_and_found_again() -> None:
-    script = [("split", {"cup": "Cup#1", "into": 2}), ("Cup_smell", {"Cup": "Cup#3"}), "done"]
-    box = Toolbox(Cup, split)
-    session = Session(box, Scripted(script), scheme="flat", approve="all", inputs={"c": Cup()})
-    whole = session.tell("go")
-    failed = whole.edit("call_1", into=-1).run()
-    said = "Cup#3 (not made on this branch: call 1, part 2, failed)"
-    assert failed.calls[1].arguments["Cup"] == said
-    assert failed.edit("call_1", into=3).run().calls[1].arguments["Cup"] == "Cup#3"
-    fewer = whole.edit("call_1", into=1).run()
-    assert "since call 1 (split) made none" in fewer.calls[1].error
-
-
-def test_what_is_missing_is_kept_as_data_and_said_where_it_is_shown() -> None:
-    edited = make().edit("call_1", what="salt").run()
-    replies = [e.event for e in edited.journal.path(edited.head) if isinstance(e.event, Replied)]
-    (call,) = replies[2].calls
-    assert call.arguments == {"Cup": "Cup#2", "what": "milk"}
-    assert call.missing == (Missing(("Cup",), Producer("call_1")),)
-    assert "not made" not in edited.journal.dumps().replace(edited.calls[2].error, "").replace(
-        edited.calls[3].error, ""
+    assert edited.calls[3].arguments["Cup"] == "Cup#4"
+    assert "Cup#4 was not made on this branch, since call 1 (Cup_add) failed" in (
+        edited.calls[3].error
     )
-    asked = edited.cursor.request.messages[5].calls[0]  # type: ignore[union-attr]
-    assert asked.arguments["Cup"] == "Cup#2 (not made on this branch: call 1 failed)"
-    # What is edited beside it leaves it missing, and the error says where to begin.
     with pytest.raises(CallError, match=r"since call 1 \(Cup_add\) failed"):
         edited.edit("call_3", what="honey")
-    assert edited.edit("call_3", Cup="Cup#1").run().calls[2].result == "Cup#3"
+    assert edited.edit("call_3", Cup="Cup#1").run().calls[2].result == "Cup#4"
+
+
+def test_an_object_that_an_edit_makes_for_the_first_time_gets_a_number_that_is_free() -> None:
+    script = [("split", {"cup": "Cup#1", "into": 2}), ("pour", {}), "done", ("pour", {}), "done"]
+    box = Toolbox(Cup, split, pour)
+    session = Session(box, Scripted(script), scheme="flat", approve="all", inputs={"c": Cup()})
+    whole = session.tell("go")
+    more = whole.edit("call_1", into=3).run()
+    assert more.calls[0].result == ["Cup#2", "Cup#3", "Cup#5"]
+    assert more.calls[1].result == "Cup#4"
+    assert more.tell("more").calls[2].result == "Cup#6"
+    fewer = whole.edit("call_1", into=1).run()
+    assert [call.result for call in fewer.calls] == ["Cup#2", "Cup#4"]
+    failed = whole.edit("call_1", into=-1).run()
+    assert failed.calls[1].result == "Cup#4"
+    assert failed.edit("call_1", into=2).run().calls[0].result == ["Cup#2", "Cup#3"]
 
 
 def test_what_is_missing_inside_of_an_argument_is_found_again() -> None:
@@ -132,8 +125,9 @@ def test_what_is_missing_inside_of_an_argument_is_found_again() -> None:
     session = Session(box, Scripted(script), scheme="flat", approve="all", inputs={"c": Cup()})
     whole = session.tell("go")
     gone = whole.decide_anew("call_1", "reject").run()
-    said = "Cup#2 (not made on this branch: call 1 was rejected)"
-    assert gone.calls[1].arguments == {"cups": {"first": ["Cup#1", said]}}
+    assert "Cup#2 was not made on this branch, since call 1 (pour) was rejected" in (
+        gone.calls[1].error
+    )
     assert gone.decide_anew("call_1", "approve").run().calls[1] == whole.calls[1]
 
 
