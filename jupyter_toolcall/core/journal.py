@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from dataclasses import replace
 from types import MappingProxyType
 from typing import Any, NoReturn, TypeVar
 
@@ -14,11 +15,15 @@ from .folds import Fold, S
 from .interrupts import Hold
 from .journal_entries import BROKEN, HEADER, Entry, Label, Seal, When, name_by_json
 from .recorded_data import RecordedMapping, copied
+from .repeated_entries import Repeat, read_repeat, repeated_entries
 from .secrets import Secrets, hide_event_secrets
 
 Index = TypeVar("Index")
 
 
+MOST_REPEATED = 100_000
+"""How many entries more than it has characters a file may say. Lines that repeat entries could
+repeat one another, and a stranger's file would fill the memory."""
 Write = Callable[[str, When], None]
 """Takes a line, and how soon it has to be on disk."""
 
@@ -38,6 +43,8 @@ class Journal:
         """The entry of the line that was read, or written, last."""
         self._texts: dict[str, Any] = {}
         self._labels: dict[str, Label] = {}
+        self._repeats: dict[str, Repeat] = {}
+        """The ranges that were repeated at once, by the first of their new entries."""
         self.secrets: Secrets | None = None
         """What is hidden in all that is added from now on; None where a file is only read."""
 
@@ -142,9 +149,53 @@ class Journal:
         except BaseException:
             self._forget(entry.id)
             raise
+        self._take_place(entry)
+        return entry
+
+    def _take_place(self, entry: Entry) -> None:
         self._order.append(entry)
         self._children[entry.parent] = (*self._children.get(entry.parent, ()), entry.id)
-        return entry
+
+    def repeat(
+        self,
+        parent: str,
+        originals: Sequence[Entry],
+        is_stale: bool,
+        moved: Callable[[Entry], None],
+    ) -> None:
+        """Repeat the entries of a path after `parent`: on disk they are one line.
+
+        They are verified entries, so that nothing runs for them. `moved` is called with the last
+        entry before any interrupt can come. Raises what a fold raises that checks it: then nothing
+        is added.
+        """
+        with Hold(firm=True):
+            entries = repeated_entries(originals, parent, is_stale)
+            # The same edit may have been made before: then the entries are there, up to a point.
+            count = sum(entry.id in self for entry in entries)
+            for entry in entries[:count]:
+                self._insert(entry.parent, entry.event, entry.meta, entry.verified)
+            if new := entries[count:]:
+                ends = originals[count].id, originals[-1].id
+                self._add_repeat(Repeat(new[0].parent, new[-1].id, ends, is_stale), new)
+            moved(entries[-1])
+
+    def _add_repeat(self, repeat: Repeat, entries: Sequence[Entry]) -> None:
+        """Add new entries that repeat others. `repeat` is the line that says so."""
+        self._entries.update((entry.id, entry) for entry in entries)
+        try:
+            for fold in self._checks:
+                fold.at(repeat.last)
+            if self._write is not None:
+                self._write(repeat.line(self._seal, self._above), "soon")
+                self._above = repeat.last
+        except BaseException:
+            for entry in entries:
+                self._forget(entry.id)
+            raise
+        self._repeats[entries[0].id] = repeat
+        for entry in entries:
+            self._take_place(entry)
 
     def adopt(self, metas: Mapping[str, Mapping[str, Any]]) -> None:
         """Make entries, by id, this machine's own with new meta, as a person vouches for them.
@@ -325,8 +376,17 @@ class Journal:
             if key not in known.texts
         )
         above: str | None = None
+        written = dict[str, Entry]()
         for entry in self:
-            if entry.id not in known or (entry.verified and entry != known[entry.id]):
+            if entry.id in known:
+                written[entry.id] = known[entry.id]
+            elif repeat := self._repeats.get(entry.id):
+                repeated = self._repeated(repeat)
+                is_verified = all(new.verified for new in repeated)
+                yield repeat.line(seal if is_verified else None, above)
+                above = repeat.last
+                written |= {new.id: replace(new, verified=is_verified) for new in repeated}
+            if entry.id not in written or (entry.verified and entry != written[entry.id]):
                 yield entry.line(seal, above)
                 above = entry.id
         yield from (
@@ -334,6 +394,18 @@ class Journal:
             for begins, label in self.labels.items()
             if known.labels.get(begins) != label
         )
+
+    def _repeated(self, repeat: Repeat, verified: bool = True) -> list[Entry]:
+        """Return the entries that a line repeats, as it says them.
+
+        Raises BrokenJournal where they are not what they were.
+        """
+        first, last = repeat.originals
+        originals = self.path(last, after=self[first].parent)
+        entries = repeated_entries(originals, repeat.parent, repeat.is_stale, verified)
+        if originals[0].id != first or entries[-1].id != repeat.last:
+            raise BrokenJournal("a line repeats other entries than it says")
+        return entries
 
     def join(self, other: Journal) -> None:
         """Take in all that another journal of this session has; nothing of it is written."""
@@ -377,6 +449,8 @@ class Journal:
         while (end := text.find("\n", at)) >= 0:
             try:
                 journal._read(text[at:end], seal, is_first=at == 0)
+                if len(journal) > MOST_REPEATED + end:
+                    raise BrokenJournal("a few lines repeat more entries than a session has")
             except UnknownFormat:
                 raise
             except (*BROKEN, UnknownEntry):
@@ -391,11 +465,22 @@ class Journal:
         if "text" in data:
             if self.remember(data["value"]) != data["text"]:
                 raise BrokenJournal("a text does not fit its digest")
+        elif "repeats" in data:
+            self._read_repeat(read_repeat(data), sealed)
         elif "branch" in data:
             self.label(data["branch"], journal_entries.label(data))
         else:
             self._read_entry(journal_entries.entry(data, sealed))
             self._above = data["id"]
+
+    def _read_repeat(self, repeat: Repeat, sealed: bool) -> None:
+        if repeat.parent is not None and repeat.parent not in self:
+            raise UnknownEntry(f"this journal has no entry {repeat.parent!r}")
+        entries = self._repeated(repeat, sealed)
+        if any(entry.id in self for entry in entries):
+            raise BrokenJournal("a line repeats entries that are here already")
+        self._add_repeat(repeat, entries)
+        self._above = repeat.last
 
     def _read_entry(self, entry: Entry) -> None:
         if entry.parent is not None and entry.parent not in self._entries:

@@ -18,7 +18,7 @@ from .errors import BrokenJournal, UnknownFormat
 from .events import Decided, Event, Finished, Replied, Started, from_json, to_json
 from .recorded_data import recorded
 
-VERSION = 2
+VERSION = 3
 """The version of the format, in journals on disk and in all that holds a journal's entries.
 
 Files of another version are refused.
@@ -33,7 +33,7 @@ BROKEN = (
     *(BrokenJournal,),
 )
 """What reading a damaged line may raise."""
-_NO_PARENT = re.compile(r'\{"id":"[0-9a-f]{32}"(?=,"event":)')
+_NO_PARENT = re.compile(r'\{"id":"[0-9a-f]{32}"(?=,"(event|repeats)":)')
 _SUM = re.compile(r',"sum":"([0-9a-f]{8})"}')
 _SEAL = re.compile(r',"seal":"([0-9a-f]{32})"}')
 

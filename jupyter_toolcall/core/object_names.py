@@ -7,6 +7,7 @@ on both branches; and a name that nothing gets here stays reserved. So replies n
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import replace
 
 from rpds import HashTrieMap
@@ -14,6 +15,7 @@ from rpds import HashTrieMap
 from .call_record import CallRecord, objects_of
 from .errors import NotYourTurn
 from .events import UNSAID, Decided, Finished, Made, Many, Outcome, Producer
+from .folds import Trail
 from .state import NAME, State, kind_in
 
 
@@ -24,50 +26,62 @@ def with_names(end: Finished | Decided, state: State, recorded: State | None) ->
         end: the event, to be appended in `state`.
         recorded: the state at the end of the branch that is replayed; None where none is.
     """
-    call = recorded.calls.get(end.call_id) if recorded is not None else None
     outcome = end.outcome if isinstance(end, Finished) else end.result
-    objects, reserved = objects_of(outcome), tuple[str, ...]()
-    if recorded is not None and call is not None:
-        objects, reserved = _recorded_names(call, objects, state, recorded)
-    elif any(made.name for made in objects):
-        # A cached result of another branch: here it is the next one of its type.
-        objects = tuple(replace(made, name="") for made in objects)
-    if (objects, reserved) == (objects_of(outcome), end.reserved_names):
+    objects = objects_of(outcome)
+    call = recorded.calls.get(end.call_id) if recorded is not None else None
+    if not objects and (call is None or not (call.objects or call.reserved_names)):
         return end
+    names = produced_names(end.call_id, objects, state, recorded)
+    following = produced_names(end.call_id, objects, state, None)
+    # A name is left out where it is the next free one anyway.
+    named = tuple(
+        replace(made, name="" if name == default or made.producer != UNSAID else name)
+        for made, name, default in zip(objects, names, following, strict=True)
+    )
+    reserved = tuple(name for name in _all_names(call) if name not in names) if call else ()
     match outcome:
         case Made():
-            (outcome,) = objects
+            (outcome,) = named
         case Many():
-            outcome = replace(outcome, objects=objects)
+            outcome = replace(outcome, objects=named)
     if isinstance(end, Decided):
         return replace(end, result=outcome, reserved_names=reserved)
     assert outcome is not None
     return replace(end, outcome=outcome, reserved_names=reserved)
 
 
-def _recorded_names(
-    call: CallRecord, objects: tuple[Made, ...], state: State, recorded: State
-) -> tuple[tuple[Made, ...], tuple[str, ...]]:
-    """Return objects with their names, and the names of the recorded call that none of them gets.
+def produced_names(
+    call_id: str, objects: Iterable[Made], state: State, recorded: State | None
+) -> tuple[str, ...]:
+    """Return the names of the objects in the outcome of a call that ends in a state.
 
-    A name is left out where it is the next free one anyway.
+    An object that was there before keeps its name. `recorded` is as for `with_names`.
     """
-    pairs = zip(objects_of(call.outcome), call.objects, strict=True)
-    by_index = {made.producer.index: name for made, name in pairs if made.producer.call == call.id}
-    spare, named = [*call.reserved_names], list[Made]()
+    call = recorded.calls.get(call_id) if recorded is not None else None
+    by_index = _names_by_index(call) if call is not None else {}
+    spare, names = call.reserved_names if call is not None else (), list[str]()
     for index, made in enumerate(objects):
         if made.producer == UNSAID:
-            names = (by_index.get(index, ""), *spare)
-            free = (n for n in names if kind_in(n) == made.kind and n not in state.objects)
+            candidates = (by_index.get(index, ""), *spare)
+            free = (n for n in candidates if kind_in(n) == made.kind and n not in state.objects)
             name = next(free, "")
-            if not name:
-                name, _ = free_name(made.kind, recorded.counts.get(made.kind) or 0, state, recorded)
-            following, _ = free_name(made.kind, state.counts.get(made.kind) or 0, state)
-            made = replace(made, name="" if name == following else name)
-            state = introduce(state, _with_producer(made, call.id, index))
-        named.append(made)
-    left = (*by_index.values(), *spare)
-    return tuple(named), tuple(name for name in left if name not in state.objects)
+            if not name and recorded is not None and call is not None:
+                number = recorded.counts.get(made.kind) or 0
+                name, _ = free_name(made.kind, number, state, recorded)
+            made = replace(made, producer=Producer(call_id, index), name=name)
+            state = introduce(state, made)
+        names.append(state.by_producer.get(made.producer) or made.kind)
+    return tuple(names)
+
+
+def _names_by_index(call: CallRecord) -> dict[int, str]:
+    """Return the names of the objects that a call produced, by their position in its result."""
+    pairs = zip(objects_of(call.outcome), call.objects, strict=True)
+    return {made.producer.index: name for made, name in pairs if made.producer.call == call.id}
+
+
+def _all_names(call: CallRecord) -> tuple[str, ...]:
+    return (*_names_by_index(call).values(), *call.reserved_names)
 
 
 def introduce(state: State, made: Made) -> State:
@@ -82,6 +96,7 @@ def introduce(state: State, made: Made) -> State:
         name, number = free_name(made.kind, number, state)
     elif name in state.objects or not (NAME.fullmatch(name) and kind_in(name) == made.kind):
         raise NotYourTurn(f"{name!r:.60} is no new name of a {made.kind:.60}")
+    of_kind = state.of_kind.get(made.kind) or Trail[str]()
     return state.changed(
         names=state.names.add(name),
         objects=state.objects.insert(name, made),
@@ -89,6 +104,7 @@ def introduce(state: State, made: Made) -> State:
         contents=_with_content(state, made, name),
         plain=state.plain | {name} if made.shown else state.plain,
         counts=state.counts.insert(made.kind, number),
+        of_kind=state.of_kind.insert(made.kind, of_kind.add(name)),
         newest=state.newest.insert(made.kind, name),
     )
 

@@ -200,11 +200,6 @@ def _starts(journal: Journal) -> Iterator[CallRun]:
             yield call.reply, entry.event.call_id, call.approval_digest
 
 
-def replayed_meta(entry: Entry) -> Mapping[str, Any]:
-    """Return the meta of an approval, or a reply, that is repeated on another branch."""
-    return {**entry.meta, "of": entry.meta.get("of", entry.id)}
-
-
 def started_calls(journal: Journal) -> set[CallRun]:
     """Return the calls that have started."""
     return {*_starts(journal)}

@@ -71,6 +71,8 @@ class State:
     reserved: HashTrieMap[str, str] = _NONE
     """The names of objects that calls produced on a replayed branch and not here, with the id of
     the call. No other object gets them."""
+    of_kind: HashTrieMap[str, Trail[str]] = _NONE
+    """For each type the names of its objects, in the order in which they came."""
     newest: HashTrieMap[str, str] = _NONE
     succeeded: HashTrieMap[str, Trail[str]] = _NONE
     """For each tool the ids of its calls that came to a result."""
@@ -172,9 +174,12 @@ class State:
 
     def _others(self, name: str) -> str:
         """Say which objects there are, of the type that a name says where it has any."""
-        kind = kind_in(name)
-        names = [other for other in reversed(self.names) if self.objects[other].kind == kind][:5]
+        names = [*reversed(self.of_kind.get(kind_in(name)) or ())][:5]
         return f"objects of that type: {', '.join(names)}" if names else self._kinds()
+
+    def oldest(self, kind: str) -> str:
+        """Return the name of the first object of a type that has one."""
+        return self.of_kind[kind][0]
 
     def produced_object(self, producer: Producer) -> Made | None:
         """Return the object of a producer; None where it produced none on this branch."""

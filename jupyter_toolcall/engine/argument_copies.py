@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from concurrent.futures import Executor
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
-from ..core.call_record import objects_of
-from ..core.events import UNSAID, Made, Outcome, Producer, Uses
+from ..core.events import Made, Outcome, Producer, Uses
 from ..core.state import State
 from ..tools.remote_values import RemoteValue, Unchanged
 from ..tools.value_copies import is_frozen, private
@@ -183,12 +182,11 @@ class ArgumentCopies:
         copies = (copied for copied in self if copied.made.producer == producer)
         return next(copies, None) or next(iter(self), None)
 
-    def changes(self, outcome: Outcome | None, state: State) -> InPlaceChanges:
+    def changes(self, outcome: Outcome | None, names: Sequence[str]) -> InPlaceChanges:
         """Return what the tool changed in place; `outcome` is None where it failed.
 
-        In `state` the objects get their names.
+        `names` are those of the objects of the outcome.
         """
-        names = [*_names(objects_of(outcome), state)]
         notes, lost = list[str](), list[str]()
         for copied in self:
             name, index = copied.name, self.kept.get(id(copied.copy))
@@ -202,14 +200,3 @@ class ArgumentCopies:
                 lost += [name]
         unclear = [copied.name for copied in self.unclear] if outcome is not None else []
         return InPlaceChanges(notes, lost, [copied.name for copied in self.untracked], unclear)
-
-
-def _names(objects: Iterable[Made], state: State) -> Iterator[str]:
-    """Yield the name that each object of a call will have."""
-    counts: dict[str, int] = {}
-    for made in objects:
-        if made.producer != UNSAID:
-            yield state.by_producer.get(made.producer) or made.kind
-        else:
-            counts[made.kind] = counts.get(made.kind, state.counts.get(made.kind) or 0) + 1
-            yield f"{made.kind}#{counts[made.kind]}"

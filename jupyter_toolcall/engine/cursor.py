@@ -158,15 +158,16 @@ class Cursor:
     ) -> Entry:
         """Append an event, and move to its entry. Raises what the journal raises."""
         if isinstance(event, Finished | Decided) and ended_call(event):
-            event = with_names(event, self.state, self._recorded_state())
-        return self.context.journal.append(self.head, event, meta, verified, replayed, self._move)
+            event = with_names(event, self.state, self.recorded_state())
+        return self.context.journal.append(self.head, event, meta, verified, replayed, self.move)
 
-    def _recorded_state(self) -> State | None:
+    def recorded_state(self) -> State | None:
         """Return the state at the end of the branch that is replayed; None where none is."""
         recorded = self.replay_queue.recorded_head
         return state_at(self.context.journal, recorded) if recorded else None
 
-    def _move(self, entry: Entry) -> None:
+    def move(self, entry: Entry) -> None:
+        """Continue from an entry."""
         self.head = entry.id
 
     def decide(self, event: Decided, by: str, **meta: Any) -> None:
@@ -213,7 +214,10 @@ class Cursor:
             self._prepared = self.head, {}
         cached = self._prepared[1].get(call.id)
         if cached is None or cached[0] is not call:
-            cached = self._prepared[1][call.id] = (call, *self._prepare(call, state))
+            ready, of_scheme = self._prepare(call, state)
+            if (recorded := self.recorded_state()) is not None:
+                ready = replace(ready, recorded=recorded)
+            cached = self._prepared[1][call.id] = (call, ready, of_scheme)
         return cached[1:]
 
     def keep_prepared(self, entry: Entry, ready: PreparedCall, of_scheme: bool = False) -> Entry:
@@ -345,7 +349,7 @@ class Cursor:
         """
         if self.may_have_run(call, ready):
             return "ask", recovery.reason(self.context, call)
-        return self.context.policy_answer(ready)
+        return self.context.policy_answer(ready.tool, ready.judged_arguments)
 
     def is_new(self, call: CallRecord) -> bool:
         """Return whether the model asked for a call here, and not in a recorded reply."""
@@ -428,16 +432,16 @@ class SessionContext:
         """Return where a tool runs; None for the kernel's main thread."""
         return self.executor if tool.executor is True else tool.executor or None
 
-    def policy_answer(self, ready: PreparedCall) -> Answer:
+    def policy_answer(self, tool: Tool, arguments: Mapping[str, Any]) -> Answer:
         """Return the policy's decision on a call, and its reason. A breakpoint comes first.
 
         Raises UsageError for a policy that answers with no decision.
         """
-        if ready.tool.name in self.breakpoints:
+        if tool.name in self.breakpoints:
             return "ask", t("You set a breakpoint on this tool.")
-        if ready.tool.changed:
-            return "ask", ready.tool.changed
-        return policy_decision(self.policy, ready.tool, ready.judged_arguments)
+        if tool.changed:
+            return "ask", tool.changed
+        return policy_decision(self.policy, tool, arguments)
 
     def set_breakpoint(self, tool: str, on: bool = True) -> None:
         """Set a breakpoint on a tool, or remove it. Raises UsageError for an unknown one."""

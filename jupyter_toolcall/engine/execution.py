@@ -6,7 +6,7 @@ new object, besides the result; where a call fails it is dropped.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from concurrent.futures import Executor
 from dataclasses import dataclass, replace
 from typing import Any
@@ -28,6 +28,7 @@ from ..core.events import (
 )
 from ..core.interface_text import t
 from ..core.interrupts import attempt, interruptible
+from ..core.object_names import produced_names
 from ..core.recorded_calls import recorded_call
 from ..core.recorded_data import copied
 from ..core.secrets import MissingSecret
@@ -92,15 +93,35 @@ def prepare_call(
     previous = (state.instances.get(tool.instance) or "") if tool.instance else ""
     before = values.instance_digest(tool.instance, state) if tool.instance else ""
     setters = {name: state.setters.get(name) or "" for name in variables}
-    bound = digest(
-        *("run", tool.name, tool.version(), named, before),
-        *([dict(variables)] if variables else []),
-        # A result that was shown before its columns were withheld is not taken from the cache.
-        *([["withhold", *sorted(values.withhold)]] if values.withhold and (uses or before) else []),
-    )
+    bound = approval_digest(tool, named, before, variables, values.withhold, bool(uses))
     return PreparedCall(
         *(tool, call.id, arguments, uses, bound, before, variables),
         *(previous, setters, inputs, missing),
+    )
+
+
+def approval_digest(
+    tool: Tool,
+    named: Any,
+    before: str,
+    variables: Mapping[str, Any],
+    withhold: Collection[str],
+    takes_objects: bool,
+) -> str:
+    """Return the digest of exactly what a call would run: a decision applies to that alone.
+
+    Arguments:
+        named: the arguments, with the digests of objects in place of their names.
+        before: what the instance of the tool is before the call, by digest; "" for none.
+        variables: the session variables that the tool reads.
+        withhold: the columns of tables that are not sent.
+    """
+    # A result that was shown before its columns were withheld is not taken from the cache.
+    hidden = ["withhold", *sorted(withhold)] if withhold and (takes_objects or before) else []
+    return digest(
+        *("run", tool.name, tool.version(), named, before),
+        *([dict(variables)] if variables else []),
+        *([hidden] if hidden else []),
     )
 
 
@@ -268,10 +289,11 @@ class ToolExecution:
     def ended(self, outcome: Outcome, interrupted: bool, state: State) -> ToolRun:
         """Return the run, with what the tool changed in place; `state` is that of its turn."""
         made = None if isinstance(outcome, WITHOUT_RESULT) else outcome
-        copies = self._copies
+        copies, recorded = self._copies, self.ready.recorded
+        names = produced_names(self.ready.call_id, objects_of(made), state, recorded)
         try:
             # What a value's own class raises says nothing of the inputs.
-            changes = attempt(copies.changes, made, state)[0] if copies else None
+            changes = attempt(copies.changes, made, names)[0] if copies else None
         except KeyboardInterrupt:
             changes, interrupted = None, True
         changes = changes or NO_CHANGES

@@ -69,7 +69,7 @@ def run_to_pause(cursor: Cursor) -> None:
 def run_step(cursor: Cursor) -> None:
     """Take one step, if it needs no decision."""
     cursor.refresh()
-    advance(cursor)
+    advance(cursor, single=True)
 
 
 def prompt_event(cursor: Cursor, text: str) -> Asked:

@@ -17,7 +17,7 @@ from ..core.interface_text import t
 from ..core.interrupts import Hold
 from ..core.journal import Journal
 from ..core.journal_entries import Entry
-from ..core.recorded_calls import replayed_meta
+from ..core.repeated_entries import repeated_meta
 from ..core.state import State, step_of
 from ..core.state_fold import state_at
 from .approval_policy import Answer
@@ -34,6 +34,7 @@ from .replay_queue import (
 )
 from .session_values import PreparedCall
 from .turn import execute_step, run_call, start_of
+from .unchanged_calls import repeat_unchanged
 
 
 def reapproval_reason(queue: ReplayQueue, journal: Journal, ready: PreparedCall) -> str:
@@ -92,16 +93,19 @@ def _change(
     return t("it was approved, and nobody ran it")
 
 
-def advance(cursor: Cursor) -> Entry | None:
+def advance(cursor: Cursor, single: bool = False) -> Entry | None:
     """Take one step, and return its last entry; None where a person has to be waited for.
 
-    A recorded entry is replayed where there is one; else the ordinary turn goes on. Raises
-    ModelError, and KeyboardInterrupt once what it interrupted is recorded.
+    A recorded entry is replayed where there is one, or (unless `single`) all recorded entries that
+    nothing has changed; else the ordinary turn goes on. Raises ModelError, and KeyboardInterrupt
+    once what it interrupted is recorded.
     """
     with Hold():
         if cursor.holding_hook is not None:
             return None
         state = cursor.state
+        if cursor.replay_queue.next(state.open) and not single and repeat_unchanged(cursor, state):
+            return cursor.context.journal[cursor.head]
         while (recorded := cursor.replay_queue.next(state.open)) is not None:
             call_id = call_id_of(recorded.event)
             if call_id in cursor.replay_queue.superseded:
@@ -173,14 +177,8 @@ def _replay_reply(
     cursor: Cursor, reply: Replied, recorded_entry: Entry, recorded_state: State, state: State
 ) -> Entry:
     """Repeat a reply, marked as stale where the results that it was to read otherwise now."""
-    meta = {key: value for key, value in replayed_meta(recorded_entry).items() if key != "stale"}
-    stale = (
-        recorded_entry.meta.get("stale") or state.stale or results_changed(recorded_state, state)
-    )
-    marked = {"stale": True} if stale else {}
-    return _write_again(
-        cursor, reply, recorded_entry, verified=recorded_entry.verified, **meta, **marked
-    )
+    meta = repeated_meta(recorded_entry, state.stale or results_changed(recorded_state, state))
+    return _write_again(cursor, reply, recorded_entry, verified=recorded_entry.verified, **meta)
 
 
 def _replay_approval(
@@ -201,8 +199,7 @@ def _replay_approval(
             # The policy of today starts the call, or nothing does.
             return _keep_approval(cursor, event, recorded_entry)
         cursor.replay_queue.position += 1
-        once = not (of_scheme or ready.tool.repeatable or cursor.fresh)
-        meta = replayed_meta(recorded_entry) if once else recorded_entry.meta
+        meta = repeated_meta(recorded_entry)
         if event.approval_digest != ready.approval_digest:
             event = replace(event, approval_digest=ready.approval_digest)
         return cursor.keep_prepared(
@@ -217,7 +214,7 @@ def _replay_approval(
 def _keep_approval(cursor: Cursor, event: Decided, recorded_entry: Entry) -> Entry:
     """Repeat an approval as it was given, for what it was given for; it allows nothing else."""
     cursor.replay_queue.position += 1
-    meta = replayed_meta(recorded_entry)
+    meta = repeated_meta(recorded_entry)
     return _write_again(cursor, event, recorded_entry, verified=recorded_entry.verified, **meta)
 
 
@@ -230,7 +227,7 @@ def _replay_response(
         cursor.supersede(call.id)
         return execute_step(cursor, step_of(call), state)
     cursor.replay_queue.position += 1
-    is_verified, meta = recorded_entry.verified, replayed_meta(recorded_entry)
+    is_verified, meta = recorded_entry.verified, repeated_meta(recorded_entry)
     return _write_again(cursor, event, recorded_entry, verified=is_verified, **meta)
 
 
@@ -359,4 +356,5 @@ def _recorded_end(cursor: Cursor, call_id: str) -> tuple[Entry, Outcome] | None:
 
 def _is_at_hand(cursor: Cursor, ready: PreparedCall, end: tuple[Entry, Outcome] | None) -> bool:
     """Return whether nothing has to run for the recorded outcome of a call."""
-    return end is not None and end[0].verified and cursor.context.values.has_results(ready, end[1])
+    values = cursor.context.values
+    return end is not None and end[0].verified and values.has_results(ready.results(end[1]))

@@ -154,12 +154,12 @@ def results_changed(recorded_state: State, now: State) -> bool:
         return False
     ids = [finished_id for finished_id in recorded_state.latest if finished_id in now.calls]
     return any(
-        _read(recorded_state.calls[finished_id]) != _read(now.calls[finished_id])
+        read_by_model(recorded_state.calls[finished_id]) != read_by_model(now.calls[finished_id])
         for finished_id in ids
     )
 
 
-def _read(call: CallRecord) -> object:
+def read_by_model(call: CallRecord) -> object:
     """Return what a model reads in a result: the names of objects, else what it says."""
     match call.outcome:
         case Data(data):

@@ -99,6 +99,12 @@ class PreparedCall:
     """Why it can't run now: a variable of the environment is not set."""
     resumption: Resumption | None = field(default=None, repr=False, compare=False)
     """What it goes on with after a round of input; None where it runs from its beginning."""
+    recorded: State | None = field(default=None, repr=False, compare=False)
+    """The state at the end of the branch that is replayed; None where none is."""
+
+    def results(self, outcome: Outcome) -> list[Result]:
+        """Return all that the call produced or changed, if this is its outcome."""
+        return results_of(self.tool, self.call_id, self.approval_digest, outcome)
 
     @property
     def judged_arguments(self) -> Mapping[str, Any]:
@@ -382,9 +388,9 @@ class SessionValues:
         self._catch_up()
         return self.value_store.find(name) if name in self._verified_digests else MISSING
 
-    def has_results(self, ready: PreparedCall, outcome: Outcome) -> bool:
-        """Return whether all objects of an outcome are available."""
-        return all(self.has_value(name, content) for name, content in _results(ready, outcome))
+    def has_results(self, results: Iterable[Result]) -> bool:
+        """Return whether all results of a call are available."""
+        return all(self.has_value(name, content) for name, content in results)
 
     def is_unverified(self, ready: PreparedCall) -> bool:
         """Return whether a result is stored, but cannot be verified with the current key."""
@@ -392,13 +398,13 @@ class SessionValues:
         if outcome is None or self.value_store is None:
             return False
         names = [
-            name for name, content in _results(ready, outcome) if not self.has_value(name, content)
+            name for name, content in ready.results(outcome) if not self.has_value(name, content)
         ]
         return any(map(self.value_store.is_named, names))
 
     def save_results(self, ready: PreparedCall, outcome: Outcome) -> tuple[str, ...]:
         """Put the results of a call into the value store; return why some are not stored."""
-        return self.save(name for name, _ in _results(ready, outcome))
+        return self.save(name for name, _ in ready.results(outcome))
 
     def save(self, names: Iterable[str]) -> tuple[str, ...]:
         """Put values into the value store; return why some are not stored."""
@@ -418,7 +424,8 @@ class SessionValues:
         """Return the cached outcome of exactly this call, on any branch; None without one."""
         self._catch_up()
         outcome = self._cached.get((ready.call_id, ready.approval_digest))
-        return outcome if outcome is not None and self.has_results(ready, outcome) else None
+        is_here = outcome is not None and self.has_results(ready.results(outcome))
+        return outcome if is_here else None
 
     def _catch_up(self) -> None:
         """Read the entries that were added since the last time."""
@@ -436,12 +443,16 @@ class SessionValues:
                     self._verified_digests.update(result_digests(result, call_id, call))
 
 
-def _results(ready: PreparedCall, outcome: Outcome) -> list[tuple[str, str]]:
-    """Return the digests, and contents, of all that a call made or changed."""
-    made = [(each.digest, each.content) for each in objects_of(outcome)]
-    if ready.tool.instance and not isinstance(outcome, WITHOUT_RESULT):
-        made.append((instance_version(ready.call_id, ready.approval_digest), ""))
-    return made
+Result = tuple[str, str]
+"""The digest and the content digest of a value that a call produced or changed."""
+
+
+def results_of(tool: Tool, call_id: str, approval_digest: str, outcome: Outcome) -> list[Result]:
+    """Return all that a call produced or changed; its instance has no content digest."""
+    results = [(made.digest, made.content) for made in objects_of(outcome)]
+    if tool.instance and not isinstance(outcome, WITHOUT_RESULT):
+        results.append((instance_version(call_id, approval_digest), ""))
+    return results
 
 
 def result_digests(outcome: Outcome | None, call_id: str, call: RecordedCall) -> tuple[str, ...]:

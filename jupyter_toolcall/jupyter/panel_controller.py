@@ -213,7 +213,7 @@ class PanelController:
             publishes = self._publishes_execution(cursor)
             context.hooks = (*context.hooks, publishes)
             try:
-                if advance(cursor) is not None:
+                if advance(cursor, self.stepping) is not None:
                     self._paused = self._pauses_here()
                     return ""
             finally:

@@ -217,7 +217,7 @@ def _view_schema(tool: Tool) -> dict[str, Any]:
 
 def current(state: State, call: CallRecord | None = None) -> str:
     """Return the name of the current object, "" for none; before `call`, if one is given."""
-    trails = (state.succeeded.get(f"{USE}{kind}") or () for kind in state.counts)
+    trails = (state.succeeded.get(f"{USE}{kind}") or () for kind in state.of_kind)
     ends = (_last(trail, state, call) for trail in (state.returned, *trails))
     last = max(filter(None, ends), key=lambda end: end.step, default=None)
     return _new_current_object(last) if last else ""
@@ -351,7 +351,7 @@ def _new_tools(call: CallRecord, state: State, toolbox: Toolbox) -> tuple[str, .
 
 def _is_first(kind: str, call: CallRecord, state: State) -> bool:
     """Return whether no call before this one is known to have made such an object current."""
-    first = state.calls.get(state.objects[f"{kind}#1"].producer.call)
+    first = state.calls.get(state.objects[state.oldest(kind)].producer.call)
     # Of several objects in a result none is made current.
     made = result_object(first.outcome) if first is not None else None
     if made is not None and first is not None and first.step < call.step:

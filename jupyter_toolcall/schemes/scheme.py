@@ -327,10 +327,9 @@ def no_tool(name: str, known: Iterable[str], toolbox: Toolbox) -> str:
 
 def newest_names(kind: str, state: State) -> list[str]:
     """Return the names of the newest objects of a type, the newest last; of data all names."""
-    count = state.counts.get(kind) or 0
+    names = state.of_kind.get(kind) or ()
     # No result names an input that is plain data, so all of them are listed.
-    first = 1 if f"{kind}#1" in state.plain else max(1, count - SHOWN + 1)
-    return [f"{kind}#{number}" for number in range(first, count + 1)]
+    return [*names] if names and names[0] in state.plain else [*names[-SHOWN:]]
 
 
 def object_line(name: str, state: State, toolbox: Toolbox) -> str:
@@ -379,7 +378,7 @@ def _value(value: Any) -> str:
 
 def new_kinds(call: CallRecord, state: State) -> list[str]:
     """Return the types whose first object a call made."""
-    made = (each.kind for each in call.produced if state.name_of(each) == f"{each.kind}#1")
+    made = (each.kind for each in call.produced if state.name_of(each) == state.oldest(each.kind))
     return list(dict.fromkeys(made))
 
 
@@ -391,7 +390,8 @@ def receiver_kinds(toolbox: Toolbox) -> tuple[str, ...]:
 
 def existing_kinds(state: State) -> list[str]:
     """Return the types that have an object, in the order in which they came to be."""
-    return sorted(state.counts, key=lambda kind: (_producing_step(f"{kind}#1", state), kind))
+    first_steps = {kind: _producing_step(state.oldest(kind), state) for kind in state.of_kind}
+    return sorted(first_steps, key=lambda kind: (first_steps[kind], kind))
 
 
 def newest_of(kinds: tuple[str, ...], state: State) -> str | None:

@@ -151,11 +151,11 @@ def _tool_lines(state: State, toolbox: Toolbox) -> dict[str, str | None]:
         short = shortened(own, room)
         names |= set(own).intersection(short)
         if short != own:
-            object_name = f"{kind}#1" if kind else None
+            object_name = state.oldest(kind) if kind else None
             patterns.update((f"- {each}", object_name) for each in short if each not in names)
         room = max(0, room - _length(short))
     kinds = ((name, toolbox[name].kind) for name in toolbox.names if name in names)
-    listed = {f"- {name}": f"{kind}#1" if kind else None for name, kind in kinds}
+    listed = {f"- {name}": state.oldest(kind) if kind else None for name, kind in kinds}
     return {**listed, **patterns}
 
 

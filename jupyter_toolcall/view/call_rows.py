@@ -14,9 +14,20 @@ from ..compare.differences import CHANGED, in_a_line
 from ..core.call_record import SAVE, CallRecord, is_bare_list, objects_of
 from ..core.digests import readable_json
 from ..core.errors import Absent, CallError
-from ..core.events import Data, Failed, InputNeeded, Interrupted, Many, Unknown, Uses
+from ..core.events import (
+    Data,
+    Failed,
+    InputNeeded,
+    Interrupted,
+    Made,
+    Many,
+    Producer,
+    Unknown,
+    Uses,
+)
 from ..core.input_round import InputRound
 from ..core.interface_text import joined, on_wire, t, tn
+from ..core.object_names import introduce, produced_names
 from ..core.recorded_calls import CallEnd
 from ..core.state_fold import state_at
 from ..core.text import shortened_text
@@ -112,14 +123,15 @@ def _next_names(view: BranchView, calls: Sequence[CallRecord]) -> dict[str, str]
     What comes after the last of `calls` is not looked at: a reply may have thousands.
     """
     cursor, state = view.cursor, view.state
-    names, counts = dict[str, str](), dict[str, int]()
+    names, recorded = dict[str, str](), cursor.recorded_state()
     last = max((call.step for call in calls if call.outcome is None), default=0)
     open_calls = () if view.branch else map(state.calls.__getitem__, state.open)
     for call in takewhile(lambda call: call.step <= last, open_calls):
         tool = cursor.tool_named(call.tool)
         if tool is not None and (kind := tool.returns):
-            counts[kind] = counts.get(kind, state.counts.get(kind) or 0) + 1
-            names[call.id] = f"{kind}#{counts[kind]}"
+            (name,) = produced_names(call.id, [Made(kind, "")], state, recorded)
+            state = introduce(state, Made(kind, "", producer=Producer(call.id), name=name))
+            names[call.id] = name
     return names
 
 
