@@ -18,7 +18,8 @@ from ..tools.object_references import fits_in, references
 from ..tools.tool import Changed, parameters_schema
 from .cursor import Cursor
 from .decisions import answer_outcome
-from .input_rounds import may_resume, waits_for_input
+from .input_rounds import waits_for_input
+from .permission import has_approval, may_resume
 from .tool_results import variables_as_data
 from .turn import request_reply, run_now
 
@@ -60,7 +61,7 @@ def _run(cursor: Cursor, call: CallRecord) -> None:
     else:
         if of_scheme and call.decided is None:
             ended = Data(ready.tool.function(**ready.arguments))
-        elif not cursor.allows(call, ready):
+        elif not has_approval(cursor, call, ready):
             cursor.decide(call.approval(ready.approval_digest), "program")
     cursor.supersede(call.id)
     if ended is None:

@@ -32,6 +32,7 @@ from ..tools.tool_task import ToolTask
 from .cursor import Cursor, RunningCall
 from .execution import EarlyEnd, ToolExecution, milliseconds
 from .executor_calls import end_of, submit
+from .permission import Run, permission
 from .session_values import PreparedCall
 from .turn import around_execution, run_call, while_running
 
@@ -77,9 +78,7 @@ def _ready_to_run(cursor: Cursor, call: CallRecord, state: State) -> PreparedCal
         return None
     if _has_shared_values(cursor, ready, state):
         return None
-    if not cursor.allows(call, ready) and cursor.policy_answer(call, ready)[0] != "approve":
-        return None
-    return ready
+    return ready if isinstance(permission(cursor, call, ready), Run) else None
 
 
 def _has_shared_values(cursor: Cursor, ready: PreparedCall, state: State) -> bool:

@@ -15,7 +15,6 @@ from ..core.branch_names import DEFAULTS, is_same_json
 from ..core.call_record import CallRecord
 from ..core.errors import Absent, CallError, UsageError
 from ..core.events import Decided, Event, Finished, Made, ended_call
-from ..core.interface_text import t
 from ..core.journal import Journal
 from ..core.journal_entries import Entry
 from ..core.object_names import with_names
@@ -25,7 +24,6 @@ from ..core.secrets import Hide, MissingSecret, Secrets
 from ..core.state import State, Step, next_step
 from ..core.state_fold import state_at
 from ..core.text import nearest
-from ..engine import recovery
 from ..schemes.messages import Model, Request
 from ..schemes.requests import NOTHING, SentConversation, compose_request, conversation_fold
 from ..schemes.scheme import (
@@ -42,7 +40,7 @@ from ..tools.tool import Tool, parameters_schema
 from ..tools.toolbox import Toolbox
 from ..tools.value_display import Shows, reprs
 from ..tools.value_text import content_text
-from .approval_policy import Answer, Policy, policy_decision
+from .approval_policy import Policy
 from .execution import EarlyEnd, prepare_call
 from .hooks import SessionHooks
 from .named_data import NO_DATA, NamedData, named_data
@@ -340,32 +338,6 @@ class Cursor:
         self._prepared, self._offered = ("", {}), None
         return now is None
 
-    # -- whether it may run -----------------------------------------------------------------
-
-    def policy_answer(self, call: CallRecord, ready: PreparedCall) -> Answer:
-        """Return whether a call may run, and why.
-
-        A policy never repeats an effect that may have happened: a person is asked.
-        """
-        if self.may_have_run(call, ready):
-            return "ask", recovery.reason(self.context, call)
-        return self.context.policy_answer(ready.tool, ready.judged_arguments)
-
-    def is_new(self, call: CallRecord) -> bool:
-        """Return whether the model asked for a call here, and not in a recorded reply."""
-        return self.latest_reply != "" and call.asked_call.entry == self.latest_reply
-
-    def may_have_run(self, call: CallRecord, ready: PreparedCall) -> bool:
-        """Return whether a call may have had an effect already that must not happen twice."""
-        return not self.is_new(call) and recovery.may_have_run(self, call, ready)
-
-    def allows(self, call: CallRecord, ready: PreparedCall) -> bool:
-        """Return whether a person's approval lets exactly this run: it is good for one effect."""
-        if not call.allows(ready.approval_digest):
-            return False
-        once = not (self.fresh or ready.tool.repeatable or call.id in self.reapproved)
-        return not once or self.context.consumed_approvals.is_unused(self.head, call.id)
-
 
 def _demand_made(call: CallRecord, tool: Tool, state: State) -> None:
     """Raise CallError for a call that names an object which its call did not make here."""
@@ -431,17 +403,6 @@ class SessionContext:
     def executor_of(self, tool: Tool) -> Executor | None:
         """Return where a tool runs; None for the kernel's main thread."""
         return self.executor if tool.executor is True else tool.executor or None
-
-    def policy_answer(self, tool: Tool, arguments: Mapping[str, Any]) -> Answer:
-        """Return the policy's decision on a call, and its reason. A breakpoint comes first.
-
-        Raises UsageError for a policy that answers with no decision.
-        """
-        if tool.name in self.breakpoints:
-            return "ask", t("You set a breakpoint on this tool.")
-        if tool.changed:
-            return "ask", tool.changed
-        return policy_decision(self.policy, tool, arguments)
 
     def set_breakpoint(self, tool: str, on: bool = True) -> None:
         """Set a breakpoint on a tool, or remove it. Raises UsageError for an unknown one."""

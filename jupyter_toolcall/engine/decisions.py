@@ -30,13 +30,20 @@ from ..core.secrets import Keys, MissingSecret, marker_keys
 from ..core.state import NAME, State, kind_in
 from ..core.state_fold import state_at
 from ..core.text import nearest
-from ..engine import recovery
 from ..tools.arguments import plain_arguments
 from ..tools.json_structure import HeldObject, structure_of
 from ..tools.object_types import kind_name, leaf_kind
 from ..tools.value_copies import plain_data
 from .cursor import Cursor
-from .input_rounds import may_resume, response_event, round_digest, waits_for_input
+from .input_rounds import response_event, round_digest, waits_for_input
+from .permission import (
+    Ask,
+    has_approval,
+    may_have_run,
+    may_resume,
+    permission,
+    permission_of_policy,
+)
 from .replay_queue import call_id_of
 from .session_values import PreparedCall, recorded_value
 from .tool_results import kinds_by_class, outcome_of
@@ -62,14 +69,16 @@ def decision_event(
     call = _waiting(cursor, call_id, state)
     _demand_as_shown(cursor, call, state, approval_digest)
     if waits_for_input(call) and decision != "edit":
-        return response_event(cursor, call, decision, result, reason)
+        if decision != "approve" and may_resume(cursor, call):
+            raise NotYourTurn(f"you responded to call {call.id} already: run() goes on with it")
+        return response_event(call, decision, result, reason)
     event = decided_event(cursor, call, decision, arguments, result, reason)
     if decision in ("reject", "answer"):
         return event
     ready, _ = cursor.prepared(call.with_decision(event, verified=True), state)
     if ready.tool.for_person:
         raise UsageError(f"{call.tool} is a request to you, and nothing runs: answer or reject it")
-    if cursor.allows(call, ready) and event.decision == decision == "approve":
+    if has_approval(cursor, call, ready) and event.decision == decision == "approve":
         raise NotYourTurn(f"call {call.id} was decided on already")
     return replace(event, approval_digest=ready.approval_digest)
 
@@ -248,7 +257,7 @@ def _answered(cursor: Cursor, call: CallRecord, held: HeldObject, index: int) ->
 def recorded_result(cursor: Cursor, call: CallRecord, ready: PreparedCall) -> Entry | None:
     """Return the recorded end of exactly this call, as it would run now; None without one."""
     end = cursor.replay_queue.recorded_end(call.id)
-    if end is None or not cursor.may_have_run(call, ready):
+    if end is None or not may_have_run(cursor, call, ready):
         return None
     recorded = state_at(cursor.context.journal, end[0].id).calls[call.id]
     return end[0] if recorded.approval_digest == ready.approval_digest else None
@@ -342,14 +351,8 @@ def _waits(cursor: Cursor, call: CallRecord, state: State, follows: bool) -> boo
     except CallError:
         # What can't be prepared yet is decided on with the call before it, which may make it fit.
         return follows and call.status == "proposed"
-    if call.status == "approved":
-        return not cursor.allows(call, ready) and _asks(cursor, call, ready)
-    return not own and _asks(cursor, call, ready)
-
-
-def _asks(cursor: Cursor, call: CallRecord, ready: PreparedCall) -> bool:
-    decision = cursor.policy_answer(call, ready)[0]
-    return decision == "ask" or (decision == "approve" and ready.tool.for_person)
+    of_scheme = own and call.status != "approved"
+    return isinstance(permission(cursor, call, ready, of_scheme), Ask)
 
 
 def unknown_outcome_reason(cursor: Cursor, call_id: str) -> str:
@@ -359,5 +362,5 @@ def unknown_outcome_reason(cursor: Cursor, call_id: str) -> str:
         ready = cursor.prepared(call, cursor.state)[0]
     except (CallError, Absent):
         return ""
-    may_have_run = cursor.may_have_run(call, ready)
-    return recovery.reason(cursor.context, call) if may_have_run else ""
+    allowed = permission_of_policy(cursor, call, ready)
+    return allowed.reason if isinstance(allowed, Ask) and allowed.may_have_run else ""

@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from urllib.parse import urlsplit
 
 from ..core.call_record import CallRecord
@@ -15,12 +15,10 @@ from ..core.digests import digest
 from ..core.errors import CallError, DefinitionError, NotYourTurn, UsageError
 from ..core.events import Data, Decided, Decision, Failed, InputNeeded, Outcome, to_json
 from ..core.input_round import InputRound
+from ..core.secrets import Secrets
 from ..tools.arguments import plain_arguments
 from ..tools.running_tool import InputRequest, InputRequired, InputResponse
 from .session_values import PreparedCall, Resumption
-
-if TYPE_CHECKING:
-    from .cursor import Cursor
 
 MOST_ROUNDS = 10
 """Rounds of input of one call: a tool that asks for more fails."""
@@ -92,23 +90,19 @@ def round_digest(call: CallRecord) -> str:
     return digest("round", call.id, call.approval_digest, len(call.rounds), asked)
 
 
-def response_event(
-    cursor: Cursor, call: CallRecord, decision: Decision, result: Any, reason: str
-) -> Decided:
+def response_event(call: CallRecord, decision: Decision, result: Any, reason: str) -> Decided:
     """Return a person's response to the open round of a call.
 
     `result` has the fields of the form. For several questions it has their fields by the key of
     each question; for a single one it may have them so.
 
-    Raises CallError for fields that do not fit, NotYourTurn where there is a response already.
+    Raises CallError for fields that do not fit, NotYourTurn for an approval.
     """
     if decision == "approve":
         raise NotYourTurn(
             f"{call.tool} asks you for input, and was approved: answer with the fields of its "
             "form, or reject"
         )
-    if may_resume(cursor, call):
-        raise NotYourTurn(f"you responded to call {call.id} already: run() goes on with it")
     assert call.open_round is not None
     content = _checked_fields(call.open_round, call.tool, result) if decision == "answer" else None
     response = None if content is None else Data(content)
@@ -148,18 +142,7 @@ def _form_checker(request: Mapping[str, Any], title: str = "input") -> Any:
 # -- how the call continues ----------------------------------------------------------------------
 
 
-def may_resume(cursor: Cursor, call: CallRecord) -> bool:
-    """Return whether a call can continue: with a response of this person that is not consumed."""
-    last = call.open_round
-    if last is None or last.response is None or not (last.verified and call.verified):
-        return False
-    if not last.is_response_verified:
-        return False
-    is_unused = cursor.context.consumed_approvals.is_unused(cursor.head, call.id)
-    return call.id in cursor.reapproved or is_unused
-
-
-def with_response(cursor: Cursor, call: CallRecord, ready: PreparedCall) -> PreparedCall:
+def with_response(call: CallRecord, ready: PreparedCall, secrets: Secrets) -> PreparedCall:
     """Return a prepared call that continues with the response to its open round.
 
     Raises CallError where what was approved has changed since, MissingSecret where a variable of
@@ -170,7 +153,7 @@ def with_response(cursor: Cursor, call: CallRecord, ready: PreparedCall) -> Prep
     assert last.response is not None
     if ready.tool.resume is None or ready.approval_digest != call.approval_digest:
         raise CallError(f"{call.tool} changed after it asked for input, so it cannot continue")
-    reveal = cursor.context.secrets.reveal
+    reveal = secrets.reveal
     content = reveal(last.content, last.response.secrets)
     action = "accept" if last.response.decision == "answer" else "decline"
     responses = {

@@ -20,11 +20,11 @@ from ..core.journal_entries import Entry
 from ..core.repeated_entries import repeated_meta
 from ..core.state import State, step_of
 from ..core.state_fold import state_at
-from .approval_policy import Answer
 from .calls_together import run_together
 from .cursor import Cursor
 from .input_rounds import is_same_round
 from .outdated import changed_tool_parts, recorded_tool_code, tool_code_note
+from .permission import Ask, Permission, Refuse, Run, permission_of_policy
 from .replay_queue import (
     ReplayQueue,
     call_id_of,
@@ -53,7 +53,7 @@ def repeats_approval(cursor: Cursor, ready: PreparedCall) -> bool:
     if call.id in queue.superseded or queue.recorded_end(call.id) is None:
         return False
     if (approval := _recorded_approval(queue, call.id)) is None:
-        return cursor.policy_answer(call, ready)[0] == "approve"
+        return isinstance(permission_of_policy(cursor, call, ready), Run)
     assert isinstance(approval.event, Decided)
     return _holds(cursor, approval, approval.event, ready)
 
@@ -192,9 +192,9 @@ def _replay_approval(
     except CallError:
         # The call fails here, and the decision stays for a branch on which it can run.
         return _keep_approval(cursor, event, recorded_entry)
-    verdict, why = cursor.policy_answer(call, ready)
+    allowed = permission_of_policy(cursor, call, ready)
     holds = _holds(cursor, recorded_entry, event, ready)
-    if (of_scheme or holds or verdict == "approve") and not ready.tool.for_person:
+    if (of_scheme or holds or isinstance(allowed, Run)) and not ready.tool.for_person:
         if not (of_scheme or holds):
             # The policy of today starts the call, or nothing does.
             return _keep_approval(cursor, event, recorded_entry)
@@ -205,8 +205,8 @@ def _replay_approval(
         return cursor.keep_prepared(
             _write_again(cursor, event, recorded_entry, **meta), ready, of_scheme
         )
-    if verdict == "reject":
-        return _reject(cursor, event.call_id, why)
+    if isinstance(allowed, Refuse):
+        return _reject(cursor, event.call_id, allowed.reason)
     # The person is asked again, about the call as the person edited it.
     return _keep_approval(cursor, event, recorded_entry) if call.edited else None
 
@@ -276,24 +276,25 @@ def _replay_start(
         return entry
     if event.approval_digest:
         try:
-            verdict, why = _policy_answer_on_start(cursor, call, state)
+            allowed = _permission_to_start(cursor, call, state)
         except CallError as error:
             cursor.supersede(call.id)
             return cursor.write(Finished(call.id, Failed(str(error))))
-        if verdict == "reject":
-            return _reject(cursor, call.id, why)
-        if verdict == "ask":
+        if isinstance(allowed, Refuse):
+            return _reject(cursor, call.id, allowed.reason)
+        if isinstance(allowed, Ask):
             return None
     cursor.supersede(call.id)
     return run_call(cursor, call, state, from_record=not cursor.fresh)
 
 
-def _policy_answer_on_start(cursor: Cursor, call: CallRecord, state: State) -> Answer:
+def _permission_to_start(cursor: Cursor, call: CallRecord, state: State) -> Permission:
     """Return whether the policy of today lets a call start that a policy let start then."""
     ready, of_scheme = cursor.prepared(call, state)
     is_recorded = of_scheme or (not cursor.fresh and cursor.replay_queue.stays_open(call.id))
-    answer: Answer = ("approve", "") if is_recorded else cursor.policy_answer(call, ready)
-    return ("ask", "") if ready.tool.for_person and answer[0] == "approve" else answer
+    if is_recorded and not ready.tool.for_person:
+        return Run("policy")
+    return permission_of_policy(cursor, call, ready)
 
 
 def _start_as_recorded(
@@ -307,7 +308,7 @@ def _start_as_recorded(
     """Repeat the start of a call whose recorded end is repeated too; None where it is not."""
     queue, by_policy = cursor.replay_queue, event.approval_digest != ""
     try:
-        if by_policy and _policy_answer_on_start(cursor, call, state)[0] != "approve":
+        if by_policy and not isinstance(_permission_to_start(cursor, call, state), Run):
             return None
         if not by_policy and call.approval_digest != recorded:
             return None

@@ -28,7 +28,6 @@ from ..core.interrupts import interruptible
 from ..core.journal_entries import Entry
 from ..core.recorded_calls import start_count
 from ..core.state import AskModel, Clarify, Remind, ResumeCall, RunCall, State, Step, step_of
-from ..engine import recovery
 from ..models.retrying import uncut_reply
 from ..schemes.messages import Reply, Request
 from ..schemes.requests import recorded_reply, with_secret_values
@@ -36,8 +35,16 @@ from ..tools.tool import Tool, parameters_schema
 from .call_effects import call_effect
 from .cursor import Cursor, RunningCall
 from .execution import Execution, execute_call, milliseconds
-from .input_rounds import may_resume, with_response
+from .input_rounds import with_response
 from .outdated import tool_code_note
+from .permission import (
+    Refuse,
+    Run,
+    is_answered_by_record,
+    may_resume,
+    permission,
+    repeatable_call,
+)
 from .session_values import PreparedCall
 
 
@@ -52,7 +59,7 @@ def execute_step(cursor: Cursor, step: Step, state: State) -> Entry | None:
             return cursor.write(Asked(text, "session"), at=cursor.context.clock())
         case ResumeCall(call):
             return resume_call(cursor, call, state)
-        case Clarify(call) if (ready := recovery.can_repeat(cursor, call, state)) is not None:
+        case Clarify(call) if (ready := repeatable_call(cursor, call, state)) is not None:
             return start_call(cursor, call, ready, state, by_policy=True)
     return None
 
@@ -155,20 +162,18 @@ def run_call(
         ready, of_scheme = cursor.prepared(call, state)
     except CallError as error:
         return cursor.write(Finished(call.id, Failed(str(error))))
-    if cursor.allows(call, ready):
-        return start_call(cursor, call, ready, state, from_record=from_record)
-    if of_scheme:
-        # A call of the scheme's own waits for nobody.
-        if call.decided is None and ready.arguments == call.asked:
+    match permission(cursor, call, ready, of_scheme):
+        case Run("person"):
+            return start_call(cursor, call, ready, state, from_record=from_record)
+        case Run("scheme") if call.decided is None and ready.arguments == call.asked:
             return cursor.write(Finished(call.id, Data(ready.tool.function(**ready.arguments))))
-        return start_call(cursor, call, ready, state, by_policy=True, from_record=from_record)
-    verdict, why = cursor.policy_answer(call, ready)
-    match verdict:
-        case "approve" if not ready.tool.for_person:
-            from_journal = from_record or recovery.is_answered_by_record(cursor, call, ready)
+        case Run("scheme"):
+            return start_call(cursor, call, ready, state, by_policy=True, from_record=from_record)
+        case Run("policy"):
+            from_journal = from_record or is_answered_by_record(cursor, call, ready)
             return start_call(cursor, call, ready, state, by_policy=True, from_record=from_journal)
-        case "reject":
-            return cursor.write(Decided(call.id, "reject", reason=str(why)), by="policy")
+        case Refuse(reason):
+            return cursor.write(Decided(call.id, "reject", reason=reason), by="policy")
     return None
 
 
@@ -224,7 +229,8 @@ def resume_call(cursor: Cursor, call: CallRecord, state: State) -> Entry | None:
     if not may_resume(cursor, call):
         return None
     try:
-        ready = with_response(cursor, call, cursor.prepared(call, state)[0])
+        ready = cursor.prepared(call, state)[0]
+        ready = with_response(call, ready, cursor.context.secrets)
     except CallError as error:
         return cursor.write(Finished(call.id, Failed(str(error))))
     demand_secrets(ready)

@@ -24,6 +24,7 @@ from .cursor import Cursor
 from .execution import approval_digest
 from .hooks import SessionHooks
 from .outdated import recorded_tool_code
+from .permission import policy_answer
 from .replay_queue import read_by_model
 from .session_values import instance_version, results_of
 
@@ -129,7 +130,7 @@ class _UnchangedCalls:
             return False
         is_same = self._has_same_digest(call, started, tool) and self._is_at_hand(call, tool)
         if is_same and started.approval_digest:
-            is_same = self.cursor.context.policy_answer(tool, call.arguments)[0] == "approve"
+            is_same = policy_answer(self.cursor.context, tool, call.arguments)[0] == "approve"
         if is_same:
             self.ids.add(call_id)
         return is_same

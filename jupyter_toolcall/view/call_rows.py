@@ -34,7 +34,8 @@ from ..core.text import shortened_text
 from ..engine.call_effects import call_effect
 from ..engine.cursor import Cursor
 from ..engine.decisions import recorded_result
-from ..engine.input_rounds import may_resume, round_digest, waits_for_input
+from ..engine.input_rounds import round_digest, waits_for_input
+from ..engine.permission import Ask, may_resume, permission_of_policy
 from ..engine.replay import reapproval_reason, repeats_approval
 from ..engine.session_values import PreparedCall
 from ..schemes.select import SELECT
@@ -47,7 +48,6 @@ from .contract_rows import CallRow, ObjectRow, Preview, QuestionRow, Use
 from .object_rows import LONG, SHORT, BranchView, call_key, object_key, object_row
 from .previews import caption
 
-FOR_PERSON = t("It is a request to you, and nothing runs: answer it, or reject it.")
 LINE = 160
 """Characters of what a call changed, and of a question and its answer in a step."""
 FORM = t("The tool asks you for input before it goes on.")
@@ -269,10 +269,8 @@ def _with_decision(
 ) -> CallRow:
     """Return the row of an open call with why it waits for a decision, where it does."""
     cursor, state, tool = view.cursor, view.state, ready.tool
-    decision, why = cursor.policy_answer(call, ready)
-    if tool.for_person and decision != "reject":
-        decision, why = "ask", FOR_PERSON
-    if decision != "ask" and call.status != "unknown":
+    allowed = permission_of_policy(cursor, call, ready)
+    if not isinstance(allowed, Ask) and call.status != "unknown":
         return row
     unsaved = [f"`{name}`" for name in state.opened.outputs if name not in state.outputs]
     following = (
@@ -283,12 +281,13 @@ def _with_decision(
         t("Not saved yet: %1.", ", ".join(unsaved)) if unsaved else "",
     )
     row = replace(row, downstream=joined(" ", filter(None, following)))
-    if call.status == "unknown":
+    if call.status == "unknown" or not isinstance(allowed, Ask):
         return row
-    if cursor.may_have_run(call, ready):
-        return replace(row, why=why, may_have_run=True, recorded=_recorded(cursor, call, ready))
+    if allowed.may_have_run:
+        recorded = _recorded(cursor, call, ready)
+        return replace(row, why=allowed.reason, may_have_run=True, recorded=recorded)
     again = reapproval_reason(cursor.replay_queue, cursor.context.journal, ready)
-    return replace(row, why=again or why, again=again != "")
+    return replace(row, why=again or allowed.reason, again=again != "")
 
 
 def _recorded(cursor: Cursor, call: CallRecord, ready: PreparedCall) -> str:

@@ -1,0 +1,168 @@
+"""Whether a call may run. Nothing else decides that.
+
+`permission` reads what a person decided on exactly this call, whether it may have run already, the
+session's breakpoints and its policy.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from ..core.call_record import CallRecord
+from ..core.errors import Absent, CallError
+from ..core.interface_text import t
+from ..core.state import State
+from ..tools.tool import Tool
+from .approval_policy import Answer, policy_decision
+from .cursor import Cursor, SessionContext
+from .session_values import PreparedCall
+
+FOR_PERSON = t("It is a request to you, and nothing runs: answer it, or reject it.")
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """The call runs. The scheme's own calls wait for nobody."""
+
+    by: Literal["person", "policy", "scheme"]
+
+
+@dataclass(frozen=True, slots=True)
+class Ask:
+    """A person decides on the call; `reason` is a sentence that says why."""
+
+    reason: str
+    may_have_run: bool = False
+    """Whether the call may have had its effect already."""
+
+
+@dataclass(frozen=True, slots=True)
+class Refuse:
+    """The call is rejected; `reason` is a sentence that says why."""
+
+    reason: str
+
+
+Permission = Run | Ask | Refuse
+
+
+def permission(
+    cursor: Cursor, call: CallRecord, ready: PreparedCall, of_scheme: bool = False
+) -> Permission:
+    """Return whether a call may run: exactly as it is prepared.
+
+    Arguments:
+        of_scheme: whether it is the scheme's own.
+    """
+    if has_approval(cursor, call, ready):
+        return Run("person")
+    return Run("scheme") if of_scheme else permission_of_policy(cursor, call, ready)
+
+
+def permission_of_policy(cursor: Cursor, call: CallRecord, ready: PreparedCall) -> Permission:
+    """Return whether a call may run that no person decided on.
+
+    No policy repeats an effect that may have happened: a person is asked.
+    """
+    if may_have_run(cursor, call, ready):
+        return Ask(_reason(cursor.context, call), may_have_run=True)
+    verdict, reason = policy_answer(cursor.context, ready.tool, ready.judged_arguments)
+    if verdict == "reject":
+        return Refuse(reason)
+    if ready.tool.for_person:
+        return Ask(FOR_PERSON)
+    return Run("policy") if verdict == "approve" else Ask(reason)
+
+
+def policy_answer(context: SessionContext, tool: Tool, arguments: Mapping[str, Any]) -> Answer:
+    """Return the policy's decision on a call, and its reason. A breakpoint comes first.
+
+    Raises UsageError for a policy that answers with no decision.
+    """
+    if tool.name in context.breakpoints:
+        return "ask", t("You set a breakpoint on this tool.")
+    if tool.changed:
+        return "ask", tool.changed
+    return policy_decision(context.policy, tool, arguments)
+
+
+# -- a person's decisions ----------------------------------------------------------------------
+
+
+def has_approval(cursor: Cursor, call: CallRecord, ready: PreparedCall) -> bool:
+    """Return whether a person's approval lets exactly this run: it is good for one effect."""
+    if not call.allows(ready.approval_digest):
+        return False
+    once = not (cursor.fresh or ready.tool.repeatable or call.id in cursor.reapproved)
+    return not once or cursor.context.consumed_approvals.is_unused(cursor.head, call.id)
+
+
+def may_resume(cursor: Cursor, call: CallRecord) -> bool:
+    """Return whether a call can continue: with a response of this person that is not consumed."""
+    last = call.open_round
+    if last is None or last.response is None or not (last.verified and call.verified):
+        return False
+    if not last.is_response_verified:
+        return False
+    is_unused = cursor.context.consumed_approvals.is_unused(cursor.head, call.id)
+    return call.id in cursor.reapproved or is_unused
+
+
+# -- calls that may have run -------------------------------------------------------------------
+
+
+def may_have_run(cursor: Cursor, call: CallRecord, ready: PreparedCall) -> bool:
+    """Return whether a call may have had an effect already that must not happen twice.
+
+    A call that the model asked for here, and not in a recorded reply, did not run. One whose
+    result is recorded and at hand did run: nothing has to run for it.
+    """
+    if cursor.fresh or ready.tool.repeatable or _is_new(cursor, call):
+        return False
+    values, unreliable_reason = cursor.context.values, cursor.context.unreliable_reason
+    ran = cursor.context.consumed_approvals.run_of(call, ready.approval_digest)
+    if ran == "finished" and values.cached_outcome(ready) is not None:
+        return False
+    unsure = ran == "started" or (
+        ran == "finished" and (unreliable_reason != "" or values.is_unverified(ready))
+    )
+    return bool(call.history) or unsure
+
+
+def is_answered_by_record(cursor: Cursor, call: CallRecord, ready: PreparedCall) -> bool:
+    """Return whether a call that a policy lets run takes its result from the journal, if it has
+    one there, since the model asked for it in a recorded reply."""
+    return not (cursor.fresh or ready.tool.repeatable or _is_new(cursor, call))
+
+
+def repeatable_call(cursor: Cursor, call: CallRecord, state: State) -> PreparedCall | None:
+    """Return a call with an unknown outcome where it may run again: once, exactly as approved."""
+    tool = cursor.tool_named(call.tool)
+    if tool is None or not tool.idempotent or not call.verified or call.repeated:
+        return None
+    try:
+        ready = cursor.prepared(call, state)[0]
+    except (CallError, Absent):
+        return None
+    return ready if ready.approval_digest == call.approval_digest else None
+
+
+def _is_new(cursor: Cursor, call: CallRecord) -> bool:
+    return cursor.latest_reply != "" and call.asked_call.entry == cursor.latest_reply
+
+
+def _reason(context: SessionContext, call: CallRecord) -> str:
+    """Return in a sentence why a call may have run already."""
+    match call.history:
+        case "copied":
+            return t("It may have run where this session was copied from.")
+        case "kept":
+            return t("You kept its recorded result, and the value is not at hand any more.")
+        case "damaged":
+            return t("It may have run: the lines of the journal behind it were damaged.")
+    explanation = t("it was recorded on another computer, or its record was changed")
+    if not call.history:
+        explanation = t("it started before, and its result is not recorded here")
+    return t("It may have run already: %1.", context.unreliable_reason or explanation)
