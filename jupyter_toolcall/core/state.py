@@ -178,8 +178,9 @@ class State:
         return f"objects of that type: {', '.join(names)}" if names else self._kinds()
 
     def oldest(self, kind: str) -> str:
-        """Return the name of the first object of a type that has one."""
-        return self.of_kind[kind][0]
+        """Return the name of the first object of a type; the one that it will have, if none is."""
+        names = self.of_kind.get(kind)
+        return names[0] if names else f"{kind}#1"
 
     def produced_object(self, producer: Producer) -> Made | None:
         """Return the object of a producer; None where it produced none on this branch."""

@@ -535,7 +535,7 @@ def test_an_edit_runs_again_what_it_reaches_and_names_follow() -> None:
     assert [call.object for call in edited.calls] == [call.object for call in session.calls]
 
 
-def test_a_name_in_what_the_model_said_is_renumbered_where_fewer_objects_were_made() -> None:
+def test_a_name_in_what_the_model_said_holds_where_fewer_objects_were_made() -> None:
     script = [
         *(("_use_Directory", {"id": "Directory#1"}), ("Directory_file", {"path": "a"})),
         *(("_use_Directory", {"id": "Directory#1"}), ("Directory_file", {"path": "b"})),
@@ -544,7 +544,7 @@ def test_a_name_in_what_the_model_said_is_renumbered_where_fewer_objects_were_ma
     ]
     session = work(script).tell("go")
     edited = session.edit("call_2", path="nowhere").run()
-    assert told(edited)[4] == {"current": "File#2"}
+    assert told(edited)[4] == {"current": "File#3"}
     assert told(edited)[5] == {"result": "BB"}
     assert edited["Container#2"].log[1:] == ("b to nowhere",)
 
