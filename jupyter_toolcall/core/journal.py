@@ -14,7 +14,7 @@ from .events import Asked, Decided, Event, Finished, InputNeeded, Replied, Start
 from .folds import Fold, S
 from .interrupts import Hold
 from .journal_entries import BROKEN, HEADER, Entry, Label, Seal, When, name_by_json
-from .recorded_data import RecordedMapping, copied
+from .recorded_data import frozen
 from .repeated_entries import Repeat, read_repeat, repeated_entries
 from .secrets import Secrets, hide_event_secrets
 
@@ -62,7 +62,7 @@ class Journal:
     @property
     def texts(self) -> Mapping[str, Any]:
         """Tool definitions and system texts, by digest."""
-        return RecordedMapping(self._texts)
+        return MappingProxyType(self._texts)
 
     def text(self, text_digest: str | None) -> Any:
         """Return a text or a definition itself, to read alone; None where there is none."""
@@ -291,7 +291,7 @@ class Journal:
         if known not in self._texts:
             if self._write is not None:
                 self._write(journal_entries.text_line(known, value), "soon")
-            self._texts[known] = copied(value)
+            self._texts[known] = frozen(value)
         return known
 
     def label(self, entry_id: str, label: Label) -> None:

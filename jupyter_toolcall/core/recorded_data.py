@@ -1,42 +1,65 @@
-"""Recorded data are copied where they enter the record, and wherever they are read.
+"""Recorded data never change: dicts and lists are frozen where they enter a record.
 
-Tools, models, policies, hooks and programs read the fields of records. Each gets a copy of its own,
-so nothing that it does with it changes what is recorded.
+Tools and policies get arguments of their own (`copied`). Models, hooks and programs read the frozen
+data, which are dicts and lists in all but that: what would change them raises TypeError.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from typing import Any, TypeVar
+from functools import cached_property
+from typing import Any, NoReturn, TypeVar
 
 Record = TypeVar("Record", bound=type)
 _UNCHANGING = frozenset((str, int, float, bool, type(None)))
 
 
-class RecordedMapping(Mapping[str, Any]):
-    """A mapping that never changes: what is read from it is a copy."""
+def _refused(data: Any, *arguments: Any, **changes: Any) -> NoReturn:
+    raise TypeError("recorded data do not change; change a copy of them: copy.deepcopy(data)")
 
-    def __init__(self, data: Mapping[str, Any]) -> None:
-        self._data = data
 
-    def __getitem__(self, key: str) -> Any:
-        return copied(self._data[key])
+class FrozenDict(dict[str, Any]):
+    """A dict that never changes. A copy of it, a deep one and a pickled one are plain dicts."""
 
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._data)
+    __slots__ = ()
+    __setitem__ = __delitem__ = __ior__ = clear = pop = popitem = setdefault = update = _refused
 
-    def __len__(self) -> int:
-        return len(self._data)
+    def __reduce__(self) -> Any:
+        return dict, (dict(self),)
 
-    def __contains__(self, key: object) -> bool:
-        return key in self._data
+    def __deepcopy__(self, memo: Any) -> Any:
+        return copied(self)
 
-    def __repr__(self) -> str:
-        return repr(dict(self._data))
 
-    def updated(self, changes: Mapping[str, Any]) -> RecordedMapping:
-        """Return a view of these data with changes."""
-        return RecordedMapping({**self._data, **copied(changes)})
+class FrozenList(list[Any]):
+    """A list that never changes. A copy of it, a deep one and a pickled one are plain lists."""
+
+    __slots__ = ()
+    __setitem__ = __delitem__ = __iadd__ = __imul__ = append = clear = extend = insert = _refused
+    pop = remove = reverse = sort = _refused
+
+    def __reduce__(self) -> Any:
+        return list, (list(self),)
+
+    def __deepcopy__(self, memo: Any) -> Any:
+        return copied(self)
+
+
+def frozen(data: Any) -> Any:
+    """Return JSON data as they are recorded; what is no JSON stays the same object."""
+    kind = type(data)
+    if kind in _UNCHANGING or kind in (FrozenDict, FrozenList):
+        return data
+    if isinstance(data, LazyDict):
+        return data
+    if isinstance(data, Mapping):
+        return FrozenDict(
+            (key, item if type(item) in _UNCHANGING else frozen(item)) for key, item in data.items()
+        )
+    if isinstance(data, list):
+        return FrozenList(map(frozen, data))
+    # A named tuple is a record, and stays one.
+    return tuple(map(frozen, data)) if kind is tuple else data
 
 
 def copied(data: Any) -> Any:
@@ -47,42 +70,51 @@ def copied(data: Any) -> Any:
     kind = type(data)
     if kind in _UNCHANGING:
         return data
-    if kind is dict:
+    if isinstance(data, Mapping):
         return {
             key: item if type(item) in _UNCHANGING else copied(item) for key, item in data.items()
         }
-    if kind is list:
-        return [item if type(item) in _UNCHANGING else copied(item) for item in data]
-    if isinstance(data, RecordedMapping):
-        return data
-    if isinstance(data, Mapping):
-        return {key: copied(item) for key, item in data.items()}
     if isinstance(data, list):
-        return [copied(item) for item in data]
-    # A named tuple is a record, and stays one.
+        return [item if type(item) in _UNCHANGING else copied(item) for item in data]
     return tuple(map(copied, data)) if kind is tuple else data
 
 
-class RecordedField:
-    """A field of a record that is copied when it is set, and each time that it is read."""
+class LazyDict(Mapping[str, Any]):
+    """Recorded data that are computed when they are first read."""
 
-    def __init__(self, slot: Any) -> None:
-        self.uncopied: Callable[[Any], Any] = slot.__get__
-        self._set = slot.__set__
+    def __init__(self, compute: Callable[[], Mapping[str, Any]]) -> None:
+        self._compute = compute
 
-    def __get__(self, record: Any, owner: type | None = None) -> Any:
-        return self if record is None else copied(self.uncopied(record))
+    @cached_property
+    def _data(self) -> FrozenDict:
+        data: FrozenDict = frozen(self._compute())
+        return data
 
-    def __set__(self, record: Any, value: Any) -> None:
-        self._set(record, copied(value))
+    def __getitem__(self, key: str) -> Any:
+        return self._data[key]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._data)
+
+    def __len__(self) -> int:
+        return len(self._data)
+
+    def __repr__(self) -> str:
+        return repr(self._data)
 
 
 def recorded(*names: str) -> Callable[[Record], Record]:
-    """Return a decorator of a dataclass with slots, whose fields of these names are copied."""
+    """Return a decorator of a dataclass with slots, which freezes the fields of these names."""
 
     def mark(cls: Record) -> Record:
         for name in names:
-            setattr(cls, name, RecordedField(vars(cls)[name]))
+            slot = vars(cls)[name]
+            # Reading a slot by its own method costs a sixth of a function of Python.
+            setattr(cls, name, property(slot.__get__, _freezing(slot.__set__)))
         return cls
 
     return mark
+
+
+def _freezing(set_slot: Callable[[Any, Any], None]) -> Callable[[Any, Any], None]:
+    return lambda record, value: set_slot(record, frozen(value))

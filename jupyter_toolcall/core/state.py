@@ -13,7 +13,7 @@ from .call_record import AskedCall, CallRecord, status_phrase
 from .errors import CallError, NotYourTurn
 from .events import Asked, Call, Finished, Made, Opened, Producer, Replied, Usage
 from .folds import Trail
-from .recorded_data import RecordedMapping
+from .recorded_data import FrozenDict
 
 _NONE: HashTrieMap[str, Any] = HashTrieMap()
 _NO_NAMES: HashTrieMap[Producer, str] = HashTrieMap()
@@ -82,7 +82,7 @@ class State:
     """The ids of the calls that came to one object."""
     instances: HashTrieMap[str, str] = _NONE
     """For each stateful instance the call that ran on it last."""
-    variables: RecordedMapping = field(default_factory=lambda: RecordedMapping({}))
+    variables: Mapping[str, Any] = field(default_factory=FrozenDict)
     """What calls made of the session's variables."""
     setters: HashTrieMap[str, str] = _NONE
     """For each of them the call that set it last."""

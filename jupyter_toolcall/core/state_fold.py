@@ -37,7 +37,7 @@ from .input_round import InputRound
 from .journal import Journal
 from .journal_entries import Entry
 from .object_names import introduce, reserve, with_producers
-from .recorded_data import RecordedMapping
+from .recorded_data import FrozenDict
 from .state import START, State
 
 
@@ -97,9 +97,9 @@ def _changes_of_result(
     elif (size := len(call.result_text)) > (state.sizes.get(call.tool) or 0):
         changes["sizes"] = state.sizes.insert(call.tool, size)
     if call.tool == SAVE and state.opened.outputs:
-        changes |= {"outputs": RecordedMapping(call.arguments), "done": True}
+        changes |= {"outputs": call.arguments, "done": True}
     if isinstance(outcome, Data) and outcome.variables:
-        changes["variables"] = state.variables.updated(outcome.variables)
+        changes["variables"] = FrozenDict({**state.variables, **outcome.variables})
         changes["setters"] = state.setters.update(dict.fromkeys(outcome.variables, call.id))
         if keys or state.marked:
             changes["marked"] = state.marked.update(dict.fromkeys(outcome.variables, keys))
@@ -184,7 +184,7 @@ _NOTHING_YET: Mapping[str, Any] = {
     "last": None,
     "reminded": 0,
     "done": False,
-    "outputs": RecordedMapping({}),
+    "outputs": FrozenDict(),
 }
 
 

@@ -11,7 +11,6 @@ import json
 import math
 import re
 from collections.abc import Callable, Collection, Mapping
-from functools import cached_property
 from typing import Any
 
 from pydantic import PydanticUserError, TypeAdapter, ValidationError
@@ -24,7 +23,7 @@ from ..core.errors import CallError, DefinitionError
 from ..core.events import Call
 from ..core.interface_text import joined, t
 from ..core.json_data import unique_keys
-from ..core.recorded_data import RecordedMapping, copied
+from ..core.recorded_data import LazyDict, copied
 from ..core.state import NAME
 from ..core.text import nearest
 from .lossless_validation import lossless_validator
@@ -189,16 +188,11 @@ def _short_name(name: object) -> str:
 # -- validation ---------------------------------------------------------------------------
 
 
-class LazySchema(RecordedMapping):
+class LazySchema(LazyDict):
     """A JSON Schema that is computed when it is first read: a toolbox may have thousands."""
 
     def __init__(self, compute: Callable[[], dict[str, Any]]) -> None:
-        self._compute = compute
-
-    @cached_property
-    def _data(self) -> Mapping[str, Any]:  # type: ignore[override]
-        schema: dict[str, Any] = well_formed(self._compute())
-        return schema
+        super().__init__(lambda: well_formed(compute()))
 
 
 class _Schema(GenerateJsonSchema):

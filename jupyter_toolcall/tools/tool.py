@@ -202,8 +202,7 @@ def parameters_schema(tool: Tool) -> Mapping[str, Any]:
 
     Foreign code gets `tool.parameters`, which is a copy.
     """
-    schema: Mapping[str, Any] = vars(Tool)["parameters"].uncopied(tool)
-    return schema
+    return tool.parameters
 
 
 @dataclass(frozen=True, slots=True)
