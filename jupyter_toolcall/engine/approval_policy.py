@@ -15,6 +15,7 @@ from ..core.digests import readable_json
 from ..core.errors import UsageError
 from ..core.interface_text import t
 from ..core.interrupts import attempt, class_name
+from ..core.recorded_data import copied
 from ..core.text import nearest, visible_text
 from ..tools.tool import Tool
 
@@ -92,7 +93,7 @@ def policy_decision(policy: Policy, tool: Tool, arguments: Mapping[str, Any]) ->
 
     Raises UsageError, which names the policy, for anything but a verdict and a sentence.
     """
-    answer: Any = policy(tool, arguments)
+    answer: Any = policy(tool, copied(arguments))
     match answer:
         case (str() as verdict, str() as why) if isinstance(answer, tuple):
             # A verdict may be a member of an enum of texts.

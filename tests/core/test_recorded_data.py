@@ -1,9 +1,11 @@
-"""Recorded data are copied at their borders: nothing that foreign code does to them is recorded."""
+"""Recorded data are frozen, or copied: nothing that foreign code does to them is recorded."""
 
 from __future__ import annotations
 
+import copy
 import dataclasses
 import json
+import pickle
 from collections.abc import Callable, Iterator, Mapping, MutableMapping, MutableSequence
 from contextlib import contextmanager
 from contextvars import ContextVar
@@ -17,7 +19,7 @@ from jupyter_toolcall import Scripted, Session, Tool, Toolbox
 from jupyter_toolcall.core import call_record, events, journal_entries
 from jupyter_toolcall.core.events import Outcome, to_json
 from jupyter_toolcall.core.journal import Journal
-from jupyter_toolcall.core.recorded_data import RecordedField
+from jupyter_toolcall.core.recorded_data import FrozenDict, FrozenList
 from jupyter_toolcall.engine import session_values
 from jupyter_toolcall.engine.approval_policy import Verdict
 from jupyter_toolcall.engine.hooks import SessionHooks
@@ -54,7 +56,10 @@ def spoil(value: Any, seen: dict[int, Any] | None = None) -> None:
         return
     for part in parts:
         spoil(part, seen)
-    if isinstance(value, MutableMapping):
+    if isinstance(value, (FrozenDict, FrozenList)):
+        with pytest.raises(TypeError, match="do not change"):
+            value.clear()
+    elif isinstance(value, MutableMapping):
         value.clear()
         value[EVIL] = [EVIL]
     elif isinstance(value, MutableSequence):
@@ -221,7 +226,7 @@ NO_DATA = {
 """Fields that may hold dicts or lists, and why they are no recorded data."""
 
 
-def test_each_field_of_a_record_that_may_hold_dicts_or_lists_is_copied() -> None:
+def test_each_field_of_a_record_that_may_hold_dicts_or_lists_is_frozen() -> None:
     shared = {
         (cls.__name__, field.name)
         for module in RECORDS
@@ -229,7 +234,17 @@ def test_each_field_of_a_record_that_may_hold_dicts_or_lists_is_copied() -> None
         if dataclasses.is_dataclass(cls) and isinstance(cls, type)
         if cls.__module__ == module.__name__ and cls.__name__ not in LIVE
         for field in dataclasses.fields(cls)
-        if not isinstance(vars(cls).get(field.name), RecordedField)
+        if not isinstance(vars(cls).get(field.name), property)
         if "Mapping[" in str(field.type) or "Any" in str(field.type) or "dict[" in str(field.type)
     }
     assert shared == NO_DATA.keys()
+
+
+@pytest.mark.parametrize("change", ["append", "clear", "insert", "pop", "sort", "__iadd__"])
+def test_what_would_change_recorded_data_is_refused(change: str) -> None:
+    for data in (FrozenDict(a=[1]), FrozenList([1])):
+        for name in {change, "__setitem__", "__delitem__"} & {*dir(data)}:
+            with pytest.raises(TypeError, match="do not change"):
+                getattr(data, name)()
+        assert type(copy.deepcopy(data)) in (dict, list)
+        assert pickle.loads(pickle.dumps(data)) == json.loads(json.dumps(data)) == data
