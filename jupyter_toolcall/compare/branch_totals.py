@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from ..core.events import Finished, Replied, Usage, ended_call
 from ..core.journal_entries import Entry
-from ..core.recorded_calls import CallEnd, CallEnds
+from ..core.recorded_calls import CallEnd, CallIndex
 from ..core.state_fold import state_at
 from ..models.prices import Cost, cost
 
@@ -56,7 +56,6 @@ class BranchReader:
         self.journal = context.journal
         # The model that replies where the journal names none.
         self._model = str(getattr(context.model, "name", ""))
-        self._ends = self.journal.index(CallEnds)
         self._first_replies: dict[tuple[object, ...], str] = {}
         self._replies_read = 0
 
@@ -75,7 +74,7 @@ class BranchReader:
             self._replies_read += 1
             if isinstance(reply.event, Replied):
                 self._first_replies.setdefault(_reply_key(reply, reply.event), reply.id)
-        ends = self._ends.of(entries, shared)
+        ends = CallIndex.of(self.journal).ends(entries, shared)
         for entry in entries:
             match entry.event:
                 case Finished(call_id) as event if call_id in ends and ended_call(event):

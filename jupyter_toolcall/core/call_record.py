@@ -133,6 +133,9 @@ class CallRecord:
     """What its tool asked the person while it ran, and the responses."""
     unknown_reason: str = ""
     """Why its outcome is unknown, as its tool says; "" where nothing says it."""
+    decision_entry: str = ""
+    """The entry of a person's last decision, which may be good for a start; the first one where a
+    replay repeated it; "" where there is none, or the policy let it run since."""
     reserved_names: tuple[str, ...] = ()
     """The names of objects that it has on the replayed branch and did not produce on this one."""
     repeated: bool = False
@@ -370,18 +373,21 @@ class CallRecord:
 
     # -- what changes ----------------------------------------------------------------------
 
-    def with_decision(self, decided: Decided, verified: bool) -> CallRecord:
-        """Return this call as it stands once somebody has decided on it."""
-        after = (self.asked_call, decided, None, None, (), verified, self.code)
+    def with_decision(self, decided: Decided, verified: bool, entry: str = "") -> CallRecord:
+        """Return this call as it stands once somebody has decided on it, in an entry."""
+        call = CallRecord(
+            self.asked_call, decided, verified=verified, code=self.code, decision_entry=entry
+        )
         if self.started is None:
-            return CallRecord(*after)
+            return call
         reason = self.unknown_reason if decided.decision in ("reject", "answer") else ""
-        return CallRecord(*after, unknown_reason=reason, repeated=self.repeated)
+        return replace(call, unknown_reason=reason, repeated=self.repeated)
 
     def with_start(self, started: Started, verified: bool, code: str) -> CallRecord:
         """Return this call as it stands once its tool has started, or has gone on."""
-        last = self.open_round
-        call = CallRecord(self.asked_call, self.decided, started, None, (), verified, code)
+        last, entry = self.open_round, "" if started.approval_digest else self.decision_entry
+        before = self.asked_call, self.decided
+        call = CallRecord(*before, started, verified=verified, code=code, decision_entry=entry)
         if last is not None and last.response is not None and not started.approval_digest:
             # What was approved is the whole call: the response lets it go on.
             first = self.started.approval_digest if self.started is not None else ""
@@ -391,17 +397,17 @@ class CallRecord:
         is_repeated = started.approval_digest != "" and self.status == "unknown"
         return replace(call, repeated=True) if is_repeated or self.repeated else call
 
-    def with_response(self, response: Decided, verified: bool) -> CallRecord:
+    def with_response(self, response: Decided, verified: bool, entry: str) -> CallRecord:
         """Return this call as it stands once a person has responded to its open round."""
         last = replace(self.rounds[-1], response=response, is_response_verified=verified)
-        return replace(self, rounds=(*self.rounds[:-1], last))
+        return replace(self, rounds=(*self.rounds[:-1], last), decision_entry=entry)
 
     def with_outcome(
         self, outcome: Outcome, objects: tuple[str, ...], reserved_names: tuple[str, ...]
     ) -> CallRecord:
         """Return this call as it stands once it has come to its outcome."""
         before = (self.decided, self.started, outcome, objects, self.verified, self.code)
-        after = self.rounds, self.unknown_reason, reserved_names
+        after = self.rounds, self.unknown_reason, self.decision_entry, reserved_names
         return CallRecord(self.asked_call, *before, *after)
 
     # -- two records -----------------------------------------------------------------------

@@ -16,7 +16,7 @@ from dataclasses import MISSING, dataclass, field, fields
 from typing import Any, Literal
 
 from .errors import BrokenJournal
-from .recorded_data import recorded
+from .recorded_data import FrozenDict, recorded
 
 Decision = Literal["approve", "edit", "reject", "answer"]
 DECISIONS: tuple[Decision, ...] = ("approve", "edit", "reject", "answer")
@@ -291,9 +291,6 @@ class Started:
     """For each session variable that it reads, the id of the call that set it last, "" for none."""
     approval_digest: str = ""
     """The digest of exactly what runs where the policy approved it; "" where a person did."""
-    together: bool = False
-    """In journals of older versions: whether calls before it in its reply ran then. Its end may be
-    recorded before theirs, and its objects are numbered after theirs all the same."""
 
 
 @recorded("uses")
@@ -338,7 +335,7 @@ _CLASSES: dict[str, Callable[..., Any]] = {
         *(Call, Usage, Output, Data, Made, Many, Failed, Interrupted, InputNeeded, Unknown),
     )
 }
-_PLAIN = (str, int, float, bool, type(None))
+_PLAIN = frozenset((str, int, float, bool, type(None)))
 _JSON = frozenset(
     {
         *("arguments", "data", "offered", "raw", "requests", "schema", "setters", "state"),
@@ -385,12 +382,12 @@ def to_json(value: Any) -> Any:
         for field_name, key, default in defaults:
             item = getattr(value, field_name)
             if item is not default and item != default:
-                is_json = type(item) in _PLAIN or (key in _JSON and type(item) is dict)
+                is_json = type(item) in _PLAIN or (key in _JSON and type(item) is FrozenDict)
                 data[key] = item if is_json else to_json(item)
         return data
     if cls is Producer:
         return _producer_to_json(value)
-    if isinstance(value, _PLAIN):
+    if cls in _PLAIN or isinstance(value, (str, int, float)):
         return value
     if cls is dict or isinstance(value, Mapping):
         return {str(key): to_json(item) for key, item in value.items()}

@@ -1,151 +1,103 @@
-"""What the journal records of calls: their approvals, which of these are consumed, and their ends.
-
-`State` holds this and much more; these folds are cheap enough to ask at every entry.
-"""
+"""What the journal says of calls on all its branches: their starts, their ends, their results."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal
 
-from rpds import HashTrieMap
-
-from .call_record import CallRecord
-from .events import Asked, Decided, Finished, Opened, Replied, Started, ended_call
+from .call_record import CallRecord, objects_of
+from .digests import digest
+from .errors import NotYourTurn
+from .events import Decided, Finished, Outcome, Started, ended_call
 from .journal import Journal
 from .journal_entries import Entry
 from .state import State
 from .state_fold import state_at
 
-
-class RecordedCall(NamedTuple):
-    """A call at some entry of its branch."""
-
-    reply: str = ""
-    """The entry of the reply that asked for it; the first one where a replay repeated it."""
-    approval_digest: str = ""
-    """The digest of what was approved."""
-    decision: str = ""
-    """The entry of a person's last decision, which may be good for a start; the first one where
-    a replay repeated it; "" where there is none, or the policy let it run since."""
-    decided: bool = False
-    started: bool = False
-    stateful: bool = False
-    """Whether it ran on an instance that changes."""
+CallRun = tuple[str, str, str]
+"""A call of one reply of the model, as it ran: the entry of the reply, the id, the digest. A reply
+that a replay repeated is the one that the model gave first."""
+Inputs = tuple[str, str, int, str, str]
 
 
-_NONE: HashTrieMap[str, RecordedCall] = HashTrieMap()
-_NO_CALL = RecordedCall()
-
-
-class Recorded(NamedTuple):
-    """The calls of the last reply of a branch, and the prompt that they answer."""
-
-    root: str = ""
-    prompt: str = ""
-    again: int = 0
-    """How often that was asked before at the same place."""
-    calls: HashTrieMap[str, RecordedCall] = _NONE
-
-    def call(self, call_id: str) -> RecordedCall:
-        """Return a call; an empty one for an id that nobody asked for."""
-        return self.calls.get(call_id) or _NO_CALL
-
-
-_NOTHING = Recorded()
-
-
-def recorded(journal: Journal, entry_id: str) -> Recorded:
-    """Return what is recorded of the calls up to an entry."""
-    return journal.fold(entry_id, _evolve, _NOTHING)
-
-
-def recorded_call(journal: Journal, entry_id: str, call_id: str) -> RecordedCall:
-    """Return what is recorded of a call at an entry of its branch."""
-    return recorded(journal, entry_id).call(call_id)
-
-
-def _evolve(recorded: Recorded, entry: Entry) -> Recorded:
-    match entry.event:
-        case Opened() if not recorded.root:
-            return recorded._replace(root=entry.id)
-        case Asked(text, by="person", again=again):
-            return recorded._replace(prompt=text, again=again)
-        case Replied(calls=asked) if asked:
-            call = RecordedCall(str(entry.meta.get("of", entry.id)))
-            # All calls before it have ended, and nobody asks for them any more.
-            calls = HashTrieMap({asked_call.id: call for asked_call in asked})
-            return recorded._replace(calls=calls)
-        case Decided(call_id, round=number) if number:
-            # It is good for one start, by which the call goes on as it was approved.
-            response = str(entry.meta.get("of", entry.id))
-            return _with(recorded, call_id, recorded.call(call_id)._replace(decision=response))
-        case Decided(call_id, approval_digest=approval_digest):
-            decision = str(entry.meta.get("of", entry.id))
-            call = RecordedCall(
-                recorded.call(call_id).reply, approval_digest, decision, decided=True
-            )
-            return _with(recorded, call_id, call)
-        case Started(call_id, instance=instance, approval_digest=approval_digest):
-            before = recorded.call(call_id)
-            approved = (
-                (approval_digest, "")
-                if approval_digest
-                else (before.approval_digest, before.decision)
-            )
-            call = RecordedCall(before.reply, *approved, before.decided, True, instance != "")
-            return _with(recorded, call_id, call)
-        case Finished(call_id, by="program", uses=uses) if uses:
-            return _with(recorded, call_id, recorded.call(call_id)._replace(started=True))
-    return recorded
-
-
-def _with(known: Recorded, call_id: str, call: RecordedCall) -> Recorded:
-    return Recorded(known.root, known.prompt, known.again, known.calls.insert(call_id, call))
+def call_run(call: CallRecord) -> CallRun:
+    """Return what tells a run of a call from others."""
+    return call.asked_call.reply, call.id, call.approval_digest
 
 
 @dataclass
-class EntryReader:
-    """Reads the entries of a journal once, in the order in which they came."""
+class CallIndex:
+    """The calls of a journal on all branches, read as the journal grows."""
 
     journal: Journal
+    starts: Counter[CallRun] = field(default_factory=Counter)
+    """How often each call has started."""
+    outcomes: dict[tuple[str, str], Outcome] = field(default_factory=dict)
+    """The last verified outcome of calls that ran, by id and approval digest."""
+    verified_digests: set[str] = field(default_factory=set)
+    """The values that verified entries name."""
     _read: int = 0
-    _last: tuple[str | None, Recorded] = (None, _NOTHING)
-
-    def new_entries(self) -> Iterator[tuple[Entry, Recorded]]:
-        """Yield the entries since the last time, each with what is recorded up to it."""
-        for entry in self.journal.since(self._read):
-            last, now = self._last
-            now = _evolve(now, entry) if entry.parent == last else recorded(self.journal, entry.id)
-            yield entry, now
-            # Last, so that an entry at which an interrupt came is read again.
-            self._read, self._last = self._read + 1, (entry.id, now)
-
-
-CallRun = tuple[str, str, str]
-"""A call of one reply of the model, as it ran: the reply's entry, the call's id, its digest."""
-
-
-@dataclass
-class ConsumedApprovals(EntryReader):
-    """The decisions of a journal that were acted on, as far as it was read; and what ran."""
-
     _acted_on: set[str] = field(default_factory=set)
+    """The decisions after which a call has started, by entry."""
     _runs: dict[tuple[str, str], dict[str, Literal["started", "finished"]]] = field(
         default_factory=dict
     )
     """Of each reply and call, the runs by approval digest."""
+    _first: dict[Inputs, str] = field(default_factory=dict)
+    _cached: set[str] = field(default_factory=set)
+    """The ends of calls that had run before with the same inputs, by entry."""
 
-    def is_unused(self, head: str, call_id: str) -> bool:
-        """Return whether the last decision on a call, at a head, is still good for a start."""
-        self._catch_up()
-        decision = recorded_call(self.journal, head, call_id).decision
-        return not decision or decision not in self._acted_on
+    @classmethod
+    def of(cls, journal: Journal) -> CallIndex:
+        """Return the index of a journal, up to its last entry."""
+        index = journal.index(cls)
+        for entry in journal.since(index._read):
+            # In a damaged file of another session an entry may not fit: it says nothing.
+            with suppress(NotYourTurn):
+                index._add(entry)
+            # Last, so that an entry at which an interrupt came is read again.
+            index._read += 1
+        return index
 
-    def unused(self) -> set[str]:
+    def _add(self, entry: Entry) -> None:
+        if isinstance(entry.event, Started):
+            self._add_start(state_at(self.journal, entry.id).calls[entry.event.call_id])
+        elif call_id := ended_call(entry.event):
+            self._add_end(entry, state_at(self.journal, entry.id), call_id)
+
+    def _add_start(self, call: CallRecord) -> None:
+        self.starts[call_run(call)] += 1
+        self._acted_on.add(call.decision_entry)
+        self._runs_of(call).setdefault(call.approval_digest, "started")
+
+    def _add_end(self, entry: Entry, state: State, call_id: str) -> None:
+        call = state.calls[call_id]
+        if entry.verified:
+            self.verified_digests.update(result_digests(call))
+        if not isinstance(entry.event, Finished):
+            return
+        # An entry that a person vouched for is read a second time.
+        if self._first.setdefault(_inputs(call, state), entry.id) != entry.id:
+            self._cached.add(entry.id)
+        if entry.verified and call.started is not None:
+            self.outcomes[call_id, call.approval_digest] = entry.event.outcome
+        if entry.verified and entry.event.by == "session":
+            self._runs_of(call)[call.approval_digest] = "finished"
+
+    def _runs_of(self, call: CallRecord) -> dict[str, Literal["started", "finished"]]:
+        return self._runs.setdefault((call.asked_call.reply, call.id), {})
+
+    # -- approvals ---------------------------------------------------------------------------
+
+    def is_unused(self, call: CallRecord) -> bool:
+        """Return whether the last decision on a call is still good for a start."""
+        return not call.decision_entry or call.decision_entry not in self._acted_on
+
+    def unused_decisions(self) -> set[str]:
         """Return the entries that approve a call, or respond to it, and let none start so far."""
-        self._catch_up()
         return {
             entry.id
             for entry in self.journal
@@ -154,58 +106,55 @@ class ConsumedApprovals(EntryReader):
             and str(entry.meta.get("of", entry.id)) not in self._acted_on
         }
 
-    def run_of(self, call: CallRecord, bound: str) -> Literal["", "started", "finished"]:
+    def run_of(self, call: CallRecord, approval_digest: str) -> Literal["", "started", "finished"]:
         """Return whether this call of this reply ran with this digest, on whatever branch.
 
         "finished": this computer recorded its result. "started": its result is unknown or not
         verified, also if that run had another digest, for example because its tool has changed.
         """
-        self._catch_up()
         runs = self._runs.get((call.asked_call.reply, call.id), {})
-        return runs.get(bound) or ("started" if "started" in runs.values() else "")
+        return runs.get(approval_digest) or ("started" if "started" in runs.values() else "")
 
-    def _catch_up(self) -> None:
-        for entry, recorded_calls in self.new_entries():
-            match entry.event:
-                case Started(call_id):
-                    call = recorded_calls.call(call_id)
-                    self._acted_on.add(call.decision)
-                    self._runs_of(call, call_id).setdefault(call.approval_digest, "started")
-                case Finished(by="session") if entry.verified and (
-                    call_id := ended_call(entry.event)
-                ):
-                    call = recorded_calls.call(call_id)
-                    self._runs_of(call, call_id)[call.approval_digest] = "finished"
+    # -- ends --------------------------------------------------------------------------------
 
-    def _runs_of(
-        self, call: RecordedCall, call_id: str
-    ) -> dict[str, Literal["started", "finished"]]:
-        return self._runs.setdefault((call.reply, call_id), {})
+    def ends(self, entries: Iterable[Entry], shared: frozenset[str]) -> dict[str, CallEnd]:
+        """Return the end of each call that came to one; `shared` entries ran on another branch."""
+        ends = {}
+        for entry in entries:
+            if not (call_id := ended_call(entry.event)):
+                continue
+            if isinstance(entry.event, Finished):
+                is_cached = entry.id in shared or entry.id in self._cached
+                ends[call_id] = CallEnd(self.journal, entry.id, is_cached, entry.meta)
+            else:
+                ends[call_id] = CallEnd(self.journal, entry.id)
+        return ends
 
 
-def start_count(journal: Journal, head: str, call_id: str) -> int:
-    """Return how often a call has started as it is approved at a head, on whatever branch."""
-    call = recorded_call(journal, head, call_id)
-    return [*_starts(journal)].count((call.reply, call_id, call.approval_digest))
+def _inputs(call: CallRecord, state: State) -> Inputs:
+    """Return what a call was asked for and ran on: its approval digest, or its objects.
 
-
-def _starts(journal: Journal) -> Iterator[CallRun]:
-    """Yield the call of each start.
-
-    A reply that a replay repeated is the one that the model gave first.
+    Another session of the same journal has no cached results of this one.
     """
-    for entry in journal:
-        if isinstance(entry.event, Started):
-            call = recorded_call(journal, entry.id, entry.event.call_id)
-            yield call.reply, entry.event.call_id, call.approval_digest
+    inputs = call.approval_digest
+    if not (inputs or call.decided):
+        values = (value for value in call.arguments.values() if isinstance(value, str))
+        made = (state.objects.get(value) for value in values)
+        inputs = " ".join(used.digest for used in made if used is not None)
+    return state.root, state.prompt, state.asked_again, call.id, inputs
 
 
-def started_calls(journal: Journal) -> set[CallRun]:
-    """Return the calls that have started."""
-    return {*_starts(journal)}
+def result_digests(call: CallRecord) -> tuple[str, ...]:
+    """Return the digests of all that a call made or changed, as it is recorded."""
+    made = tuple(made.digest for made in objects_of(call.outcome))
+    if call.started is None or not call.started.instance:
+        return made
+    return *made, instance_version(call.id, call.approval_digest)
 
 
-Inputs = tuple[str, str, int, str, str]
+def instance_version(call_id: str, approval_digest: str) -> str:
+    """Return the name of what a stateful instance is after a call."""
+    return digest("after", call_id, approval_digest)
 
 
 @dataclass(frozen=True, slots=True)
@@ -258,53 +207,3 @@ class CallEnd:
     def state(self) -> State:
         """What was known by then."""
         return state_at(self.journal, self.entry)
-
-
-@dataclass
-class CallEnds(EntryReader):
-    """Which calls of a journal took a cached result, read as the journal grows."""
-
-    _first: dict[Inputs, str] = field(default_factory=dict)
-    _cached: set[str] = field(default_factory=set)
-    """The ends of calls that had run before with the same inputs, by entry."""
-
-    def of(self, entries: Iterable[Entry], shared: frozenset[str]) -> dict[str, CallEnd]:
-        """Return the end of each call that came to one; `shared` entries ran on another branch."""
-        self._catch_up()
-        ends = {}
-        for entry in entries:
-            if not (call_id := ended_call(entry.event)):
-                continue
-            if isinstance(entry.event, Finished):
-                cached = entry.id in shared or entry.id in self._cached
-                ends[call_id] = CallEnd(self.journal, entry.id, cached, entry.meta)
-            else:
-                ends[call_id] = CallEnd(self.journal, entry.id)
-        return ends
-
-    def _catch_up(self) -> None:
-        for entry, recorded_calls in self.new_entries():
-            if isinstance(entry.event, Finished) and (call_id := ended_call(entry.event)):
-                inputs = self._inputs(entry, call_id, recorded_calls)
-                # An entry that a person vouched for is read a second time.
-                if self._first.setdefault(inputs, entry.id) != entry.id:
-                    self._cached.add(entry.id)
-
-    def _inputs(self, entry: Entry, call_id: str, known: Recorded) -> Inputs:
-        """Return what a call was asked for and ran on: its approval digest, or its objects.
-
-        Another session of the same journal remembers nothing of this one.
-        """
-        call = known.call(call_id)
-        inputs = (
-            call.approval_digest
-            if call.approval_digest or call.decided
-            else self._named(entry, call_id)
-        )
-        return known.root, known.prompt, known.again, call_id, inputs
-
-    def _named(self, entry: Entry, call_id: str) -> str:
-        state = state_at(self.journal, entry.id)
-        values = state.calls[call_id].arguments.values()
-        made = (state.objects.get(value) for value in values if isinstance(value, str))
-        return " ".join(made_object.digest for made_object in made if made_object is not None)

@@ -45,14 +45,20 @@ class FrozenList(list[Any]):
         return copied(self)
 
 
+NOTHING = FrozenDict()
+_DICTS = (dict, FrozenDict)
+_LISTS = (list, FrozenList)
+
+
 def frozen(data: Any) -> Any:
     """Return JSON data as they are recorded; what is no JSON stays the same object."""
     kind = type(data)
-    if kind in _UNCHANGING or kind in (FrozenDict, FrozenList):
+    if kind in _UNCHANGING or kind is FrozenDict or kind is FrozenList:
         return data
-    if isinstance(data, LazyDict):
-        return data
-    if isinstance(data, Mapping):
+    # Nearly all data are plain: an abstract class takes ten times as long to ask.
+    if kind is dict or (isinstance(data, Mapping) and not isinstance(data, LazyDict)):
+        if not data:
+            return NOTHING
         return FrozenDict(
             (key, item if type(item) in _UNCHANGING else frozen(item)) for key, item in data.items()
         )
@@ -70,11 +76,11 @@ def copied(data: Any) -> Any:
     kind = type(data)
     if kind in _UNCHANGING:
         return data
-    if isinstance(data, Mapping):
+    if kind in _DICTS or isinstance(data, Mapping):
         return {
             key: item if type(item) in _UNCHANGING else copied(item) for key, item in data.items()
         }
-    if isinstance(data, list):
+    if kind in _LISTS or isinstance(data, list):
         return [item if type(item) in _UNCHANGING else copied(item) for item in data]
     return tuple(map(copied, data)) if kind is tuple else data
 

@@ -11,7 +11,7 @@ from rpds import HashTrieMap
 
 from .call_record import AskedCall, CallRecord, status_phrase
 from .errors import CallError, NotYourTurn
-from .events import Asked, Call, Finished, Made, Opened, Producer, Replied, Usage
+from .events import Asked, Call, Made, Opened, Producer, Replied, Usage
 from .folds import Trail
 from .recorded_data import FrozenDict
 
@@ -33,9 +33,6 @@ class State:
     order: Trail[str] = field(default_factory=Trail)
     open: tuple[str, ...] = ()
     """The ids of the calls that have no outcome, in call order."""
-    ends_ahead: HashTrieMap[str, Finished] = _NONE
-    """In journals of older versions: the ends that were recorded before those of calls before
-    them, by call."""
     ended: tuple[str, ...] = ()
     """The ids of the calls that got their outcome by the last entry that ended a call."""
     latest: tuple[str, ...] = ()

@@ -43,16 +43,6 @@ from .state import START, State
 
 def settle(state: State, call: CallRecord, end: Finished) -> State:
     """Return the state in which a call came to its outcome."""
-    if call.started is not None and call.started.together and state.open[0] != call.id:
-        # Only older journals have this end before those of the calls before it: it counts later.
-        return state.changed(ends_ahead=state.ends_ahead.insert(call.id, end), ended=())
-    state = _settle_one(state, call, end, (call.id,))
-    while state.open and (early := state.ends_ahead.get(state.open[0])) is not None:
-        state = _settle_one(state, state.calls[state.open[0]], early, (*state.ended, early.call_id))
-    return state
-
-
-def _settle_one(state: State, call: CallRecord, end: Finished, ended: tuple[str, ...]) -> State:
     outcome = with_producers(call.id, end.outcome)
     made = objects_of(outcome)
     for each in made:
@@ -70,7 +60,7 @@ def _settle_one(state: State, call: CallRecord, end: Finished, ended: tuple[str,
         calls=state.calls.insert(call.id, call),
         open=_without(state.open, call.id),
         settled=state.settled + 1,
-        ended=ended,
+        ended=(call.id,),
         **changes,
     )
 
@@ -133,7 +123,8 @@ def evolve(state: State, entry: Entry) -> State:
         case Replied() as reply:
             return _reply(state, reply, entry)
         case Decided() as decided:
-            return _decide(state, decided, entry.is_effective)
+            first = str(entry.meta.get("of", entry.id))
+            return _decide(state, decided, entry.is_effective, first)
         case Started() as started:
             call = _expect(state, started.call_id, *_may_start(state, started))
             if code := entry.meta.get("code"):
@@ -308,11 +299,11 @@ def _sum(spent: Usage, more: Usage | None) -> Usage:
     )
 
 
-def _decide(state: State, decided: Decided, verified: bool) -> State:
+def _decide(state: State, decided: Decided, verified: bool, entry: str) -> State:
     call = _expect(state, decided.call_id, *_MAY_BE_DECIDED)
     if decided.round:
-        return _put(state, _responded(call, decided, verified))
-    call, names = call.with_decision(decided, verified), decided.reserved_names
+        return _put(state, _responded(call, decided, verified, entry))
+    call, names = call.with_decision(decided, verified, entry), decided.reserved_names
     match decided:
         case Decided(decision="reject", reason=reason):
             end = Finished(call.id, Failed(reason), reserved_names=names)
@@ -323,13 +314,13 @@ def _decide(state: State, decided: Decided, verified: bool) -> State:
     return _put(state, call)
 
 
-def _responded(call: CallRecord, response: Decided, verified: bool) -> CallRecord:
+def _responded(call: CallRecord, response: Decided, verified: bool, entry: str) -> CallRecord:
     """Return a call as it stands with a person's response to its open round of input."""
     if call.open_round is None or len(call.rounds) != response.round:
         raise NotYourTurn(f"call {call.id} does not wait for a response to round {response.round}")
     if response.decision not in ("answer", "reject"):
         raise NotYourTurn(f"{response.decision!r} is no response to a round of input")
-    return call.with_response(response, verified)
+    return call.with_response(response, verified, entry)
 
 
 def _put(state: State, call: CallRecord) -> State:

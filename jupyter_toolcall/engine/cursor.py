@@ -18,7 +18,7 @@ from ..core.events import Decided, Event, Finished, Made, ended_call
 from ..core.journal import Journal
 from ..core.journal_entries import Entry
 from ..core.object_names import with_names
-from ..core.recorded_calls import ConsumedApprovals
+from ..core.recorded_calls import CallIndex
 from ..core.recorded_data import copied
 from ..core.secrets import Hide, MissingSecret, Secrets
 from ..core.state import State, Step, next_step
@@ -174,7 +174,7 @@ class Cursor:
             meta[DEFAULTS] = defaults
         self.write(event, at=self.context.clock(), by=by, **meta)
         self.supersede(event.call_id)
-        if not self.context.consumed_approvals.is_unused(self.head, event.call_id):
+        if not self.context.call_index.is_unused(self.state.calls[event.call_id]):
             self.reapproved.add(event.call_id)
 
     def _unchanged_defaults(self, event: Decided) -> list[str]:
@@ -385,11 +385,14 @@ class SessionContext:
     jobs: int = 1
     """How many read-only calls of one reply run together."""
     fold_conversation: Callable[[SentConversation, Entry], SentConversation] = field(init=False)
-    consumed_approvals: ConsumedApprovals = field(init=False)
 
     def __post_init__(self) -> None:
-        self.consumed_approvals = self.journal.index(ConsumedApprovals)
         self.fold_conversation = conversation_fold(self.journal, self.scheme, self.toolbox)
+
+    @property
+    def call_index(self) -> CallIndex:
+        """What the journal says of calls on all its branches."""
+        return CallIndex.of(self.journal)
 
     @property
     def hide(self) -> Hide:

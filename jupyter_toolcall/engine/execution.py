@@ -29,7 +29,7 @@ from ..core.events import (
 from ..core.interface_text import t
 from ..core.interrupts import attempt, interruptible
 from ..core.object_names import produced_names
-from ..core.recorded_calls import recorded_call
+from ..core.recorded_calls import instance_version, result_digests
 from ..core.recorded_data import copied
 from ..core.secrets import MissingSecret
 from ..core.state import State
@@ -53,8 +53,6 @@ from .session_values import (
     PreparedCall,
     SessionValues,
     ToolInputs,
-    instance_version,
-    result_digests,
 )
 from .tool_results import new_object, read_result
 
@@ -493,8 +491,7 @@ def store_results(values: SessionValues, toolbox: Toolbox) -> None:
                 call = state_at(values.journal, entry.id).call(call_id)
                 tool = toolbox.get(call.tool)
                 if tool is None or is_worth_storing(tool, entry.meta.get("ms", 0)):
-                    recorded = recorded_call(values.journal, entry.id, call_id)
-                    values.save(result_digests(call.outcome, call_id, recorded))
+                    values.save(result_digests(call))
 
 
 def milliseconds(began: float, ended: float) -> float:

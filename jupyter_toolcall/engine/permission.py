@@ -96,7 +96,7 @@ def has_approval(cursor: Cursor, call: CallRecord, ready: PreparedCall) -> bool:
     if not call.allows(ready.approval_digest):
         return False
     once = not (cursor.fresh or ready.tool.repeatable or call.id in cursor.reapproved)
-    return not once or cursor.context.consumed_approvals.is_unused(cursor.head, call.id)
+    return not once or cursor.context.call_index.is_unused(call)
 
 
 def may_resume(cursor: Cursor, call: CallRecord) -> bool:
@@ -106,8 +106,7 @@ def may_resume(cursor: Cursor, call: CallRecord) -> bool:
         return False
     if not last.is_response_verified:
         return False
-    is_unused = cursor.context.consumed_approvals.is_unused(cursor.head, call.id)
-    return call.id in cursor.reapproved or is_unused
+    return call.id in cursor.reapproved or cursor.context.call_index.is_unused(call)
 
 
 # -- calls that may have run -------------------------------------------------------------------
@@ -122,7 +121,7 @@ def may_have_run(cursor: Cursor, call: CallRecord, ready: PreparedCall) -> bool:
     if cursor.fresh or ready.tool.repeatable or _is_new(cursor, call):
         return False
     values, unreliable_reason = cursor.context.values, cursor.context.unreliable_reason
-    ran = cursor.context.consumed_approvals.run_of(call, ready.approval_digest)
+    ran = cursor.context.call_index.run_of(call, ready.approval_digest)
     if ran == "finished" and values.cached_outcome(ready) is not None:
         return False
     unsure = ran == "started" or (

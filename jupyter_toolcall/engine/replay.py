@@ -324,7 +324,6 @@ def _start_as_recorded(
     queue.position += 1
     meta = tool_code_note(ready.tool, state, cursor.context.journal)
     started = start_of(call, ready, by_policy)
-    started = replace(started, together=True) if event.together else started
     entry = _write_again(cursor, started, recorded_entry, replayed=at_hand, **meta)
     return cursor.keep_prepared(entry, ready)
 

@@ -15,19 +15,16 @@ from ..core.digests import digest
 from ..core.errors import Absent, CallError, Lost, UsageError
 from ..core.events import (
     WITHOUT_RESULT,
-    Decided,
-    Finished,
     Made,
     Outcome,
     Output,
     Producer,
     Uses,
-    ended_call,
 )
 from ..core.interface_text import joined, t
 from ..core.journal import Journal
 from ..core.json_data import at_path, replaced_at
-from ..core.recorded_calls import EntryReader, RecordedCall
+from ..core.recorded_calls import CallIndex, instance_version
 from ..core.recorded_data import recorded
 from ..core.secrets import MissingSecret
 from ..core.state import NAME, State
@@ -188,12 +185,6 @@ class SessionValues:
     """The columns of tables whose values are never sent."""
     value_store: ValueStore | None = None
     """Keeps results that are expensive, or that must not be computed twice."""
-    _cached: dict[tuple[str, str], Outcome] = field(default_factory=dict)
-    _verified_digests: set[str] = field(default_factory=set)
-    """The values that verified entries name: only these are read from the value store."""
-
-    def __post_init__(self) -> None:
-        self._reader = EntryReader(self.journal)
 
     def share_with(self, other: SessionValues) -> None:
         """Share all values with those of another kernel of the same session, both ways."""
@@ -385,8 +376,9 @@ class SessionValues:
         """Return a stored value; MISSING if there is none, or no verified entry names it."""
         if self.value_store is None:
             return MISSING
-        self._catch_up()
-        return self.value_store.find(name) if name in self._verified_digests else MISSING
+        # Only the values that verified entries name are read from there.
+        is_verified = name in CallIndex.of(self.journal).verified_digests
+        return self.value_store.find(name) if is_verified else MISSING
 
     def has_results(self, results: Iterable[Result]) -> bool:
         """Return whether all results of a call are available."""
@@ -394,7 +386,7 @@ class SessionValues:
 
     def is_unverified(self, ready: PreparedCall) -> bool:
         """Return whether a result is stored, but cannot be verified with the current key."""
-        outcome = self._cached.get((ready.call_id, ready.approval_digest))
+        outcome = self._recorded_outcome(ready)
         if outcome is None or self.value_store is None:
             return False
         names = [
@@ -420,27 +412,14 @@ class SessionValues:
             f"gone when the kernel ends: {why}" for why in dict.fromkeys(filter(None, notes))
         )
 
+    def _recorded_outcome(self, ready: PreparedCall) -> Outcome | None:
+        return CallIndex.of(self.journal).outcomes.get((ready.call_id, ready.approval_digest))
+
     def cached_outcome(self, ready: PreparedCall) -> Outcome | None:
         """Return the cached outcome of exactly this call, on any branch; None without one."""
-        self._catch_up()
-        outcome = self._cached.get((ready.call_id, ready.approval_digest))
+        outcome = self._recorded_outcome(ready)
         is_here = outcome is not None and self.has_results(ready.results(outcome))
         return outcome if is_here else None
-
-    def _catch_up(self) -> None:
-        """Read the entries that were added since the last time."""
-        for entry, recorded_calls in self._reader.new_entries():
-            match entry.event:
-                case Finished(_, outcome) if entry.verified and (
-                    call_id := ended_call(entry.event)
-                ):
-                    call = recorded_calls.call(call_id)
-                    self._verified_digests.update(result_digests(outcome, call_id, call))
-                    if call.started:
-                        self._cached[call_id, call.approval_digest] = outcome
-                case Decided(call_id, "answer", result=result) if entry.verified:
-                    call = recorded_calls.call(call_id)
-                    self._verified_digests.update(result_digests(result, call_id, call))
 
 
 Result = tuple[str, str]
@@ -453,16 +432,3 @@ def results_of(tool: Tool, call_id: str, approval_digest: str, outcome: Outcome)
     if tool.instance and not isinstance(outcome, WITHOUT_RESULT):
         results.append((instance_version(call_id, approval_digest), ""))
     return results
-
-
-def result_digests(outcome: Outcome | None, call_id: str, call: RecordedCall) -> tuple[str, ...]:
-    """Return the digests of all that a call made or changed, as it is recorded."""
-    made = [each.digest for each in objects_of(outcome)]
-    if call.stateful:
-        made.append(instance_version(call_id, call.approval_digest))
-    return tuple(made)
-
-
-def instance_version(call_id: str, bound: str) -> str:
-    """Return the name of what a stateful instance is after a call."""
-    return digest("after", call_id, bound)

@@ -26,7 +26,7 @@ from ..core.events import (
 )
 from ..core.interrupts import interruptible
 from ..core.journal_entries import Entry
-from ..core.recorded_calls import start_count
+from ..core.recorded_calls import call_run
 from ..core.state import AskModel, Clarify, Remind, ResumeCall, RunCall, State, Step, step_of
 from ..models.retrying import uncut_reply
 from ..schemes.messages import Reply, Request
@@ -297,8 +297,8 @@ def _run_alone(cursor: Cursor, ready: PreparedCall, state: State) -> Execution:
 def record_end(cursor: Cursor, ready: PreparedCall, ran: Execution, effect: str) -> Entry:
     """Record how a call ended; `effect` is what it sent or replaced, in a sentence."""
     meta, outcome = dict(ran.meta), ran.outcome
-    journal = cursor.context.journal
-    if outcome == Interrupted(ran=False) and start_count(journal, cursor.head, ready.call_id) > 1:
+    run, starts = call_run(cursor.state.calls[ready.call_id]), cursor.context.call_index.starts
+    if outcome == Interrupted(ran=False) and starts[run] > 1:
         # This execution did not begin, but an earlier one, or the part before a question, did.
         outcome = Interrupted()
     if effect and not isinstance(ran.outcome, WITHOUT_RESULT):

@@ -15,6 +15,7 @@ from ..core.errors import CallError
 from ..core.events import Asked, Data, Decided, Finished, Producer, Replied, Started
 from ..core.journal_entries import Entry
 from ..core.object_names import introduce
+from ..core.recorded_calls import instance_version
 from ..core.state import State
 from ..core.state_fold import state_at
 from ..schemes.scheme import completed
@@ -26,7 +27,7 @@ from .hooks import SessionHooks
 from .outdated import recorded_tool_code
 from .permission import policy_answer
 from .replay_queue import read_by_model
-from .session_values import instance_version, results_of
+from .session_values import results_of
 
 
 def repeat_unchanged(cursor: Cursor, state: State) -> bool:

@@ -20,7 +20,7 @@ from ..core.call_record import CallRecord, RecordedStatus
 from ..core.events import Asked, Failed, Replied, Usage, to_json
 from ..core.journal_entries import Entry
 from ..core.lineage import Graph, lineage
-from ..core.recorded_calls import CallEnd, CallEnds
+from ..core.recorded_calls import CallEnd, CallIndex
 from ..core.state import State
 from ..core.state_fold import state_at
 from ..core.text import progress_bar
@@ -169,7 +169,7 @@ def document(cursor: Cursor, name: str) -> Document:
     """Return one branch of a session."""
     journal, state = cursor.context.journal, cursor.state
     path = journal.path(cursor.head)
-    ends = journal.index(CallEnds).of(path, frozenset())
+    ends = CallIndex.of(journal).ends(path, frozenset())
     by = {getattr(e.event, "call_id", ""): e.meta.get("by", "") for e in path if "by" in e.meta}
     graph = lineage(state)
     return Document(

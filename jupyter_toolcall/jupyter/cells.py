@@ -16,7 +16,7 @@ from typing import Any
 from ..core.errors import ToolcallError, UsageError
 from ..core.events import Made, Opened, Producer, Replied
 from ..core.journal import Journal
-from ..core.recorded_calls import ConsumedApprovals, started_calls
+from ..core.recorded_calls import CallIndex
 from ..core.state import State
 from ..core.state_fold import state_at
 from ..engine.cursor import Cursor, SessionContext
@@ -392,9 +392,10 @@ def _mark_runs_elsewhere(path: Path, journal: Journal) -> None:
     copies = _linked(path)
     if not copies:
         return
-    started = started_calls(journal)
+    started = CallIndex.of(journal).starts.keys()
     for copy in copies:
-        elsewhere = {reply for reply, *_ in started_calls(read_journal(copy)) - started}
+        in_copy = CallIndex.of(read_journal(copy)).starts.keys()
+        elsewhere = {reply for reply, *_ in in_copy - started}
         replies = (entry for entry in journal if isinstance(entry.event, Replied))
         same = [entry.id for entry in replies if entry.meta.get("of", entry.id) in elsewhere]
         journal.mark(same, "copied")
@@ -437,5 +438,5 @@ def _part_of(known: Journal, wanted: set[str]) -> Journal:
             part.label(begins, label)
     # The other notebook may act on its approvals, or have done so since.
     part.mark_open_calls("copied")
-    part.mark(ConsumedApprovals(part).unused(), "copied")
+    part.mark(CallIndex.of(part).unused_decisions(), "copied")
     return part
