@@ -94,7 +94,7 @@ class Journal:
         event: Event,
         meta: Mapping[str, Any] | None = None,
         verified: bool = True,
-        replayed: bool = False,
+        may_wait: bool = False,
         moved: Callable[[Entry], None] | None = None,
     ) -> Entry:
         """Add an event after `parent`, without secrets, and return its entry.
@@ -114,7 +114,7 @@ class Journal:
             event, meta = hide_event_secrets(event, self.secrets), self.secrets.hide(meta or {})
         # An interrupt comes before or behind it: memory, disk and cursor have the same entries.
         with Hold(firm=True):
-            entry = self._insert(parent, event, meta, verified, replayed)
+            entry = self._insert(parent, event, meta, verified, may_wait)
             if moved is not None:
                 moved(entry)
             return entry
@@ -125,7 +125,7 @@ class Journal:
         event: Event,
         meta: Mapping[str, Any] | None,
         verified: bool,
-        replayed: bool = False,
+        may_wait: bool = False,
     ) -> Entry:
         if parent is not None and parent not in self._entries:
             raise UnknownEntry(f"this journal has no entry {parent!r}")
@@ -137,14 +137,14 @@ class Journal:
             changed = not known.verified or bool(marks - (meta or {}).keys())
             return self._adopt(known, meta or {}) if verified and changed else known
         entry = Entry(entry_id, parent, event, meta or {}, verified)
-        return self._add(entry, data, replayed)
+        return self._add(entry, data, may_wait)
 
-    def _add(self, entry: Entry, data: Any = None, replayed: bool = False) -> Entry:
+    def _add(self, entry: Entry, data: Any = None, may_wait: bool = False) -> Entry:
         self._entries[entry.id] = entry
         try:
             for fold in self._checks:
                 fold.at(entry.id)
-            self._write_entry(entry, data, replayed)
+            self._write_entry(entry, data, may_wait)
         # An entry that does not fit, or cannot be written down, was never here.
         except BaseException:
             self._forget(entry.id)
@@ -228,9 +228,9 @@ class Journal:
         self._order.append(entry)
         return entry
 
-    def _write_entry(self, entry: Entry, data: Any = None, replayed: bool = False) -> None:
+    def _write_entry(self, entry: Entry, data: Any = None, may_wait: bool = False) -> None:
         if self._write is not None:
-            when = "soon" if replayed else entry.when
+            when = "soon" if may_wait else entry.when
             self._write(entry.line(self._seal, self._above, data), when)
             self._above = entry.id
 

@@ -23,6 +23,8 @@ VERSION = 3
 
 Files of another version are refused.
 """
+_LAST = {0: "0.1", 1: "0.1", 2: "0.2"}
+"""Of each older version of the format, the last version of this package that reads it."""
 Seal = Callable[[str], str]
 """Returns for a text what only this user's machine can return."""
 When = Literal["soon", "now", "first"]
@@ -155,10 +157,12 @@ def demand_format(version: Any) -> None:
     if type(version) is not int or version < 0:
         raise BrokenJournal("the version of the journal is no number")
     if version != VERSION:
-        remedy = "update jupyter-toolcall" if version > VERSION else "use an older version"
+        remedy = "update jupyter-toolcall to read it"
+        if version in _LAST:
+            remedy = f"jupyter-toolcall {_LAST[version]} is the last version that reads it"
         raise UnknownFormat(
             f"the journal has format {version}, and this version of jupyter-toolcall reads only "
-            f"format {VERSION}; {remedy} to read it"
+            f"format {VERSION}; {remedy}"
         )
 
 

@@ -152,12 +152,12 @@ class Cursor:
     # -- new entries ----------------------------------------------------------------------
 
     def write(
-        self, event: Event, *, verified: bool = True, replayed: bool = False, **meta: Any
+        self, event: Event, *, verified: bool = True, may_wait: bool = False, **meta: Any
     ) -> Entry:
         """Append an event, and move to its entry. Raises what the journal raises."""
         if isinstance(event, Finished | Decided) and ended_call(event):
             event = with_names(event, self.state, self.recorded_state())
-        return self.context.journal.append(self.head, event, meta, verified, replayed, self.move)
+        return self.context.journal.append(self.head, event, meta, verified, may_wait, self.move)
 
     def recorded_state(self) -> State | None:
         """Return the state at the end of the branch that is replayed; None where none is."""

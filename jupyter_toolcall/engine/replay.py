@@ -160,7 +160,7 @@ def replay_entry(cursor: Cursor, recorded_entry: Entry, state: State) -> Entry |
 
 
 def _write_again(
-    cursor: Cursor, event: Event, recorded_entry: Entry, *, replayed: bool = True, **meta: Any
+    cursor: Cursor, event: Event, recorded_entry: Entry, *, may_wait: bool = True, **meta: Any
 ) -> Entry:
     """Record an event again; where nothing before it changed, it is the recorded entry."""
     if (
@@ -170,7 +170,7 @@ def _write_again(
     ):
         cursor.head = recorded_entry.id
         return recorded_entry
-    return cursor.write(event, replayed=replayed, **meta)
+    return cursor.write(event, may_wait=may_wait, **meta)
 
 
 def _replay_reply(
@@ -324,7 +324,7 @@ def _start_as_recorded(
     queue.position += 1
     meta = tool_code_note(ready.tool, state, cursor.context.journal)
     started = start_of(call, ready, by_policy)
-    entry = _write_again(cursor, started, recorded_entry, replayed=at_hand, **meta)
+    entry = _write_again(cursor, started, recorded_entry, may_wait=at_hand, **meta)
     return cursor.keep_prepared(entry, ready)
 
 

@@ -12,7 +12,7 @@ import threading
 from collections.abc import Callable, Iterator
 from concurrent.futures import Executor, Future, ThreadPoolExecutor
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -22,8 +22,7 @@ from hypothesis import strategies as st
 
 from jupyter_toolcall import Scripted, Session, Toolbox, tool
 from jupyter_toolcall.core.errors import CallError, UsageError
-from jupyter_toolcall.core.events import Decision, Finished, Started
-from jupyter_toolcall.core.journal import Journal
+from jupyter_toolcall.core.events import Decision, Finished
 from jupyter_toolcall.engine.hooks import SessionHooks
 from jupyter_toolcall.jupyter.options import parse_options
 from jupyter_toolcall.jupyter.panel_controller import PanelController
@@ -318,23 +317,6 @@ class Stops(SessionHooks):
         if call.call_id in self.ids:
             os.kill(os.getpid(), signal.SIGINT)
         yield lambda outcome: None
-
-
-def test_an_older_journal_with_the_ends_in_order_of_arrival_reads_the_same() -> None:
-    alone, _ = cooked([[("grow", {"weight": 1}), ("halves", {"potato": "Potato#1"})]], None, 1)
-    opened, asked, replied, *runs, said = [entry.event for entry in alone.journal]
-    started, finished, started_2, finished_2 = runs
-    assert isinstance(started_2, Started)
-    older = Journal()
-    for event in (
-        *(opened, asked, replied, started, replace(started_2, together=True)),
-        *(finished_2, finished, said),
-    ):
-        older.append(older.leaves()[-1] if len(older) else None, event)
-    options: dict[str, Any] = {"approve": "all", "inputs": {"potato": Potato(80)}}
-    session = Session(kitchen(None, []), None, scheme="flat", journal=older, **options)
-    session.checkout(older.leaves()[0])
-    assert recorded(session)[1:] == recorded(alone)[1:]
 
 
 # -- which calls run together -----------------------------------------------------------------

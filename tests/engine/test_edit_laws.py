@@ -5,6 +5,7 @@ Random sessions are edited, and so are edits of them. The oracle, `everything`, 
 
 from __future__ import annotations
 
+import json
 import zlib
 from collections.abc import Mapping
 from typing import Any, NamedTuple
@@ -14,7 +15,10 @@ from hypothesis import strategies as st
 
 from jupyter_toolcall import Scripted, Session, Tool, Toolbox, tool
 from jupyter_toolcall.core.errors import CallError
+from jupyter_toolcall.core.events import Asked, Opened
 from jupyter_toolcall.core.journal import Journal
+from jupyter_toolcall.core.journal_entries import line as journal_line
+from jupyter_toolcall.core.repeated_entries import repeated_entries
 from jupyter_toolcall.core.state_fold import state_at
 from jupyter_toolcall.storage.journal_file import journals_folder
 from jupyter_toolcall.storage.signatures import signer
@@ -94,7 +98,7 @@ TAKES: dict[str, tuple[str, ...]] = {
 SEAL = signer(journals_folder())
 Ref = tuple[int, int]  # which result of which call
 INPUT, NOWHERE = (-1, 0), (-2, 0)
-Asked = tuple[str, dict[str, Any]]  # a tool, and arguments with references in place of names
+AskedCall = tuple[str, dict[str, Any]]  # a tool, and arguments with references in place of names
 
 
 class Row(NamedTuple):
@@ -107,7 +111,7 @@ class Row(NamedTuple):
     refs: tuple[Ref, ...] = ()
 
 
-def everything(calls: list[Asked]) -> tuple[list[Row], list[list[Ref]]]:
+def everything(calls: list[AskedCall]) -> tuple[list[Row], list[list[Ref]]]:
     """Run all calls; return what they come to, and the objects that are there before each."""
     objects: dict[Ref, Any] = {INPUT: (7, "input")}
     rows: list[Row] = []
@@ -152,9 +156,9 @@ plans = st.tuples(
 )
 
 
-def scripted(replies: list[list[Any]]) -> tuple[list[Asked], list[Any]]:
+def scripted(replies: list[list[Any]]) -> tuple[list[AskedCall], list[Any]]:
     """Return the calls of a plan, and its script: with the names that there are by each reply."""
-    calls: list[Asked] = []
+    calls: list[AskedCall] = []
     script: list[Any] = []
     for reply in replies:
         there = everything(calls)[1][-1]
@@ -206,6 +210,7 @@ def check(session: Session, rows: list[Row]) -> None:
     assert (session.replay().run().head, len(session.journal), RAN) == (session.head, count, [])
     loaded = Journal.loads(session.journal.dumps(SEAL), seal=SEAL)
     assert state_at(loaded, session.head) == session.state
+    assert {e.id: e for e in loaded} == {e.id: e for e in session.journal}
 
 
 @given(plans)
@@ -258,3 +263,57 @@ def test_an_edit_runs_what_depends_on_it_and_comes_to_what_a_run_of_everything_d
         check(edited, rows_now)
         check_names(names, names_of(edited))
         branches.append((edited, calls))
+
+
+def chain(count: int, dependent: range) -> Session:
+    """Return a session of calls that each grow a thing; those of `dependent` follow one another."""
+    script = [
+        ("Thing_grow", {"Thing": f"Thing#{n + 1 if n - 1 in dependent else 1}", "n": 1})
+        for n in range(count)
+    ]
+    model, inputs = Scripted([*script, "done"]), {"thing": Thing(7)}
+    return Session(BOX, model, scheme="flat", approve="all", inputs=inputs).tell("go")
+
+
+def test_an_edit_adds_lines_for_what_runs_again_and_one_for_each_range_between() -> None:
+    session = chain(200, range(100, 106))
+    before = session.journal.dumps(SEAL)
+    RAN.clear()
+    edited = session.edit(session.calls[100], n=2).run()
+    assert len(RAN) == 7
+    after = edited.journal.dumps(SEAL)
+    assert after.startswith(before)
+    # The decision; the start and the end of each; the replies, with all that nothing has changed.
+    assert len(after.splitlines()) - len(before.splitlines()) == 1 + 2 * 7 + 7
+    again = edited.edit(edited.calls[100], n=3).run()
+    assert len(again.journal.dumps(SEAL).splitlines()) - len(after.splitlines()) == 1 + 2 * 7 + 7
+
+
+def test_a_line_that_repeats_other_entries_than_it_says_is_damage() -> None:
+    edited = chain(9, range(3, 5)).edit("call_4", n=2).run()
+    text = edited.journal.dumps()
+    lines = [line for line in text.splitlines() if '"repeats"' in line]
+    for line in lines:
+        data = json.loads(line)
+        data.pop("sum")
+        for ends in (data["repeats"][::-1], [data["repeats"][0]] * 2, ["0" * 32, "0" * 32]):
+            if ends == data["repeats"]:
+                continue
+            other = text.replace(line, journal_line({**data, "repeats": ends}))
+            assert Journal.salvage(other)[1].startswith(journal_line({**data, "repeats": ends}))
+
+
+def test_lines_that_repeat_one_another_do_not_fill_the_memory() -> None:
+    journal = Journal()
+    first = journal.append(None, Opened())
+    last = journal.append(first.id, Asked("again"))
+    text = journal.dumps()
+    for _ in range(40):
+        ends = journal.path(last.id)[1].id, last.id
+        [*_, new] = repeated_entries(journal.path(last.id)[1:], last.id, False)
+        text += journal_line({"id": new.id, "parent": last.id, "repeats": [*ends]}) + "\n"
+        if len(journal) > 10_000:
+            break
+        journal = Journal.salvage(text)[0]
+        last = journal[new.id]
+    assert len(Journal.salvage(text + text[-200:])[0]) < 200_000
