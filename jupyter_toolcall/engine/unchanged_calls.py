@@ -43,7 +43,9 @@ def repeat_unchanged(cursor: Cursor, state: State) -> bool:
         return False
     recorded = state_at(journal, queue.recorded_head)
     unchanged = _UnchangedCalls(cursor, state, recorded, before.latest, state)
-    entries = [*takewhile(unchanged.includes, queue.entries[queue.position :])]
+    # The journal may have been verified, or marked, since the queue was made.
+    following = (journal[queue.entries[n].id] for n in range(queue.position, len(queue.entries)))
+    entries = [*takewhile(unchanged.includes, following)]
     if not entries:
         return False
     if first.parent == cursor.head:
@@ -204,11 +206,8 @@ class _UnchangedCalls:
 
     def _digest(self, call: CallRecord, started: Started, tool: Tool) -> str:
         """Return the approval digest with which the call would run here."""
-        values, calls, objects = (
-            self.cursor.context.values,
-            self.recorded.calls,
-            self.recorded.objects,
-        )
+        values, calls = self.cursor.context.values, self.recorded.calls
+        objects = self.recorded.objects
         named = replace_names(
             parameters_schema(tool),
             call.arguments,
