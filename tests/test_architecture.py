@@ -18,8 +18,11 @@ PACKAGES = (
 """The packages from the bottom to the top: each imports only from those before it."""
 TOP = {"__init__", "cli", "kitchen", "toolsets"}
 """The files at the top: entry points, and importable examples."""
-LATE = {("models", "kitchen"), ("models", "session"), ("session", "maps")}
-"""What is looked up late: by a name that a person gives, and for `Session.map`."""
+LATE = {
+    *(("models", "kitchen"), ("models", "session")),
+    *(("session", "maps"), ("session", "jupyter")),
+}
+"""What is looked up late: by a name that a person gives, for `Session.map` and `Session.panel`."""
 HEAVY = {
     "anthropic": "models/anthropic.py",
     "anywidget": "jupyter/panel.py",
@@ -52,6 +55,7 @@ DOORS = {
     "jupyter/magics.py",
     "jupyter/notebook.py",
     "jupyter/panel.py",
+    "jupyter/session_panel.py",
 }
 """Where IPython and its widgets are known."""
 

@@ -133,6 +133,11 @@ class PanelController:
         self.updates = PanelUpdates(self.send, lambda: self.session)
         self.rate = UpdateRate(self._publish_now, lambda: self.updates.draw_previews())
 
+    @property
+    def phase(self) -> Phase:
+        """The phase that was published last."""
+        return self._published[0]
+
     # -- running ------------------------------------------------------------------------------
 
     async def run(self, wait: bool = True) -> Session:

@@ -51,6 +51,7 @@ from ..view.view_rows import all_rows
 
 if TYPE_CHECKING:
     from ..export.provenance import Explanation
+    from ..jupyter.session_panel import SessionPanel
     from ..maps.session_map import SessionMap
 
 
@@ -101,6 +102,7 @@ class Session:
 
     name: str
     cursor: Cursor
+    _panel: SessionPanel | None
 
     def __init__(
         self,
@@ -137,14 +139,14 @@ class Session:
             jobs=jobs,
             max_result=max_result,
         )
-        self.name = name or ""
+        self.name, self._panel = name or "", None
         self.cursor = Cursor(context, context.journal.append(None, opened).id)
 
     @classmethod
     def here(cls, cursor: Cursor, name: str) -> Session:
         """Return the session of a cursor."""
         session = cls.__new__(cls)
-        session.name, session.cursor = name, cursor
+        session.name, session.cursor, session._panel = name, cursor, None
         return session
 
     def at(self, cursor: Cursor) -> Session:
@@ -548,6 +550,15 @@ class Session:
     def graph(self) -> SessionGraph:
         """The objects and calls as a graph: a picture in a notebook, DOT, or networkx."""
         return session_graph(self.cursor, all_rows(self.cursor, self.name))
+
+    @property
+    def panel(self) -> SessionPanel:
+        """The live panel as a widget, for a `VBox`, an `Output` or a Voilà page; its traits
+        `status`, `pending`, `head` and `calls` can be observed."""
+        if self._panel is None:
+            panels = import_module("..jupyter.session_panel", __package__)
+            self._panel = panels.SessionPanel(self)
+        return self._panel
 
     @property
     def text(self) -> str:
