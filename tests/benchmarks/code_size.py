@@ -18,8 +18,8 @@ from pathlib import Path
 PACKAGE = "jupyter_toolcall"
 LIMITS = {
     "maps + executors": 1_369,
-    "core + engine + session": 7_864,
-    "tools": 3_639,
+    "core + engine + session": 7_889,
+    "tools": 3_685,
     "sources": 6_208,
     "jupyter": 4_028,
     "view": 2_470,
@@ -31,9 +31,9 @@ LIMITS = {
     "storage": 974,
     "rules, budgets, origins, previews": 0,
     "cli, kitchen, toolsets, __init__": 416,
-    "all": 37_946,
+    "all": 38_017,
     "Python files": 239,
-    "Python tests": 51_393,
+    "Python tests": 51_654,
     "TypeScript": 11_716,
 }
 """Of each row, how many lines of code, files or lines there may be."""
