@@ -114,7 +114,7 @@ def _has_called(state: State, toolbox: Toolbox) -> bool:
 def _call(call_id: str, call: WrittenCall, tools: dict[str, Tool], state: State) -> Call:
     """Return a call that was written; one that cannot be read says why, and how to write it."""
     whole = call.whole
-    texts = dict(whole) if whole is not None else {p.name: p.text for p in call.parameters}
+    texts = call.texts if whole is None else dict(whole)
     name, broken = "_".join(filter(None, (call.tool, call.function))) or UNREADABLE, call.wrong
     try:
         tool = named_tool(call.tool, call.function, tools.values())
@@ -135,19 +135,18 @@ def _call(call_id: str, call: WrittenCall, tools: dict[str, Tool], state: State)
 def _values(call: WrittenCall, tool: Tool, state: State) -> dict[str, Any]:
     """Return the values that the texts stand for. Raises ValueError, which names the parameter."""
     schema, values = parameters_schema(tool), dict[str, Any]()
-    for parameter in call.parameters:
-        name, more = parameter.name, schema.get("additionalProperties")
-        part = schema.get("properties", {}).get(name, more)
-        defs = schema.get("$defs", {})
+    properties, defs = schema.get("properties", {}), schema.get("$defs", {})
+    for name, written in call.texts.items():
+        part = properties.get(name, schema.get("additionalProperties"))
         try:
             values[name] = (
-                xml_writer.element_value(parameter.text, part, defs)
+                xml_writer.element_value(written, part, defs)
                 if call.of_elements
-                else xml_writer.value(parameter.text, xml_writer.types(part, defs))
+                else xml_writer.value(written, xml_writer.types(part, defs))
             )
         except ValueError as error:
             # The name of a list, or the model's own name of it, stands for the list.
-            text = parameter.text.strip()
+            text = written.strip()
             if text not in state.plain and not OWN_NAME.fullmatch(text):
                 raise ValueError(f"{name}: {error}") from None
             values[name] = text

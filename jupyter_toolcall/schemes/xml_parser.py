@@ -10,7 +10,6 @@ all else is text. No pattern here can run past the next tag, so the pass is line
 
 from __future__ import annotations
 
-import html
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -21,7 +20,7 @@ from ..core.errors import CallError
 from ..core.text import nearest
 from ..tools.arguments import parse_arguments
 from ..tools.tool import Tool
-from .xml_elements import ATTRIBUTE, elements
+from .xml_elements import MARKUP, attributes, content, elements, unescaped
 
 Kind = Literal["calls", "call", "parameter", "cdata"]
 
@@ -39,14 +38,10 @@ _TAG = re.compile(
     re.IGNORECASE,
 )
 
-_ENTITY = re.compile(r"&(?:amp|lt|gt|quot|apos|#[0-9]{1,7}|#[xX][0-9a-fA-F]{1,6});")
-_MARKUP = re.compile(r"<[/!?]?[A-Za-z]")
-_CDATA = re.compile(r"<!\[CDATA\[(.*?)\]\]>", re.DOTALL)
 _COMMENT = re.compile(r"<!--(?:(?!<!--|-->).)*+-->", re.DOTALL)
 _FENCE = re.compile(r"```\w*+\s*+```")
 _GAP = re.compile(r"\n(?:[ \t]*+\n){2,}")
 _SPAN_END = re.compile(r"[`<\n]")
-_EDGES = re.compile(r"\A[ \t]*+\r?\n|\r?\n[ \t]*+\Z")
 _OF_ELEMENTS = "rgtoolcall"
 """The tag of a call whose parameters are elements."""
 MOST = 128
@@ -60,7 +55,7 @@ MOST = 128
 class Tag:
     """A tag, or a section of CDATA, and its position.
 
-    `whole` says that it ends as it should; `attributes` is the text behind its name.
+    `whole` says that it ends as it should; `rest` is the text after its name.
     """
 
     kind: Kind
@@ -69,33 +64,27 @@ class Tag:
     end: int
     close: bool = False
     whole: bool = True
-    attributes: str = ""
-    attributes_at: int = 0
+    rest: str = ""
 
     @property
     def empty(self) -> bool:
-        return not self.close and self.attributes.rstrip().endswith("/")
+        return not self.close and self.rest.rstrip().endswith("/")
 
     def closes(self, word: str) -> bool:
         """Return whether this is the end of what a tag of that name began."""
         return self.close and self.whole and self.word == word
 
-    def attribute(self, *names: str) -> tuple[str, int, int] | None:
-        """Return an attribute as it is written, its start and end; None if there is none."""
-        for match in ATTRIBUTE.finditer(self.attributes):
-            if match[1].lower() in names:
-                group = next(number for number in (2, 3, 4) if match[number] is not None)
-                text = match[group]
-                if group == 4 and self.empty and match.end() == len(self.attributes.rstrip()):
-                    text = text.removesuffix("/")
-                start = self.attributes_at + match.start(group)
-                return text, start, start + len(text)
+    def attribute(self, *names: str) -> str | None:
+        """Return the text of the first attribute of one of these names, None for none."""
+        rest = self.rest.rstrip()
+        for name, text in attributes(rest.removesuffix("/") if self.empty else rest):
+            if name.lower() in names:
+                return unescaped(text)
         return None
 
     def name(self, *names: str) -> str:
-        """Return the text of an attribute, "" if there is none."""
-        attribute = self.attribute(*names)
-        return unescaped(attribute[0]).strip() if attribute else ""
+        """Return the text of an attribute without spaces around it, "" if there is none."""
+        return (self.attribute(*names) or "").strip()
 
 
 def tags(text: str) -> Iterator[Tag]:
@@ -119,9 +108,7 @@ def _tag(match: re.Match[str]) -> Tag:
     word = re.sub("[-_]", "", match["word"].lower())
     kind: Kind = "parameter" if "param" in word else "calls" if word.endswith("calls") else "call"
     close, whole = bool(match["close"]), bool(match["whole"])
-    return Tag(
-        kind, word, match.start(), match.end(), close, whole, match["rest"], match.start("rest")
-    )
+    return Tag(kind, word, match.start(), match.end(), close, whole, match["rest"])
 
 
 # -- the tool that a call names ------------------------------------------------------------------
@@ -185,30 +172,19 @@ def _unknown(group: str, function: str, known: Mapping[str, Tool]) -> CallError:
 # -- calls ---------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
-class Parameter:
-    """A parameter as it is written: its text, and the position of that."""
-
-    name: str
-    text: str
-    start: int
-    end: int
-
-
 @dataclass(slots=True)
 class WrittenCall:
     """A call as it is written; `wrong` says why it cannot be read ("" if it can).
 
-    `whole` are the arguments if they were written as one piece of JSON, at `json`; `of_elements`
-    says that a list or an object in it may be elements too.
+    `texts` are those of its parameters, by name; `whole` are the arguments if they were written as
+    one piece of JSON; `of_elements` says that a list or an object in it may be elements too.
     """
 
     tool: str = ""
     function: str = ""
-    parameters: list[Parameter] = field(default_factory=list)
+    texts: dict[str, str] = field(default_factory=dict)
     wrong: str = ""
     whole: Mapping[str, Any] | None = None
-    json: tuple[int, int] = (0, 0)
     of_elements: bool = False
     start: int = 0
     end: int = 0
@@ -218,15 +194,14 @@ class WrittenCall:
         self.wrong = self.wrong or wrong
         self.end = end
 
-    def add(self, parameter: Parameter, end: int) -> None:
+    def add(self, name: str, text: str, end: int) -> None:
         """Add a parameter, which ends here with its tag."""
-        name = parameter.name
-        if any(other.name == name for other in self.parameters):
+        if name in self.texts:
             self.fail(f"the parameter {name!r:.60} is given twice; a list is one JSON value", end)
-        elif len(self.parameters) == MOST:
+        elif len(self.texts) == MOST:
             self.fail(f"there are more than {MOST} parameters", end)
         else:
-            self.parameters.append(parameter)
+            self.texts[name] = text
             self.end = end
 
 
@@ -302,7 +277,7 @@ class _Parser:
 
     def _stray(self, start: int, end: int) -> Iterator[WrittenCall]:
         between = _COMMENT.sub("", self.text[start:end])
-        if _MARKUP.search(between):
+        if MARKUP.search(between):
             wrong = f"there is something between two calls that is none: {between.strip():.80}"
             yield WrittenCall(wrong=wrong, start=start, end=end)
 
@@ -346,10 +321,7 @@ class _Parser:
         if not self.text[tag.end : end].lstrip().startswith("{"):
             call.of_elements = True
             for element in elements(self.text, tag.end, end):
-                text = content(self.text[element.start : element.end])
-                text = text or element.children_of_attributes
-                parameter = Parameter(element.name, text, element.start, element.end)
-                call.add(parameter, element.after)
+                call.add(element.name, element.text, element.after)
                 if call.wrong:
                     break
         if not call.wrong:
@@ -365,9 +337,9 @@ class _Parser:
         """
         end = following.start if following else len(self.text)
         text = _COMMENT.sub("", self.text[call.end : end]).strip()
-        if not text or not (following or text.startswith("{") or _MARKUP.search(text)):
+        if not text or not (following or text.startswith("{") or MARKUP.search(text)):
             return
-        if not text.startswith("{") or call.parameters or call.wrong:
+        if not text.startswith("{") or call.texts or call.wrong:
             call.fail(f"there is text outside of its parameters: {text:.80}", end)
             return
         try:
@@ -376,10 +348,11 @@ class _Parser:
         except ValueError as error:
             call.fail(str(error), end)
             return
-        call.json, call.end, call.whole = (call.end, end), end, data
+        call.end, call.whole = end, data
         if not call.tool and isinstance(data.get("name"), str):
-            key = nested(data)
-            call.tool, call.whole = data["name"], data[key] if key else {}
+            inner = (data[key] for key in ("arguments", "parameters") if key in data)
+            call.tool = data["name"]
+            call.whole = next((part for part in inner if isinstance(part, dict)), {})
 
     def _add_parameter(self, call: WrittenCall, tag: Tag) -> None:
         """Add the parameter that begins with a tag to a call."""
@@ -389,8 +362,9 @@ class _Parser:
             wrong = "a parameter's first tag has no end" if name else "a parameter has no name"
             call.fail(wrong, tag.end)
             return
+        in_tag = tag.attribute("value") or ""
         if tag.empty:
-            call.add(_in_tag(tag, name), tag.end)
+            call.add(name, in_tag, tag.end)
             return
         while (end := self._tag()) and _in_value(end) and not end.closes(tag.word):
             self.at += 1
@@ -403,11 +377,8 @@ class _Parser:
                 after.start if after else len(self.text),
             )
             return
-        parameter = Parameter(name, content(self.text[tag.end : end.start]), tag.end, end.start)
-        if not parameter.text and tag.attribute("value"):
-            parameter = _in_tag(tag, name)
         self.at += 1
-        call.add(parameter, end.end)
+        call.add(name, content(self.text[tag.end : end.start]) or in_tag, end.end)
 
     def _skip_value(self) -> None:
         """Go to the tag that ends a call, past what may be calls in a value that has no end.
@@ -429,45 +400,7 @@ def _no_call(block: Tag, end: int) -> WrittenCall:
     return WrittenCall(wrong="the block holds no <tool-call>", start=block.start, end=end)
 
 
-def nested(data: Mapping[str, Any]) -> str:
-    """Return where in a call's JSON its arguments are, "" if they are all of it."""
-    keys = (key for key in ("arguments", "parameters") if isinstance(data.get(key), dict))
-    return next(keys, "") if isinstance(data.get("name"), str) else ""
-
-
 def _in_value(tag: Tag) -> bool:
     """Return whether a tag may stand in a value as it is: no tag of a call may."""
     opens = tag.kind == "parameter" and not tag.close and tag.attribute("name") is not None
     return tag.whole and tag.kind in ("parameter", "cdata") and not opens
-
-
-def _in_tag(tag: Tag, name: str) -> Parameter:
-    text, start, end = tag.attribute("value") or ("", tag.end, tag.end)
-    return Parameter(name, unescaped(text), start, end)
-
-
-def content(raw: str) -> str:
-    """Return the value that the text between a parameter's tags stands for.
-
-    CDATA is exact. Markup means that the value is code, which stands there as it is; else
-    entities are read. Blank lines at the edges, and spaces around one line, are layout.
-    """
-    outside = _CDATA.sub("", raw)
-    if _MARKUP.search(outside):
-        return _trimmed(raw)
-    if outside == raw:
-        return unescaped(_trimmed(raw))
-    plain = bool(outside.strip())
-    parts = enumerate(_CDATA.split(_trimmed(raw) if plain else raw))
-    # Every other part is what stood in CDATA.
-    return "".join(part if index % 2 else unescaped(part) if plain else "" for index, part in parts)
-
-
-def _trimmed(raw: str) -> str:
-    text = _EDGES.sub("", raw)
-    return text if "\n" in text else text.strip()
-
-
-def unescaped(text: str) -> str:
-    """Return a text with its entities read; what is none stays as it is."""
-    return _ENTITY.sub(lambda match: html.unescape(match[0]), text)

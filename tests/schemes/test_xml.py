@@ -338,6 +338,12 @@ def merge(things: list[Thing], note: str, one: Thing) -> Thing:
     return Thing(sum(thing.size for thing in things) + one.size)
 
 
+def told_anew(tool: str, **texts: str) -> str:
+    """Return a call as it is written where its values are others than the model wrote."""
+    lines = [f'    <parameter name="{name}">{text}</parameter>\n' for name, text in texts.items()]
+    return f'<tool-call tool="{tool}">\n{"".join(lines)}  </tool-call>'
+
+
 def test_after_an_edit_the_text_names_objects_as_they_are_there() -> None:
     grown = (
         '<tool_call>{{"name": "Thing_grow", "arguments": {{"Thing": "{}", "by": 5}}}}</tool_call>'
@@ -357,15 +363,17 @@ def test_after_an_edit_the_text_names_objects_as_they_are_there() -> None:
     assert edited["Thing#4"].size == 0 + 2 + 2 + 5
     assert said(edited) == [
         *script[:2],
-        MERGE.format("Thing#1", "Thing#2", "Thing#3", "Thing#2"),
-        grown.format("Thing#3"),
+        "<tool_calls>"
+        + told_anew("merge", things='["Thing#1", "Thing#2"]', note="it is Thing#3", one="Thing#2")
+        + "</tool_calls>",
+        told_anew("Thing_grow", Thing="Thing#3", by="5"),
         "done",
     ]
     assert said(session) == script
     # What nothing made there is nobody's, as the text says too.
     gone = session.edit("call_2", by=0).run()
     assert "<parameter" in said(gone)[2]
-    assert 'value="Thing#3 (not made on this branch: call 2 made none)"' in said(gone)[2]
+    assert ">Thing#3 (not made on this branch: call 2 made none)</parameter>" in said(gone)[2]
 
 
 def test_schemes_are_found_by_the_names_that_journals_have() -> None:
