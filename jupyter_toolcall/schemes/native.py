@@ -1,10 +1,12 @@
-"""Any scheme, spoken in XML: its tools stand in the system text, calls and results in the text.
+"""The schemes by name, and any of them in XML: its tools stand in the system text, calls and
+results in the text.
 
 What may be called, what is left unsaid and what a call came to is the inner scheme's.
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -12,19 +14,48 @@ from ..core.call_record import CallRecord
 from ..core.errors import CallError, UsageError
 from ..core.events import Call
 from ..core.state import OWN_NAME, State
+from ..core.text import nearest
 from ..tools.arguments import writable_call
 from ..tools.tool import Tool, parameters_schema
 from ..tools.toolbox import Toolbox
 from . import xml_writer
+from .current import Current
 from .messages import Assistant, Message, Reply, Result, Results, User, call_id
-from .scheme import Offer, Scheme
-from .scheme_names import plain_scheme
+from .scheme import Flat, Offer, Scheme
+from .select import Select
 from .xml_parser import WrittenCall, named_tool, pair, prose, written_calls
 
+SCHEMES: Mapping[str, Scheme] = {"select": Select(), "current": Current(), "flat": Flat()}
+_FUNCTIONS = ("offer", "read", "complete", "render", "speak")
 UNREADABLE = "unreadable"
 """The name of a call that does not say which tool it is for."""
 FORCED = 5
 """How often a model that has to call a tool is told so for one prompt."""
+
+
+def plain_scheme(scheme: str | Scheme, *more_names: str) -> Scheme:
+    """Return a scheme by its name, or as it is.
+
+    Raises UsageError for an unknown name, which lists those that there are and `more_names`, and
+    for what is no scheme.
+    """
+    if isinstance(scheme, str) and scheme not in SCHEMES:
+        known = ", ".join((*SCHEMES, *more_names))
+        raise UsageError(f"no scheme {scheme!r}; there are {known}.{nearest(scheme, SCHEMES)}")
+    if isinstance(scheme, type):
+        raise UsageError(f"{scheme.__name__} is a class; its scheme is {scheme.__name__}()")
+    found = SCHEMES[scheme] if isinstance(scheme, str) else scheme
+    if not is_scheme(found):
+        raise UsageError(
+            f"{found!r:.60} is no scheme: give a name ({', '.join(SCHEMES)}), or an instance of a "
+            "class that is made from jupyter_toolcall.schemes.Scheme"
+        )
+    return found
+
+
+def is_scheme(value: Any) -> bool:
+    """Return whether a value is a scheme, of ours or not."""
+    return all(hasattr(type(value), function) for function in _FUNCTIONS)
 
 
 @dataclass(frozen=True, slots=True, init=False)
