@@ -33,7 +33,7 @@ LIMITS = {
     "cli, kitchen, toolsets, __init__": 416,
     "all": 37_961,
     "Python files": 238,
-    "Python tests": 51_804,
+    "Python tests": 51_847,
     "TypeScript": 11_716,
 }
 """Of each row, how many lines of code, files or lines there may be."""
