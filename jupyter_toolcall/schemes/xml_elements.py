@@ -12,52 +12,61 @@ from typing import NamedTuple
 
 _ATTRIBUTE = re.compile(r"""(?<![\w:-])([\w:-]++)\s*+=\s*+(?:"([^"]*+)"|'([^']*+)'|([^\s"'>]++))""")
 _OPEN = re.compile(
-    r"(?:\s++|<!--(?:(?!-->).)*+-->)*+<([A-Za-z_][\w.-]*+)(?=[\s/>])([^<>]*+)>", re.DOTALL
+    r"(?:\s++|<!--(?:(?!-->).)*+-->)*+<([A-Za-z_][\w.-]*+)(?=[\s/>])"
+    r"""((?:[^<>"']++|"[^"<]*+"|'[^'<]*+')*+)>""",
+    re.DOTALL,
 )
 _ENTITY = re.compile(r"&(?:amp|lt|gt|quot|apos|#[0-9]{1,7}|#[xX][0-9a-fA-F]{1,6});")
-_CDATA = re.compile(r"<!\[CDATA\[(.*?)\]\]>", re.DOTALL)
+CDATA = re.compile(r"<!\[CDATA\[(.*?)\]\]>", re.DOTALL)
 _EDGES = re.compile(r"\A[ \t]*+\r?\n|\r?\n[ \t]*+\Z")
 MARKUP = re.compile(r"<[/!?]?[A-Za-z]")
 
 
 class Element(NamedTuple):
-    """An element: its name, what its content stands for, and where the text after it starts.
-
-    Attributes of an empty element stand for elements in it: `<size a="1"/>` has `<a>1</a>`.
-    """
+    """An element as it is written: its name, attributes and content, and where it ends."""
 
     name: str
-    text: str
-    after: int
+    rest: str
+    raw: str
+    end: int
+
+    @property
+    def text(self) -> str:
+        """What its content stands for. `<size a="1"/>` has the content of `<a>1</a>`."""
+        in_tag = (f"<{key}>{part}</{key}>" for key, part in _attributes(self.rest))
+        return content(self.raw) or "".join(in_tag)
 
 
 def elements(text: str, start: int, end: int) -> Iterator[Element]:
-    """Yield the elements of a part of a text, up to the first text that is no complete element.
-
-    Rigging writes the parameters of a call in this way: `<city>Oslo</city>`.
-    """
+    """Yield the elements of a part of a text, up to the first text that is no complete element."""
     position = start
     while (opened := _OPEN.match(text, position, end)) is not None:
-        name, rest = opened.groups()
-        fields = rest.rstrip().removesuffix("/")
-        inner, position = "", opened.end()
-        if fields == rest.rstrip():
+        name, raw, position = opened[1], "", opened.end()
+        rest, is_empty = without_slash(opened[2])
+        if not is_empty:
             closed = _end_of(name, text, position, end)
             if closed is None:
                 return
-            inner, position = text[position : closed.start()], closed.end()
-        in_tag = "".join(f"<{key}>{part}</{key}>" for key, part in attributes(fields))
-        yield Element(name, content(inner) or in_tag, position)
+            raw, position = text[position : closed.start()], closed.end()
+        yield Element(name, rest, raw, position)
+
+
+def without_slash(rest: str) -> tuple[str, bool]:
+    """Return the attributes in a tag, and whether a slash after them says that it is empty."""
+    text = rest.rstrip()
+    return text.removesuffix("/"), text.endswith("/")
 
 
 def _end_of(name: str, text: str, position: int, end: int) -> re.Match[str] | None:
     """Return the tag that ends an element; elements of the same name and CDATA may be in it."""
     tag = re.compile(rf"<!\[CDATA\[|<(/?){re.escape(name)}(?=[\s/>])[^<>]*+>")
-    depth, last = 1, text.rfind("]]>", position, end)
+    depth = 1
     while (match := tag.search(text, position, end)) is not None:
         position = match.end()
         if match[1] is None:
-            position = text.index("]]>", position) + 3 if position <= last else position
+            position = text.find("]]>", position, end) + 3
+            if position < 3:
+                return None
         elif match[1]:
             depth -= 1
         elif not match[0].endswith("/>"):
@@ -67,9 +76,14 @@ def _end_of(name: str, text: str, position: int, end: int) -> re.Match[str] | No
     return None
 
 
-def attributes(text: str) -> list[tuple[str, str]]:
-    """Return the attributes in the text of a tag: their names, and their values as written."""
-    found = _ATTRIBUTE.findall(text)
+def attribute(rest: str, *names: str) -> str:
+    """Return the value of the first attribute of one of these names, "" for none."""
+    found = (value for name, value in _attributes(rest) if name.lower() in names)
+    return unescaped(next(found, ""))
+
+
+def _attributes(rest: str) -> list[tuple[str, str]]:
+    found = _ATTRIBUTE.findall(rest)
     return [(name, double or single or bare) for name, double, single, bare in found]
 
 
@@ -79,13 +93,13 @@ def content(raw: str) -> str:
     CDATA is exact. Markup means that the value is code, which stands there as it is; else
     entities are read. Blank lines at the edges, and spaces around one line, are layout.
     """
-    outside = _CDATA.sub("", raw)
+    outside = CDATA.sub("", raw)
     if MARKUP.search(outside):
         return _trimmed(raw)
     if outside == raw:
         return unescaped(_trimmed(raw))
     plain = bool(outside.strip())
-    parts = enumerate(_CDATA.split(_trimmed(raw) if plain else raw))
+    parts = enumerate(CDATA.split(_trimmed(raw) if plain else raw))
     # Every other part is what stood in CDATA.
     return "".join(part if index % 2 else unescaped(part) if plain else "" for index, part in parts)
 

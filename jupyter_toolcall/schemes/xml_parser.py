@@ -14,30 +14,27 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Any, NamedTuple
 
 from ..core.errors import CallError
 from ..core.text import nearest
 from ..tools.arguments import parse_arguments
 from ..tools.tool import Tool
-from .xml_elements import MARKUP, attributes, content, elements, unescaped
-
-Kind = Literal["calls", "call", "parameter", "cdata"]
+from .xml_elements import CDATA, MARKUP, Element, attribute, content, elements, without_slash
 
 _OURS = r"<(?!\s*+/?+\s*+(?:(?:rg[-_])?tool[-_]?call|function[-_]calls|invoke\b|call\b|param))"
 _QUOTED = rf'"[^"<]*+(?:{_OURS}[^"<]*+)*+"' + "|" + rf"'[^'<]*+(?:{_OURS}[^'<]*+)*+'"
 _WORD = (
     r"tool[-_]?calls|function[-_]calls|(?:rg[-_])?tool[-_]?call|"
-    r"call(?=\s[^<>]*?\btool\s*=)|(?<=/)call|invoke(?=\s[^<>]*?\bname\s*=)|(?<=/)invoke|"
-    r"parameter|param(?=\s)|(?<=/)param|tool[-_]parameter"
+    r"call(?=\s[^<>]*?\btool\s*=)|(?<=/)call|invoke(?=\s[^<>]*?\bname\s*=)|(?<=/)invoke"
 )
 _TAG = re.compile(
     rf"<\s*+(?P<close>/?)\s*+(?P<word>{_WORD})(?![\w-])"
     rf"(?P<rest>(?:[^<>\"']++|{_QUOTED})*+)(?P<whole>>?)"
-    r"|(?P<cdata><!\[CDATA\[)",
+    r"|<!\[CDATA\[",
     re.IGNORECASE,
 )
-
+_PARAMETER = re.compile(r"<(/?)(?:tool[-_])?param(?:eter)?(?=[\s/>])([^<>]*+)", re.IGNORECASE)
 _COMMENT = re.compile(r"<!--(?:(?!<!--|-->).)*+-->", re.DOTALL)
 _FENCE = re.compile(r"```\w*+\s*+```")
 _GAP = re.compile(r"\n(?:[ \t]*+\n){2,}")
@@ -48,67 +45,30 @@ MOST = 128
 """So many calls of one reply are read, and parameters of one call."""
 
 
-# -- tags ----------------------------------------------------------------------------------------
+class Tag(NamedTuple):
+    """A tag of a call, or of a block of calls, and its position.
 
-
-@dataclass(frozen=True, slots=True)
-class Tag:
-    """A tag, or a section of CDATA, and its position.
-
-    `whole` says that it ends as it should; `rest` is the text after its name.
+    `whole` says that it ends as it should; `rest` has its attributes.
     """
 
-    kind: Kind
     word: str
     start: int
     end: int
-    close: bool = False
-    whole: bool = True
-    rest: str = ""
+    close: bool
+    whole: bool
+    rest: str
+    empty: bool
 
     @property
-    def empty(self) -> bool:
-        return not self.close and self.rest.rstrip().endswith("/")
-
-    def closes(self, word: str) -> bool:
-        """Return whether this is the end of what a tag of that name began."""
-        return self.close and self.whole and self.word == word
-
-    def attribute(self, *names: str) -> str | None:
-        """Return the text of the first attribute of one of these names, None for none."""
-        rest = self.rest.rstrip()
-        for name, text in attributes(rest.removesuffix("/") if self.empty else rest):
-            if name.lower() in names:
-                return unescaped(text)
-        return None
-
-    def name(self, *names: str) -> str:
-        """Return the text of an attribute without spaces around it, "" if there is none."""
-        return (self.attribute(*names) or "").strip()
-
-
-def tags(text: str) -> Iterator[Tag]:
-    """Yield the tags of a text, and inside values the sections of CDATA, which hide tags."""
-    at, value_word, last = 0, "", text.rfind("]]>")
-    while (match := _TAG.search(text, at)) is not None:
-        at = match.end()
-        if not match["cdata"]:
-            tag = _tag(match)
-            yield tag
-            if (tag.kind == "parameter" or tag.word == _OF_ELEMENTS) and not value_word:
-                value_word = tag.word if tag.whole and not tag.close and not tag.empty else ""
-            elif tag.kind != "parameter" or tag.closes(value_word):
-                value_word = ""
-        elif value_word:
-            at = text.index("]]>", at) + 3 if at <= last else at
-            yield Tag("cdata", "", match.start(), at, whole=text.startswith("]]>", at - 3))
+    def is_block(self) -> bool:
+        return self.word.endswith("calls")
 
 
 def _tag(match: re.Match[str]) -> Tag:
-    word = re.sub("[-_]", "", match["word"].lower())
-    kind: Kind = "parameter" if "param" in word else "calls" if word.endswith("calls") else "call"
-    close, whole = bool(match["close"]), bool(match["whole"])
-    return Tag(kind, word, match.start(), match.end(), close, whole, match["rest"])
+    word, close = re.sub("[-_]", "", match["word"].lower()), bool(match["close"])
+    rest, is_empty = without_slash(match["rest"])
+    place = match.start(), match.end()
+    return Tag(word, *place, close, bool(match["whole"]), rest, is_empty and not close)
 
 
 # -- the tool that a call names ------------------------------------------------------------------
@@ -224,7 +184,8 @@ def written_calls(text: str) -> list[WrittenCall]:
 
 def prose(text: str, calls: Sequence[WrittenCall]) -> str:
     """Return a text without its calls: what a person reads."""
-    blocks = (tag for tag in tags(text) if tag.kind == "calls" and not _in_code(text, tag))
+    found = (_tag(match) for match in _TAG.finditer(text) if match["word"])
+    blocks = (tag for tag in found if tag.is_block and not _in_code(text, tag))
     spans = [*((call.start, call.end) for call in calls), *((tag.start, tag.end) for tag in blocks)]
     parts, at = [], 0
     for start, end in sorted(spans):
@@ -243,37 +204,43 @@ def _in_code(text: str, tag: Tag) -> bool:
 
 
 class _Parser:
-    """The tags of a text, read one after the other."""
+    """The calls of a text, read one after the other."""
 
     def __init__(self, text: str) -> None:
         self.text = text
-        self.tags = list(tags(text))
-        self.at = 0
+        self.last_section = text.rfind("]]>")
+        """Where the last section of CDATA ends."""
 
     def calls(self) -> Iterator[WrittenCall]:
         """A block without a call in it, and markup between calls, are calls gone wrong."""
-        block, end = None, 0
-        while tag := self._tag():
-            if block is not None and end and tag.kind != "parameter":
+        block, end, at = None, 0, 0
+        while tag := self._tag(at):
+            at = tag.end
+            if block is not None and end:
                 yield from self._stray(end, tag.start)
-                end = tag.end
-            match tag:
-                case Tag(kind="call", close=False) if not _in_code(self.text, tag):
-                    call = self._call(tag)
-                    yield call
-                    end = call.end
-                    continue
-                case Tag(kind="calls") if not _in_code(self.text, tag):
-                    if block is not None and not end:
-                        yield _no_call(block, tag.start)
-                    block, end = None if tag.close else tag, 0
-            self.at += 1
+                end = at
+            if _in_code(self.text, tag):
+                continue
+            if tag.is_block:
+                if block is not None and not end:
+                    yield _no_call(block, tag.start)
+                block, end = None if tag.close else tag, 0
+            elif not tag.close:
+                call = self._call(tag)
+                yield call
+                at = end = call.end
         if block is not None and not end:
             yield _no_call(block, len(self.text))
 
-    def _tag(self) -> Tag | None:
-        """Return the next tag, None at the end of the text."""
-        return self.tags[self.at] if self.at < len(self.tags) else None
+    def _tag(self, at: int, in_call: bool = False) -> Tag | None:
+        """Return the next tag, None for none. In a call, sections of CDATA hide tags."""
+        while (match := _TAG.search(self.text, at)) is not None:
+            if match["word"]:
+                return _tag(match)
+            at = match.end()
+            if in_call and at <= self.last_section:
+                at = self.text.index("]]>", at) + 3
+        return None
 
     def _stray(self, start: int, end: int) -> Iterator[WrittenCall]:
         between = _COMMENT.sub("", self.text[start:end])
@@ -282,125 +249,110 @@ class _Parser:
             yield WrittenCall(wrong=wrong, start=start, end=end)
 
     def _call(self, tag: Tag) -> WrittenCall:
-        """Return the call that begins with a tag."""
-        call = WrittenCall(
-            tag.name("tool", "name"), tag.name("function"), start=tag.start, end=tag.end
-        )
-        self.at += 1
+        """Return the call that begins with a tag. Its end may be missing."""
+        tool = attribute(tag.rest, "tool", "name").strip()
+        function = attribute(tag.rest, "function").strip()
+        call = WrittenCall(tool, function, start=tag.start, end=tag.end)
         if not tag.whole:
             call.wrong = "its first tag has no end"
+        if tag.empty or not tag.whole:
             return call
-        if tag.word == _OF_ELEMENTS and not tag.empty:
-            self._add_elements(call, tag)
-            return call
-        while not tag.empty:
-            following = self._tag()
-            self._add_text(call, following)
-            match following:
-                case Tag(kind="parameter", close=False):
-                    self._add_parameter(call, following)
-                    continue
-                case Tag(kind="parameter"):
-                    call.fail("a parameter ends that did not begin", following.end)
-                    self.at += 1
-                    continue
-                case Tag(kind="call", close=True):
-                    call.end = following.end
-                    self.at += 1
-            break
+        following = self._tag(tag.end, in_call=True)
+        call.of_elements = tag.word == _OF_ELEMENTS
+        while call.of_elements and following and following.word != tag.word:
+            following = self._tag(following.end, in_call=True)
+        self._add_parameters(call, following.start if following else len(self.text))
+        following = self._add_text(call, following)
+        if following and following.close and not following.is_block:
+            call.end = following.end
         return call
 
-    def _add_elements(self, call: WrittenCall, tag: Tag) -> None:
-        """Add the parameters of a call that has an element for each, up to its end.
+    def _add_parameters(self, call: WrittenCall, end: int) -> None:
+        for element in elements(self.text, call.end, end):
+            if call.of_elements:
+                name, text = element.name, element.text
+            elif _is_parameter(element):
+                name = attribute(element.rest, "name").strip()
+                text = content(element.raw) or attribute(element.rest, "value")
+            else:
+                return
+            if not name:
+                call.fail("a parameter has no name", element.end)
+            call.add(name, text, element.end)
+            if call.wrong:
+                call.end = end
+                return
 
-        Its end may be missing: rigging stops a model there.
-        """
-        while (following := self._tag()) and following.word != tag.word:
-            self.at += 1
-        end = following.start if following else len(self.text)
-        if not self.text[tag.end : end].lstrip().startswith("{"):
-            call.of_elements = True
-            for element in elements(self.text, tag.end, end):
-                call.add(element.name, element.text, element.after)
-                if call.wrong:
-                    break
-        if not call.wrong:
-            self._add_text(call, following)
-        if following and following.close:
-            call.end = following.end
-            self.at += 1
+    def _add_text(self, call: WrittenCall, following: Tag | None) -> Tag | None:
+        """Add the text between the parameters and the next tag to a call: JSON, or nothing.
 
-    def _add_text(self, call: WrittenCall, following: Tag | None) -> None:
-        """Add the text before the next tag to a call: JSON, or nothing.
-
-        If nothing follows, the call was not ended, and what comes is the answer's text.
+        Returns the tag that follows the call. If there is none, the call was not ended, and what
+        comes is the text of the answer.
         """
         end = following.start if following else len(self.text)
         text = _COMMENT.sub("", self.text[call.end : end]).strip()
         if not text or not (following or text.startswith("{") or MARKUP.search(text)):
-            return
-        if not text.startswith("{") or call.texts or call.wrong:
-            call.fail(f"there is text outside of its parameters: {text:.80}", end)
-            return
-        try:
-            # Some models put JSON there: the arguments, or the name and the arguments.
-            data = parse_arguments(text)
-        except ValueError as error:
-            call.fail(str(error), end)
-            return
-        call.end, call.whole = end, data
-        if not call.tool and isinstance(data.get("name"), str):
-            inner = (data[key] for key in ("arguments", "parameters") if key in data)
-            call.tool = data["name"]
-            call.whole = next((part for part in inner if isinstance(part, dict)), {})
-
-    def _add_parameter(self, call: WrittenCall, tag: Tag) -> None:
-        """Add the parameter that begins with a tag to a call."""
-        name = tag.name("name")
-        self.at += 1
-        if not tag.whole or not name:
-            wrong = "a parameter's first tag has no end" if name else "a parameter has no name"
-            call.fail(wrong, tag.end)
-            return
-        in_tag = tag.attribute("value") or ""
-        if tag.empty:
-            call.add(name, in_tag, tag.end)
-            return
-        while (end := self._tag()) and _in_value(end) and not end.closes(tag.word):
-            self.at += 1
-        if end is None or not end.closes(tag.word):
-            self._skip_value()
-            after = self._tag()
-            call.fail(
+            return following
+        wrong = f"there is text outside of its parameters: {text:.80}"
+        if text.startswith("{") and not call.texts:
+            wrong = _add_json(call, text, end)
+            if not wrong:
+                return following
+        elif (first := _PARAMETER.match(text)) and first[1]:
+            wrong = "a parameter ends that did not begin"
+        elif first:
+            name = attribute(first[2], "name").strip()
+            wrong = (
                 f"the parameter {name!r} has no end (</parameter>), or its value holds tags of "
-                "this format; then write it inside <![CDATA[ and ]]>",
-                after.start if after else len(self.text),
+                "this format; then write it inside <![CDATA[ and ]]>"
             )
-            return
-        self.at += 1
-        call.add(name, content(self.text[tag.end : end.start]) or in_tag, end.end)
+        if _opened_parameter(text):
+            following = self._end_of_call(following)
+        call.fail(wrong, following.start if following else len(self.text))
+        return following
 
-    def _skip_value(self) -> None:
-        """Go to the tag that ends a call, past what may be calls in a value that has no end.
+    def _end_of_call(self, tag: Tag | None) -> Tag | None:
+        """Return the tag that ends a call, past what may be calls in a value that has no end.
 
         Whether those were meant to run is not known, so they are left out.
         """
-        first, depth = self._tag(), 1
-        if first is None or first.kind == "parameter":
-            return
-        while tag := self._tag():
-            if tag.kind in ("call", "calls") and not tag.empty:
+        depth = 1
+        while tag:
+            if not tag.empty:
                 depth += -1 if tag.close else 1
             if not depth:
-                return
-            self.at += 1
+                break
+            tag = self._tag(tag.end, in_call=True)
+        return tag
+
+
+def _is_parameter(element: Element) -> bool:
+    """Return whether an element is a parameter; one that has another in its value is none."""
+    is_open = _opened_parameter(CDATA.sub("", element.raw)) is not None
+    return bool(_PARAMETER.match(f"<{element.name} ")) and not is_open
+
+
+def _opened_parameter(text: str) -> re.Match[str] | None:
+    """Return the first tag of a text that begins a parameter."""
+    return next((tag for tag in _PARAMETER.finditer(text) if not tag[1]), None)
+
+
+def _add_json(call: WrittenCall, text: str, end: int) -> str:
+    """Add what some models put there: the arguments as JSON, or the name and the arguments.
+
+    Returns why it cannot be read, "" if it can.
+    """
+    try:
+        data = parse_arguments(text)
+    except ValueError as error:
+        return str(error)
+    call.end, call.whole = end, data
+    if not call.tool and isinstance(data.get("name"), str):
+        inner = (data[key] for key in ("arguments", "parameters") if key in data)
+        call.tool = data["name"]
+        call.whole = next((part for part in inner if isinstance(part, dict)), {})
+    return ""
 
 
 def _no_call(block: Tag, end: int) -> WrittenCall:
     return WrittenCall(wrong="the block holds no <tool-call>", start=block.start, end=end)
-
-
-def _in_value(tag: Tag) -> bool:
-    """Return whether a tag may stand in a value as it is: no tag of a call may."""
-    opens = tag.kind == "parameter" and not tag.close and tag.attribute("name") is not None
-    return tag.whole and tag.kind in ("parameter", "cdata") and not opens

@@ -111,7 +111,7 @@ def element_value(text: str, schema: Any, defs: Schema, depth: int = 0) -> Any:
     taken = types(schema, defs)
     kind = next((kind for kind in ("array", "object") if kind in taken), "")
     inner = [*elements(text, 0, len(text))] if kind and "string" not in taken else []
-    if not inner or text[inner[-1].after :].strip():
+    if not inner or text[inner[-1].end :].strip():
         return value(text, taken)
     if depth > DEEPEST:
         raise ValueError(f"is nested deeper than {DEEPEST} times")

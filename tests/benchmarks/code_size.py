@@ -26,14 +26,14 @@ LIMITS = {
     "models": 2_178,
     "export": 3_025,
     "compare": 1_897,
-    "schemes": 1_839,
+    "schemes": 1_814,
     "teaching + evaluation": 1_983,
     "storage": 974,
     "rules, budgets, origins, previews": 0,
     "cli, kitchen, toolsets, __init__": 416,
-    "all": 37_961,
+    "all": 37_936,
     "Python files": 238,
-    "Python tests": 51_847,
+    "Python tests": 51_852,
     "TypeScript": 11_716,
 }
 """Of each row, how many lines of code, files or lines there may be."""
