@@ -71,28 +71,25 @@ class Current(Scheme):
         kinds, kind, all_views = existing_kinds(state), _kind(current(state), state), views(toolbox)
         shown = [*functions_of("", toolbox), *(functions_of(kind, toolbox) if kind else ())]
         names = {tool.name for tool in shown}
-        objects = {
+        lines = {
             kind: {object_line(name, state, toolbox): name for name in newest_names(kind, state)}
             for kind in kinds
         }
-        save = (
+        common = (
             replace(tool, parameters=takes_own_names(parameters_schema(tool)))
             for tool in common_tools(state, toolbox)
         )
+        uses = (_use(kind, toolbox, lines[kind]) for kind in kinds)
+        later_kinds = (kind for kind in receiver_kinds(toolbox) if kind not in kinds)
+        later_uses = (_use(kind, toolbox) for kind in later_kinds)
+        later = (tool for name, tool in all_views.items() if name not in names)
         return Offer(
-            own=(
-                _save_as(),
-                *save,
-                *(_use(kind, toolbox, lines) for kind, lines in objects.items()),
-            ),
-            tools=tuple(all_views[tool.name] for tool in shown),
-            system="\n".join([SYSTEM, *plain_note(state)]),
-            deferred=(
-                *(_use(kind, toolbox) for kind in receiver_kinds(toolbox) if kind not in kinds),
-                *(tool for name, tool in all_views.items() if name not in names),
-            ),
+            (_save_as(), *common, *uses),
+            tuple(all_views[tool.name] for tool in shown),
+            "\n".join([SYSTEM, *plain_note(state)]),
+            (*later_uses, *later),
             reminder=reminder(state),
-            listed={line: name for lines in objects.values() for line, name in lines.items()},
+            listed={line: name for objects in lines.values() for line, name in objects.items()},
         )
 
     def complete(self, call: CallRecord, tool: Tool, state: State) -> dict[str, Any]:

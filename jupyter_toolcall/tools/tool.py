@@ -203,7 +203,8 @@ class Tool:
         parts = parts_of(self.origin.function, self.origin.owner)
         if self.validator is not None:
             checking = parts_of(self.validator)
-            parts = {**checking, **parts, "its check": checking[""]}
+            # An object that is called has no function of its own.
+            parts = {**checking, **parts, "its check": checking.get("", "")}
         return parts if self.resume is None else {**parts, "resume": parts_of(self.resume)[""]}
 
     def definition(self) -> dict[str, Any]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -10,7 +11,7 @@ from typing import Any
 import pandas as pd
 import pytest
 
-from jupyter_toolcall import Scripted, Session, Toolbox, tool
+from jupyter_toolcall import Scripted, Session, Toolbox, from_definition, tool
 from jupyter_toolcall.core.errors import CallError, DefinitionError
 from jupyter_toolcall.engine.person_model import check_person_call
 from jupyter_toolcall.jupyter.panel_controller import apply_command, parse_command
@@ -177,6 +178,46 @@ def test_the_code_of_the_check_is_part_of_the_code_of_the_tool(
     loaded = Session.load(tmp_path / "session.jsonl", paying(check), script)
     assert [found.why for found in loaded.outdated()] == ([why] if why else [])
     assert [call.id for call in loaded.replay().run().pending] == (["call_1"] if why else [])
+
+
+class Limit:
+    """A check that is an object."""
+
+    def __init__(self, most: int) -> None:
+        self.most = most
+
+    def __call__(self, n: int) -> None:
+        self.check(self.most, n)
+
+    @staticmethod
+    def check(most: int, n: int) -> None:
+        if n > most:
+            raise ValueError(f"pay at most {most}")
+
+
+@pytest.mark.parametrize(
+    "check", [Limit(5), Limit(5).__call__, functools.partial(Limit.check, 5)], ids=type
+)
+def test_whatever_can_be_called_is_a_check(check: Callable[..., object]) -> None:
+    calls = [("pay", {"n": 6}), ("pay", {"n": 5})]
+    options: Any = {"scheme": "flat", "approve": "all"}
+    session = Session(paying(check), Scripted([*calls, "Done."]), **options).tell("Go.").run()
+    assert [call.error or call.result for call in session.calls] == ["pay: pay at most 5", 5]
+    assert "its check" in paying(check)["pay"].parts()
+
+
+def test_the_function_of_a_definition_has_its_check_and_ends_the_run() -> None:
+    @tool(check=Limit(5), ends_run=True)
+    def pay(n: int) -> int:
+        """Pay."""
+        return n
+
+    function = {"name": "pay", "parameters": {"n": {"type": "integer"}}}
+    source = from_definition({"type": "action", "tool": {"function": function}}, action=pay)
+    script = Scripted([("pay", {"n": 6}), ("pay", {"n": 5}), "Asked again."])
+    session = Session(Toolbox(source), script, scheme="flat", approve="all").tell("Go.").run()
+    assert [call.error or call.result for call in session.calls] == ["pay: pay at most 5", 5]
+    assert session.text == ""
 
 
 @pytest.mark.parametrize("sees_withheld", [True, False])
