@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import argparse
 import re
+import tomllib
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import fields, is_dataclass
 from pathlib import Path
@@ -25,6 +26,7 @@ from jupyter_toolcall.teaching.registration import PREDICT, register_teaching
 from jupyter_toolcall.view import contract_rows
 
 LESSONS = Path(__file__).parents[2] / "notebooks"
+SYSTEMS = Path(__file__).parents[1] / "reference" / "five-systems.toml"
 _GOAL = re.compile(r"^\*\*After this(?: lesson)? you know ?(.*?)\*\*")
 """How a lesson begins."""
 _PLACE = re.compile(r"^<!-- generated: (\w+) -->$", re.MULTILINE)
@@ -106,6 +108,23 @@ def _row_type(row: Any, notes: Mapping[tuple[str, str], list[str]]) -> str:
     return f"### {row.__name__}\n\n{about}\n\n{_table(('field', 'type', 'meaning'), cells)}"
 
 
+def five_systems() -> str:
+    """Return a section for each of the five systems: its rules, their files and their tests."""
+    return "\n\n".join(map(_system, tomllib.loads(SYSTEMS.read_text(encoding="utf-8"))["systems"]))
+
+
+def _system(system: Mapping[str, Any]) -> str:
+    cells = [
+        [rule["says"], _as_code(rule["files"]), _as_code(rule["tests"])] for rule in system["rules"]
+    ]
+    table = _table(("rule", "files", "tests"), cells)
+    return f"## {system['title']}\n\n{system['about']}\n\n{table}"
+
+
+def _as_code(texts: Iterable[str]) -> str:
+    return "<br>".join(f"`{text}`" for text in texts)
+
+
 def providers() -> str:
     """Return where models come from as a table."""
     rows = []
@@ -171,7 +190,10 @@ def _table(heads: Iterable[str], rows: Iterable[Iterable[str]]) -> str:
 
 PARTS: Mapping[str, Callable[[], str]] = {
     part.__name__: part
-    for part in (options, subcommands, settings, formats, lessons, rows, providers, commands)
+    for part in (
+        *(options, subcommands, settings, formats, lessons, rows, providers, commands),
+        five_systems,
+    )
 }
 
 

@@ -242,18 +242,27 @@ def step_of(call: CallRecord) -> Step:
     return RunCall(call) if call.open_round is None else ResumeCall(call)
 
 
-def next_step(state: State, reminder: Callable[[], str]) -> Step:
-    """Return what a session waits for; `reminder` tells what the model is told if it stops."""
+def next_step(
+    state: State, reminder: Callable[[], str], ends_run: Callable[[CallRecord], bool]
+) -> Step:
+    """Return what a session waits for.
+
+    `reminder` tells what the model is told if it stops, and `ends_run` whether the run is over
+    after a call of the last reply.
+    """
     if state.open:
         return step_of(state.calls[state.open[0]])
+    is_over = state.done
+    if isinstance(state.last, Replied):
+        is_over = is_over or any(ends_run(state.calls[call.id]) for call in state.last.calls)
     match state.last:
         case Asked():
             return AskModel()
-        case Replied(calls=[_, *_]) if not (state.done or state.replied_by_client):
+        case Replied(calls=[_, *_]) if not (is_over or state.replied_by_client):
             return AskModel()
         case Replied(stop="paused"):
             return AskModel()
-        case Replied(stop="end") if not state.done and (text := reminder()):
+        case Replied(stop="end") if not is_over and (text := reminder()):
             return Remind(text)
     return AskPerson()
 

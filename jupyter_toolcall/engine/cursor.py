@@ -119,11 +119,16 @@ class Cursor:
 
     def next_step_in(self, state: State) -> Step:
         """Return what the session waits for in a state."""
-        return next_step(state, lambda: self._reminder(state))
+        return next_step(state, lambda: self._reminder(state), self._ends_run)
 
     def _reminder(self, state: State) -> str:
         offer = self.offer_in(state)
         return offer.reminder if state.reminded < offer.reminders else ""
+
+    def _ends_run(self, call: CallRecord) -> bool:
+        """Return whether the run is over after a call: its tool says so, and has a result."""
+        tool = self.context.toolbox.get(call.tool)
+        return bool(tool and tool.ends_run) and call.status in ("succeeded", "answered")
 
     @property
     def turn_limit_reached(self) -> bool:

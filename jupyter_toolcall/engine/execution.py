@@ -36,12 +36,12 @@ from ..core.state import State
 from ..core.state_fold import state_at
 from ..sources.table_sharing import cell_free_error, holds_withheld
 from ..tools.captured_prints import Prints, capturing
-from ..tools.invoke import error_text, message_text
+from ..tools.invoke import error_text, message_text, run_validator
 from ..tools.object_references import Path, fits_in, replace_names
 from ..tools.object_types import kind_name
 from ..tools.remote_values import RemoteValue
 from ..tools.running_tool import InputRequired, NotBegun, OutcomeUnknown
-from ..tools.tool import Tool, parameters_schema
+from ..tools.tool import Tool, Validator, parameters_schema
 from ..tools.tool_task import TaskEnd, ToolTask
 from ..tools.toolbox import Toolbox
 from ..tools.value_copies import private, well_formed
@@ -83,6 +83,8 @@ def prepare_call(
     try:
         checked = arguments if inputs is None else inputs.arguments
         tool.check(copied(checked), lambda name, types: _fitting(state, values, name, types))
+        if tool.validator is not None:
+            _validate(tool, tool.validator, private(copied(checked))[0], state, values)
     except CallError as error:
         # A marker may not fit where the value does.
         raise error if missing is None else missing from None
@@ -121,6 +123,28 @@ def approval_digest(
         *([dict(variables)] if variables else []),
         *([hidden] if hidden else []),
     )
+
+
+def _validate(
+    tool: Tool,
+    validator: Validator,
+    arguments: Mapping[str, Any],
+    state: State,
+    values: SessionValues,
+) -> None:
+    """Have a tool's own `check` judge the values of a call. Raises CallError.
+
+    It gets private copies, so that it cannot change what is recorded.
+    """
+    copies = ArgumentCopies(state, values)
+    checked = tool.check(arguments, copies.copy_of)
+    withhold = () if tool.sees_withheld else values.withhold
+    # What it raises may quote a withheld value, as what the tool raises may.
+    is_hidden = bool(withhold) and any(
+        shared.made.withheld or holds_withheld(shared.copy, withhold) for shared in copies
+    )
+    hidden_text = (lambda error: cell_free_error(error, tool)) if is_hidden else None
+    run_validator(tool.name, validator, checked, hidden_text)
 
 
 def _fitting(state: State, values: SessionValues, name: str, types: tuple[type, ...]) -> Any:

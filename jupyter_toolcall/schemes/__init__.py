@@ -2,19 +2,18 @@
 
 A scheme is a few pure functions: what is offered, how a reply is read, how defaults are filled in,
 how results are rendered. A new one is a file beside this one, and a row of `SCHEMES` in
-`scheme_names.py`. The package also composes the request of the next turn from a branch. It sends
+`native.py`. The package also composes the request of the next turn from a branch. It sends
 nothing (`models`) and decides nothing (`engine`).
 """
 
 from __future__ import annotations
 
-import re
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from .current import Current
-from .native import Native
+from .native import SCHEMES, Native, is_scheme, plain_scheme
 from .scheme import Flat, Offer, Scheme
-from .scheme_names import SCHEMES, is_scheme, plain_scheme
 from .select import Select
 
 __all__ = [
@@ -31,7 +30,15 @@ __all__ = [
     "scheme_recorded",
 ]
 
-_NATIVE = re.compile(r"native(?:\((\w+)(, force)?\))?")
+_NAMED: Mapping[str, Scheme] = {
+    "native": Native("flat"),
+    **{
+        scheme.name: scheme
+        for inner in SCHEMES.values()
+        for scheme in (inner, Native(inner), Native(inner, force=True))
+    },
+}
+"""Every scheme of ours by the name that journals have, such as `native(select, force)`."""
 
 
 def scheme_named(scheme: str | Scheme) -> Scheme:
@@ -39,16 +46,14 @@ def scheme_named(scheme: str | Scheme) -> Scheme:
 
     `native(select)` is a scheme that is spoken in XML, `native` is `native(flat)`.
     """
-    native = _NATIVE.fullmatch(scheme) if isinstance(scheme, str) else None
-    if native is None:
-        return plain_scheme(scheme, "native(NAME)")
-    return Native(plain_scheme(native[1] or "flat", "native(NAME)"), force=bool(native[2]))
+    if isinstance(scheme, str) and is_known(scheme):
+        return _NAMED[scheme]
+    return plain_scheme(scheme, "native(NAME)")
 
 
 def is_known(name: str) -> bool:
     """Return whether a name is that of a scheme of ours, as XML too."""
-    native = _NATIVE.fullmatch(name)
-    return (name if native is None else native[1] or "flat") in SCHEMES
+    return name in _NAMED
 
 
 @dataclass(frozen=True)

@@ -28,7 +28,7 @@ from ..tools.object_references import (
     takes_own_names,
     takes_values,
 )
-from ..tools.tool import Tool, parameters_schema
+from ..tools.tool import Resolve, Tool, parameters_schema
 from ..tools.toolbox import Toolbox
 from .messages import Result
 from .save_tool import common_tools, reminder
@@ -46,6 +46,7 @@ from .scheme import (
     receivers,
     result_text,
     sent_data,
+    with_first,
 )
 
 USE = "_use_"
@@ -70,28 +71,25 @@ class Current(Scheme):
         kinds, kind, all_views = existing_kinds(state), _kind(current(state), state), views(toolbox)
         shown = [*functions_of("", toolbox), *(functions_of(kind, toolbox) if kind else ())]
         names = {tool.name for tool in shown}
-        objects = {
+        lines = {
             kind: {object_line(name, state, toolbox): name for name in newest_names(kind, state)}
             for kind in kinds
         }
-        save = (
+        common = (
             replace(tool, parameters=takes_own_names(parameters_schema(tool)))
             for tool in common_tools(state, toolbox)
         )
+        uses = (_use(kind, toolbox, lines[kind]) for kind in kinds)
+        later_kinds = (kind for kind in receiver_kinds(toolbox) if kind not in kinds)
+        later_uses = (_use(kind, toolbox) for kind in later_kinds)
+        later = (tool for name, tool in all_views.items() if name not in names)
         return Offer(
-            own=(
-                _save_as(),
-                *save,
-                *(_use(kind, toolbox, lines) for kind, lines in objects.items()),
-            ),
-            tools=tuple(all_views[tool.name] for tool in shown),
-            system="\n".join([SYSTEM, *plain_note(state)]),
-            deferred=(
-                *(_use(kind, toolbox) for kind in receiver_kinds(toolbox) if kind not in kinds),
-                *(tool for name, tool in all_views.items() if name not in names),
-            ),
+            (_save_as(), *common, *uses),
+            tuple(all_views[tool.name] for tool in shown),
+            "\n".join([SYSTEM, *plain_note(state)]),
+            (*later_uses, *later),
             reminder=reminder(state),
-            listed={line: name for lines in objects.values() for line, name in lines.items()},
+            listed={line: name for objects in lines.values() for line, name in objects.items()},
         )
 
     def complete(self, call: CallRecord, tool: Tool, state: State) -> dict[str, Any]:
@@ -117,21 +115,14 @@ class Current(Scheme):
 def _use(kind: str, toolbox: Toolbox, objects: Iterable[str] = ()) -> Tool:
     """Return `_use_TYPE`, which tells of the type's functions and of its objects, a line each."""
     names = [tool.name for tool in functions_of(kind, toolbox)]
-    parts = [f"Sets the current object to one of type {kind}."]
-    parts += [f"Its functions: {', '.join(names)}."] if names else []
-    parts += objects
+    functions = [f"Its functions: {', '.join(names)}."] if names else []
+    lines = [f"Sets the current object to one of type {kind}.", *functions, *objects]
     wrong = (
         f'{USE}{kind} takes one argument, the name of a {kind}: {{"id": "{kind}#1"}}; '
         "a number alone names no object"
     )
-    return Tool(
-        name=f"{USE}{kind}",
-        description="\n".join(parts),
-        parameters=_use_schema(kind),
-        function=lambda id: id,
-        check=lambda arguments, resolve: _checked_text("id", arguments, NAME, wrong),
-        read_only=True,
-    )
+    tool = Tool(f"{USE}{kind}", "\n".join(lines), _use_schema(kind), lambda id: id, read_only=True)
+    return _taking_text(tool, "id", NAME, wrong)
 
 
 @lru_cache(1_000)
@@ -143,20 +134,18 @@ def _use_schema(kind: str) -> Mapping[str, Any]:
 
 def _save_as() -> Tool:
     """Return `_saveAs`."""
-    text = 'Letters, digits and _, such as "base".'
+    description = (
+        "Names the current object, for when you want to come back to it or to pass it on: after "
+        '_saveAs(name: "base"), "$base" stands for it.'
+    )
     wrong = (
         f"{SAVE_AS} takes one argument, a name of letters (a to z), digits and _: "
         '{"name": "base"}'
     )
-    return Tool(
-        name=SAVE_AS,
-        description="Names the current object, for when you want to come back to it or to pass "
-        'it on: after _saveAs(name: "base"), "$base" stands for it.',
-        parameters=_text_schema("name", f"^{_OWN_NAME.pattern}$", text),
-        function=lambda name: own_name(name),
-        check=lambda arguments, resolve: _checked_text("name", arguments, _OWN_NAME, wrong),
-        read_only=True,
-    )
+    text = 'Letters, digits and _, such as "base".'
+    schema = _text_schema("name", f"^{_OWN_NAME.pattern}$", text)
+    tool = Tool(SAVE_AS, description, schema, lambda name: own_name(name), read_only=True)
+    return _taking_text(tool, "name", _OWN_NAME, wrong)
 
 
 def own_name(name: Any) -> str:
@@ -166,22 +155,21 @@ def own_name(name: Any) -> str:
 
 def _text_schema(name: str, pattern: str, description: str) -> dict[str, Any]:
     text = {"type": "string", "pattern": pattern, "description": description}
-    return {
-        "type": "object",
-        "properties": {name: text},
-        "required": [name],
-        "additionalProperties": False,
-    }
+    properties, required = {name: text}, [name]
+    closed = {"additionalProperties": False}
+    return {"type": "object", "properties": properties, "required": required, **closed}
 
 
-def _checked_text(
-    name: str, arguments: Mapping[str, Any], fits: re.Pattern[str], wrong: str
-) -> dict[str, Any]:
-    """Return the arguments. Raises CallError, which says what is wrong, unless one text fits."""
-    text = arguments.get(name)
-    if set(arguments) != {name} or not isinstance(text, str) or not fits.fullmatch(text):
-        raise CallError(wrong)
-    return dict(arguments)
+def _taking_text(tool: Tool, name: str, fits: re.Pattern[str], wrong: str) -> Tool:
+    """Return a tool that takes one text, and says what is `wrong` with any other arguments."""
+
+    def check(arguments: Mapping[str, Any], resolve: Resolve) -> dict[str, Any]:
+        text = arguments.get(name)
+        if set(arguments) != {name} or not isinstance(text, str) or not fits.fullmatch(text):
+            raise CallError(wrong)
+        return dict(arguments)
+
+    return replace(tool, check=check)
 
 
 # -- views ----------------------------------------------------------------------------------
@@ -313,7 +301,7 @@ def _on_current(
         raise CallError(f"{tool.name}: {_nothing_current(state)}")
     fits = _kind(now, state) in kinds
     if fits and name in (None, now):
-        return {tool.receiver: now, **arguments, tool.receiver: now}
+        return with_first(tool.receiver, now, arguments)
     wanted = newest_of(kinds, state)
     if isinstance(name, str) and name in state.objects and _kind(name, state) in kinds:
         wanted = name

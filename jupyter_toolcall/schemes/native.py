@@ -1,10 +1,12 @@
-"""Any scheme, spoken in XML: its tools stand in the system text, calls and results in the text.
+"""The schemes by name, and any of them in XML: its tools stand in the system text, calls and
+results in the text.
 
 What may be called, what is left unsaid and what a call came to is the inner scheme's.
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -12,19 +14,48 @@ from ..core.call_record import CallRecord
 from ..core.errors import CallError, UsageError
 from ..core.events import Call
 from ..core.state import OWN_NAME, State
+from ..core.text import nearest
 from ..tools.arguments import writable_call
 from ..tools.tool import Tool, parameters_schema
 from ..tools.toolbox import Toolbox
 from . import xml_writer
+from .current import Current
 from .messages import Assistant, Message, Reply, Result, Results, User, call_id
-from .scheme import Offer, Scheme
-from .scheme_names import plain_scheme
+from .scheme import Flat, Offer, Scheme
+from .select import Select
 from .xml_parser import WrittenCall, named_tool, pair, prose, written_calls
 
+SCHEMES: Mapping[str, Scheme] = {"select": Select(), "current": Current(), "flat": Flat()}
+_FUNCTIONS = ("offer", "read", "complete", "render", "speak")
 UNREADABLE = "unreadable"
 """The name of a call that does not say which tool it is for."""
 FORCED = 5
 """How often a model that has to call a tool is told so for one prompt."""
+
+
+def plain_scheme(scheme: str | Scheme, *more_names: str) -> Scheme:
+    """Return a scheme by its name, or as it is.
+
+    Raises UsageError for an unknown name, which lists those that there are and `more_names`, and
+    for what is no scheme.
+    """
+    if isinstance(scheme, str) and scheme not in SCHEMES:
+        known = ", ".join((*SCHEMES, *more_names))
+        raise UsageError(f"no scheme {scheme!r}; there are {known}.{nearest(scheme, SCHEMES)}")
+    if isinstance(scheme, type):
+        raise UsageError(f"{scheme.__name__} is a class; its scheme is {scheme.__name__}()")
+    found = SCHEMES[scheme] if isinstance(scheme, str) else scheme
+    if not is_scheme(found):
+        raise UsageError(
+            f"{found!r:.60} is no scheme: give a name ({', '.join(SCHEMES)}), or an instance of a "
+            "class that is made from jupyter_toolcall.schemes.Scheme"
+        )
+    return found
+
+
+def is_scheme(value: Any) -> bool:
+    """Return whether a value is a scheme, of ours or not."""
+    return all(hasattr(type(value), function) for function in _FUNCTIONS)
 
 
 @dataclass(frozen=True, slots=True, init=False)
@@ -92,10 +123,8 @@ class Native:
 
     def speak(self, message: Message) -> Message:
         match self.scheme.speak(message):
-            case Assistant(text, calls, raw) if calls:
-                return Assistant(
-                    text if raw is not None else xml_writer.with_arguments(text, calls), (), raw
-                )
+            case Assistant(text, raw=raw):
+                return Assistant(text, (), raw)
             case Results(results, news):
                 return User(xml_writer.results_block(results, news))
             case other:
@@ -114,7 +143,7 @@ def _has_called(state: State, toolbox: Toolbox) -> bool:
 def _call(call_id: str, call: WrittenCall, tools: dict[str, Tool], state: State) -> Call:
     """Return a call that was written; one that cannot be read says why, and how to write it."""
     whole = call.whole
-    texts = dict(whole) if whole is not None else {p.name: p.text for p in call.parameters}
+    texts = call.texts if whole is None else dict(whole)
     name, broken = "_".join(filter(None, (call.tool, call.function))) or UNREADABLE, call.wrong
     try:
         tool = named_tool(call.tool, call.function, tools.values())
@@ -135,19 +164,18 @@ def _call(call_id: str, call: WrittenCall, tools: dict[str, Tool], state: State)
 def _values(call: WrittenCall, tool: Tool, state: State) -> dict[str, Any]:
     """Return the values that the texts stand for. Raises ValueError, which names the parameter."""
     schema, values = parameters_schema(tool), dict[str, Any]()
-    for parameter in call.parameters:
-        name, more = parameter.name, schema.get("additionalProperties")
-        part = schema.get("properties", {}).get(name, more)
-        defs = schema.get("$defs", {})
+    properties, defs = schema.get("properties", {}), schema.get("$defs", {})
+    for name, written in call.texts.items():
+        part = properties.get(name, schema.get("additionalProperties"))
         try:
             values[name] = (
-                xml_writer.element_value(parameter.text, part, defs)
+                xml_writer.element_value(written, part, defs)
                 if call.of_elements
-                else xml_writer.value(parameter.text, xml_writer.types(part, defs))
+                else xml_writer.value(written, xml_writer.types(part, defs))
             )
         except ValueError as error:
             # The name of a list, or the model's own name of it, stands for the list.
-            text = parameter.text.strip()
+            text = written.strip()
             if text not in state.plain and not OWN_NAME.fullmatch(text):
                 raise ValueError(f"{name}: {error}") from None
             values[name] = text

@@ -47,14 +47,15 @@ def recorded_reply(
             f"the model stopped for an unknown reason, {reply.stop!r:.60}, so its calls did not "
             f'run: {tools:.200}; a reply with calls stops with "tools"'
         )
+    sound_calls = [writable_call(call) for call in reply.calls]
+    calls = _with_own_ids(sound_calls, state, hide) if reply.stop in RUNS else ()
     said, ending = reply.said, reply.ending
     # After results a model may have nothing to add.
     is_due = reply.stop not in ("end", "paused") or not state.turns_since
-    if is_due and not (reply.text.strip() or reply.calls or said or ending):
+    words = reply.text if said is None else said
+    if is_due and not (words.strip() or calls or ending):
         reason = _REASONS.get(reply.stop, "the model stopped without one")
         said = ending = f"[The reply has no text: {reason}.]"
-    sound_calls = [writable_call(call) for call in reply.calls]
-    calls = _with_own_ids(sound_calls, state, hide) if reply.stop in RUNS else ()
     return Replied(
         well_formed(reply.text),
         calls,

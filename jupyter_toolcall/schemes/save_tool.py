@@ -18,7 +18,7 @@ from ..tools.answer_types import answer_type, json_answer, read_answer
 from ..tools.arguments import name_in_line
 from ..tools.object_references import pattern
 from ..tools.object_types import Kinds
-from ..tools.tool import Resolve, Tool
+from ..tools.tool import Check, Resolve, Tool
 from ..tools.toolbox import Toolbox
 
 SCALARS = {"str": "string", "int": "integer", "float": "number", "bool": "boolean"}
@@ -76,36 +76,38 @@ def save_tools(state: State, toolbox: Toolbox) -> tuple[Tool, ...]:
     outputs = state.opened.outputs
     if not outputs:
         return ()
-    lines = (f"- {name} ({out.kind}): {out.description}" for name, out in outputs.items())
+    lines = [f"- {name} ({out.kind}): {out.description}" for name, out in outputs.items()]
+    description = (
+        "Hand over what was asked for. You are not done before this call. Call it once, at the "
+        "end, with all of:"
+    )
     types = {
         name: answer_type(out.kind, toolbox.answers, toolbox.kinds)
         for name, out in outputs.items()
         if is_data(out)
     }
-    definitions = {
-        key: part for out in outputs.values() for key, part in out.schema.get("$defs", {}).items()
-    }
     save = Tool(
-        name=SAVE,
-        description="Hand over what was asked for. You are not done before this call. Call it "
-        "once, at the end, with all of:\n" + "\n".join(line.rstrip(": ") for line in lines),
-        parameters={
-            "type": "object",
-            "properties": {name: _schema(out) for name, out in outputs.items()},
-            "required": list(outputs),
-            "additionalProperties": False,
-            **({"$defs": definitions} if definitions else {}),
-        },
-        function=lambda **saved: "ok",
-        check=lambda arguments, resolve: _check(
-            arguments, resolve, outputs, types, toolbox.kinds, state.newest
-        ),
+        SAVE,
+        "\n".join([description, *(line.rstrip(": ") for line in lines)]),
+        _parameters(outputs),
+        lambda **saved: "ok",
+        _check(state, types, toolbox.kinds),
+        read_only=True,
         fill=lambda arguments, variables: {
             name: json_answer(types.get(name), value) for name, value in arguments.items()
         },
-        read_only=True,
     )
     return (save,)
+
+
+def _parameters(outputs: Mapping[str, Output]) -> dict[str, Any]:
+    definitions = {
+        key: part for out in outputs.values() for key, part in out.schema.get("$defs", {}).items()
+    }
+    properties = {name: _schema(out) for name, out in outputs.items()}
+    schema = {"type": "object", "properties": properties, "required": [*outputs]}
+    closed = {**schema, "additionalProperties": False}
+    return {**closed, "$defs": definitions} if definitions else closed
 
 
 def reminder(state: State) -> str:
@@ -125,30 +127,34 @@ def _schema(out: Output) -> dict[str, Any]:
     return {"type": "string", "pattern": pattern((out.kind,)), "description": text}
 
 
-def _check(
-    arguments: Mapping[str, Any],
-    resolve: Resolve,
-    outputs: Mapping[str, Output],
-    types: Mapping[str, Any],
-    kinds: Kinds,
-    newest: Mapping[str, str],
-) -> dict[str, Any]:
-    """Return the arguments, all outputs or none. Raises CallError if one of them does not fit."""
-    wrong = {name: "there is no such output" for name in arguments if name not in outputs}
-    for name, out in outputs.items():
+def _check(state: State, types: Mapping[str, Any], kinds: Kinds) -> Check:
+    """Return what checks all outputs together; `types` are those of the ones that are data."""
+    outputs = state.opened.outputs
+
+    def problem(name: str, arguments: Mapping[str, Any], resolve: Resolve) -> str:
+        if name not in outputs:
+            return "there is no such output"
+        kind = outputs[name].kind
         if name not in arguments:
-            wrong[name] = f"is missing; it must be a {out.kind}"
-        elif name in types:
-            try:
-                read_answer(types[name], arguments[name], resolve, kinds)
-            except CallError as error:
-                wrong[name] = str(error)
-        elif problem := _problem(arguments[name], out.kind, resolve, newest.get(out.kind)):
-            wrong[name] = problem
-    if wrong:
-        lines = "; ".join(f"{name_in_line(name)}: {problem}" for name, problem in wrong.items())
-        raise CallError(f"Nothing was saved. {lines}", wrong)
-    return dict(arguments)
+            return f"is missing; it must be a {kind}"
+        if name not in types:
+            return _problem(arguments[name], kind, resolve, state.newest.get(kind))
+        try:
+            read_answer(types[name], arguments[name], resolve, kinds)
+        except CallError as error:
+            return str(error)
+        return ""
+
+    def check(arguments: Mapping[str, Any], resolve: Resolve) -> dict[str, Any]:
+        names = [*(name for name in arguments if name not in outputs), *outputs]
+        problems = ((name, problem(name, arguments, resolve)) for name in names)
+        wrong = {name: text for name, text in problems if text}
+        if wrong:
+            lines = "; ".join(f"{name_in_line(name)}: {text}" for name, text in wrong.items())
+            raise CallError(f"Nothing was saved. {lines}", wrong)
+        return dict(arguments)
+
+    return check
 
 
 def _problem(value: Any, wanted: str, resolve: Resolve, newest: str | None) -> str:

@@ -127,10 +127,7 @@ class Flat(Scheme):
 
     def offer(self, state: State, toolbox: Toolbox) -> Offer:
         # Objects from outside are named here, since no tool's result ever names them.
-        lines = [
-            f"- {state.name_of(made)}: {plain_text(made) or made.description}".rstrip(": ")
-            for _, made in state.opened.inputs
-        ]
+        lines = [object_line(name, state, toolbox) for name in state.inputs.values()]
         listed = ["Objects at the start:", *lines] if lines else []
         system = "\n".join([FLAT_SYSTEM, *listed, *plain_note(state)])
         own = common_tools(state, toolbox)
@@ -158,12 +155,14 @@ def with_receiver(call: CallRecord, tool: Tool, state: State) -> dict[str, Any]:
     arguments = dict(call.asked)
     if tool.receiver and arguments.get(tool.receiver) is None:
         newest = newest_of(receivers(tool), state)
-        return (
-            arguments
-            if newest is None
-            else {tool.receiver: newest, **arguments, tool.receiver: newest}
-        )
+        if newest is not None:
+            return with_first(tool.receiver, newest, arguments)
     return arguments
+
+
+def with_first(name: str, value: str, arguments: Mapping[str, Any]) -> dict[str, Any]:
+    """Return arguments with one before the others, in place of its value among them."""
+    return {name: value, **arguments} | {name: value}
 
 
 def completed(scheme: Scheme, call: CallRecord, tool: Tool, state: State) -> dict[str, Any]:
@@ -207,60 +206,63 @@ def unknown_tool(name: str, toolbox: Toolbox, offer: Offer) -> CallError:
 
 def result_data(call: CallRecord) -> tuple[dict[str, Any], bool]:
     """Return the result of a call as JSON-ready data, and whether that is an error."""
-    note = ""
-    if call.decided is not None and call.edited:
+    error, note = _error(call), _note(call)
+    data = _data(call) if error is None else {"error": error}
+    return ({"note": note, **data} if note else data), error is not None
+
+
+def _note(call: CallRecord) -> str:
+    """Return what a person's decision says beside the result of a call, "" for nothing."""
+    if call.decided is None:
+        return ""
+    if call.edited:
         ran = ", ".join(f"{key}={readable_json(value)}" for key, value in call.arguments.items())
         note = f"A person changed this call; what ran in its place: {call.tool}({ran})."
-    elif call.decided is not None and call.status == "answered":
+    elif call.status == "answered":
         unknown = _unknown(call) if call.unknown_reason else "the tool did not run"
         note = f"A person gave this result; {unknown}."
-    data, error = _outcome(call)
-    if note and call.decided is not None:
-        return {"note": _with_reason(note, call.decided.reason), **data}, error
-    return data, error
+    else:
+        return ""
+    return _with_reason(note, call.decided.reason)
 
 
-def _outcome(call: CallRecord) -> tuple[dict[str, Any], bool]:
+def _error(call: CallRecord) -> str | None:
+    """Return why a call has no result, None where it has one."""
     match call.outcome:
-        case Made() as made:
-            about = (
-                {"about": made.description} if made in call.produced and made.description else {}
-            )
-            return {"result": call.object, **about}, False
-        case Many() as outcome:
-            return _structured(call, outcome), False
-        case Data(data):
-            return {"result": data}, False
-        case Failed(message) if call.status == "rejected" and call.unknown_reason:
-            return {
-                "error": _with_reason(f"{_unknown(call)}. It did not run again.", message)
-            }, True
+        case Made() | Many() | Data():
+            return None
         case Failed(message) if call.status == "rejected":
-            return {
-                "error": _with_reason("This call was rejected, so it did not run.", message)
-            }, True
+            text = "This call was rejected, so it did not run."
+            if call.unknown_reason:
+                text = f"{_unknown(call)}. It did not run again."
+            return _with_reason(text, message)
         case Failed(message):
-            return {"error": message}, True
+            return message
         case Interrupted(ran=False):
-            return {
-                "error": "A person interrupted this call before it began: it did not run."
-            }, True
+            return "A person interrupted this call before it began: it did not run."
         case Interrupted():
-            text = "A person interrupted this call while it ran; what it had done is not known."
-            return {"error": text}, True
-    return {"error": "This call has no result."}, True
+            return "A person interrupted this call while it ran; what it had done is not known."
+    return "This call has no result."
 
 
 def _unknown(call: CallRecord) -> str:
     return f"it is not known whether the call took effect ({call.unknown_reason})"
 
 
-def _structured(call: CallRecord, outcome: Many) -> dict[str, Any]:
-    """Return a result that holds objects, and what the tool changed besides."""
-    data: dict[str, Any] = {"objects" if is_bare_list(outcome) else "result": call.structure}
-    data |= {"unnamed": dict(outcome.unnamed)} if outcome.unnamed else {}
-    data |= {"changed": call.changed} if call.changed else {}
-    return data | ({"untracked": call.untracked} if call.untracked else {})
+def _data(call: CallRecord) -> dict[str, Any]:
+    """Return a result: data, or the names of objects, and what the tool changed besides."""
+    more: dict[str, Any] = {}
+    match call.outcome:
+        case Many() as outcome:
+            key, result = "objects" if is_bare_list(outcome) else "result", call.structure
+            more = {"unnamed": dict(outcome.unnamed)}
+            more |= {"changed": call.changed, "untracked": call.untracked}
+        case Made() as made:
+            key, result = "result", call.object
+            more = {"about": made.description if made in call.produced else ""}
+        case _:
+            key, result = "result", call.data
+    return {key: result, **{name: part for name, part in more.items() if part}}
 
 
 def _with_reason(text: str, reason: str) -> str:

@@ -1,63 +1,72 @@
-"""The elements in a row of a text, as rigging writes the parameters of a call: `<city>Oslo</city>`.
+"""What stands between and in the tags that a model writes: text, attributes, elements in a row.
 
 A parser of XML would refuse most of what models write.
 """
 
 from __future__ import annotations
 
+import html
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+from typing import NamedTuple
 
-ATTRIBUTE = re.compile(r"""(?<![\w:-])([\w:-]++)\s*+=\s*+(?:"([^"]*+)"|'([^']*+)'|([^\s"'>]++))""")
-_SPACE = re.compile(r"(?:\s++|<!--(?:(?!-->).)*+-->)*+", re.DOTALL)
-_OPEN = re.compile(r"<([A-Za-z_][\w.-]*+)(?=[\s/>])([^<>]*+)>")
+_ATTRIBUTE = re.compile(r"""(?<![\w:-])([\w:-]++)\s*+=\s*+(?:"([^"]*+)"|'([^']*+)'|([^\s"'>]++))""")
+_OPEN = re.compile(
+    r"(?:\s++|<!--(?:(?!-->).)*+-->)*+<([A-Za-z_][\w.-]*+)(?=[\s/>])"
+    r"""((?:[^<>"']++|"[^"<]*+"|'[^'<]*+')*+)>""",
+    re.DOTALL,
+)
+_ENTITY = re.compile(r"&(?:amp|lt|gt|quot|apos|#[0-9]{1,7}|#[xX][0-9a-fA-F]{1,6});")
+CDATA = re.compile(r"<!\[CDATA\[(.*?)\]\]>", re.DOTALL)
+_EDGES = re.compile(r"\A[ \t]*+\r?\n|\r?\n[ \t]*+\Z")
+MARKUP = re.compile(r"<[/!?]?[A-Za-z]")
 
 
-@dataclass(frozen=True, slots=True)
-class Element:
-    """An element: its name, where its content starts and ends, and where the next text starts."""
+class Element(NamedTuple):
+    """An element as it is written: its name, attributes and content, and where it ends."""
 
     name: str
-    start: int
+    rest: str
+    raw: str
     end: int
-    after: int
-    attributes: str = ""
 
     @property
-    def children_of_attributes(self) -> str:
-        """Its attributes, written as elements: `<size a="1"/>` has `<a>1</a>`."""
-        matches = ATTRIBUTE.finditer(self.attributes.rstrip().removesuffix("/"))
-        return "".join(f"<{m[1]}>{m[2] or m[3] or m[4] or ''}</{m[1]}>" for m in matches)
+    def text(self) -> str:
+        """What its content stands for. `<size a="1"/>` has the content of `<a>1</a>`."""
+        in_tag = (f"<{key}>{part}</{key}>" for key, part in _attributes(self.rest))
+        return content(self.raw) or "".join(in_tag)
 
 
 def elements(text: str, start: int, end: int) -> Iterator[Element]:
     """Yield the elements of a part of a text, up to the first text that is no complete element."""
     position = start
-    while True:
-        space = _SPACE.match(text, position, end)
-        opened = _OPEN.match(text, space.end() if space else position, end)
-        if opened is None:
-            return
-        name, attributes = opened.groups()
-        if attributes.rstrip().endswith("/"):
-            yield Element(name, opened.end(), opened.end(), opened.end(), attributes)
-            position = opened.end()
-        elif (closed := _end_of(name, text, opened.end(), end)) is not None:
-            yield Element(name, opened.end(), closed.start(), closed.end(), attributes)
-            position = closed.end()
-        else:
-            return
+    while (opened := _OPEN.match(text, position, end)) is not None:
+        name, raw, position = opened[1], "", opened.end()
+        rest, is_empty = without_slash(opened[2])
+        if not is_empty:
+            closed = _end_of(name, text, position, end)
+            if closed is None:
+                return
+            raw, position = text[position : closed.start()], closed.end()
+        yield Element(name, rest, raw, position)
+
+
+def without_slash(rest: str) -> tuple[str, bool]:
+    """Return the attributes in a tag, and whether a slash after them says that it is empty."""
+    text = rest.rstrip()
+    return text.removesuffix("/"), text.endswith("/")
 
 
 def _end_of(name: str, text: str, position: int, end: int) -> re.Match[str] | None:
     """Return the tag that ends an element; elements of the same name and CDATA may be in it."""
     tag = re.compile(rf"<!\[CDATA\[|<(/?){re.escape(name)}(?=[\s/>])[^<>]*+>")
-    depth, last = 1, text.rfind("]]>", position, end)
+    depth = 1
     while (match := tag.search(text, position, end)) is not None:
         position = match.end()
         if match[1] is None:
-            position = text.index("]]>", position) + 3 if position <= last else position
+            position = text.find("]]>", position, end) + 3
+            if position < 3:
+                return None
         elif match[1]:
             depth -= 1
         elif not match[0].endswith("/>"):
@@ -65,3 +74,41 @@ def _end_of(name: str, text: str, position: int, end: int) -> re.Match[str] | No
         if not depth:
             return match
     return None
+
+
+def attribute(rest: str, *names: str) -> str:
+    """Return the value of the first attribute of one of these names, "" for none."""
+    found = (value for name, value in _attributes(rest) if name.lower() in names)
+    return unescaped(next(found, ""))
+
+
+def _attributes(rest: str) -> list[tuple[str, str]]:
+    found = _ATTRIBUTE.findall(rest)
+    return [(name, double or single or bare) for name, double, single, bare in found]
+
+
+def content(raw: str) -> str:
+    """Return the value that the text between a parameter's tags stands for.
+
+    CDATA is exact. Markup means that the value is code, which stands there as it is; else
+    entities are read. Blank lines at the edges, and spaces around one line, are layout.
+    """
+    outside = CDATA.sub("", raw)
+    if MARKUP.search(outside):
+        return _trimmed(raw)
+    if outside == raw:
+        return unescaped(_trimmed(raw))
+    plain = bool(outside.strip())
+    parts = enumerate(CDATA.split(_trimmed(raw) if plain else raw))
+    # Every other part is what stood in CDATA.
+    return "".join(part if index % 2 else unescaped(part) if plain else "" for index, part in parts)
+
+
+def _trimmed(raw: str) -> str:
+    text = _EDGES.sub("", raw)
+    return text if "\n" in text else text.strip()
+
+
+def unescaped(text: str) -> str:
+    """Return a text with its entities read; what is none stays as it is."""
+    return _ENTITY.sub(lambda match: html.unescape(match[0]), text)

@@ -10,118 +10,65 @@ all else is text. No pattern here can run past the next tag, so the pass is line
 
 from __future__ import annotations
 
-import html
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Any, NamedTuple
 
 from ..core.errors import CallError
 from ..core.text import nearest
 from ..tools.arguments import parse_arguments
 from ..tools.tool import Tool
-from .xml_elements import ATTRIBUTE, elements
-
-Kind = Literal["calls", "call", "parameter", "cdata"]
+from .xml_elements import CDATA, MARKUP, Element, attribute, content, elements, without_slash
 
 _OURS = r"<(?!\s*+/?+\s*+(?:(?:rg[-_])?tool[-_]?call|function[-_]calls|invoke\b|call\b|param))"
 _QUOTED = rf'"[^"<]*+(?:{_OURS}[^"<]*+)*+"' + "|" + rf"'[^'<]*+(?:{_OURS}[^'<]*+)*+'"
 _WORD = (
     r"tool[-_]?calls|function[-_]calls|(?:rg[-_])?tool[-_]?call|"
-    r"call(?=\s[^<>]*?\btool\s*=)|(?<=/)call|invoke(?=\s[^<>]*?\bname\s*=)|(?<=/)invoke|"
-    r"parameter|param(?=\s)|(?<=/)param|tool[-_]parameter"
+    r"call(?=\s[^<>]*?\btool\s*=)|(?<=/)call|invoke(?=\s[^<>]*?\bname\s*=)|(?<=/)invoke"
 )
 _TAG = re.compile(
     rf"<\s*+(?P<close>/?)\s*+(?P<word>{_WORD})(?![\w-])"
     rf"(?P<rest>(?:[^<>\"']++|{_QUOTED})*+)(?P<whole>>?)"
-    r"|(?P<cdata><!\[CDATA\[)",
+    r"|<!\[CDATA\[",
     re.IGNORECASE,
 )
-
-_ENTITY = re.compile(r"&(?:amp|lt|gt|quot|apos|#[0-9]{1,7}|#[xX][0-9a-fA-F]{1,6});")
-_MARKUP = re.compile(r"<[/!?]?[A-Za-z]")
-_CDATA = re.compile(r"<!\[CDATA\[(.*?)\]\]>", re.DOTALL)
+_PARAMETER = re.compile(r"<(/?)(?:tool[-_])?param(?:eter)?(?=[\s/>])([^<>]*+)", re.IGNORECASE)
 _COMMENT = re.compile(r"<!--(?:(?!<!--|-->).)*+-->", re.DOTALL)
 _FENCE = re.compile(r"```\w*+\s*+```")
 _GAP = re.compile(r"\n(?:[ \t]*+\n){2,}")
 _SPAN_END = re.compile(r"[`<\n]")
-_EDGES = re.compile(r"\A[ \t]*+\r?\n|\r?\n[ \t]*+\Z")
 _OF_ELEMENTS = "rgtoolcall"
 """The tag of a call whose parameters are elements."""
 MOST = 128
 """So many calls of one reply are read, and parameters of one call."""
 
 
-# -- tags ----------------------------------------------------------------------------------------
+class Tag(NamedTuple):
+    """A tag of a call, or of a block of calls, and its position.
 
-
-@dataclass(frozen=True, slots=True)
-class Tag:
-    """A tag, or a section of CDATA, and its position.
-
-    `whole` says that it ends as it should; `attributes` is the text behind its name.
+    `whole` says that it ends as it should; `rest` has its attributes.
     """
 
-    kind: Kind
     word: str
     start: int
     end: int
-    close: bool = False
-    whole: bool = True
-    attributes: str = ""
-    attributes_at: int = 0
+    close: bool
+    whole: bool
+    rest: str
+    empty: bool
 
     @property
-    def empty(self) -> bool:
-        return not self.close and self.attributes.rstrip().endswith("/")
-
-    def closes(self, word: str) -> bool:
-        """Return whether this is the end of what a tag of that name began."""
-        return self.close and self.whole and self.word == word
-
-    def attribute(self, *names: str) -> tuple[str, int, int] | None:
-        """Return an attribute as it is written, its start and end; None if there is none."""
-        for match in ATTRIBUTE.finditer(self.attributes):
-            if match[1].lower() in names:
-                group = next(number for number in (2, 3, 4) if match[number] is not None)
-                text = match[group]
-                if group == 4 and self.empty and match.end() == len(self.attributes.rstrip()):
-                    text = text.removesuffix("/")
-                start = self.attributes_at + match.start(group)
-                return text, start, start + len(text)
-        return None
-
-    def name(self, *names: str) -> str:
-        """Return the text of an attribute, "" if there is none."""
-        attribute = self.attribute(*names)
-        return unescaped(attribute[0]).strip() if attribute else ""
-
-
-def tags(text: str) -> Iterator[Tag]:
-    """Yield the tags of a text, and inside values the sections of CDATA, which hide tags."""
-    at, value_word, last = 0, "", text.rfind("]]>")
-    while (match := _TAG.search(text, at)) is not None:
-        at = match.end()
-        if not match["cdata"]:
-            tag = _tag(match)
-            yield tag
-            if (tag.kind == "parameter" or tag.word == _OF_ELEMENTS) and not value_word:
-                value_word = tag.word if tag.whole and not tag.close and not tag.empty else ""
-            elif tag.kind != "parameter" or tag.closes(value_word):
-                value_word = ""
-        elif value_word:
-            at = text.index("]]>", at) + 3 if at <= last else at
-            yield Tag("cdata", "", match.start(), at, whole=text.startswith("]]>", at - 3))
+    def is_block(self) -> bool:
+        return self.word.endswith("calls")
 
 
 def _tag(match: re.Match[str]) -> Tag:
-    word = re.sub("[-_]", "", match["word"].lower())
-    kind: Kind = "parameter" if "param" in word else "calls" if word.endswith("calls") else "call"
-    close, whole = bool(match["close"]), bool(match["whole"])
-    return Tag(
-        kind, word, match.start(), match.end(), close, whole, match["rest"], match.start("rest")
-    )
+    word, close = re.sub("[-_]", "", match["word"].lower()), bool(match["close"])
+    rest, is_empty = without_slash(match["rest"])
+    place = match.start(), match.end()
+    return Tag(word, *place, close, bool(match["whole"]), rest, is_empty and not close)
 
 
 # -- the tool that a call names ------------------------------------------------------------------
@@ -185,30 +132,19 @@ def _unknown(group: str, function: str, known: Mapping[str, Tool]) -> CallError:
 # -- calls ---------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
-class Parameter:
-    """A parameter as it is written: its text, and the position of that."""
-
-    name: str
-    text: str
-    start: int
-    end: int
-
-
 @dataclass(slots=True)
 class WrittenCall:
     """A call as it is written; `wrong` says why it cannot be read ("" if it can).
 
-    `whole` are the arguments if they were written as one piece of JSON, at `json`; `of_elements`
-    says that a list or an object in it may be elements too.
+    `texts` are those of its parameters, by name; `whole` are the arguments if they were written as
+    one piece of JSON; `of_elements` says that a list or an object in it may be elements too.
     """
 
     tool: str = ""
     function: str = ""
-    parameters: list[Parameter] = field(default_factory=list)
+    texts: dict[str, str] = field(default_factory=dict)
     wrong: str = ""
     whole: Mapping[str, Any] | None = None
-    json: tuple[int, int] = (0, 0)
     of_elements: bool = False
     start: int = 0
     end: int = 0
@@ -218,15 +154,14 @@ class WrittenCall:
         self.wrong = self.wrong or wrong
         self.end = end
 
-    def add(self, parameter: Parameter, end: int) -> None:
+    def add(self, name: str, text: str, end: int) -> None:
         """Add a parameter, which ends here with its tag."""
-        name = parameter.name
-        if any(other.name == name for other in self.parameters):
+        if name in self.texts:
             self.fail(f"the parameter {name!r:.60} is given twice; a list is one JSON value", end)
-        elif len(self.parameters) == MOST:
+        elif len(self.texts) == MOST:
             self.fail(f"there are more than {MOST} parameters", end)
         else:
-            self.parameters.append(parameter)
+            self.texts[name] = text
             self.end = end
 
 
@@ -249,7 +184,8 @@ def written_calls(text: str) -> list[WrittenCall]:
 
 def prose(text: str, calls: Sequence[WrittenCall]) -> str:
     """Return a text without its calls: what a person reads."""
-    blocks = (tag for tag in tags(text) if tag.kind == "calls" and not _in_code(text, tag))
+    found = (_tag(match) for match in _TAG.finditer(text) if match["word"])
+    blocks = (tag for tag in found if tag.is_block and not _in_code(text, tag))
     spans = [*((call.start, call.end) for call in calls), *((tag.start, tag.end) for tag in blocks)]
     parts, at = [], 0
     for start, end in sorted(spans):
@@ -268,206 +204,155 @@ def _in_code(text: str, tag: Tag) -> bool:
 
 
 class _Parser:
-    """The tags of a text, read one after the other."""
+    """The calls of a text, read one after the other."""
 
     def __init__(self, text: str) -> None:
         self.text = text
-        self.tags = list(tags(text))
-        self.at = 0
+        self.last_section = text.rfind("]]>")
+        """Where the last section of CDATA ends."""
 
     def calls(self) -> Iterator[WrittenCall]:
         """A block without a call in it, and markup between calls, are calls gone wrong."""
-        block, end = None, 0
-        while tag := self._tag():
-            if block is not None and end and tag.kind != "parameter":
+        block, end, at = None, 0, 0
+        while tag := self._tag(at):
+            at = tag.end
+            if block is not None and end:
                 yield from self._stray(end, tag.start)
-                end = tag.end
-            match tag:
-                case Tag(kind="call", close=False) if not _in_code(self.text, tag):
-                    call = self._call(tag)
-                    yield call
-                    end = call.end
-                    continue
-                case Tag(kind="calls") if not _in_code(self.text, tag):
-                    if block is not None and not end:
-                        yield _no_call(block, tag.start)
-                    block, end = None if tag.close else tag, 0
-            self.at += 1
+                end = at
+            if _in_code(self.text, tag):
+                continue
+            if tag.is_block:
+                if block is not None and not end:
+                    yield _no_call(block, tag.start)
+                block, end = None if tag.close else tag, 0
+            elif not tag.close:
+                call = self._call(tag)
+                yield call
+                at = end = call.end
         if block is not None and not end:
             yield _no_call(block, len(self.text))
 
-    def _tag(self) -> Tag | None:
-        """Return the next tag, None at the end of the text."""
-        return self.tags[self.at] if self.at < len(self.tags) else None
+    def _tag(self, at: int, in_call: bool = False) -> Tag | None:
+        """Return the next tag, None for none. In a call, sections of CDATA hide tags."""
+        while (match := _TAG.search(self.text, at)) is not None:
+            if match["word"]:
+                return _tag(match)
+            at = match.end()
+            if in_call and at <= self.last_section:
+                at = self.text.index("]]>", at) + 3
+        return None
 
     def _stray(self, start: int, end: int) -> Iterator[WrittenCall]:
         between = _COMMENT.sub("", self.text[start:end])
-        if _MARKUP.search(between):
+        if MARKUP.search(between):
             wrong = f"there is something between two calls that is none: {between.strip():.80}"
             yield WrittenCall(wrong=wrong, start=start, end=end)
 
     def _call(self, tag: Tag) -> WrittenCall:
-        """Return the call that begins with a tag."""
-        call = WrittenCall(
-            tag.name("tool", "name"), tag.name("function"), start=tag.start, end=tag.end
-        )
-        self.at += 1
+        """Return the call that begins with a tag. Its end may be missing."""
+        tool = attribute(tag.rest, "tool", "name").strip()
+        function = attribute(tag.rest, "function").strip()
+        call = WrittenCall(tool, function, start=tag.start, end=tag.end)
         if not tag.whole:
             call.wrong = "its first tag has no end"
+        if tag.empty or not tag.whole:
             return call
-        if tag.word == _OF_ELEMENTS and not tag.empty:
-            self._add_elements(call, tag)
-            return call
-        while not tag.empty:
-            following = self._tag()
-            self._add_text(call, following)
-            match following:
-                case Tag(kind="parameter", close=False):
-                    self._add_parameter(call, following)
-                    continue
-                case Tag(kind="parameter"):
-                    call.fail("a parameter ends that did not begin", following.end)
-                    self.at += 1
-                    continue
-                case Tag(kind="call", close=True):
-                    call.end = following.end
-                    self.at += 1
-            break
+        following = self._tag(tag.end, in_call=True)
+        call.of_elements = tag.word == _OF_ELEMENTS
+        while call.of_elements and following and following.word != tag.word:
+            following = self._tag(following.end, in_call=True)
+        self._add_parameters(call, following.start if following else len(self.text))
+        following = self._add_text(call, following)
+        if following and following.close and not following.is_block:
+            call.end = following.end
         return call
 
-    def _add_elements(self, call: WrittenCall, tag: Tag) -> None:
-        """Add the parameters of a call that has an element for each, up to its end.
+    def _add_parameters(self, call: WrittenCall, end: int) -> None:
+        for element in elements(self.text, call.end, end):
+            if call.of_elements:
+                name, text = element.name, element.text
+            elif _is_parameter(element):
+                name = attribute(element.rest, "name").strip()
+                text = content(element.raw) or attribute(element.rest, "value")
+            else:
+                return
+            if not name:
+                call.fail("a parameter has no name", element.end)
+            call.add(name, text, element.end)
+            if call.wrong:
+                call.end = end
+                return
 
-        Its end may be missing: rigging stops a model there.
-        """
-        while (following := self._tag()) and following.word != tag.word:
-            self.at += 1
-        end = following.start if following else len(self.text)
-        if not self.text[tag.end : end].lstrip().startswith("{"):
-            call.of_elements = True
-            for element in elements(self.text, tag.end, end):
-                text = content(self.text[element.start : element.end])
-                text = text or element.children_of_attributes
-                parameter = Parameter(element.name, text, element.start, element.end)
-                call.add(parameter, element.after)
-                if call.wrong:
-                    break
-        if not call.wrong:
-            self._add_text(call, following)
-        if following and following.close:
-            call.end = following.end
-            self.at += 1
+    def _add_text(self, call: WrittenCall, following: Tag | None) -> Tag | None:
+        """Add the text between the parameters and the next tag to a call: JSON, or nothing.
 
-    def _add_text(self, call: WrittenCall, following: Tag | None) -> None:
-        """Add the text before the next tag to a call: JSON, or nothing.
-
-        If nothing follows, the call was not ended, and what comes is the answer's text.
+        Returns the tag that follows the call. If there is none, the call was not ended, and what
+        comes is the text of the answer.
         """
         end = following.start if following else len(self.text)
         text = _COMMENT.sub("", self.text[call.end : end]).strip()
-        if not text or not (following or text.startswith("{") or _MARKUP.search(text)):
-            return
-        if not text.startswith("{") or call.parameters or call.wrong:
-            call.fail(f"there is text outside of its parameters: {text:.80}", end)
-            return
-        try:
-            # Some models put JSON there: the arguments, or the name and the arguments.
-            data = parse_arguments(text)
-        except ValueError as error:
-            call.fail(str(error), end)
-            return
-        call.json, call.end, call.whole = (call.end, end), end, data
-        if not call.tool and isinstance(data.get("name"), str):
-            key = nested(data)
-            call.tool, call.whole = data["name"], data[key] if key else {}
-
-    def _add_parameter(self, call: WrittenCall, tag: Tag) -> None:
-        """Add the parameter that begins with a tag to a call."""
-        name = tag.name("name")
-        self.at += 1
-        if not tag.whole or not name:
-            wrong = "a parameter's first tag has no end" if name else "a parameter has no name"
-            call.fail(wrong, tag.end)
-            return
-        if tag.empty:
-            call.add(_in_tag(tag, name), tag.end)
-            return
-        while (end := self._tag()) and _in_value(end) and not end.closes(tag.word):
-            self.at += 1
-        if end is None or not end.closes(tag.word):
-            self._skip_value()
-            after = self._tag()
-            call.fail(
+        if not text or not (following or text.startswith("{") or MARKUP.search(text)):
+            return following
+        wrong = f"there is text outside of its parameters: {text:.80}"
+        if text.startswith("{") and not call.texts:
+            wrong = _add_json(call, text, end)
+            if not wrong:
+                return following
+        elif (first := _PARAMETER.match(text)) and first[1]:
+            wrong = "a parameter ends that did not begin"
+        elif first:
+            name = attribute(first[2], "name").strip()
+            wrong = (
                 f"the parameter {name!r} has no end (</parameter>), or its value holds tags of "
-                "this format; then write it inside <![CDATA[ and ]]>",
-                after.start if after else len(self.text),
+                "this format; then write it inside <![CDATA[ and ]]>"
             )
-            return
-        parameter = Parameter(name, content(self.text[tag.end : end.start]), tag.end, end.start)
-        if not parameter.text and tag.attribute("value"):
-            parameter = _in_tag(tag, name)
-        self.at += 1
-        call.add(parameter, end.end)
+        if _opened_parameter(text):
+            following = self._end_of_call(following)
+        call.fail(wrong, following.start if following else len(self.text))
+        return following
 
-    def _skip_value(self) -> None:
-        """Go to the tag that ends a call, past what may be calls in a value that has no end.
+    def _end_of_call(self, tag: Tag | None) -> Tag | None:
+        """Return the tag that ends a call, past what may be calls in a value that has no end.
 
         Whether those were meant to run is not known, so they are left out.
         """
-        first, depth = self._tag(), 1
-        if first is None or first.kind == "parameter":
-            return
-        while tag := self._tag():
-            if tag.kind in ("call", "calls") and not tag.empty:
+        depth = 1
+        while tag:
+            if not tag.empty:
                 depth += -1 if tag.close else 1
             if not depth:
-                return
-            self.at += 1
+                break
+            tag = self._tag(tag.end, in_call=True)
+        return tag
+
+
+def _is_parameter(element: Element) -> bool:
+    """Return whether an element is a parameter; one that has another in its value is none."""
+    is_open = _opened_parameter(CDATA.sub("", element.raw)) is not None
+    return bool(_PARAMETER.match(f"<{element.name} ")) and not is_open
+
+
+def _opened_parameter(text: str) -> re.Match[str] | None:
+    """Return the first tag of a text that begins a parameter."""
+    return next((tag for tag in _PARAMETER.finditer(text) if not tag[1]), None)
+
+
+def _add_json(call: WrittenCall, text: str, end: int) -> str:
+    """Add what some models put there: the arguments as JSON, or the name and the arguments.
+
+    Returns why it cannot be read, "" if it can.
+    """
+    try:
+        data = parse_arguments(text)
+    except ValueError as error:
+        return str(error)
+    call.end, call.whole = end, data
+    if not call.tool and isinstance(data.get("name"), str):
+        inner = (data[key] for key in ("arguments", "parameters") if key in data)
+        call.tool = data["name"]
+        call.whole = next((part for part in inner if isinstance(part, dict)), {})
+    return ""
 
 
 def _no_call(block: Tag, end: int) -> WrittenCall:
     return WrittenCall(wrong="the block holds no <tool-call>", start=block.start, end=end)
-
-
-def nested(data: Mapping[str, Any]) -> str:
-    """Return where in a call's JSON its arguments are, "" if they are all of it."""
-    keys = (key for key in ("arguments", "parameters") if isinstance(data.get(key), dict))
-    return next(keys, "") if isinstance(data.get("name"), str) else ""
-
-
-def _in_value(tag: Tag) -> bool:
-    """Return whether a tag may stand in a value as it is: no tag of a call may."""
-    opens = tag.kind == "parameter" and not tag.close and tag.attribute("name") is not None
-    return tag.whole and tag.kind in ("parameter", "cdata") and not opens
-
-
-def _in_tag(tag: Tag, name: str) -> Parameter:
-    text, start, end = tag.attribute("value") or ("", tag.end, tag.end)
-    return Parameter(name, unescaped(text), start, end)
-
-
-def content(raw: str) -> str:
-    """Return the value that the text between a parameter's tags stands for.
-
-    CDATA is exact. Markup means that the value is code, which stands there as it is; else
-    entities are read. Blank lines at the edges, and spaces around one line, are layout.
-    """
-    outside = _CDATA.sub("", raw)
-    if _MARKUP.search(outside):
-        return _trimmed(raw)
-    if outside == raw:
-        return unescaped(_trimmed(raw))
-    plain = bool(outside.strip())
-    parts = enumerate(_CDATA.split(_trimmed(raw) if plain else raw))
-    # Every other part is what stood in CDATA.
-    return "".join(part if index % 2 else unescaped(part) if plain else "" for index, part in parts)
-
-
-def _trimmed(raw: str) -> str:
-    text = _EDGES.sub("", raw)
-    return text if "\n" in text else text.strip()
-
-
-def unescaped(text: str) -> str:
-    """Return a text with its entities read; what is none stays as it is."""
-    return _ENTITY.sub(lambda match: html.unescape(match[0]), text)

@@ -15,13 +15,13 @@ from weakref import WeakKeyDictionary
 from xml.sax.saxutils import escape
 
 from ..core.events import Call
-from ..tools.arguments import parse_arguments, parse_json
+from ..tools.arguments import parse_json
 from ..tools.object_references import NAME_OR_TEXT, kinds_of
 from ..tools.tool import Tool, parameters_schema
 from ..tools.toolbox import Toolbox
 from .messages import Result
-from .xml_elements import elements
-from .xml_parser import WrittenCall, content, nested, pair, written_calls
+from .xml_elements import content, elements
+from .xml_parser import pair
 
 Schema = Mapping[str, Any]
 _ENCODER = json.JSONEncoder(ensure_ascii=False, allow_nan=False)
@@ -111,20 +111,20 @@ def element_value(text: str, schema: Any, defs: Schema, depth: int = 0) -> Any:
     taken = types(schema, defs)
     kind = next((kind for kind in ("array", "object") if kind in taken), "")
     inner = [*elements(text, 0, len(text))] if kind and "string" not in taken else []
-    if not inner or text[inner[-1].after :].strip():
+    if not inner or text[inner[-1].end :].strip():
         return value(text, taken)
     if depth > DEEPEST:
         raise ValueError(f"is nested deeper than {DEEPEST} times")
     shape = _of_type(kind, schema, defs)
-    texts = [content(text[each.start : each.end]) or each.children_of_attributes for each in inner]
     if kind == "array":
-        return [element_value(each, shape.get("items"), defs, depth + 1) for each in texts]
+        items = shape.get("items")
+        return [element_value(item.text, items, defs, depth + 1) for item in inner]
     fields = dict[str, Any]()
-    for element, content_text in zip(inner, texts, strict=True):
+    for element in inner:
         if element.name in fields:
             raise ValueError(f"{element.name!r:.60} is given twice")
         part = shape.get("properties", {}).get(element.name, shape.get("additionalProperties"))
-        fields[element.name] = element_value(content_text, part, defs, depth + 1)
+        fields[element.name] = element_value(element.text, part, defs, depth + 1)
     return fields
 
 
@@ -326,11 +326,18 @@ def calls_block(calls: Iterable[Call], find: Callable[[str], Tool | None]) -> st
 
 
 def _call(call: Call, tool: Tool | None) -> Iterator[str]:
-    name, function = pair(tool) if tool else (call.tool, call.tool)
+    names = pair(tool) if tool else (call.tool, call.tool)
     schema: Schema = parameters_schema(tool) if tool else {}
-    yield f"  <tool-call tool={quoted(name)} function={quoted(function)}>"
-    for key, data in call.arguments.items():
-        text = written(data, types(schema.get("properties", {}).get(key), schema.get("$defs", {})))
+    properties, defs = schema.get("properties", {}), schema.get("$defs", {})
+    items = call.arguments.items()
+    return _call_lines(
+        *names, {key: written(v, types(properties.get(key), defs)) for key, v in items}
+    )
+
+
+def _call_lines(tool: str, function: str, texts: Mapping[str, str]) -> Iterator[str]:
+    yield f"  <tool-call{_attributes(tool=tool, function=function)}>"
+    for key, text in texts.items():
         yield f"    <parameter name={quoted(key)}>{element(text)}</parameter>"
     yield "  </tool-call>"
 
@@ -368,39 +375,3 @@ def results_block(results: Iterable[Result], news: str = "") -> str:
     """Return the results of one turn's calls, and the news behind them."""
     lines = ["<tool-results>", *(result.content for result in results), "</tool-results>"]
     return "\n".join(lines) + (f"\n\n{news}" if news else "")
-
-
-def with_arguments(text: str, calls: Sequence[Call]) -> str:
-    """Return a text as the model wrote it, with the values that its calls have now."""
-    found = written_calls(text)[-len(calls) :]
-    if len(found) != len(calls):
-        return text
-    parts, at = [], 0
-    for call, now in zip(found, calls, strict=True):
-        for start, end, new in _changes(text, call, now):
-            parts += [text[at:start], new]
-            at = end
-    return "".join([*parts, text[at:]])
-
-
-def _changes(text: str, call: WrittenCall, now: Call) -> Iterator[tuple[int, int, str]]:
-    """Yield the changes to a text: from this position, to that one, this."""
-    new_arguments = dict(now.arguments)
-    if call.whole is not None and not same(dict(call.whole), new_arguments):
-        data = parse_arguments(text[slice(*call.json)])
-        key = nested(data)
-        yield *call.json, written({**data, key: new_arguments} if key else new_arguments)
-    for parameter in call.parameters:
-        if parameter.start == parameter.end and parameter.text:
-            # It stands in attributes of an element, each of them a part of it.
-            continue
-        new = new_arguments.get(parameter.name, parameter.text)
-        # Its schema may not be known here, so each reading of the text counts.
-        if any(_reads_as(parameter.text, new, taken) for taken in (TEXT, EVERY, EVERY - TEXT)):
-            continue
-        changed, before = written(new, TEXT), text[parameter.start - 1]
-        if before in ("'", '"'):
-            changed = quoted(changed)[1:-1]
-        else:
-            changed = quoted(changed) if before == "=" else element(changed)
-        yield parameter.start, parameter.end, changed

@@ -23,7 +23,7 @@ from ..core.errors import DefinitionError
 from ..core.secrets import hiding
 from ..core.text import nearest, print_text
 from ..tools.arguments import plain_arguments
-from ..tools.tool import Changed, Check, Origin, Resolve, Tool
+from ..tools.tool import Changed, Check, Origin, Resolve, Tool, Validator
 from ..tools.tool_version import Version, version_of
 from ..tools.toolbox import Toolbox
 from .definition_defaults import (
@@ -411,12 +411,17 @@ def _done_by(action: Callable[..., Any] | Tool, definition: Definition, tool: To
         parameters=tool.parameters,
         function=run,
         check=check,
+        validator=inner.validator and functools.partial(_judged_by, inner.validator),
         fill=tool.fill,
         reads=tool.reads,
         variables=tool.variables,
         notes=tool.notes,
         version=Version(version, tool.version, inner.version),
     )
+
+
+def _judged_by(validator: Validator, *, arguments: Mapping[str, Any]) -> object:
+    return validator(**arguments)
 
 
 def _function_tool(definition: Definition, action: Any) -> Tool:

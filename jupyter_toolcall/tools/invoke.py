@@ -68,6 +68,45 @@ def message_text(error: BaseException) -> str:
     return str.__str__(str(error))
 
 
+def run_validator(
+    name: str,
+    validator: Callable[..., object],
+    arguments: Mapping[str, Any],
+    hidden_text: Callable[[BaseException], str] | None = None,
+) -> None:
+    """Have the `check` of a tool judge the arguments of a call.
+
+    Args:
+        name: The tool's name.
+        validator: The check.
+        arguments: The values that the tool's function would get; it may change them.
+        hidden_text: Returns what may be read of an error whose message may not; None: all may.
+
+    Raises:
+        CallError: What is wrong with the arguments, or with the check.
+    """
+    try:
+        returned = interruptible(validator, **arguments)
+    except KeyboardInterrupt:
+        raise
+    except BaseException as error:
+        if hidden_text is not None:
+            raise CallError(f"{name}: {hidden_text(error)}") from None
+        is_verdict = issubclass(type(error), (ValueError, AssertionError, CallError))
+        message = (attempt(message_text, error)[0] or "").strip() if is_verdict else ""
+        text = well_formed(message)[:2_000] or f"its check raised {error_text(error)}"
+        # `isinstance` would ask the exception for its `__class__`.
+        fields = getattr(error, "fields", {}) if issubclass(type(error), CallError) else {}
+        raise CallError(f"{name}: {text}", fields) from None
+    if returned is not None and returned is not True:
+        kind = class_name(type(returned))
+        shown = "False" if returned is False else f"a value of type {kind}"
+        raise CallError(
+            f"{name}: its check returned {shown}, so the call did not run; a check raises "
+            "ValueError with what is wrong, or returns None or True"
+        )
+
+
 MEMBERS = 20
 """Errors of a group that the model reads, a line each."""
 SHORT_ITERATOR = 1_000

@@ -70,23 +70,17 @@ def from_function(
     # All that the schema depends on: a reload can change any of it and keep the function.
     key = (function, title, parameters, types, receiver or "", inspect.getdoc(bare) or "")
     made = (_typed_tool if _is_cacheable(key, types) else _typed_tool.__wrapped__)(*key)
-    return replace(
+    made = replace(
         made,
+        **options.of_tool(),
         description=made.description if options.description is None else options.description,
-        read_only=options.read_only,
-        idempotent=options.idempotent,
-        destructive=options.destructive,
-        max_result=options.max_result,
-        sees_withheld=options.sees_withheld,
-        resume=options.resume,
-        executor=options.executor,
         returns=returned_type(annotations, kinds),
         result=_returned_text(bare),
         check_answer=_answer_check(annotations.get("return"), _returned_text(bare), title, kinds),
         makes=created_types(annotations, kinds),
-        version=version_with(options.resume, function),
         origin=Origin(function),
     )
+    return replace(made, version=version_with(made.other_code, function))
 
 
 def _returned_text(function: Any) -> str:
@@ -311,7 +305,7 @@ def from_class(cls: type, kinds: Kinds, instance: object = None) -> Iterator[Too
                 made = _with_receiver(made, cls, kinds)
             else:
                 made = replace(made, instance=group, subject=instance)
-        version = version_with(made.resume, origin.function, cls)
+        version = version_with(made.other_code, origin.function, cls)
         yield replace(made, group=group, about=about, origin=origin, version=version)
 
 
@@ -325,7 +319,7 @@ def from_bound_method(method: Any, kinds: Kinds) -> Tool:
         instance=_own_text(subject, "name") or kind_name(cls),
         subject=subject,
         origin=Origin(function, cls, method.__name__),
-        version=version_with(made.resume, function, cls),
+        version=version_with(made.other_code, function, cls),
     )
 
 

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable, Mapping
 from concurrent.futures import Executor
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields, replace
 from typing import Any, TypeVar, overload
 
 from ..core.errors import DefinitionError
@@ -26,6 +27,10 @@ Resume = Callable[[Any, Mapping[str, InputResponse], Mapping[str, Any]], Any]
 """From a round's state, the person's responses by key, and the arguments to the call's result.
 
 Raises InputRequired for another round. It may be async."""
+Validator = Callable[..., object]
+"""A person's `check` of arguments: it takes the values as keywords, and returns None or True.
+
+Raises ValueError, AssertionError or CallError with what is wrong."""
 Effect = Callable[[Mapping[str, Any], str], str]
 """From the values that a function takes, and the model's name, to a sentence; "" for nothing."""
 
@@ -161,6 +166,10 @@ class Tool:
     resume: Resume | None = field(default=None, repr=False, compare=False)
     """How a call goes on once the person responded to what `function` asked for by raising
     InputRequired."""
+    ends_run: bool = field(default=False, compare=False)
+    """After a call of it that succeeded, the model is not asked again until the next prompt."""
+    validator: Validator | None = field(default=None, repr=False, compare=False)
+    """The `check` of `@tool`: it judges arguments that fit, before anybody decides on the call."""
     sees_withheld: bool = field(default=False, compare=False)
     """The model reads its results and errors, also of a table that has withheld columns."""
     leaves_out_withheld: bool = field(default=False, compare=False)
@@ -178,6 +187,12 @@ class Tool:
         """The types of object that its arguments name, in the order of the arguments."""
         return tuple(dict.fromkeys(kinds_in(parameters_schema(self))))
 
+    @property
+    def other_code(self) -> Mapping[str, Callable[..., Any]]:
+        """What runs beside its function, and so is part of its version, by role."""
+        functions = {"resumable": self.resume, "checked": self.validator}
+        return {role: function for role, function in functions.items() if function is not None}
+
     def parts(self) -> Mapping[str, str]:
         """Return the digests of the code that it runs: of its own function (""), of each helper.
 
@@ -186,6 +201,10 @@ class Tool:
         if self.origin is None:
             return self.pinned or {"": self.version()}
         parts = parts_of(self.origin.function, self.origin.owner)
+        if self.validator is not None:
+            checking = parts_of(self.validator)
+            # An object that is called has no function of its own.
+            parts = {**checking, **parts, "its check": checking.get("", "")}
         return parts if self.resume is None else {**parts, "resume": parts_of(self.resume)[""]}
 
     def definition(self) -> dict[str, Any]:
@@ -218,16 +237,27 @@ class ToolOptions:
     destructive: bool = False
     max_result: int | None = None
     sees_withheld: bool = False
+    ends_run: bool = False
+    validator: Validator | None = None
 
     def __post_init__(self) -> None:
         if self.read_only and self.destructive:
             raise DefinitionError("@tool: read_only and destructive exclude each other")
+        if self.validator is not None and not callable(self.validator):
+            raise DefinitionError(f"@tool: check is {self.validator!r:.60}; give a function")
+        if inspect.iscoroutinefunction(self.validator):
+            raise DefinitionError("@tool: check is async; it has to be an ordinary function")
 
     def __reduce__(self) -> tuple[Any, ...]:
-        # A function that is sent to a worker has these beside it. A pool stays where it is.
-        options = self.read_only, self.idempotent, self.name, self.description, self.resume
-        more = self.destructive, self.max_result, self.sees_withheld
-        return ToolOptions, (*options, bool(self.executor), *more)
+        # A function that is sent to a worker has these beside it. A pool stays where it is, and
+        # arguments are checked in the kernel.
+        sent = replace(self, executor=bool(self.executor), validator=None)
+        return ToolOptions, tuple(getattr(sent, option.name) for option in fields(sent))
+
+    def of_tool(self) -> dict[str, Any]:
+        """Return the options that are fields of the tool, by name."""
+        names = (option.name for option in fields(self))
+        return {name: getattr(self, name) for name in names if name not in ("name", "description")}
 
 
 _OPTIONS = "__toolcall__"
@@ -250,6 +280,8 @@ def tool(
     executor: AnyExecutor | bool = False,
     max_result: int | None = None,
     sees_withheld: bool = False,
+    ends_run: bool = False,
+    check: Validator | None = None,
 ) -> Callable[[F], F]: ...
 def tool(
     function: Callable[..., Any] | None = None,
@@ -263,6 +295,8 @@ def tool(
     executor: AnyExecutor | bool = False,
     max_result: int | None = None,
     sees_withheld: bool = False,
+    ends_run: bool = False,
+    check: Validator | None = None,
 ) -> Any:
     """Say how a function or a method is used as a tool: `@tool` or `@tool(read_only=True)`.
 
@@ -284,12 +318,22 @@ def tool(
         sees_withheld: the model reads its results and errors also of a table with withheld
             columns. Otherwise such a result is an object of which the model gets the name and
             the type, and of an error it gets the class and the line.
+        ends_run: once a call of it has succeeded, and the other calls of that reply have ended,
+            the model is not asked again until the next prompt. A call that failed or was
+            rejected does not end the run.
+        check: a function that judges the arguments of a call before anybody decides on it, and
+            those of an edit. It gets the values as keywords: an object as a copy of its value,
+            that of a method as the name of its class, and no argument that was left out. It
+            raises ValueError, AssertionError or CallError with a sentence that the model and
+            the person read, or returns None or True. It may run several times for one call, so
+            it must only read.
 
     Returns:
         The function itself, which is called as before.
 
     Raises:
-        DefinitionError: it cannot be both read-only and destructive.
+        DefinitionError: it cannot be both read-only and destructive; `check` is no function, or
+            it is async.
 
     Example:
         >>> from jupyter_toolcall import Toolbox
@@ -300,6 +344,22 @@ def tool(
         2
         >>> Toolbox(count)["count_words"].read_only
         True
+
+        A call of this tool fails before anybody is asked about it if the sum is too large, and
+        the run ends with one that succeeded:
+
+        >>> def within_limit(cents: int) -> None:
+        ...     if cents > 10_000:
+        ...         raise ValueError("pay at most 100.00 at once")
+        >>> @tool(ends_run=True, check=within_limit)
+        ... def pay(cents: int) -> str:
+        ...     "Pay the bill. This is the last step."
+        ...     return f"paid {cents / 100:.2f}"
+        >>> from jupyter_toolcall import Scripted, Session
+        >>> replies = Scripted([("pay", {"cents": 20_000}), ("pay", {"cents": 9_000}), "Never."])
+        >>> session = Session(Toolbox(pay), replies, scheme="flat", approve="all")
+        >>> [call.result or call.error for call in session.tell("Pay.").run().calls]
+        ['pay: pay at most 100.00 at once', 'paid 90.00']
     """
 
     # A worker that imports a tool's module connects to nothing.
@@ -310,7 +370,7 @@ def tool(
     )
     named = name, description, resume
     more = destructive, max_result, sees_withheld
-    options = ToolOptions(read_only, idempotent, *named, runs_on, *more)
+    options = ToolOptions(read_only, idempotent, *named, runs_on, *more, ends_run, check)
 
     def mark(marked: Callable[..., Any]) -> Callable[..., Any]:
         setattr(marked, _OPTIONS, options)

@@ -397,14 +397,18 @@ def version_of(function: Callable[..., Any], owner: type | None = None) -> Versi
 
 
 def version_with(
-    resume: Callable[..., Any] | None, function: Callable[..., Any], owner: type | None = None
+    others: Mapping[str, Callable[..., Any]],
+    function: Callable[..., Any],
+    owner: type | None = None,
 ) -> Version:
-    """Return the version of a tool's function, and of its `resume`, if it has one."""
+    """Return the version of a tool's function, and of the `others` that run beside it, by role."""
     version = version_of(function, owner)
-    if resume is None:
+    if not others:
         return version
-    after = version_of(resume)
-    return Version(lambda: digest_text("resumable", version(), after()), version, after)
+    versions = [*map(version_of, others.values())]
+    return Version(
+        lambda: digest_text(*others, version(), *(read() for read in versions)), version, *versions
+    )
 
 
 def fingerprint(function: Callable[..., Any], owner: type | None = None) -> str:

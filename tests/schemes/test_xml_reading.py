@@ -341,6 +341,13 @@ def test_a_call_in_the_value_of_another_is_not_run(inner: str) -> None:
     assert (call.arguments, call.broken) == ({"city": inner}, "")
 
 
+@pytest.mark.parametrize("before", ["text", "<b>", '{"a": 1', "<!-- c -->"])
+def test_a_call_in_a_value_without_end_is_not_run_whatever_stands_before(before: str) -> None:
+    text = f'<tool-call tool="note">{before}<parameter name="text">as in {CALL}'
+    assert calls(text) == []
+    assert len(broken(text)) == 1
+
+
 def test_so_many_calls_are_read_and_no_more() -> None:
     found = read(CALL * 1000)
     assert len(found) == 129
