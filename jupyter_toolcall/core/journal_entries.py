@@ -23,7 +23,7 @@ VERSION = 3
 
 Files of another version are refused.
 """
-_LAST = {0: "0.1", 1: "0.1", 2: "0.2"}
+_LAST = {0: "0.1.0", 1: "0.1.0", 2: "0.2.0 of 2026-11-24"}
 """Of each older version of the format, the last version of this package that reads it."""
 Seal = Callable[[str], str]
 """Returns for a text what only this user's machine can return."""
