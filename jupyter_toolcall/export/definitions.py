@@ -106,8 +106,6 @@ class Text:
     """Annotations are not evaluated in it."""
     sources: tuple[str, ...] = ()
     package: str = ""
-    marks: frozenset[str] = frozenset()
-    """Its names of our `@tool`, and of our package."""
     values: Mapping[str, Any] = field(default_factory=dict, compare=False, repr=False)
     """What its names are in this process; nothing where it is only read."""
 
@@ -134,10 +132,18 @@ class Text:
         return value if own else None
 
     @property
-    def stars(self) -> tuple[Import, ...]:
-        """The imports of whatever a module has."""
-        imports = (each.imports for each in self.statements if each.imports)
-        return tuple(each for each in imports if each.name == "*")
+    def imports(self) -> tuple[Import, ...]:
+        return tuple(statement.imports for statement in self.statements if statement.imports)
+
+    @property
+    def ours(self) -> tuple[Import, ...]:
+        """What it imports of this package."""
+        return tuple(each for each in self.imports if each.module.partition(".")[0] == OURS)
+
+    @property
+    def marks(self) -> frozenset[str]:
+        """Its names of our `@tool`, and of our package."""
+        return frozenset(each.known for each in self.ours if each.name in ("", "tool"))
 
 
 Texts = Callable[[str], Text | None]
@@ -163,9 +169,9 @@ def text_of(sources: Iterable[str], package: str = "") -> Text:
                 continue
             found = _statements(node, lines, package)
             statements += (replace(statement, source=number) for statement in found)
-    marks = _marks(statements)
-    unmarked = tuple(_without_marks(statement, marks) for statement in statements)
-    return Text(unmarked, future, texts, package, marks)
+    text = Text(tuple(statements), future, texts, package)
+    unmarked = (_without_marks(statement, text.marks) for statement in text.statements)
+    return replace(text, statements=tuple(unmarked))
 
 
 def _at_top(nodes: Iterable[ast.stmt]) -> Iterator[ast.stmt]:
@@ -302,16 +308,6 @@ def _inside(target: ast.expr) -> str:
 
 
 # -- marks of ours ------------------------------------------------------------------------
-
-
-def _marks(statements: Iterable[Statement]) -> frozenset[str]:
-    """Return how a module calls our `@tool`, and our package."""
-    own = [
-        each.imports
-        for each in statements
-        if each.imports and each.imports.module.partition(".")[0] == OURS
-    ]
-    return frozenset(each.known for each in own if each.name in ("", "tool"))
 
 
 def _without_marks(statement: Statement, marks: frozenset[str]) -> Statement:
@@ -459,8 +455,8 @@ class Slice:
     def _elsewhere(self, need: Need, text: Text) -> None:
         if need.name == "display":
             self._import(DISPLAY)
-        elif text.stars:
-            self.imports.update(dict.fromkeys(text.stars))
+        elif stars := [imported for imported in text.imports if imported.name == "*"]:
+            self.imports.update(dict.fromkeys(stars))
         elif need.name not in KNOWN:
             self.missing.add(need.name)
 
@@ -606,8 +602,7 @@ def is_by_source(module: str, texts: Texts) -> bool:
     if module.partition(".")[0] == OURS or not is_yours(module):
         return False
     text = texts(module)
-    names = (each.imports.module for each in text.statements if each.imports) if text else ()
-    return any(name.partition(".")[0] == OURS for name in names)
+    return text is not None and text.ours != ()
 
 
 @functools.lru_cache(maxsize=64)

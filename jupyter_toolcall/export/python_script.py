@@ -8,7 +8,7 @@ import textwrap
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from ..core.text import visible_text
+from ..core.text import count_text, visible_text
 from .code import FILL_IN, FILL_IN_TEXT, HELPERS
 from .file_marks import MARK
 from .script import Line, MessageText, Script
@@ -38,26 +38,18 @@ def statements(script: Script) -> str:
     What they use is at hand in the notebook, but for what copies and what stops at a value that
     is missing.
     """
-    lines = [*script.input_lines, *(each for each in script.parts if isinstance(each, Line))]
-    head = [COPIES] if _copies(script) else []
-    head += [FILL_IN_TEXT] if FILL_IN.text in script.helpers else []
-    return "\n".join([*head, *map(line_text, lines)])
+    head = [COPIES] * script.calls("deepcopy") + [FILL_IN_TEXT] * script.calls(FILL_IN.text)
+    return "\n".join([*head, *map(line_text, script.lines)])
 
 
 def notes(script: Script) -> Iterator[str]:
     """Yield what a reader has to know before the code runs."""
-    if script.todo:
-        count = f"{script.todo} line{'' if script.todo == 1 else 's'}"
-        yield f"Before it runs: {count} that no literal says, marked FILL IN."
+    if todo := sum(line.open for line in script.lines):
+        yield f"Before it runs: {count_text(todo, 'line')} that no literal says, marked FILL IN."
     if script.defined.missing:
         yield f"Not found, and used: {', '.join(script.defined.missing)}."
-    if _copies(script):
+    if script.calls("deepcopy"):
         yield "A call gets copies of what can change, so that nothing that has a name changes."
-
-
-def _copies(script: Script) -> bool:
-    lines = (each for each in script.parts if isinstance(each, Line) and each.code)
-    return any("deepcopy(" in line.code.text for line in lines if line.code)
 
 
 def _head(script: Script) -> str:
@@ -79,7 +71,7 @@ def definitions(script: Script) -> str:
 def _blocks(script: Script) -> str:
     """Functions and classes stand apart, constants together."""
     text, tall = "", False
-    helpers = (text for name, text in HELPERS.items() if name in script.helpers)
+    helpers = (text for name, text in HELPERS.items() if script.calls(name))
     for block in (*script.defined.blocks, *helpers):
         body = block.strip("\n")
         is_tall = "\n" in body

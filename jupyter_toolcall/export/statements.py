@@ -8,6 +8,8 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from jsonschema_rs import is_valid
+
 from ..core.call_record import CallRecord, is_bare_list, objects_of, result_object
 from ..core.errors import Absent, CallError
 from ..core.events import (
@@ -16,16 +18,17 @@ from ..core.events import (
     Decided,
     Failed,
     Finished,
+    Interrupted,
     Made,
     Many,
     Opened,
     Replied,
     ended_call,
 )
+from ..core.interrupts import attempt
 from ..core.journal import Journal
 from ..core.journal_entries import Entry
 from ..core.json_data import at_path
-from ..core.state import State
 from ..core.state_fold import state_at
 from ..core.text import visible_text
 from ..schemes.save_tool import is_data
@@ -34,8 +37,6 @@ from ..tools.object_references import fits_in, references
 from ..view.previews import preview
 from .callees import Callee
 from .code import (
-    FILL_IN,
-    MADE,
     MAIN,
     Code,
     Need,
@@ -60,24 +61,15 @@ from .script import (
     about,
     assigned,
     behind,
+    call_line,
     copied,
     edited,
     line_of,
-    undone,
     variables,
 )
 
 Named = Callable[[str], Code | None]
 """From the name of a class to the code that names it; None where it is not known."""
-_TYPES: Mapping[str, tuple[type, ...]] = {
-    "string": (str,),
-    "integer": (int,),
-    "number": (int, float),
-    "boolean": (bool,),
-    "array": (list,),
-    "object": (dict,),
-    "null": (type(None),),
-}
 
 
 def no_class(name: str) -> None:
@@ -145,13 +137,9 @@ class _Wording:
             yield from (branch for branch in part.get(key, ()) if self._takes(branch, value))
 
     def _takes(self, branch: Any, value: Any) -> bool:
-        if not isinstance(branch, Mapping):
-            return False
-        schema = self.defs.get(_reference(branch), branch)
-        if "enum" in schema:
-            return value in schema["enum"]
-        kind = schema.get("type")
-        return kind is None or isinstance(value, _TYPES.get(kind, (object,)))
+        schema = {**branch, "$defs": self.defs} if isinstance(branch, Mapping) else False
+        # A file may hold a schema that is none.
+        return bool(attempt(is_valid, schema, value)[0])
 
 
 def _reference(part: Mapping[str, Any]) -> str:
@@ -382,17 +370,14 @@ def _unwritten(
 def handed(draft: Draft, call: CallRecord, how: str) -> Iterator[Line]:
     """Yield what a call came to that does not run here: its result, as it was recorded."""
     above = (visible_text(f"{line_of(call)} does not run here: {how}.", LONG),)
-    match call.outcome:
-        case Data(data):
-            yield Line(assigned([draft.result(call)], written(data)), above)
-        case Failed():
-            yield Line(above=(undone(call),))
-        case outcome:
-            known = (made for made in objects_of(outcome) if made.producer not in draft.there)
-            new = [made for made in known if draft.wants_object(made)]
-            first, *more = [input_line(draft, made) for made in new] or [Line()]
-            yield replace(first, above=(*above, *first.above))
-            yield from more
+    if isinstance(call.outcome, Data):
+        yield Line(assigned([draft.result(call)], written(call.outcome.data)), above)
+        return
+    objects = (made for made in objects_of(call.outcome) if made.producer not in draft.there)
+    new = [made for made in objects if draft.wants_object(made)]
+    first, *others = [input_line(draft, made) for made in new] or [Line()]
+    yield replace(first, above=(*above, *first.above))
+    yield from others
 
 
 @dataclass(frozen=True)
@@ -418,21 +403,11 @@ class Writer:
         input_lines = tuple(beginning(draft, opened))
         parts = tuple(part for entry in path for part in self._parts(draft, entry))
         saved = tuple(_saved(draft)) if self.only is None else ()
-        lines = [each for each in (*input_lines, *parts, *saved) if isinstance(each, Line)]
-        codes = [line.code for line in lines if line.code]
         definitions = defined(draft.definitions)
         clash = definitions.bound & {*names.values(), *draft.instances.values()}
         if clash - self.taken:
             return replace(self, taken=self.taken | clash).script(title)
-        helpers = frozenset(
-            helper
-            for helper in (MADE.text, FILL_IN.text)
-            if any(f"{helper}(" in code.text for code in codes)
-        )
-        todo = sum(line.open for line in lines)
-        return Script(
-            title, input_lines, (*parts, *_waiting(draft)), saved, definitions, helpers, todo
-        )
+        return Script(title, input_lines, (*parts, *_waiting(draft)), saved, definitions)
 
     def _parts(self, draft: Draft, entry: Entry) -> Iterator[MessageText | Line]:
         """Yield what an entry says or does."""
@@ -445,31 +420,23 @@ class Writer:
                 text = reply.text if reply.said is None else reply.said
                 if text.strip():
                     yield MessageText("Model", text)
-            case Finished(call_id, by="program"):
-                yield from self._handed(draft, entry, call_id, "your program gave its result")
-            case Finished() | Decided() if not ended_call(entry.event):
-                pass
-            case Decided(call_id, "answer"):
-                yield from self._handed(draft, entry, call_id, "you gave its result")
-            case Finished() | Decided(decision="reject"):
-                for call_id in state_at(self.journal, entry.id).ended:
-                    yield from self._ended(draft, self._call(entry, call_id))
+            case Finished() | Decided() as event if ended_call(event):
+                state, how = state_at(self.journal, entry.id), ""
+                if isinstance(event, Finished) and event.by == "program":
+                    how = "your program gave its result"
+                elif isinstance(event, Decided) and event.decision == "answer":
+                    how = "you gave its result"
+                for call_id in state.ended:
+                    if draft.wants_call(call_id):
+                        yield from self._ended(draft, state.calls[call_id], how)
 
-    def _call(self, entry: Entry, call_id: str) -> CallRecord:
-        return state_at(self.journal, entry.id).calls[call_id]
-
-    def _handed(self, draft: Draft, entry: Entry, call_id: str, how: str) -> Iterator[Line]:
-        call = self._call(entry, call_id)
-        if draft.wants_call(call_id) and self.source.is_tool(call.tool):
+    def _ended(self, draft: Draft, call: CallRecord, how: str) -> Iterator[Line]:
+        """Yield what a call did; `how` says who gave its result in the place of its tool."""
+        how = how or ("its tool asked you for input" if call.rounds else "")
+        if isinstance(call.outcome, (Failed, Interrupted)):
+            yield Line(above=(call_line(call),))
+        elif self.source.is_tool(call.tool) and how:
             yield from handed(draft, call, how)
-
-    def _ended(self, draft: Draft, call: CallRecord) -> Iterator[Line]:
-        if not draft.wants_call(call.id):
-            return
-        if call.status != "succeeded":
-            yield Line(above=(undone(call),))
-        elif call.rounds and self.source.is_tool(call.tool):
-            yield from handed(draft, call, "its tool asked you for input")
         elif self.source.is_tool(call.tool):
             try:
                 line = statement(draft, call)
@@ -482,10 +449,9 @@ class Writer:
 
 def _waiting(draft: Draft) -> Iterator[Line]:
     """Yield what the session stands before."""
-    state: State = draft.state
-    for call_id in state.open:
+    for call_id in draft.state.open:
         if draft.wants_call(call_id):
-            yield Line(above=(f"{line_of(state.calls[call_id])} has no result yet",))
+            yield Line(above=(call_line(draft.state.calls[call_id]),))
 
 
 def _saved(draft: Draft) -> Iterator[Line]:
