@@ -31,7 +31,8 @@ def arrays(left: Any, right: Any) -> Difference | None:
     if left.shape == right.shape:
         flags = _differing(a, b, objects)
         changed, compared = int(flags.sum()), int(flags.size)
-        by = _step(a, b) if changed == compared > 0 else None
+        numeric = all(each.dtype.kind in "iuf" for each in (a, b))
+        by = step(a, b) if numeric and changed == compared > 0 else None
     result = Arrays(
         left.shape,
         right.shape,
@@ -72,13 +73,6 @@ def _differing(a: Any, b: Any, objects: bool) -> Any:
         nothing = numpy.isnat if a.dtype.kind in "mM" else numpy.isnan
         flags &= ~(nothing(a) & nothing(b))
     return flags
-
-
-def _step(a: Any, b: Any) -> float | None:
-    if a.dtype.kind not in "iuf" or b.dtype.kind not in "iuf":
-        return None
-    steps = b.astype(float) - a.astype(float)
-    return step(float(steps.min()), float(steps.max()))
 
 
 def _range(array: Any) -> tuple[float, ...]:

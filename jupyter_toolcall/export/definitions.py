@@ -17,9 +17,8 @@ import re
 import symtable
 import sys
 import textwrap
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from pathlib import Path
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import astuple, dataclass, field, replace
 from types import CodeType, FunctionType, SimpleNamespace
 from typing import Any
 
@@ -43,6 +42,7 @@ from .definition_source import (
     DefinitionNode,
     codes_in,
     defaults_in,
+    file_text,
     find_definition,
     functions_of,
     is_same_code,
@@ -63,13 +63,16 @@ class Import:
     name: str
     known: str
 
+    @property
+    def is_ours(self) -> bool:
+        return self.module.partition(".")[0] == OURS
+
     def __str__(self) -> str:
-        if not self.name:
-            return f"import {self.module}" + (
-                "" if self.known == self.module.partition(".")[0] else f" as {self.known}"
-            )
-        more = "" if self.name == self.known else f" as {self.known}"
-        return f"from {self.module} import {self.name}{more}"
+        # `import a.b` binds a.
+        own = self.name or self.module.partition(".")[0]
+        alias = "" if self.known == own else f" as {self.known}"
+        begin = f"from {self.module} import {self.name}" if self.name else f"import {self.module}"
+        return begin + alias
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,6 +109,8 @@ class Text:
     """Annotations are not evaluated in it."""
     sources: tuple[str, ...] = ()
     package: str = ""
+    marks: frozenset[str] = frozenset()
+    """Its names of our `@tool`, and of our package."""
     values: Mapping[str, Any] = field(default_factory=dict, compare=False, repr=False)
     """What its names are in this process; nothing where it is only read."""
 
@@ -138,12 +143,7 @@ class Text:
     @property
     def ours(self) -> tuple[Import, ...]:
         """What it imports of this package."""
-        return tuple(each for each in self.imports if each.module.partition(".")[0] == OURS)
-
-    @property
-    def marks(self) -> frozenset[str]:
-        """Its names of our `@tool`, and of our package."""
-        return frozenset(each.known for each in self.ours if each.name in ("", "tool"))
+        return tuple(imported for imported in self.imports if imported.is_ours)
 
 
 Texts = Callable[[str], Text | None]
@@ -159,19 +159,21 @@ def text_of(sources: Iterable[str], package: str = "") -> Text:
 
     What is no Python is left out: a cell's magics, and a cell that does not parse.
     """
-    statements, future, texts = list[Statement](), False, tuple(sources)
-    for number, source in enumerate(texts):
-        tree = _parsed(source)
-        lines = source.splitlines()
-        for node in _at_top(tree.body if tree else ()):
-            if isinstance(node, ast.ImportFrom) and node.module == "__future__":
-                future = future or any(name.name == "annotations" for name in node.names)
-                continue
-            found = _statements(node, lines, package)
-            statements += (replace(statement, source=number) for statement in found)
-    text = Text(tuple(statements), future, texts, package)
-    unmarked = (_without_marks(statement, text.marks) for statement in text.statements)
-    return replace(text, statements=tuple(unmarked))
+    texts = tuple(sources)
+    trees = [_parsed(source) for source in texts]
+    nodes = [
+        (n, node) for n, tree in enumerate(trees) for node in _at_top(tree.body if tree else ())
+    ]
+    imports = [imported for _, node in nodes for imported in _imports(node, package)]
+    marks = frozenset(i.known for i in imports if i.is_ours and i.name in ("", "tool"))
+    lines = [source.splitlines() for source in texts]
+    statements = (
+        replace(statement, source=n)
+        for n, node in nodes
+        for statement in _statements(node, lines[n], package, marks)
+    )
+    future = any(i.module == "__future__" and i.name == "annotations" for i in imports)
+    return Text(tuple(statements), future, texts, package, marks)
 
 
 def _at_top(nodes: Iterable[ast.stmt]) -> Iterator[ast.stmt]:
@@ -204,12 +206,16 @@ def _parsed(source: str) -> ast.Module | None:
     return None
 
 
-def _statements(node: ast.stmt, lines: Sequence[str], package: str) -> Iterator[Statement]:
+def _statements(
+    node: ast.stmt, lines: Sequence[str], package: str, marks: Collection[str]
+) -> Iterator[Statement]:
     if isinstance(node, (ast.Import, ast.ImportFrom)):
-        for each in _imports(node, package):
-            yield Statement(str(each), frozenset({each.known}), imports=each, node=node)
+        for imported in _imports(node, package):
+            if (imported.module, bool(imported.name)) != ("__future__", True):
+                known = frozenset({imported.known})
+                yield Statement(str(imported), known, imports=imported, node=node)
         return
-    text = _source(node, lines)
+    text = _source(node, lines, marks)
     try:
         table = symtable.symtable(text, "<cell>", "exec")
     # Such as `await` at the top, which no script can have.
@@ -223,25 +229,36 @@ def _statements(node: ast.stmt, lines: Sequence[str], package: str) -> Iterator[
     yield Statement(text, binds, uses, now, annotated - uses, frozenset(_changed(node)), node=node)
 
 
-def _imports(node: ast.Import | ast.ImportFrom, package: str) -> Iterator[Import]:
-    for name in node.names:
-        if isinstance(node, ast.Import):
-            yield Import(name.name, "", name.asname or name.name.partition(".")[0])
-        else:
-            up = package.rsplit(".", node.level - 1)[0] if node.level else ""
-            module = ".".join(filter(None, (up, node.module)))
-            yield Import(module, name.name, name.asname or name.name)
+def _imports(node: ast.stmt, package: str) -> Iterator[Import]:
+    match node:
+        case ast.Import(names):
+            for name in names:
+                yield Import(name.name, "", name.asname or name.name.partition(".")[0])
+        case ast.ImportFrom(module, names, level):
+            up = package.rsplit(".", level - 1)[0] if level else ""
+            whole = ".".join(filter(None, (up, module)))
+            yield from (Import(whole, name.name, name.asname or name.name) for name in names)
 
 
-def _source(node: ast.stmt, lines: Sequence[str]) -> str:
-    """Return a statement's own lines, with the comments right above it."""
+def _source(node: ast.stmt, lines: Sequence[str], marks: Collection[str]) -> str:
+    """Return a statement's own lines, with the comments right above it.
+
+    `@tool` is left out, which says something to us alone.
+    """
+    bare, gone = copy.deepcopy(node), set[int]()
+    for part in ast.walk(bare):
+        for mark in [*getattr(part, "decorator_list", ())]:
+            if _is_mark(mark, marks):
+                gone |= {*range(mark.lineno, mark.end_lineno + 1)}
+                part.decorator_list.remove(mark)  # type: ignore[attr-defined]
     above = [mark.lineno for mark in getattr(node, "decorator_list", ())]
     first, last = min([node.lineno, *above]), node.end_lineno or node.lineno
-    own = textwrap.dedent("\n".join(lines[first - 1 : last]))
+    rows = (lines[row - 1] for row in range(first, last + 1) if row not in gone)
+    own = textwrap.dedent("\n".join(rows))
     tree = _parsed(own)
     # It shares a line with another statement, or has a text that less indentation changes.
-    if tree is None or [*map(_shape, tree.body)] != [_shape(node)]:
-        return ast.unparse(node)
+    if tree is None or [*map(_shape, tree.body)] != [_shape(bare)]:
+        return ast.unparse(bare)
     comments = list[str]()
     while first > 1 and lines[first - 2].startswith("#"):
         first -= 1
@@ -307,29 +324,7 @@ def _inside(target: ast.expr) -> str:
     return at.id if isinstance(at, ast.Name) and at is not target else ""
 
 
-# -- marks of ours ------------------------------------------------------------------------
-
-
-def _without_marks(statement: Statement, marks: frozenset[str]) -> Statement:
-    """Return a definition without `@tool`, which says something to us alone."""
-    node = statement.node
-    if not marks & statement.uses or not isinstance(node, DefinitionNode):
-        return statement
-    tree = ast.parse(statement.text)
-    gone: set[int] = set()
-    for part in ast.walk(tree):
-        for decorator in getattr(part, "decorator_list", ()):
-            if _is_mark(decorator, marks):
-                gone |= {*range(decorator.lineno, (decorator.end_lineno or 0) + 1)}
-    if not gone:
-        return statement
-    lines = enumerate(statement.text.splitlines(), 1)
-    text = "\n".join(line for number, line in lines if number not in gone)
-    bare = next(_statements(ast.parse(text).body[0], text.splitlines(), ""))
-    return replace(bare, node=node, source=statement.source)
-
-
-def _is_mark(decorator: ast.expr, marks: frozenset[str]) -> bool:
+def _is_mark(decorator: ast.expr, marks: Collection[str]) -> bool:
     bare = decorator.func if isinstance(decorator, ast.Call) else decorator
     match bare:
         case ast.Name(id=name):
@@ -529,12 +524,12 @@ def _statement(thing: Any, bare: Any, top: Definition, text: Text) -> Statement:
     node = copy.copy(top.node)
     if isinstance(bare, FunctionType) and thing is bare and not isinstance(node, ast.ClassDef):
         # A bare function is its code, whatever its decorators made of it.
-        node.decorator_list = [mark for mark in node.decorator_list if _is_mark(mark, text.marks)]
+        node.decorator_list = []
     _check_decorators(thing, node, text)
-    statement = next(_statements(node, top.source.splitlines(), text.package))
+    statement = next(_statements(node, top.source.splitlines(), text.package, text.marks))
     same = (n for n, other in enumerate(text.sources) if other.rstrip() == top.source.rstrip())
     number = max(same, default=len(text.sources))
-    return _without_marks(replace(statement, source=number), text.marks)
+    return replace(statement, source=number)
 
 
 def _check_decorators(thing: Any, node: DefinitionNode, text: Text) -> None:
@@ -577,16 +572,16 @@ def defined(chosen: Slice) -> Definitions:
 
 def _sorted_imports(imports: Iterable[Import]) -> Iterator[str]:
     """Return imports as a person would write them: modules first, names of one together."""
-    known = sorted(imports, key=lambda each: (each.name != "", each.module, each.name))
-    groups: dict[str, list[Import]] = {}
-    for imported in known:
-        if imported.name:
-            groups.setdefault(imported.module, []).append(imported)
+    names = sorted(imports, key=lambda imported: (imported.name != "", *astuple(imported)))
+    for module, group in itertools.groupby(
+        names, lambda imported: imported.name and imported.module
+    ):
+        lines = dict.fromkeys(map(str, group))
+        if module:
+            listed = (line.partition(" import ")[2] for line in lines)
+            yield f"from {module} import {', '.join(listed)}"
         else:
-            yield str(imported)
-    for module, names in groups.items():
-        listed = dict.fromkeys(str(each).partition(" import ")[2] for each in names)
-        yield f"from {module} import {', '.join(listed)}"
+            yield from lines
 
 
 # -- where a module's text is ---------------------------------------------------------------
@@ -605,12 +600,7 @@ def is_by_source(module: str, texts: Texts) -> bool:
     return text is not None and text.ours != ()
 
 
-@functools.lru_cache(maxsize=64)
-def _file_text(path: str, package: str, changed: int) -> Text | None:
-    try:
-        return text_of([Path(path).read_text(encoding="utf-8")], package)
-    except (OSError, UnicodeDecodeError, ValueError):
-        return None
+_module_text = functools.lru_cache(maxsize=64)(text_of)
 
 
 def module_text(module: str) -> Text | None:
@@ -618,12 +608,8 @@ def module_text(module: str) -> Text | None:
     imported = sys.modules.get(module)
     path = str(getattr(imported, "__file__", None) or (origin(module) if module != MAIN else ""))
     package = str(getattr(imported, "__package__", None) or module.rpartition(".")[0])
-    if not path.endswith(".py"):
-        return None
-    try:
-        return _file_text(path, package, Path(path).stat().st_mtime_ns)
-    except OSError:
-        return None
+    source = file_text(path) if path.endswith(".py") else ""
+    return _module_text((source,), package) if source else None
 
 
 def cells_text(cells: Iterable[str]) -> Text:
