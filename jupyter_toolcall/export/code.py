@@ -112,6 +112,11 @@ MAIN = "__main__"
 OURS = __name__.partition(".")[0]
 
 
+def is_of_package(module: str) -> bool:
+    """Return whether a module is a part of this package."""
+    return module.partition(".")[0] == OURS
+
+
 def reference(thing: Any) -> Code:
     """Return how code names a class or a function: as its definition does.
 
@@ -146,7 +151,7 @@ def is_defined_by_you(bare: Any) -> bool:
     return (
         isinstance(bare, (type, types.FunctionType))
         and isinstance(module, str)
-        and module.partition(".")[0] != OURS
+        and not is_of_package(module)
         and is_yours(module)
     )
 
@@ -156,11 +161,6 @@ def definition_name(bare: Any) -> str:
     code = getattr(bare, "__code__", bare)
     name = bare.__qualname__ if isinstance(bare, type) else code.co_qualname
     return str(name).rpartition("<locals>.")[2]
-
-
-def is_importable(thing: Any) -> bool:
-    """Return whether some module has a class or a function under a name."""
-    return next(_homes(thing), None) is not None
 
 
 def is_yours(module: str) -> bool:
@@ -225,6 +225,9 @@ LONG_INT = 1 << 4096
 """Python reads no decimal literal that is much longer."""
 
 
+FUNCTIONS = (type, types.FunctionType, types.BuiltinFunctionType)
+
+
 BY_REPR = (datetime.date, datetime.time, datetime.timedelta, datetime.timezone)
 """Types whose `repr` is code that uses their module."""
 
@@ -236,11 +239,7 @@ BY_TEXT = (
 """Types that are made of their text."""
 
 
-def nobody(value: Any) -> None:
-    """No variable holds a value."""
-
-
-def written(value: Any, held: Holder = nobody) -> Code:
+def written(value: Any, held: Holder = lambda value: None) -> Code:
     """Return a value as code. Raises Unwritable, which says what the value is."""
     code, raised = attempt(_tried, value, held)
     if code is None:
@@ -297,7 +296,7 @@ def _scalar(value: Any) -> Code | None:
         # A script may run on another system: there a path is of another class.
         name = "Path" if isinstance(value, pathlib.Path) else cls.__name__
         return of_module(module, f"{module}.{name}({str(value)!r})")
-    if isinstance(value, (type, types.FunctionType, types.BuiltinFunctionType)):
+    if isinstance(value, FUNCTIONS):
         return reference(value)
     return None
 
@@ -306,8 +305,7 @@ def constant(value: Any) -> Code:
     """Return a value that no call changes as code. Raises Unwritable."""
     if isinstance(value, types.ModuleType):
         return of_module(value.__name__, value.__name__)
-    functions = (type, types.FunctionType, types.BuiltinFunctionType)
-    if isinstance(value, functions) or hasattr(value, "__wrapped__"):
+    if isinstance(value, FUNCTIONS) or hasattr(value, "__wrapped__"):
         return reference(value)
     if _is_constant(value):
         return written(value)
@@ -342,12 +340,9 @@ def _container(value: Any, inner: Callable[[Any], Code]) -> Code | None:
         body = joined("{", parts, "}") if parts else Code("set()")
         return body if cls is set else call(Code("frozenset"), [body] if parts else [])
     if cls is dict:
-        return joined("{", (_pair(inner(k), inner(v)) for k, v in value.items()), "}")
+        pairs = (joined("", map(inner, pair), "", ": ") for pair in value.items())
+        return joined("{", pairs, "}")
     return None
-
-
-def _pair(key: Code, item: Code) -> Code:
-    return joined("", (key, item), "", ": ")
 
 
 def _instance(value: Any, inner: Callable[[Any], Code]) -> Code:
@@ -368,7 +363,8 @@ def _instance(value: Any, inner: Callable[[Any], Code]) -> Code:
 def plain_class(cls: Any) -> Any:
     """A model that was made to take objects by name stands for the model that it was made of."""
     base = cls.__bases__[0] if issubclass(cls, BaseModel) else cls
-    return base if base.__name__ == cls.__name__ and not is_importable(cls) else cls
+    is_importable = next(_homes(cls), None) is not None
+    return base if base.__name__ == cls.__name__ and not is_importable else cls
 
 
 def _member(value: enum.Enum, head: Code) -> Code:

@@ -34,6 +34,7 @@ from .code import (
     constant,
     definition_name,
     is_defined_by_you,
+    is_of_package,
     is_yours,
     origin,
 )
@@ -63,10 +64,6 @@ class Import:
     name: str
     known: str
 
-    @property
-    def is_ours(self) -> bool:
-        return self.module.partition(".")[0] == OURS
-
     def __str__(self) -> str:
         # `import a.b` binds a.
         own = self.name or self.module.partition(".")[0]
@@ -84,8 +81,6 @@ class Statement:
     uses: frozenset[str] = frozenset()
     now: frozenset[str] = frozenset()
     """Those of them that it needs at once, and not when a function is called."""
-    mentions: frozenset[str] = frozenset()
-    """Names in its annotations, which may be words."""
     changes: frozenset[str] = frozenset()
     """Names whose values it changes, such as by `name.x = 1`."""
     imports: Import | None = None
@@ -143,7 +138,7 @@ class Text:
     @property
     def ours(self) -> tuple[Import, ...]:
         """What it imports of this package."""
-        return tuple(imported for imported in self.imports if imported.is_ours)
+        return tuple(imported for imported in self.imports if is_of_package(imported.module))
 
 
 Texts = Callable[[str], Text | None]
@@ -165,7 +160,9 @@ def text_of(sources: Iterable[str], package: str = "") -> Text:
         (n, node) for n, tree in enumerate(trees) for node in _at_top(tree.body if tree else ())
     ]
     imports = [imported for _, node in nodes for imported in _imports(node, package)]
-    marks = frozenset(i.known for i in imports if i.is_ours and i.name in ("", "tool"))
+    marks = frozenset(
+        i.known for i in imports if is_of_package(i.module) and i.name in ("", "tool")
+    )
     lines = [source.splitlines() for source in texts]
     statements = (
         replace(statement, source=n)
@@ -224,9 +221,8 @@ def _statements(
     binds = frozenset(
         s.get_name() for s in table.get_symbols() if s.is_assigned() or s.is_imported()
     )
-    uses, annotated = frozenset(_used(table)) - KNOWN, frozenset(_annotated(node)) - KNOWN
-    now = frozenset(_used(table, deep=False))
-    yield Statement(text, binds, uses, now, annotated - uses, frozenset(_changed(node)), node=node)
+    uses, now = frozenset(_used(table)) - KNOWN, frozenset(_used(table, deep=False))
+    yield Statement(text, binds, uses, now, frozenset(_changed(node)), node=node)
 
 
 def _imports(node: ast.stmt, package: str) -> Iterator[Import]:
@@ -285,9 +281,9 @@ def _used(table: symtable.SymbolTable, deep: bool = True, top: bool = True) -> I
             yield from _used(inner, deep, top=False)
 
 
-def _annotated(node: ast.AST) -> Iterator[str]:
+def _annotated(node: ast.AST | None) -> Iterator[str]:
     """Yield the names in annotations, those that are written as texts too."""
-    for part in ast.walk(node):
+    for part in ast.walk(node) if node else ():
         for name in ("annotation", "returns"):
             annotation = getattr(part, name, None)
             if isinstance(annotation, ast.AST):
@@ -410,7 +406,8 @@ class Slice:
             for name in statement.binds:
                 self._means(name, need.module)
             self._add(need.module, statement)
-            mentioned = (name for name in statement.mentions if text.binding(name))
+            # Names in annotations may be words.
+            mentioned = (name for name in _annotated(statement.node) if text.binding(name))
             for name in sorted({*statement.uses, *mentioned}):
                 self._take(Need(need.module, name))
 
@@ -594,7 +591,7 @@ def is_by_source(module: str, texts: Texts) -> bool:
     """
     if module in (MAIN, WORLD):
         return True
-    if module.partition(".")[0] == OURS or not is_yours(module):
+    if is_of_package(module) or not is_yours(module):
         return False
     text = texts(module)
     return text is not None and text.ours != ()

@@ -297,16 +297,11 @@ def messages(cursor: Cursor, exact: bool) -> str:
     turns = []
     with progress_bar(cursor.state.turns, "messages", "turn") as moved:
         for each in exchanges(cursor):
-            turns.append(_turn(each, _body(each) if exact else _recorded(cursor, each)))
+            body = request_data(each.request) if each.body is None else each.body
+            turns.append(_turn(each, body if exact else _recorded(cursor, each)))
             moved.update()
-    document = {
-        "format": MESSAGES_FORMAT,
-        "version": 1,
-        "made": MARK,
-        "exact": exact,
-        "turns": turns,
-    }
-    return json.dumps(document, indent=1, ensure_ascii=False) + "\n"
+    head = {"format": MESSAGES_FORMAT, "version": 1, "made": MARK, "exact": exact}
+    return json.dumps({**head, "turns": turns}, indent=1, ensure_ascii=False) + "\n"
 
 
 def _turn(exchange: Exchange, request: Any) -> dict[str, Any]:
@@ -319,10 +314,6 @@ def _turn(exchange: Exchange, request: Any) -> dict[str, Any]:
         "usage": None if exchange.usage is None else asdict(exchange.usage),
         "ms": exchange.ms,
     }
-
-
-def _body(exchange: Exchange) -> Any:
-    return request_data(exchange.request) if exchange.body is None else exchange.body
 
 
 def _recorded(cursor: Cursor, exchange: Exchange) -> dict[str, Any]:

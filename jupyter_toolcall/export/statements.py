@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import itertools
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
@@ -31,12 +32,14 @@ from ..core.journal_entries import Entry
 from ..core.json_data import at_path
 from ..core.state_fold import state_at
 from ..core.text import visible_text
+from ..engine.cursor import Cursor
 from ..schemes.save_tool import is_data
 from ..tools.json_structure import Access, Path
 from ..tools.object_references import fits_in, references
 from ..view.previews import preview
 from .callees import Callee
 from .code import (
+    DEEPEST,
     MAIN,
     Code,
     Need,
@@ -104,53 +107,45 @@ class _Wording:
     def _code(self, part: Any, value: Any, path: str) -> Code:
         if path in self.objects:
             return self.object_code(self.objects[path])
-        part = part if isinstance(part, Mapping) else {}
-        if name := _reference(part):
-            return self._of_class(self.named(name), self.defs.get(name, {}), value, path)
-        for branch in self._branches(part, value):
-            return self._code(branch, value, path)
-        return self._plain(part, value, path)
-
-    def _of_class(self, cls: Code | None, part: Any, value: Any, path: str) -> Code:
-        if cls is None or not isinstance(part, Mapping):
-            return self._code(part, value, path)
-        if "enum" in part or "const" in part:
-            return call(cls, [written(value)])
-        if isinstance(value, dict) and "properties" in part:
-            return call(cls, named=self.fields(part, value, f"{path}."))
-        return self._code(part, value, path)
-
-    def _plain(self, part: Mapping[str, Any], value: Any, path: str) -> Code:
+        part, cls = self._resolved(part, value)
         match value:
+            case _ if cls and ("enum" in part or "const" in part):
+                return call(cls, [written(value)])
             case list():
-                kinds = zip(_kinds(part, len(value)), value, strict=False)
-                items = (self._code(k, v, f"{path}.{n}") for n, (k, v) in enumerate(kinds))
+                kinds = itertools.chain(
+                    part.get("prefixItems", ()), itertools.repeat(part.get("items", {}))
+                )
+                pairs = enumerate(zip(value, kinds, strict=False))
+                items = (self._code(kind, item, f"{path}.{n}") for n, (item, kind) in pairs)
                 return joined("[", items, "]")
             case dict():
-                fields = self.fields(part, value, f"{path}.").items()
-                pairs = (Code(f"{quoted(key)}: {code.text}", code.needs) for key, code in fields)
-                return joined("{", pairs, "}")
+                fields = self.fields(part, value, f"{path}.")
+                if cls and "properties" in part:
+                    return call(cls, named=fields)
+                codes = (Code(f"{quoted(k)}: {c.text}", c.needs) for k, c in fields.items())
+                return joined("{", codes, "}")
         return written(value)
 
-    def _branches(self, part: Mapping[str, Any], value: Any) -> Iterator[Any]:
-        for key in ("anyOf", "oneOf", "allOf"):
-            yield from (branch for branch in part.get(key, ()) if self._takes(branch, value))
+    def _resolved(self, part: Any, value: Any) -> tuple[Mapping[str, Any], Code | None]:
+        """Return what a schema says of a value, and the class of which it makes it one."""
+        cls = None
+        # In a file that was changed, a definition may refer to itself.
+        for _ in range(DEEPEST):
+            part = part if isinstance(part, Mapping) else {}
+            branches = (b for key in ("anyOf", "oneOf", "allOf") for b in part.get(key, ()))
+            if "$ref" in part:
+                name = str(part["$ref"]).rpartition("/")[2]
+                cls, part = self.named(name), self.defs.get(name)
+            elif fitting := [branch for branch in branches if self._takes(branch, value)]:
+                part = fitting[0]
+            else:
+                break
+        return part, cls
 
     def _takes(self, branch: Any, value: Any) -> bool:
         schema = {**branch, "$defs": self.defs} if isinstance(branch, Mapping) else False
         # A file may hold a schema that is none.
         return bool(attempt(is_valid, schema, value)[0])
-
-
-def _reference(part: Mapping[str, Any]) -> str:
-    """Return the name of the definition that a part refers to, "" for none."""
-    return str(part.get("$ref", "")).rpartition("/")[2]
-
-
-def _kinds(part: Mapping[str, Any], count: int) -> list[Any]:
-    """Return the schemas of a list's items, one an item."""
-    first = list(part.get("prefixItems", ()))
-    return [*first, *[part.get("items", {})] * max(0, count - len(first))]
 
 
 def statement(draft: Draft, ran: CallRecord) -> Line:
@@ -380,71 +375,75 @@ def handed(draft: Draft, call: CallRecord, how: str) -> Iterator[Line]:
     yield from others
 
 
-@dataclass(frozen=True)
-class Writer:
-    """Writes one branch, up to a place."""
+def script_of(
+    cursor: Cursor,
+    source: SessionSource,
+    title: str,
+    only: Selection | None = None,
+    awaits: bool = False,
+    taken: frozenset[str] = frozenset(),
+) -> Script:
+    """Return one branch, up to its head, as code.
 
-    journal: Journal
-    head: str
-    source: SessionSource
-    only: Selection | None = None
-    """What is written; None for all."""
-    awaits: bool = False
-    """Code can `await` at its top, as a notebook's can."""
-    taken: frozenset[str] = frozenset()
-    """Names that no variable has."""
+    Args:
+        cursor: The branch.
+        source: Where its tools and values are found.
+        title: The first line of the script.
+        only: What is written; None for all.
+        awaits: Code can `await` at its top, as a notebook's can.
+        taken: Names that no variable has.
+    """
+    state, path = cursor.state, cursor.context.journal.path(cursor.head)
+    names = variables(state.names, taken)
+    draft = Draft(source, state, names, taken, only, awaits)
+    opened = next((e.event for e in path if isinstance(e.event, Opened)), Opened())
+    input_lines = tuple(beginning(draft, opened))
+    parts = tuple(part for entry in path for part in _parts(draft, entry, cursor.context.journal))
+    saved = tuple(_saved(draft)) if only is None else ()
+    definitions = defined(draft.definitions)
+    clash = definitions.bound & {*names.values(), *draft.instances.values()}
+    if clash - taken:
+        return script_of(cursor, source, title, only, awaits, taken | clash)
+    return Script(title, input_lines, (*parts, *_waiting(draft)), saved, definitions)
 
-    def script(self, title: str) -> Script:
-        """Return the branch as code."""
-        state, path = state_at(self.journal, self.head), self.journal.path(self.head)
-        names = variables(state.names, self.taken)
-        draft = Draft(self.source, state, names, self.taken, self.only, self.awaits)
-        opened = next((e.event for e in path if isinstance(e.event, Opened)), Opened())
-        input_lines = tuple(beginning(draft, opened))
-        parts = tuple(part for entry in path for part in self._parts(draft, entry))
-        saved = tuple(_saved(draft)) if self.only is None else ()
-        definitions = defined(draft.definitions)
-        clash = definitions.bound & {*names.values(), *draft.instances.values()}
-        if clash - self.taken:
-            return replace(self, taken=self.taken | clash).script(title)
-        return Script(title, input_lines, (*parts, *_waiting(draft)), saved, definitions)
 
-    def _parts(self, draft: Draft, entry: Entry) -> Iterator[MessageText | Line]:
-        """Yield what an entry says or does."""
-        match entry.event:
-            case Opened() as opened:
-                yield from beginning(draft, opened)
-            case Asked(text, by) if self.only is None:
-                yield MessageText("You" if by == "person" else "Session", text)
-            case Replied() as reply if self.only is None:
-                text = reply.text if reply.said is None else reply.said
-                if text.strip():
-                    yield MessageText("Model", text)
-            case Finished() | Decided() as event if ended_call(event):
-                state, how = state_at(self.journal, entry.id), ""
-                if isinstance(event, Finished) and event.by == "program":
-                    how = "your program gave its result"
-                elif isinstance(event, Decided) and event.decision == "answer":
-                    how = "you gave its result"
-                for call_id in state.ended:
-                    if draft.wants_call(call_id):
-                        yield from self._ended(draft, state.calls[call_id], how)
+def _parts(draft: Draft, entry: Entry, journal: Journal) -> Iterator[MessageText | Line]:
+    """Yield what an entry says or does."""
+    match entry.event:
+        case Opened() as opened:
+            yield from beginning(draft, opened)
+        case Asked(text, by) if draft.only is None:
+            yield MessageText("You" if by == "person" else "Session", text)
+        case Replied() as reply if draft.only is None:
+            text = reply.text if reply.said is None else reply.said
+            if text.strip():
+                yield MessageText("Model", text)
+        case Finished() | Decided() as event if ended_call(event):
+            state, how = state_at(journal, entry.id), ""
+            if isinstance(event, Finished) and event.by == "program":
+                how = "your program gave its result"
+            elif isinstance(event, Decided) and event.decision == "answer":
+                how = "you gave its result"
+            for call_id in state.ended:
+                if draft.wants_call(call_id):
+                    yield from _ended(draft, state.calls[call_id], how)
 
-    def _ended(self, draft: Draft, call: CallRecord, how: str) -> Iterator[Line]:
-        """Yield what a call did; `how` says who gave its result in the place of its tool."""
-        how = how or ("its tool asked you for input" if call.rounds else "")
-        if isinstance(call.outcome, (Failed, Interrupted)):
-            yield Line(above=(call_line(call),))
-        elif self.source.is_tool(call.tool) and how:
-            yield from handed(draft, call, how)
-        elif self.source.is_tool(call.tool):
-            try:
-                line = statement(draft, call)
-                changed = self.source.changed(call)
-                comment = f"{CHECK}since this ran: {changed}; what comes out may be another."
-                yield replace(line, above=(*line.above, comment)) if changed else line
-            except (Unwritable, CallError) as error:
-                yield from handed(draft, call, f"it is {error}")
+
+def _ended(draft: Draft, call: CallRecord, how: str) -> Iterator[Line]:
+    """Yield what a call did; `how` says who gave its result in the place of its tool."""
+    how = how or ("its tool asked you for input" if call.rounds else "")
+    if isinstance(call.outcome, (Failed, Interrupted)):
+        yield Line(above=(call_line(call),))
+    elif draft.source.is_tool(call.tool) and how:
+        yield from handed(draft, call, how)
+    elif draft.source.is_tool(call.tool):
+        try:
+            line = statement(draft, call)
+            changed = draft.source.changed(call)
+            comment = f"{CHECK}since this ran: {changed}; what comes out may be another."
+            yield replace(line, above=(*line.above, comment)) if changed else line
+        except (Unwritable, CallError) as error:
+            yield from handed(draft, call, f"it is {error}")
 
 
 def _waiting(draft: Draft) -> Iterator[Line]:
