@@ -177,28 +177,26 @@ def statement(draft: Draft, ran: CallRecord) -> Line:
 
 def _unpacking(draft: Draft, ran: CallRecord, code: Code) -> Code:
     """Return the assignments that take a call's result apart. Raises Unwritable."""
-    own, outcome = ran.produced, ran.outcome
-    if isinstance(outcome, Made):
-        is_new = outcome in own and not outcome.changed
-        return assigned([draft.variable_of(outcome)] if is_new else [], code)
-    if not isinstance(outcome, Many):
-        return code if ran.data is None else assigned([draft.result(ran)], code)
-    inside = [made for made in outcome.objects if not made.changed]
-    if is_bare_list(outcome):
+    outcome, own = ran.outcome, ran.produced
+    new = [made for made in own if not made.changed and draft.wants_object(made)]
+    if isinstance(outcome, Many) and is_bare_list(outcome):
+        inside = (made for made in outcome.objects if not made.changed)
         targets = [draft.variable_of(made) if made in own else "_" for made in inside]
         return assigned([*targets, *(["*_"] if outcome.unnamed else [])], code, many=True)
-    if result_object(outcome) is not None:
-        is_new = inside[0] in own and draft.wants_object(inside[0])
-        return assigned([draft.variable_of(inside[0])] if is_new else [], code)
-    if outcome.data is None:
+    if (single := result_object(outcome)) is not None:
+        return assigned([draft.variable_of(single)] if single in new else [], code)
+    if ran.data is None:
         return code
     result = draft.result(ran)
+    if not isinstance(outcome, Many):
+        return assigned([result], code)
     # An iterator and a set have no positions: their items are taken once.
     spread = any(type(path[0]) is type(how[0]) is int for path, how in _steps(outcome) if how)
+    objects = [made for made in outcome.objects if not made.changed]
     parts = [
         assigned([draft.variable_of(made)], Code(_reached(result, path, how, spread)))
-        for made, (path, how) in zip(inside, _steps(outcome), strict=False)
-        if made in own and draft.wants_object(made)
+        for made, (path, how) in zip(objects, _steps(outcome), strict=False)
+        if made in new
     ]
     code = joined("[*", [code], "]") if spread else code
     return joined("", [assigned([result], code), *parts], "", "\n")
