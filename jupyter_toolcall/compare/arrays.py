@@ -33,20 +33,12 @@ def arrays(left: Any, right: Any) -> Difference | None:
         changed, compared = int(flags.sum()), int(flags.size)
         numeric = all(each.dtype.kind in "iuf" for each in (a, b))
         by = step(a, b) if numeric and changed == compared > 0 else None
-    result = Arrays(
-        left.shape,
-        right.shape,
-        types,
-        changed,
-        compared,
-        by,
-        tuple(_range(each) for each in (a, b)) if changed or left.shape != right.shape else (),
-        sample,
-    )
-    if changed or any(types) or left.shape != right.shape:
-        return result
-    text = t("no difference in %1 of %2 elements", compared, int(left.size))
-    return Unknown(text) if sample else Same()
+    if not (changed or any(types) or left.shape != right.shape):
+        text = t("no difference in %1 of %2 elements", compared, int(left.size))
+        return Unknown(text) if sample else Same()
+    is_other = changed or left.shape != right.shape
+    ranges = (_range(a), _range(b)) if is_other else ()
+    return Arrays(left.shape, right.shape, types, changed, compared, by, ranges, sample)
 
 
 def _some_elements(array: Any, most: int) -> Any:

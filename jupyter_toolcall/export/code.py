@@ -61,9 +61,9 @@ class Code:
         return Code(self.text + text, self.needs)
 
 
-def of_module(module: str, text: str) -> Code:
-    """Return code that uses a module by its name."""
-    return Code(text, frozenset({Need(module)}))
+def of_module(module: str, text: str, name: str = "") -> Code:
+    """Return code that uses a module by its name, or what the module has under `name`."""
+    return Code(text, frozenset({Need(module, name)}))
 
 
 def joined(opened: str, parts: Iterable[Code], closed: str, between: str = ", ") -> Code:
@@ -142,7 +142,7 @@ def reference(thing: Any) -> Code:
     module, name = home
     if module == "builtins":
         return Code(name)
-    return Code(name, frozenset({Need(module, name.partition(".")[0])}))
+    return of_module(module, name, name.partition(".")[0])
 
 
 def is_defined_by_you(bare: Any) -> bool:

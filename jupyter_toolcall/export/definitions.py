@@ -284,9 +284,8 @@ def _used(table: symtable.SymbolTable, deep: bool = True, top: bool = True) -> I
 def _annotated(node: ast.AST | None) -> Iterator[str]:
     """Yield the names in annotations, those that are written as texts too."""
     for part in ast.walk(node) if node else ():
-        for name in ("annotation", "returns"):
-            annotation = getattr(part, name, None)
-            if isinstance(annotation, ast.AST):
+        for annotation in (getattr(part, "annotation", None), getattr(part, "returns", None)):
+            if annotation is not None:
                 yield from _names(annotation)
 
 
@@ -302,50 +301,24 @@ def _names(node: ast.AST) -> Iterator[str]:
 
 def _changed(node: ast.stmt) -> Iterator[str]:
     """Yield the names whose values an assignment changes in place."""
-    match node:
-        case ast.Assign(targets=targets):
-            yield from filter(None, map(_inside, targets))
-        case (
-            ast.AugAssign(target=target)
-            | ast.AnnAssign(target=target)
-            | ast.Delete(targets=[target])
-        ):
-            yield from filter(None, [_inside(target)])
-
-
-def _inside(target: ast.expr) -> str:
-    at = target
-    while isinstance(at, (ast.Attribute, ast.Subscript)):
-        at = at.value
-    return at.id if isinstance(at, ast.Name) and at is not target else ""
+    is_assignment = isinstance(node, (ast.Assign, ast.AugAssign, ast.AnnAssign, ast.Delete))
+    for part in ast.walk(node) if is_assignment else ():
+        if isinstance(part, (ast.Attribute, ast.Subscript)) and not isinstance(part.ctx, ast.Load):
+            root: ast.expr = part
+            while isinstance(root, (ast.Attribute, ast.Subscript)):
+                root = root.value
+            if isinstance(root, ast.Name):
+                yield root.id
 
 
 def _is_mark(decorator: ast.expr, marks: Collection[str]) -> bool:
     bare = decorator.func if isinstance(decorator, ast.Call) else decorator
-    match bare:
-        case ast.Name(id=name):
-            return name in marks
-        case ast.Attribute(value=ast.Name(id=name), attr="tool"):
-            return name in marks
-    return False
+    return ast.unparse(bare).removesuffix(".tool") in marks
 
 
 WORLD = f"{OURS}.kitchen"
 """The one module of ours that holds tools: it goes home with them."""
 DISPLAY = Import("IPython.display", "display", "display")
-
-
-@dataclass(frozen=True, slots=True)
-class Definitions:
-    """Imports and statements that give code what it needs."""
-
-    imports: tuple[str, ...] = ()
-    blocks: tuple[str, ...] = ()
-    bound: frozenset[str] = frozenset()
-    """All names that are defined here."""
-    missing: tuple[str, ...] = ()
-    """Names that nothing defines."""
-    future: bool = False
 
 
 COMPOUND = (ast.For, ast.AsyncFor, ast.While, ast.With, ast.AsyncWith, ast.If, ast.Try)
@@ -452,6 +425,32 @@ class Slice:
         elif need.name not in KNOWN:
             self.missing.add(need.name)
 
+    # -- what is written of it --
+
+    @property
+    def import_lines(self) -> list[str]:
+        """The imports as a person would write them: modules first, names of one together."""
+        modules = sorted({str(imported) for imported in self.imports if not imported.name})
+        names = dict[str, list[str]]()
+        for imported in sorted(self.imports, key=astuple):
+            if imported.name:
+                names.setdefault(imported.module, []).append(str(imported).partition(" import ")[2])
+        listed = (f"from {name} import {', '.join(dict.fromkeys(names[name]))}" for name in names)
+        return [*modules, *listed]
+
+    @property
+    def blocks(self) -> list[str]:
+        """The definitions and constants, in an order in which they can run."""
+        texts = dict.fromkeys(self.chosen[place].text for place in sorted(self.chosen))
+        return [*filter(None, texts)]
+
+    @property
+    def future(self) -> bool:
+        """Whether annotations stay texts: those in a function may use names of that function."""
+        tops = (meaning[0] for meaning in self.meanings.values() if isinstance(meaning, tuple))
+        texts = (self.texts(place[3]) for place in self.chosen)
+        return any(top.enclosing for top in tops) or any(text.future for text in texts if text)
+
     # -- functions and classes of this process, by their code --
 
     def _define(self, need: Need, text: Text, is_source: bool) -> None:
@@ -551,36 +550,6 @@ def _factory(name: str, values: Mapping[str, Code], text: str) -> str:
     return f"def _make_{name}():\n{textwrap.indent(body, INDENT)}\n\n\n{name} = _make_{name}()"
 
 
-def defined(chosen: Slice) -> Definitions:
-    """Return what was chosen as the definitions of a script."""
-    texts = dict.fromkeys(chosen.chosen[place].text for place in sorted(chosen.chosen))
-    tops = (meaning[0] for meaning in chosen.meanings.values() if isinstance(meaning, tuple))
-    modules = {place[3] for place in chosen.chosen}
-    return Definitions(
-        tuple(_sorted_imports(chosen.imports)),
-        tuple(filter(None, texts)),
-        frozenset(chosen.meanings),
-        tuple(sorted(chosen.missing)),
-        # Annotations in a function may use names of that function.
-        any(top.enclosing for top in tops)
-        or any(text.future for text in map(chosen.texts, modules) if text),
-    )
-
-
-def _sorted_imports(imports: Iterable[Import]) -> Iterator[str]:
-    """Return imports as a person would write them: modules first, names of one together."""
-    names = sorted(imports, key=lambda imported: (imported.name != "", *astuple(imported)))
-    for module, group in itertools.groupby(
-        names, lambda imported: imported.name and imported.module
-    ):
-        lines = dict.fromkeys(map(str, group))
-        if module:
-            listed = (line.partition(" import ")[2] for line in lines)
-            yield f"from {module} import {', '.join(listed)}"
-        else:
-            yield from lines
-
-
 # -- where a module's text is ---------------------------------------------------------------
 
 
@@ -621,13 +590,3 @@ def live_text(module: str) -> Text | None:
     is_kernel = isinstance(cells, list) and all(isinstance(cell, str) for cell in cells)
     text = cells_text(cells) if cells and is_kernel else module_text(module)
     return replace(text, values=values) if text else None
-
-
-def notebook_texts(cells: Sequence[str]) -> Texts:
-    """Return the texts of a notebook that is only read: its cells, and our world."""
-    own = cells_text(cells)
-
-    def text(module: str) -> Text | None:
-        return own if module == MAIN else module_text(module) if module == WORLD else None
-
-    return text

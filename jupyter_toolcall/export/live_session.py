@@ -24,7 +24,7 @@ from ..tools.value_copies import is_frozen
 from ..view.contract import Rows
 from ..view.view_rows import all_rows
 from .callees import Callee, callee_of
-from .code import MAIN, Code, Need, Unwritable, is_of_package, written
+from .code import MAIN, Code, Unwritable, is_of_package, of_module, written
 from .definitions import Texts, live_text
 from .script import ObjectCode, Script, Selection, SessionSource
 from .statements import by_schema, script_of
@@ -90,7 +90,7 @@ class LiveSession:
             if id(value) in lent:
                 return object_code(lent[id(value)][0])
             if keys and isinstance(value, str) and (name := variable(value, keys)):
-                return Code(f'os.environ["{name}"]', frozenset({Need("os")}))
+                return of_module("os", f'os.environ["{name}"]')
             return None
 
         def by_name(key: str, value: Any) -> bool:

@@ -22,7 +22,7 @@ def script_text(script: Script) -> str:
     """Return a script as the text of a Python file."""
     parts = [
         _head(script),
-        "\n".join(script.defined.imports),
+        "\n".join(script.definitions.import_lines),
         *_section("Definitions", _blocks(script)),
         *_section("What the session began with", "\n".join(map(line_text, script.input_lines))),
         *_section("The session", _parts_text(script.parts)),
@@ -46,25 +46,25 @@ def notes(script: Script) -> Iterator[str]:
     """Yield what a reader has to know before the code runs."""
     if todo := sum(line.open for line in script.lines):
         yield f"Before it runs: {count_text(todo, 'line')} that no literal says, marked FILL IN."
-    if script.defined.missing:
-        yield f"Not found, and used: {', '.join(script.defined.missing)}."
+    if script.definitions.missing:
+        yield f"Not found, and used: {', '.join(sorted(script.definitions.missing))}."
     if script.calls("deepcopy"):
         yield "A call gets copies of what can change, so that nothing that has a name changes."
 
 
 def _head(script: Script) -> str:
-    needs = any("jupyter_toolcall.sources." in each for each in script.defined.imports)
+    needs = any("jupyter_toolcall.sources." in each for each in script.definitions.import_lines)
     free = "whose toolset it imports" if needs else "and free of it"
     subtitle = f"As plain Python, one statement a call: exported by jupyter-toolcall, {free}."
     first = [script.title, subtitle]
-    future = "\n\nfrom __future__ import annotations" if script.defined.future else ""
+    future = "\n\nfrom __future__ import annotations" if script.definitions.future else ""
     return "\n".join(comment(each) for each in [*first, *notes(script)]) + future
 
 
 def definitions(script: Script) -> str:
     """Return the definitions of a script as one text."""
-    future = ["from __future__ import annotations"] if script.defined.future else []
-    parts = ("\n".join(future), "\n".join(script.defined.imports), _blocks(script))
+    future = ["from __future__ import annotations"] if script.definitions.future else []
+    parts = ("\n".join(future), "\n".join(script.definitions.import_lines), _blocks(script))
     return "\n\n".join(part for part in parts if part)
 
 
@@ -72,7 +72,7 @@ def _blocks(script: Script) -> str:
     """Functions and classes stand apart, constants together."""
     text, tall = "", False
     helpers = (text for name, text in HELPERS.items() if script.calls(name))
-    for block in (*script.defined.blocks, *helpers):
+    for block in (*script.definitions.blocks, *helpers):
         body = block.strip("\n")
         is_tall = "\n" in body
         text += ("\n\n\n" if tall or is_tall else "\n") * bool(text) + body

@@ -6,6 +6,7 @@ Results are the texts that the file has of them.
 from __future__ import annotations
 
 import ast
+import functools
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import accumulate
@@ -32,8 +33,8 @@ from ..tools.object_references import kinds_of, pattern
 from ..tools.tool import Tool, parameters_schema
 from ..tools.toolbox import Toolbox
 from .callees import Callee, function_of, method_of, of_function, shape_of
-from .code import MAIN, Code, Need, Unwritable
-from .definitions import WORLD, Text, Texts, module_text, notebook_texts
+from .code import MAIN, Code, Unwritable, of_module
+from .definitions import WORLD, Text, cells_text, module_text
 from .script import ObjectCode
 from .statements import by_schema
 
@@ -114,10 +115,15 @@ class SavedSession:
     """The notebook's variables that hold tools."""
     notes: Mapping[str, str] = field(default_factory=dict)
     """What a saved session says of its objects, by name."""
-    texts: Texts = field(init=False)
 
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "texts", notebook_texts(self.cells))
+    @functools.cached_property
+    def _cells_text(self) -> Text:
+        return cells_text(self.cells)
+
+    def texts(self, module: str) -> Text | None:
+        """Return the text of the notebook, or of our own world: nothing else is read."""
+        own = self._cells_text if module == MAIN else None
+        return module_text(module) if module == WORLD else own
 
     def is_tool(self, name: str) -> bool:
         return not is_own(name)
@@ -169,22 +175,15 @@ class SavedSession:
         if node is not None and not self._is_ours(node):
             yield Callee(_main(name))
         # A script imports the functions of a toolset that a cell names.
-        named = [
-            folder
-            for group, _, folder in (each.partition(":") for each in self.given)
-            if group == name.partition("_")[0]
-        ]
-        if named and (function := toolset_function(name, Path(named[-1]))):
+        folder = dict(given.partition(":")[::2] for given in self.given).get(name.partition("_")[0])
+        if folder is not None and (function := toolset_function(name, Path(folder))):
             yield of_function(function)
-        if tool and not self.cells:
-            # A journal has no cells: what it calls a tool has to be defined by the person.
-            method = name.removeprefix(f"{receiver}_")
-            needs = _main(receiver).needs
-            yield (
-                Callee(None, method, gives="unsure", needs=needs)
-                if receiver
-                else Callee(_main(name))
-            )
+        # A journal has no cells: what it calls a tool has to be defined by the person.
+        if tool and not self.cells and receiver:
+            method, needs = name.removeprefix(f"{receiver}_"), _main(receiver).needs
+            yield Callee(None, method, gives="unsure", needs=needs)
+        elif tool and not self.cells:
+            yield Callee(_main(name))
 
     def _is_ours(self, node: ast.stmt) -> bool:
         """Return whether a statement makes a tool with what is ours, such as a definition."""
@@ -253,7 +252,7 @@ class SavedSession:
 
 
 def _main(name: str) -> Code:
-    return Code(name, frozenset({Need(MAIN, name)}))
+    return of_module(MAIN, name, name)
 
 
 def _node_in(text: Text | None, name: str) -> ast.stmt | None:

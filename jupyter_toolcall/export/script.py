@@ -16,8 +16,8 @@ from ..core.state import State
 from ..core.text import visible_text
 from ..tools.value_copies import cut
 from .callees import Callee
-from .code import Code, Need, call, is_name, with_article
-from .definitions import Definitions, Slice, Texts
+from .code import Code, call, is_name, of_module, with_article
+from .definitions import Slice, Texts
 
 Author = Literal["You", "Model", "Session"]
 
@@ -46,10 +46,10 @@ class Script:
     """A session as code."""
 
     title: str
+    definitions: Slice
     input_lines: tuple[Line, ...] = ()
     parts: tuple[MessageText | Line, ...] = ()
     saved: tuple[Line, ...] = ()
-    defined: Definitions = field(default_factory=Definitions)
 
     @property
     def lines(self) -> list[Line]:
@@ -133,9 +133,6 @@ def _variable(text: str, kind: str, used_names: Collection[str]) -> str:
     return name
 
 
-COPY = Need("copy", "deepcopy")
-
-
 @dataclass
 class Draft:
     """One branch on its way into code."""
@@ -197,7 +194,7 @@ class Draft:
 
 def copied(code: Code) -> Code:
     """Return the code of a copy."""
-    return call(Code(COPY.name, frozenset({COPY})), [code])
+    return call(of_module("copy", "deepcopy", "deepcopy"), [code])
 
 
 def assigned(targets: list[str], code: Code, many: bool = False) -> Code:
@@ -249,14 +246,14 @@ def edited(call: CallRecord) -> tuple[str, ...]:
     """Return what a person changed in a call, as one line; () where it runs as it was asked for."""
     if not call.edited:
         return ()
-    before, reason = call.proposed, call.reason
+    before, asked, reason = call.proposed, call.asked, call.reason
     # An object that the model left out was filled in, and is no change.
-    known = {k: v for k, v in call.asked.items() if k in before or k not in call.uses}
-    now = {k: v for k, v in known.items() if k not in before or before[k] != v}
+    keys = (key for key in {**asked, **before} if key in before or key not in call.uses)
     parts = [
-        f"{key} was {before[key]!r:.80}" if key in before else f"{key} is yours" for key in now
+        f"{key} was {before[key]!r:.80}" if key in before else f"{key} is yours"
+        for key in keys
+        if asked.get(key, ...) != before.get(key, ...)
     ]
-    parts += [f"{key} was {value!r:.80}" for key, value in before.items() if key not in call.asked]
     changes = "; ".join(parts) or "as the model asked"
     return (
         visible_text(

@@ -42,16 +42,15 @@ from .code import (
     DEEPEST,
     MAIN,
     Code,
-    Need,
     Unwritable,
     call,
     is_name,
     joined,
+    of_module,
     placeholder,
     quoted,
     written,
 )
-from .definitions import defined
 from .script import (
     LONG,
     SHORT,
@@ -251,7 +250,7 @@ def _awaited(draft: Draft, code: Code, callee: Callee) -> Code:
         return code
     if draft.awaits:
         return Code(f"await {code.text}", code.needs)
-    return call(Code("asyncio.run", frozenset({Need("asyncio")})), [code])
+    return call(of_module("asyncio", "asyncio.run"), [code])
 
 
 def _named(draft: Draft, ran: CallRecord) -> Iterator[str]:
@@ -352,7 +351,7 @@ def _unwritten(
     if text is not None and text.binding(variable):
         note = f"{CHECK}{comment}; this is what the notebook's own cells say of {variable}."
         with contextlib.suppress(Unwritable):
-            code = draft.defined(Code(variable, frozenset({Need(MAIN, variable)})))
+            code = draft.defined(of_module(MAIN, variable, variable))
             return Line(assigned([to], code), (visible_text(note, LONG),))
     why = f"it is {error}" if isinstance(error, Unwritable) else "its value is not at hand"
     note = f"{FILL}{comment}; {why}, so no literal says it."
@@ -398,11 +397,10 @@ def script_of(
     input_lines = tuple(beginning(draft, opened))
     parts = tuple(part for entry in path for part in _parts(draft, entry, cursor.context.journal))
     saved = tuple(_saved(draft)) if only is None else ()
-    definitions = defined(draft.definitions)
-    clash = definitions.bound & {*names.values(), *draft.instances.values()}
+    clash = draft.definitions.meanings.keys() & {*names.values(), *draft.instances.values()}
     if clash - taken:
         return script_of(cursor, source, title, only, awaits, taken | clash)
-    return Script(title, input_lines, (*parts, *_waiting(draft)), saved, definitions)
+    return Script(title, draft.definitions, input_lines, (*parts, *_waiting(draft)), saved)
 
 
 def _parts(draft: Draft, entry: Entry, journal: Journal) -> Iterator[MessageText | Line]:
