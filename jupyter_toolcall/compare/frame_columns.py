@@ -108,6 +108,8 @@ class Frame:
 
     def _compared(self, a: Any, b: Any) -> Unlike:
         """Return where two columns differ. Raises for columns of no common kind."""
+        # Without it Polars panics, and prints where.
+        import_module("numpy")
         rows = self.differs(a, b).nonzero()[0]
         x, y = (self.empties(column).to_numpy()[rows] for column in (a, b))
         numeric = all(self.type(c).lower().startswith(NUMERIC) for c in (a, b))

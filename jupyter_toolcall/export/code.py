@@ -92,14 +92,15 @@ def call(
 
 
 def _keywords(named: Mapping[str, Code]) -> Iterable[Code]:
-    odd = {name: code for name, code in named.items() if not is_name(name)}
-    yield from (
-        Code(f"{name}={code.text}", code.needs) for name, code in named.items() if name not in odd
-    )
+    odd = [(Code(repr(name)), code) for name, code in named.items() if not is_name(name)]
+    yield from (joined(f"{name}=", [code], "") for name, code in named.items() if is_name(name))
     if odd:
-        yield joined(
-            "**{", (Code(f"{key!r}: {code.text}", code.needs) for key, code in odd.items()), "}"
-        )
+        yield joined("**", [record(odd)], "")
+
+
+def record(items: Iterable[tuple[Code, Code]]) -> Code:
+    """Return a dict of keys and values."""
+    return joined("{", (joined("", item, "", ": ") for item in items), "}")
 
 
 def is_name(text: str) -> bool:
@@ -340,8 +341,7 @@ def _container(value: Any, inner: Callable[[Any], Code]) -> Code | None:
         body = joined("{", parts, "}") if parts else Code("set()")
         return body if cls is set else call(Code("frozenset"), [body] if parts else [])
     if cls is dict:
-        pairs = (joined("", map(inner, pair), "", ": ") for pair in value.items())
-        return joined("{", pairs, "}")
+        return record((inner(key), inner(item)) for key, item in value.items())
     return None
 
 

@@ -49,6 +49,7 @@ from .code import (
     of_module,
     placeholder,
     quoted,
+    record,
     written,
 )
 from .script import (
@@ -121,8 +122,7 @@ class _Wording:
                 fields = self.fields(part, value, f"{path}.")
                 if cls and "properties" in part:
                     return call(cls, named=fields)
-                codes = (Code(f"{quoted(k)}: {c.text}", c.needs) for k, c in fields.items())
-                return joined("{", codes, "}")
+                return record((Code(quoted(key)), code) for key, code in fields.items())
         return written(value)
 
     def _resolved(self, part: Any, value: Any) -> tuple[Mapping[str, Any], Code | None]:
