@@ -152,7 +152,8 @@ def statement(draft: Draft, ran: CallRecord) -> Line:
     source, own = draft.source, ran.produced
     instance = ran.started.instance if ran.started else ""
     callee = source.callee(ran, Code(draft.instance(instance)) if instance else None)
-    object_code = _ObjectCopies(draft, Counter(_named(draft, ran)))
+    used = Counter(draft.state.by_producer.get(producer, "") for producer in ran.uses.values())
+    object_code = _ObjectCopies(draft, used)
     changed = [made for made in own if made.changed and draft.wants_object(made)]
     for made in changed:
         name = at_path(ran.arguments, tuple(made.changed.split(".")))
@@ -253,24 +254,13 @@ def _awaited(draft: Draft, code: Code, callee: Callee) -> Code:
     return call(of_module("asyncio", "asyncio.run"), [code])
 
 
-def _named(draft: Draft, ran: CallRecord) -> Iterator[str]:
-    """Yield the objects that a call gets, as often as it gets each."""
-    counted: list[str] = []
-
-    def count(name: str) -> Code:
-        counted.append(name)
-        return Code("...")
-
-    draft.source.arguments(ran, count)
-    return iter(counted)
-
-
 @dataclass
 class _ObjectCopies:
     """Lends objects to one call: a copy of each, the same one wherever it stands."""
 
     draft: Draft
     often: Mapping[str, int]
+    """How often the call names each object."""
     before: list[Code] = field(default_factory=list)
     known: dict[str, Code] = field(default_factory=dict)
 
