@@ -97,10 +97,9 @@ class Explanation:
     def __str__(self) -> str:
         lines = [self.what]
         for prompt, texts in self._by_prompt():
-            first, *more = [visible_text(line, 1_000) for line in prompt.strip().splitlines()] or [
-                ""
-            ]
-            lines += [f"You asked: {first}", *(f"  {line}" for line in more)] if prompt else []
+            shown = (visible_text(line, 1_000) for line in prompt.strip().splitlines())
+            asked = "\n  ".join(shown)
+            lines += [f"You asked: {asked}"] if prompt else []
             lines += [f"  {text}" for text in texts]
         return "\n".join([*lines, "", self.code] if self.code else lines)
 
@@ -200,15 +199,12 @@ def _of_data(cursor: Cursor, name: str, output: object) -> Explanation:
 
 
 def _reasons(cursor: Cursor, only: Selection) -> Iterator[Reason]:
-    state, journal, handed = cursor.state, cursor.context.journal, _handed(cursor)
+    state, path = cursor.state, cursor.context.journal.path(cursor.head)
     yield from (Reason(text) for text in _input_lines(state, only))
-    by = deciders(state, journal.path(cursor.head))
+    by = deciders(state, path) | dict.fromkeys(_handed(cursor), "handed")
     for call in state.all_calls():
         if call.id in only.calls:
-            decided = (
-                ", answered by your program" if call.id in handed else _decided(call, by[call.id])
-            )
-            yield _asked(cursor, call, call_line(call), decided)
+            yield _asked(cursor, call, call_line(call), _decided(call, by[call.id]))
 
 
 def _input_lines(state: State, only: Selection) -> Iterator[str]:
@@ -234,6 +230,8 @@ def _decided(call: CallRecord, by: str) -> str:
     """Return who let a call run, or did something else in its place."""
     because = f" ({call.reason})" if call.reason else ""
     match call.decision, by:
+        case _, "handed":
+            return ", answered by your program"
         case "approve", "person":
             return f", approved by you{because}"
         case "approve", "program":
