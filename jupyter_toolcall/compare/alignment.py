@@ -258,10 +258,9 @@ def _call_pair(left: CallRecord | None, right: CallRecord | None, branches: Bran
     cached = one is not None and one.cached, other is not None and other.cached
     if left is None or right is None:
         return CallPair(left, right, False, (), objects, cached)
-    if left.same_facts(right):
-        return CallPair(left, right, True, (), objects, cached)
-    changes = tuple(_changes(left, right, (one, other), branches.right_names))
-    return CallPair(left, right, False, changes, objects, cached)
+    shared = left.same_facts(right)
+    changes = () if shared else tuple(_changes(left, right, (one, other), branches.right_names))
+    return CallPair(left, right, shared, changes, objects, cached)
 
 
 # -- objects beside each other -----------------------------------------------------------------

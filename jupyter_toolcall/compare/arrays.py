@@ -31,21 +31,14 @@ def arrays(left: Any, right: Any) -> Difference | None:
     if left.shape == right.shape:
         flags = _differing(a, b, objects)
         changed, compared = int(flags.sum()), int(flags.size)
-        by = _step(a, b) if changed == compared > 0 else None
-    result = Arrays(
-        left.shape,
-        right.shape,
-        types,
-        changed,
-        compared,
-        by,
-        tuple(_range(each) for each in (a, b)) if changed or left.shape != right.shape else (),
-        sample,
-    )
-    if changed or any(types) or left.shape != right.shape:
-        return result
-    text = t("no difference in %1 of %2 elements", compared, int(left.size))
-    return Unknown(text) if sample else Same()
+        numeric = all(each.dtype.kind in "iuf" for each in (a, b))
+        by = step(a, b) if numeric and changed == compared > 0 else None
+    if not (changed or any(types) or left.shape != right.shape):
+        text = t("no difference in %1 of %2 elements", compared, int(left.size))
+        return Unknown(text) if sample else Same()
+    is_other = changed or left.shape != right.shape
+    ranges = (_range(a), _range(b)) if is_other else ()
+    return Arrays(left.shape, right.shape, types, changed, compared, by, ranges, sample)
 
 
 def _some_elements(array: Any, most: int) -> Any:
@@ -72,13 +65,6 @@ def _differing(a: Any, b: Any, objects: bool) -> Any:
         nothing = numpy.isnat if a.dtype.kind in "mM" else numpy.isnan
         flags &= ~(nothing(a) & nothing(b))
     return flags
-
-
-def _step(a: Any, b: Any) -> float | None:
-    if a.dtype.kind not in "iuf" or b.dtype.kind not in "iuf":
-        return None
-    steps = b.astype(float) - a.astype(float)
-    return step(float(steps.min()), float(steps.max()))
 
 
 def _range(array: Any) -> tuple[float, ...]:

@@ -382,8 +382,3 @@ def _image_line(images: Images) -> str:
     if share >= 0.01:
         text = t("about %1 % of the pixels differ", f"{100 * share:.0f}")
     return t("%1 (a sample of %2 pixels)", text, images.sample) if images.sample else text
-
-
-def many(count: int, noun: str) -> str:
-    """Return `1 cell`, `2 cells`."""
-    return f"{count:,} {noun}{'' if count == 1 else 's'}"

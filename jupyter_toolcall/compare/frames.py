@@ -19,8 +19,9 @@ from .tables import CELLS, LABELS, WIDE, compared, grid_of, names_alone
 
 LARGE, SAMPLE = 100_000, 10_000
 """Of a frame with more rows so many are compared, evenly spaced."""
-READ, SLOW = 1_000_000, 20
-"""Cells that are compared at most; one that is compared by itself counts as so many."""
+READ, SLOW, CONVERTED = 1_000_000, 20, 2
+"""Cells that are compared at most; one that is compared by itself counts as so many, and so does a
+text beside a number."""
 KEYS = 8
 """So many columns are tried as keys."""
 
@@ -97,11 +98,14 @@ def _numbered_rows(a: Frame, b: Frame, ours: Sequence[int], theirs: Sequence[int
 
 def _most_rows(a: Frame, b: Frame) -> int:
     """Return how many rows are compared one and all; of more a sample is."""
-    cost = sum(
-        SLOW if each.is_slow(each.column(n)) else 1
-        for each in (a, b)
-        for n in range(min(WIDE, each.shape[1]))
-    )
+    columns = [
+        {name: each.column(n) for n, name in enumerate(each.names[:WIDE])} for each in (a, b)
+    ]
+    cost = 0
+    for frame, own, others in zip((a, b), columns, columns[::-1], strict=True):
+        for name, column in own.items():
+            converted = name in others and frame.converted(column, others[name])
+            cost += SLOW if frame.is_slow(column) else CONVERTED if converted else 1
     return min(LARGE, 2 * READ // max(1, cost))
 
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import base64
 import io
+import math
 import sys
 from importlib import import_module
 from typing import Any
@@ -47,28 +48,18 @@ def pictures(left: Any, right: Any) -> Difference:
         # More than 8 bits a channel, which nothing here counts.
         same = a.mode == b.mode and a.width * a.height <= OPENED and a.tobytes() == b.tobytes()
         return Same() if same and not files else Images(*shown)
-    if a.width * a.height > LARGE:
-        return _compared_in_part(a, b, shown, files)
-    mask = _unlike(a, b)
-    count = a.width * a.height - mask.histogram()[0]
-    if not count:
-        return Images(*shown, 0.0) if files or a.mode != b.mode else Same()
-    return Images(*shown, count / (a.width * a.height), _marked(a, b, mask))
-
-
-def _compared_in_part(a: Any, b: Any, shown: tuple[Picture, Picture], files: bool) -> Difference:
-    """Return how two large images differ, by a sample of their pixels."""
-    by = 1
-    while a.width * a.height > LARGE * by * by:
-        by += 1
-    size = -(-a.width // by), -(-a.height // by)
-    ours, theirs = (each.resize(size, resample=0) for each in (a, b))
-    mask = _unlike(ours, theirs)
-    count = size[0] * size[1] - mask.histogram()[0]
-    if not count:
-        return Unknown(t("no difference in a sample of %1 pixels", size[0] * size[1]))
-    where = _marked(ours, theirs, mask)
-    return Images(*shown, count / (size[0] * size[1]), where, size[0] * size[1])
+    # Of large images every nth pixel is compared.
+    by = math.ceil(math.sqrt(a.width * a.height / LARGE))
+    if by > 1:
+        a, b = (each.resize((-(-a.width // by), -(-a.height // by)), resample=0) for each in (a, b))
+    mask, pixels = _unlike(a, b), a.width * a.height
+    count = pixels - mask.histogram()[0]
+    if count:
+        sample = pixels if by > 1 else 0
+        return Images(*shown, count / pixels, _marked(a, b, mask), sample)
+    if by > 1:
+        return Unknown(t("no difference in a sample of %1 pixels", pixels))
+    return Images(*shown, 0.0) if files or a.mode != b.mode else Same()
 
 
 def _unlike(a: Any, b: Any) -> Any:

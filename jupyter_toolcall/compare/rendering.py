@@ -14,7 +14,7 @@ from itertools import groupby
 from typing import TYPE_CHECKING, TypeGuard
 
 from ..core.call_record import CallRecord
-from ..core.text import visible_text
+from ..core.text import count_text, visible_text
 from .differences import (
     ARROW,
     Difference,
@@ -27,7 +27,6 @@ from .differences import (
     Tables,
     Texts,
     in_a_line,
-    many,
     parts,
 )
 from .values import shown
@@ -49,7 +48,7 @@ OBJECT_NAME = re.compile(r"[A-Za-z_]\w*#[1-9]\d*")
 def _headline(comparison: Comparison) -> str:
     """Return one line: which branches, and how much differs."""
     left, right = (visible_text(side.name, 60) for side in (comparison.left, comparison.right))
-    calls, count = many(len(comparison.calls), "call"), len(comparison.differing)
+    calls, count = count_text(len(comparison.calls), "call"), len(comparison.differing)
     if comparison.same:
         return f"{left} {ARROW} {right}: no difference in {calls}"
     if not count:
@@ -78,7 +77,9 @@ def _listed(comparison: Comparison) -> Iterator[tuple[str, str | CallPair]]:
 
 def _same_line(group: Sequence[CallPair]) -> str:
     tools = [pair.tool for pair in group]
-    names = visible_text(", ".join(tools) if len(tools) <= NAMES else many(len(tools), "call"))
+    names = visible_text(
+        ", ".join(tools) if len(tools) <= NAMES else count_text(len(tools), "call")
+    )
     if group[0].shared:
         return f"{names}: the same in both"
     cached = all(pair.cached[1] for pair in group)
@@ -109,7 +110,7 @@ def _totals(side: Side) -> str:
     totals = side.totals
     cached = f", {totals.cached:,} cached" if totals.cached else ""
     tokens = f"{totals.tokens:,} tokens" if totals.tokens else ""
-    parts = [f"{many(totals.ran, 'call')} ran{cached}", tokens, str(side.cost or "")]
+    parts = [f"{count_text(totals.ran, 'call')} ran{cached}", tokens, str(side.cost or "")]
     return " · ".join(filter(None, parts))
 
 

@@ -222,18 +222,6 @@ def _texts(left: Sequence[str], right: Sequence[str]) -> Difference:
     return Texts(tuple(_shortened_line(line) for line in kept[:SHOWN]), len(differing) + beyond)
 
 
-def _common_beginning(left: str, right: str) -> int:
-    """Return how many characters two texts begin with alike."""
-    low, high = 0, min(len(left), len(right))
-    while low < high:
-        middle = (low + high + 1) // 2
-        if left[low:middle] == right[low:middle]:
-            low = middle
-        else:
-            high = middle - 1
-    return low
-
-
 def _shortened_line(line: Line) -> Line:
     """Return a line of which as much is kept as is shown, what differs in view."""
     left, right = line.left, line.right
@@ -241,7 +229,8 @@ def _shortened_line(line: Line) -> Line:
         return line
     begin = 0
     if left is not None and right is not None:
-        begin = _common_beginning(left, right)
+        both = enumerate(zip(left, right, strict=False))
+        begin = next((n for n, (a, b) in both if a != b), min(len(left), len(right)))
         begin = 0 if begin < LONGEST_LINE // 2 else begin - LONGEST_LINE // 4
 
     def window(text: str | None) -> str | None:

@@ -1,12 +1,14 @@
 """How Python calls a tool: what stands before the parenthesis, and which arguments have names."""
 
 from __future__ import annotations
+import __future__
 
 import ast
+import copy
 import dis
 import inspect
 import os
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Literal
@@ -61,24 +63,21 @@ def _opened(stars: str, part: Code | None) -> Iterator[Code]:
 def callee_of(tool: Tool, instance: Code | None) -> Callee:
     """Return how a tool of this process is called. Raises Unwritable where it is no Python."""
     origin = tool.origin or Origin(tool.function)
-    shape = shaped(_signature(origin), _is_async(origin.function))
-    if shape.gives == "unsure" and _returns_nothing(inspect.unwrap(origin.function)):
-        shape = replace(shape, gives="nothing")
     if origin.owner is None:
-        return of_function(origin.function, shape)
+        return of_function(origin.function)
+    shape = replace(shape_of(origin.function), method=origin.name)
     if tool.instance:
-        return replace(_without_first(shape), head=instance, method=origin.name)
-    if origin.static:
-        return replace(shape, head=reference(origin.owner), method=origin.name)
-    return replace(_without_first(shape), method=origin.name)
+        return replace(_without_first(shape), head=instance)
+    return replace(shape, head=reference(origin.owner)) if origin.static else _without_first(shape)
 
 
-def of_function(function: Any, shape: Callee | None = None) -> Callee:
+def of_function(function: Any) -> Callee:
     """Return how a function, or a method of an object, is called. Raises Unwritable."""
-    shape = shape or shaped(inspect.signature(function), _is_async(function))
-    subject = getattr(function, "__self__", None)
+    shape, subject = shape_of(function), getattr(function, "__self__", None)
     if isinstance(subject, Folder):
-        path = os.path.relpath(subject.path) if _is_below(subject.path) else subject.path
+        # A script names a folder in the current one from there.
+        is_below = subject.path.resolve().is_relative_to(Path.cwd())
+        path = os.path.relpath(subject.path) if is_below else subject.path
         head = call(reference(Folder), [written(Path(path))])
         return replace(shape, head=head, method=function.__name__)
     if inspect.ismethod(function) and not isinstance(subject, type):
@@ -86,20 +85,31 @@ def of_function(function: Any, shape: Callee | None = None) -> Callee:
     return replace(shape, head=reference(function))
 
 
-def _is_below(path: Path) -> bool:
-    """Return whether a folder is the current one, or in it: a script names it from there."""
-    return path.resolve().is_relative_to(Path.cwd())
-
-
-def _signature(origin: Origin) -> inspect.Signature:
+def shape_of(function: Any) -> Callee:
+    """Return how a function is called, all but its name. Raises Unwritable."""
     try:
-        return inspect.signature(origin.function)
+        signature = inspect.signature(function)
     except (TypeError, ValueError):
         raise Unwritable("a function whose signature cannot be read") from None
+    parameters, bare = [*signature.parameters.values()], inspect.unwrap(function)
+    many = next((p.name for p in parameters if p.kind is _Parameter.VAR_POSITIONAL), "")
+    named = next((p.name for p in parameters if p.kind is _Parameter.VAR_KEYWORD), "")
+    kinds = (_Parameter.POSITIONAL_ONLY, *([_Parameter.POSITIONAL_OR_KEYWORD] if many else []))
+    first = tuple(p.name for p in parameters if p.kind in kinds)
+    gives = _gives(signature.return_annotation)
+    if gives == "unsure" and _returns_nothing(bare):
+        gives = "nothing"
+    return Callee(None, "", first, many, named, inspect.iscoroutinefunction(bare), gives)
 
 
-def _is_async(function: Any) -> bool:
-    return inspect.iscoroutinefunction(inspect.unwrap(function))
+def _gives(annotation: Any) -> Gives:
+    if annotation is inspect.Signature.empty:
+        return "unsure"
+    is_text = isinstance(annotation, str)
+    text = annotation.strip("'\"") if is_text else inspect.formatannotation(annotation)
+    if text in ("None", "NoneType"):
+        return "nothing"
+    return "unsure" if "None" in text or "Optional" in text or text == "Any" else "value"
 
 
 def _returns_nothing(function: Any) -> bool:
@@ -118,76 +128,39 @@ def _returns_nothing(function: Any) -> bool:
 
 def _without_first(shape: Callee) -> Callee:
     """A method's first parameter is the object before the dot."""
-    return replace(shape, first=shape.first[1:] if shape.first else ())
-
-
-def shaped(signature: inspect.Signature, awaited: bool) -> Callee:
-    """Return how what has a signature is called, all but its name."""
-    parameters = [*signature.parameters.values()]
-    many = next((p.name for p in parameters if p.kind is _Parameter.VAR_POSITIONAL), "")
-    named = next((p.name for p in parameters if p.kind is _Parameter.VAR_KEYWORD), "")
-    kinds = (_Parameter.POSITIONAL_ONLY, *([_Parameter.POSITIONAL_OR_KEYWORD] if many else []))
-    first = tuple(p.name for p in parameters if p.kind in kinds)
-    return Callee(None, "", first, many, named, awaited, _gives(signature.return_annotation))
-
-
-def _gives(annotation: Any) -> Gives:
-    if annotation is inspect.Signature.empty:
-        return "unsure"
-    type_text = annotation if isinstance(annotation, str) else inspect.formatannotation(annotation)
-    if type_text in ("None", "NoneType"):
-        return "nothing"
-    return (
-        "unsure"
-        if "None" in type_text or "Optional" in type_text or type_text == "Any"
-        else "value"
-    )
+    return replace(shape, first=shape.first[1:])
 
 
 # -- from text ------------------------------------------------------------------------------
 
 
-def shaped_by(node: ast.FunctionDef | ast.AsyncFunctionDef) -> Callee:
-    """Return how a function that is only read is called, all but its name."""
-    signature = inspect.Signature([*_parameters(node.args)])
-    returned = ast.unparse(node.returns).strip("'\"") if node.returns else inspect.Signature.empty
-    shape = shaped(signature, isinstance(node, ast.AsyncFunctionDef))
-    gives = _gives(returned)
-    ends = (part for part in ast.walk(node) if isinstance(part, (ast.Return, ast.Yield)))
-    bare = all(part.value is None for part in ends)
-    return replace(shape, gives="nothing" if gives == "unsure" and bare else gives)
+def function_of(node: ast.FunctionDef | ast.AsyncFunctionDef) -> Any:
+    """Return the function of a definition that is only read; it is never called.
 
-
-def _parameters(args: ast.arguments) -> Iterator[inspect.Parameter]:
-    kinds: tuple[tuple[Iterable[ast.arg | None], Any], ...] = (
-        (args.posonlyargs, _Parameter.POSITIONAL_ONLY),
-        (args.args, _Parameter.POSITIONAL_OR_KEYWORD),
-        ([args.vararg], _Parameter.VAR_POSITIONAL),
-        (args.kwonlyargs, _Parameter.KEYWORD_ONLY),
-        ([args.kwarg], _Parameter.VAR_KEYWORD),
+    Its decorators and defaults are left out and its annotations stay texts, so that nothing of
+    the file runs.
+    """
+    bare, arguments = copy.copy(node), copy.copy(node.args)
+    arguments.defaults = [ast.Constant(None) for _ in arguments.defaults]
+    arguments.kw_defaults = [default and ast.Constant(None) for default in arguments.kw_defaults]
+    bare.decorator_list, bare.args = [], arguments
+    module = ast.fix_missing_locations(ast.Module([bare], []))
+    code = compile(
+        module, "<cell>", "exec", __future__.annotations.compiler_flag, dont_inherit=True
     )
-    for named, kind in kinds:
-        yield from (_Parameter(each.arg, kind) for each in named if each is not None)
+    scope: dict[str, Any] = {}
+    exec(code, scope)
+    return scope[node.name]
 
 
-def method_of(node: ast.ClassDef, name: str) -> Callee:
+def method_of(node: ast.ClassDef, name: str) -> Callee | None:
     """Return how a method of a class that is only read is called, all but what has it.
 
-    Raises Unwritable where the class has none of that name.
+    Returns None where the class has none of that name.
     """
-    for statement in node.body:
-        if (
-            isinstance(statement, (ast.FunctionDef, ast.AsyncFunctionDef))
-            and statement.name == name
-        ):
-            shape = shaped_by(statement)
-            marks = {ast.unparse(mark) for mark in statement.decorator_list}
-            return replace(
-                shape if "staticmethod" in marks else _bound(shape, statement), method=name
-            )
-    raise Unwritable(f"{node.name}.{name}, which stands in no cell")
-
-
-def _bound(shape: Callee, node: ast.FunctionDef | ast.AsyncFunctionDef) -> Callee:
-    parameters = [*node.args.posonlyargs, *node.args.args]
-    return _without_first(shape) if parameters and parameters[0].arg in shape.first else shape
+    for part in node.body:
+        if isinstance(part, (ast.FunctionDef, ast.AsyncFunctionDef)) and part.name == name:
+            shape = replace(shape_of(function_of(part)), method=name)
+            is_static = "staticmethod" in map(ast.unparse, part.decorator_list)
+            return shape if is_static else _without_first(shape)
+    return None

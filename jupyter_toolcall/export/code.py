@@ -61,9 +61,9 @@ class Code:
         return Code(self.text + text, self.needs)
 
 
-def of_module(module: str, text: str) -> Code:
-    """Return code that uses a module by its name."""
-    return Code(text, frozenset({Need(module)}))
+def of_module(module: str, text: str, name: str = "") -> Code:
+    """Return code that uses a module by its name, or what the module has under `name`."""
+    return Code(text, frozenset({Need(module, name)}))
 
 
 def joined(opened: str, parts: Iterable[Code], closed: str, between: str = ", ") -> Code:
@@ -92,14 +92,15 @@ def call(
 
 
 def _keywords(named: Mapping[str, Code]) -> Iterable[Code]:
-    odd = {name: code for name, code in named.items() if not is_name(name)}
-    yield from (
-        Code(f"{name}={code.text}", code.needs) for name, code in named.items() if name not in odd
-    )
+    odd = [(Code(repr(name)), code) for name, code in named.items() if not is_name(name)]
+    yield from (joined(f"{name}=", [code], "") for name, code in named.items() if is_name(name))
     if odd:
-        yield joined(
-            "**{", (Code(f"{key!r}: {code.text}", code.needs) for key, code in odd.items()), "}"
-        )
+        yield joined("**", [record(odd)], "")
+
+
+def record(items: Iterable[tuple[Code, Code]]) -> Code:
+    """Return a dict of keys and values."""
+    return joined("{", (joined("", item, "", ": ") for item in items), "}")
 
 
 def is_name(text: str) -> bool:
@@ -110,6 +111,11 @@ def is_name(text: str) -> bool:
 
 MAIN = "__main__"
 OURS = __name__.partition(".")[0]
+
+
+def is_of_package(module: str) -> bool:
+    """Return whether a module is a part of this package."""
+    return module.partition(".")[0] == OURS
 
 
 def reference(thing: Any) -> Code:
@@ -132,11 +138,12 @@ def reference(thing: Any) -> Code:
         return Code(name, frozenset({Need(bare.__module__, name.partition(".")[0], thing)}))
     home = next(iter((*_homes(thing), *_variables(bare))), None)
     if home is None:
-        raise Unwritable(f"{_called(thing)}, which no module has under a name")
+        name = getattr(thing, "__qualname__", None) or type(thing).__name__
+        raise Unwritable(f"{name}, which no module has under a name")
     module, name = home
     if module == "builtins":
         return Code(name)
-    return Code(name, frozenset({Need(module, name.partition(".")[0])}))
+    return of_module(module, name, name.partition(".")[0])
 
 
 def is_defined_by_you(bare: Any) -> bool:
@@ -145,7 +152,7 @@ def is_defined_by_you(bare: Any) -> bool:
     return (
         isinstance(bare, (type, types.FunctionType))
         and isinstance(module, str)
-        and module.partition(".")[0] != OURS
+        and not is_of_package(module)
         and is_yours(module)
     )
 
@@ -155,11 +162,6 @@ def definition_name(bare: Any) -> str:
     code = getattr(bare, "__code__", bare)
     name = bare.__qualname__ if isinstance(bare, type) else code.co_qualname
     return str(name).rpartition("<locals>.")[2]
-
-
-def is_importable(thing: Any) -> bool:
-    """Return whether some module has a class or a function under a name."""
-    return next(_homes(thing), None) is not None
 
 
 def is_yours(module: str) -> bool:
@@ -184,10 +186,6 @@ def origin(module: str) -> str:
     if spec is None:
         return ""
     return spec.origin or next(iter(spec.submodule_search_locations or ()), "")
-
-
-def _called(thing: Any) -> str:
-    return str(getattr(thing, "__qualname__", None) or type(thing).__name__)
 
 
 def _homes(thing: Any) -> Iterator[tuple[str, str]]:
@@ -216,7 +214,7 @@ def _variables(thing: Any) -> Iterator[tuple[str, str]]:
         )
 
 
-FileSession = Callable[[Any], Code | None]
+Holder = Callable[[Any], Code | None]
 """From a value to the variable that holds it; None where none does."""
 
 
@@ -228,32 +226,21 @@ LONG_INT = 1 << 4096
 """Python reads no decimal literal that is much longer."""
 
 
-BY_REPR: Mapping[type, str] = {
-    datetime.date: "datetime",
-    datetime.time: "datetime",
-    datetime.timedelta: "datetime",
-    datetime.timezone: "datetime",
-}
-"""Types whose `repr` is code that uses this module."""
+FUNCTIONS = (type, types.FunctionType, types.BuiltinFunctionType)
 
 
-BY_TEXT: Mapping[type, tuple[str, str]] = {
-    decimal.Decimal: ("decimal", "Decimal"),
-    fractions.Fraction: ("fractions", "Fraction"),
-    uuid.UUID: ("uuid", "UUID"),
-    pathlib.PosixPath: ("pathlib", "Path"),
-    pathlib.WindowsPath: ("pathlib", "Path"),
-    pathlib.PurePosixPath: ("pathlib", "PurePosixPath"),
-    pathlib.PureWindowsPath: ("pathlib", "PureWindowsPath"),
-}
+BY_REPR = (datetime.date, datetime.time, datetime.timedelta, datetime.timezone)
+"""Types whose `repr` is code that uses their module."""
+
+
+BY_TEXT = (
+    *(decimal.Decimal, fractions.Fraction, uuid.UUID),
+    *(type(pathlib.Path()), pathlib.PurePosixPath, pathlib.PureWindowsPath),
+)
 """Types that are made of their text."""
 
 
-def nobody(value: Any) -> None:
-    """No variable holds a value."""
-
-
-def written(value: Any, held: FileSession = nobody) -> Code:
+def written(value: Any, held: Holder = lambda value: None) -> Code:
     """Return a value as code. Raises Unwritable, which says what the value is."""
     code, raised = attempt(_tried, value, held)
     if code is None:
@@ -265,14 +252,14 @@ def written(value: Any, held: FileSession = nobody) -> Code:
     return code
 
 
-def _tried(value: Any, held: FileSession) -> Code | Unwritable:
+def _tried(value: Any, held: Holder) -> Code | Unwritable:
     try:
         return _written(value, held, 0)
     except Unwritable as error:
         return error
 
 
-def _written(value: Any, held: FileSession, depth: int) -> Code:
+def _written(value: Any, held: Holder, depth: int) -> Code:
     if depth > DEEPEST:
         raise Unwritable(f"a value that is nested deeper than {DEEPEST} levels")
     known = held(value)
@@ -301,14 +288,16 @@ def _scalar(value: Any) -> Code | None:
     if cls is complex:
         parts = (_scalar(value.real), _scalar(value.imag))
         return joined("complex(", (part for part in parts if part), ")")
-    if cls in BY_REPR:
-        return of_module(BY_REPR[cls], repr(value))
-    if cls is datetime.datetime and type(value.tzinfo) in (types.NoneType, datetime.timezone):
+    zones = (types.NoneType, datetime.timezone)
+    is_plain_time = cls is datetime.datetime and type(value.tzinfo) in zones
+    if cls in BY_REPR or is_plain_time:
         return of_module("datetime", repr(value))
     if cls in BY_TEXT:
-        module, name = BY_TEXT[cls]
+        module = cls.__module__.partition(".")[0]
+        # A script may run on another system: there a path is of another class.
+        name = "Path" if isinstance(value, pathlib.Path) else cls.__name__
         return of_module(module, f"{module}.{name}({str(value)!r})")
-    if isinstance(value, (type, types.FunctionType, types.BuiltinFunctionType)):
+    if isinstance(value, FUNCTIONS):
         return reference(value)
     return None
 
@@ -317,8 +306,7 @@ def constant(value: Any) -> Code:
     """Return a value that no call changes as code. Raises Unwritable."""
     if isinstance(value, types.ModuleType):
         return of_module(value.__name__, value.__name__)
-    functions = (type, types.FunctionType, types.BuiltinFunctionType)
-    if isinstance(value, functions) or hasattr(value, "__wrapped__"):
+    if isinstance(value, FUNCTIONS) or hasattr(value, "__wrapped__"):
         return reference(value)
     if _is_constant(value):
         return written(value)
@@ -353,12 +341,8 @@ def _container(value: Any, inner: Callable[[Any], Code]) -> Code | None:
         body = joined("{", parts, "}") if parts else Code("set()")
         return body if cls is set else call(Code("frozenset"), [body] if parts else [])
     if cls is dict:
-        return joined("{", (_pair(inner(k), inner(v)) for k, v in value.items()), "}")
+        return record((inner(key), inner(item)) for key, item in value.items())
     return None
-
-
-def _pair(key: Code, item: Code) -> Code:
-    return joined("", (key, item), "", ": ")
 
 
 def _instance(value: Any, inner: Callable[[Any], Code]) -> Code:
@@ -379,7 +363,8 @@ def _instance(value: Any, inner: Callable[[Any], Code]) -> Code:
 def plain_class(cls: Any) -> Any:
     """A model that was made to take objects by name stands for the model that it was made of."""
     base = cls.__bases__[0] if issubclass(cls, BaseModel) else cls
-    return base if base.__name__ == cls.__name__ and not is_importable(cls) else cls
+    is_importable = next(_homes(cls), None) is not None
+    return base if base.__name__ == cls.__name__ and not is_importable else cls
 
 
 def _member(value: enum.Enum, head: Code) -> Code:
@@ -403,19 +388,13 @@ def _ways(value: Any, cls: Any) -> Iterator[dict[str, Any]]:
     elif dataclasses.is_dataclass(cls):
         known = {f.name: getattr(value, f.name) for f in dataclasses.fields(cls) if f.init}
         default = {f.name: _default(f) for f in dataclasses.fields(cls)}
-        yield {key: item for key, item in known.items() if not _alike(item, default[key], 0)}
+        yield {key: item for key, item in known.items() if not _alike(item, default[key])}
         yield known
     elif is_yours(cls.__module__):
         held = {name.lstrip("_"): item for name, item in getattr(value, "__dict__", {}).items()}
         yield {}
-        yield {name: held[name] for name in _parameters(cls) if name in held}
-
-
-def _parameters(cls: Any) -> list[str]:
-    try:
-        return list(inspect.signature(cls).parameters)
-    except (TypeError, ValueError):
-        return []
+        signature, _ = attempt(inspect.signature, cls)
+        yield {name: held[name] for name in getattr(signature, "parameters", ()) if name in held}
 
 
 def _default(field: dataclasses.Field[Any]) -> Any:
@@ -427,23 +406,11 @@ def _default(field: dataclasses.Field[Any]) -> Any:
 def _makes(cls: Any, arguments: Mapping[str, Any], value: Any) -> bool:
     """Return whether a class makes an equal value of these arguments: it is tried."""
     # What a class says to arguments that are not its own is up to it.
-    return bool(attempt(lambda: _alike(cls(**arguments), value, 0))[0])
+    return bool(attempt(lambda: _alike(cls(**arguments), value))[0])
 
 
-def _alike(one: Any, other: Any, depth: int) -> bool:
+def _alike(one: Any, other: Any) -> bool:
     """Return whether two values are equal, as far as can be told."""
-    if one is other:
-        return True
-    cls = plain_class(type(one))
-    if cls is not plain_class(type(other)) or depth > DEEPEST:
-        return False
-    if cls in (list, tuple):
-        pairs = zip(one, other, strict=False)
-        return len(one) == len(other) and all(_alike(a, b, depth + 1) for a, b in pairs)
-    if cls is dict:
-        return one.keys() == other.keys() and all(_alike(one[k], other[k], depth + 1) for k in one)
-    if isinstance(one, BaseModel) or is_attributes(cls):
-        return _alike(vars(one), vars(other), depth + 1)
     content = content_digest(one)
     return content != "" and content == content_digest(other)
 

@@ -96,7 +96,7 @@ def find_definition(thing: Any, sources: Iterable[str]) -> Definition:
     where no text is at hand, or where none compiles to the code that the thing has.
     """
     codes = [function.__code__ for function in functions_of(thing)]
-    texts = [source_of(codes[0])] if codes else [*sources]
+    texts = [file_text(codes[0].co_filename)] if codes else [*sources]
     future = codes[0].co_flags & FUTURE if codes else 0
     named = thing.__qualname__ if isinstance(thing, type) else codes[0].co_qualname
     fitting = [
@@ -116,10 +116,10 @@ def find_definition(thing: Any, sources: Iterable[str]) -> Definition:
     )
 
 
-def source_of(code: CodeType) -> str:
-    """Return the text of the file, or of the notebook's cell, that code is from; "" for none."""
-    linecache.checkcache(code.co_filename)
-    return "".join(linecache.getlines(code.co_filename))
+def file_text(path: str) -> str:
+    """Return the text of a file, or of the notebook's cell, as it is now; "" for none."""
+    linecache.checkcache(path)
+    return "".join(linecache.getlines(path))
 
 
 def functions_of(thing: Any) -> list[FunctionType]:

@@ -17,9 +17,8 @@ import re
 import symtable
 import sys
 import textwrap
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from pathlib import Path
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import astuple, dataclass, field, replace
 from types import CodeType, FunctionType, SimpleNamespace
 from typing import Any
 
@@ -35,6 +34,7 @@ from .code import (
     constant,
     definition_name,
     is_defined_by_you,
+    is_of_package,
     is_yours,
     origin,
 )
@@ -43,6 +43,7 @@ from .definition_source import (
     DefinitionNode,
     codes_in,
     defaults_in,
+    file_text,
     find_definition,
     functions_of,
     is_same_code,
@@ -64,12 +65,11 @@ class Import:
     known: str
 
     def __str__(self) -> str:
-        if not self.name:
-            return f"import {self.module}" + (
-                "" if self.known == self.module.partition(".")[0] else f" as {self.known}"
-            )
-        more = "" if self.name == self.known else f" as {self.known}"
-        return f"from {self.module} import {self.name}{more}"
+        # `import a.b` binds a.
+        own = self.name or self.module.partition(".")[0]
+        alias = "" if self.known == own else f" as {self.known}"
+        begin = f"from {self.module} import {self.name}" if self.name else f"import {self.module}"
+        return begin + alias
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,8 +81,6 @@ class Statement:
     uses: frozenset[str] = frozenset()
     now: frozenset[str] = frozenset()
     """Those of them that it needs at once, and not when a function is called."""
-    mentions: frozenset[str] = frozenset()
-    """Names in its annotations, which may be words."""
     changes: frozenset[str] = frozenset()
     """Names whose values it changes, such as by `name.x = 1`."""
     imports: Import | None = None
@@ -134,10 +132,13 @@ class Text:
         return value if own else None
 
     @property
-    def stars(self) -> tuple[Import, ...]:
-        """The imports of whatever a module has."""
-        imports = (each.imports for each in self.statements if each.imports)
-        return tuple(each for each in imports if each.name == "*")
+    def imports(self) -> tuple[Import, ...]:
+        return tuple(statement.imports for statement in self.statements if statement.imports)
+
+    @property
+    def ours(self) -> tuple[Import, ...]:
+        """What it imports of this package."""
+        return tuple(imported for imported in self.imports if is_of_package(imported.module))
 
 
 Texts = Callable[[str], Text | None]
@@ -153,19 +154,23 @@ def text_of(sources: Iterable[str], package: str = "") -> Text:
 
     What is no Python is left out: a cell's magics, and a cell that does not parse.
     """
-    statements, future, texts = list[Statement](), False, tuple(sources)
-    for number, source in enumerate(texts):
-        tree = _parsed(source)
-        lines = source.splitlines()
-        for node in _at_top(tree.body if tree else ()):
-            if isinstance(node, ast.ImportFrom) and node.module == "__future__":
-                future = future or any(name.name == "annotations" for name in node.names)
-                continue
-            found = _statements(node, lines, package)
-            statements += (replace(statement, source=number) for statement in found)
-    marks = _marks(statements)
-    unmarked = tuple(_without_marks(statement, marks) for statement in statements)
-    return Text(unmarked, future, texts, package, marks)
+    texts = tuple(sources)
+    trees = [_parsed(source) for source in texts]
+    nodes = [
+        (n, node) for n, tree in enumerate(trees) for node in _at_top(tree.body if tree else ())
+    ]
+    imports = [imported for _, node in nodes for imported in _imports(node, package)]
+    marks = frozenset(
+        i.known for i in imports if is_of_package(i.module) and i.name in ("", "tool")
+    )
+    lines = [source.splitlines() for source in texts]
+    statements = (
+        replace(statement, source=n)
+        for n, node in nodes
+        for statement in _statements(node, lines[n], package, marks)
+    )
+    future = any(i.module == "__future__" and i.name == "annotations" for i in imports)
+    return Text(tuple(statements), future, texts, package, marks)
 
 
 def _at_top(nodes: Iterable[ast.stmt]) -> Iterator[ast.stmt]:
@@ -198,12 +203,16 @@ def _parsed(source: str) -> ast.Module | None:
     return None
 
 
-def _statements(node: ast.stmt, lines: Sequence[str], package: str) -> Iterator[Statement]:
+def _statements(
+    node: ast.stmt, lines: Sequence[str], package: str, marks: Collection[str]
+) -> Iterator[Statement]:
     if isinstance(node, (ast.Import, ast.ImportFrom)):
-        for each in _imports(node, package):
-            yield Statement(str(each), frozenset({each.known}), imports=each, node=node)
+        for imported in _imports(node, package):
+            if (imported.module, bool(imported.name)) != ("__future__", True):
+                known = frozenset({imported.known})
+                yield Statement(str(imported), known, imports=imported, node=node)
         return
-    text = _source(node, lines)
+    text = _source(node, lines, marks)
     try:
         table = symtable.symtable(text, "<cell>", "exec")
     # Such as `await` at the top, which no script can have.
@@ -212,30 +221,40 @@ def _statements(node: ast.stmt, lines: Sequence[str], package: str) -> Iterator[
     binds = frozenset(
         s.get_name() for s in table.get_symbols() if s.is_assigned() or s.is_imported()
     )
-    uses, annotated = frozenset(_used(table)) - KNOWN, frozenset(_annotated(node)) - KNOWN
-    now = frozenset(_used(table, deep=False))
-    yield Statement(text, binds, uses, now, annotated - uses, frozenset(_changed(node)), node=node)
+    uses, now = frozenset(_used(table)) - KNOWN, frozenset(_used(table, deep=False))
+    yield Statement(text, binds, uses, now, frozenset(_changed(node)), node=node)
 
 
-def _imports(node: ast.Import | ast.ImportFrom, package: str) -> Iterator[Import]:
-    for name in node.names:
-        if isinstance(node, ast.Import):
-            yield Import(name.name, "", name.asname or name.name.partition(".")[0])
-        else:
-            up = package.rsplit(".", node.level - 1)[0] if node.level else ""
-            module = ".".join(filter(None, (up, node.module)))
-            yield Import(module, name.name, name.asname or name.name)
+def _imports(node: ast.stmt, package: str) -> Iterator[Import]:
+    match node:
+        case ast.Import(names):
+            for name in names:
+                yield Import(name.name, "", name.asname or name.name.partition(".")[0])
+        case ast.ImportFrom(module, names, level):
+            up = package.rsplit(".", level - 1)[0] if level else ""
+            whole = ".".join(filter(None, (up, module)))
+            yield from (Import(whole, name.name, name.asname or name.name) for name in names)
 
 
-def _source(node: ast.stmt, lines: Sequence[str]) -> str:
-    """Return a statement's own lines, with the comments right above it."""
+def _source(node: ast.stmt, lines: Sequence[str], marks: Collection[str]) -> str:
+    """Return a statement's own lines, with the comments right above it.
+
+    `@tool` is left out, which says something to us alone.
+    """
+    bare, gone = copy.deepcopy(node), set[int]()
+    for part in ast.walk(bare):
+        for mark in [*getattr(part, "decorator_list", ())]:
+            if _is_mark(mark, marks):
+                gone |= {*range(mark.lineno, mark.end_lineno + 1)}
+                part.decorator_list.remove(mark)  # type: ignore[attr-defined]
     above = [mark.lineno for mark in getattr(node, "decorator_list", ())]
     first, last = min([node.lineno, *above]), node.end_lineno or node.lineno
-    own = textwrap.dedent("\n".join(lines[first - 1 : last]))
+    rows = (lines[row - 1] for row in range(first, last + 1) if row not in gone)
+    own = textwrap.dedent("\n".join(rows))
     tree = _parsed(own)
     # It shares a line with another statement, or has a text that less indentation changes.
-    if tree is None or [*map(_shape, tree.body)] != [_shape(node)]:
-        return ast.unparse(node)
+    if tree is None or [*map(_shape, tree.body)] != [_shape(bare)]:
+        return ast.unparse(bare)
     comments = list[str]()
     while first > 1 and lines[first - 2].startswith("#"):
         first -= 1
@@ -262,12 +281,11 @@ def _used(table: symtable.SymbolTable, deep: bool = True, top: bool = True) -> I
             yield from _used(inner, deep, top=False)
 
 
-def _annotated(node: ast.AST) -> Iterator[str]:
+def _annotated(node: ast.AST | None) -> Iterator[str]:
     """Yield the names in annotations, those that are written as texts too."""
-    for part in ast.walk(node):
-        for name in ("annotation", "returns"):
-            annotation = getattr(part, name, None)
-            if isinstance(annotation, ast.AST):
+    for part in ast.walk(node) if node else ():
+        for annotation in (getattr(part, "annotation", None), getattr(part, "returns", None)):
+            if annotation is not None:
                 yield from _names(annotation)
 
 
@@ -283,82 +301,24 @@ def _names(node: ast.AST) -> Iterator[str]:
 
 def _changed(node: ast.stmt) -> Iterator[str]:
     """Yield the names whose values an assignment changes in place."""
-    match node:
-        case ast.Assign(targets=targets):
-            yield from filter(None, map(_inside, targets))
-        case (
-            ast.AugAssign(target=target)
-            | ast.AnnAssign(target=target)
-            | ast.Delete(targets=[target])
-        ):
-            yield from filter(None, [_inside(target)])
+    is_assignment = isinstance(node, (ast.Assign, ast.AugAssign, ast.AnnAssign, ast.Delete))
+    for part in ast.walk(node) if is_assignment else ():
+        if isinstance(part, (ast.Attribute, ast.Subscript)) and not isinstance(part.ctx, ast.Load):
+            root: ast.expr = part
+            while isinstance(root, (ast.Attribute, ast.Subscript)):
+                root = root.value
+            if isinstance(root, ast.Name):
+                yield root.id
 
 
-def _inside(target: ast.expr) -> str:
-    at = target
-    while isinstance(at, (ast.Attribute, ast.Subscript)):
-        at = at.value
-    return at.id if isinstance(at, ast.Name) and at is not target else ""
-
-
-# -- marks of ours ------------------------------------------------------------------------
-
-
-def _marks(statements: Iterable[Statement]) -> frozenset[str]:
-    """Return how a module calls our `@tool`, and our package."""
-    own = [
-        each.imports
-        for each in statements
-        if each.imports and each.imports.module.partition(".")[0] == OURS
-    ]
-    return frozenset(each.known for each in own if each.name in ("", "tool"))
-
-
-def _without_marks(statement: Statement, marks: frozenset[str]) -> Statement:
-    """Return a definition without `@tool`, which says something to us alone."""
-    node = statement.node
-    if not marks & statement.uses or not isinstance(node, DefinitionNode):
-        return statement
-    tree = ast.parse(statement.text)
-    gone: set[int] = set()
-    for part in ast.walk(tree):
-        for decorator in getattr(part, "decorator_list", ()):
-            if _is_mark(decorator, marks):
-                gone |= {*range(decorator.lineno, (decorator.end_lineno or 0) + 1)}
-    if not gone:
-        return statement
-    lines = enumerate(statement.text.splitlines(), 1)
-    text = "\n".join(line for number, line in lines if number not in gone)
-    bare = next(_statements(ast.parse(text).body[0], text.splitlines(), ""))
-    return replace(bare, node=node, source=statement.source)
-
-
-def _is_mark(decorator: ast.expr, marks: frozenset[str]) -> bool:
+def _is_mark(decorator: ast.expr, marks: Collection[str]) -> bool:
     bare = decorator.func if isinstance(decorator, ast.Call) else decorator
-    match bare:
-        case ast.Name(id=name):
-            return name in marks
-        case ast.Attribute(value=ast.Name(id=name), attr="tool"):
-            return name in marks
-    return False
+    return ast.unparse(bare).removesuffix(".tool") in marks
 
 
 WORLD = f"{OURS}.kitchen"
 """The one module of ours that holds tools: it goes home with them."""
 DISPLAY = Import("IPython.display", "display", "display")
-
-
-@dataclass(frozen=True, slots=True)
-class Definitions:
-    """Imports and statements that give code what it needs."""
-
-    imports: tuple[str, ...] = ()
-    blocks: tuple[str, ...] = ()
-    bound: frozenset[str] = frozenset()
-    """All names that are defined here."""
-    missing: tuple[str, ...] = ()
-    """Names that nothing defines."""
-    future: bool = False
 
 
 COMPOUND = (ast.For, ast.AsyncFor, ast.While, ast.With, ast.AsyncWith, ast.If, ast.Try)
@@ -419,7 +379,8 @@ class Slice:
             for name in statement.binds:
                 self._means(name, need.module)
             self._add(need.module, statement)
-            mentioned = (name for name in statement.mentions if text.binding(name))
+            # Names in annotations may be words.
+            mentioned = (name for name in _annotated(statement.node) if text.binding(name))
             for name in sorted({*statement.uses, *mentioned}):
                 self._take(Need(need.module, name))
 
@@ -459,10 +420,36 @@ class Slice:
     def _elsewhere(self, need: Need, text: Text) -> None:
         if need.name == "display":
             self._import(DISPLAY)
-        elif text.stars:
-            self.imports.update(dict.fromkeys(text.stars))
+        elif stars := [imported for imported in text.imports if imported.name == "*"]:
+            self.imports.update(dict.fromkeys(stars))
         elif need.name not in KNOWN:
             self.missing.add(need.name)
+
+    # -- what is written of it --
+
+    @property
+    def import_lines(self) -> list[str]:
+        """The imports as a person would write them: modules first, names of one together."""
+        modules = sorted({str(imported) for imported in self.imports if not imported.name})
+        names = dict[str, list[str]]()
+        for imported in sorted(self.imports, key=astuple):
+            if imported.name:
+                names.setdefault(imported.module, []).append(str(imported).partition(" import ")[2])
+        listed = (f"from {name} import {', '.join(dict.fromkeys(names[name]))}" for name in names)
+        return [*modules, *listed]
+
+    @property
+    def blocks(self) -> list[str]:
+        """The definitions and constants, in an order in which they can run."""
+        texts = dict.fromkeys(self.chosen[place].text for place in sorted(self.chosen))
+        return [*filter(None, texts)]
+
+    @property
+    def future(self) -> bool:
+        """Whether annotations stay texts: those in a function may use names of that function."""
+        tops = (meaning[0] for meaning in self.meanings.values() if isinstance(meaning, tuple))
+        texts = (self.texts(place[3]) for place in self.chosen)
+        return any(top.enclosing for top in tops) or any(text.future for text in texts if text)
 
     # -- functions and classes of this process, by their code --
 
@@ -533,12 +520,12 @@ def _statement(thing: Any, bare: Any, top: Definition, text: Text) -> Statement:
     node = copy.copy(top.node)
     if isinstance(bare, FunctionType) and thing is bare and not isinstance(node, ast.ClassDef):
         # A bare function is its code, whatever its decorators made of it.
-        node.decorator_list = [mark for mark in node.decorator_list if _is_mark(mark, text.marks)]
+        node.decorator_list = []
     _check_decorators(thing, node, text)
-    statement = next(_statements(node, top.source.splitlines(), text.package))
+    statement = next(_statements(node, top.source.splitlines(), text.package, text.marks))
     same = (n for n, other in enumerate(text.sources) if other.rstrip() == top.source.rstrip())
     number = max(same, default=len(text.sources))
-    return _without_marks(replace(statement, source=number), text.marks)
+    return replace(statement, source=number)
 
 
 def _check_decorators(thing: Any, node: DefinitionNode, text: Text) -> None:
@@ -563,36 +550,6 @@ def _factory(name: str, values: Mapping[str, Code], text: str) -> str:
     return f"def _make_{name}():\n{textwrap.indent(body, INDENT)}\n\n\n{name} = _make_{name}()"
 
 
-def defined(chosen: Slice) -> Definitions:
-    """Return what was chosen as the definitions of a script."""
-    texts = dict.fromkeys(chosen.chosen[place].text for place in sorted(chosen.chosen))
-    tops = (meaning[0] for meaning in chosen.meanings.values() if isinstance(meaning, tuple))
-    modules = {place[3] for place in chosen.chosen}
-    return Definitions(
-        tuple(_sorted_imports(chosen.imports)),
-        tuple(filter(None, texts)),
-        frozenset(chosen.meanings),
-        tuple(sorted(chosen.missing)),
-        # Annotations in a function may use names of that function.
-        any(top.enclosing for top in tops)
-        or any(text.future for text in map(chosen.texts, modules) if text),
-    )
-
-
-def _sorted_imports(imports: Iterable[Import]) -> Iterator[str]:
-    """Return imports as a person would write them: modules first, names of one together."""
-    known = sorted(imports, key=lambda each: (each.name != "", each.module, each.name))
-    groups: dict[str, list[Import]] = {}
-    for imported in known:
-        if imported.name:
-            groups.setdefault(imported.module, []).append(imported)
-        else:
-            yield str(imported)
-    for module, names in groups.items():
-        listed = dict.fromkeys(str(each).partition(" import ")[2] for each in names)
-        yield f"from {module} import {', '.join(listed)}"
-
-
 # -- where a module's text is ---------------------------------------------------------------
 
 
@@ -603,19 +560,13 @@ def is_by_source(module: str, texts: Texts) -> bool:
     """
     if module in (MAIN, WORLD):
         return True
-    if module.partition(".")[0] == OURS or not is_yours(module):
+    if is_of_package(module) or not is_yours(module):
         return False
     text = texts(module)
-    names = (each.imports.module for each in text.statements if each.imports) if text else ()
-    return any(name.partition(".")[0] == OURS for name in names)
+    return text is not None and text.ours != ()
 
 
-@functools.lru_cache(maxsize=64)
-def _file_text(path: str, package: str, changed: int) -> Text | None:
-    try:
-        return text_of([Path(path).read_text(encoding="utf-8")], package)
-    except (OSError, UnicodeDecodeError, ValueError):
-        return None
+_module_text = functools.lru_cache(maxsize=64)(text_of)
 
 
 def module_text(module: str) -> Text | None:
@@ -623,12 +574,8 @@ def module_text(module: str) -> Text | None:
     imported = sys.modules.get(module)
     path = str(getattr(imported, "__file__", None) or (origin(module) if module != MAIN else ""))
     package = str(getattr(imported, "__package__", None) or module.rpartition(".")[0])
-    if not path.endswith(".py"):
-        return None
-    try:
-        return _file_text(path, package, Path(path).stat().st_mtime_ns)
-    except OSError:
-        return None
+    source = file_text(path) if path.endswith(".py") else ""
+    return _module_text((source,), package) if source else None
 
 
 def cells_text(cells: Iterable[str]) -> Text:
@@ -643,13 +590,3 @@ def live_text(module: str) -> Text | None:
     is_kernel = isinstance(cells, list) and all(isinstance(cell, str) for cell in cells)
     text = cells_text(cells) if cells and is_kernel else module_text(module)
     return replace(text, values=values) if text else None
-
-
-def notebook_texts(cells: Sequence[str]) -> Texts:
-    """Return the texts of a notebook that is only read: its cells, and our world."""
-    own = cells_text(cells)
-
-    def text(module: str) -> Text | None:
-        return own if module == MAIN else module_text(module) if module == WORLD else None
-
-    return text

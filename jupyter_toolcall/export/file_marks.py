@@ -5,14 +5,13 @@ A file that a person has worked on since, as where lines were to be filled in, i
 
 from __future__ import annotations
 
-import contextlib
 import os
 import re
-import tempfile
 from pathlib import Path
 
 from ..core.digests import LENGTH, digest_text
 from ..core.errors import UsageError
+from ..storage.file_system import replace_file
 
 NAME = "jupyter-toolcall:"
 MARK = NAME + "0" * LENGTH
@@ -49,18 +48,9 @@ def write(path: Path, text: str, force: bool) -> None:
             f"{path} is there already, and is no export, or was changed since: give another "
             "name, or say force=True (--force)"
         )
-    # Beside the file, so that it takes its place in one step.
-    descriptor, beside = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}-")
-    try:
-        with os.fdopen(descriptor, "w", encoding="utf-8", newline="\n") as file:
-            file.write(text)
-        mode = path.stat().st_mode if path.exists() else 0o666 & ~_umask()
-        os.chmod(beside, mode)
-        os.replace(beside, path)
-    except BaseException:
-        with contextlib.suppress(OSError):
-            os.unlink(beside)
-        raise
+    mode = path.stat().st_mode if path.exists() else 0o666 & ~_umask()
+    replace_file(path, text)
+    path.chmod(mode)
 
 
 def _umask() -> int:

@@ -9,11 +9,13 @@ from __future__ import annotations
 import base64
 import hashlib
 import json
+from collections.abc import Iterator
 from html import escape
 from pathlib import Path
 
 from ..core.errors import UsageError
 from ..core.json_data import sendable_data
+from ..core.text import count_text
 from ..view.contract import VERSION
 from ..view.contract_rows import SessionRow
 from ..view.graph import with_graph
@@ -48,6 +50,11 @@ PAGE = """\
 </body>
 </html>
 """
+POLICY = (
+    "default-src 'none'; script-src {script}; style-src {style}; img-src data:; base-uri 'none'; "
+    "form-action 'none'"
+)
+"""What a browser lets the page do: it runs its one script, and loads nothing."""
 SESSION = """\
 <div class="toolcall-session">
 <div></div>
@@ -66,7 +73,7 @@ def page(session: ExportedSession) -> str:
     rows = with_graph(session.rows)
     saved = {"rows": row_texts(sendable_data(rows)), "version": VERSION}
     return PAGE.format(
-        policy=_policy(script, style),
+        policy=POLICY.format(script=_digest(script), style=_digest(style)),
         mark=MARK,
         title=escape(session.title),
         about=escape(" · ".join(_about(session))),
@@ -99,18 +106,6 @@ def _static(name: str) -> str:
     return text.replace("</script", "<\\/script").replace("</style", "<\\/style")
 
 
-def _policy(script: str, style: str) -> str:
-    rules = {
-        "default-src": "'none'",
-        "script-src": _digest(script),
-        "style-src": _digest(style),
-        "img-src": "data:",
-        "base-uri": "'none'",
-        "form-action": "'none'",
-    }
-    return "; ".join(f"{name} {value}" for name, value in rules.items())
-
-
 def _digest(text: str) -> str:
     sha256 = hashlib.sha256(text.encode()).digest()
     return f"'sha256-{base64.b64encode(sha256).decode()}'"
@@ -123,16 +118,10 @@ def _inert(data: object) -> str:
     return plain.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
 
 
-def _about(session: ExportedSession) -> list[str]:
-    row = next(iter(session.rows.session), SessionRow())
-    state = session.cursor.state
-    model = (
-        row.model or state.opened.model or str(getattr(session.cursor.context.model, "name", ""))
-    )
-    calls = len(state.order)
-    parts = [f"model {model}" if model else "", f"scheme {state.opened.scheme}"]
-    parts += [
-        f"{calls} call{'' if calls == 1 else 's'}",
-        f"session {session.name}" if session.name else "",
-    ]
-    return [part for part in parts if part]
+def _about(session: ExportedSession) -> Iterator[str]:
+    row, state = next(iter(session.rows.session), SessionRow()), session.cursor.state
+    model = row.model or state.opened.model or getattr(session.cursor.context.model, "name", "")
+    yield from [f"model {model}"] if model else []
+    yield f"scheme {state.opened.scheme}"
+    yield count_text(len(state.order), "call")
+    yield from [f"session {session.name}"] if session.name else []

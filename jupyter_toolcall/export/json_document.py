@@ -29,6 +29,7 @@ from ..schemes.messages import Assistant, Message, Results, User
 from ..schemes.requests import NOTHING
 from ..view.message_rows import Exchange, exchanges, replying_model, request_data
 from .file_marks import MARK
+from .provenance import deciders
 
 FORMAT: Literal["jupyter-toolcall/session"] = "jupyter-toolcall/session"
 
@@ -170,11 +171,13 @@ def document(cursor: Cursor, name: str) -> Document:
     journal, state = cursor.context.journal, cursor.state
     path = journal.path(cursor.head)
     ends = CallIndex.of(journal).ends(path, frozenset())
-    by = {getattr(e.event, "call_id", ""): e.meta.get("by", "") for e in path if "by" in e.meta}
+    by = deciders(state, path)
     graph = lineage(state)
     return Document(
         session=_session(cursor, name, path),
-        calls=tuple(_call(each, state, ends.get(each.id), by) for each in state.all_calls()),
+        calls=tuple(
+            _call(each, state, ends.get(each.id), by[each.id]) for each in state.all_calls()
+        ),
         objects=tuple(_object(each, state, graph) for each in state.names),
         messages=tuple(_messages(cursor)),
         turns=tuple(_turns(cursor, path)),
@@ -211,7 +214,7 @@ def _session(cursor: Cursor, name: str, path: tuple[Entry, ...]) -> SessionPart:
     )
 
 
-def _call(call: CallRecord, state: State, end: CallEnd | None, by: Mapping[str, str]) -> CallPart:
+def _call(call: CallRecord, state: State, end: CallEnd | None, by: str) -> CallPart:
     used = {argument: state.by_producer.get(producer) for argument, producer in call.uses.items()}
     return CallPart(
         id=call.id,
@@ -222,9 +225,7 @@ def _call(call: CallRecord, state: State, end: CallEnd | None, by: Mapping[str, 
         arguments=dict(call.arguments),
         asked=dict(call.proposed),
         decision=call.decision,
-        decided_by="policy"
-        if call.started and call.started.approval_digest
-        else by.get(call.id, ""),
+        decided_by=by,
         reason=call.reason,
         used={argument: name for argument, name in used.items() if name},
         objects=call.objects,
@@ -296,16 +297,11 @@ def messages(cursor: Cursor, exact: bool) -> str:
     turns = []
     with progress_bar(cursor.state.turns, "messages", "turn") as moved:
         for each in exchanges(cursor):
-            turns.append(_turn(each, _body(each) if exact else _recorded(cursor, each)))
+            body = request_data(each.request) if each.body is None else each.body
+            turns.append(_turn(each, body if exact else _recorded(cursor, each)))
             moved.update()
-    document = {
-        "format": MESSAGES_FORMAT,
-        "version": 1,
-        "made": MARK,
-        "exact": exact,
-        "turns": turns,
-    }
-    return json.dumps(document, indent=1, ensure_ascii=False) + "\n"
+    head = {"format": MESSAGES_FORMAT, "version": 1, "made": MARK, "exact": exact}
+    return json.dumps({**head, "turns": turns}, indent=1, ensure_ascii=False) + "\n"
 
 
 def _turn(exchange: Exchange, request: Any) -> dict[str, Any]:
@@ -318,10 +314,6 @@ def _turn(exchange: Exchange, request: Any) -> dict[str, Any]:
         "usage": None if exchange.usage is None else asdict(exchange.usage),
         "ms": exchange.ms,
     }
-
-
-def _body(exchange: Exchange) -> Any:
-    return request_data(exchange.request) if exchange.body is None else exchange.body
 
 
 def _recorded(cursor: Cursor, exchange: Exchange) -> dict[str, Any]:

@@ -24,17 +24,12 @@ from ..tools.value_copies import is_frozen
 from ..view.contract import Rows
 from ..view.view_rows import all_rows
 from .callees import Callee, callee_of
-from .code import MAIN, OURS, Code, Need, Unwritable, written
+from .code import MAIN, Code, Unwritable, is_of_package, of_module, written
 from .definitions import Texts, live_text
 from .script import ObjectCode, Script, Selection, SessionSource
-from .statements import Writer, by_schema
+from .statements import by_schema, script_of
 
 COPIED = "can't be copied"
-
-
-def _is_plain(function: Any) -> bool:
-    """Return whether a function is the person's own, and none that was made for a tool."""
-    return inspect.isfunction(function) and function.__module__.partition(".")[0] != OURS
 
 
 class _StandIn:
@@ -55,7 +50,9 @@ class LiveSession:
         tool = self._tool(call)
         if tool.for_person:
             raise Unwritable("a request to a person")
-        if tool.origin is None and not _is_plain(tool.function):
+        # A tool that no function of the person's own stands behind.
+        is_own = inspect.isfunction(tool.function) and not is_of_package(tool.function.__module__)
+        if tool.origin is None and not is_own:
             raise Unwritable("no Python function, but what a definition or a server does")
         return callee_of(tool, instance)
 
@@ -80,7 +77,7 @@ class LiveSession:
         fits = fits_in(state.objects, state.plain)
         named = dict(references(parameters_schema(tool), call.arguments, fits))
         try:
-            values, names, kept = self._checked(tool, call.arguments)
+            values, lent = self._checked(tool, call.arguments)
         except (CallError, Absent):
             return by_schema(parameters_schema(tool), call.arguments, named, object_code)
 
@@ -90,44 +87,42 @@ class LiveSession:
         variable = self.cursor.context.secrets.variable
 
         def held(value: Any) -> Code | None:
-            name = names.get(id(value))
-            if name is not None:
-                return object_code(name)
+            if id(value) in lent:
+                return object_code(lent[id(value)][0])
             if keys and isinstance(value, str) and (name := variable(value, keys)):
-                return Code(f'os.environ["{name}"]', frozenset({Need("os")}))
+                return of_module("os", f'os.environ["{name}"]')
             return None
 
         def by_name(key: str, value: Any) -> bool:
             name = named.get(key, "")
-            if name not in self.cursor.state.plain:
+            if name not in state.plain:
                 return name != ""
             # Data that the call took as something else, such as a date as a text, is written so.
-            return type(value) is type(self._value_or_other(self.cursor.state.objects[name]))
+            return type(value) is type(self._value_or_other(state.objects[name]))
 
-        codes = {
+        return {
             key: object_code(named[key]) if by_name(key, value) else written(value, held)
             for key, value in values.items()
         }
-        # What was lent is known by where it is, and has to be there until now.
-        del kept
-        return codes
 
     def _checked(
         self, tool: Tool, arguments: Mapping[str, Any]
-    ) -> tuple[dict[str, Any], dict[int, str], list[Any]]:
-        """Return the values that reach the function, and the objects in them by where they are."""
-        names, kept, state = dict[int, str](), list[Any](), self.cursor.state
+    ) -> tuple[dict[str, Any], dict[int, tuple[str, Any]]]:
+        """Return the values that reach the function, and by their `id` the objects in them.
+
+        Of an object there are its name and itself, so that no other value gets its id.
+        """
+        lent = dict[int, tuple[str, Any]]()
 
         def lend(name: str, types: tuple[type, ...]) -> Any:
-            value = self._value_or_other(state.resolve(name))
-            kept.append(value)
-            names.setdefault(id(value), name)
+            value = self._value_or_other(self.cursor.state.resolve(name))
+            lent.setdefault(id(value), (name, value))
             return value
 
         values = self._values(tool, arguments, lend)
         if tool.origin is not None and set(values) == {"arguments"} != set(arguments):
             values = values["arguments"]
-        return values, names, kept
+        return values, lent
 
     def _values(self, tool: Tool, arguments: Mapping[str, Any], lend: Resolve) -> dict[str, Any]:
         """Return the checked values, with plain data in place of its names."""
@@ -199,8 +194,7 @@ class ExportedSession:
 
     def script(self, awaits: bool = False, only: Selection | None = None) -> Script:
         """Return the session as code; with `only`, this alone."""
-        writer = Writer(self.cursor.context.journal, self.cursor.head, self.source, only, awaits)
-        return writer.script(self.title)
+        return script_of(self.cursor, self.source, self.title, only, awaits)
 
 
 def exported_session(cursor: Cursor, name: str) -> ExportedSession:

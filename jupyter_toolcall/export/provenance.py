@@ -5,33 +5,23 @@ from __future__ import annotations
 import contextlib
 import functools
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from ..core.call_record import SAVE, CallRecord
 from ..core.errors import Absent, UsageError
-from ..core.events import (
-    Asked,
-    Data,
-    Decided,
-    Failed,
-    Finished,
-    Interrupted,
-    Producer,
-    Replied,
-    Started,
-)
+from ..core.events import Finished, Producer
+from ..core.journal_entries import Entry
 from ..core.state import State
 from ..core.state_fold import state_at
 from ..core.text import nearest, visible_text
 from ..engine.cursor import Cursor
 from ..schemes.save_tool import is_data
 from ..tools.object_references import fits_in, named_paths
-from ..tools.value_copies import cut
 from ..view.message_rows import replying_model
 from .code import with_article
 from .live_session import ExportedSession
 from .python_script import fenced, plain, script_text, statements
-from .script import Selection
+from .script import LONG, Selection, call_line
 
 
 def ancestry(
@@ -65,43 +55,11 @@ def ancestry(
     return Selection(frozenset(call_ids), frozenset(needed), frozenset(instances))
 
 
-@dataclass(frozen=True, slots=True)
-class Circumstance:
-    """How a call came about."""
-
-    prompt: str = ""
-    model: str = ""
-    turn: int = 0
-    decision: str = ""
-    """approve, edit, reject or answer; "" where nobody had to decide."""
-    by: str = ""
-    """person, policy or program: who decided, or gave the result."""
-    reason: str = ""
-    handed: bool = False
-    """The program ran it by itself, and gave its result."""
-
-
-def circumstances(cursor: Cursor) -> Mapping[str, Circumstance]:
-    """Return how each call of a branch came about, by its id."""
-    by_call: dict[str, Circumstance] = {}
-    prompt = ""
-    for entry in cursor.context.journal.path(cursor.head):
-        match entry.event:
-            case Asked(text, by="person"):
-                prompt = text
-            case Replied(calls=calls) if calls:
-                turn = state_at(cursor.context.journal, entry.id).turns
-                new = Circumstance(prompt, replying_model(cursor, entry), turn)
-                by_call |= {call.id: new for call in calls}
-            case Decided(call_id, decision, reason=reason, round=0):
-                known, by = by_call[call_id], str(entry.meta.get("by", ""))
-                by_call[call_id] = replace(known, decision=decision, by=by, reason=reason)
-            case Started(call_id, approval_digest=approval_digest) if approval_digest:
-                allowed: str = by_call[call_id].decision or "approve"
-                by_call[call_id] = replace(by_call[call_id], decision=allowed, by="policy")
-            case Finished(call_id, by="program"):
-                by_call[call_id] = replace(by_call[call_id], by="program", handed=True)
-    return by_call
+def deciders(state: State, path: Iterable[Entry]) -> dict[str, str]:
+    """Return who decided on each call, by its id: person, policy or program; "" for nobody."""
+    by = {getattr(e.event, "call_id", ""): str(e.meta["by"]) for e in path if "by" in e.meta}
+    allowed = {c.id: "policy" for c in state.all_calls() if c.started and c.started.approval_digest}
+    return {call_id: allowed.get(call_id) or by.get(call_id, "") for call_id in state.order}
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,36 +85,32 @@ class Explanation:
     script: str = ""
     """The same as a script that runs by itself."""
 
-    def __str__(self) -> str:
-        lines, prompt = [self.what], ""
+    def _by_prompt(self) -> list[tuple[str, list[str]]]:
+        """Return the reasons, below the prompt that they were given under."""
+        groups: list[tuple[str, list[str]]] = []
         for reason in self.reasons:
-            if reason.prompt and reason.prompt != prompt:
-                prompt = reason.prompt
-                shown = [visible_text(line, 1_000) for line in prompt.strip().splitlines()]
-                first, *more = shown or [""]
-                lines += [f"You asked: {first}", *(f"  {line}" for line in more)]
-            lines.append(f"  {reason.text}")
+            if not groups or (reason.prompt and reason.prompt != groups[-1][0]):
+                groups.append((reason.prompt, []))
+            groups[-1][1].append(reason.text)
+        return groups
+
+    def __str__(self) -> str:
+        lines = [self.what]
+        for prompt, texts in self._by_prompt():
+            shown = (visible_text(line, 1_000) for line in prompt.strip().splitlines())
+            asked = "\n  ".join(shown)
+            lines += [f"You asked: {asked}"] if prompt else []
+            lines += [f"  {text}" for text in texts]
         return "\n".join([*lines, "", self.code] if self.code else lines)
 
     __repr__ = __str__
 
     def _repr_markdown_(self) -> str:
-        parts, prompt = [f"**{plain(self.what)}**"], ""
-        items: list[str] = []
-        for reason in self.reasons:
-            if reason.prompt and reason.prompt != prompt:
-                prompt = reason.prompt
-                parts += ["\n".join(items)] if items else []
-                parts.append(f"You asked: {plain(prompt)}")
-                items = []
-            items.append(f"- {plain(reason.text)}")
-        parts += ["\n".join(items)] if items else []
+        parts = [f"**{plain(self.what)}**"]
+        for prompt, texts in self._by_prompt():
+            parts += [f"You asked: {plain(prompt)}"] if prompt else []
+            parts.append("\n".join(f"- {plain(text)}" for text in texts))
         return "\n\n".join([*parts, fenced(self.code)] if self.code else parts)
-
-
-LONG = 300
-"""Characters of one reason."""
-PERSON = "person"
 
 
 def explain(session: ExportedSession, name: str) -> Explanation:
@@ -204,9 +158,8 @@ def _of_object(session: ExportedSession, name: str, object_name: str) -> Explana
 
 
 def _of_call(session: ExportedSession, call: CallRecord) -> Explanation:
-    what = f"{call.id}: {_call_line(call, session.cursor.state)}"
     only = functools.partial(ancestry, session.cursor.state, (), [call.id])
-    return _explained(session, call.id, what, only, ())
+    return _explained(session, call.id, f"{call.id}: {call_line(call)}", only, ())
 
 
 def _explained(
@@ -217,10 +170,8 @@ def _explained(
     saved: Iterable[str],
 ) -> Explanation:
     """`goes_back_to` is the ancestry of what is explained, and takes `handed`."""
-    cursor, about = session.cursor, circumstances(session.cursor)
-    handed = {call_id for call_id, how in about.items() if how.handed}
-    script = session.script(only=goes_back_to(handed=handed))
-    hide = cursor.context.hide
+    cursor, hide = session.cursor, session.cursor.context.hide
+    script = session.script(only=goes_back_to(handed=_handed(cursor)))
     reasons = (*_reasons(cursor, goes_back_to()), *_saved(cursor, saved))
     return Explanation(
         name,
@@ -229,6 +180,12 @@ def _explained(
         hide(statements(script)),
         hide(script_text(script)),
     )
+
+
+def _handed(cursor: Cursor) -> set[str]:
+    """Return the calls that the program ran by itself, and gave the results of."""
+    events = (entry.event for entry in cursor.context.journal.path(cursor.head))
+    return {e.call_id for e in events if isinstance(e, Finished) and e.by == "program"}
 
 
 def _of_data(cursor: Cursor, name: str, output: object) -> Explanation:
@@ -242,13 +199,12 @@ def _of_data(cursor: Cursor, name: str, output: object) -> Explanation:
 
 
 def _reasons(cursor: Cursor, only: Selection) -> Iterator[Reason]:
-    state, about = cursor.state, circumstances(cursor)
+    state, path = cursor.state, cursor.context.journal.path(cursor.head)
     yield from (Reason(text) for text in _input_lines(state, only))
+    by = deciders(state, path) | dict.fromkeys(_handed(cursor), "handed")
     for call in state.all_calls():
         if call.id in only.calls:
-            how = about.get(call.id, Circumstance())
-            text = f"{_call_line(call, state)}{_asked(how)}{_decided(call, how)}"
-            yield Reason(visible_text(text, LONG), how.prompt)
+            yield _asked(cursor, call, call_line(call), _decided(call, by[call.id]))
 
 
 def _input_lines(state: State, only: Selection) -> Iterator[str]:
@@ -261,36 +217,21 @@ def _input_lines(state: State, only: Selection) -> Iterator[str]:
         yield f"{visible_text(instance)} was there at the start, with a state of its own"
 
 
-def _call_line(call: CallRecord, state: State) -> str:
-    """Return what a call did, and to what."""
-    arguments = ", ".join(f"{key}={value!r:.60}" for key, value in call.arguments.items())
-    line = cut(f"{call.step} {call.tool}({arguments})", 160)
-    match call.outcome:
-        case None:
-            return f"{line} has no result yet"
-        case Data(data):
-            return f"{line} came to {data!r:.80}"
-        case Failed(message) if call.status == "rejected":
-            return f"{line} was rejected{f': {message}' if message else ''}"
-        case Failed(message):
-            return f"{line} failed: {message}"
-        case Interrupted():
-            return f"{line} was interrupted"
-    names = ", ".join(call.objects)
-    return f"{line} {'made' if call.produced else 'gave back'} {names}"
+def _asked(cursor: Cursor, call: CallRecord, what: str, decided: str = "") -> Reason:
+    """Return what a call did, and who asked for it under which prompt."""
+    entry = cursor.context.journal[call.asked_call.entry]
+    model = replying_model(cursor, entry)
+    who = "you, in the model's place" if model == "person" else model or "the model"
+    text = visible_text(f"{what}; asked by {who} in turn {call.turn}{decided}", LONG)
+    return Reason(text, state_at(cursor.context.journal, entry.id).prompt)
 
 
-def _asked(how: Circumstance) -> str:
-    who = "you, in the model's place" if how.model == PERSON else how.model or "the model"
-    return f"; asked by {who} in turn {how.turn}"
-
-
-def _decided(call: CallRecord, how: Circumstance) -> str:
+def _decided(call: CallRecord, by: str) -> str:
     """Return who let a call run, or did something else in its place."""
-    because = f" ({how.reason})" if how.reason else ""
-    if how.handed:
-        return ", answered by your program"
-    match how.decision, how.by:
+    because = f" ({call.reason})" if call.reason else ""
+    match call.decision, by:
+        case _, "handed":
+            return ", answered by your program"
         case "approve", "person":
             return f", approved by you{because}"
         case "approve", "program":
@@ -312,13 +253,6 @@ def _before(call: CallRecord) -> str:
 
 def _saved(cursor: Cursor, names: Iterable[str]) -> Iterator[Reason]:
     """Yield the call that handed something over."""
-    remaining, about = list(names), circumstances(cursor)
-    saves = list(cursor.state.results_of(SAVE)) if remaining else []
-    for call in saves[-1:]:
-        how = about.get(call.id, Circumstance())
-        yield Reason(
-            visible_text(
-                f"{call.step} save handed it over as {', '.join(remaining)}{_asked(how)}", LONG
-            ),
-            how.prompt,
-        )
+    saved = ", ".join(names)
+    for call in [*cursor.state.results_of(SAVE)][-1:] if saved else ():
+        yield _asked(cursor, call, f"{call.step} save handed it over as {saved}")

@@ -8,7 +8,7 @@ import textwrap
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from ..core.text import visible_text
+from ..core.text import count_text, visible_text
 from .code import FILL_IN, FILL_IN_TEXT, HELPERS
 from .file_marks import MARK
 from .script import Line, MessageText, Script
@@ -22,7 +22,7 @@ def script_text(script: Script) -> str:
     """Return a script as the text of a Python file."""
     parts = [
         _head(script),
-        "\n".join(script.defined.imports),
+        "\n".join(script.definitions.import_lines),
         *_section("Definitions", _blocks(script)),
         *_section("What the session began with", "\n".join(map(line_text, script.input_lines))),
         *_section("The session", _parts_text(script.parts)),
@@ -38,49 +38,41 @@ def statements(script: Script) -> str:
     What they use is at hand in the notebook, but for what copies and what stops at a value that
     is missing.
     """
-    lines = [*script.input_lines, *(each for each in script.parts if isinstance(each, Line))]
-    head = [COPIES] if _copies(script) else []
-    head += [FILL_IN_TEXT] if FILL_IN.text in script.helpers else []
-    return "\n".join([*head, *map(line_text, lines)])
+    head = [COPIES] * script.calls("deepcopy") + [FILL_IN_TEXT] * script.calls(FILL_IN.text)
+    return "\n".join([*head, *map(line_text, script.lines)])
 
 
 def notes(script: Script) -> Iterator[str]:
     """Yield what a reader has to know before the code runs."""
-    if script.todo:
-        count = f"{script.todo} line{'' if script.todo == 1 else 's'}"
-        yield f"Before it runs: {count} that no literal says, marked FILL IN."
-    if script.defined.missing:
-        yield f"Not found, and used: {', '.join(script.defined.missing)}."
-    if _copies(script):
+    if todo := sum(line.open for line in script.lines):
+        yield f"Before it runs: {count_text(todo, 'line')} that no literal says, marked FILL IN."
+    if script.definitions.missing:
+        yield f"Not found, and used: {', '.join(sorted(script.definitions.missing))}."
+    if script.calls("deepcopy"):
         yield "A call gets copies of what can change, so that nothing that has a name changes."
 
 
-def _copies(script: Script) -> bool:
-    lines = (each for each in script.parts if isinstance(each, Line) and each.code)
-    return any("deepcopy(" in line.code.text for line in lines if line.code)
-
-
 def _head(script: Script) -> str:
-    needs = any("jupyter_toolcall.sources." in each for each in script.defined.imports)
+    needs = any("jupyter_toolcall.sources." in each for each in script.definitions.import_lines)
     free = "whose toolset it imports" if needs else "and free of it"
     subtitle = f"As plain Python, one statement a call: exported by jupyter-toolcall, {free}."
     first = [script.title, subtitle]
-    future = "\n\nfrom __future__ import annotations" if script.defined.future else ""
+    future = "\n\nfrom __future__ import annotations" if script.definitions.future else ""
     return "\n".join(comment(each) for each in [*first, *notes(script)]) + future
 
 
 def definitions(script: Script) -> str:
     """Return the definitions of a script as one text."""
-    future = ["from __future__ import annotations"] if script.defined.future else []
-    parts = ("\n".join(future), "\n".join(script.defined.imports), _blocks(script))
+    future = ["from __future__ import annotations"] if script.definitions.future else []
+    parts = ("\n".join(future), "\n".join(script.definitions.import_lines), _blocks(script))
     return "\n\n".join(part for part in parts if part)
 
 
 def _blocks(script: Script) -> str:
     """Functions and classes stand apart, constants together."""
     text, tall = "", False
-    helpers = (text for name, text in HELPERS.items() if name in script.helpers)
-    for block in (*script.defined.blocks, *helpers):
+    helpers = (text for name, text in HELPERS.items() if script.calls(name))
+    for block in (*script.definitions.blocks, *helpers):
         body = block.strip("\n")
         is_tall = "\n" in body
         text += ("\n\n\n" if tall or is_tall else "\n") * bool(text) + body

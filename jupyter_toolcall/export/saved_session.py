@@ -6,10 +6,12 @@ Results are the texts that the file has of them.
 from __future__ import annotations
 
 import ast
+import functools
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import accumulate
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 from ..core.call_record import SAVE, CallRecord
 from ..core.errors import Absent
@@ -22,17 +24,17 @@ from ..engine.cursor import Cursor, SessionContext
 from ..engine.session_values import SessionValues
 from ..schemes import scheme_recorded
 from ..schemes.current import SAVE_AS, USE
-from ..schemes.messages import Message, Reply, Result
+from ..schemes.messages import Result
 from ..schemes.save_tool import READ
-from ..schemes.scheme import Offer, Scheme
+from ..schemes.scheme import Scheme
 from ..schemes.select import SELECT
 from ..sources.toolsets import toolset_function
 from ..tools.object_references import kinds_of, pattern
 from ..tools.tool import Tool, parameters_schema
 from ..tools.toolbox import Toolbox
-from .callees import Callee, method_of, of_function, shaped_by
-from .code import MAIN, OURS, Code, Need, Unwritable
-from .definitions import WORLD, Text, Texts, module_text, notebook_texts
+from .callees import Callee, function_of, method_of, of_function, shape_of
+from .code import MAIN, Code, Unwritable, of_module
+from .definitions import WORLD, Text, cells_text, module_text
 from .script import ObjectCode
 from .statements import by_schema
 
@@ -48,32 +50,19 @@ class RecordedResults:
     words: Mapping[str, str]
     """By the id of the call."""
 
-    @property
-    def name(self) -> str:
-        return self.scheme.name
-
-    def offer(self, state: State, toolbox: Toolbox) -> Offer:
-        return self.scheme.offer(state, toolbox)
-
-    def read(self, reply: Reply, state: State, toolbox: Toolbox) -> Reply:
-        return self.scheme.read(reply, state, toolbox)
-
-    def complete(self, call: CallRecord, tool: Tool, state: State) -> dict[str, Any]:
-        return self.scheme.complete(call, tool, state)
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.scheme, name)
 
     def render(self, call: CallRecord, state: State, toolbox: Toolbox) -> Result:
         result = self.scheme.render(call, state, toolbox)
         return replace(result, content=self.words.get(call.id, result.content))
-
-    def speak(self, message: Message) -> Message:
-        return self.scheme.speak(message)
 
 
 def read_only_cursor(journal: Journal, head: str, words: Mapping[str, str]) -> Cursor:
     """Return a cursor that cannot continue; `words` are the texts of results."""
     state = state_at(journal, head)
     box = Toolbox(*_tools(journal, head, state))
-    scheme = RecordedResults(scheme_recorded(state.opened.scheme), words)
+    scheme = cast(Scheme, RecordedResults(scheme_recorded(state.opened.scheme), words))
     context = SessionContext(
         journal, box, scheme, SessionValues(journal, {}), None, approval_policy("ask", ())
     )
@@ -126,10 +115,15 @@ class SavedSession:
     """The notebook's variables that hold tools."""
     notes: Mapping[str, str] = field(default_factory=dict)
     """What a saved session says of its objects, by name."""
-    texts: Texts = field(init=False)
 
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "texts", notebook_texts(self.cells))
+    @functools.cached_property
+    def _cells_text(self) -> Text:
+        return cells_text(self.cells)
+
+    def texts(self, module: str) -> Text | None:
+        """Return the text of the notebook, or of our own world: nothing else is read."""
+        own = self._cells_text if module == MAIN else None
+        return module_text(module) if module == WORLD else own
 
     def is_tool(self, name: str) -> bool:
         return not is_own(name)
@@ -149,87 +143,73 @@ class SavedSession:
 
     def _class(self, name: str) -> Code | None:
         node = self._node(name)
-        plain = isinstance(node, ast.ClassDef) and not _is_dict(node)
-        return Code(name, frozenset({Need(MAIN, name)})) if plain else None
+        if not isinstance(node, ast.ClassDef):
+            return None
+        # A record that is a TypedDict is a plain dict.
+        is_dict = any(ast.unparse(base).endswith("TypedDict") for base in node.bases)
+        return None if is_dict else _main(name)
 
     def callee(self, call: CallRecord, instance: Code | None) -> Callee:
-        tool = self.cursor.context.toolbox.get(call.tool)
-        for callee in self._ways(call.tool, tool, instance):
-            return callee
-        raise Unwritable("a tool that no cell of the file defines")
+        callee = next(self._ways(call.tool, instance), None)
+        if callee is None:
+            raise Unwritable("a tool that no cell of the file defines")
+        return callee
 
-    def _ways(self, name: str, tool: Tool | None, instance: Code | None) -> Iterator[Callee]:
+    def _ways(self, name: str, instance: Code | None) -> Iterator[Callee]:
         """Yield how a tool may be called, the likeliest first."""
-        group = tool.group if tool else ""
+        tool = self.cursor.context.toolbox.get(name)
+        group, receiver = (tool.group, tool.receiver) if tool else ("", "")
         if instance is not None:
-            yield from self._of_instance(name.removeprefix(f"{group}_"), instance)
-        function = self._node(name)
-        if isinstance(function, (ast.FunctionDef, ast.AsyncFunctionDef)):
-            yield replace(shaped_by(function), head=_main(name))
-        for kind in _prefixes(name):
+            method = name.removeprefix(f"{group}_")
+            callees = (method_of(cls, method) for cls in self._given_classes())
+            yield from (replace(callee, head=instance) for callee in callees if callee)
+        node = self._node(name)
+        if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
+            yield replace(shape_of(function_of(node)), head=_main(name))
+        for kind in accumulate(name.split("_")[:-1], "{}_{}".format):
             cls, method = self._node(kind), name.removeprefix(f"{kind}_")
-            if isinstance(cls, ast.ClassDef) and _has(cls, method):
-                callee = method_of(cls, method)
-                yield callee if tool and tool.receiver else replace(callee, head=_main(kind))
-            elif cls is not None and tool and tool.receiver == kind:
+            if isinstance(cls, ast.ClassDef) and (callee := method_of(cls, method)):
+                yield callee if receiver else replace(callee, head=_main(kind))
+            elif cls is not None and receiver == kind:
                 yield Callee(None, method, gives="unsure")
-        if function is not None and not self._is_ours(function):
+        if node is not None and not self._is_ours(node):
             yield Callee(_main(name))
-        yield from self._of_toolset(name)
-        if not self.cells and tool:
-            yield self._guessed(name, tool)
-
-    def _of_toolset(self, name: str) -> Iterator[Callee]:
-        """Yield how a tool of a toolset that a cell names is called: a script imports it."""
-        group = name.partition("_")[0]
-        given = [each for each in self.given if each.partition(":")[0] == group]
-        function = toolset_function(name, Path(given[-1].partition(":")[2])) if given else None
-        if function is not None:
+        # A script imports the functions of a toolset that a cell names.
+        folder = dict(given.partition(":")[::2] for given in self.given).get(name.partition("_")[0])
+        if folder is not None and (function := toolset_function(name, Path(folder))):
             yield of_function(function)
-
-    def _guessed(self, name: str, tool: Tool) -> Callee:
-        """A journal has no cells: what it calls a tool has to be defined by the person."""
-        if not tool.receiver:
-            return Callee(_main(name))
-        needs = frozenset({Need(MAIN, tool.receiver)})
-        method = name.removeprefix(f"{tool.receiver}_")
-        return Callee(None, method, gives="unsure", needs=needs)
+        # A journal has no cells: what it calls a tool has to be defined by the person.
+        if tool and not self.cells and receiver:
+            method, needs = name.removeprefix(f"{receiver}_"), _main(receiver).needs
+            yield Callee(None, method, gives="unsure", needs=needs)
+        elif tool and not self.cells:
+            yield Callee(_main(name))
 
     def _is_ours(self, node: ast.stmt) -> bool:
         """Return whether a statement makes a tool with what is ours, such as a definition."""
         text = self.texts(MAIN)
-        imports = (each.imports for each in text.statements if each.imports) if text else ()
-        ours = {each.known for each in imports if each.module.partition(".")[0] == OURS}
-        names = {part.id for part in ast.walk(node) if isinstance(part, ast.Name)}
-        return bool(ours & names)
+        ours = {imported.known for imported in text.ours} if text else set()
+        return any(isinstance(part, ast.Name) and part.id in ours for part in ast.walk(node))
 
-    def _of_instance(self, method: str, instance: Code) -> Iterator[Callee]:
-        for cls in self._classes():
-            if _has(cls, method):
-                yield replace(method_of(cls, method), head=instance)
-                return
-
-    def _classes(self) -> Iterator[ast.ClassDef]:
+    def _given_classes(self) -> Iterator[ast.ClassDef]:
         """Yield the classes of the variables that were given as tools."""
-        for name in self._tool_variables():
-            cls = self._node(self._constructor(name))
-            if isinstance(cls, ast.ClassDef):
-                yield cls
+        nodes = (self._node(self._constructor(name)) for name in self._tool_variables())
+        return (node for node in nodes if isinstance(node, ast.ClassDef))
 
     def _tool_variables(self) -> Iterator[str]:
         """Yield the variables that were given as tools, those in a toolbox too."""
         for name in self.given:
             yield name
-            if self._constructor(name) == "Toolbox":
-                value = _value_of(self._node(name), name)
-                parts = value.args if isinstance(value, ast.Call) else ()
-                yield from (part.id for part in parts if isinstance(part, ast.Name))
+            value = _value_of(self._node(name), name)
+            if isinstance(value, ast.Call) and self._constructor(name) == "Toolbox":
+                yield from (part.id for part in value.args if isinstance(part, ast.Name))
 
     def _constructor(self, name: str) -> str:
         """Return the class, or the function, whose call a variable is; "" for none."""
-        value = _value_of(self._node(name), name)
-        function = value.func if isinstance(value, ast.Call) else None
-        return function.id if isinstance(function, ast.Name) else ""
+        match _value_of(self._node(name), name):
+            case ast.Call(func=ast.Name(id=function)):
+                return function
+        return ""
 
     def _node(self, name: str) -> ast.stmt | None:
         """Return the statement of a cell that binds a name; one of our world's where it is its."""
@@ -256,69 +236,40 @@ class SavedSession:
 
     def is_shared(self, made: Made) -> bool:
         name = self.cursor.state.by_producer.get(made.producer, "")
-        cls = self._node(made.kind)
-        return "can't be copied" in self.notes.get(name, "") or _is_frozen(cls)
+        marks = getattr(self._node(made.kind), "decorator_list", ())
+        is_frozen = any("frozen=True" in ast.unparse(mark) for mark in marks)
+        return is_frozen or "can't be copied" in self.notes.get(name, "")
 
     def instance_variable(self, name: str) -> str:
         return next((each for each in self._tool_variables() if self._makes(each, name)), "")
 
     def _makes(self, variable: str, group: str) -> bool:
         """Return whether a variable holds an instance whose tools have this name."""
-        made = self._constructor(variable)
-        return made != "" and (group in (made, variable) or _named(self._node(made), group))
+        constructor = self._constructor(variable)
+        body = getattr(self._node(constructor), "body", ())
+        is_named = any(ast.unparse(part) == f"name = {group!r}" for part in body)
+        return constructor != "" and (is_named or group in (constructor, variable))
 
 
 def _main(name: str) -> Code:
-    return Code(name, frozenset({Need(MAIN, name)}))
+    return of_module(MAIN, name, name)
 
 
 def _node_in(text: Text | None, name: str) -> ast.stmt | None:
-    if text is None:
-        return None
-    for statement in reversed(text.statements):
-        if name in statement.binds:
-            imported = statement.imports
-            if imported is not None and imported.module == WORLD:
-                return _node_in(module_text(WORLD), imported.name)
-            return statement.node
-    return None
+    statements = reversed(text.statements) if text else ()
+    found = next((statement for statement in statements if name in statement.binds), None)
+    if found and found.imports and found.imports.module == WORLD:
+        return _node_in(module_text(WORLD), found.imports.name)
+    return found.node if found else None
 
 
 def _value_of(node: ast.stmt | None, name: str) -> ast.expr | None:
     """Return what a statement assigns to a name; None where that is not plain."""
-    if not isinstance(node, ast.Assign):
-        return None
-    for target in node.targets:
-        match target, node.value:
-            case ast.Name(id=known), value if known == name:
+    for target in getattr(node, "targets", ()):
+        match target, getattr(node, "value", None):
+            case ast.Name(id=variable), ast.expr() as value if variable == name:
                 return value
             case ast.Tuple(elts=names), ast.Tuple(elts=values) if len(names) == len(values):
                 pairs = zip(names, values, strict=True)
-                matching = (v for n, v in pairs if isinstance(n, ast.Name) and n.id == name)
-                return next(matching, None)
+                return next((v for n, v in pairs if ast.unparse(n) == name), None)
     return None
-
-
-def _prefixes(name: str) -> Iterator[str]:
-    parts = name.split("_")
-    yield from ("_".join(parts[:n]) for n in range(1, len(parts)))
-
-
-def _has(cls: ast.ClassDef, method: str) -> bool:
-    kinds = (ast.FunctionDef, ast.AsyncFunctionDef)
-    return any(isinstance(each, kinds) and each.name == method for each in cls.body)
-
-
-def _is_frozen(cls: ast.stmt | None) -> bool:
-    marks = cls.decorator_list if isinstance(cls, ast.ClassDef) else []
-    return any("frozen=True" in ast.unparse(mark) for mark in marks)
-
-
-def _is_dict(cls: ast.ClassDef) -> bool:
-    return any(ast.unparse(base).endswith("TypedDict") for base in cls.bases)
-
-
-def _named(cls: ast.stmt | None, group: str) -> bool:
-    """Return whether a class says that its tools have this name."""
-    body = cls.body if isinstance(cls, ast.ClassDef) else []
-    return any(ast.unparse(each) in (f"name = {group!r}",) for each in body)

@@ -10,14 +10,14 @@ from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal, Protocol
 
-from ..core.call_record import CallRecord
+from ..core.call_record import CallRecord, status_phrase
 from ..core.events import Data, Failed, Interrupted, Made, Producer
 from ..core.state import State
 from ..core.text import visible_text
 from ..tools.value_copies import cut
 from .callees import Callee
-from .code import Code, Need, call, is_name, with_article
-from .definitions import Definitions, Slice, Texts
+from .code import Code, call, is_name, of_module, with_article
+from .definitions import Slice, Texts
 
 Author = Literal["You", "Model", "Session"]
 
@@ -46,14 +46,19 @@ class Script:
     """A session as code."""
 
     title: str
+    definitions: Slice
     input_lines: tuple[Line, ...] = ()
     parts: tuple[MessageText | Line, ...] = ()
     saved: tuple[Line, ...] = ()
-    defined: Definitions = field(default_factory=Definitions)
-    helpers: frozenset[str] = frozenset()
-    """The functions of `code.HELPERS` that it calls."""
-    todo: int = 0
-    """How many lines are for the person to fill in."""
+
+    @property
+    def lines(self) -> list[Line]:
+        parts = (*self.input_lines, *self.parts, *self.saved)
+        return [part for part in parts if isinstance(part, Line)]
+
+    def calls(self, function: str) -> bool:
+        """Return whether a line calls a function."""
+        return any(f"{function}(" in line.code.text for line in self.lines if line.code)
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,19 +119,18 @@ class ObjectCode(Protocol):
 def variables(names: Iterable[str], used_names: Collection[str] = ()) -> dict[str, str]:
     """Return a variable for each object: `potato_2` for `Potato#2`."""
     result: dict[str, str] = {}
-    used = set(used_names)
     for name in names:
-        kind, _, number = name.partition("#")
-        bare = re.sub(r"\W", "_", kind).lower()
-        made = f"{bare if is_name(bare) else f'object_{bare}'}_{number}"
-        while made in used or not is_name(made):
-            made = f"{made}_" if is_name(f"{made}_") else f"object_{len(used)}"
-        used.add(made)
-        result[name] = made
+        result[name] = _variable(name, "object", {*used_names, *result.values()})
     return result
 
 
-COPY = Need("copy", "deepcopy")
+def _variable(text: str, kind: str, used_names: Collection[str]) -> str:
+    """Return a name that code can have and does not have yet, which reads like a text."""
+    bare = re.sub(r"\W", "_", text).lower()
+    name = next(filter(is_name, (bare, f"{kind}_{bare}", kind)))
+    while name in used_names:
+        name += "_"
+    return name
 
 
 @dataclass
@@ -173,20 +177,15 @@ class Draft:
 
     def instance(self, name: str) -> str:
         """Return the variable of a stateful instance."""
-        return self.instances.setdefault(name, self._free(name))
-
-    def _free(self, name: str) -> str:
-        bare = re.sub(r"\W", "_", name).lower()
-        made = bare if is_name(bare) else f"instance_{bare}"
-        used = {*self.names.values(), *self.instances.values(), *self.taken}
-        while made in used:
-            made += "_"
-        return made
+        return self.instances.setdefault(name, _variable(name, "instance", self._used_names))
 
     def result(self, call: CallRecord) -> str:
         """Return the variable of a call's plain result."""
-        name = f"result_{call.step}"
-        return name if name not in {*self.names.values(), *self.taken} else f"{name}_"
+        return _variable(f"result_{call.step}", "result", self._used_names)
+
+    @property
+    def _used_names(self) -> set[str]:
+        return {*self.names.values(), *self.instances.values(), *self.taken}
 
     def variable_of(self, made: Made) -> str:
         """Return the variable of an object."""
@@ -195,7 +194,7 @@ class Draft:
 
 def copied(code: Code) -> Code:
     """Return the code of a copy."""
-    return call(Code(COPY.name, frozenset({COPY})), [code])
+    return call(of_module("copy", "deepcopy", "deepcopy"), [code])
 
 
 def assigned(targets: list[str], code: Code, many: bool = False) -> Code:
@@ -211,10 +210,7 @@ SHORT = 60
 
 
 LONG = 300
-"""Characters of a line that tells of a call which made nothing."""
-
-
-_WAS = {"failed": "failed", "rejected": "was rejected", "answered": "was answered"}
+"""Characters of a line that tells of a call."""
 
 
 def line_of(call: CallRecord) -> str:
@@ -223,15 +219,20 @@ def line_of(call: CallRecord) -> str:
     return visible_text(cut(f"{call.step} {call.tool}({arguments})", 200))
 
 
-def undone(call: CallRecord) -> str:
-    """Return why a call made nothing here."""
+def call_line(call: CallRecord) -> str:
+    """Return a call as one line, with what came of it."""
     match call.outcome:
+        case None:
+            end = "has no result yet"
+        case Data(data):
+            end = f"came to {data!r:.80}"
         case Failed(message):
-            why = f": {message}" if message else ""
-            return visible_text(f"{line_of(call)} {_WAS[call.status]}{why}", LONG)
+            end = f"{status_phrase(call.status)}{f': {message}' if message else ''}"
         case Interrupted():
-            return visible_text(f"{line_of(call)} was interrupted", LONG)
-    return visible_text(f"{line_of(call)} has no result", LONG)
+            end = "was interrupted"
+        case _:
+            end = f"{'made' if call.produced else 'gave back'} {', '.join(call.objects)}"
+    return visible_text(f"{line_of(call)} {end}", LONG)
 
 
 def about(made: Made) -> str:
@@ -245,14 +246,14 @@ def edited(call: CallRecord) -> tuple[str, ...]:
     """Return what a person changed in a call, as one line; () where it runs as it was asked for."""
     if not call.edited:
         return ()
-    before, reason = call.proposed, call.reason
+    before, asked, reason = call.proposed, call.asked, call.reason
     # An object that the model left out was filled in, and is no change.
-    known = {k: v for k, v in call.asked.items() if k in before or k not in call.uses}
-    now = {k: v for k, v in known.items() if k not in before or before[k] != v}
+    keys = (key for key in {**asked, **before} if key in before or key not in call.uses)
     parts = [
-        f"{key} was {before[key]!r:.80}" if key in before else f"{key} is yours" for key in now
+        f"{key} was {before[key]!r:.80}" if key in before else f"{key} is yours"
+        for key in keys
+        if asked.get(key, ...) != before.get(key, ...)
     ]
-    parts += [f"{key} was {value!r:.80}" for key, value in before.items() if key not in call.asked]
     changes = "; ".join(parts) or "as the model asked"
     return (
         visible_text(

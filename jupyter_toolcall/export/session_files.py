@@ -25,7 +25,7 @@ from ..storage.notebook_files import (
 from ..view.contract import Rows
 from ..view.message_rows import LIMIT
 from ..view.view_rows import all_rows
-from .formats import Format, export, format_named
+from .formats import export, format_named
 from .live_session import ExportedSession
 from .saved_session import SavedSession, read_only_cursor
 
@@ -39,10 +39,13 @@ _ROWS = TypeAdapter(Rows)
 class FileSession:
     """A session that a file holds: how it may be called, and where it stands."""
 
-    label: str
     names: tuple[str, ...]
     session: ExportedSession
     where: str
+
+    @property
+    def label(self) -> str:
+        return self.names[0]
 
 
 def sessions(path: Path, tool_names: ToolNames) -> tuple[FileSession, ...]:
@@ -86,11 +89,11 @@ def written(
     made = format_named(output or source, to)
     target = output or source.with_suffix(made.endings[0])
     many = len(held) > 1 or target == source
+    ending = next((end for end in made.endings if target.name.endswith(end)), target.suffix)
+    stem = target.name.removesuffix(ending)
     with progress_bar(len(held), source.name, "session") as moved:
         for session_file in held:
-            path = target.with_name(
-                f"{_stem(target, made)}-{session_file.label}{_ending(target, made)}"
-            )
+            path = target.with_name(f"{stem}-{session_file.label}{ending}")
             try:
                 with damage_refused():
                     at = export(session_file.session, path if many else target, made.name, force)
@@ -98,15 +101,6 @@ def written(
                 raise UsageError(f"{source}: {session_file.where}: {error}") from None
             yield at, session_file.where
             moved.update()
-
-
-def _ending(path: Path, made: Format) -> str:
-    known = (end for end in made.endings if path.name.endswith(end))
-    return next(known, path.suffix)
-
-
-def _stem(path: Path, made: Format) -> str:
-    return path.name.removesuffix(_ending(path, made))
 
 
 # -- journals -------------------------------------------------------------------------------
@@ -118,7 +112,7 @@ def _journal(path: Path) -> Iterator[FileSession]:
         cursor = _cursor(journal, head, path, {})
         session = ExportedSession(cursor, SavedSession(cursor), all_rows(cursor, ""), exact=False)
         names = (str(number), head[:12], head)
-        yield FileSession(str(number), names, session, f"branch {number}: {session.title}")
+        yield FileSession(names, session, f"branch {number}: {session.title}")
 
 
 def _cursor(journal: Journal, head: str, path: Path, words: Mapping[str, str]) -> Cursor:
@@ -160,10 +154,8 @@ def _held(
     cursor = _cursor(journal, head, path, _result_texts(rows))
     notes = {row.name: row.note for row in rows.objects if not row.branch}
     source = SavedSession(cursor, code, tools, notes)
-    names = session_labels(saved)
-    return FileSession(
-        names[0], names, ExportedSession(cursor, source, rows, exact=False), saved.where
-    )
+    session = ExportedSession(cursor, source, rows, exact=False)
+    return FileSession(session_labels(saved), session, saved.where)
 
 
 def _result_texts(rows: Rows) -> dict[str, str]:

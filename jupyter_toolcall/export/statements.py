@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import contextlib
+import itertools
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
+
+from jsonschema_rs import is_valid
 
 from ..core.call_record import CallRecord, is_bare_list, objects_of, result_object
 from ..core.errors import Absent, CallError
@@ -16,38 +19,39 @@ from ..core.events import (
     Decided,
     Failed,
     Finished,
+    Interrupted,
     Made,
     Many,
     Opened,
     Replied,
     ended_call,
 )
+from ..core.interrupts import attempt
 from ..core.journal import Journal
 from ..core.journal_entries import Entry
 from ..core.json_data import at_path
-from ..core.state import State
 from ..core.state_fold import state_at
 from ..core.text import visible_text
+from ..engine.cursor import Cursor
 from ..schemes.save_tool import is_data
 from ..tools.json_structure import Access, Path
 from ..tools.object_references import fits_in, references
 from ..view.previews import preview
 from .callees import Callee
 from .code import (
-    FILL_IN,
-    MADE,
+    DEEPEST,
     MAIN,
     Code,
-    Need,
     Unwritable,
     call,
     is_name,
     joined,
+    of_module,
     placeholder,
     quoted,
+    record,
     written,
 )
-from .definitions import defined
 from .script import (
     LONG,
     SHORT,
@@ -60,24 +64,15 @@ from .script import (
     about,
     assigned,
     behind,
+    call_line,
     copied,
     edited,
     line_of,
-    undone,
     variables,
 )
 
 Named = Callable[[str], Code | None]
 """From the name of a class to the code that names it; None where it is not known."""
-_TYPES: Mapping[str, tuple[type, ...]] = {
-    "string": (str,),
-    "integer": (int,),
-    "number": (int, float),
-    "boolean": (bool,),
-    "array": (list,),
-    "object": (dict,),
-    "null": (type(None),),
-}
 
 
 def no_class(name: str) -> None:
@@ -112,57 +107,44 @@ class _Wording:
     def _code(self, part: Any, value: Any, path: str) -> Code:
         if path in self.objects:
             return self.object_code(self.objects[path])
-        part = part if isinstance(part, Mapping) else {}
-        if name := _reference(part):
-            return self._of_class(self.named(name), self.defs.get(name, {}), value, path)
-        for branch in self._branches(part, value):
-            return self._code(branch, value, path)
-        return self._plain(part, value, path)
-
-    def _of_class(self, cls: Code | None, part: Any, value: Any, path: str) -> Code:
-        if cls is None or not isinstance(part, Mapping):
-            return self._code(part, value, path)
-        if "enum" in part or "const" in part:
-            return call(cls, [written(value)])
-        if isinstance(value, dict) and "properties" in part:
-            return call(cls, named=self.fields(part, value, f"{path}."))
-        return self._code(part, value, path)
-
-    def _plain(self, part: Mapping[str, Any], value: Any, path: str) -> Code:
+        part, cls = self._resolved(part, value)
         match value:
+            case _ if cls and ("enum" in part or "const" in part):
+                return call(cls, [written(value)])
             case list():
-                kinds = zip(_kinds(part, len(value)), value, strict=False)
-                items = (self._code(k, v, f"{path}.{n}") for n, (k, v) in enumerate(kinds))
+                kinds = itertools.chain(
+                    part.get("prefixItems", ()), itertools.repeat(part.get("items", {}))
+                )
+                pairs = enumerate(zip(value, kinds, strict=False))
+                items = (self._code(kind, item, f"{path}.{n}") for n, (item, kind) in pairs)
                 return joined("[", items, "]")
             case dict():
-                fields = self.fields(part, value, f"{path}.").items()
-                pairs = (Code(f"{quoted(key)}: {code.text}", code.needs) for key, code in fields)
-                return joined("{", pairs, "}")
+                fields = self.fields(part, value, f"{path}.")
+                if cls and "properties" in part:
+                    return call(cls, named=fields)
+                return record((Code(quoted(key)), code) for key, code in fields.items())
         return written(value)
 
-    def _branches(self, part: Mapping[str, Any], value: Any) -> Iterator[Any]:
-        for key in ("anyOf", "oneOf", "allOf"):
-            yield from (branch for branch in part.get(key, ()) if self._takes(branch, value))
+    def _resolved(self, part: Any, value: Any) -> tuple[Mapping[str, Any], Code | None]:
+        """Return what a schema says of a value, and the class of which it makes it one."""
+        cls = None
+        # In a file that was changed, a definition may refer to itself.
+        for _ in range(DEEPEST):
+            part = part if isinstance(part, Mapping) else {}
+            branches = (b for key in ("anyOf", "oneOf", "allOf") for b in part.get(key, ()))
+            if "$ref" in part:
+                name = str(part["$ref"]).rpartition("/")[2]
+                cls, part = self.named(name), self.defs.get(name)
+            elif fitting := [branch for branch in branches if self._takes(branch, value)]:
+                part = fitting[0]
+            else:
+                break
+        return part, cls
 
     def _takes(self, branch: Any, value: Any) -> bool:
-        if not isinstance(branch, Mapping):
-            return False
-        schema = self.defs.get(_reference(branch), branch)
-        if "enum" in schema:
-            return value in schema["enum"]
-        kind = schema.get("type")
-        return kind is None or isinstance(value, _TYPES.get(kind, (object,)))
-
-
-def _reference(part: Mapping[str, Any]) -> str:
-    """Return the name of the definition that a part refers to, "" for none."""
-    return str(part.get("$ref", "")).rpartition("/")[2]
-
-
-def _kinds(part: Mapping[str, Any], count: int) -> list[Any]:
-    """Return the schemas of a list's items, one an item."""
-    first = list(part.get("prefixItems", ()))
-    return [*first, *[part.get("items", {})] * max(0, count - len(first))]
+        schema = {**branch, "$defs": self.defs} if isinstance(branch, Mapping) else False
+        # A file may hold a schema that is none.
+        return bool(attempt(is_valid, schema, value)[0])
 
 
 def statement(draft: Draft, ran: CallRecord) -> Line:
@@ -170,7 +152,8 @@ def statement(draft: Draft, ran: CallRecord) -> Line:
     source, own = draft.source, ran.produced
     instance = ran.started.instance if ran.started else ""
     callee = source.callee(ran, Code(draft.instance(instance)) if instance else None)
-    object_code = _ObjectCopies(draft, Counter(_named(draft, ran)))
+    used = Counter(draft.state.by_producer.get(producer, "") for producer in ran.uses.values())
+    object_code = _ObjectCopies(draft, used)
     changed = [made for made in own if made.changed and draft.wants_object(made)]
     for made in changed:
         name = at_path(ran.arguments, tuple(made.changed.split(".")))
@@ -194,28 +177,26 @@ def statement(draft: Draft, ran: CallRecord) -> Line:
 
 def _unpacking(draft: Draft, ran: CallRecord, code: Code) -> Code:
     """Return the assignments that take a call's result apart. Raises Unwritable."""
-    own, outcome = ran.produced, ran.outcome
-    if isinstance(outcome, Made):
-        is_new = outcome in own and not outcome.changed
-        return assigned([draft.variable_of(outcome)] if is_new else [], code)
-    if not isinstance(outcome, Many):
-        return code if ran.data is None else assigned([draft.result(ran)], code)
-    inside = [made for made in outcome.objects if not made.changed]
-    if is_bare_list(outcome):
+    outcome, own = ran.outcome, ran.produced
+    new = [made for made in own if not made.changed and draft.wants_object(made)]
+    if isinstance(outcome, Many) and is_bare_list(outcome):
+        inside = (made for made in outcome.objects if not made.changed)
         targets = [draft.variable_of(made) if made in own else "_" for made in inside]
         return assigned([*targets, *(["*_"] if outcome.unnamed else [])], code, many=True)
-    if result_object(outcome) is not None:
-        is_new = inside[0] in own and draft.wants_object(inside[0])
-        return assigned([draft.variable_of(inside[0])] if is_new else [], code)
-    if outcome.data is None:
+    if (single := result_object(outcome)) is not None:
+        return assigned([draft.variable_of(single)] if single in new else [], code)
+    if ran.data is None:
         return code
     result = draft.result(ran)
+    if not isinstance(outcome, Many):
+        return assigned([result], code)
     # An iterator and a set have no positions: their items are taken once.
     spread = any(type(path[0]) is type(how[0]) is int for path, how in _steps(outcome) if how)
+    objects = [made for made in outcome.objects if not made.changed]
     parts = [
         assigned([draft.variable_of(made)], Code(_reached(result, path, how, spread)))
-        for made, (path, how) in zip(inside, _steps(outcome), strict=False)
-        if made in own and draft.wants_object(made)
+        for made, (path, how) in zip(objects, _steps(outcome), strict=False)
+        if made in new
     ]
     code = joined("[*", [code], "]") if spread else code
     return joined("", [assigned([result], code), *parts], "", "\n")
@@ -270,19 +251,7 @@ def _awaited(draft: Draft, code: Code, callee: Callee) -> Code:
         return code
     if draft.awaits:
         return Code(f"await {code.text}", code.needs)
-    return call(Code("asyncio.run", frozenset({Need("asyncio")})), [code])
-
-
-def _named(draft: Draft, ran: CallRecord) -> Iterator[str]:
-    """Yield the objects that a call gets, as often as it gets each."""
-    counted: list[str] = []
-
-    def count(name: str) -> Code:
-        counted.append(name)
-        return Code("...")
-
-    draft.source.arguments(ran, count)
-    return iter(counted)
+    return call(of_module("asyncio", "asyncio.run"), [code])
 
 
 @dataclass
@@ -291,6 +260,7 @@ class _ObjectCopies:
 
     draft: Draft
     often: Mapping[str, int]
+    """How often the call names each object."""
     before: list[Code] = field(default_factory=list)
     known: dict[str, Code] = field(default_factory=dict)
 
@@ -371,7 +341,7 @@ def _unwritten(
     if text is not None and text.binding(variable):
         note = f"{CHECK}{comment}; this is what the notebook's own cells say of {variable}."
         with contextlib.suppress(Unwritable):
-            code = draft.defined(Code(variable, frozenset({Need(MAIN, variable)})))
+            code = draft.defined(of_module(MAIN, variable, variable))
             return Line(assigned([to], code), (visible_text(note, LONG),))
     why = f"it is {error}" if isinstance(error, Unwritable) else "its value is not at hand"
     note = f"{FILL}{comment}; {why}, so no literal says it."
@@ -382,110 +352,91 @@ def _unwritten(
 def handed(draft: Draft, call: CallRecord, how: str) -> Iterator[Line]:
     """Yield what a call came to that does not run here: its result, as it was recorded."""
     above = (visible_text(f"{line_of(call)} does not run here: {how}.", LONG),)
-    match call.outcome:
-        case Data(data):
-            yield Line(assigned([draft.result(call)], written(data)), above)
-        case Failed():
-            yield Line(above=(undone(call),))
-        case outcome:
-            known = (made for made in objects_of(outcome) if made.producer not in draft.there)
-            new = [made for made in known if draft.wants_object(made)]
-            first, *more = [input_line(draft, made) for made in new] or [Line()]
-            yield replace(first, above=(*above, *first.above))
-            yield from more
+    if isinstance(call.outcome, Data):
+        yield Line(assigned([draft.result(call)], written(call.outcome.data)), above)
+        return
+    objects = (made for made in objects_of(call.outcome) if made.producer not in draft.there)
+    new = [made for made in objects if draft.wants_object(made)]
+    first, *others = [input_line(draft, made) for made in new] or [Line()]
+    yield replace(first, above=(*above, *first.above))
+    yield from others
 
 
-@dataclass(frozen=True)
-class Writer:
-    """Writes one branch, up to a place."""
+def script_of(
+    cursor: Cursor,
+    source: SessionSource,
+    title: str,
+    only: Selection | None = None,
+    awaits: bool = False,
+    taken: frozenset[str] = frozenset(),
+) -> Script:
+    """Return one branch, up to its head, as code.
 
-    journal: Journal
-    head: str
-    source: SessionSource
-    only: Selection | None = None
-    """What is written; None for all."""
-    awaits: bool = False
-    """Code can `await` at its top, as a notebook's can."""
-    taken: frozenset[str] = frozenset()
-    """Names that no variable has."""
+    Args:
+        cursor: The branch.
+        source: Where its tools and values are found.
+        title: The first line of the script.
+        only: What is written; None for all.
+        awaits: Code can `await` at its top, as a notebook's can.
+        taken: Names that no variable has.
+    """
+    state, path = cursor.state, cursor.context.journal.path(cursor.head)
+    names = variables(state.names, taken)
+    draft = Draft(source, state, names, taken, only, awaits)
+    opened = next((e.event for e in path if isinstance(e.event, Opened)), Opened())
+    input_lines = tuple(beginning(draft, opened))
+    parts = tuple(part for entry in path for part in _parts(draft, entry, cursor.context.journal))
+    saved = tuple(_saved(draft)) if only is None else ()
+    clash = draft.definitions.meanings.keys() & {*names.values(), *draft.instances.values()}
+    if clash - taken:
+        return script_of(cursor, source, title, only, awaits, taken | clash)
+    return Script(title, draft.definitions, input_lines, (*parts, *_waiting(draft)), saved)
 
-    def script(self, title: str) -> Script:
-        """Return the branch as code."""
-        state, path = state_at(self.journal, self.head), self.journal.path(self.head)
-        names = variables(state.names, self.taken)
-        draft = Draft(self.source, state, names, self.taken, self.only, self.awaits)
-        opened = next((e.event for e in path if isinstance(e.event, Opened)), Opened())
-        input_lines = tuple(beginning(draft, opened))
-        parts = tuple(part for entry in path for part in self._parts(draft, entry))
-        saved = tuple(_saved(draft)) if self.only is None else ()
-        lines = [each for each in (*input_lines, *parts, *saved) if isinstance(each, Line)]
-        codes = [line.code for line in lines if line.code]
-        definitions = defined(draft.definitions)
-        clash = definitions.bound & {*names.values(), *draft.instances.values()}
-        if clash - self.taken:
-            return replace(self, taken=self.taken | clash).script(title)
-        helpers = frozenset(
-            helper
-            for helper in (MADE.text, FILL_IN.text)
-            if any(f"{helper}(" in code.text for code in codes)
-        )
-        todo = sum(line.open for line in lines)
-        return Script(
-            title, input_lines, (*parts, *_waiting(draft)), saved, definitions, helpers, todo
-        )
 
-    def _parts(self, draft: Draft, entry: Entry) -> Iterator[MessageText | Line]:
-        """Yield what an entry says or does."""
-        match entry.event:
-            case Opened() as opened:
-                yield from beginning(draft, opened)
-            case Asked(text, by) if self.only is None:
-                yield MessageText("You" if by == "person" else "Session", text)
-            case Replied() as reply if self.only is None:
-                text = reply.text if reply.said is None else reply.said
-                if text.strip():
-                    yield MessageText("Model", text)
-            case Finished(call_id, by="program"):
-                yield from self._handed(draft, entry, call_id, "your program gave its result")
-            case Finished() | Decided() if not ended_call(entry.event):
-                pass
-            case Decided(call_id, "answer"):
-                yield from self._handed(draft, entry, call_id, "you gave its result")
-            case Finished() | Decided(decision="reject"):
-                for call_id in state_at(self.journal, entry.id).ended:
-                    yield from self._ended(draft, self._call(entry, call_id))
+def _parts(draft: Draft, entry: Entry, journal: Journal) -> Iterator[MessageText | Line]:
+    """Yield what an entry says or does."""
+    match entry.event:
+        case Opened() as opened:
+            yield from beginning(draft, opened)
+        case Asked(text, by) if draft.only is None:
+            yield MessageText("You" if by == "person" else "Session", text)
+        case Replied() as reply if draft.only is None:
+            text = reply.text if reply.said is None else reply.said
+            if text.strip():
+                yield MessageText("Model", text)
+        case Finished() | Decided() as event if ended_call(event):
+            state, how = state_at(journal, entry.id), ""
+            if isinstance(event, Finished) and event.by == "program":
+                how = "your program gave its result"
+            elif isinstance(event, Decided) and event.decision == "answer":
+                how = "you gave its result"
+            for call_id in state.ended:
+                if draft.wants_call(call_id):
+                    yield from _ended(draft, state.calls[call_id], how)
 
-    def _call(self, entry: Entry, call_id: str) -> CallRecord:
-        return state_at(self.journal, entry.id).calls[call_id]
 
-    def _handed(self, draft: Draft, entry: Entry, call_id: str, how: str) -> Iterator[Line]:
-        call = self._call(entry, call_id)
-        if draft.wants_call(call_id) and self.source.is_tool(call.tool):
-            yield from handed(draft, call, how)
-
-    def _ended(self, draft: Draft, call: CallRecord) -> Iterator[Line]:
-        if not draft.wants_call(call.id):
-            return
-        if call.status != "succeeded":
-            yield Line(above=(undone(call),))
-        elif call.rounds and self.source.is_tool(call.tool):
-            yield from handed(draft, call, "its tool asked you for input")
-        elif self.source.is_tool(call.tool):
-            try:
-                line = statement(draft, call)
-                changed = self.source.changed(call)
-                comment = f"{CHECK}since this ran: {changed}; what comes out may be another."
-                yield replace(line, above=(*line.above, comment)) if changed else line
-            except (Unwritable, CallError) as error:
-                yield from handed(draft, call, f"it is {error}")
+def _ended(draft: Draft, call: CallRecord, how: str) -> Iterator[Line]:
+    """Yield what a call did; `how` says who gave its result in the place of its tool."""
+    how = how or ("its tool asked you for input" if call.rounds else "")
+    if isinstance(call.outcome, (Failed, Interrupted)):
+        yield Line(above=(call_line(call),))
+    elif draft.source.is_tool(call.tool) and how:
+        yield from handed(draft, call, how)
+    elif draft.source.is_tool(call.tool):
+        try:
+            line = statement(draft, call)
+            changed = draft.source.changed(call)
+            comment = f"{CHECK}since this ran: {changed}; what comes out may be another."
+            yield replace(line, above=(*line.above, comment)) if changed else line
+        except (Unwritable, CallError) as error:
+            yield from handed(draft, call, f"it is {error}")
 
 
 def _waiting(draft: Draft) -> Iterator[Line]:
     """Yield what the session stands before."""
-    state: State = draft.state
-    for call_id in state.open:
+    for call_id in draft.state.open:
         if draft.wants_call(call_id):
-            yield Line(above=(f"{line_of(state.calls[call_id])} has no result yet",))
+            yield Line(above=(call_line(draft.state.calls[call_id]),))
 
 
 def _saved(draft: Draft) -> Iterator[Line]:

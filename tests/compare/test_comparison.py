@@ -19,7 +19,7 @@ from hypothesis import strategies as st
 from PIL import Image
 
 from jupyter_toolcall import Scripted, Session, Toolbox
-from jupyter_toolcall.compare.alignment import Comparison, compare
+from jupyter_toolcall.compare.alignment import Comparison
 from jupyter_toolcall.compare.differences import (
     CHANGED,
     Fields,
@@ -36,7 +36,7 @@ from jupyter_toolcall.compare.values import difference
 from jupyter_toolcall.core.errors import UsageError
 from jupyter_toolcall.core.events import Usage
 from jupyter_toolcall.models import Reply, Request
-from tests.compare.mirrored import mirrored, mirrored_comparison
+from tests.compare.mirrored import mirrored
 
 HOSTILE = "</script><script>alert(1)</script><img src=x onerror=alert(2)>\u202e\x1b[31m"
 
@@ -117,8 +117,6 @@ KINDS: list[tuple[Any, Any, type, str]] = [
     (TABLE, TABLE.iloc[[0, 2]], Tables, "3 × 2 → 2 × 2; 1 row only left"),
     (TABLE["n"], changed(TABLE, 0, "n", 9)["n"], Tables, "n: 1 cell changed"),
     (TABLE.to_numpy(), changed(TABLE, 0, "n", 9).to_numpy(), Tables, "0: 1 cell changed"),
-    (GAPS, GAPS.fillna({"price": 0.0}), Tables, "price: 2 cells filled"),
-    (GAPS, GAPS.assign(y=GAPS["y"] + 97), Tables, "y: +97 in all 4 rows"),
     (GAPS, GAPS.astype({"y": "float64"}), Tables, "y: int64 → float64"),
     (GAPS, GAPS.dropna().reset_index(drop=True), Tables, "4 × 3 → 2 × 3; 2 rows only left"),
     (png("red"), png("blue"), Images, "about 100 % of the pixels differ"),
@@ -144,12 +142,8 @@ def test_values_are_compared_by_their_type(left: Any, right: Any, kind: type, sa
     assert difference(left, left) == difference(right, right) == Same()
 
 
-def test_of_a_large_table_a_sample_is_compared_and_says_so() -> None:
+def test_of_a_large_table_that_lost_rows_a_sample_is_compared_and_says_so() -> None:
     large = pd.DataFrame({"id": range(200_000), "y": range(200_000)})
-    shifted = difference(large, large.assign(y=large["y"] + 1))
-    assert in_a_line(shifted) == "y: +1 in all 10,000 rows (a sample of 10,000 of 200,000 rows)"
-    same = difference(large, large.copy())
-    assert same == Unknown("no difference in a sample of 10,000 of 200,000 rows")
     fewer = difference(large, large[large["id"] % 2 == 0])
     assert in_a_line(fewer, CHANGED).startswith(
         "200,000 × 2 → 100,000 × 2; 100,000 rows removed (a sample of "
@@ -301,9 +295,16 @@ def test_a_branch_compared_with_itself_has_no_difference() -> None:
         assert "no difference in 3 calls" in str(compared)
 
 
+def reads_from_either_side(one: Session, other: Session) -> bool:
+    """Return whether two sessions differ alike from both sides, whichever is the one at hand."""
+    there, back = other.diff(one), mirrored(one.diff(other))
+    return bool(replace(back, left=there.left, right=there.right) == there)
+
+
 def test_an_edit_differs_in_the_edited_call_and_in_what_came_of_it() -> None:
     main = session()
     compared = edited(main).diff(main)
+    assert reads_from_either_side(main, edited(main))
     assert (compared.left.name, compared.right.name) == ("main", "shape=slices (call 2)")
     assert [(pair.tool, pair.same, pair.shared) for pair in compared.calls] == [
         ("Potato_peel", True, True),
@@ -320,16 +321,6 @@ def test_an_edit_differs_in_the_edited_call_and_in_what_came_of_it() -> None:
     ]
     assert (compared.left.totals.ran, compared.right.totals.ran) == (3, 2)
     assert compared.right.totals.cached == 1
-
-
-def test_swapping_the_sides_mirrors_the_comparison() -> None:
-    main = session()
-    other = edited(main)
-    there, back = compare(main.cursor, other.cursor), compare(other.cursor, main.cursor)
-    turned = mirrored_comparison(back)
-    assert turned.calls == there.calls
-    assert turned.inputs == there.inputs
-    assert turned.text == there.text
 
 
 scripts = st.lists(
@@ -359,8 +350,7 @@ def test_every_call_stands_once_in_a_comparison_in_the_order_of_its_branch(
     theirs = [pair.right.id for pair in compared.calls if pair.right]
     assert ours == [call.id for call in a.calls]
     assert theirs == [call.id for call in b.calls]
-    swapped = a.diff(b)
-    assert mirrored_comparison(swapped).calls == compared.calls
+    assert reads_from_either_side(a, b)
     assert compared.same == (left == right)
 
 

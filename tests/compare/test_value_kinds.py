@@ -6,6 +6,7 @@ import dataclasses
 import json
 import random
 import re
+import sys
 from collections.abc import Callable
 from typing import Any
 
@@ -150,6 +151,15 @@ def test_what_a_call_did_to_a_frame_is_said_in_one_line(
     found = difference(make(SALES), make(after))
     assert in_a_line(found, CHANGED) == says
     assert difference(make(after), make(SALES)) == mirrored(found)
+
+
+@pytest.mark.parametrize("make", [polars_table, arrow_table])
+def test_without_numpy_frames_are_compared_cell_by_cell(
+    make: Maker, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "numpy", None)
+    found = difference(make(SALES), make(SALES | {"price": [0.0, 1.0, 0.0, 2.0]}))
+    assert in_a_line(found, CHANGED) == "price: 2 cells filled"
 
 
 @pytest.mark.parametrize("make", MAKERS)

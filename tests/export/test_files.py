@@ -163,8 +163,10 @@ def test_the_script_of_a_file_makes_what_its_session_made(lesson: Path, tmp_path
 
 def test_nothing_of_a_file_runs(tmp_path: Path, lesson: Path) -> None:
     notebook = nbformat.read(lesson, as_version=4)
+    opens = f"open({str(tmp_path / 'ran')!r}, 'w')"
     for cell in notebook.cells:
-        cell.source = f"open({str(tmp_path / 'ran')!r}, 'w')\n{cell.source}"
+        function = f"@{opens}\ndef fail(sheet: {opens}, more={opens})"
+        cell.source = f"{opens}\n{cell.source}".replace("def fail(sheet: Sheet)", function)
     notebook.cells[3].source = LESSON[3]
     path = tmp_path / "a.ipynb"
     nbformat.write(notebook, path)

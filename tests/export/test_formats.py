@@ -101,15 +101,6 @@ def test_an_export_that_fails_leaves_what_was_there(
     assert [(each, each.read_bytes()) for each in tmp_path.iterdir()] == [(path, before)]
 
 
-def test_a_second_export_of_the_same_session_is_the_same_bytes(
-    session: Session, tmp_path: Path
-) -> None:
-    for name in FORMATS:
-        path = session.export(tmp_path / "a", to=name, force=True)
-        first = path.read_bytes()
-        assert session.export(path, to=name).read_bytes() == first
-
-
 def test_secrets_of_the_environment_are_in_no_format(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
