@@ -34,7 +34,7 @@ LIMITS = {
     "all": 37_946,
     "Python files": 239,
     "Python tests": 51_393,
-    "TypeScript": 11_716,
+    "TypeScript": 11_715,
 }
 """Of each row, how many lines of code, files or lines there may be."""
 MAPS = (

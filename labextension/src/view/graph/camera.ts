@@ -209,15 +209,14 @@ export class Camera {
     this._transform = next;
     this._world.setAttribute('transform', next);
     if (this._scale !== this._drawnScale) this._setDetail((this._drawnScale = this._scale));
-    this.drawSoon();
+    this._frame ||= requestAnimationFrame(() => this.drawNow());
   }
 
-  /** Has the drawing drawn in the next frame. */
-  drawSoon(): void {
-    this._frame ||= requestAnimationFrame(() => {
-      this._frame = 0;
-      this._moved();
-    });
+  /** Tells of the last move at once: not again in the next frame. */
+  drawNow(): void {
+    cancelAnimationFrame(this._frame);
+    this._frame = 0;
+    this._moved();
   }
 
   /** Tells the style sheet how much there is room for, and how large a pixel of the screen is in the drawing. */
