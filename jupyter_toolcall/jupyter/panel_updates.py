@@ -119,8 +119,7 @@ class PanelUpdates:
 
     def whole(self) -> Rows:
         """Return all rows as a notebook keeps them, without sending them."""
-        known = self.comparisons.known
-        return saved_rows(self.session().cursor, self.status, self.extensions, known)
+        return saved_rows(self.session().cursor, self.status, self.extensions)
 
     def stream(self, text: str) -> None:
         """Send what the model has written of its reply since the last time."""

@@ -12,7 +12,6 @@ from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
 from ..compare.branch_totals import BranchReader, BranchTotals
-from ..compare.differences import Difference
 from ..core.branches import Branch, branches, is_prompt, shared_with_older, unnamed_branch_name
 from ..core.call_record import CallRecord
 from ..core.events import Opened
@@ -25,7 +24,7 @@ from ..engine.hooks import ExtensionRow
 from ..engine.outdated import outdated_reasons
 from .branch_rows import branch_row, same_rows, side_branches, touched_calls, used
 from .call_rows import call_rows
-from .comparison_rows import Known, with_changes, with_comparison
+from .comparison_rows import with_changes, with_comparison
 from .contract import Delta, DrawGraph, Drop, Notice, Rows, Whole
 from .contract_rows import BranchRow, CallRow, ObjectRow, SessionRow
 from .graph import graph_row
@@ -95,8 +94,6 @@ class ViewRows:
     """Whether the panels have no drawing of the last update yet."""
     _drawn: float = 0
     """When the graph was drawn last."""
-    _differences: dict[tuple[str, str], Difference] = field(default_factory=dict)
-    """How values differ, by the digests of both."""
     _branches: tuple[Branch, ...] = ()
     """All branches, as they were when all rows were computed."""
     _listed: tuple[Branch, ...] = ()
@@ -230,7 +227,7 @@ class ViewRows:
 
     def _with_sides(self, rows: Rows) -> Rows:
         """Add the rows of other branches, each with the row that it is drawn as now."""
-        same = same_rows([*self.branch_views.values()], self._differences) if self._sides else {}
+        same = same_rows([*self.branch_views.values()]) if self._sides else {}
         calls, objects = [*rows.calls], [*rows.objects]
         for side in self._sides:
             calls += [replace(row, same=same.get(row.id, "")) for row in side.calls]
@@ -270,15 +267,10 @@ class ViewRows:
         return replace(rows, graph=(graph,))
 
 
-def saved_rows(
-    cursor: Cursor, session: SessionRow, extensions: tuple[ExtensionRow, ...], known: Known
-) -> Rows:
-    """Return all rows of a session as a notebook keeps them, with how branches and values differ.
-
-    `known` are earlier results of comparisons.
-    """
+def saved_rows(cursor: Cursor, session: SessionRow, extensions: tuple[ExtensionRow, ...]) -> Rows:
+    """Return all rows of a session as a notebook keeps them, with how branches and values differ."""
     view = ViewRows()
-    rows = with_comparison(view.whole(cursor, session, extensions), view.branch_views, known)
+    rows = with_comparison(view.whole(cursor, session, extensions), view.branch_views)
     return with_changes(rows, view.branch_views[""])
 
 
@@ -294,7 +286,7 @@ def all_rows(cursor: Cursor, name: str) -> Rows:
         yours=replying.person_turn(cursor),
     )
     extensions = filter(None, (hook.view_row(cursor) for hook in cursor.context.hooks))
-    return saved_rows(cursor, row, tuple(extensions), {})
+    return saved_rows(cursor, row, tuple(extensions))
 
 
 # -- JSON: what has its default, or was sent before, is left out --------------------------------
