@@ -185,8 +185,7 @@ class PanelUpdates:
         cursor = self.session().cursor
         branch_views = {**self.view.branch_views, "": BranchView(cursor, cursor.state)}
         new = self.comparisons.changes(branch_views, compared_with(self.view.branches), continues)
-        drop = (*rows.drop, *new.drop)
-        return replace(rows, comparisons=new.comparisons, differences=new.differences, drop=drop)
+        return rows if new is None else self.view.store.with_comparisons(rows, new)
 
     def _compare(self, sides: Sides) -> None:
         """Send how two branches differ; `publish` sends it again as they grow."""

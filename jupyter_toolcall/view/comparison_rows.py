@@ -19,7 +19,7 @@ from ..core.json_data import sendable_data
 from ..core.text import shortened_text
 from ..engine.cursor import SessionContext
 from . import contract_comparisons as wire
-from .contract import Drop, Rows
+from .contract import Rows
 from .contract_rows import CURRENT, BranchRow
 from .object_rows import BranchView, call_key, object_key, objects_by_row
 
@@ -243,8 +243,6 @@ class ComparisonUpdates:
     clock: Callable[[], float] = monotonic
     shown: list[Sides] = field(default_factory=list)
     """The comparisons that panels show, those that were asked for last at the end."""
-    _sent: Rows = field(default_factory=Rows)
-    """The rows of these comparisons, as last sent."""
     _compared: tuple[object, ...] = ()
     """What the rows were computed from: the head, the length of the journal, the comparisons."""
     _next: float = 0.0
@@ -261,12 +259,12 @@ class ComparisonUpdates:
 
     def start_over(self) -> None:
         """Take it that the panels were sent nothing yet."""
-        self._sent, self._compared = Rows(), ()
+        self._compared = ()
 
     def changes(
         self, branch_views: Mapping[str, BranchView], unasked: str | None, continues: bool = False
-    ) -> Rows:
-        """Return the rows that differ from those that the panels have.
+    ) -> Rows | None:
+        """Return the rows of the comparisons that panels show; None where none are due.
 
         Args:
             branch_views: The branches that have rows, by their heads, with "" for the shown one.
@@ -277,7 +275,7 @@ class ComparisonUpdates:
         cursor = shown.cursor
         compared = (cursor.head, len(cursor.context.journal), *self.shown)
         if compared == self._compared or (continues and begin < self._next):
-            return Rows()
+            return None
         self._compared = compared
         views = {**branch_views, CURRENT: shown}
         tables = list[Rows]()
@@ -287,16 +285,9 @@ class ComparisonUpdates:
             if left is not None and right is not None:
                 is_unasked = (left.branch, right.branch) == (unasked, "")
                 tables.append(comparison_rows(left, right, shown, is_unasked))
-        now, before = self.clock(), self._sent
+        now = self.clock()
         self._next = now + max(INTERVAL, SHARE * (now - begin))
-        rows = self._sent = Rows(
+        return Rows(
             comparisons=tuple(row for rows in tables for row in rows.comparisons),
             differences=tuple(row for rows in tables for row in rows.differences),
-        )
-        ids = {row.id for row in rows.comparisons}
-        gone = (row.id for row in before.comparisons if row.id not in ids)
-        return Rows(
-            comparisons=tuple(row for row in rows.comparisons if row not in before.comparisons),
-            differences=tuple(row for row in rows.differences if row not in before.differences),
-            drop=tuple(Drop("comparisons", key) for key in gone),
         )

@@ -54,13 +54,15 @@ def position(cursor: Cursor) -> Position:
     return Position(cursor.head, len(journal), dict(journal.labels), hides)
 
 
+STORED = ("calls", "objects", "tools", "branches", "comparisons", "differences")
+"""The tables of which a panel gets only what it has not."""
+
+
 @dataclass
 class RowStore:
     """The rows that a panel has of a session, by table and id."""
 
-    tables: dict[str, dict[str, Any]] = field(
-        default_factory=lambda: {name: {} for name in ("calls", "objects", "tools", "branches")}
-    )
+    tables: dict[str, dict[str, Any]] = field(default_factory=lambda: {name: {} for name in STORED})
 
     def put(self, rows: Rows) -> Rows:
         """Keep rows; return them without those that are kept already."""
@@ -72,6 +74,14 @@ class RowStore:
             table.update(changed)
             new[name] = (*changed.values(),)
         return replace(rows, **new)
+
+    def with_comparisons(self, rows: Rows, shown: Rows) -> Rows:
+        """Add to rows what the panel has not of the comparisons that are shown now."""
+        gone = self.tables["comparisons"].keys() - {row.id for row in shown.comparisons}
+        drop = tuple(Drop("comparisons", key) for key in sorted(gone))
+        new = self.put(replace(shown, drop=drop))
+        drop += rows.drop
+        return replace(rows, comparisons=new.comparisons, differences=new.differences, drop=drop)
 
     def rows(self) -> Rows:
         """Return all rows."""
@@ -104,13 +114,14 @@ class ViewRows:
     """What the shown branch used in tokens, time and money."""
     _ends: dict[str, CallEnd] = field(default_factory=dict)
     """How the calls of the shown branch ended, by id."""
-    _store: RowStore = field(default_factory=RowStore)
+    store: RowStore = field(default_factory=RowStore)
+    """What the panel has."""
     _reader: BranchReader = field(init=False)
 
     @property
     def branches(self) -> tuple[BranchRow, ...]:
         """The rows of the branches that the panel has."""
-        return (*self._store.tables["branches"].values(),)
+        return (*self.store.tables["branches"].values(),)
 
     # -- all rows, or what changed ----------------------------------------------------------
 
@@ -123,7 +134,7 @@ class ViewRows:
         """Return all rows of a session at a cursor, with those of itself and of extensions."""
         context, state, self.position = cursor.context, cursor.state, None
         journal, path = context.journal, context.journal.path(cursor.head)
-        self._branches, self._store = branches(journal, cursor.head), RowStore()
+        self._branches, self.store = branches(journal, cursor.head), RowStore()
         hides = position(cursor).hides_branches
         self._listed = tuple(b for b in self._branches if b.current or not hides)
         self._reader, shared = BranchReader(context), shared_with_older(journal, cursor.head)
@@ -193,7 +204,7 @@ class ViewRows:
     ) -> Rows:
         """Return what the panel has not of some rows, and of those of entries of the shown branch,
         of their calls, of objects and of tools."""
-        view, stored, session = self.branch_views[""], self._store.tables, rows.session[0]
+        view, stored, session = self.branch_views[""], self.store.tables, rows.session[0]
         new = call_rows(view, calls, self._ends)
         named = [object_row(view, name) for name in names]
         objects = (*named, *new.objects, *output_rows(view.state))
@@ -219,7 +230,7 @@ class ViewRows:
             drop=rows.drop + drop,
         )
         self.position = position(view.cursor)
-        return self._store.put(self._with_sides(rows) if rows.branches else rows)
+        return self.store.put(self._with_sides(rows) if rows.branches else rows)
 
     def _side_rows(self, view: BranchView) -> Rows:
         ends, _ = self._reader.read(view.entries)
@@ -262,13 +273,13 @@ class ViewRows:
         self.graph_is_late = continues and time.monotonic() < self._drawn + DRAWING
         if self.graph_is_late or self.position is None:
             return rows
-        graph = graph_row(self._store.rows(), self.window.until, self.window.selected)
+        graph = graph_row(self.store.rows(), self.window.until, self.window.selected)
         self._drawn = time.monotonic()
         return replace(rows, graph=(graph,))
 
 
 def saved_rows(cursor: Cursor, session: SessionRow, extensions: tuple[ExtensionRow, ...]) -> Rows:
-    """Return all rows of a session as a notebook keeps them, with how branches and values differ."""
+    """Return all rows of a session as a notebook keeps them, with its comparisons."""
     view = ViewRows()
     rows = with_comparison(view.whole(cursor, session, extensions), view.branch_views)
     return with_changes(rows, view.branch_views[""])
