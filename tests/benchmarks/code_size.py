@@ -21,8 +21,8 @@ LIMITS = {
     "core + engine + session": 7_864,
     "tools": 3_639,
     "sources": 6_208,
-    "jupyter": 4_028,
-    "view": 2_470,
+    "jupyter": 4_025,
+    "view": 2_454,
     "models": 2_178,
     "export": 3_025,
     "compare": 1_897,
@@ -31,10 +31,10 @@ LIMITS = {
     "storage": 974,
     "rules, budgets, origins, previews": 0,
     "cli, kitchen, toolsets, __init__": 416,
-    "all": 37_946,
+    "all": 37_927,
     "Python files": 239,
-    "Python tests": 51_393,
-    "TypeScript": 11_715,
+    "Python tests": 51_391,
+    "TypeScript": 11_711,
 }
 """Of each row, how many lines of code, files or lines there may be."""
 MAPS = (

@@ -144,7 +144,8 @@ export function afterLayout(act: () => void): void {
     observer.disconnect();
     act();
   });
-  observer.observe(document.documentElement);
+  // What is observed from now on is told after the layout. From inside another observer it would be told too late, as an error.
+  requestAnimationFrame(() => observer.observe(document.documentElement));
 }
 
 /** Scrolls a list until an item is visible; the page does not scroll. */

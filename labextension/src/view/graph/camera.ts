@@ -140,7 +140,7 @@ export class Camera {
     const isWhole = fitting(whole) >= LEAST;
     const shown = isWhole ? whole : part;
     this._scale = clamp(fitting(shown), LEAST_PART, 1);
-    this._setHeight(this._scale, shown);
+    this._setHeight(this._scale);
     this._x = Math.min(0, this._width - whole.right * this._scale);
     if (!isWhole) this._x = clamp(this._x, -shown.left * this._scale, this._width - shown.right * this._scale);
     else this._x = Math.min(0, this._width - (whole.right - whole.left) * this._scale) - whole.left * this._scale;
@@ -189,10 +189,6 @@ export class Camera {
       Math.abs(spot.y * this._scale + this._y - this._height / 2) < this._height / 2 + margin;
   }
 
-  isAfar(): boolean {
-    return this._scale < AFAR;
-  }
-
   /** The height of the canvas. */
   canvasHeight(): number {
     return this._height;
@@ -219,11 +215,10 @@ export class Camera {
     this._moved();
   }
 
-  /** Tells the style sheet how much there is room for, and how large a pixel of the screen is in the drawing. */
+  /** Tells the style sheet how much there is room for. */
   private _setDetail(scale: number): void {
     this._svg.classList.toggle('out', scale < ZOOMED_OUT);
     this._svg.classList.toggle('afar', scale < AFAR);
-    this._svg.style.setProperty('--tc-px', `${Math.ceil(10 / scale) / 10}px`);
   }
 
   private _zoomAt(by: number, cx: number, cy: number): void {
@@ -262,8 +257,8 @@ export class Camera {
   }
 
   /** Sets the height that the drawing needs. */
-  private _setHeight(part?: number, box = this._drawingSize.box): void {
-    const { most } = this._drawingSize;
+  private _setHeight(part?: number): void {
+    const { box, most } = this._drawingSize;
     const scale = part ?? (this._fitted ? this._scale : (this._scaleToShowAll(box) ?? 1));
     const next = Math.round(clamp((box.bottom - box.top) * scale, LOW, most));
     if (next !== this._height) this._svg.setAttribute('height', String(next));
