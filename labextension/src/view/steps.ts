@@ -85,6 +85,7 @@ export class StepList {
     const lists = objectsByCall(view.objects);
     const chosen = view.calls.findIndex(call => call.id === view.chosen.call);
     const [from, to] = shownPart(view.calls.length, chosen);
+    this._list.classList.toggle('long', to - from > STEP_BLOCK);
     this._rows(
       view.calls.slice(from, to).map(call => {
         const object = objects.get(call.object);
