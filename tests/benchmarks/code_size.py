@@ -34,7 +34,7 @@ LIMITS = {
     "all": 37_927,
     "Python files": 239,
     "Python tests": 51_391,
-    "TypeScript": 11_712,
+    "TypeScript": 11_713,
 }
 """Of each row, how many lines of code, files or lines there may be."""
 MAPS = (
