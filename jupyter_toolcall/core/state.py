@@ -33,8 +33,6 @@ class State:
     order: Trail[str] = field(default_factory=Trail)
     open: tuple[str, ...] = ()
     """The ids of the calls that have no outcome, in call order."""
-    ended: tuple[str, ...] = ()
-    """The ids of the calls that got their outcome by the last entry that ended a call."""
     latest: tuple[str, ...] = ()
     """The ids of the calls of the last reply."""
     last: Asked | Replied | None = None

@@ -60,7 +60,6 @@ def settle(state: State, call: CallRecord, end: Finished) -> State:
         calls=state.calls.insert(call.id, call),
         open=_without(state.open, call.id),
         settled=state.settled + 1,
-        ended=(call.id,),
         **changes,
     )
 

@@ -404,15 +404,14 @@ def _parts(draft: Draft, entry: Entry, journal: Journal) -> Iterator[MessageText
             text = reply.text if reply.said is None else reply.said
             if text.strip():
                 yield MessageText("Model", text)
-        case Finished() | Decided() as event if ended_call(event):
+        case Finished() | Decided() as event if call_id := ended_call(event):
             state, how = state_at(journal, entry.id), ""
             if isinstance(event, Finished) and event.by == "program":
                 how = "your program gave its result"
             elif isinstance(event, Decided) and event.decision == "answer":
                 how = "you gave its result"
-            for call_id in state.ended:
-                if draft.wants_call(call_id):
-                    yield from _ended(draft, state.calls[call_id], how)
+            if draft.wants_call(call_id):
+                yield from _ended(draft, state.calls[call_id], how)
 
 
 def _ended(draft: Draft, call: CallRecord, how: str) -> Iterator[Line]:

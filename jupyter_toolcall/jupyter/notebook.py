@@ -271,9 +271,8 @@ class Notebook:
 def _shown(controller: PanelController) -> tuple[object, ...]:
     """Return what the saved output of a session depends on."""
     session, updates = controller.session, controller.updates
-    journal, known = session.journal, updates.comparisons.known
-    shown_state = session.head, len(journal), dict(journal.labels)
-    return *shown_state, updates.status, updates.extensions, dict(known)
+    shown_state = session.head, len(session.journal), dict(session.journal.labels)
+    return *shown_state, updates.status, updates.extensions
 
 
 def _result(session: Session, options: Options) -> Session:

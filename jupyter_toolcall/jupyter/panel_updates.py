@@ -119,8 +119,7 @@ class PanelUpdates:
 
     def whole(self) -> Rows:
         """Return all rows as a notebook keeps them, without sending them."""
-        known = self.comparisons.known
-        return saved_rows(self.session().cursor, self.status, self.extensions, known)
+        return saved_rows(self.session().cursor, self.status, self.extensions)
 
     def stream(self, text: str) -> None:
         """Send what the model has written of its reply since the last time."""
@@ -186,8 +185,7 @@ class PanelUpdates:
         cursor = self.session().cursor
         branch_views = {**self.view.branch_views, "": BranchView(cursor, cursor.state)}
         new = self.comparisons.changes(branch_views, compared_with(self.view.branches), continues)
-        drop = (*rows.drop, *new.drop)
-        return replace(rows, comparisons=new.comparisons, differences=new.differences, drop=drop)
+        return rows if new is None else self.view.store.with_comparisons(rows, new)
 
     def _compare(self, sides: Sides) -> None:
         """Send how two branches differ; `publish` sends it again as they grow."""

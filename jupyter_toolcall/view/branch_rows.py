@@ -21,7 +21,7 @@ from ..core.state import State
 from ..core.state_fold import state_at
 from ..engine.cursor import Cursor
 from ..tools.value_copies import cut
-from .comparison_rows import Known, ValueDifferences
+from .comparison_rows import ValueDifferences
 from .contract_rows import CURRENT, BranchRow
 from .object_rows import BranchView, call_key, object_key
 
@@ -126,17 +126,17 @@ def used(totals: BranchTotals) -> dict[str, Any]:
 # -- what is the same on two branches, and drawn once, by the rule of a comparison ---------------
 
 
-def same_rows(views: Sequence[BranchView], known: Known) -> dict[str, str]:
+def same_rows(views: Sequence[BranchView]) -> dict[str, str]:
     """Return which rows of calls and objects are drawn as others, by their ids.
 
-    `views` are the branches that have rows, the one on show first; `known` are earlier results.
+    `views` are the branches that have rows, the one on show first.
     """
     same = dict[str, str]()
     decided = {call_key(call, views[0]) for call in views[0].state.all_calls()}
     for number, view in enumerate(views[1:], 1):
         paired = set[str]()
         for other in views[:number]:
-            for left, right in _same_calls(other, view, known):
+            for left, right in _same_calls(other, view):
                 key, before = call_key(right, view), call_key(left, other)
                 drawn = same.get(before, before)
                 if key in decided or key in same or drawn in paired or key == drawn:
@@ -150,12 +150,10 @@ def same_rows(views: Sequence[BranchView], known: Known) -> dict[str, str]:
     return same
 
 
-def _same_calls(
-    left: BranchView, right: BranchView, known: Known
-) -> Iterator[tuple[CallRecord, CallRecord]]:
+def _same_calls(left: BranchView, right: BranchView) -> Iterator[tuple[CallRecord, CallRecord]]:
     """Yield the calls that a comparison says are the same, without those that are one call."""
     # How values differ is not looked at.
-    whether = ValueDifferences(known, most=0).compared
+    whether = ValueDifferences(most=0).compared
     for pair in compare(left.cursor, right.cursor, values_of=whether).calls:
         if pair.same and not pair.shared and pair.left and pair.right:
             yield pair.left, pair.right

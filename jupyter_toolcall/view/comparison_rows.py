@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, MutableMapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import islice, takewhile
 from time import monotonic
 
 from ..compare import differences as kinds
-from ..compare.alignment import CallPair, Change, alike, compare, values
+from ..compare.alignment import CallPair, Change, alike, compare
 from ..compare.call_changes import change
 from ..compare.differences import Difference, Line
 from ..core.call_record import CallRecord
@@ -19,15 +19,13 @@ from ..core.json_data import sendable_data
 from ..core.text import shortened_text
 from ..engine.cursor import SessionContext
 from . import contract_comparisons as wire
-from .contract import Drop, Rows
+from .contract import Rows
 from .contract_rows import CURRENT, BranchRow
 from .object_rows import BranchView, call_key, object_key, objects_by_row
 
 MOST, ROOM = 24, 24_000
 """Pairs of objects of which the values are compared, and bytes of their rows, at most."""
 PARTS, LINES, CELLS, LONG, IMAGE = 12, 24, 24, 160, 6_000
-Known = MutableMapping[tuple[str, str], Difference]
-"""Earlier results, by the digests of the objects."""
 KEPT = 4
 """So many are kept up to date: those that were asked for last."""
 INTERVAL, SHARE = 1.0, 20
@@ -39,13 +37,13 @@ UNASKED: Sides = ("", "")
 NOT_COMPARED = kinds.Unknown(t("they differ, and how was not looked at"))
 
 
-def with_comparison(rows: Rows, branch_views: Mapping[str, BranchView], known: Known) -> Rows:
+def with_comparison(rows: Rows, branch_views: Mapping[str, BranchView]) -> Rows:
     """Return rows with how the shown branch differs from the one that it is compared with."""
     other = compared_with(rows.branches)
     if other is None or other not in branch_views:
         return rows
     left, shown = branch_views[other], branch_views[""]
-    compared = comparison_rows(left, shown, shown, known, unasked=True)
+    compared = comparison_rows(left, shown, shown, unasked=True)
     return replace(rows, comparisons=compared.comparisons, differences=compared.differences)
 
 
@@ -60,13 +58,13 @@ def compared_with(branches: Sequence[BranchRow]) -> str | None:
 
 
 def comparison_rows(
-    left: BranchView, right: BranchView, shown: BranchView, known: Known, unasked: bool = False
+    left: BranchView, right: BranchView, shown: BranchView, unasked: bool = False
 ) -> Rows:
     """Return how two branches differ: their calls in pairs, and the values of their objects.
 
     `shown` is the branch on show, whose first calls may be those of both.
     """
-    compared = compare(left.cursor, right.cursor, values_of=ValueDifferences(known).compared)
+    compared = compare(left.cursor, right.cursor, values_of=ValueDifferences().compared)
     differing = dict[tuple[str, str], Difference]()
     pairs = [_pair_row(pair, left, right, differing) for pair in compared.calls]
     shared = _shared(pairs, shown)
@@ -92,28 +90,22 @@ def comparison_rows(
 class ValueDifferences:
     """How values differ; of those that are known to differ, only so many are compared."""
 
-    known: Known
     most: int = MOST
     differing: set[tuple[str, str]] = field(default_factory=set)
 
     def compared(
         self, left: Made | None, right: Made | None, a: SessionContext, b: SessionContext
     ) -> Difference:
-        """Return how two values differ; whether they do is always as `values` says."""
+        """Return how two values of one session differ; whether they do is always exact."""
         if left is None or right is None:
             return NOT_COMPARED
-        if alike(left, right):
-            return kinds.Same()
         key = left.digest, right.digest
-        if left.content and right.content and key not in self.differing:
+        differ = left.content and right.content and not alike(left, right)
+        if differ and key not in self.differing:
             if len(self.differing) >= self.most:
                 return NOT_COMPARED
             self.differing.add(key)
-        difference = self.known.get(key) or values(left, right, a, b)
-        # What is not in this kernel may be made again.
-        if not isinstance(difference, kinds.Unknown):
-            self.known[key] = difference
-        return difference
+        return change(left, right, a)
 
 
 def _pair_row(
@@ -249,12 +241,8 @@ class ComparisonUpdates:
     """What panels were sent of the comparisons that they show, and what is new of them."""
 
     clock: Callable[[], float] = monotonic
-    known: dict[tuple[str, str], Difference] = field(default_factory=dict)
-    """How values differ, by the digests of both."""
     shown: list[Sides] = field(default_factory=list)
     """The comparisons that panels show, those that were asked for last at the end."""
-    _sent: Rows = field(default_factory=Rows)
-    """The rows of these comparisons, as last sent."""
     _compared: tuple[object, ...] = ()
     """What the rows were computed from: the head, the length of the journal, the comparisons."""
     _next: float = 0.0
@@ -271,12 +259,12 @@ class ComparisonUpdates:
 
     def start_over(self) -> None:
         """Take it that the panels were sent nothing yet."""
-        self._sent, self._compared = Rows(), ()
+        self._compared = ()
 
     def changes(
         self, branch_views: Mapping[str, BranchView], unasked: str | None, continues: bool = False
-    ) -> Rows:
-        """Return the rows that differ from those that the panels have.
+    ) -> Rows | None:
+        """Return the rows of the comparisons that panels show; None where none are due.
 
         Args:
             branch_views: The branches that have rows, by their heads, with "" for the shown one.
@@ -287,7 +275,7 @@ class ComparisonUpdates:
         cursor = shown.cursor
         compared = (cursor.head, len(cursor.context.journal), *self.shown)
         if compared == self._compared or (continues and begin < self._next):
-            return Rows()
+            return None
         self._compared = compared
         views = {**branch_views, CURRENT: shown}
         tables = list[Rows]()
@@ -296,17 +284,10 @@ class ComparisonUpdates:
             left, right = (views.get(name) for name in names)
             if left is not None and right is not None:
                 is_unasked = (left.branch, right.branch) == (unasked, "")
-                tables.append(comparison_rows(left, right, shown, self.known, is_unasked))
-        now, before = self.clock(), self._sent
+                tables.append(comparison_rows(left, right, shown, is_unasked))
+        now = self.clock()
         self._next = now + max(INTERVAL, SHARE * (now - begin))
-        rows = self._sent = Rows(
+        return Rows(
             comparisons=tuple(row for rows in tables for row in rows.comparisons),
             differences=tuple(row for rows in tables for row in rows.differences),
-        )
-        ids = {row.id for row in rows.comparisons}
-        gone = (row.id for row in before.comparisons if row.id not in ids)
-        return Rows(
-            comparisons=tuple(row for row in rows.comparisons if row not in before.comparisons),
-            differences=tuple(row for row in rows.differences if row not in before.differences),
-            drop=tuple(Drop("comparisons", key) for key in gone),
         )

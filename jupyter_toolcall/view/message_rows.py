@@ -141,12 +141,11 @@ def conversation_rows(
                 role: MessageRole = "user" if by == "person" else "session"
                 turn = state_at(context.journal, entry.id).turns + 1
                 messages.append(_row(key, turn, role, text))
-            case Decided() | Finished() if ended_call(event):
+            case Decided() | Finished() if call_id := ended_call(event):
                 state = state_at(context.journal, entry.id)
-                for call in [state.calls[call_id] for call_id in state.ended]:
-                    text = context.scheme.render(call, state, context.toolbox).content
-                    row_key = key if len(state.ended) == 1 else f"{key}.{call.step}"
-                    messages.append(_row(row_key, state.turns + 1, "tool", text, call.step))
+                call = state.calls[call_id]
+                text = context.scheme.render(call, state, context.toolbox).content
+                messages.append(_row(key, state.turns + 1, "tool", text, call.step))
     return tuple(messages), tuple(turns)
 
 

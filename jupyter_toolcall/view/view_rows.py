@@ -12,7 +12,6 @@ from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
 from ..compare.branch_totals import BranchReader, BranchTotals
-from ..compare.differences import Difference
 from ..core.branches import Branch, branches, is_prompt, shared_with_older, unnamed_branch_name
 from ..core.call_record import CallRecord
 from ..core.events import Opened
@@ -25,7 +24,7 @@ from ..engine.hooks import ExtensionRow
 from ..engine.outdated import outdated_reasons
 from .branch_rows import branch_row, same_rows, side_branches, touched_calls, used
 from .call_rows import call_rows
-from .comparison_rows import Known, with_changes, with_comparison
+from .comparison_rows import with_changes, with_comparison
 from .contract import Delta, DrawGraph, Drop, Notice, Rows, Whole
 from .contract_rows import BranchRow, CallRow, ObjectRow, SessionRow
 from .graph import graph_row
@@ -55,13 +54,15 @@ def position(cursor: Cursor) -> Position:
     return Position(cursor.head, len(journal), dict(journal.labels), hides)
 
 
+STORED = ("calls", "objects", "tools", "branches", "comparisons", "differences")
+"""The tables of which a panel gets only what it has not."""
+
+
 @dataclass
 class RowStore:
     """The rows that a panel has of a session, by table and id."""
 
-    tables: dict[str, dict[str, Any]] = field(
-        default_factory=lambda: {name: {} for name in ("calls", "objects", "tools", "branches")}
-    )
+    tables: dict[str, dict[str, Any]] = field(default_factory=lambda: {name: {} for name in STORED})
 
     def put(self, rows: Rows) -> Rows:
         """Keep rows; return them without those that are kept already."""
@@ -73,6 +74,14 @@ class RowStore:
             table.update(changed)
             new[name] = (*changed.values(),)
         return replace(rows, **new)
+
+    def with_comparisons(self, rows: Rows, shown: Rows) -> Rows:
+        """Add to rows what the panel has not of the comparisons that are shown now."""
+        gone = self.tables["comparisons"].keys() - {row.id for row in shown.comparisons}
+        drop = tuple(Drop("comparisons", key) for key in sorted(gone))
+        new = self.put(replace(shown, drop=drop))
+        drop += rows.drop
+        return replace(rows, comparisons=new.comparisons, differences=new.differences, drop=drop)
 
     def rows(self) -> Rows:
         """Return all rows."""
@@ -95,8 +104,6 @@ class ViewRows:
     """Whether the panels have no drawing of the last update yet."""
     _drawn: float = 0
     """When the graph was drawn last."""
-    _differences: dict[tuple[str, str], Difference] = field(default_factory=dict)
-    """How values differ, by the digests of both."""
     _branches: tuple[Branch, ...] = ()
     """All branches, as they were when all rows were computed."""
     _listed: tuple[Branch, ...] = ()
@@ -107,13 +114,14 @@ class ViewRows:
     """What the shown branch used in tokens, time and money."""
     _ends: dict[str, CallEnd] = field(default_factory=dict)
     """How the calls of the shown branch ended, by id."""
-    _store: RowStore = field(default_factory=RowStore)
+    store: RowStore = field(default_factory=RowStore)
+    """What the panel has."""
     _reader: BranchReader = field(init=False)
 
     @property
     def branches(self) -> tuple[BranchRow, ...]:
         """The rows of the branches that the panel has."""
-        return (*self._store.tables["branches"].values(),)
+        return (*self.store.tables["branches"].values(),)
 
     # -- all rows, or what changed ----------------------------------------------------------
 
@@ -126,7 +134,7 @@ class ViewRows:
         """Return all rows of a session at a cursor, with those of itself and of extensions."""
         context, state, self.position = cursor.context, cursor.state, None
         journal, path = context.journal, context.journal.path(cursor.head)
-        self._branches, self._store = branches(journal, cursor.head), RowStore()
+        self._branches, self.store = branches(journal, cursor.head), RowStore()
         hides = position(cursor).hides_branches
         self._listed = tuple(b for b in self._branches if b.current or not hides)
         self._reader, shared = BranchReader(context), shared_with_older(journal, cursor.head)
@@ -196,7 +204,7 @@ class ViewRows:
     ) -> Rows:
         """Return what the panel has not of some rows, and of those of entries of the shown branch,
         of their calls, of objects and of tools."""
-        view, stored, session = self.branch_views[""], self._store.tables, rows.session[0]
+        view, stored, session = self.branch_views[""], self.store.tables, rows.session[0]
         new = call_rows(view, calls, self._ends)
         named = [object_row(view, name) for name in names]
         objects = (*named, *new.objects, *output_rows(view.state))
@@ -222,7 +230,7 @@ class ViewRows:
             drop=rows.drop + drop,
         )
         self.position = position(view.cursor)
-        return self._store.put(self._with_sides(rows) if rows.branches else rows)
+        return self.store.put(self._with_sides(rows) if rows.branches else rows)
 
     def _side_rows(self, view: BranchView) -> Rows:
         ends, _ = self._reader.read(view.entries)
@@ -230,7 +238,7 @@ class ViewRows:
 
     def _with_sides(self, rows: Rows) -> Rows:
         """Add the rows of other branches, each with the row that it is drawn as now."""
-        same = same_rows([*self.branch_views.values()], self._differences) if self._sides else {}
+        same = same_rows([*self.branch_views.values()]) if self._sides else {}
         calls, objects = [*rows.calls], [*rows.objects]
         for side in self._sides:
             calls += [replace(row, same=same.get(row.id, "")) for row in side.calls]
@@ -265,20 +273,15 @@ class ViewRows:
         self.graph_is_late = continues and time.monotonic() < self._drawn + DRAWING
         if self.graph_is_late or self.position is None:
             return rows
-        graph = graph_row(self._store.rows(), self.window.until, self.window.selected)
+        graph = graph_row(self.store.rows(), self.window.until, self.window.selected)
         self._drawn = time.monotonic()
         return replace(rows, graph=(graph,))
 
 
-def saved_rows(
-    cursor: Cursor, session: SessionRow, extensions: tuple[ExtensionRow, ...], known: Known
-) -> Rows:
-    """Return all rows of a session as a notebook keeps them, with how branches and values differ.
-
-    `known` are earlier results of comparisons.
-    """
+def saved_rows(cursor: Cursor, session: SessionRow, extensions: tuple[ExtensionRow, ...]) -> Rows:
+    """Return all rows of a session as a notebook keeps them, with its comparisons."""
     view = ViewRows()
-    rows = with_comparison(view.whole(cursor, session, extensions), view.branch_views, known)
+    rows = with_comparison(view.whole(cursor, session, extensions), view.branch_views)
     return with_changes(rows, view.branch_views[""])
 
 
@@ -294,7 +297,7 @@ def all_rows(cursor: Cursor, name: str) -> Rows:
         yours=replying.person_turn(cursor),
     )
     extensions = filter(None, (hook.view_row(cursor) for hook in cursor.context.hooks))
-    return saved_rows(cursor, row, tuple(extensions), {})
+    return saved_rows(cursor, row, tuple(extensions))
 
 
 # -- JSON: what has its default, or was sent before, is left out --------------------------------

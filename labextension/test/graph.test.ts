@@ -119,7 +119,7 @@ test('of the names of branches all are shown or counted; the current one is show
     const height = 60 + next(600);
     const own = Array.from({ length: 1 + Math.floor(next(60)) }, () => next(3 * height) - height).sort((a, b) => a - b);
     const current = Math.floor(next(own.length));
-    const { above, middles } = stripPlaces(own, height, current, 24);
+    const { above, middles } = stripPlaces(own, height, current);
     const y = own[current] ?? 0;
     if (y >= 0 && y <= height) assert.ok(above <= current && current < above + middles.length);
     for (const middle of middles) assert.ok(middle >= 12 - 1e-6 && middle <= height - 12 + 1e-6, `${middle} of ${height}`);

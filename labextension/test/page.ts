@@ -15,13 +15,23 @@ for (const name of [
   'Event',
   'KeyboardEvent',
   'MouseEvent',
-  'ResizeObserver',
   'CSS',
   'requestAnimationFrame',
   'cancelAnimationFrame'
 ] as const) {
   Object.defineProperty(globalThis, name, { value: window[name], configurable: true, writable: true });
 }
+/** Tells in the next frame that an element is observed: nothing is laid out here. */
+class Observer {
+  constructor(private _act: () => void) {}
+  observe(): void {
+    requestAnimationFrame(() => this._act());
+  }
+  disconnect(): void {
+    this._act = () => undefined;
+  }
+}
+Object.defineProperty(globalThis, 'ResizeObserver', { value: Observer, configurable: true, writable: true });
 globalThis.addEventListener = window.addEventListener.bind(window) as typeof addEventListener;
 globalThis.removeEventListener = window.removeEventListener.bind(window) as typeof removeEventListener;
 

@@ -26,6 +26,11 @@ function applyProps(element: Element, props: Props, children: readonly Child[]):
   setChildren(element, children);
 }
 
+/** Sets an attribute only if it changed: each write costs a style update. */
+export function setChanged(element: Element, name: string, value: string): void {
+  if (element.getAttribute(name) !== value) element.setAttribute(name, value);
+}
+
 /** Calls a function at each event of a type. */
 export function listen<K extends keyof HTMLElementEventMap>(target: EventTarget, type: K, react: (event: HTMLElementEventMap[K]) => void): void {
   target.addEventListener(type, react as EventListener);
@@ -131,6 +136,16 @@ export function keyedChildren<T>(parent: Element, make: (item: T) => Element, pl
     }
     old = next;
   };
+}
+
+/** Calls a function after the layout of the next frame and before its paint: what it reads there forces no layout of its own. */
+export function afterLayout(act: () => void): void {
+  const observer = new ResizeObserver(() => {
+    observer.disconnect();
+    act();
+  });
+  // What is observed from now on is told after the layout. From inside another observer it would be told too late, as an error.
+  requestAnimationFrame(() => observer.observe(document.documentElement));
 }
 
 /** Scrolls a list until an item is visible; the page does not scroll. */

@@ -10,7 +10,7 @@ import { Card } from './card';
 import { CompareTab } from './compare/compare_tab';
 import { isDecision } from './decisions';
 import { CallDialog, EditDialog } from './dialogs';
-import { focusInPlace, h, hasFocus, isField, listen } from './dom';
+import { afterLayout, focusInPlace, h, hasFocus, isField, listen } from './dom';
 import type { Dialog } from './fields';
 import { ReplyText, TimeSlider } from './footer';
 import { Graph } from './graph';
@@ -111,8 +111,8 @@ export class PanelView {
   private _isDeciding = false;
   /** The height of the card at the last decision, in pixels. */
   private _cardHeight = 0;
-  /** The height of the window when the graph was fitted to it, in pixels. */
-  private _windowHeight = 0;
+  /** The height that was left for the graph beside a call that waits, in pixels. */
+  private _graphHeight = LOWEST_GRAPH;
   private _paintTimer: ReturnType<typeof setTimeout> | undefined;
   /** Formats requested in this view: exports arrive at all views of a session. */
   private readonly _requestedExports = new Set<ExportFormat>();
@@ -313,30 +313,27 @@ export class PanelView {
     return view.live && !view.isPast && (asks || (this._isDeciding && isBusy(view.model)));
   }
 
-  /** Between two decisions the card keeps its height, so that nothing below it moves. */
-  private _keepCardHeight(): void {
-    const { element, asks } = this._card;
-    if (asks || !this._isDeciding) element.style.minHeight = '';
-    if (!this._isDeciding) return;
-    if (asks) this._cardHeight = element.offsetHeight;
-    else element.style.minHeight = `${this._cardHeight}px`;
-  }
-
   /** Fits the graph to the width of the panel, and while the person decides to the height of the window. */
   private _fit(): void {
-    const { clientHeight } = document.documentElement;
     this._graph.resize();
-    if (this._isDeciding && clientHeight !== this._windowHeight) this._paint();
-    this._windowHeight = clientHeight;
+    this._measure();
   }
 
-  /** The height that is left for the graph beside a call that waits, in pixels. */
-  private _graphHeight(): number | undefined {
-    // In a saved copy nobody decides, and the card of the call that waits is below the graph.
-    if (!this._isDeciding && !this._card.asks) return undefined;
+  /** Whether the graph shares the window with a call that waits. In a saved copy nobody decides, and the card is below the graph. */
+  private _hasLowGraph(): boolean {
+    return this._isDeciding || this._card.asks;
+  }
+
+  /** Reads the heights of the card that asks, and of what is left for the graph, after they are laid out; draws again if the latter changed. */
+  private _measure(): void {
+    if (!this._hasLowGraph()) return;
+    if (this._card.asks) this._cardHeight = this._card.element.offsetHeight;
     const above = this._graph.canvasTop() - this._root.getBoundingClientRect().top;
     const { clientHeight } = document.documentElement;
-    return Math.max(LOWEST_GRAPH, Math.min(GRAPH_SHARE * clientHeight, clientHeight - CHROME - above));
+    const height = Math.round(Math.max(LOWEST_GRAPH, Math.min(GRAPH_SHARE * clientHeight, clientHeight - CHROME - above)));
+    if (height === this._graphHeight || this._ui.tab !== 'Graph') return;
+    this._graphHeight = height;
+    this._paint();
   }
 
   private *_drawing(view: ViewState): Generator<void, void> {
@@ -344,8 +341,11 @@ export class PanelView {
       part.paint(view);
       yield;
     }
-    this._keepCardHeight();
-    if (view.ui.tab === 'Graph') yield* this._graph.painting(view, this._graphHeight());
+    // Between two decisions the card keeps its height, so that nothing below it moves.
+    this._card.element.style.minHeight = this._isDeciding && !this._card.asks ? `${this._cardHeight}px` : '';
+    const isLow = this._hasLowGraph();
+    if (isLow) afterLayout(() => this._measure());
+    if (view.ui.tab === 'Graph') yield* this._graph.painting(view, isLow ? this._graphHeight : undefined);
   }
 
   private _draw(view: ViewState): void {

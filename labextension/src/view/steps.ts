@@ -1,5 +1,5 @@
 /** The list of steps, and the list of tools with their breakpoints. */
-import { type Child, h, keyedChildren, listen, screenReaderText, scrollIntoList, setChildren, whenChanged } from './dom';
+import { afterLayout, type Child, h, keyedChildren, listen, screenReaderText, scrollIntoList, setChildren, whenChanged } from './dom';
 import { icon } from './icons';
 import { endText, stepIcon, warningText } from './labels';
 import { objectsByCall } from './model';
@@ -71,7 +71,6 @@ export class StepList {
   private readonly _toolList = new ToolList(this._acts);
   private readonly _rows = keyedChildren(this._list, (item: StepItem) => stepElement(item, this._acts.showCard));
   private _current: Element | null = null;
-  private _frame = 0;
   readonly element: HTMLElement = this._pane;
 
   constructor(private readonly _acts: PanelActions) {
@@ -86,6 +85,7 @@ export class StepList {
     const lists = objectsByCall(view.objects);
     const chosen = view.calls.findIndex(call => call.id === view.chosen.call);
     const [from, to] = shownPart(view.calls.length, chosen);
+    this._list.classList.toggle('long', to - from > STEP_BLOCK);
     this._rows(
       view.calls.slice(from, to).map(call => {
         const object = objects.get(call.object);
@@ -124,13 +124,7 @@ export class StepList {
     this._current?.removeAttribute('aria-current');
     item?.setAttribute('aria-current', 'step');
     this._current = item;
-    if (item instanceof HTMLElement) this._showInNextFrame(item, follow);
-  }
-
-  /** In the next frame: reading positions forces a layout. */
-  private _showInNextFrame(item: HTMLElement, follow: boolean): void {
-    cancelAnimationFrame(this._frame);
-    this._frame = requestAnimationFrame(() => this._scrollTo(item, follow));
+    if (item instanceof HTMLElement) afterLayout(() => item === this._current && this._scrollTo(item, follow));
   }
 
   private _scrollTo(item: HTMLElement, follow: boolean): void {

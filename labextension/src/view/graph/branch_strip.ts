@@ -69,17 +69,17 @@ interface StripPlaces {
 }
 
 /** Places of names at these heights in a strip of `height` pixels; the `current` one is shown if it is in sight. */
-export function stripPlaces(own: readonly number[], height: number, current: number, row = ROW): StripPlaces {
+export function stripPlaces(own: readonly number[], height: number, current: number): StripPlaces {
   const first = own.filter(y => y < 0).length;
   const end = own.filter(y => y <= height).length;
-  const most = Math.floor(height / row);
+  const most = Math.floor(height / ROW);
   const isWhole = end - first === own.length && end <= most;
   // Two rows count those that are left out.
   const room = isWhole ? most : Math.max(1, most - 2);
   const above = current < end ? Math.max(first, current - room + 1) : first;
   const shown = own.slice(above, Math.min(end, above + room));
-  const [low, high] = [row * (above > 0 ? 1.5 : 0.5), height - row * (above + shown.length < own.length ? 1.5 : 0.5)];
-  return { above, middles: pushedApart(shown, row, low, high) };
+  const [low, high] = [ROW * (above > 0 ? 1.5 : 0.5), height - ROW * (above + shown.length < own.length ? 1.5 : 0.5)];
+  return { above, middles: pushedApart(shown, ROW, low, high) };
 }
 
 interface StripRow {
@@ -106,8 +106,7 @@ export class BranchStrip {
   /** Puts the names beside their nodes, which are at these heights of the canvas. */
   place(heightOf: (spot: Spot) => number, height: number): void {
     const ends = this._ends;
-    const touchRow = this.element.querySelector('button')?.offsetHeight;
-    const { above, middles } = stripPlaces(ends.map(end => heightOf(end.spot)), height, ends.findIndex(end => end.branch.current), touchRow || ROW);
+    const { above, middles } = stripPlaces(ends.map(end => heightOf(end.spot)), height, ends.findIndex(end => end.branch.current));
     const below = ends.length - above - middles.length;
     const counted = (count: number, key: string, text: string, middle: number): StripRow[] =>
       count > 0 ? [{ key, text, middle, branch: null }] : [];

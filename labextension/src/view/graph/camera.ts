@@ -140,11 +140,12 @@ export class Camera {
     const isWhole = fitting(whole) >= LEAST;
     const shown = isWhole ? whole : part;
     this._scale = clamp(fitting(shown), LEAST_PART, 1);
-    this._setHeight(this._scale, shown);
+    this._setHeight(this._scale);
     this._x = Math.min(0, this._width - whole.right * this._scale);
     if (!isWhole) this._x = clamp(this._x, -shown.left * this._scale, this._width - shown.right * this._scale);
     else this._x = Math.min(0, this._width - (whole.right - whole.left) * this._scale) - whole.left * this._scale;
-    this._y = this._centredY(shown);
+    // Nothing outside of the drawing is shown while a part of it is out of sight.
+    this._y = this._isTooTall() ? clamp(this._centredY(shown), this._height - whole.bottom * this._scale, -whole.top * this._scale) : this._centredY();
     this._applyTransform();
   }
 
@@ -189,10 +190,6 @@ export class Camera {
       Math.abs(spot.y * this._scale + this._y - this._height / 2) < this._height / 2 + margin;
   }
 
-  isAfar(): boolean {
-    return this._scale < AFAR;
-  }
-
   /** The height of the canvas. */
   canvasHeight(): number {
     return this._height;
@@ -209,22 +206,20 @@ export class Camera {
     this._transform = next;
     this._world.setAttribute('transform', next);
     if (this._scale !== this._drawnScale) this._setDetail((this._drawnScale = this._scale));
-    this.drawSoon();
+    this._frame ||= requestAnimationFrame(() => this.drawNow());
   }
 
-  /** Has the drawing drawn in the next frame. */
-  drawSoon(): void {
-    this._frame ||= requestAnimationFrame(() => {
-      this._frame = 0;
-      this._moved();
-    });
+  /** Tells of the last move at once: not again in the next frame. */
+  drawNow(): void {
+    cancelAnimationFrame(this._frame);
+    this._frame = 0;
+    this._moved();
   }
 
-  /** Tells the style sheet how much there is room for, and how large a pixel of the screen is in the drawing. */
+  /** Tells the style sheet how much there is room for. */
   private _setDetail(scale: number): void {
     this._svg.classList.toggle('out', scale < ZOOMED_OUT);
     this._svg.classList.toggle('afar', scale < AFAR);
-    this._svg.style.setProperty('--tc-px', `${Math.ceil(10 / scale) / 10}px`);
   }
 
   private _zoomAt(by: number, cx: number, cy: number): void {
@@ -263,8 +258,8 @@ export class Camera {
   }
 
   /** Sets the height that the drawing needs. */
-  private _setHeight(part?: number, box = this._drawingSize.box): void {
-    const { most } = this._drawingSize;
+  private _setHeight(part?: number): void {
+    const { box, most } = this._drawingSize;
     const scale = part ?? (this._fitted ? this._scale : (this._scaleToShowAll(box) ?? 1));
     const next = Math.round(clamp((box.bottom - box.top) * scale, LOW, most));
     if (next !== this._height) this._svg.setAttribute('height', String(next));

@@ -1,6 +1,6 @@
 /** SVG elements of the graph: boxes, pills and edges, what a box shows, and their layers. */
 import { STATE_ICONS } from '../../generated/icons';
-import { h, keyedChildren, s } from '../dom';
+import { afterLayout, h, keyedChildren, s, setChanged } from '../dom';
 import { safeImage } from '../safe_markup';
 import { glyph, type IconName, mark, sign } from '../icons';
 import type { FullObject, FullPreview } from '../rows';
@@ -240,11 +240,6 @@ interface Marks {
   readonly found: ReadonlySet<string>;
 }
 
-/** Sets an attribute only if it changed: each write costs a style update. */
-function setChanged(element: Element, name: string, value: string): void {
-  if (element.getAttribute(name) !== value) element.setAttribute(name, value);
-}
-
 const buttonOf = (node: Element): SVGElement | null => node.querySelector<SVGElement>(':scope > .hit');
 const keyOf = (element: Element): string => element.getAttribute('data-k') ?? '';
 
@@ -262,8 +257,7 @@ export class GraphLayers {
     this._linkLayer(links.map(item => ({ key: item.link.key, stamp: linkStamp(item), item })));
     this._nodeLayer(nodes.map(item => ({ key: item.spot.key, stamp: nodeStamp(item), item })));
     this._guessLayer(guess ? [{ key: 'guess', stamp: [guess.x, guess.y], item: guess }] : []);
-    // In the frame that shows them: the browser lays them out once.
-    if (this._unmeasured.length) requestAnimationFrame(() => this.fit());
+    if (this._unmeasured.length) afterLayout(() => this.fit());
   }
 
   fit(): void {

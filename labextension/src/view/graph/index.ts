@@ -146,6 +146,7 @@ export class Graph {
     this._whenDrawn = null;
     if (isLate) {
       yield* search;
+      this._camera.drawNow();
       this._markNodes();
     }
     if (!this._legendBox.hidden) this._legendBox.replaceChildren(legend(this._scene));
@@ -235,7 +236,6 @@ export class Graph {
     yield;
     if (this._overview.element.hidden) return;
     this._overview.paint({ view: next, drawing: this._drawing, box: this._extent(), searched: this._search, lineage: this._lineage }, this._mapWidth());
-    this._frameOverview();
   }
 
   /** The width of the overview at most: beside the search bar, or below it. */
@@ -425,7 +425,7 @@ export class Graph {
   private _draw(): void {
     if (!this._view) return;
     this._layers.draw(this._scene);
-    this._followCamera();
+    this._camera.drawNow();
     this._markNodes();
   }
 

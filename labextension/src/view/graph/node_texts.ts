@@ -1,5 +1,5 @@
 /** What a screen reader reads of the nodes, and the list of all objects for those who see no graph. */
-import { h, joined, keyedChildren } from '../dom';
+import { h, joined, keyedChildren, setChanged } from '../dom';
 import type { IconName } from '../icons';
 import { branchName, callWord, objectMarks, objectState, savedName } from '../labels';
 import { parentsOf } from '../lineage';
@@ -64,7 +64,7 @@ export class ObjectList {
 
   /** `error`: why there is no drawing; empty where there is one. */
   paint(view: ViewState, error: string): void {
-    this.element.className = error ? 'tc-objects' : 'tc-sr';
+    setChanged(this.element, 'class', error ? 'tc-objects' : 'tc-sr');
     this._error.hidden = !error;
     this._error.textContent = error;
     const shown = view.objects.slice(-MOST_LISTED);

@@ -1,5 +1,5 @@
 /** The overview: a small map of the graph, with a frame around the part that is in sight. */
-import { consume, h, listen, s, whenChanged } from '../dom';
+import { consume, h, listen, s, setChanged, whenChanged } from '../dom';
 import { t, tn } from '../text';
 import type { ViewState } from '../view_state';
 import { type Box, type Drawing, type Spot, spotOfCall, stepOf } from './drawing';
@@ -98,10 +98,10 @@ export class Overview {
     const [first, last] = stepsAt(spots);
     const calls = this._shown.view.calls.length;
     const frame = { x: left, y: top, width: right - left, height: bottom - top };
-    for (const [name, value] of Object.entries(frame)) this._frameRect.setAttribute(name, String(Math.round(value)));
-    this.element.setAttribute('aria-valuemax', String(calls));
-    this.element.setAttribute('aria-valuenow', String(first));
-    this.element.setAttribute('aria-valuetext', last ? tn('showing %2 to %3 of %1 call', 'showing %2 to %3 of %1 calls', calls, first, last) : t('showing no calls'));
+    for (const [name, value] of Object.entries(frame)) setChanged(this._frameRect, name, String(Math.round(value)));
+    setChanged(this.element, 'aria-valuemax', String(calls));
+    setChanged(this.element, 'aria-valuenow', String(first));
+    setChanged(this.element, 'aria-valuetext', last ? tn('showing %2 to %3 of %1 call', 'showing %2 to %3 of %1 calls', calls, first, last) : t('showing no calls'));
   }
 
   private _x(x: number): number {

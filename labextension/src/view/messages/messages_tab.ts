@@ -1,6 +1,6 @@
 /** The tab Messages: the list of requests, and the chosen request with its reply. */
 import { askAgainButton } from '../decisions';
-import { type Child, focusInPlace, h, hasFocus, joined, mutedText, scrollIntoList, setChildren, strongText, whenChanged } from '../dom';
+import { afterLayout, type Child, focusInPlace, h, hasFocus, joined, mutedText, scrollIntoList, setChildren, strongText, whenChanged } from '../dom';
 import { button, note } from '../icons';
 import { shownPart } from '../steps';
 import type { FullMessage, FullTurn } from '../rows';
@@ -73,7 +73,7 @@ export class MessagesTab {
     );
     const current = this._list.querySelector<HTMLElement>('[aria-current]');
     if (focus) focusInPlace(current?.querySelector('button'));
-    if (current) requestAnimationFrame(() => scrollIntoList(this._list, current));
+    if (current) afterLayout(() => scrollIntoList(this._list, current));
     this._unit.textContent = turns.length ? measure.unit : '';
     setChildren(this._total, totals(turns, measure, spent, past ? '' : model.session.cost));
     this._total.hidden = turns.length < 2;
