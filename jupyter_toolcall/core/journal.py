@@ -376,17 +376,19 @@ class Journal:
             if key not in known.texts
         )
         above: str | None = None
-        written = dict[str, Entry]()
+        written = {
+            entry.id for entry in self if entry.id in known and _is_same(entry, known[entry.id])
+        }
         for entry in self:
-            if entry.id in known:
-                written[entry.id] = known[entry.id]
-            elif repeat := self._repeats.get(entry.id):
+            if entry.id not in written and (repeat := self._repeats.get(entry.id)):
                 repeated = self._repeated(repeat)
-                is_verified = all(new.verified for new in repeated)
-                yield repeat.line(seal if is_verified else None, above)
-                above = repeat.last
-                written |= {new.id: replace(new, verified=is_verified) for new in repeated}
-            if entry.id not in written or (entry.verified and entry != written[entry.id]):
+                is_sealed = all(new.verified for new in repeated)
+                # What a person has vouched for since, or what was marked, has lines of its own.
+                if all(self[new.id] == replace(new, verified=is_sealed) for new in repeated):
+                    yield repeat.line(seal if is_sealed else None, above)
+                    above = repeat.last
+                    written |= {new.id for new in repeated}
+            if entry.id not in written:
                 yield entry.line(seal, above)
                 above = entry.id
         yield from (
@@ -491,3 +493,8 @@ class Journal:
         elif entry.verified and not (known.verified and known.meta == entry.meta):
             # What is said a second time is what was said last.
             self._adopt(known, entry.meta)
+
+
+def _is_same(entry: Entry, known: Entry) -> bool:
+    """Return whether an entry needs no other line: only this machine's own says more."""
+    return entry == known or not entry.verified

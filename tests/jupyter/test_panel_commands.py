@@ -53,9 +53,10 @@ def answer(session: Session, call: str, result: Any, bound: str | None = None) -
 @pytest.mark.parametrize(
     ("result", "told", "objects"),
     [
+        # Of the call that ran `Egg#2` is the first object, which no other part of it becomes.
         ("Egg#1", "Egg#1", 1),
         (Egg(7), "Egg#2", 2),
-        (["Egg#1", Egg(7)], ["Egg#1", "Egg#2"], 2),
+        (["Egg#1", Egg(7)], ["Egg#1", {"ask": "Egg#2", "all": "Egg#3"}], 2),
         ([Egg(7), Egg(7)], ["Egg#2", "Egg#3"], 3),
         (["Egg#1", 5], ["Egg#1", 5], 1),
         ([], [], 1),
@@ -68,7 +69,8 @@ def test_an_answer_is_read_alike_before_and_after_the_call_ran(
     session = make(("beat", {"egg": "Egg#1"}), approve=approve, tools=(Egg, beat))
     answered = answer(session, "call_1", result)
     assert answered.calls[0].status == "answered"
-    assert answered.calls[0].result == told
+    parts = [part[approve] if isinstance(part, dict) else part for part in told]
+    assert answered.calls[0].result == (parts if isinstance(told, list) else told)
     assert len(answered.objects) == objects
     assert answered.text == "done"
 
