@@ -23,7 +23,7 @@ from .events import (
 )
 from .input_round import InputRound
 from .json_data import at_path, replaced_at
-from .recorded_data import recorded
+from .recorded_data import copied, recorded
 from .secrets import MissingSecret
 
 _STATUS_PHRASES: Mapping[str, str] = {
@@ -295,11 +295,10 @@ class CallRecord:
     @property
     def arguments(self) -> Mapping[str, Any]:
         """The arguments as they ran, or would run, or else as they were asked for."""
-        if self.runs_with is not None:
-            return self.runs_with
-        if self.started is not None and self.started.arguments is not None:
-            return self.started.arguments
-        return self.asked
+        ran = self.started.arguments if self.started is not None else None
+        known = (self.runs_with, ran, self.asked)
+        arguments: Mapping[str, Any] = copied(next(data for data in known if data is not None))
+        return arguments
 
     @property
     def uses(self) -> Uses:
@@ -322,7 +321,7 @@ class CallRecord:
         None for nothing."""
         match self.outcome:
             case Data(data):
-                return data
+                return copied(data)
             case Made():
                 return self.object
             case Many() as outcome:

@@ -1,7 +1,8 @@
 """Recorded data never change: dicts and lists are frozen where they enter a record.
 
-Tools and policies get arguments of their own (`copied`). Models, hooks and programs read the frozen
-data, which are dicts and lists in all but that: what would change them raises TypeError.
+Tools and policies get arguments of their own (`copied`), and programs read copies: not every
+library takes a subclass of dict and list. Models and hooks read the frozen data: what would change
+them raises TypeError.
 """
 
 from __future__ import annotations
@@ -109,17 +110,33 @@ class LazyDict(Mapping[str, Any]):
         return repr(self._data)
 
 
-def recorded(*names: str) -> Callable[[Record], Record]:
-    """Return a decorator of a dataclass with slots, which freezes the fields of these names."""
+def recorded(*names: str, copies: str = "") -> Callable[[Record], Record]:
+    """Return a decorator of a dataclass with slots, which freezes the fields of these names.
+
+    Programs read a copy of the field `copies`.
+    """
 
     def mark(cls: Record) -> Record:
-        for name in names:
+        for name in filter(None, (*names, copies)):
             slot = vars(cls)[name]
             # Reading a slot by its own method costs a sixth of a function of Python.
-            setattr(cls, name, property(slot.__get__, _freezing(slot.__set__)))
+            read = CopyOf(slot.__get__) if name == copies else slot.__get__
+            setattr(cls, name, property(read, _freezing(slot.__set__)))
         return cls
 
     return mark
+
+
+class CopyOf:
+    """Reads a copy of recorded data. Data that are computed when they are read stay themselves."""
+
+    def __init__(self, read: Callable[[Any], Any]) -> None:
+        self.read = read
+
+    def __call__(self, record: Any) -> Any:
+        """Return a copy of the data of a record."""
+        data = self.read(record)
+        return data if isinstance(data, LazyDict) else copied(data)
 
 
 def _freezing(set_slot: Callable[[Any, Any], None]) -> Callable[[Any, Any], None]:

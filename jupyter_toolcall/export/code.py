@@ -26,6 +26,7 @@ from typing import Any
 from pydantic import BaseModel
 
 from ..core.interrupts import attempt, class_name
+from ..core.recorded_data import FrozenDict, FrozenList
 from ..tools.tool_version import container_data, first_content, is_plain
 from ..tools.value_copies import is_frozen
 from ..tools.value_digests import content_digest
@@ -330,8 +331,12 @@ def quoted(text: str) -> str:
     return plain if '"' in text or "'" in text else f'"{plain[1:-1]}"'
 
 
+_PLAIN: dict[type, type] = {FrozenDict: dict, FrozenList: list}
+"""The plain classes of recorded data."""
+
+
 def _container(value: Any, inner: Callable[[Any], Code]) -> Code | None:
-    cls = type(value)
+    cls = _PLAIN.get(type(value), type(value))
     if cls is list:
         return joined("[", map(inner, value), "]")
     if cls is tuple:

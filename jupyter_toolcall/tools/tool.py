@@ -63,7 +63,7 @@ def accepted(result: Any, resolve: Resolve) -> None:
     """Accept any result: the `check_answer` of a tool whose annotation says nothing."""
 
 
-@recorded("parameters", "variables", "pinned")
+@recorded("variables", "pinned", copies="parameters")
 @dataclass(frozen=True, slots=True)
 class Tool:
     """Something that a model can call.
@@ -221,7 +221,8 @@ def parameters_schema(tool: Tool) -> Mapping[str, Any]:
 
     Foreign code gets `tool.parameters`, which is a copy.
     """
-    return tool.parameters
+    schema: Mapping[str, Any] = vars(Tool)["parameters"].fget.read(tool)
+    return schema
 
 
 @dataclass(frozen=True, slots=True)
