@@ -48,7 +48,7 @@ def test_what_a_notebook_keeps_fits_the_contract(definitions: dict[str, Any], le
     assert sessions
     for session in sessions:
         saved.validate(session)
-        assert (session["version"], session["journal"]["version"]) == (VERSION, 2)
+        assert (session["version"], session["journal"]["version"]) == (VERSION, 3)
         rows.validate({name: [*map(json.loads, table)] for name, table in session["rows"].items()})
         for parent, event, *meta in map(json.loads, session["journal"]["events"]):
             assert (type(parent), type(event["type"]), len(meta)) in {(int, str, 0), (int, str, 1)}
