@@ -11,6 +11,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from .engine.approval_policy import Rule as Rule
     from .models.scripted import Scripted as Scripted
     from .session.session import Session as Session
     from .session.verify_files import verify as verify
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
     __version__: str
 
 _HOMES = {
+    "Rule": ".engine.approval_policy",
     "Scripted": ".models.scripted",
     "Session": ".session.session",
     "Tool": ".tools.tool",
@@ -39,7 +41,7 @@ _HOMES = {
     "verify": ".session.verify_files",
 }
 __all__ = [
-    *("Scripted", "Session", "Tool", "Toolbox", "load_ipython_extension", "tool"),
+    *("Rule", "Scripted", "Session", "Tool", "Toolbox", "load_ipython_extension", "tool"),
     *("from_definition", "from_definitions", "from_graphql", "from_mcp", "to_definition", "verify"),
 ]
 

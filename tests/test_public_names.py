@@ -17,11 +17,11 @@ from jupyter_toolcall.teaching.registration import register_teaching
 
 EXPORTS = """Scripted Session Tool Toolbox from_definition from_graphql load_ipython_extension
     to_definition tool"""
-ADDED_EXPORTS = "from_definitions from_mcp verify"
+ADDED_EXPORTS = "Rule from_definitions from_mcp verify"
 MEMBERS = """call_tool calls came_out checkout decide decide_anew deps diff edit export fork
     generate hide_branch name_branch outdated pending query replay reply run step tell
     tool_call_result tool_calls transform users verify why"""
-ADDED_MEMBERS = "value"
+ADDED_MEMBERS = "graph panel value"
 OPTIONS = """-m --model -t --tools -i --input -o --output --scheme --native --system --approve
     --break --step --wait --no-wait --record --replay -n --session --fresh --max-turns --predict
     --no-predict --quiet --help"""

@@ -8,8 +8,11 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from typing import Any, Literal, cast, get_args
+
+from jsonschema_rs import Draft202012Validator, ValidationError
 
 from ..core.digests import readable_json
 from ..core.errors import UsageError
@@ -17,28 +20,97 @@ from ..core.interface_text import t
 from ..core.interrupts import attempt, class_name
 from ..core.recorded_data import copied
 from ..core.text import nearest, visible_text
-from ..tools.tool import Tool
+from ..sources.definition_schema import schema_validator
+from ..tools.tool import Tool, parameters_schema
 
 Verdict = Literal["approve", "reject", "ask"]
 VERDICTS = get_args(Verdict)
 Answer = tuple[Verdict, str]
 """A verdict, and one sentence that says why."""
-Rule = Callable[[Tool, Mapping[str, Any]], Answer | None]
+Test = Callable[[Tool, Mapping[str, Any]], Answer | None]
+"""Returns the answer of a rule for a call, None where the rule does not fit."""
 Policy = Callable[[Tool, Mapping[str, Any]], Answer]
-Approve = str | Sequence[tuple[str, str]] | Policy
+
+
+@dataclass(frozen=True)
+class Rule:
+    """A rule for the calls that it fits. Of a list of rules the first that fits decides.
+
+    Arguments:
+        tool: the name of a tool, or a pattern of names such as `"tables_*"`.
+        decision: "run" without asking, "ask" a person, or "refuse".
+        arguments: for some arguments the JSON Schema that the value has to fit, such as
+            `{"amount": {"maximum": 20}}`. A value is what the tool would get: the default of an
+            argument that is left out, the name of an object. An argument without a value does not
+            fit.
+        reason: a sentence that says why; the card and the model's answer show it.
+
+    Raises UsageError for another decision, and for what is no JSON Schema.
+
+    Example:
+        >>> from jupyter_toolcall import Rule, Scripted, Session, Toolbox
+        >>> def pay(amount: int) -> str:
+        ...     return f"paid {amount}"
+        >>> model = Scripted([("pay", {"amount": 5}), ("pay", {"amount": 50}), "Done."])
+        >>> rules = [Rule("pay", "run", {"amount": {"maximum": 20}}), Rule("*", "ask")]
+        >>> session = Session(Toolbox(pay), model, scheme="flat", approve=rules).tell("Pay.")
+        >>> [call.status for call in session.calls]
+        ['succeeded', 'proposed']
+    """
+
+    tool: str
+    decision: Literal["run", "ask", "refuse"]
+    arguments: Mapping[str, Any] = field(default_factory=dict)
+    reason: str = ""
+    _validators: Mapping[str, Draft202012Validator] = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        if self.decision not in _DECISIONS:
+            known = ", ".join(_DECISIONS)
+            raise UsageError(f"{self.decision!r:.60} is no decision of a rule; there are {known}")
+        validators = {}
+        for name, schema in self.arguments.items():
+            try:
+                validators[name] = schema_validator(schema)
+            except (ValidationError, ValueError, TypeError) as error:
+                problem = f"{schema!r:.60} is no JSON Schema ({error!s:.200})"
+                raise UsageError(f"the rule for {self.tool}: {name}: {problem}") from None
+        object.__setattr__(self, "_validators", validators)
+
+    def __call__(self, tool: Tool, arguments: Mapping[str, Any]) -> Answer | None:
+        """Return the answer for a call, None where the rule does not fit."""
+        if not fnmatchcase(tool.name, self.tool):
+            return None
+        values = {**_defaults(tool), **arguments}
+        fits = all(
+            name in values and validator.is_valid(values[name])
+            for name, validator in self._validators.items()
+        )
+        reason = self.reason or t("The rule %1 says %2.", repr(self.tool), self.decision)
+        return (_DECISIONS[self.decision], reason) if fits else None
+
+
+def _defaults(tool: Tool) -> dict[str, Any]:
+    """Return the values of the arguments that a call may leave out, by the tool's schema."""
+    properties = parameters_schema(tool).get("properties", {})
+    return {name: part["default"] for name, part in properties.items() if "default" in part}
+
+
+_DECISIONS: Mapping[str, Verdict] = {"run": "approve", "ask": "ask", "refuse": "reject"}
+Approve = str | Sequence[tuple[str, str] | Rule] | Policy
 
 
 def _read_only(tool: Tool, arguments: Mapping[str, Any]) -> Answer | None:
     return ("approve", t("The tool is marked read-only.")) if tool.read_only else None
 
 
-def _always(verdict: Verdict, why: str) -> Rule:
+def _always(verdict: Verdict, why: str) -> Test:
     return lambda tool, arguments: (verdict, why)
 
 
 _NO_RULE: Answer = "ask", t("No rule answers for it.")
 _ASK = _always("ask", t("Policy `ask`: the tool is not marked read-only."))
-PRESETS: Mapping[str, tuple[Rule, ...]] = {
+PRESETS: Mapping[str, tuple[Test, ...]] = {
     "ask": (_read_only, _ASK),
     "read-only": (_read_only, _always("reject", t("Only read-only tools run in this session."))),
     "all": (_always("approve", t("Policy `all`: nothing waits.")),),
@@ -59,7 +131,7 @@ def stricter_preset(own: str, other: str) -> str:
     return other if all(mine <= its for mine, its in pairs) else own
 
 
-def rule_matching(glob: str, verdict: Verdict) -> Rule:
+def rule_matching(glob: str, verdict: Verdict) -> Test:
     """Return the rule that answers for calls that look like `tool` or `tool(arguments)`."""
 
     def rule(tool: Tool, arguments: Mapping[str, Any]) -> Answer | None:
@@ -113,20 +185,22 @@ def policy_decision(policy: Policy, tool: Tool, arguments: Mapping[str, Any]) ->
     )
 
 
-def _rules(approve: Any) -> Sequence[Rule]:
+def _rules(approve: Any) -> Sequence[Test]:
     if isinstance(approve, str) and approve in PRESETS:
         return PRESETS[approve]
     if isinstance(approve, str) or not isinstance(approve, Sequence):
         raise UsageError(
             f"approve={approve!r:.80} is no policy; there are {', '.join(PRESETS)}, a list of "
-            f"(glob, verdict), and functions.{nearest(str(approve), PRESETS)}"
+            f"Rule(...) or (glob, verdict), and functions.{nearest(str(approve), PRESETS)}"
         )
     return [_rule(pair) for pair in approve]
 
 
-def _rule(pair: Any) -> Rule:
-    """Return the rule of a pair of a glob and a verdict. Raises UsageError."""
+def _rule(pair: Any) -> Test:
+    """Return a rule, or the rule of a pair of a glob and a verdict. Raises UsageError."""
     match pair:
+        case Rule():
+            return pair
         case (str() as glob, str() as verdict) if verdict in VERDICTS:
             return rule_matching(glob, cast(Verdict, verdict))
         case (str(), verdict):

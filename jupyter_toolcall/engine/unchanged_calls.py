@@ -105,7 +105,7 @@ class _UnchangedCalls:
         return any(
             read_by_model(recorded[call_id]) != read_by_model(calls[call_id])
             for call_id in self.latest
-            if call_id not in self.ids
+            if call_id in calls and call_id not in self.ids
         )
 
     def _ends(self, call: CallRecord) -> bool:

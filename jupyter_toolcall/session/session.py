@@ -69,7 +69,7 @@ class Session:
         outputs: What the session is to make, by name: a type, or a pair of it and a description.
         system: The beginning of the system prompt.
         approve: Which calls run unasked: "ask", "read-only", "all", "none", a list of
-            (glob, verdict) pairs, or a function of a tool and its arguments.
+            `Rule(...)` or (glob, verdict) pairs, or a function of a tool and its arguments.
         journal: A new file for the session's events, which are written as they come;
             `Session.load` continues the session, also after its process was killed. None: the
             events stay in memory.

@@ -18,7 +18,7 @@ from pathlib import Path
 PACKAGE = "jupyter_toolcall"
 LIMITS = {
     "maps + executors": 1_369,
-    "core + engine + session": 8_091,
+    "core + engine + session": 8_129,
     "tools": 3_680,
     "sources": 6_211,
     "jupyter": 4_087,
@@ -30,10 +30,10 @@ LIMITS = {
     "teaching + evaluation": 1_983,
     "storage": 974,
     "rules, budgets, origins, previews": 0,
-    "cli, kitchen, toolsets, __init__": 416,
-    "all": 37_793,
+    "cli, kitchen, toolsets, __init__": 418,
+    "all": 37_833,
     "Python files": 242,
-    "Python tests": 51_949,
+    "Python tests": 51_996,
     "TypeScript": 11_713,
 }
 """Of each row, how many lines of code, files or lines there may be."""

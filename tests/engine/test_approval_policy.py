@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import re
+from collections.abc import Callable, Iterator
 from enum import StrEnum
 from typing import Any
 
 import pytest
 
-from jupyter_toolcall import Scripted, Session, Toolbox, tool
+from jupyter_toolcall import Rule, Scripted, Session, Toolbox, tool
 from jupyter_toolcall.core.errors import UsageError
 from jupyter_toolcall.engine.approval_policy import approval_policy
 
@@ -146,3 +147,52 @@ def test_a_verdict_may_be_a_member_of_an_enum_of_texts() -> None:
     policy = policy_with((Word.APPROVE, "It may."))
     session = Session(BOX, Scripted([("write", {"to": "x"}), "done"]), approve=policy)
     assert session.tell("go").pending == ()
+
+
+def pay(amount: int, to: str = "Bob") -> str:
+    """Pay somebody."""
+    return f"{amount} to {to}"
+
+
+RULES = [
+    Rule("pay", "refuse", {"to": {"pattern": "(?i)mallory"}}, reason="Never to Mallory."),
+    Rule("p*", "run", {"amount": {"maximum": 20}, "to": {"enum": ["Bob", "Eve"]}}),
+]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "status"),
+    [
+        ({"amount": 20}, "succeeded"),
+        ({"amount": 20, "to": "Eve"}, "succeeded"),
+        ({"amount": 21}, "proposed"),
+        ({"amount": 1, "to": "Ann"}, "proposed"),
+        ({"amount": 1, "to": "MALLORY"}, "rejected"),
+    ],
+)
+def test_a_rule_judges_the_values_that_the_tool_would_get(
+    arguments: dict[str, Any], status: str
+) -> None:
+    model = Scripted([("pay", arguments), "done"])
+    session = Session(Toolbox(pay), model, scheme="flat", approve=RULES).tell("go")
+    assert [call.status for call in session.calls] == [status]
+    if status == "rejected":
+        assert session.calls[0].error == "Never to Mallory."
+
+
+@pytest.mark.parametrize(
+    ("rule", "told"),
+    [
+        (lambda: Rule("pay", "approve"), "'approve' is no decision of a rule; there are run, ask"),  # type: ignore[arg-type]
+        (
+            lambda: Rule("pay", "run", {"to": {"type": 1}}),
+            "the rule for pay: to: {'type': 1} is no",
+        ),
+        (lambda: Rule("pay", "run", {"to": {"$ref": "http://x/"}}), "is no JSON Schema"),
+    ],
+)
+def test_what_is_no_rule_is_refused_where_it_is_written(
+    rule: Callable[[], Rule], told: str
+) -> None:
+    with pytest.raises(UsageError, match=re.escape(told)):
+        rule()

@@ -16,6 +16,7 @@ from jupyter_toolcall.core.errors import CallError, DefinitionError
 from jupyter_toolcall.engine.person_model import check_person_call
 from jupyter_toolcall.jupyter.panel_controller import apply_command, parse_command
 from jupyter_toolcall.schemes import SCHEMES
+from jupyter_toolcall.schemes.messages import Results
 from jupyter_toolcall.toolsets import tables
 
 
@@ -52,7 +53,12 @@ def raises(error: BaseException) -> Callable[..., object]:
 @pytest.mark.parametrize("result", [None, True])
 def test_a_call_that_its_check_accepts_waits_as_any_other(result: object) -> None:
     seen: list[dict[str, Any]] = []
-    session = add_to(lambda **arguments: seen.append(arguments) or result).run()
+
+    def check(**arguments: Any) -> object:
+        seen.append(arguments)
+        return result
+
+    session = add_to(check).run()
     assert [call.tool for call in session.pending] == ["add"]
     assert seen[0] == {"crate": Crate(["pear"]), "item": "apple"}
     assert session.decide(session.pending[0].id, "approve").run()["Crate#2"].items[-1] == "apple"
@@ -79,7 +85,9 @@ def test_a_call_that_its_check_refuses_fails_before_anybody_is_asked(
     assert session.calls[0].status == "failed"
     assert session.calls[0].error.startswith(text)
     assert "\n" not in session.calls[0].error
-    assert session.calls[0].error in session.requests[1].request.messages[-1].results[0].content
+    results = session.requests[1].request.messages[-1]
+    assert isinstance(results, Results)
+    assert session.calls[0].error in results.results[0].content
     assert list(session.objects) == ["Crate#1"]
 
 
