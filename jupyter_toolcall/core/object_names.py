@@ -29,7 +29,8 @@ def with_names(end: Finished | Decided, state: State, recorded: State | None) ->
     outcome = end.outcome if isinstance(end, Finished) else end.result
     objects = objects_of(outcome)
     call = recorded.calls.get(end.call_id) if recorded is not None else None
-    if not objects and (call is None or not (call.objects or call.reserved_names)):
+    is_named = call is not None and (objects or call.objects or call.reserved_names)
+    if not is_named and not any(made.name for made in objects):
         return end
     names = produced_names(end.call_id, objects, state, recorded)
     following = produced_names(end.call_id, objects, state, None)

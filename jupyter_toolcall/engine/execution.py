@@ -312,10 +312,12 @@ class ToolExecution:
         """Return the run, with what the tool changed in place; `state` is that of its turn."""
         made = None if isinstance(outcome, WITHOUT_RESULT) else outcome
         copies, recorded = self._copies, self.ready.recorded
+        if not copies:
+            return ToolRun(outcome, self.printed.text(), interrupted, worker=self.worker)
         names = produced_names(self.ready.call_id, objects_of(made), state, recorded)
         try:
             # What a value's own class raises says nothing of the inputs.
-            changes = attempt(copies.changes, made, names)[0] if copies else None
+            changes = attempt(copies.changes, made, names)[0]
         except KeyboardInterrupt:
             changes, interrupted = None, True
         changes = changes or NO_CHANGES

@@ -35,6 +35,8 @@ class ReplayQueue:
     position: int = 0
     superseded: set[str] = field(default_factory=set)
     """The calls that were decided on, or run, again: their recorded entries are skipped."""
+    stopped_at: int = -1
+    """Where the last entry is that was found to be changed: it is replayed in single steps."""
     following: ReplayQueue | None = None
     """The queue that is replayed after this one."""
 
@@ -59,6 +61,7 @@ class ReplayQueue:
             following.following,
         )
         self.superseded |= following.superseded
+        self.stopped_at = -1
         return self.next(open_calls)
 
     def recorded_end(self, call_id: str) -> tuple[Entry, Outcome] | None:

@@ -33,7 +33,9 @@ from .session_values import results_of
 def repeat_unchanged(cursor: Cursor, state: State) -> bool:
     """Repeat the next recorded entries that are unchanged; return whether there are any."""
     queue, journal = cursor.replay_queue, cursor.context.journal
-    first = queue.entries[queue.position]
+    if queue.position == queue.stopped_at:
+        return False
+    queue.stopped_at, first = queue.position, queue.entries[queue.position]
     before = state if first.parent == cursor.head else state_at(journal, first.parent)
     holds = (type(hook).holds_reply for hook in cursor.context.hooks)
     # A hook may hold any reply; and names of plain data in arguments are read with the call.
@@ -53,6 +55,7 @@ def repeat_unchanged(cursor: Cursor, state: State) -> bool:
     else:
         journal.repeat(cursor.head, entries, unchanged.is_stale, cursor.move)
     queue.position += len(entries)
+    queue.stopped_at = queue.position
     return True
 
 

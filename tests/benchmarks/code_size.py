@@ -18,7 +18,7 @@ from pathlib import Path
 PACKAGE = "jupyter_toolcall"
 LIMITS = {
     "maps + executors": 1_369,
-    "core + engine + session": 8_129,
+    "core + engine + session": 8_137,
     "tools": 3_680,
     "sources": 6_211,
     "jupyter": 4_087,
@@ -31,7 +31,7 @@ LIMITS = {
     "storage": 974,
     "rules, budgets, origins, previews": 0,
     "cli, kitchen, toolsets, __init__": 418,
-    "all": 37_833,
+    "all": 37_841,
     "Python files": 242,
     "Python tests": 51_996,
     "TypeScript": 11_713,
