@@ -32,19 +32,19 @@ def with_names(end: Finished | Decided, state: State, recorded: State | None) ->
     is_named = call is not None and (objects or call.objects or call.reserved_names)
     if not is_named and not any(made.name for made in objects):
         return end
-    names = produced_names(end.call_id, objects, state, recorded)
-    following = produced_names(end.call_id, objects, state, None)
-    # A name is left out where it is the next free one anyway.
-    named = tuple(
-        replace(made, name="" if name == default or made.producer != UNSAID else name)
-        for made, name, default in zip(objects, names, following, strict=True)
-    )
+    names, named = produced_names(end.call_id, objects, state, recorded), list[Made]()
+    for index, (made, name) in enumerate(zip(objects, names, strict=True)):
+        # A name is left out where it is the next free one anyway.
+        following, _ = free_name(made.kind, state.counts.get(made.kind) or 0, state)
+        is_told = made.producer == UNSAID and name != following
+        named.append(replace(made, name=name if is_told else ""))
+        state = introduce(state, _with_producer(named[-1], end.call_id, index))
     reserved = tuple(name for name in _all_names(call) if name not in names) if call else ()
     match outcome:
         case Made():
             (outcome,) = named
         case Many():
-            outcome = replace(outcome, objects=named)
+            outcome = replace(outcome, objects=tuple(named))
     if isinstance(end, Decided):
         return replace(end, result=outcome, reserved_names=reserved)
     assert outcome is not None
@@ -69,7 +69,7 @@ def produced_names(
             if not name and recorded is not None and call is not None:
                 number = recorded.counts.get(made.kind) or 0
                 name, _ = free_name(made.kind, number, state, recorded)
-            made = replace(made, producer=Producer(call_id, index), name=name)
+            made = _with_producer(replace(made, name=name), call_id, index)
             state = introduce(state, made)
         names.append(state.by_producer.get(made.producer) or made.kind)
     return tuple(names)

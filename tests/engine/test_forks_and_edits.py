@@ -51,6 +51,7 @@ def mix(cups: dict[str, list[Cup]]) -> Cup:
     return Cup("+".join(cup.taste for each in cups.values() for cup in each))
 
 
+POUR: Any = ("pour", {})
 SCRIPT = [
     ("Cup_add", {"Cup": "Cup#1", "what": "tea"}),
     ("pour", {}),
@@ -117,6 +118,26 @@ def test_an_object_that_an_edit_makes_for_the_first_time_gets_a_number_that_is_f
     failed = whole.edit("call_1", into=-1).run()
     assert failed.calls[1].result == "Cup#4"
     assert failed.edit("call_1", into=2).run().calls[0].result == ["Cup#2", "Cup#3"]
+
+
+class Plate:
+    """Another object."""
+
+
+def served(kinds: str) -> list[Cup | Plate]:
+    """Serve cups and plates."""
+    return [Cup() if kind == "c" else Plate() for kind in kinds]
+
+
+def test_a_result_with_new_and_old_names_takes_none_of_a_later_call() -> None:
+    box, model = Toolbox(Cup, Plate, served, pour), Scripted([("served", {"kinds": "pp"}), POUR])
+    inputs = {"c": Cup()}
+    session = Session(box, model, scheme="flat", approve="all", inputs=inputs).tell("go")
+    assert session.calls[1].result == "Cup#2"
+    once = session.edit("call_1", kinds="pc").run()
+    assert [call.result for call in once.calls] == [["Plate#1", "Cup#3"], "Cup#2"]
+    twice = once.edit("call_1", kinds="cc").run()
+    assert [call.result for call in twice.calls] == [["Cup#4", "Cup#3"], "Cup#2"]
 
 
 def test_what_is_missing_inside_of_an_argument_is_found_again() -> None:
