@@ -295,10 +295,17 @@ class CallRecord:
     @property
     def arguments(self) -> Mapping[str, Any]:
         """The arguments as they ran, or would run, or else as they were asked for."""
-        ran = self.started.arguments if self.started is not None else None
-        known = (self.runs_with, ran, self.asked)
-        arguments: Mapping[str, Any] = copied(next(data for data in known if data is not None))
+        arguments: Mapping[str, Any] = copied(self.recorded_arguments)
         return arguments
+
+    @property
+    def recorded_arguments(self) -> Mapping[str, Any]:
+        """The same, as they are recorded: to read, without a copy."""
+        if self.runs_with is not None:
+            return self.runs_with
+        if self.started is not None and self.started.arguments is not None:
+            return self.started.arguments
+        return self.asked
 
     @property
     def uses(self) -> Uses:

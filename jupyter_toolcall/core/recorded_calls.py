@@ -138,7 +138,7 @@ def _inputs(call: CallRecord, state: State) -> Inputs:
     """
     inputs = call.approval_digest
     if not (inputs or call.decided):
-        values = (value for value in call.arguments.values() if isinstance(value, str))
+        values = (v for v in call.recorded_arguments.values() if isinstance(v, str))
         made = (state.objects.get(value) for value in values)
         inputs = " ".join(used.digest for used in made if used is not None)
     return state.root, state.prompt, state.asked_again, call.id, inputs

@@ -86,7 +86,7 @@ def _changes_of_result(
     elif (size := len(call.result_text)) > (state.sizes.get(call.tool) or 0):
         changes["sizes"] = state.sizes.insert(call.tool, size)
     if call.tool == SAVE and state.opened.outputs:
-        changes |= {"outputs": call.arguments, "done": True}
+        changes |= {"outputs": call.recorded_arguments, "done": True}
     if isinstance(outcome, Data) and outcome.variables:
         changes["variables"] = FrozenDict({**state.variables, **outcome.variables})
         changes["setters"] = state.setters.update(dict.fromkeys(outcome.variables, call.id))

@@ -21,7 +21,7 @@ from ..core.interrupts import attempt, class_name
 from ..core.recorded_data import copied
 from ..core.text import nearest, visible_text
 from ..sources.definition_schema import schema_validator
-from ..tools.tool import Tool, parameters_schema
+from ..tools.tool import Tool, default_arguments
 
 Verdict = Literal["approve", "reject", "ask"]
 VERDICTS = get_args(Verdict)
@@ -81,19 +81,13 @@ class Rule:
         """Return the answer for a call, None where the rule does not fit."""
         if not fnmatchcase(tool.name, self.tool):
             return None
-        values = {**_defaults(tool), **arguments}
+        values = {**default_arguments(tool), **arguments}
         fits = all(
             name in values and validator.is_valid(values[name])
             for name, validator in self._validators.items()
         )
         reason = self.reason or t("The rule %1 says %2.", repr(self.tool), self.decision)
         return (_DECISIONS[self.decision], reason) if fits else None
-
-
-def _defaults(tool: Tool) -> dict[str, Any]:
-    """Return the values of the arguments that a call may leave out, by the tool's schema."""
-    properties = parameters_schema(tool).get("properties", {})
-    return {name: part["default"] for name, part in properties.items() if "default" in part}
 
 
 _DECISIONS: Mapping[str, Verdict] = {"run": "approve", "ask": "ask", "refuse": "reject"}

@@ -297,8 +297,7 @@ def _run_alone(cursor: Cursor, ready: PreparedCall, state: State) -> Execution:
 def record_end(cursor: Cursor, ready: PreparedCall, ran: Execution, effect: str) -> Entry:
     """Record how a call ended; `effect` is what it sent or replaced, in a sentence."""
     meta, outcome = dict(ran.meta), ran.outcome
-    run, starts = call_run(cursor.state.calls[ready.call_id]), cursor.context.call_index.starts
-    if outcome == Interrupted(ran=False) and starts[run] > 1:
+    if outcome == Interrupted(ran=False) and _start_count(cursor, ready.call_id) > 1:
         # This execution did not begin, but an earlier one, or the part before a question, did.
         outcome = Interrupted()
     if effect and not isinstance(ran.outcome, WITHOUT_RESULT):
@@ -306,6 +305,11 @@ def record_end(cursor: Cursor, ready: PreparedCall, ran: Execution, effect: str)
     if ready.tool.server:
         meta["server"] = ready.tool.server
     return cursor.write(Finished(ready.call_id, outcome), **meta)
+
+
+def _start_count(cursor: Cursor, call_id: str) -> int:
+    """Return how often a call has started as it is approved here, on whatever branch."""
+    return cursor.context.call_index.starts[call_run(cursor.state.calls[call_id])]
 
 
 def around_execution(

@@ -136,7 +136,8 @@ class _UnchangedCalls:
             return False
         is_same = self._has_same_digest(call, started, tool) and self._is_at_hand(call, tool)
         if is_same and started.approval_digest:
-            is_same = policy_answer(self.cursor.context, tool, call.arguments)[0] == "approve"
+            answer = policy_answer(self.cursor.context, tool, call.recorded_arguments)
+            is_same = answer[0] == "approve"
         if is_same:
             self.ids.add(call_id)
         return is_same
@@ -169,7 +170,7 @@ class _UnchangedCalls:
             filled = completed(self.cursor.context.scheme, call, tool, self.now)
         except CallError:
             return False
-        arguments = call.arguments
+        arguments = call.recorded_arguments
         return all(arguments.get(name) == value for name, value in filled.items())
 
     def _is_same_instance(self, started: Started) -> bool:
@@ -213,7 +214,7 @@ class _UnchangedCalls:
         objects = self.recorded.objects
         named = replace_names(
             parameters_schema(tool),
-            call.arguments,
+            call.recorded_arguments,
             lambda path, name: objects[name].digest,
             fits_in(objects, ()),
         )

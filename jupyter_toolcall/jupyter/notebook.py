@@ -33,7 +33,7 @@ from .extensions import CellRun
 from .input_line import demand_no_person, repeat_decisions, run_by_input, split
 from .magics import ToolChat, apply_project_settings, project_settings, settings_of
 from .mcp_commands import NextCell
-from .options import Options, help_text, model_name, parse_options
+from .options import Options, help_text, parse_options, shown_model_name
 from .panel import Panel, catalogue
 from .panel_controller import TICK, PanelController
 from .subcommands import carry_out
@@ -124,8 +124,8 @@ class Notebook:
         context = session.cursor.context
         panel = Panel(texts=catalogue(self.settings.language)) if with_panel else None
         model = context.model
-        name = str(getattr(model, "name", None) or model_name(model))
-        controller = PanelController(session, panel.show if panel else _send_nowhere, name)
+        send, name = panel.show if panel else _send_nowhere, shown_model_name(model)
+        controller = PanelController(session, send, name)
         controller.recorded = frozenset(entry.id for entry in session.cursor.replay_queue.entries)
         controller.unsaved = functools.partial(self.cells.late, session.name)
         controller.before_commands = self.cells.reopen_journals

@@ -471,6 +471,11 @@ def model_name(model: Any) -> str:
     return str(name or type(model).__name__)
 
 
+def shown_model_name(model: Any) -> str:
+    """Return the name of a model as a panel shows it."""
+    return str(getattr(model, "name", None) or model_name(model))
+
+
 def text_without_secrets(where: str, name: str, value: Any) -> str:
     """Return a value as text. Raises UsageError where the text would hold a secret."""
     text = str(value)

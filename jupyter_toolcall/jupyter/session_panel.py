@@ -14,7 +14,7 @@ from ..core.errors import ToolcallError
 from ..engine.person_model import idle_phase
 from ..session.session import Session
 from ..view.contract import Notice
-from .options import model_name
+from .options import shown_model_name
 from .panel import Panel
 from .panel_controller import PanelController
 
@@ -44,13 +44,12 @@ class SessionPanel(Panel):
 
     def __init__(self, session: Session) -> None:
         super().__init__()
-        model = session.cursor.context.model
-        name = str(getattr(model, "name", None) or model_name(model))
+        name = shown_model_name(session.cursor.context.model)
         self.controller: PanelController = PanelController(session, self.show, name)
         self.controller.panel = self.model_id or ""
         self.controller.on_idle = self._run_in_background
         self._tasks = set[asyncio.Task[None]]()
-        self.refresh()
+        self.controller.publish(*idle_phase(session.cursor))
         if (shell := get_ipython()) is not None:
             reference = weakref.WeakMethod(self.refresh)
 
@@ -70,8 +69,7 @@ class SessionPanel(Panel):
 
     def refresh(self) -> None:
         """Show the session as it stands; a notebook does so after each cell."""
-        if not self.controller.busy and self.head != self.session.head:
-            self.controller.publish(*idle_phase(self.session.cursor))
+        self.controller.republish_changed()
 
     def show(self, notice: Notice) -> None:
         """Send a notice to every view of this panel, and set the traits."""

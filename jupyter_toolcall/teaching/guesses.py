@@ -30,7 +30,7 @@ from ..schemes.select import SELECT
 from ..session.session import Session
 from ..tools.arguments import plain_arguments, wrong_arguments
 from ..tools.object_references import fits_in, references
-from ..tools.tool import Tool, parameters_schema
+from ..tools.tool import Tool, default_arguments, parameters_schema
 from ..tools.value_copies import plain_data
 from .panel_rows import Guess, GuessRow, Mark, TeachingRow
 
@@ -378,9 +378,7 @@ def _meaning(before: Cursor, name: str, arguments: Mapping[str, Any]) -> Mapping
     complete = _completed(before, tool, arguments)
     if tool.name == SELECT and isinstance(complete.get("tools"), list):
         return {**complete, "tools": sorted(map(str, complete["tools"]))}
-    properties = parameters_schema(tool).get("properties", {})
-    defaults = {key: part["default"] for key, part in properties.items() if "default" in part}
-    for each in ({**defaults, **complete}, complete):
+    for each in ({**default_arguments(tool), **complete}, complete):
         # The types of a tool may run any code, which gets a name here in place of an object.
         with contextlib.suppress(Exception):
             return tool.check(each, lambda name, types: Named(name))

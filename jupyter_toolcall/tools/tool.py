@@ -225,6 +225,12 @@ def parameters_schema(tool: Tool) -> Mapping[str, Any]:
     return schema
 
 
+def default_arguments(tool: Tool) -> dict[str, Any]:
+    """Return the values of the arguments that a call may leave out, by the tool's schema."""
+    properties = parameters_schema(tool).get("properties", {})
+    return {name: part["default"] for name, part in properties.items() if "default" in part}
+
+
 @dataclass(frozen=True, slots=True)
 class ToolOptions:
     """The arguments of `@tool`; None means what the function itself says."""
