@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from jupyter_toolcall import Session, Toolbox
-from jupyter_toolcall.compare.alignment import CallPair, Comparison
+from jupyter_toolcall.compare.comparison import CallPair, Comparison
 from jupyter_toolcall.core.call_record import CallRecord
 from jupyter_toolcall.core.errors import CallError
 from jupyter_toolcall.core.events import Call

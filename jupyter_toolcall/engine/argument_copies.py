@@ -139,7 +139,7 @@ class ArgumentCopies:
         value = remote if is_remote else self.values.value(made)
         if id(value) not in self._copies:
             promised = self.promised or is_remote
-            copy = value if promised else private(value)[0]
+            copy = value if promised else private(value, self.read_only)[0]
             copied = ArgumentCopy(name, made, value, copy, promised)
             self._copies[id(value)] = self._by_copy[id(copied.copy)] = copied
         return self._copies[id(value)].copy

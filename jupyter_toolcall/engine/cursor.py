@@ -1,5 +1,6 @@
 """`Cursor`: a position in the journal from which a session continues, and what is computed there.
-`SessionContext`: what all branches of the session share.
+`SessionContext`: what all branches of the session share. `SessionHooks`: how an optional feature
+attaches to a session.
 """
 
 from __future__ import annotations
@@ -8,13 +9,15 @@ import contextlib
 import time
 from collections.abc import Callable, Mapping
 from concurrent.futures import Executor
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 from ..core.branch_names import DEFAULTS, is_same_json
 from ..core.call_record import CallRecord
 from ..core.errors import Absent, CallError, UsageError
-from ..core.events import Decided, Event, Finished, Made, ended_call
+from ..core.events import Decided, Event, Finished, Made, Outcome, ended_call
+from ..core.interface_text import t
 from ..core.journal import Journal
 from ..core.journal_entries import Entry
 from ..core.object_names import with_names
@@ -24,7 +27,7 @@ from ..core.secrets import Hide, MissingSecret, Secrets
 from ..core.state import State, Step, next_step
 from ..core.state_fold import state_at
 from ..core.text import nearest
-from ..schemes.messages import Model, Request
+from ..schemes.messages import Model, Reply, Request
 from ..schemes.requests import NOTHING, SentConversation, compose_request, conversation_fold
 from ..schemes.scheme import (
     Offer,
@@ -42,11 +45,9 @@ from ..tools.value_display import Shows, reprs
 from ..tools.value_text import content_text
 from .approval_policy import Policy
 from .execution import EarlyEnd, prepare_call
-from .hooks import SessionHooks
 from .named_data import NO_DATA, NamedData, named_data
 from .replay_queue import ReplayQueue
 from .session_values import PreparedCall, SessionValues, ToolInputs
-from .tracing import with_tracing
 
 
 @dataclass
@@ -85,9 +86,6 @@ class Cursor:
     )
     """The calls that were prepared at an entry, by id."""
 
-    def __post_init__(self) -> None:
-        self.context.hooks = with_tracing(self.context.hooks, self.context.hide)
-
     # -- the state here -----------------------------------------------------------------------
 
     @property
@@ -99,7 +97,6 @@ class Cursor:
         self._prepared = "", {}
         self.context.secrets.refresh()
         self.context.toolbox.look_again()
-        self.context.hooks = with_tracing(self.context.hooks, self.context.hide)
 
     @property
     def offer(self) -> Offer:
@@ -352,6 +349,76 @@ def _demand_made(call: CallRecord, tool: Tool, state: State) -> None:
     if wrong:
         messages = {path: str(state.absent(name)) for path, name in wrong.items()}
         raise CallError("; ".join(dict.fromkeys(messages.values())), messages)
+
+
+@dataclass(frozen=True, slots=True)
+class ExtensionRow:
+    """Base class of what an extension shows of a session. `id` is the extension's name."""
+
+    id: str
+
+    def saved(self) -> ExtensionRow | None:
+        """Return what a notebook keeps of this row; None for nothing."""
+        return self
+
+    def offered_tools(self) -> tuple[str, ...]:
+        """Return the names of the tools for which the panel shows forms."""
+        return ()
+
+    def invitation(self) -> str:
+        """Return what running the cell is good for, shown where the session has no calls yet."""
+        return ""
+
+
+class SessionHooks:
+    """Base class of hooks: every method does nothing. Override the ones that you need.
+
+    >>> class EveryReplyWaits(SessionHooks):
+    ...     def holds_reply(self, cursor):
+    ...         return True
+    """
+
+    held_status: str = t("Waiting")
+    """The session's status while this hook holds the next reply."""
+
+    def holds_reply(self, cursor: Cursor) -> bool:
+        """Return whether the session pauses before the model's next reply.
+
+        While this returns True, no reply is asked for or replayed.
+        """
+        return False
+
+    def hides_branches(self) -> bool:
+        """Return whether other branches are hidden: they may contain replies that this hook
+        holds, now or later."""
+        return False
+
+    def view_row(self, cursor: Cursor) -> ExtensionRow | None:
+        """Return what a view of the session shows of this hook; None for nothing."""
+        return None
+
+    def around_request(self, model: str) -> AbstractContextManager[Callable[[Reply | None], None]]:
+        """Return a context that is open while the model replies.
+
+        It yields a function that takes the reply. `model` is `provider:name`, or "".
+        """
+        return nullcontext(_ignore)
+
+    def around_execution(
+        self, call: PreparedCall
+    ) -> AbstractContextManager[Callable[[Outcome], None]]:
+        """Return a context that is open while a tool runs; it yields a function that takes the
+        outcome."""
+        return nullcontext(_ignore)
+
+    def while_running(self) -> AbstractContextManager[object]:
+        """Return a context that is open in the main thread while tools run, and the session does
+        not change. Where several run together, it is opened again after each of them ends."""
+        return nullcontext()
+
+
+def _ignore(result: object) -> None:
+    """Take a result, and do nothing."""
 
 
 Clock = Callable[[], float]

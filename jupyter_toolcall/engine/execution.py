@@ -321,6 +321,9 @@ class ToolExecution:
         except KeyboardInterrupt:
             changes, interrupted = None, True
         changes = changes or NO_CHANGES
+        # What has no content is shared from the start: its mark alone asks nobody.
+        changed = (copied.made for copied in copies if copied.name in changes.untracked)
+        self.values.altered |= {made.digest for made in changed if made.content}
         return ToolRun(outcome, self.printed.text(), interrupted, changes, self.worker)
 
 

@@ -73,6 +73,9 @@ def permission_of_policy(cursor: Cursor, call: CallRecord, ready: PreparedCall) 
         return Refuse(reason)
     if ready.tool.for_person:
         return Ask(FOR_PERSON)
+    values = cursor.context.values
+    if values.altered and (names := values.altered_objects(ready.uses, cursor.state)):
+        return Ask(t("%1 changed after it was made: see the call that changed it.", names[0]))
     return Run("policy") if verdict == "approve" else Ask(reason)
 
 

@@ -45,6 +45,8 @@ RESULT = "result"
 """The name of what a question asks for."""
 UNTOLD = t("not reproducible")
 """Note on an object whose content has no digest, so another one may be taken for it."""
+ALTERED = t("changed from outside")
+"""Note on an object whose value is not as it was made."""
 
 
 @recorded("arguments", "variables", "plain", "uses")
@@ -173,6 +175,9 @@ class SessionValues:
     notes: dict[str, str] = field(default_factory=dict)
     uncopied: set[str] = field(default_factory=set)
     """The values that cannot be copied, by digest: all calls get the same one."""
+    altered: set[str] = field(default_factory=set)
+    """The values that are not as they were made, by digest: a tool changed a part of them that
+    their copies share."""
     previews: dict[str, Any] = field(default_factory=dict)
     """Pictures of the values, kept by those who draw them."""
     differences: dict[tuple[str, str], Any] = field(default_factory=dict)
@@ -194,9 +199,10 @@ class SessionValues:
             (self.previews, other.previews),
         ):
             theirs.update(mine)
-        self.by_digest, self.notes, self.previews = other.by_digest, other.notes, other.previews
         other.uncopied |= self.uncopied
-        self.uncopied = other.uncopied
+        other.altered |= self.altered
+        self.by_digest, self.notes, self.previews = other.by_digest, other.notes, other.previews
+        self.uncopied, self.altered = other.uncopied, other.altered
 
     def add_input(self, name: str, value: Any, description: str = "", shown: str = "") -> Made:
         """Store an input, and return its object; its digest is that of its content.
@@ -248,8 +254,9 @@ class SessionValues:
         self.notes[made.digest] = joined("; ", (part for part in notes if part))
 
     def note(self, made: Made) -> str:
-        """Return warnings about an object: not reproducible, not copied."""
-        return self.notes.get(made.digest, "" if made.content else UNTOLD)
+        """Return warnings about an object: not reproducible, not copied, not as it was made."""
+        note = self.notes.get(made.digest, "" if made.content else UNTOLD)
+        return joined("; ", filter(None, (note, ALTERED if made.digest in self.altered else "")))
 
     def value(self, made: Made) -> Any:
         """Return an object's value. Raises Absent if it is not available."""
@@ -272,6 +279,11 @@ class SessionValues:
                 made.producer.call,
             )
         )
+
+    def altered_objects(self, uses: Uses, state: State) -> list[str]:
+        """Return the names of used objects whose values are not as they were made."""
+        names = (state.by_producer[used] for used in uses.values() if used in state.by_producer)
+        return [name for name in names if state.objects[name].digest in self.altered]
 
     def remote(self, made: Made) -> RemoteValue | None:
         """Return an object's value as it is on a cluster; None if it is not there."""

@@ -18,7 +18,7 @@ from ..core.digests import encode
 from ..core.events import Data, Failed, Interrupted, Outcome
 from ..core.secrets import Hide
 from ..schemes.messages import Reply
-from .hooks import SessionHooks
+from .cursor import SessionContext, SessionHooks
 from .session_values import PreparedCall
 
 SWITCH = "OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT"
@@ -26,15 +26,13 @@ Note = Callable[[Mapping[str, Any]], None]
 """Takes what becomes known of a span while it lasts; what is None is left out."""
 
 
-def with_tracing(hooks: tuple[SessionHooks, ...], hide: Hide) -> tuple[SessionHooks, ...]:
+def traced(context: SessionContext) -> tuple[SessionHooks, ...]:
     """Return the hooks of a session, with spans where this process uses OpenTelemetry."""
     api = sys.modules.get("opentelemetry.trace")
-    if api is None or any(isinstance(h, Tracing) for h in hooks):
-        return hooks
     # Libraries import the API, the MCP SDK for one, where nobody collects spans.
-    if isinstance(api.get_tracer_provider(), api.ProxyTracerProvider):
-        return hooks
-    return (*hooks, Tracing(hide))
+    if api is None or isinstance(api.get_tracer_provider(), api.ProxyTracerProvider):
+        return context.hooks
+    return (*context.hooks, Tracing(context.hide))
 
 
 @dataclass(frozen=True)

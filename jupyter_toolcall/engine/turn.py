@@ -46,6 +46,7 @@ from .permission import (
     repeatable_call,
 )
 from .session_values import PreparedCall
+from .tracing import traced
 
 
 def execute_step(cursor: Cursor, step: Step, state: State) -> Entry | None:
@@ -87,7 +88,7 @@ def timed_reply(cursor: Cursor, request: Request) -> tuple[Reply | None, dict[st
     context = cursor.context
     began = context.clock()
     model = str(getattr(context.model, "name", ""))
-    with _hooked([hook.around_request(model) for hook in context.hooks]) as note:
+    with _hooked([hook.around_request(model) for hook in traced(context)]) as note:
         reply = request_reply(cursor, request)
         note(reply)
     meta: dict[str, Any] = {"at": began, "ms": milliseconds(began, context.clock())}
@@ -319,7 +320,7 @@ def around_execution(
 
     Around a call that runs `alone` those are among them that are for the time while tools run.
     """
-    hooks = cursor.context.hooks
+    hooks = traced(cursor.context)
     inner = while_running(cursor) if alone and hooks else None
     return _hooked([hook.around_execution(ready) for hook in hooks], inner)
 

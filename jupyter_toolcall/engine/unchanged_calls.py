@@ -21,9 +21,8 @@ from ..core.state_fold import state_at
 from ..schemes.scheme import completed
 from ..tools.object_references import fits_in, replace_names
 from ..tools.tool import Tool, parameters_schema
-from .cursor import Cursor
+from .cursor import Cursor, SessionHooks
 from .execution import approval_digest
-from .hooks import SessionHooks
 from .outdated import recorded_tool_code
 from .permission import policy_answer
 from .replay_queue import read_by_model

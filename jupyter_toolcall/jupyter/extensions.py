@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
 if TYPE_CHECKING:
-    from ..engine.hooks import ExtensionRow
+    from ..engine.cursor import ExtensionRow
     from ..engine.person_model import Phase
     from ..schemes.messages import Model
     from ..session.session import Session

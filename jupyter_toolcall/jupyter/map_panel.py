@@ -19,7 +19,7 @@ from ..core.text import shortened_text
 from ..engine.person_model import idle_phase
 from ..maps.mapped_session import STATUSES, summary_at_end
 from ..maps.session_map import SessionMap
-from ..maps.table import cells, map_html, map_text, ordered
+from ..maps.table import cells, ordered
 from ..tools.value_display import reprs_with_printers
 from .notebook import allows_input, current_notebook, display_output
 from .panel import Panel, SessionTable, catalogue
@@ -42,7 +42,7 @@ def show_map(sessions: SessionMap) -> None:
     """Display a map in a cell: its table, which a person can use where there is one."""
     notebook = current_notebook()
     shell = notebook.shell
-    saved = {"text/html": map_html(sessions), "text/plain": map_text(sessions)}
+    saved = {"text/html": sessions._repr_html_(), "text/plain": repr(sessions)}
     if allows_input(shell):
         MapPanel(sessions, shell, catalogue(notebook.settings.language)).show()
     else:
@@ -84,7 +84,7 @@ class MapPanel:
 
     def __post_init__(self) -> None:
         self.table = SessionTable(self._receive, texts=self.texts)
-        self._order = ordered(self.sessions)
+        self._order = ordered(self.sessions.summaries)
         self.sessions.on_change.append(self._changed)
 
     def show(self) -> None:
@@ -94,10 +94,10 @@ class MapPanel:
 
     def _kept(self) -> dict[str, Any]:
         name = f"toolcall-map-{self.table.model_id}"
-        html = map_html(self.sessions).replace("toolcall-map", f"toolcall-map {name}", 1)
+        html = self.sessions._repr_html_().replace("toolcall-map", f"toolcall-map {name}", 1)
         return {
             "text/html": html + HIDE_LOST.format(name=name),
-            "text/plain": map_text(self.sessions),
+            "text/plain": repr(self.sessions),
         }
 
     # -- the table ------------------------------------------------------------------------
@@ -128,7 +128,7 @@ class MapPanel:
 
     def _list(self, status: str, first: int) -> None:
         summaries = self.sessions.summaries
-        every = ordered(self.sessions)
+        every = ordered(summaries)
         self._order = [i for i in every if not status or summaries[i].status == status]
         self._status = status
         self._first = min(max(first, 0), max(len(self._order) - 1, 0))
@@ -157,15 +157,15 @@ class MapPanel:
         self._sent = time.monotonic()
 
     def _row(self, index: int) -> dict[str, Any]:
-        each, row = self.sessions[index], self.sessions.summaries[index]
+        prompt, row = self.sessions.prompts[index].text, self.sessions.summaries[index]
         return {
             "index": index,
-            "prompt": shortened_text(" ".join(each.prompt.split()), PROMPT),
+            "prompt": shortened_text(" ".join(prompt.split()), PROMPT),
             "status": row.status,
             "calls": row.calls,
             "turns": row.turns,
             "tokens": row.tokens,
-            "note": on_wire(cells(each)[-1]),
+            "note": on_wire(cells(index, prompt, row)[-1]),
         }
 
     def _changed(self, index: int) -> None:

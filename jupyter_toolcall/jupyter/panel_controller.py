@@ -26,10 +26,9 @@ from ..core.interface_text import InterfaceText, joined, on_wire, t
 from ..core.secrets import MissingSecret
 from ..core.state import AskModel, AskPerson, RunCall
 from ..engine import person_model as replying
-from ..engine.cursor import Cursor
+from ..engine.cursor import Cursor, SessionHooks
 from ..engine.decisions import check_answer, waiting_calls
 from ..engine.forks import entry_before_reply
-from ..engine.hooks import SessionHooks
 from ..engine.person_model import Phase, Written
 from ..engine.replay import advance
 from ..engine.session_values import PreparedCall

@@ -10,8 +10,8 @@ from itertools import islice
 from ..core.errors import UsageError
 from ..core.events import Replied
 from ..core.interface_text import joined, t
+from ..engine.cursor import ExtensionRow
 from ..engine.decisions import waiting_calls
-from ..engine.hooks import ExtensionRow
 from ..engine.person_model import Phase, Written, person_turn
 from ..session.session import Session
 from ..view.comparison_rows import (

@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping
 from importlib import import_module
 from typing import Any
 
-from ..compare.alignment import Comparison
+from ..compare.comparison import Comparison
 from ..core.branches import branch_named, branches
 from ..core.errors import Unfinished, UsageError
 from ..core.events import Decision

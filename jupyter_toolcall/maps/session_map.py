@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import inspect
 import os
-from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Executor
 from contextlib import contextmanager
@@ -29,8 +28,8 @@ from ..session.session import Session
 from ..session.sessions_together import SessionsTogether
 from ..storage.journal_file import file_stem
 from ..tools.executors import executor_named
+from . import table
 from .mapped_session import (
-    STATUSES,
     JournalFolder,
     MappedPrompt,
     SessionSetup,
@@ -43,7 +42,6 @@ from .mapped_session import (
     summary_at_end,
     written_session,
 )
-from .table import map_html, map_text
 from .workers import NoWorkers, Workers, window_of
 
 JOBS = 4
@@ -231,14 +229,12 @@ class SessionMap(Sequence[MappedSession]):
     @property
     def errors(self) -> Mapping[str, int]:
         """How many sessions failed with each error, the most frequent first."""
-        errors = Counter(row.error for row in self.summaries if row.error)
-        return dict(errors.most_common())
+        return table.errors(self.summaries)
 
     @property
     def counts(self) -> Mapping[Status, int]:
         """How many sessions have each status, in the order of the table."""
-        counts = Counter(row.status for row in self.summaries)
-        return {status: counts[status] for status in STATUSES if counts[status]}
+        return table.counts(self.summaries)
 
     def run(self, indices: Iterable[int] | None = None) -> SessionMap:
         """Continue all sessions that have not finished, or those with these numbers.
@@ -351,10 +347,10 @@ class SessionMap(Sequence[MappedSession]):
             changed(index)
 
     def __repr__(self) -> str:
-        return map_text(self)
+        return table.map_text(self.summaries, self.prompts, self.note)
 
     def _repr_html_(self) -> str:
-        return map_html(self)
+        return table.map_html(self.summaries, self.prompts, self.note)
 
 
 def session_map(

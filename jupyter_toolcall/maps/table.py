@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from html import escape
-from typing import TYPE_CHECKING
 
 from ..core.interface_text import t
 from ..core.text import aligned_lines, printable, shortened_text
-from .mapped_session import STATUSES
-
-if TYPE_CHECKING:
-    from .session_map import MappedSession, SessionMap
+from .mapped_session import STATUSES, MappedPrompt, SessionSummary, Status
 
 ROWS = 20
 """Rows that a table without a panel has."""
@@ -27,49 +24,68 @@ STYLE = (
 )
 
 
-def ordered(sessions: SessionMap) -> list[int]:
+Summaries = Sequence[SessionSummary]
+"""Those of all sessions of a map, in the order of its prompts."""
+Prompts = Sequence[MappedPrompt]
+
+
+def counts(summaries: Summaries) -> Mapping[Status, int]:
+    """Return how many sessions have each status, in the order of the table."""
+    counted = Counter(row.status for row in summaries)
+    return {status: counted[status] for status in STATUSES if counted[status]}
+
+
+def errors(summaries: Summaries) -> Mapping[str, int]:
+    """Return how many sessions failed with each error, the most frequent first."""
+    return dict(Counter(row.error for row in summaries if row.error).most_common())
+
+
+def ordered(summaries: Summaries) -> list[int]:
     """Return the numbers of the sessions, those first that wait or failed."""
     rank = {status: number for number, status in enumerate(STATUSES)}
-    return sorted(range(len(sessions)), key=lambda i: (rank[sessions.summaries[i].status], i))
+    return sorted(range(len(summaries)), key=lambda i: (rank[summaries[i].status], i))
 
 
-def counts_text(sessions: SessionMap) -> str:
+def cells(index: int, prompt: str, row: SessionSummary) -> tuple[str, ...]:
+    """Return what the columns show of a session."""
+    note = row.error or (t("waits for: %1", ", ".join(row.waits_for)) if row.waits_for else "")
+    prompt = shortened_text(printable(" ".join(prompt.split())), PROMPT)
+    numbers = (f"{number:,}" for number in (row.calls, row.turns, row.tokens))
+    return (str(index), prompt, row.status, *numbers, note or ", ".join(row.saved))
+
+
+def map_text(summaries: Summaries, prompts: Prompts, note: str) -> str:
+    """Return the table as plain text: the first rows, the errors, and the note."""
+    lines = aligned_lines([COLUMNS, *_rows(summaries, prompts)], TEXTS)
+    return "\n".join([_counts_text(summaries), "", *lines, *_below(summaries, note)])
+
+
+def _rows(summaries: Summaries, prompts: Prompts) -> list[tuple[str, ...]]:
+    return [cells(n, prompts[n].text, summaries[n]) for n in ordered(summaries)[:ROWS]]
+
+
+def _counts_text(summaries: Summaries) -> str:
     """Return how many sessions there are, and how they stand."""
-    parts = [f"{count:,} {status}" for status, count in sessions.counts.items()]
-    count = f"{len(sessions):,} session{'' if len(sessions) == 1 else 's'}"
+    parts = [f"{count:,} {status}" for status, count in counts(summaries).items()]
+    count = f"{len(summaries):,} session{'' if len(summaries) == 1 else 's'}"
     return f"{count}: {', '.join(parts)}" if parts else count
 
 
-def cells(session: MappedSession) -> tuple[str, ...]:
-    """Return what the columns show of a session."""
-    row = session.summary
-    note = row.error or (t("waits for: %1", ", ".join(row.waits_for)) if row.waits_for else "")
-    prompt = shortened_text(printable(" ".join(session.prompt.split())), PROMPT)
-    numbers = (f"{number:,}" for number in (row.calls, row.turns, row.tokens))
-    return (str(session.index), prompt, row.status, *numbers, note or ", ".join(row.saved))
-
-
-def map_text(sessions: SessionMap) -> str:
-    """Return the table as plain text: the first rows, the errors, and the note."""
-    rows = [COLUMNS, *(cells(sessions[index]) for index in ordered(sessions)[:ROWS])]
-    lines = [counts_text(sessions), "", *aligned_lines(rows, TEXTS)]
-    return "\n".join([*lines, *_below(sessions, len(sessions) - ROWS)])
-
-
-def _below(sessions: SessionMap, more: int) -> list[str]:
+def _below(summaries: Summaries, note: str) -> list[str]:
+    more, failed = len(summaries) - ROWS, errors(summaries)
     lines = [f"and {more:,} more"] if more > 0 else []
-    if sessions.errors:
-        lines += ["", *(f"{count:,} × {error}" for error, count in sessions.errors.items())]
-    return [*lines, *(["", sessions.note] if sessions.note else [])]
+    if failed:
+        lines += ["", *(f"{count:,} × {error}" for error, count in failed.items())]
+    return [*lines, *(["", note] if note else [])]
 
 
-def map_html(sessions: SessionMap) -> str:
+def map_html(summaries: Summaries, prompts: Prompts, note: str) -> str:
     """Return the table as HTML, as a notebook keeps it."""
     head = "".join(f"<th>{escape(name)}</th>" for name in COLUMNS)
-    rows = "".join(_html_row(cells(sessions[index])) for index in ordered(sessions)[:ROWS])
-    below = "".join(f"<div>{escape(line)}</div>" for line in _below(sessions, len(sessions) - ROWS))
+    rows = "".join(map(_html_row, _rows(summaries, prompts)))
+    below = "".join(f"<div>{escape(line)}</div>" for line in _below(summaries, note))
     return (
-        f'<div class="toolcall-map">{STYLE}<div>{escape(counts_text(sessions))}</div>'
+        f'<div class="toolcall-map">{STYLE}<div>{escape(_counts_text(summaries))}</div>'
         f"<table><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table>{below}</div>"
     )
 

@@ -11,7 +11,8 @@ from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ..compare.alignment import Comparison, compare
+from ..compare.alignment import compare
+from ..compare.comparison import Comparison
 from ..core.branches import (
     branch_named,
     branches,

@@ -22,8 +22,7 @@ from ..core.interface_text import joined, t, tn
 from ..core.state import AskModel
 from ..core.text import nearest
 from ..engine import person_model as replying
-from ..engine.cursor import Cursor
-from ..engine.hooks import SessionHooks
+from ..engine.cursor import Cursor, SessionHooks
 from ..engine.person_model import Written, YourTurn
 from ..models.named import Person
 from ..schemes.select import SELECT

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 from typing import Literal
 
 from ..core.interface_text import t
-from ..engine.hooks import ExtensionRow
+from ..engine.cursor import ExtensionRow
 from ..engine.person_model import Written, YourTurn
 from ..view.contract_rows import Json, Text
 

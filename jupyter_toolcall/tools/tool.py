@@ -80,7 +80,8 @@ class Tool:
             is awaited.
         check: validates the arguments of a call and returns what the function takes.
             Without one they are passed as they are.
-        read_only: it changes nothing, so the policy `ask` runs it without asking.
+        read_only: it changes nothing, so the policy `ask` runs it without asking. It gets arrays
+            and tables without a copy of their memory; who writes to that gets an error.
         idempotent: it may run again after a crash without asking.
         destructive: it may delete or overwrite data; the card of a call says so.
 
@@ -309,7 +310,8 @@ def tool(
 
     Arguments:
         function: the function, when the decorator is written without parentheses.
-        read_only: it changes nothing, so the policy `ask` runs it without asking.
+        read_only: it changes nothing, so the policy `ask` runs it without asking. It gets arrays
+            and tables without a copy of their memory; who writes to that gets an error.
         idempotent: it may run again after a crash without asking.
         destructive: it may delete or overwrite data outside of the kernel; the card of a call
             says so, and so do the hints that an MCP client gets.

@@ -10,7 +10,7 @@ import pickle
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
 from contextvars import Context, copy_context
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ..core.errors import Absent, CallError, NotRun
 from ..core.interrupts import attempt, class_name
@@ -19,10 +19,8 @@ from .invoke import error_text, invoke, iterator_items
 from .json_structure import structure_of
 from .object_types import Kinds, leaf_kind, registered_kind
 from .running_tool import InputRequired, OutcomeUnknown, describing_result
+from .tool import Tool
 from .worker_code import check_code, dumps, sent_code
-
-if TYPE_CHECKING:
-    from .tool import Tool
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +59,9 @@ class ToolTask:
 
     def sent(self) -> SentTask:
         """Return the task as another process gets it. Raises NotRun where it has no pickle."""
-        return SentTask(self.tool, self._pickled(), *sent_code(self.of))
+        origin, version = self.of.origin, self.of.version()
+        code = sent_code(origin.function, origin.owner, version) if origin and version else ()
+        return SentTask(self.tool, self._pickled(), *code)
 
     def _pickled(self) -> bytes:
         """Return the pickled call. Raises NotRun, which names what has no pickle."""

@@ -59,21 +59,22 @@ def _is_frozen(value: Any, cls: Any) -> bool:
     )
 
 
-def private(value: Any) -> tuple[Any, bool]:
+def private(value: Any, read_only: bool = False) -> tuple[Any, bool]:
     """Return a copy of a value that nobody else holds, and whether all of it could be copied.
 
     What cannot be pickled, such as a lock, is shared with the copy; so are classes, functions and
-    modules. A value that is such a thing itself is returned as it is.
+    modules. A value that is such a thing itself is returned as it is. A `read_only` copy shares
+    the memory of arrays and tables too, and who writes to that gets an error.
     """
     if is_frozen(value):
         return value, True
     # Pickling calls methods of the value's class, which may raise anything.
-    copied, raised = attempt(_copied, value)
+    copied, raised = attempt(_copied, value, False, read_only)
     if raised == "RecursionError":
-        copied, raised = attempt(deeply, _copied, value)
+        copied, raised = attempt(deeply, lambda deep: _copied(deep, False, read_only), value)
     if not raised:
         return copied, copied is not value or _is_named(value)
-    copied, raised = attempt(_copied, value, True)
+    copied, raised = attempt(_copied, value, True, read_only)
     return (value if raised else copied), False
 
 
@@ -161,9 +162,11 @@ def _shared_part(number: int) -> Any:
 
 
 class _CopyReader(pickle.Unpickler):
-    def __init__(self, copier: _Copier) -> None:
-        # The copy owns its memory: a tool may write to it.
-        buffers = (bytes(b) if b.raw().readonly else bytearray(b) for b in copier.buffers)
+    def __init__(self, copier: _Copier, read_only: bool) -> None:
+        # Elsewhere a tool may write to its copy, also where the value was a view of such memory.
+        buffers = (
+            b.raw().toreadonly() if read_only else bytearray(b.raw()) for b in copier.buffers
+        )
         super().__init__(io.BytesIO(copier.data.getvalue()), buffers=buffers)
         self._shared = copier.shared
 
@@ -173,10 +176,10 @@ class _CopyReader(pickle.Unpickler):
         return super().find_class(module, name)
 
 
-def _copied(value: Any, tolerant: bool = False) -> Any:
+def _copied(value: Any, tolerant: bool, read_only: bool) -> Any:
     copier = _Copier(tolerant)
     copier.dump(value)
-    return _CopyReader(copier).load()
+    return _CopyReader(copier, read_only).load()
 
 
 def plain_data(value: object) -> Any:

@@ -10,14 +10,11 @@ import functools
 import pickle
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any, cast
 
 from ..core.errors import NotRun
 from ..core.interrupts import attempt
 from .tool_version import PYTHON, parts_of
-
-if TYPE_CHECKING:
-    from .tool import Tool
 
 
 @functools.cache
@@ -72,17 +69,13 @@ _CHECKED: set[str] = set()
 """The versions of tools that this worker has."""
 
 
-def sent_code(tool: Tool) -> tuple[str, bytes]:
-    """Return the version of a tool, with its module, and its code; empty where it has none."""
-    origin, version = tool.origin, tool.version()
-    if origin is None or not version:
-        return "", b""
-    function = origin.function
+def sent_code(function: Callable[..., Any], owner: type | None, version: str) -> tuple[str, bytes]:
+    """Return the version of a tool, with its module, and its code."""
     names = (getattr(function, name, "") for name in ("__module__", "__qualname__"))
     key = ":".join((PYTHON, *names, version))
     if key not in _SENT_CODE:
         # Code without a pickle is not compared; the call itself says what cannot be sent.
-        code = attempt(SentCode.of, function, origin.owner)[0]
+        code = attempt(SentCode.of, function, owner)[0]
         _SENT_CODE[key] = attempt(dumps, code)[0] or b""
     return key, _SENT_CODE[key]
 

@@ -183,7 +183,8 @@ def _call_row(
         scheme=tool is not None and not saves and call.tool not in toolbox,
         what=_arguments_line(view, call, arguments),
         bound=ready.approval_digest if ready else "" if waits else call.approval_digest,
-        result=result,
+        # What `save` and `selectTools` answer says nothing to a person.
+        result="" if saves or call.tool == SELECT else result,
         error=error,
         reason=call.reason,
         ms=early.ms if early else 0,

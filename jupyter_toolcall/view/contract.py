@@ -14,7 +14,7 @@ from typing import Annotated, Any, Literal, dataclass_transform
 from pydantic import BeforeValidator
 
 from ..core.json_data import from_exact
-from ..engine.hooks import ExtensionRow
+from ..engine.cursor import ExtensionRow
 from ..engine.person_model import Written
 from . import contract_rows as rows
 from .contract_comparisons import ComparisonRow, DifferenceRow

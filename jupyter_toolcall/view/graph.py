@@ -214,8 +214,7 @@ def _call_node(call: CallRow, table: _Table) -> GraphNode:
     tool = call.tool if kind is None else call.tool[len(kind) + 1 :]
     label = f"{call.step} {visible_text(tool, TOOL)}"
     state, stale = _state(call.status), call.stale or bool(call.outdated)
-    # `ok` is what a tool without a result answers.
-    if call.result not in ("", "ok") and not (call.object or call.saves):
+    if call.result and not call.object:
         label += f" = {visible_text(' '.join(call.result.split()), RESULT)}"
     marks = (state != "ran") + call.edited + stale
     return GraphNode(

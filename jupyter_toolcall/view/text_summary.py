@@ -61,7 +61,7 @@ def _step(row: CallRow, made: Mapping[str, Sequence[str]]) -> str:
     line = f"{MARKS.get(row.status, '…')} {row.step} {row.tool}({row.what})"
     if row.id in made and not row.error:
         line += f" → {', '.join(made[row.id])}"
-    elif row.error or row.result not in ("", "ok"):
+    elif row.error or row.result:
         line += f": {row.error or row.result}"
     marks = " (cached)" * row.memory + (f" ({row.warning.kind})" if row.warning else "")
     return visible_text(line) + visible_text(marks + " (outdated)" * bool(row.outdated))

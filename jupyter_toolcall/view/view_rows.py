@@ -19,8 +19,7 @@ from ..core.journal_entries import Entry, Label
 from ..core.json_data import changed_fields, field_defaults, sendable_data, wire_value
 from ..core.recorded_calls import CallEnd
 from ..engine import person_model as replying
-from ..engine.cursor import Cursor
-from ..engine.hooks import ExtensionRow
+from ..engine.cursor import Cursor, ExtensionRow
 from ..engine.outdated import outdated_reasons
 from .branch_rows import branch_row, same_rows, side_branches, touched_calls, used
 from .call_rows import call_rows

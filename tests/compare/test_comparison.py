@@ -19,7 +19,7 @@ from hypothesis import strategies as st
 from PIL import Image
 
 from jupyter_toolcall import Scripted, Session, Toolbox
-from jupyter_toolcall.compare.alignment import Comparison
+from jupyter_toolcall.compare.comparison import Comparison
 from jupyter_toolcall.compare.differences import (
     CHANGED,
     Fields,

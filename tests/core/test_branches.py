@@ -14,7 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from jupyter_toolcall import Scripted, Session, Toolbox
-from jupyter_toolcall.compare.alignment import Comparison
+from jupyter_toolcall.compare.comparison import Comparison
 from jupyter_toolcall.core.branches import branches, checked_branch_name
 from jupyter_toolcall.core.errors import UsageError
 from jupyter_toolcall.core.journal import Journal

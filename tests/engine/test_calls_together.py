@@ -23,7 +23,7 @@ from hypothesis import strategies as st
 from jupyter_toolcall import Scripted, Session, Toolbox, tool
 from jupyter_toolcall.core.errors import CallError, UsageError
 from jupyter_toolcall.core.events import Decision, Finished
-from jupyter_toolcall.engine.hooks import SessionHooks
+from jupyter_toolcall.engine.cursor import SessionHooks
 from jupyter_toolcall.jupyter.options import parse_options
 from jupyter_toolcall.jupyter.panel_controller import PanelController
 from jupyter_toolcall.tools.running_tool import (

@@ -10,6 +10,8 @@ import threading
 from typing import Any
 
 import pytest
+from numpy import shares_memory
+from pandas import DataFrame
 
 from jupyter_toolcall import Scripted, Session, Toolbox, tool
 from jupyter_toolcall.tools.value_copies import private
@@ -250,16 +252,28 @@ def test_what_cannot_be_copied_and_was_changed_is_marked_and_told_to_the_model()
     ]
     assert told(session) == {"result": "gone", "untracked": {"dough": "Starter#1"}}
     (row,) = all_rows(session.cursor, "").objects
-    assert row.note == "can't be copied: passed as it is"
+    assert row.note == "can't be copied: passed as it is; changed from outside"
 
 
-def test_a_later_call_that_changes_nothing_is_not_marked() -> None:
+def test_a_later_call_on_a_changed_original_asks_and_is_not_marked_itself() -> None:
     script = [("eat", {"dough": "Starter#1"}), ("look", {"dough": "Starter#1"}), "done"]
     inputs = {"dough": Starter()}
     box = Toolbox(Starter, eat, look)
     session = Session(box, Scripted(script), scheme="flat", approve="all", inputs=inputs)
     rows = all_rows(session.tell("Go.").cursor, "").calls
+    assert rows[1].why == "Starter#1 changed after it was made: see the call that changed it."
+    session.decide(session.calls[1])
+    rows = all_rows(session.run().cursor, "").calls
     assert [row.warning is not None for row in rows] == [True, False]
+    assert session.text == "done"
+
+
+def test_a_later_call_on_what_nobody_can_read_does_not_ask() -> None:
+    script = [("eat", {"dough": "Locked#1"}), ("look", {"dough": "Locked#1"}), "done"]
+    inputs = {"dough": Locked()}
+    box = Toolbox(Locked, eat, look)
+    session = Session(box, Scripted(script), scheme="flat", approve="all", inputs=inputs)
+    assert session.tell("Go.").text == "done"
 
 
 def test_a_lock_is_shared_and_the_change_beside_it_is_a_new_object() -> None:
@@ -296,6 +310,41 @@ def test_what_can_be_copied_and_not_compared_is_marked_unless_the_tool_is_read_o
     ]
     assert told(session) == {"result": "gone", "untracked": {"dough": "Sealed#1"}}
     assert play("peek", Sealed())[1] == []
+
+
+def test_a_read_only_tool_gets_tables_and_arrays_without_a_copy_and_cannot_write_to_them() -> None:
+    memory = list[Any]()
+
+    @tool(read_only=True)
+    def first(table: DataFrame) -> DataFrame:
+        """Return the first two rows."""
+        memory.append(table["price"].to_numpy())
+        return table.head(2)
+
+    @tool(read_only=True)
+    def overwrite(table: DataFrame) -> None:
+        """Write to what only others may change."""
+        table.loc[0, "price"] = 0.0
+
+    def fill(table: DataFrame) -> DataFrame:
+        """Write to a copy of the result, and return it."""
+        table.loc[0, "price"] = 0.0
+        return table
+
+    names = ("first", "DataFrame#1"), ("overwrite", "DataFrame#1"), ("fill", "DataFrame#2")
+    script = [*((name, {"table": table}) for name, table in names), "done"]
+    inputs = {"table": DataFrame({"price": [1.0, 2.0, 3.0]})}
+    box = Toolbox(first, overwrite, fill)
+    session = Session(box, Scripted(script), scheme="flat", approve="all", inputs=inputs)
+    session.tell("Go.")
+    assert [call.status for call in session.calls] == ["succeeded", "failed", "succeeded"]
+    assert "read-only" in session.calls[1].error
+    assert [list(session[name]["price"]) for name in session.objects] == [
+        *([1.0, 2.0, 3.0], [1.0, 2.0], [0.0, 2.0]),
+    ]
+    made = session.state.objects["DataFrame#1"]
+    recorded = session.cursor.context.values.value(made)
+    assert shares_memory(memory[0], recorded["price"].to_numpy())
 
 
 def test_an_instance_with_a_used_lock_is_passed_as_it_is_without_noise(

@@ -10,8 +10,7 @@ from typing import Any, ClassVar, Literal
 import pytest
 
 from jupyter_toolcall import Scripted, Session, Toolbox
-from jupyter_toolcall.engine.cursor import Cursor
-from jupyter_toolcall.engine.hooks import ExtensionRow, SessionHooks
+from jupyter_toolcall.engine.cursor import Cursor, ExtensionRow, SessionHooks
 from jupyter_toolcall.engine.person_model import Phase
 from jupyter_toolcall.jupyter import extensions
 from jupyter_toolcall.jupyter import extensions as added

@@ -15,6 +15,7 @@ from jupyter_toolcall.core.errors import ModelError
 from jupyter_toolcall.models.anthropic import Claude
 from jupyter_toolcall.schemes.messages import Reply
 from tests.example_tools import in_place
+from tests.models.doubtful_arguments import DOUBTFUL
 from tests.standin.anthropic_api import StandIn
 from tests.standin.anthropic_memory import in_memory
 from tests.standin.anthropic_turns import Hide, Think, Turn, Use, encode, says
@@ -282,23 +283,7 @@ def test_events_of_types_yet_unknown_are_passed_over(server: StandIn) -> None:
 
 @pytest.mark.parametrize(
     ("raw", "why"),
-    [
-        ('{"potato": NaN}', "NaN"),
-        ('{"potato": -Infinity}', "-Infinity"),
-        ('{"potato": 1e999}', "too large"),
-        ('{"potato": 1, "potato": 2}', "the key 'potato' is twice"),
-        ('{"potato": {"a": 1, "a": 2}}', "the key 'a' is twice"),
-        ('{"potato": "Potato#1"', "not valid JSON"),
-        ('{"potato": NaN, "x": [1,', "NaN"),
-        ("{'potato': 1}", "not valid JSON"),
-        ('["Potato#1"]', "not a JSON object"),
-        ("null", "not a JSON object"),
-        ('{"potato": "\\ud83e"}', "half of a Unicode character"),
-        ('{"potato": ' + "9" * 10_000 + "}", "digits"),
-        ('{"potato": ' + "[" * 64 + "]" * 64 + "}", "deeper than 64"),
-        ('{"potato": ' + "[" * 100_000, "deeper than 64"),
-        ('{"potato": "' + "x" * 10_000_000 + '"}', "longer than 1,000,000"),
-    ],
+    DOUBTFUL,
     ids=lambda text: text[:24],
 )
 def test_arguments_that_are_doubtful_make_a_broken_call_and_the_model_is_told(

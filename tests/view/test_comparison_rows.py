@@ -14,7 +14,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from jupyter_toolcall import Scripted, Session
-from jupyter_toolcall.compare.alignment import CallPair, Comparison
+from jupyter_toolcall.compare.comparison import CallPair, Comparison
 from jupyter_toolcall.compare.differences import Same
 from jupyter_toolcall.core.call_record import CallRecord
 from jupyter_toolcall.core.errors import CallError

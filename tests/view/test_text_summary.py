@@ -139,6 +139,20 @@ def test_a_tool_of_the_persons_own_that_is_named_save_saves_nothing() -> None:
     assert told.endswith("with all of:\n- card (Card)")
 
 
+def test_ok_is_shown_where_a_tool_answers_it_and_not_where_save_does() -> None:
+    def check() -> str:
+        """Say how it is."""
+        return "ok"
+
+    script = [("selectTools", {"tools": ["check"]}), ("check", {}), ("save", {"card": "$Card"})]
+    box, inputs = Toolbox(check), {"card": Card("a")}
+    session = Session(box, Scripted(script), approve="all", inputs=inputs, outputs={"card": Card})
+    picture = session.tell("Check it.")._repr_mimebundle_()
+    assert [row.get("result", "") for row in rows(picture)["calls"]] == ["", "ok", ""]
+    assert "2 check = ok" in picture["image/svg+xml"]
+    assert picture["text/plain"].count("ok") == 1
+
+
 def test_a_picture_of_nothing_yet_says_what_running_the_cell_is_good_for() -> None:
     asked = Session(Toolbox(write), "person", scheme="flat").ask("Write.")
     drive = PanelController(asked, lambda notice: None)

@@ -16,13 +16,10 @@ interface StepItem {
   readonly pending: boolean;
 }
 
-/** The result of a scheme's own calls; it is not shown. */
-const NO_RESULT = 'ok';
-
 function stepText(item: StepItem): Child[] {
   const { call } = item;
   if (call.status === 'failed' && call.error) return [oneLine(call.error, 200)];
-  const result = call.status === 'failed' ? '' : item.made || (call.result === NO_RESULT ? '' : call.result);
+  const result = call.status === 'failed' ? '' : item.made || call.result;
   const name = item.pending || !item.made ? oneLine(result, 80) : h('b', {}, oneLine(result, 80));
   const arrow = call.what ? ' → ' : item.made ? '→ ' : '';
   return [call.by && `${oneLine(call.by, 40)}: `, oneLine(call.what, 200), ...(result ? [arrow, name] : [])];

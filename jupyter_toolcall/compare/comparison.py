@@ -1,4 +1,4 @@
-"""A comparison as plain text, and as a page that stands by itself.
+"""A comparison of two branches: its data, and how it is shown: as text, or as a page by itself.
 
 The page has no script, no style sheet, and nothing from elsewhere. What differs is marked as
 deleted and inserted, as code hosts show it, so it reads without any style. Every text is escaped;
@@ -9,12 +9,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
 from html import escape
 from itertools import groupby
-from typing import TYPE_CHECKING, TypeGuard
+from typing import Any, Literal, TypeGuard
 
 from ..core.call_record import CallRecord
-from ..core.text import count_text, visible_text
+from ..core.text import LINES, count_text, printable, visible_text
+from ..models.prices import Cost
+from .branch_totals import BranchTotals
 from .differences import (
     ARROW,
     Difference,
@@ -31,15 +34,121 @@ from .differences import (
 )
 from .values import shown
 
-if TYPE_CHECKING:
-    from .alignment import CallPair, Comparison, ObjectPair, Side
-
 CALLS, NAMES = 200, 6
 """So many calls that differ are listed, and so many tools named in a line."""
 TEXT_LINES, TEXT_CELLS = 12, 12
 PAGE_LINES, PAGE_CELLS = 40, 24
 NAME_WIDTH = 16
 OBJECT_NAME = re.compile(r"[A-Za-z_]\w*#[1-9]\d*")
+Aspect = Literal["tool", "argument", "status", "result", "error", "prints", "reason"]
+
+
+@dataclass(frozen=True, slots=True)
+class Side:
+    """A branch, and what it used."""
+
+    name: str
+    head: str
+    calls: int = 0
+    totals: BranchTotals = field(default_factory=BranchTotals)
+
+    @property
+    def cost(self) -> Cost | None:
+        return self.totals.cost
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """Something in which two calls differ; `name` is the argument's."""
+
+    what: Aspect
+    name: str
+    difference: Difference
+
+
+@dataclass(frozen=True, slots=True)
+class ObjectPair:
+    """An object on either side, "" where there is none, and how their values differ."""
+
+    left: str
+    right: str
+    kind: str
+    difference: Difference
+
+    @property
+    def same(self) -> bool:
+        return isinstance(self.difference, Same)
+
+
+@dataclass(frozen=True, slots=True)
+class CallPair:
+    """A call on either side, None where there is none."""
+
+    left: CallRecord | None
+    right: CallRecord | None
+    shared: bool = False
+    """It is one and the same call of both."""
+    changes: tuple[Change, ...] = ()
+    objects: tuple[ObjectPair, ...] = ()
+    cached: tuple[bool, bool] = (False, False)
+    """Whether the result of each was taken from the cache."""
+
+    @property
+    def same(self) -> bool:
+        """Whether the same was asked for, and came to the same."""
+        both = self.left is not None and self.right is not None
+        return both and not self.changes and all(pair.same for pair in self.objects)
+
+    @property
+    def call(self) -> CallRecord:
+        """The call on the right, else the one on the left."""
+        call = self.right or self.left
+        assert call is not None
+        return call
+
+    @property
+    def tool(self) -> str:
+        return self.call.tool
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """Two branches side by side. Printed it is a text, displayed it is a page without script."""
+
+    left: Side
+    right: Side
+    calls: tuple[CallPair, ...] = ()
+    inputs: tuple[ObjectPair, ...] = ()
+    """What each began with."""
+    text: Difference = field(default_factory=Same)
+    """How the last replies differ."""
+
+    @property
+    def same(self) -> bool:
+        """Whether nothing differs: no call, no object, no word."""
+        same = all(pair.same for pair in self.calls) and all(pair.same for pair in self.inputs)
+        return same and isinstance(self.text, Same)
+
+    @property
+    def differing(self) -> tuple[CallPair, ...]:
+        """The calls that differ."""
+        return tuple(pair for pair in self.calls if not pair.same)
+
+    @property
+    def objects(self) -> Iterator[ObjectPair]:
+        """All objects in pairs, oldest first, each once."""
+        every_pair = (*self.inputs, *(made for pair in self.calls for made in pair.objects))
+        yield from {(pair.left, pair.right): pair for pair in every_pair}.values()
+
+    def __str__(self) -> str:
+        return comparison_text(self)
+
+    def _repr_html_(self) -> str:
+        return comparison_html(self)
+
+    def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, str]:
+        text = printable(comparison_text(self), LINES)
+        return {"text/html": comparison_html(self), "text/plain": text}
 
 
 # -- what both have ----------------------------------------------------------------------------
