@@ -38,7 +38,10 @@ from .storage.notebook_files import (
     saved_sessions,
 )
 from .storage.signatures import key_refusal
+from .teaching import class_scores
+from .teaching.exercise_file import relative_path
 from .teaching.exercise_proofs import exercise_code, prove
+from .teaching.seeded_errors import noticed_errors
 
 Act = Callable[[argparse.Namespace], int]
 Add = Callable[..., argparse.Action]
@@ -110,6 +113,13 @@ def parser() -> argparse.ArgumentParser:
     what = f"check that each exercise passes with its own solution; {RIGHTS}"
     add = command("check", _check, what, trust=True)
     add("notebook", type=Path, nargs="+", help="a notebook with exercises")
+    what = f"propose wrong calls for an exercise, and keep those that its checks notice; {RIGHTS}"
+    add = command("seed", _seed, what, trust=True)
+    add("notebook", type=Path, help="the notebook that replays and checks the exercise")
+    add("exercise", help="the name of the exercise")
+    add = command("scores", _scores, "print the scores in notebooks; nothing is executed")
+    add("path", type=Path, nargs="+", help="a notebook, or a folder of notebooks")
+    add("--csv", type=Path, metavar="FILE", help="the file for the table as CSV")
     _export_options(command("export", _export, "export recorded sessions"))
     _eval_options(command("eval", _eval, "run tasks in several schemes and models"))
     return root
@@ -249,6 +259,25 @@ def _check(parsed: argparse.Namespace) -> int:
             word = "fails " if proof.wrong else "passes"
             _print_line(f"{word}  {path}: {proof.exercise}{why}")
     return 1 if failed else 0
+
+
+def _seed(parsed: argparse.Namespace) -> int:
+    if not _may_execute("seed", [parsed.notebook], parsed.trust, adds=True):
+        return 2
+    line = ""
+    for line, check in noticed_errors(parsed.notebook, parsed.exercise):
+        _print_line(f"{line}  (noticed: {check})")
+    where = f"write one as a line below ## Session in {relative_path(parsed.exercise)}"
+    _say(where if line else "its checks notice none of the wrong calls that were tried")
+    return 0 if line else 1
+
+
+def _scores(parsed: argparse.Namespace) -> int:
+    rows = class_scores.score_rows(parsed.path)
+    print_text(class_scores.as_text(rows))
+    if parsed.csv:
+        parsed.csv.write_text(class_scores.as_csv(rows), encoding="utf-8")
+    return 0
 
 
 def _export(parsed: argparse.Namespace) -> int:

@@ -78,12 +78,13 @@ def formats() -> str:
 
 
 def lessons() -> str:
-    """Return the lessons as a table: the title of each, and its first paragraph."""
+    """Return the lessons as a table: the title of each, and what one knows after it."""
     rows = []
     for path in sorted(LESSONS.glob("[0-9]*.ipynb")):
         first = next(c for c in nbformat.read(path, 4).cells if c.cell_type == "markdown")
-        title, about = first.source.split("\n\n")[:2]
-        known = _GOAL.sub(r"\1", " ".join(about.split())).strip()
+        title, about = first.source.partition("\n\n*Lesson")[0].split("\n\n", 1)
+        listed = "; ".join(re.findall(r"^- (.*)$", about, re.MULTILINE))
+        known = listed or _GOAL.sub(r"\1", " ".join(about.split())).strip()
         number = int(path.name[:2])
         rows.append([f"[{number}. {title.removeprefix('# ')}]({path.name})", known])
     return _table(("lesson", "after it you know"), rows)

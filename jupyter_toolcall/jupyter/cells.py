@@ -28,6 +28,7 @@ from ..session.recorded_decisions import entries_of, notebook_results
 from ..session.session import Session
 from ..storage.file_system import DISK, Files, replace_file
 from ..storage.journal_file import (
+    LINKS,
     JournalHandle,
     journal_file,
     journal_names,
@@ -35,6 +36,7 @@ from ..storage.journal_file import (
     key_problem,
     open_journal,
     read_journal,
+    set_journal_aside,
 )
 from ..storage.notebook_files import saved_sessions
 from ..storage.signatures import signer
@@ -57,8 +59,6 @@ COPIED = (
     "This notebook was copied or renamed: session{} continues with a copy of "
     "its journal; --fresh starts over."
 )
-LINKS = ".copies"
-"""The ending of the file that names the copies of a journal."""
 
 
 @dataclass
@@ -73,6 +73,8 @@ class Cells:
     last: str | None = None
     """The name of the session that ran last."""
     files: Files = DISK
+    begins_anew: bool = False
+    """Whether the sessions began anew here: then none is copied from another notebook."""
     extensions: dict[str, NotebookExtension] = field(init=False)
     """What other packages add to the sessions of this kernel, by their names."""
     _options: dict[str, Options] = field(default_factory=dict)
@@ -109,7 +111,8 @@ class Cells:
             if not self.notebook:
                 self.kept[name] = JournalHandle(Journal())
             else:
-                self._notes += filter(None, [_copied_session(self.notebook, name)])
+                if not self.begins_anew:
+                    self._notes += filter(None, [_copied_session(self.notebook, name)])
                 path, seal = journal_file(self.notebook, name), signer(journals_folder())
                 self.kept[name] = open_journal(path, seal, self.files, fresh=fresh)
                 _mark_runs_elsewhere(path, self.kept[name].journal)
@@ -160,6 +163,23 @@ class Cells:
         """Close all journals."""
         for kept in self.kept.values():
             kept.close()
+
+    def start_over(self) -> bool:
+        """Begin all sessions of this notebook anew, and return whether there were any.
+
+        Their journals are set aside. Raises UsageError where one of them cannot be.
+        """
+        self.close()
+        for kept in self.kept.values():
+            # A panel of before continues in memory alone.
+            kept.journal.write_to(lambda line, when: None)
+        names = journal_names(self.notebook) if self.notebook else ()
+        for name in names:
+            set_journal_aside(journal_file(self.notebook, name))
+        was_used = bool(names or self.sessions)
+        self.kept, self.sessions, self.last, self.begins_anew = {}, {}, None, True
+        self._options, self._tools, self._values = {}, {}, {}
+        return was_used
 
     def notes(self) -> list[str]:
         """Return what is to be printed about journals and recordings, each once.

@@ -19,7 +19,7 @@ from typing import Any
 from jsonschema_rs import ValidationError
 
 from ..core.digests import digest
-from ..core.errors import CallError, DefinitionError
+from ..core.errors import CallError, DefinitionError, UsageError
 from ..core.interface_text import t
 from ..core.text import nearest, printable, visible_text
 from ..storage.journal_file import journals_folder
@@ -82,6 +82,9 @@ def from_mcp(
         >>> from_mcp(server).names
         ('add',)
     """
+    for option, globs in (("include", include), ("exclude", exclude)):
+        if isinstance(globs, str):
+            raise UsageError(f"{option}= takes a list: {option}=[{globs!r}]")
     address = server if isinstance(server, ServerAddress) else server_address(server)
     source = McpTools(address, tuple(include), tuple(exclude), trust_hints)
     return Toolbox(source, types=TYPES)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import functools
+import itertools
 import os
 import re
 import warnings
@@ -26,6 +27,8 @@ from .file_system import DISK, File, Files, Writer, append, write_error_texts
 from .signatures import key_refusal, signer
 
 NAME = "jupyter-toolcall"
+LINKS = ".copies"
+"""The ending of the file that names the copies of a journal."""
 UNNAMED = "cells"
 _PLAIN = frozenset("abcdefghijklmnopqrstuvwxyz0123456789-_")
 _RESERVED = re.compile(rf"{UNNAMED}|con|prn|aux|nul|(com|lpt)\d")
@@ -106,6 +109,21 @@ def journal_names(notebook: str) -> tuple[str, ...]:
     """Return the names of a notebook's sessions that are on disk; "" is the unnamed one."""
     stems = sorted(path.stem for path in journal_file(notebook, "").parent.glob("*.jsonl"))
     return tuple("" if stem == UNNAMED else unquote(stem) for stem in stems if "." not in stem)
+
+
+def set_journal_aside(path: Path) -> None:
+    """Rename a journal, so that its session begins anew. Raises UsageError where it cannot be."""
+    release = DISK.lock(path)
+    if release is None:
+        raise UsageError(f"{path.stem}: {HELD_ELSEWHERE}")
+    try:
+        numbered = (path.with_suffix(f".{number}.aside") for number in itertools.count(1))
+        path.replace(next(aside for aside in numbered if not aside.exists()))
+        path.with_suffix(LINKS).unlink(missing_ok=True)
+    except OSError as error:
+        raise UsageError(f"{path}: {write_error_texts(error)[0]}") from None
+    finally:
+        release()
 
 
 def read_journal(path: Path, files: Files = DISK, seal: Seal | None = None) -> Journal:

@@ -12,11 +12,13 @@ import signal
 import threading
 from collections.abc import Callable, Collection, Mapping, Set
 from dataclasses import dataclass, field, replace
+from traceback import walk_tb
 from typing import Any, TypeVar
 
 from ..core.call_record import CallRecord
 from ..core.errors import Absent, CallError, UsageError
 from ..core.interface_text import joined, t
+from ..core.interrupts import class_name
 from ..core.text import LINES, nearest, printable
 from ..models.scripted import Scripted
 from ..session.session import Session
@@ -29,6 +31,8 @@ from .guesses import NO_POINTS, Points
 from .panel_rows import Task
 
 MIME = "application/vnd.jupyter-toolcall.check+json"
+EXPRESSION = "<check>"
+"""The file of an expression, in tracebacks."""
 LIMIT = 5.0
 """Seconds that one check may take."""
 LONGEST = 120
@@ -243,12 +247,29 @@ def _evaluate(check: Check, context: CheckContext, limit: float) -> tuple[bool, 
     except Absent:
         return False, t("its value is not in this kernel: run the cells above first")
     except BaseException as error:
-        return False, _code(error_text(error))
+        return False, _what_was_raised(error)
+
+
+def _what_was_raised(error: BaseException) -> str:
+    """Return in words what an expression came upon, or what the code that it called raised."""
+    *_, (frame, _) = walk_tb(error.__traceback__)
+    if frame.f_code.co_filename == EXPRESSION:
+        match error:
+            case AttributeError(name=str(name)):
+                return t("a %1 has no %2", _code(class_name(type(error.obj))), _code(name))
+            case IndexError():
+                return t("there are fewer of them than the task asks for")
+            case KeyError(args=[key]):
+                return t("there is no %1 in it", _code(repr(key)))
+            case TypeError():
+                return t("it is of another kind than the task asks for")
+    return _code(error_text(error))
 
 
 def _holds(check: Check, context: CheckContext) -> bool:
     # Not in a sandbox: the author of an exercise is trusted as the author of a cell is.
-    return bool(eval(check.expression, context.values(check.names)))
+    code = compile(check.expression, EXPRESSION, "eval")
+    return bool(eval(code, context.values(check.names)))
 
 
 def _code(text: str) -> str:

@@ -282,6 +282,9 @@ def _seeded_error(step: int, text: str, line: str) -> SeededError:
 
 # -- the recording of an exercise, with seeded errors ------------------------------------------
 
+PROPOSED: dict[str, tuple[SeededError, ...]] = {}
+"""Errors that are tried in place of those of an exercise, by its name (`seeded_errors`)."""
+
 
 def recording(folder: Path, name: str) -> Model:
     """Return the recording that an exercise replays, as a model.
@@ -304,8 +307,8 @@ def recording(folder: Path, name: str) -> Model:
             f"--record {file.parent.name}/{path.name} in a cell makes one"
         )
     recorded = Recorded(path, name=exercise.replays)
-    if exercise.seeded_errors:
-        return RecordingWithErrors(recorded, exercise.seeded_errors, name)
+    if errors := PROPOSED.get(name_of(name), exercise.seeded_errors):
+        return RecordingWithErrors(recorded, errors, name)
     recorded.name = f"recorded:{name}"
     return recorded
 

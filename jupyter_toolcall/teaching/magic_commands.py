@@ -153,7 +153,10 @@ class Teaching(NotebookExtension):
     def subcommand(
         self, command: str, words: list[str], name: str, variables: Mapping[str, Any]
     ) -> Session | Page | None:
-        """Carry out `guess`, `exercise`, `check` or `solution`."""
+        """Carry out `guess`, `exercise`, `check`, `solution` or `lesson`."""
+        if command == "lesson":
+            self._restart(words)
+            return None
         if command == "guess":
             return _guess(self.cells.with_current_tools(self.cells.current(name), variables), words)
         if command == "exercise" and not words:
@@ -170,8 +173,19 @@ class Teaching(NotebookExtension):
         self.shown = exercise
         return task_page(read, exercise)
 
+    def _restart(self, words: list[str]) -> None:
+        """Begin the lesson anew, hints and points included; what was done before is set aside."""
+        if words != ["restart"]:
+            raise UsageError("lesson takes one word: %toolchat lesson restart")
+        if self.cells.start_over():
+            print_text("This lesson begins anew. What was done in it before is set aside.")
+        self.shown, self.guesses, self.own_cells = "", {}, {}
+        self.failed, self.hints = set(), Counter()
+
     def complete_subcommand(self, command: str) -> list[str]:
         """Return the names of the exercises, or the tools that may be guessed."""
+        if command == "lesson":
+            return ["restart"]
         if command != "guess":
             return exercise_names(self.cells.folder)
         session = self.cells.sessions.get(self.cells.last or "")

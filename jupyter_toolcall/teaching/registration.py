@@ -33,6 +33,7 @@ HELP = """\
   exercise NAME              show the task in exercises/NAME.md
   check [NAME]               check an exercise: passed, or what does not hold; then a hint
   solution [NAME]            show the solution of an exercise
+  lesson restart             begin all sessions of this notebook anew; the old ones are set aside
 """
 
 
@@ -44,7 +45,7 @@ def register_teaching() -> None:
         Registration(
             "teaching",
             _create,
-            subcommands=("guess", "exercise", "check", "solution"),
+            subcommands=("guess", "exercise", "check", "solution", "lesson"),
             help=HELP,
             replays={EXERCISE: _recording},
         )

@@ -385,6 +385,8 @@ def test_only_the_tools_that_the_globs_name_are_offered(server: Server) -> None:
     assert tools.names == ("add", "die")
     with pytest.raises(DefinitionError, match="no tool fits 'ad'"):
         server.tools(include=["ad"])
+    with pytest.raises(UsageError, match=r"exclude= takes a list: exclude=\['add'\]"):
+        server.tools(exclude="add")
 
 
 def test_hints_of_a_server_count_only_where_they_are_trusted(server: Server) -> None:

@@ -242,22 +242,26 @@ class Odd:
     ("expression", "problem"),
     [
         ("frise.food", "there is no `frise` yet. Did you mean fries?"),
-        ("fries.colour", "`AttributeError: 'Plate' object has no attribute 'colour'`"),
-        ("session.calls[8].tool", "`IndexError: tuple index out of range`"),
-        ("session.calls[2].arguments['size']", "`KeyError: 'size'`"),
+        ("fries.colour", "a `Plate` has no `colour`"),
+        ("session.calls[8].tool", "there are fewer of them than the task asks for"),
+        ("session.calls[2].arguments['size']", "there is no `'size'` in it"),
         ("session['Potato#9'].peeled", "`there is no object 'Potato#9'"),
         ("odd", "`ValueError: two lines, 'code' and [a link](http://x)`"),
         ("1 / 0", "`ZeroDivisionError: division by zero`"),
         ("exit(3)", "`SystemExit: 3`"),
         ("deep()", "`RecursionError: "),
-        ("'x' * 1000 + 1", "`TypeError: "),
+        ("'x' * 1000 + 1", "it is of another kind than the task asks for"),
+        ("own()", "`KeyError: 'size'`"),
     ],
 )
 def test_what_an_expression_raises_is_one_line(expression: str, problem: str) -> None:
     def deep() -> Any:
         return deep()
 
-    verdict = against(expression, odd=Odd(), deep=deep, exit=raise_exit)
+    def own() -> Any:
+        return dict[str, int]()["size"]
+
+    verdict = against(expression, odd=Odd(), deep=deep, exit=raise_exit, own=own)
     assert not verdict.passed
     assert verdict.problem.startswith(problem), verdict.problem
     assert len(verdict.problem.splitlines()) == 1

@@ -1,0 +1,70 @@
+"""The scores of a class, read from the notebooks that were handed in: nothing is executed.
+
+A notebook shows what its learner ran, and a learner can write anything into a file. Where points
+count, a grader runs the notebooks again (`docs/teaching.md`).
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import chain
+from pathlib import Path
+from typing import Any
+
+from ..core.errors import ToolcallError
+from ..core.interface_text import from_wire
+from ..core.text import aligned_lines, printable
+from ..storage.notebook_files import MIME as SESSION
+from ..storage.notebook_files import notebook_cells, with_parsed_rows
+from .exercise_checks import MIME as CHECK
+
+GUESSES = "guesses"
+
+
+def score_rows(paths: Sequence[Path]) -> list[tuple[str, ...]]:
+    """Return the table of a class: its head, and a row for each notebook in files and folders."""
+    found = chain(*(path.rglob("*.ipynb") if path.is_dir() else [path] for path in paths))
+    notebooks = sorted(path for path in found if ".ipynb_checkpoints" not in path.parts)
+    read = {path: _scores(path) for path in notebooks}
+    exercises = sorted({name for scores in read.values() for name in scores} - {GUESSES})
+    columns = (*exercises, GUESSES)
+    rows = [tuple(scores.get(name, "-") for name in columns) for scores in read.values()]
+    names = map(printable, map(str, read))
+    return [("notebook", *columns), *((name, *row) for name, row in zip(names, rows, strict=True))]
+
+
+def _scores(path: Path) -> dict[str, str]:
+    """Return what a notebook shows: the last points of each exercise, and those of its guesses."""
+    try:
+        return dict(chain(*map(_shown_points, _shown_data(path))))
+    # Anything may stand in a file.
+    except (ToolcallError, OSError, LookupError, TypeError, ValueError, AttributeError) as error:
+        return {GUESSES: f"cannot be read ({type(error).__name__})"}
+
+
+def _shown_data(path: Path) -> Iterator[Mapping[str, Any]]:
+    for cell in notebook_cells(path):
+        yield from (output.get("data", {}) for output in cell.get("outputs", ()))
+
+
+def _shown_points(data: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    if CHECK in data:
+        told = data[CHECK]
+        yield str(told["exercise"]), f"{int(told['held'])} of {int(told['of'])}"
+    if SESSION in data:
+        rows = with_parsed_rows(data[SESSION])["rows"].get("extensions", ())
+        yield from ((GUESSES, str(from_wire(row["score"]))) for row in rows if row.get("score"))
+
+
+def as_text(rows: Sequence[tuple[str, ...]]) -> str:
+    """Return the table as aligned text."""
+    return "\n".join(aligned_lines(rows, (0, len(rows[0]) - 1)))
+
+
+def as_csv(rows: Sequence[tuple[str, ...]]) -> str:
+    """Return the table as CSV, in which no program for spreadsheets reads a formula."""
+    text = io.StringIO()
+    csv.writer(text).writerows([f"'{c}" if c[:1] in "=+@" else c for c in row] for row in rows)
+    return text.getvalue()

@@ -1,0 +1,90 @@
+"""`jupyter toolcall seed` proposes wrong calls, and keeps those that the checks notice."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+from nbformat.v4 import new_code_cell, new_notebook, writes
+
+from jupyter_toolcall.cli import main
+from jupyter_toolcall.core.events import Call
+from jupyter_toolcall.models.recorded import Recorded
+from jupyter_toolcall.models.recording_file import Course, Turn
+from jupyter_toolcall.schemes.messages import Reply
+from jupyter_toolcall.teaching.exercise_file import read_exercise
+from jupyter_toolcall.teaching.seeded_errors import proposed_errors
+
+LESSONS = Path(__file__).parents[2] / "notebooks"
+SET_UP = """\
+%load_ext jupyter_toolcall
+from jupyter_toolcall.kitchen import Fries, Oven, Plate, Potato, Sink
+
+potato, sink, oven, plate = Potato(), Sink(), Oven(), Plate()
+"""
+LINE = "-t Potato Oven Fries -i potato sink oven plate -o fries:Plate --approve all --no-wait"
+PROMPT = "Bake me some fries from {potato}. Save them as fries."
+EXERCISE = """\
+# Spot the error
+
+## Session
+- Replays `fries.jsonl`
+
+## Checks
+- No call failed: `all(call.status != "failed" for call in session.calls)`
+- The fries are in sticks: `fries.food == "fries: sticks"`
+"""
+
+
+def lesson(folder: Path) -> Path:
+    """Write a lesson with an exercise that replays a recording, and return its notebook."""
+    (folder / "exercises").mkdir()
+    (folder / "exercises" / "spot.md").write_text(EXERCISE)
+    record = f"%%toolchat -m scripted:kitchen --record exercises/fries.jsonl {LINE}\n{PROMPT}"
+    recording, path = folder / "record.ipynb", folder / "spot.ipynb"
+    recording.write_text(writes(new_notebook(cells=list(map(new_code_cell, (SET_UP, record))))))
+    assert main(["run", "--trust", str(recording)]) == 0
+    replay = f"%%toolchat --replay exercises/spot.md {LINE}\n{PROMPT}"
+    cells = (SET_UP, replay, "%toolchat check spot")
+    path.write_text(writes(new_notebook(cells=list(map(new_code_cell, cells)))))
+    return path
+
+
+def test_five_wrong_calls_that_the_checks_notice_are_lines_of_an_exercise(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = lesson(tmp_path)
+    capsys.readouterr()
+    assert main(["seed", "--trust", str(path), "spot"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert len(lines) == 5
+    for line in lines:
+        parts = re.fullmatch(r"(In call .*)  \(noticed: (.*)\)", line)
+        assert parts is not None
+        kept, notice = parts.groups()
+        assert notice in EXERCISE
+        seeded = EXERCISE.replace("\n\n## Checks", f"\n- {kept}\n\n## Checks")
+        assert len(read_exercise(seeded, "spot.md").seeded_errors) == 1
+    assert any("shape='SLICES'" in line and "in sticks" in line for line in lines)
+
+
+def test_each_proposal_is_another_call_than_the_one_that_was_made() -> None:
+    for file in sorted((LESSONS / "exercises").glob("*.jsonl")):
+        course = Recorded(file).courses[0]
+        calls = [call for turn in course.turns for call in turn.reply.calls]
+        errors = [*proposed_errors(course)]
+        assert errors
+        for error in errors:
+            call = calls[error.step - 1]
+            arguments = error.arguments if error.tool else {**call.arguments, **error.arguments}
+            assert (error.tool or call.tool, arguments) != (call.tool, dict(call.arguments))
+
+
+def test_arguments_of_one_type_are_swapped_and_a_step_is_left_out() -> None:
+    calls = Call("a", "move", {"to": "A#1", "at": "B#3"}), Call("b", "stop", {"now": True})
+    course = Course((Turn(1, Reply("", calls), 0),))
+    found = [(error.step, error.arguments, error.tool) for error in proposed_errors(course)]
+    assert (1, {"to": "B#3", "at": "A#1"}, "") in found
+    assert (1, {"now": True}, "stop") in found
+    assert (2, {"now": False}, "") in found
