@@ -113,13 +113,13 @@ def parser() -> argparse.ArgumentParser:
     what = f"check that each exercise passes with its own solution; {RIGHTS}"
     add = command("check", _check, what, trust=True)
     add("notebook", type=Path, nargs="+", help="a notebook with exercises")
-    what = f"propose wrong calls for an exercise, and keep those that its checks notice; {RIGHTS}"
+    what = f"propose wrong calls that the checks of an exercise notice; {RIGHTS}, up to 16 times"
     add = command("seed", _seed, what, trust=True)
     add("notebook", type=Path, help="the notebook that replays and checks the exercise")
     add("exercise", help="the name of the exercise")
     add = command("scores", _scores, "print the scores in notebooks; nothing is executed")
     add("path", type=Path, nargs="+", help="a notebook, or a folder of notebooks")
-    add("--csv", type=Path, metavar="FILE", help="the file for the table as CSV")
+    add("--csv", action="store_true", help="print the table as CSV")
     _export_options(command("export", _export, "export recorded sessions"))
     _eval_options(command("eval", _eval, "run tasks in several schemes and models"))
     return root
@@ -264,19 +264,20 @@ def _check(parsed: argparse.Namespace) -> int:
 def _seed(parsed: argparse.Namespace) -> int:
     if not _may_execute("seed", [parsed.notebook], parsed.trust, adds=True):
         return 2
-    line = ""
+    lines = list[str]()
     for line, check in noticed_errors(parsed.notebook, parsed.exercise):
+        lines.append(line)
         _print_line(f"{line}  (noticed: {check})")
-    where = f"write one as a line below ## Session in {relative_path(parsed.exercise)}"
-    _say(where if line else "its checks notice none of the wrong calls that were tried")
-    return 0 if line else 1
+    if not lines:
+        _say("its checks notice none of the wrong calls that were tried")
+        return 1
+    _say(f"write one as a line below ## Session in {relative_path(parsed.exercise)}")
+    return 0
 
 
 def _scores(parsed: argparse.Namespace) -> int:
     rows = class_scores.score_rows(parsed.path)
-    print_text(class_scores.as_text(rows))
-    if parsed.csv:
-        parsed.csv.write_text(class_scores.as_csv(rows), encoding="utf-8")
+    print_text(class_scores.as_csv(rows) if parsed.csv else class_scores.as_text(rows))
     return 0
 
 

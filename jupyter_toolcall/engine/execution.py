@@ -302,6 +302,9 @@ class ToolExecution:
         """Return the outcome of a call that raised an error, or that an executor did not run."""
         outcome = _outcome_of(error, self.ready, self.state)
         match outcome:
+            case Failed(message) if self.ready.tool.read_only and UNWRITABLE in message:
+                outcome = Failed(f"{message}. {READ_ONLY}")
+        match outcome:
             case Failed() if self._is_hidden:
                 return Failed(cell_free_error(error, self.ready.tool))
             case Unknown() if self._is_hidden:
@@ -321,9 +324,9 @@ class ToolExecution:
         except KeyboardInterrupt:
             changes, interrupted = None, True
         changes = changes or NO_CHANGES
-        # What has no content is shared from the start: its mark alone asks nobody.
-        changed = (copied.made for copied in copies if copied.name in changes.untracked)
-        self.values.altered |= {made.digest for made in changed if made.content}
+        # What nobody can read is only marked, from the start.
+        altered = {copied.made.digest for copied in copies.untracked if copied.made.content}
+        self.values.altered |= altered
         return ToolRun(outcome, self.printed.text(), interrupted, changes, self.worker)
 
 
@@ -414,6 +417,12 @@ def _subject(ready: PreparedCall, values: SessionValues) -> tuple[Any, ...]:
     return (private(values.by_digest[ready.instance_digest])[0],)
 
 
+UNWRITABLE = "read-only"
+"""What numpy says of memory that nobody may write to."""
+READ_ONLY = (
+    "The tool is marked read_only, so it reads tables and arrays where they are: let it copy them "
+    "first, or remove the mark"
+)
 NOT_SENT = "not sent: its content may hold withheld columns"
 """What the model is told of a result that it does not get."""
 EXPENSIVE = 200.0

@@ -73,10 +73,22 @@ def permission_of_policy(cursor: Cursor, call: CallRecord, ready: PreparedCall) 
         return Refuse(reason)
     if ready.tool.for_person:
         return Ask(FOR_PERSON)
-    values = cursor.context.values
-    if values.altered and (names := values.altered_objects(ready.uses, cursor.state)):
-        return Ask(t("%1 changed after it was made: see the call that changed it.", names[0]))
+    if verdict == "approve" and (altered := _altered_objects(cursor, call, ready)):
+        return Ask(t("It takes %1, which a call changed after it was made.", ", ".join(altered)))
     return Run("policy") if verdict == "approve" else Ask(reason)
+
+
+def _altered_objects(cursor: Cursor, call: CallRecord, ready: PreparedCall) -> list[str]:
+    """Return the names of the objects that a call would run on, and that are not as they were
+    made; none where it has run already, or its result is recorded."""
+    values, state = cursor.context.values, cursor.state
+    if not values.altered or call.id in cursor.early_ends:
+        return []
+    recorded = not (cursor.fresh or _is_new(cursor, call))
+    if recorded and values.cached_outcome(ready) is not None:
+        return []
+    names = filter(None, map(state.by_producer.get, ready.uses.values()))
+    return [name for name in names if state.objects[name].digest in values.altered]
 
 
 def policy_answer(context: SessionContext, tool: Tool, arguments: Mapping[str, Any]) -> Answer:

@@ -45,7 +45,7 @@ RESULT = "result"
 """The name of what a question asks for."""
 UNTOLD = t("not reproducible")
 """Note on an object whose content has no digest, so another one may be taken for it."""
-ALTERED = t("changed from outside")
+ALTERED = t("changed after it was made")
 """Note on an object whose value is not as it was made."""
 
 
@@ -200,7 +200,8 @@ class SessionValues:
         ):
             theirs.update(mine)
         other.uncopied |= self.uncopied
-        other.altered |= self.altered
+        # What this kernel brings is as it was made.
+        other.altered -= self.by_digest.keys()
         self.by_digest, self.notes, self.previews = other.by_digest, other.notes, other.previews
         self.uncopied, self.altered = other.uncopied, other.altered
 
@@ -248,6 +249,7 @@ class SessionValues:
     def store(self, made: Made, recorded: RecordedValue) -> None:
         """Store the value of an object."""
         self.by_digest[made.digest] = recorded.value
+        self.altered.discard(made.digest)
         if recorded.shared:
             self.uncopied.add(made.digest)
         notes = "" if made.content else UNTOLD, recorded.shared
@@ -279,11 +281,6 @@ class SessionValues:
                 made.producer.call,
             )
         )
-
-    def altered_objects(self, uses: Uses, state: State) -> list[str]:
-        """Return the names of used objects whose values are not as they were made."""
-        names = (state.by_producer[used] for used in uses.values() if used in state.by_producer)
-        return [name for name in names if state.objects[name].digest in self.altered]
 
     def remote(self, made: Made) -> RemoteValue | None:
         """Return an object's value as it is on a cluster; None if it is not there."""

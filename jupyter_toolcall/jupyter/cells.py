@@ -28,15 +28,15 @@ from ..session.recorded_decisions import entries_of, notebook_results
 from ..session.session import Session
 from ..storage.file_system import DISK, Files, replace_file
 from ..storage.journal_file import (
-    LINKS,
+    ELSEWHERE,
     JournalHandle,
+    archive_journal,
     journal_file,
     journal_names,
     journals_folder,
     key_problem,
     open_journal,
     read_journal,
-    set_journal_aside,
 )
 from ..storage.notebook_files import saved_sessions
 from ..storage.signatures import signer
@@ -61,6 +61,10 @@ COPIED = (
 )
 
 
+LINKS = ".copies"
+"""The ending of the file that names the copies of a journal."""
+
+
 @dataclass
 class Cells:
     """The sessions of a kernel's notebook."""
@@ -73,8 +77,8 @@ class Cells:
     last: str | None = None
     """The name of the session that ran last."""
     files: Files = DISK
-    begins_anew: bool = False
-    """Whether the sessions began anew here: then none is copied from another notebook."""
+    has_started_over: bool = False
+    """Whether the sessions started over here: then none is copied from another notebook."""
     extensions: dict[str, NotebookExtension] = field(init=False)
     """What other packages add to the sessions of this kernel, by their names."""
     _options: dict[str, Options] = field(default_factory=dict)
@@ -111,7 +115,7 @@ class Cells:
             if not self.notebook:
                 self.kept[name] = JournalHandle(Journal())
             else:
-                if not self.begins_anew:
+                if not self.has_started_over:
                     self._notes += filter(None, [_copied_session(self.notebook, name)])
                 path, seal = journal_file(self.notebook, name), signer(journals_folder())
                 self.kept[name] = open_journal(path, seal, self.files, fresh=fresh)
@@ -164,22 +168,30 @@ class Cells:
         for kept in self.kept.values():
             kept.close()
 
-    def start_over(self) -> bool:
-        """Begin all sessions of this notebook anew, and return whether there were any.
+    def start_over(self) -> Path | None:
+        """Let all sessions of this notebook start over; return the folder of their old journals.
 
-        Their journals are set aside. Raises UsageError where one of them cannot be.
+        None where there were none. A session that another kernel writes starts over in memory
+        alone. Raises OSError where a journal cannot be renamed.
         """
+        names = journal_names(self.notebook) if self.notebook else ()
         self.close()
         for kept in self.kept.values():
             # A panel of before continues in memory alone.
             kept.journal.write_to(lambda line, when: None)
-        names = journal_names(self.notebook) if self.notebook else ()
-        for name in names:
-            set_journal_aside(journal_file(self.notebook, name))
-        was_used = bool(names or self.sessions)
-        self.kept, self.sessions, self.last, self.begins_anew = {}, {}, None, True
+        self.kept, self.sessions, self.last, self.has_started_over = {}, {}, None, True
         self._options, self._tools, self._values = {}, {}, {}
-        return was_used
+        for name in names:
+            path = journal_file(self.notebook, name)
+            copies = _linked(path)
+            archived = archive_journal(path, self.files)
+            if archived is None:
+                self.kept[name] = JournalHandle(Journal(), ELSEWHERE)
+                continue
+            for copy in copies:
+                # What ran here is still known where it was copied from, or to.
+                _link(copy, archived)
+        return journal_file(self.notebook, "").parent if names else None
 
     def notes(self) -> list[str]:
         """Return what is to be printed about journals and recordings, each once.
@@ -251,6 +263,10 @@ class Cells:
 
     def keep(self, session: Session) -> Session:
         """Remember a session as the last one of its name."""
+        handle = self.kept.get(session.name)
+        if self.has_started_over and (handle is None or handle.journal is not session.journal):
+            # A panel of before: its session goes on by itself.
+            return session
         self.sessions[session.name] = session
         self.last = session.name
         return session

@@ -27,8 +27,6 @@ from .file_system import DISK, File, Files, Writer, append, write_error_texts
 from .signatures import key_refusal, signer
 
 NAME = "jupyter-toolcall"
-LINKS = ".copies"
-"""The ending of the file that names the copies of a journal."""
 UNNAMED = "cells"
 _PLAIN = frozenset("abcdefghijklmnopqrstuvwxyz0123456789-_")
 _RESERVED = re.compile(rf"{UNNAMED}|con|prn|aux|nul|(com|lpt)\d")
@@ -111,17 +109,20 @@ def journal_names(notebook: str) -> tuple[str, ...]:
     return tuple("" if stem == UNNAMED else unquote(stem) for stem in stems if "." not in stem)
 
 
-def set_journal_aside(path: Path) -> None:
-    """Rename a journal, so that its session begins anew. Raises UsageError where it cannot be."""
-    release = DISK.lock(path)
+def archive_journal(path: Path, files: Files = DISK) -> Path | None:
+    """Rename a journal, so that its session starts over, and return its new path.
+
+    None where another kernel writes it. Raises OSError where it cannot be renamed.
+    """
+    release = files.lock(path)
     if release is None:
-        raise UsageError(f"{path.stem}: {HELD_ELSEWHERE}")
+        return None
     try:
-        numbered = (path.with_suffix(f".{number}.aside") for number in itertools.count(1))
-        path.replace(next(aside for aside in numbered if not aside.exists()))
-        path.with_suffix(LINKS).unlink(missing_ok=True)
-    except OSError as error:
-        raise UsageError(f"{path}: {write_error_texts(error)[0]}") from None
+        numbered = (path.with_suffix(f".{number}.old") for number in itertools.count(1))
+        archived = next(old for old in numbered if not old.exists())
+        path.replace(archived)
+        files.sync_folder(path.parent)
+        return archived
     finally:
         release()
 

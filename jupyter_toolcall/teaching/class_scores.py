@@ -13,14 +13,14 @@ from itertools import chain
 from pathlib import Path
 from typing import Any
 
-from ..core.errors import ToolcallError
 from ..core.interface_text import from_wire
 from ..core.text import aligned_lines, printable
 from ..storage.notebook_files import MIME as SESSION
 from ..storage.notebook_files import notebook_cells, with_parsed_rows
 from .exercise_checks import MIME as CHECK
 
-GUESSES = "guesses"
+GUESSES = ""
+"""The column of the points of guesses: no exercise has this name."""
 
 
 def score_rows(paths: Sequence[Path]) -> list[tuple[str, ...]]:
@@ -32,15 +32,16 @@ def score_rows(paths: Sequence[Path]) -> list[tuple[str, ...]]:
     columns = (*exercises, GUESSES)
     rows = [tuple(scores.get(name, "-") for name in columns) for scores in read.values()]
     names = map(printable, map(str, read))
-    return [("notebook", *columns), *((name, *row) for name, row in zip(names, rows, strict=True))]
+    head = ("notebook", *exercises, "guesses")
+    return [head, *((name, *row) for name, row in zip(names, rows, strict=True))]
 
 
 def _scores(path: Path) -> dict[str, str]:
     """Return what a notebook shows: the last points of each exercise, and those of its guesses."""
     try:
         return dict(chain(*map(_shown_points, _shown_data(path))))
-    # Anything may stand in a file.
-    except (ToolcallError, OSError, LookupError, TypeError, ValueError, AttributeError) as error:
+    # Anything may stand in a file: it ends no table of others.
+    except Exception as error:
         return {GUESSES: f"cannot be read ({type(error).__name__})"}
 
 
@@ -51,11 +52,12 @@ def _shown_data(path: Path) -> Iterator[Mapping[str, Any]]:
 
 def _shown_points(data: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     if CHECK in data:
-        told = data[CHECK]
-        yield str(told["exercise"]), f"{int(told['held'])} of {int(told['of'])}"
+        result = data[CHECK]
+        yield str(result["exercise"]), f"{int(result['held'])} of {int(result['of'])}"
     if SESSION in data:
         rows = with_parsed_rows(data[SESSION])["rows"].get("extensions", ())
-        yield from ((GUESSES, str(from_wire(row["score"]))) for row in rows if row.get("score"))
+        scores = (row.get("score") for row in rows if row.get("id") == "teaching")
+        yield from ((GUESSES, str(from_wire(score))) for score in scores if score)
 
 
 def as_text(rows: Sequence[tuple[str, ...]]) -> str:
@@ -66,5 +68,10 @@ def as_text(rows: Sequence[tuple[str, ...]]) -> str:
 def as_csv(rows: Sequence[tuple[str, ...]]) -> str:
     """Return the table as CSV, in which no program for spreadsheets reads a formula."""
     text = io.StringIO()
-    csv.writer(text).writerows([f"'{c}" if c[:1] in "=+@" else c for c in row] for row in rows)
-    return text.getvalue()
+    csv.writer(text, lineterminator="\n").writerows([*map(_as_text_cell, row)] for row in rows)
+    return text.getvalue().rstrip("\n")
+
+
+def _as_text_cell(cell: str) -> str:
+    is_formula = cell.lstrip()[:1] in tuple("=+-@") and cell != "-"
+    return f"'{cell}" if is_formula else cell

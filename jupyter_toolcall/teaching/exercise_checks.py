@@ -258,11 +258,9 @@ def _what_was_raised(error: BaseException) -> str:
             case AttributeError(name=str(name)):
                 return t("a %1 has no %2", _code(class_name(type(error.obj))), _code(name))
             case IndexError():
-                return t("there are fewer of them than the task asks for")
+                return t("there are fewer items than the task asks for")
             case KeyError(args=[key]):
-                return t("there is no %1 in it", _code(repr(key)))
-            case TypeError():
-                return t("it is of another kind than the task asks for")
+                return t("there is no %1", _code(repr(key)))
     return _code(error_text(error))
 
 

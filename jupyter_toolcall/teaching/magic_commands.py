@@ -174,11 +174,11 @@ class Teaching(NotebookExtension):
         return task_page(read, exercise)
 
     def _restart(self, words: list[str]) -> None:
-        """Begin the lesson anew, hints and points included; what was done before is set aside."""
+        """Start the lesson over, with its hints and points; what was done in it before is kept."""
         if words != ["restart"]:
             raise UsageError("lesson takes one word: %toolchat lesson restart")
-        if self.cells.start_over():
-            print_text("This lesson begins anew. What was done in it before is set aside.")
+        if (folder := self.cells.start_over()) is not None:
+            print_text(f"This lesson starts over. What was done in it before is kept in {folder}.")
         self.shown, self.guesses, self.own_cells = "", {}, {}
         self.failed, self.hints = set(), Counter()
 

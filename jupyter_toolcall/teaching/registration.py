@@ -33,7 +33,7 @@ HELP = """\
   exercise NAME              show the task in exercises/NAME.md
   check [NAME]               check an exercise: passed, or what does not hold; then a hint
   solution [NAME]            show the solution of an exercise
-  lesson restart             begin all sessions of this notebook anew; the old ones are set aside
+  lesson restart             start all sessions of this notebook over; the old ones are kept
 """
 
 

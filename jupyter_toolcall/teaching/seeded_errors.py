@@ -7,7 +7,8 @@ exercise. A proposal is noticed where fewer checks hold.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from itertools import zip_longest
+from contextlib import suppress
+from itertools import islice, zip_longest
 from pathlib import Path
 from typing import Any
 
@@ -17,11 +18,12 @@ from ..core.text import progress_bar
 from ..models.recorded import Recorded
 from ..models.recording_file import Course
 from ..schemes.select import SELECT
-from ..storage.notebook_files import execute
+from ..storage.notebook_files import NotExecuted, execute
+from . import exercise_file
 from .exercise_checks import MIME
 from .exercise_file import FOLDER, SeededError, exercise_named
 
-MODULE = exercise_named.__module__
+MODULE = exercise_file.__name__
 KEPT, TRIED = 5, 15
 """So many errors are kept, of so many proposals at most: each is an execution of the notebook."""
 
@@ -38,14 +40,15 @@ def noticed_errors(notebook: Path, name: str) -> Iterator[tuple[str, str]]:
         raise UsageError(f"{name} replays nothing; its section ## Session can say: Replays `FILE`")
     course = Recorded(notebook.parent / FOLDER / exercise.replays).courses[0]
     held, kept = _held(notebook, name, ()), 0
-    proposals = [*proposed_errors(course)][:TRIED]
+    proposals = [*islice(proposed_errors(course), TRIED)]
     with progress_bar(len(proposals), "wrong calls", "call") as progress:
         for error in proposals:
-            now = _held(notebook, name, (error,))
+            with suppress(NotExecuted):
+                now_held = _held(notebook, name, (error,))
+                if now_held < held:
+                    kept += 1
+                    yield _line(error), exercise.checks[now_held].sentence
             progress.update()
-            if now < held:
-                kept += 1
-                yield _line(error), exercise.checks[now].sentence
             if kept == KEPT:
                 return
 
@@ -56,15 +59,16 @@ def _held(notebook: Path, name: str, errors: tuple[SeededError, ...]) -> int:
     code = f"from {MODULE} import PROPOSED, SeededError\nPROPOSED[{name!r}] = {errors!r}"
     executed = execute(notebook, added={0: [code]}, halts=False)
     outputs = (out for cell in executed.notebook.cells for out in cell.get("outputs", ()))
-    for told in (out.get("data", {}).get(MIME, {}) for out in outputs):
-        if told.get("exercise") == name:
-            return int(told["held"])
-    raise ToolcallError(f"{notebook} does not check it; a cell has to say %toolchat check {name}")
+    for result in (out.get("data", {}).get(MIME, {}) for out in outputs):
+        if result.get("exercise") == name:
+            return int(result["held"])
+    raise ToolcallError(f"{notebook} comes to no cell that says %toolchat check {name}")
 
 
 def _line(error: SeededError) -> str:
     text = ", ".join(f"{name}={value!r}" for name, value in error.arguments.items())
-    return f"In call {error.step}, `{f'{error.tool}({text})' if error.tool else text}`"
+    code = f"{error.tool}({text})" if error.tool else text
+    return f"In call {error.step}, `{code}`"
 
 
 # -- what may be wrong ----------------------------------------------------------------------------
@@ -76,7 +80,14 @@ def proposed_errors(course: Course) -> Iterator[SeededError]:
     tools = {name: tool for turn in course.turns for name, tool in turn.tools.items() if tool}
     errors = (_errors_in(step, calls, tools) for step in range(1, len(calls) + 1))
     for one_of_each in zip_longest(*errors):
-        yield from filter(None, one_of_each)
+        yield from (error for error in one_of_each if error and _is_wrong(error, calls))
+
+
+def _is_wrong(error: SeededError, calls: Sequence[Call]) -> bool:
+    """Return whether an error makes another call of the call that it is seeded in."""
+    call = calls[error.step - 1]
+    arguments = error.arguments if error.tool else {**call.arguments, **error.arguments}
+    return (error.tool or call.tool, arguments) != (call.tool, dict(call.arguments))
 
 
 def _errors_in(
@@ -91,7 +102,7 @@ def _errors_in(
     for first, second in zip(arguments, [*arguments][1:], strict=False):
         if type(arguments[first]) is type(arguments[second]):
             yield SeededError(step, {first: arguments[second], second: arguments[first]})
-    # A step is missing: the next call comes in its place.
+    # The next call comes too early, in the place of this one.
     if following and call.tool != SELECT:
         yield SeededError(step, dict(following[0].arguments), following[0].tool)
 
@@ -106,5 +117,5 @@ def _other_values(value: Any, schema: Mapping[str, Any]) -> Iterator[Any]:
             yield value[:-1]
         case str() if "#" in value and value.partition("#")[2].isdecimal():
             kind, _, number = value.partition("#")
-            yield f"{kind}#{int(number) - 1 or 2}"
+            yield from [f"{kind}#{int(number) - 1}"] if int(number) > 1 else []
     yield from (other for other in schema.get("enum", ()) if other != value)

@@ -63,19 +63,27 @@ def private(value: Any, read_only: bool = False) -> tuple[Any, bool]:
     """Return a copy of a value that nobody else holds, and whether all of it could be copied.
 
     What cannot be pickled, such as a lock, is shared with the copy; so are classes, functions and
-    modules. A value that is such a thing itself is returned as it is. A `read_only` copy shares
-    the memory of arrays and tables too, and who writes to that gets an error.
+    modules. A value that is such a thing itself is returned as it is. A `read_only` copy of an
+    array or a table shares its memory too, and who writes to that gets an error.
     """
     if is_frozen(value):
         return value, True
+    if read_only and type(value).__module__.partition(".")[0] in _TABULAR:
+        copied, raised = attempt(_copied, value, read_only=True)
+        if not raised:
+            return copied, True
     # Pickling calls methods of the value's class, which may raise anything.
-    copied, raised = attempt(_copied, value, False, read_only)
+    copied, raised = attempt(_copied, value)
     if raised == "RecursionError":
-        copied, raised = attempt(deeply, lambda deep: _copied(deep, False, read_only), value)
+        copied, raised = attempt(deeply, _copied, value)
     if not raised:
         return copied, copied is not value or _is_named(value)
-    copied, raised = attempt(_copied, value, True, read_only)
+    copied, raised = attempt(_copied, value, tolerant=True)
     return (value if raised else copied), False
+
+
+_TABULAR = frozenset({"numpy", "pandas", "polars", "pyarrow"})
+"""The libraries whose arrays and tables hold their data in memory that can be shared."""
 
 
 def _is_named(value: Any) -> bool:
@@ -104,6 +112,9 @@ class _Copier(pickle.Pickler):
         cls = type(value)
         if issubclass(cls, _SHARED_CLASSES):
             return self._share(value)
+        if cls.__module__ == "numpy" and _is_unwritable(value):
+            # A view of memory that was shared: what is recorded of it can be written to in copies.
+            return value.copy().__reduce_ex__(5)
         is_own = is_local(cls.__module__)
         if is_own and _refuses_copies(value, cls):
             if self.tolerant:
@@ -121,6 +132,10 @@ class _Copier(pickle.Pickler):
     def _share(self, value: Any) -> tuple[Callable[[int], Any], tuple[int]]:
         self.shared.append(value)
         return _shared_part, (len(self.shared) - 1,)
+
+
+def _is_unwritable(value: Any) -> bool:
+    return hasattr(value, "flags") and hasattr(value, "copy") and not value.flags.writeable
 
 
 def _refuses_copies(value: Any, cls: Any) -> bool:
@@ -163,7 +178,7 @@ def _shared_part(number: int) -> Any:
 
 class _CopyReader(pickle.Unpickler):
     def __init__(self, copier: _Copier, read_only: bool) -> None:
-        # Elsewhere a tool may write to its copy, also where the value was a view of such memory.
+        # Any other copy owns its memory: a tool may write to it.
         buffers = (
             b.raw().toreadonly() if read_only else bytearray(b.raw()) for b in copier.buffers
         )
@@ -176,7 +191,7 @@ class _CopyReader(pickle.Unpickler):
         return super().find_class(module, name)
 
 
-def _copied(value: Any, tolerant: bool, read_only: bool) -> Any:
+def _copied(value: Any, tolerant: bool = False, read_only: bool = False) -> Any:
     copier = _Copier(tolerant)
     copier.dump(value)
     return _CopyReader(copier, read_only).load()

@@ -184,7 +184,7 @@ def _call_row(
         what=_arguments_line(view, call, arguments),
         bound=ready.approval_digest if ready else "" if waits else call.approval_digest,
         # What `save` and `selectTools` answer says nothing to a person.
-        result="" if saves or call.tool == SELECT else result,
+        result="" if saves or (call.tool == SELECT and call.tool not in toolbox) else result,
         error=error,
         reason=call.reason,
         ms=early.ms if early else 0,

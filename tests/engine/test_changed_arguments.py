@@ -10,7 +10,8 @@ import threading
 from typing import Any
 
 import pytest
-from numpy import shares_memory
+from matplotlib.figure import Figure
+from numpy import array, ndarray, shares_memory
 from pandas import DataFrame
 
 from jupyter_toolcall import Scripted, Session, Toolbox, tool
@@ -252,7 +253,7 @@ def test_what_cannot_be_copied_and_was_changed_is_marked_and_told_to_the_model()
     ]
     assert told(session) == {"result": "gone", "untracked": {"dough": "Starter#1"}}
     (row,) = all_rows(session.cursor, "").objects
-    assert row.note == "can't be copied: passed as it is; changed from outside"
+    assert row.note == "can't be copied: passed as it is; changed after it was made"
 
 
 def test_a_later_call_on_a_changed_original_asks_and_is_not_marked_itself() -> None:
@@ -261,11 +262,13 @@ def test_a_later_call_on_a_changed_original_asks_and_is_not_marked_itself() -> N
     box = Toolbox(Starter, eat, look)
     session = Session(box, Scripted(script), scheme="flat", approve="all", inputs=inputs)
     rows = all_rows(session.tell("Go.").cursor, "").calls
-    assert rows[1].why == "Starter#1 changed after it was made: see the call that changed it."
+    assert rows[1].why == "It takes Starter#1, which a call changed after it was made."
     session.decide(session.calls[1])
     rows = all_rows(session.run().cursor, "").calls
     assert [row.warning is not None for row in rows] == [True, False]
     assert session.text == "done"
+    # Each call has its result: nothing has to run for a replay, so nobody is asked.
+    assert session.replay().run().text == "done"
 
 
 def test_a_later_call_on_what_nobody_can_read_does_not_ask() -> None:
@@ -312,14 +315,27 @@ def test_what_can_be_copied_and_not_compared_is_marked_unless_the_tool_is_read_o
     assert play("peek", Sealed())[1] == []
 
 
-def test_a_read_only_tool_gets_tables_and_arrays_without_a_copy_and_cannot_write_to_them() -> None:
+PRICES = {"price": [1.0, 2.0, 3.0]}
+
+
+@pytest.mark.parametrize(
+    "view",
+    [
+        lambda table: table.head(2),
+        lambda table: table[["price"]],
+        lambda table: table.rename(columns={"price": "price"}),
+        lambda table: table.copy(deep=False),
+    ],
+)
+def test_a_read_only_tool_reads_tables_where_they_are_and_cannot_write_to_them(view: Any) -> None:
     memory = list[Any]()
 
     @tool(read_only=True)
-    def first(table: DataFrame) -> DataFrame:
-        """Return the first two rows."""
+    def look(table: DataFrame) -> DataFrame:
+        """Return what shares memory with a table."""
         memory.append(table["price"].to_numpy())
-        return table.head(2)
+        seen: DataFrame = view(table)
+        return seen
 
     @tool(read_only=True)
     def overwrite(table: DataFrame) -> None:
@@ -331,20 +347,55 @@ def test_a_read_only_tool_gets_tables_and_arrays_without_a_copy_and_cannot_write
         table.loc[0, "price"] = 0.0
         return table
 
-    names = ("first", "DataFrame#1"), ("overwrite", "DataFrame#1"), ("fill", "DataFrame#2")
+    names = ("look", "DataFrame#1"), ("overwrite", "DataFrame#1"), ("fill", "DataFrame#2")
     script = [*((name, {"table": table}) for name, table in names), "done"]
-    inputs = {"table": DataFrame({"price": [1.0, 2.0, 3.0]})}
-    box = Toolbox(first, overwrite, fill)
+    box, inputs = Toolbox(look, overwrite, fill), {"table": DataFrame(PRICES)}
     session = Session(box, Scripted(script), scheme="flat", approve="all", inputs=inputs)
     session.tell("Go.")
     assert [call.status for call in session.calls] == ["succeeded", "failed", "succeeded"]
-    assert "read-only" in session.calls[1].error
-    assert [list(session[name]["price"]) for name in session.objects] == [
-        *([1.0, 2.0, 3.0], [1.0, 2.0], [0.0, 2.0]),
+    assert "let it copy them first, or remove the mark" in session.calls[1].error
+    assert [list(session[name]["price"])[:2] for name in session.objects] == [
+        *([1.0, 2.0], [1.0, 2.0], [0.0, 2.0]),
     ]
-    made = session.state.objects["DataFrame#1"]
-    recorded = session.cursor.context.values.value(made)
+    mine = session["DataFrame#2"]
+    mine.loc[0, "price"] = 7.0
+    assert session["DataFrame#2"].loc[0, "price"] == 1.0
+    recorded = session.cursor.context.values.value(session.state.objects["DataFrame#1"])
     assert shares_memory(memory[0], recorded["price"].to_numpy())
+
+
+class Counted:
+    """What writes to its own array when it is copied."""
+
+    def __init__(self) -> None:
+        self.data = array([1.0, 2.0])
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__ = state
+        self.data += 0.0
+
+
+def test_a_read_only_tool_gets_copies_of_all_that_is_no_table() -> None:
+    got = list[Any]()
+
+    @tool(read_only=True)
+    def draw(figure: Figure, counted: Counted, numbers: ndarray) -> str:
+        """Draw a figure, which writes to its own arrays."""
+        figure.tight_layout()
+        got.extend((figure, counted, numbers))
+        return "drawn"
+
+    inputs = {"figure": Figure(), "counted": Counted(), "numbers": array([1, 2, 3])}
+    arguments = {"figure": "Figure#1", "counted": "Counted#1", "numbers": "ndarray#1"}
+    model = Scripted([("draw", arguments), "done"])
+    session = Session(Toolbox(draw), model, scheme="flat", approve="all", inputs=inputs)
+    (call,) = session.tell("Go.").calls
+    assert (call.status, call.error) == ("succeeded", "")
+    values, objects = session.cursor.context.values, session.state.objects
+    figure, counted, numbers = (values.value(objects[name]) for name in arguments.values())
+    assert (got[0] is figure, got[1] is counted) == (False, False)
+    assert not shares_memory(got[1].data, counted.data)
+    assert shares_memory(got[2], numbers)
 
 
 def test_an_instance_with_a_used_lock_is_passed_as_it_is_without_noise(

@@ -16,7 +16,7 @@ from jupyter_toolcall.teaching.exercise_checks import MIME
 LESSONS = Path(__file__).parents[2] / "notebooks"
 
 
-def notebook(path: Path, *results: tuple[str, int, int]) -> None:
+def notebook(path: Path, *results: tuple[str, float, int]) -> None:
     """Write a notebook that shows these results of checks: an exercise, points, and of how many."""
     data = [{"exercise": name, "held": held, "of": of} for name, held, of in results]
     cells = [new_code_cell("", outputs=[new_output("display_data", {MIME: each})]) for each in data]
@@ -25,23 +25,26 @@ def notebook(path: Path, *results: tuple[str, int, int]) -> None:
 
 
 def test_a_class_is_one_table_with_the_last_check_of_each_exercise(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    notebook(tmp_path / "ann" / "fries.ipynb", ("cut", 1, 4), ("cut", 4, 4), ("label", 2, 3))
-    notebook(tmp_path / "=bo" / "fries.ipynb", ("label", 3, 3))
-    (tmp_path / "ann" / ".ipynb_checkpoints").mkdir()
-    shutil.copy(tmp_path / "ann" / "fries.ipynb", tmp_path / "ann" / ".ipynb_checkpoints")
-    (tmp_path / "torn.ipynb").write_text("{")
-    assert main(["scores", str(tmp_path), "--csv", str(tmp_path / "table.csv")]) == 0
-    lines = [line.replace(str(tmp_path), "") for line in capsys.readouterr().out.splitlines()]
-    assert [re.split("  +", line) for line in lines] == [
-        ["notebook", "cut", "label", "guesses"],
-        ["/=bo/fries.ipynb", "-", "3 of 3", "-"],
-        ["/ann/fries.ipynb", "4 of 4", "2 of 3", "-"],
-        ["/torn.ipynb", "-", "-", "cannot be read (ToolcallError)"],
+    monkeypatch.chdir(tmp_path)
+    notebook(Path("ann", "fries.ipynb"), ("cut", 1, 4), ("cut", 4, 4), ("guesses", 2, 3))
+    notebook(Path("=bo", "fries.ipynb"), ("-cut", 3, 3))
+    notebook(Path("eve", "fries.ipynb"), ("cut", float("inf"), 4))
+    Path("ann", ".ipynb_checkpoints").mkdir()
+    shutil.copy("ann/fries.ipynb", "ann/.ipynb_checkpoints")
+    Path("torn.ipynb").write_text("{")
+    assert main(["scores", "."]) == 0
+    assert [re.split("  +", line) for line in capsys.readouterr().out.splitlines()] == [
+        ["notebook", "-cut", "cut", "guesses", "guesses"],
+        ["=bo/fries.ipynb", "3 of 3", "-", "-", "-"],
+        ["ann/fries.ipynb", "-", "4 of 4", "2 of 3", "-"],
+        ["eve/fries.ipynb", "-", "-", "-", "cannot be read (OverflowError)"],
+        ["torn.ipynb", "-", "-", "-", "cannot be read (ToolcallError)"],
     ]
-    with (tmp_path / "table.csv").open() as file:
-        assert [len(row) for row in csv.reader(file)] == [4] * 4
+    assert main(["scores", ".", "--csv"]) == 0
+    head, bo, *_ = csv.reader(capsys.readouterr().out.splitlines())
+    assert (head[1], bo) == ("'-cut", ["'=bo/fries.ipynb", "3 of 3", "-", "-", "-"])
 
 
 def test_a_lesson_shows_its_scores(capsys: pytest.CaptureFixture[str]) -> None:

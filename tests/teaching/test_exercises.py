@@ -243,14 +243,14 @@ class Odd:
     [
         ("frise.food", "there is no `frise` yet. Did you mean fries?"),
         ("fries.colour", "a `Plate` has no `colour`"),
-        ("session.calls[8].tool", "there are fewer of them than the task asks for"),
-        ("session.calls[2].arguments['size']", "there is no `'size'` in it"),
+        ("session.calls[8].tool", "there are fewer items than the task asks for"),
+        ("session.calls[2].arguments['size']", "there is no `'size'`"),
         ("session['Potato#9'].peeled", "`there is no object 'Potato#9'"),
         ("odd", "`ValueError: two lines, 'code' and [a link](http://x)`"),
         ("1 / 0", "`ZeroDivisionError: division by zero`"),
         ("exit(3)", "`SystemExit: 3`"),
         ("deep()", "`RecursionError: "),
-        ("'x' * 1000 + 1", "it is of another kind than the task asks for"),
+        ("'x' * 1000 + 1", "`TypeError: "),
         ("own()", "`KeyError: 'size'`"),
     ],
 )

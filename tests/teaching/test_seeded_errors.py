@@ -81,6 +81,14 @@ def test_each_proposal_is_another_call_than_the_one_that_was_made() -> None:
             assert (error.tool or call.tool, arguments) != (call.tool, dict(call.arguments))
 
 
+def test_no_proposal_is_the_call_itself() -> None:
+    same = Call("a", "add", {"x": 1, "y": 1}), Call("b", "add", {"x": 1, "y": 1})
+    errors = proposed_errors(Course((Turn(1, Reply("", same), 0),)))
+    assert {(e.step, *e.arguments.items()) for e in errors} == {
+        (step, (name, 2)) for step in (1, 2) for name in "xy"
+    }
+
+
 def test_arguments_of_one_type_are_swapped_and_a_step_is_left_out() -> None:
     calls = Call("a", "move", {"to": "A#1", "at": "B#3"}), Call("b", "stop", {"now": True})
     course = Course((Turn(1, Reply("", calls), 0),))
