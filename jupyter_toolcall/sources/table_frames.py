@@ -15,11 +15,11 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from importlib import import_module
-from typing import Any, Literal, Protocol
+from typing import Any, Literal, Protocol, cast
 
 from ..core.errors import CallError
 from ..core.text import nearest, unique_names, visible_text
-from ..tools.table_classes import AnyTable
+from ..tools.table_classes import AnyTable, library_elsewhere
 
 Kind = Literal["number", "text", "bool", "date", "other"]
 """What a tool may do with a column."""
@@ -29,6 +29,10 @@ MOST_DIGITS = 28
 """Digits of a decimal: with 10 more, sums and other scales have room in the 38 of SQL."""
 MOST_NAMES = 50
 """Columns that an error lists."""
+ROWS_ELSEWHERE = (
+    "those of the table are elsewhere: compute what you need with tables_sql, and see the result "
+    "with tables_head"
+)
 
 
 def arrow() -> Any:
@@ -72,6 +76,8 @@ class Frame:
     withheld: tuple[Column, ...] = ()
     withhold: tuple[str, ...] = ()
     """Names of columns and fields whose values are never sent."""
+    elsewhere: Any = None
+    """The table itself, if its rows are elsewhere; then this frame has its columns, and no rows."""
     _arrays: dict[Column, Any] = field(default_factory=dict, repr=False)
 
     def __len__(self) -> int:
@@ -217,8 +223,11 @@ def frame_of_table(table: Any, withhold: tuple[str, ...] = ()) -> Frame:
         withhold: names of columns that a call cannot use. A column of structs or records that
             has a field of such a name is withheld as a whole.
     """
-    if isinstance(table, Frame):
-        return table
+    is_frame = isinstance(table, Frame)
+    if library_elsewhere(table.elsewhere if is_frame else table):
+        raise CallError(f"this needs all rows here; {ROWS_ELSEWHERE}")
+    if is_frame:
+        return cast(Frame, table)
     if not isinstance(table, AnyTable):
         raise CallError(f"a {type(table).__name__} is no table of pandas, polars or pyarrow")
     bases = [base.__module__.partition(".")[0] for base in type(table).__mro__]
@@ -270,7 +279,11 @@ def _has_field(frame: Frame, column: Column) -> bool:
     # Numbers and times of pandas have no fields: a long column is not converted to find that out.
     if getattr(getattr(column.series, "dtype", None), "kind", "O") in "biufcmM":
         return False
-    kinds = {type(value) for value in column.series} if column.dtype_text == "object" else set()
+    is_object = column.dtype_text == "object"
+    if is_object and not len(frame):
+        # The rows may be elsewhere.
+        return True
+    kinds = {type(value) for value in column.series} if is_object else set()
     try:
         has_field = _type_has_field(frame.engine.to_arrow(column.series).type, frame.withhold)
         # A named tuple has fields, which Arrow reads as a list.

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from ..core.errors import CallError
 from ..tools.table_classes import AnyTable
 from .table_frames import Column, Frame, frame_of_table
+from .table_lazy import rows_to_show
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -43,7 +44,7 @@ def plot(
         title: A title above the figure.
         y_label: The label of the vertical axis; by itself the column, or "value".
     """
-    frame = frame_of_table(table)
+    frame = rows_to_show(table)
     columns = frame.chosen(y)
     across_column = None if x is None else frame.column(x)
     _check_plot(frame, kind, columns, x)

@@ -19,11 +19,12 @@ from ..core.interface_text import t, tn
 from ..core.interrupts import attempt, class_name
 from ..core.text import count_text, nearest, visible_text
 from ..tools.remote_values import RemoteValue
-from ..tools.table_classes import AnyTable, cell_free_text, parts_with_cells
+from ..tools.table_classes import AnyTable, cell_free_text, library_elsewhere, parts_with_cells
 from ..tools.tool import Tool
 from ..tools.toolbox import Toolbox
 from ..tools.value_copies import plain_data
 from .table_frames import arrow, frame_of_table, is_withheld
+from .table_lazy import columns_of, first_rows
 
 Share = Literal["schema", "sample", "values"]
 SAMPLE = 20
@@ -88,7 +89,9 @@ def table_text(value: Any, sharing: Sharing) -> str:
 
     The rows are CSV, or JSON where cells hold lists or records. DuckDB is not needed.
     """
-    table = _as_table(value)
+    most = MOST_TEXT_ROWS if sharing.rows is None else sharing.rows
+    is_here = library_elsewhere(value) is None
+    table = _as_table(value) if is_here else first_rows(value, most)
     if table is None:
         return cell_free_text(value)
     try:
@@ -99,12 +102,14 @@ def table_text(value: Any, sharing: Sharing) -> str:
     withheld = f" (withheld: {listed})" if listed else ""
     shown, rows = [column for column in frame.columns if column.place == "column"], len(frame)
     if sharing.share == "schema":
+        size = f"{count_text(rows, 'row')}; " if is_here else ""
         types = ", ".join(
             f"{visible_text(column.name, 80)} ({column.dtype_text})" for column in shown
         )
-        return f"{count_text(rows, 'row')}; only names and types are shared: {types}{withheld}"
-    count = min(rows, MOST_TEXT_ROWS if sharing.rows is None else sharing.rows)
+        return f"{size}only names and types are shared: {types}{withheld}"
+    count = min(rows, most)
     size = count_text(rows, "row") if count == rows else f"the first {count:,} of {rows:,} rows"
+    size = size if is_here or rows < most else f"the first {rows:,} rows"
     index = [column for column in frame.all_columns if column.place != "column"]
     has_index = _has_labels(frame.table) and not {*index} & {*frame.withheld}
     part = frame.build([frame.rows_of(column, range(count)) for column in (*index, *shown)])
@@ -114,6 +119,8 @@ def table_text(value: Any, sharing: Sharing) -> str:
 
 def _as_table(value: Any) -> Any:
     """Return a table as it is, and a column as a table of one; None for any other value."""
+    if library_elsewhere(value):
+        return value
     if hasattr(value, "to_frame"):
         return value.to_frame()
     if len(getattr(value, "shape", ())) != 2:
@@ -156,7 +163,7 @@ def holds_withheld(value: Any, withhold: tuple[str, ...]) -> bool:
         return True
     for part in parts_with_cells(value):
         table = part if isinstance(part, AnyTable) else attempt(_as_table, part)[0]
-        frame = attempt(frame_of_table, table, withhold)[0]
+        frame = attempt(columns_of, table, withhold)[0]
         if frame is None or frame.withheld:
             return True
     return False
@@ -209,7 +216,7 @@ _COUNTS = "use schema, missing or describe"
 def _framed(value: Any, sharing: Sharing) -> Any:
     """Return an argument with frames in place of its tables."""
     if isinstance(value, AnyTable):
-        return frame_of_table(value, sharing.withhold)
+        return columns_of(value, sharing.withhold)
     if isinstance(value, dict):
         return {key: _framed(item, sharing) for key, item in value.items()}
     return value
@@ -257,12 +264,13 @@ def _random_rows_sent(values: Mapping[str, Any], model: str, sharing: Sharing) -
 
 def _row_count(values: Mapping[str, Any], sharing: Sharing) -> int:
     most = MANY if sharing.rows is None else sharing.rows
-    rows: int = min(values.get("rows", 10), values["table"].shape[0], most)
-    return rows
+    rows: int = min(values.get("rows", 10), most)
+    table = columns_of(values["table"])
+    return rows if table.elsewhere is not None else min(rows, len(table))
 
 
 def _rows_sent(which: str, values: Mapping[str, Any], model: str, sharing: Sharing) -> str:
-    frame = frame_of_table(values["table"], sharing.withhold)
+    frame = columns_of(values["table"], sharing.withhold)
     hidden = [column.name for column in frame.withheld]
     if _row_count(values, sharing) == len(frame):
         which = tn("all %1 row", "all %1 rows", len(frame))
@@ -279,7 +287,7 @@ def _values_sent(values: Mapping[str, Any], model: str, sharing: Sharing) -> str
 
 
 def _ranges_sent(values: Mapping[str, Any], model: str, sharing: Sharing) -> str:
-    frame = frame_of_table(values["table"], sharing.withhold)
+    frame = columns_of(values["table"], sharing.withhold)
     hidden = [column.name for column in frame.withheld]
     sent = values.get("columns") or frame.names
     of = ", ".join(sent) if len(sent) <= NAMED else tn("%1 column", "%1 columns", len(sent))

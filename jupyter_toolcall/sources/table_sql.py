@@ -23,7 +23,8 @@ from typing import Any
 from psutil import Process
 
 from ..core.errors import CallError, DefinitionError
-from ..core.text import visible_text
+from ..core.text import unique_names, visible_text
+from ..tools.table_classes import AnyTable
 from .table_frames import Column, Frame, arrow, kind_of, nan_as_null, numpy
 
 LONGEST, LONGEST_QUERY = 2_000, 20_000
@@ -299,8 +300,8 @@ def _written(tree: Any) -> str:
 # -- whole queries ------------------------------------------------------------------------------
 
 
-def query_tables(query: str, frames: Mapping[str, Frame]) -> Any:
-    """Return the result of a SELECT on several frames, as an Arrow table.
+def query_tables(query: str, frames: Mapping[str, Frame]) -> AnyTable:
+    """Return the result of a SELECT on several frames, as a table of the library of the first.
 
     Only the columns that the query names are read; withheld ones cannot be named, and `*` does not
     mean them. Raises CallError, in one line.
@@ -338,7 +339,32 @@ def query_tables(query: str, frames: Mapping[str, Frame]) -> Any:
         name: _mentioned_columns(name, frame, mentioned, takes_all)
         for name, frame in frames.items()
     }
-    return run_sql(query, relations)
+    result = run_sql(query, relations)
+    first, names = next(iter(frames.values())), unique_names(result.column_names)
+    arrays = map(first.engine.from_arrow, result.columns)
+    return first.build([Column(name, name, a) for name, a in zip(names, arrays, strict=True)])
+
+
+def is_by_row(query: str) -> bool:
+    """Return whether a SELECT computes each row by itself, if it has no aggregate.
+
+    One with an aggregate has a row for a table without rows.
+    """
+    tree = _tree(query, query)
+    select = tree["statements"][0]["node"]
+    clauses = ("group_expressions", "having", "qualify", "sample", "modifiers")
+    return (
+        select["type"] == "SELECT_NODE"
+        and select["from_table"]["type"] == "BASE_TABLE"
+        and select["aggregate_handling"] == "STANDARD_HANDLING"
+        and not any(select[clause] for clause in clauses)
+        and not any(node.get("class") in ("WINDOW", "SUBQUERY") for node in _nodes(tree))
+    )
+
+
+def quoted(name: str) -> str:
+    """Return a name as SQL has it, whatever its characters."""
+    return '"' + name.replace('"', '""') + '"'
 
 
 def _check_source(node: Mapping[str, Any], frames: Mapping[str, Frame], ctes: set[str]) -> None:

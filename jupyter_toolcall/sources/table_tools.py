@@ -13,12 +13,12 @@ import random
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from importlib import import_module
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, cast
 
 from pydantic import Field
 
 from ..core.errors import CallError
-from ..core.text import count_text, unique_names
+from ..core.text import count_text
 from ..tools.running_tool import describe_result
 from ..tools.table_classes import AnyTable
 from .table_frames import (
@@ -29,12 +29,14 @@ from .table_frames import (
     json_cell,
     numpy,
 )
+from .table_lazy import columns_of, query_elsewhere, rows_to_show
 from .table_sql import (
     Relation,
     check_kinds,
     computed,
     condition,
     query_tables,
+    quoted,
     relation_of,
     run_sql,
 )
@@ -56,9 +58,9 @@ def head(table: AnyTable, rows: Rows = 10) -> dict[str, Any]:
     Args:
         rows: How many.
     """
-    frame = frame_of_table(table)
-    first = range(min(rows, len(frame)))
-    return {"rows": frame.json_rows(first), "rows_in_table": len(frame)}
+    frame = rows_to_show(table, rows)
+    shown = {"rows": frame.json_rows(range(min(rows, len(frame))))}
+    return shown | _size(table)
 
 
 def sample(table: AnyTable, rows: Rows = 10, seed: int = 0) -> dict[str, Any]:
@@ -68,21 +70,27 @@ def sample(table: AnyTable, rows: Rows = 10, seed: int = 0) -> dict[str, Any]:
         rows: How many.
         seed: Another seed chooses other rows.
     """
-    frame = frame_of_table(table)
+    frame = rows_to_show(table)
     chosen = random.Random(seed).sample(range(len(frame)), min(rows, len(frame)))
     return {"rows": frame.json_rows(sorted(chosen)), "rows_in_table": len(frame)}
 
 
 def schema(table: AnyTable) -> dict[str, Any]:
     """Return the number of rows, and the name and the type of each column."""
-    frame = frame_of_table(table)
+    frame = columns_of(table)
     types = {column.name: frame.type_text(column) for column in frame.columns}
-    return {"rows_in_table": len(frame), "columns": types}
+    return _size(table) | {"columns": types}
+
+
+def _size(table: AnyTable) -> dict[str, Any]:
+    """Return how many rows a table has, if they are here."""
+    frame = columns_of(table)
+    return {"rows_in_table": len(frame)} if frame.elsewhere is None else {}
 
 
 def missing(table: AnyTable) -> dict[str, Any]:
     """Return how many values are missing in each column that has missing ones."""
-    frame = frame_of_table(table)
+    frame = rows_to_show(table)
     counts = {column.name: frame.missing(column) for column in frame.columns}
     return {
         "rows_in_table": len(frame),
@@ -96,7 +104,7 @@ def describe(table: AnyTable, columns: list[str] | None = None) -> dict[str, Any
     Args:
         columns: The columns to describe; all of them if left out.
     """
-    frame = frame_of_table(table)
+    frame = rows_to_show(table)
     chosen = frame.columns if columns is None else frame.chosen(columns)
     return {
         "rows_in_table": len(frame),
@@ -133,7 +141,7 @@ def value_counts(
     Args:
         limit: How many values at most.
     """
-    frame = frame_of_table(table)
+    frame = rows_to_show(table)
     counted = frame.column(column)
     groups = _query(
         "SELECT min(pos) AS first, count(*) AS rows FROM t GROUP BY c0 "
@@ -170,7 +178,8 @@ def filter_rows(table: AnyTable, where: str) -> AnyTable:
             single ones: "\\"my day\\" >= '2024-01-31'". Functions: "lower(name) LIKE '%pear%'",
             "year(day) = 2024".
     """
-    frame = frame_of_table(table)
+    if (frame := columns_of(table)).elsewhere is not None:
+        return query_elsewhere(frame, f"SELECT * FROM t WHERE (\n{where}\n)")
     kept, nulls = condition(frame, where)
     note = _kept(len(kept), frame)
     describe_result(
@@ -186,8 +195,11 @@ def sort_rows(table: AnyTable, by: Columns, descending: bool = False) -> AnyTabl
         by: The columns, the most important first.
         descending: The largest first.
     """
-    frame = frame_of_table(table)
+    frame = columns_of(table)
     columns, direction = frame.chosen(by), "DESC" if descending else "ASC"
+    if frame.elsewhere is not None:
+        keys = ", ".join(f"{quoted(column.name)} {direction} NULLS LAST" for column in columns)
+        return query_elsewhere(frame, f"SELECT * FROM t ORDER BY {keys}")
     arrays = relation_of(frame, columns, is_key=True).arrays
     codes = {f"c{n}": frame.engine.codes(column.series) for n, column in enumerate(columns)}
     arrays = {**arrays, **{name: array for name, array in codes.items() if array is not None}}
@@ -232,7 +244,10 @@ def drop_nulls(table: AnyTable, columns: list[str] | None = None) -> AnyTable:
 
 def select_columns(table: AnyTable, columns: Columns) -> AnyTable:
     """Keep columns, in this order."""
-    frame = frame_of_table(table)
+    frame = columns_of(table)
+    if frame.elsewhere is not None:
+        names = ", ".join(quoted(column.name) for column in frame.chosen(columns))
+        return query_elsewhere(frame, f"SELECT {names} FROM t")
     index = [column for column in frame.all_columns if column.place != "column"]
     return frame.build([*index, *(c for c in frame.chosen(columns) if c.place == "column")])
 
@@ -246,7 +261,11 @@ def derive_column(table: AnyTable, column: str, expression: str) -> AnyTable:
             "first || ' ' || last", "coalesce(a, b)" or
             "CASE WHEN price > 9 THEN 'high' ELSE 'low' END".
     """
-    frame = frame_of_table(table)
+    frame = columns_of(table)
+    if frame.elsewhere is not None:
+        cells = {name: quoted(name) for name in frame.names}
+        cells[frame.check_new(column)] = f"(\n{expression}\n) AS {quoted(column)}"
+        return query_elsewhere(frame, f"SELECT {', '.join(cells.values())} FROM t")
     values = computed(frame, expression)
     nulls = count_text(values.null_count, "row")
     describe_result(f"{column} is NULL in {nulls}" if values.null_count else "")
@@ -439,16 +458,23 @@ def aggregate(table: AnyTable, by: Columns, values: dict[str, Aggregate] | None 
         values: What to compute of which column, such as {"price": "mean"}, whose result is the
             column price_mean. If left out, the column rows counts the rows of each group.
     """
-    frame = frame_of_table(table)
+    frame = columns_of(table)
     keys, wanted = frame.chosen(by), values or {}
-    chosen = frame.chosen(wanted)
+    chosen, is_here = frame.chosen(wanted), frame.elsewhere is None
     sql = {
         f"{column.name}_{wanted[column.name]}": _aggregate_sql(
-            frame, column, wanted[column.name], f"c{number}"
+            *(frame, column, wanted[column.name], f"c{number}" if is_here else quoted(column.name))
         )
         for number, column in enumerate(chosen, len(keys))
-    }
-    groups, count = _grouped(frame, keys, chosen, sql or {"rows": "count(*)"})
+    } or {"rows": "count(*)"}
+    if not is_here:
+        cells = [quoted(key.name) for key in keys]
+        cells += [f"{text} AS {quoted(name)}" for name, text in sql.items()]
+        order = ", ".join(f"{n + 1} NULLS LAST" for n in range(len(keys)))
+        numbers = ", ".join(f"{n + 1}" for n in range(len(keys)))
+        query = f"SELECT {', '.join(cells)} FROM t GROUP BY {numbers} ORDER BY {order}"
+        return query_elsewhere(frame, query)
+    groups, count = _grouped(frame, keys, chosen, sql)
     size = f"{count_text(len(frame), 'row')} in {count_text(count, 'group')}"
     no_key = _missing_text(frame, keys, "which is a group of its own")
     no_value = _missing_text(frame, chosen, "and count for nothing")
@@ -493,6 +519,8 @@ def _aggregate_sql(frame: Frame, column: Column, how: str, sql: str) -> str:
     match how:
         case "distinct":
             return f"count(DISTINCT {sql})"
+        case "first" if frame.elsewhere is not None:
+            raise CallError("rows that are elsewhere have no order: there is no first of a group")
         case "first":
             return f"arg_min({sql}, pos)"
         case "count":
@@ -697,19 +725,17 @@ def query_with_sql(query: str, tables: dict[str, AnyTable]) -> AnyTable:
             USING (city) GROUP BY city ORDER BY city".
         tables: The tables by the names that they have in the query.
     """
-    frames = {name: frame_of_table(table) for name, table in tables.items()}
+    frames = {name: columns_of(table) for name, table in tables.items()}
     if not frames:
         raise CallError("tables names at least one table")
-    result = query_tables(query, frames)
-    first = next(iter(frames.values()))
-    describe_result(count_text(result.num_rows, "row"))
-    names = unique_names(result.column_names)
-    return first.build(
-        [
-            Column(name, name, first.engine.from_arrow(array))
-            for name, array in zip(names, result.columns, strict=True)
-        ]
-    )
+    if any(frame.elsewhere is not None for frame in frames.values()):
+        if len(frames) > 1:
+            raise CallError("a query reads one table whose rows are elsewhere, and no other table")
+        ((name, frame),) = frames.items()
+        return query_elsewhere(frame, query, name)
+    result: Any = query_tables(query, frames)
+    describe_result(count_text(result.shape[0], "row"))
+    return cast(AnyTable, result)
 
 
 def _kept(rows: int, frame: Frame) -> str:

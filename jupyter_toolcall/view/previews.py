@@ -15,6 +15,8 @@ from ..core.digests import readable_json
 from ..core.interface_text import joined, t, tn
 from ..core.interrupts import attempt
 from ..core.text import shortened_text, visible_text
+from ..sources.table_lazy import first_rows
+from ..tools.table_classes import library_elsewhere, shape_of
 from ..tools.value_copies import describe, well_formed
 from ..tools.value_display import Shows, glyph, image_address, is_image, reprs
 from ..tools.value_text import StandsForText
@@ -77,6 +79,10 @@ def preview(value: Any, shows: Shows = reprs, room: Room = SMALL) -> Preview:
 
 def _preview(value: Any, shows: Shows, room: Room) -> Preview:
     """Return a picture; it has `more` where there is more of the value than room."""
+    if library_elsewhere(value):
+        # Rows are computed for somebody who opens the picture.
+        rows = _preview(first_rows(value, room.rows if room is LARGE else 0), shows, room)
+        return replace(rows, caption=t("not computed"), more=room is SMALL)
     caption = _caption(value)
     if hasattr(value, "columns") and (frame := frame_of(value)) is not None:
         return replace(_table(frame, room), caption=caption)
@@ -99,7 +105,7 @@ def _preview(value: Any, shows: Shows, room: Room) -> Preview:
 
 def _large(value: Any) -> str:
     """Return how large a value is, "" where it is not large."""
-    shape = getattr(value, "shape", None)
+    shape = shape_of(value)
     if isinstance(shape, tuple) and all(isinstance(part, int) for part in shape):
         cells = math.prod(shape)
         return t("%1 cells", cells) if cells >= MANY else ""
