@@ -20,6 +20,7 @@ from typing import Any, Literal, Protocol, cast
 from ..core.errors import CallError
 from ..core.text import nearest, unique_names, visible_text
 from ..tools.table_classes import AnyTable, library_elsewhere
+from ..tools.value_copies import cut
 
 Kind = Literal["number", "text", "bool", "date", "other"]
 """What a tool may do with a column."""
@@ -147,7 +148,8 @@ class Frame:
 
     def cells(self, column: Column, rows: Any) -> list[Any]:
         """Return cells of a column as JSON data."""
-        part = self.rows_of(column, rows).series
+        is_slice = isinstance(rows, slice)
+        part = column.series[rows] if is_slice else self.rows_of(column, rows).series
         values = part.to_pylist() if hasattr(part, "to_pylist") else part.to_list()
         return [json_cell(value) for value in values]
 
@@ -160,20 +162,17 @@ class Frame:
 
     # -- new tables ------------------------------------------------------------------------------
 
-    def rows_of(self, column: Column, rows: Any, missing: Any = None) -> Column:
-        """Return rows of a column by their positions; null where `missing` is true."""
-        positions = numpy().asarray(rows, "int64")
-        is_all_there = missing is None or not missing.any()
-        series = self.engine.take(column.series, positions, None if is_all_there else missing)
-        return replace(column, series=series)
+    def rows_of(self, column: Column, rows: Any) -> Column:
+        """Return rows of a column by their positions; null for a position that is null."""
+        positions = arrow().array(rows, "int64")
+        return replace(column, series=self.engine.take(column.series, positions))
 
     def take(self, rows: Any) -> AnyTable:
         """Return a table of rows by their positions."""
-        positions = numpy().asarray(rows, "int64")
         # A call that keeps all rows gives back the same content, which counts as equal.
-        if numpy().array_equal(positions, numpy().arange(len(self))):
+        if numpy().array_equal(rows, numpy().arange(len(self))):
             return self.build(self.all_columns)
-        return self.build([self.rows_of(column, positions) for column in self.all_columns])
+        return self.build([self.rows_of(column, rows) for column in self.all_columns])
 
     def new_column(self, name: str, array: Any, like: Column | None = None) -> Column:
         """Return a column of this library from an Arrow array.
@@ -422,8 +421,8 @@ class Engine(Protocol):
     def codes(self, series: Any) -> Any:
         """Return the codes by which ordered categories are sorted; None for other types."""
 
-    def take(self, series: Any, rows: Any, missing: Any) -> Any:
-        """Return rows of a series by their positions; null where `missing` is true."""
+    def take(self, series: Any, rows: Any) -> Any:
+        """Return rows of a series by an Arrow array of positions; null where these are null."""
 
     def build(self, columns: list[Column], origin: Any) -> Any:
         """Return a table of columns, of the class of another one and with its attributes."""
@@ -455,8 +454,12 @@ class _Pandas:
         if str(dtype) == "object":
             pandas = import_module("pandas")
             inferred = pandas.api.types.infer_dtype(series, skipna=True)
-            kinds = {_family(value) for value in series.dropna()}
-            if len(kinds) > 1 or (inferred == "mixed" and not kinds <= {list, dict}):
+            kinds = {type(value) for value in series.dropna()}
+            families = (list, tuple, numpy().ndarray), (dict,)
+            is_nested = any(all(issubclass(k, family) for k in kinds) for family in families)
+            is_mixed = inferred.startswith("mixed") and not is_nested
+            # A time of day beside it makes no other of a date.
+            if is_mixed or (inferred == "date" and len(kinds) > 1):
                 what = "objects" if len(kinds) == 1 else "of several types"
                 raise _NoSQLType(f"its values are {what}")
             if inferred in ("datetime", "timedelta"):
@@ -495,18 +498,15 @@ class _Pandas:
         codes = series.cat.codes.to_numpy()
         return arrow().array(codes, mask=codes < 0)
 
-    def take(self, series: Any, rows: Any, missing: Any) -> Any:
-        if missing is None:
-            return series.take(rows).reset_index(drop=True)
-        if not len(series):
-            return series.reindex(range(len(rows)))
-        taken = series.take(numpy().where(missing, 0, rows)).reset_index(drop=True)
+    def take(self, series: Any, rows: Any) -> Any:
+        if not rows.null_count:
+            return series.take(rows.to_numpy()).reset_index(drop=True)
         # An integer of numpy has no missing value, and would become a float.
-        if isinstance(taken.dtype, numpy().dtype) and taken.dtype.kind in "iub":
-            taken = taken.astype(_nullable(taken.dtype.name))
-        if str(taken.dtype).startswith("Sparse"):
-            taken = taken.astype(object)
-        return taken.mask(missing)
+        if isinstance(series.dtype, numpy().dtype) and series.dtype.kind in "iub":
+            series = series.astype(_nullable(series.dtype.name))
+        if str(series.dtype).startswith("Sparse"):
+            series = series.astype(object)
+        return series.reindex(rows.fill_null(-1).to_numpy()).reset_index(drop=True)
 
     def build(self, columns: list[Column], origin: Any) -> Any:
         pandas = import_module("pandas")
@@ -521,26 +521,15 @@ class _Pandas:
             frame.columns = origin.columns
         elif depth > 1:
             frame.columns = frame.columns.set_names(origin.columns.names)
-        if [level.place for level in levels] == ["numbers"]:
-            numbers = levels[0].series.to_numpy()
-            if not numpy().array_equal(numbers, numpy().arange(len(numbers))):
-                frame.index = pandas.Index(numbers)
-        elif len(levels) == 1:
-            frame.index = pandas.Index(levels[0].series, name=levels[0].label)
-        elif levels:
-            names = [level.label for level in levels]
-            frame.index = pandas.MultiIndex.from_arrays([c.series for c in levels], names=names)
+        index = [level.series.rename(level.label) for level in levels]
+        if len(index) > 1:
+            frame.index = pandas.MultiIndex.from_arrays(index)
+        elif index and not (
+            levels[0].place == "numbers"
+            and numpy().array_equal(index[0], numpy().arange(len(index[0])))
+        ):
+            frame.index = pandas.Index(index[0])
         return origin._constructor(frame).__finalize__(origin)
-
-
-def _family(value: Any) -> type:
-    """Return the type of a value in a column of objects, one for those that SQL reads alike."""
-    families = (bool, int, float, str, bytes, datetime.datetime, datetime.date, datetime.timedelta)
-    if isinstance(value, numpy().generic):
-        value = value.item()
-    if isinstance(value, (list, tuple, numpy().ndarray)):
-        return list
-    return next((kind for kind in (*families, dict) if isinstance(value, kind)), type(value))
 
 
 def _nullable(name: str) -> str:
@@ -579,13 +568,11 @@ class _Polars:
     def codes(self, series: Any) -> Any:
         return series.to_physical().to_arrow() if str(series.dtype).startswith("Enum") else None
 
-    def take(self, series: Any, rows: Any, missing: Any) -> Any:
+    def take(self, series: Any, rows: Any) -> Any:
         polars = import_module("polars")
-        if missing is None:
-            return series.gather(rows)
         if not len(series):
             return polars.Series(series.name, [None] * len(rows), dtype=series.dtype)
-        return series.gather(polars.Series(arrow().array(rows, mask=missing)))
+        return series.gather(polars.Series(rows))
 
     def build(self, columns: list[Column], origin: Any) -> Any:
         polars = import_module("polars")
@@ -616,19 +603,17 @@ class _Arrow:
     def codes(self, series: Any) -> Any:
         return None
 
-    def take(self, series: Any, rows: Any, missing: Any) -> Any:
-        positions, types = arrow().array(rows, mask=missing), arrow().types
-        if types.is_run_end_encoded(series.type):
-            series = import_module("pyarrow.compute").run_end_decode(series)
+    def take(self, series: Any, rows: Any) -> Any:
+        types = arrow().types
         if types.is_string_view(series.type) or types.is_binary_view(series.type):
             # Arrow takes no rows of views yet.
             is_text = types.is_string_view(series.type)
             plain = series.cast(arrow().large_string() if is_text else arrow().large_binary())
-            return plain.take(positions).cast(series.type)
+            return plain.take(rows).cast(series.type)
         try:
-            return series.take(positions)
+            return series.take(rows)
         except arrow().ArrowNotImplementedError:
-            cells = [None if row is None else series[row].as_py() for row in positions.to_pylist()]
+            cells = [None if row is None else series[row].as_py() for row in rows.to_pylist()]
             return arrow().chunked_array([arrow().array(cells, series.type)])
 
     def build(self, columns: list[Column], origin: Any) -> Any:
@@ -659,7 +644,7 @@ def json_cell(value: Any) -> Any:
         case float():
             return value if math.isfinite(value) else None if value != value else str(value)
         case str():
-            return value if len(value) <= LONGEST_CELL else _shortened(value)
+            return cut(value, LONGEST_CELL)
         case datetime.date() | datetime.time():
             return None if value != value else value.isoformat()
         case datetime.timedelta() | decimal.Decimal():
@@ -667,10 +652,4 @@ def json_cell(value: Any) -> Any:
         case bytes():
             return f"{len(value):,} bytes"
     text = str(value)
-    return None if text in ("<NA>", "NaT") else _shortened(text)
-
-
-def _shortened(text: str) -> str:
-    if len(text) <= LONGEST_CELL:
-        return text
-    return f"{text[:LONGEST_CELL]}… ({len(text):,} characters)"
+    return None if text in ("<NA>", "NaT") else cut(text, LONGEST_CELL)

@@ -471,24 +471,16 @@ def _computed(
 def _read(connection: Any, query: str, values: Sequence[Any], keep_decimals: bool) -> Any:
     """Return a result as an Arrow table of types that a frame takes back."""
     result = connection.sql(query, params=[*values])
-    columns, types = [*result.columns], [*map(str, result.types)]
-    targets = [_result_type(type_, keep_decimals) for type_ in types]
-    if targets != types:
-        names = ", ".join(f"r{number}" for number in range(len(types)))
-        casts = ", ".join(
-            f"r{number}" if target == type_ else f"CAST(r{number} AS {target})"
-            for number, (type_, target) in enumerate(zip(types, targets, strict=True))
-        )
-        query = f"SELECT {casts} FROM ({query}\n) AS result({names})"
-        result = connection.sql(query, params=[*values])
+    targets = (_result_type(str(type_), keep_decimals) for type_ in result.types)
+    casts = ", ".join(f"CAST(#{number} AS {target})" for number, target in enumerate(targets, 1))
     try:
-        table = _batches(result.to_arrow_reader(100_000))
+        table = _batches(result.project(casts).to_arrow_reader(100_000))
     except _duckdb().ConversionException:
-        if "HUGEINT" in str(types):
+        if "HUGEINT" in str(result.types):
             raise CallError("an integer of the result is out of range for 64 bits") from None
         raise
     arrays = [_without_intervals(array) for array in table.columns]
-    return arrow().Table.from_arrays(arrays, names=columns)
+    return arrow().Table.from_arrays(arrays, names=[*result.columns])
 
 
 def _batches(reader: Any) -> Any:
@@ -592,7 +584,7 @@ def check_kinds(first: Any, second: Any, name: str) -> None:
     kinds = kind_of(first.type), kind_of(second.type)
     if kinds[0] != kinds[1]:
         raise CallError(
-            f"{name} holds {_KINDS[kinds[0]]} in one table and {_KINDS[kinds[1]]} in the other; "
+            f"{name} has the type {first.type} in one table and {second.type} in the other; "
             "cast one first"
         )
     types = arrow().types
@@ -602,12 +594,3 @@ def check_kinds(first: Any, second: Any, name: str) -> None:
         raise CallError(f"{name} holds decimals in one table and floats in the other; cast one")
     if bool(_zone(first.type)) != bool(_zone(second.type)):
         raise CallError(f"{name} has a time zone in one table only; cast one first")
-
-
-_KINDS = {
-    "number": "numbers",
-    "text": "texts",
-    "date": "dates",
-    "bool": "truth values",
-    "other": "other values",
-}

@@ -59,8 +59,7 @@ def head(table: AnyTable, rows: Rows = 10) -> dict[str, Any]:
         rows: How many.
     """
     frame = rows_to_show(table, rows)
-    shown = {"rows": frame.json_rows(range(min(rows, len(frame))))}
-    return shown | _size(table)
+    return {"rows": frame.json_rows(slice(rows))} | _size(table)
 
 
 def sample(table: AnyTable, rows: Rows = 10, seed: int = 0) -> dict[str, Any]:
@@ -161,11 +160,6 @@ def _query(sql: str, frame: Frame, columns: Sequence[Column]) -> Any:
     return run_sql(sql, {"t": relation_of(frame, columns, is_key=True)})
 
 
-def _positions(array: Any) -> Any:
-    """Return positions of rows as numpy has them."""
-    return array.to_numpy().astype("int64")
-
-
 # -- rows -----------------------------------------------------------------------------------------
 
 
@@ -205,7 +199,7 @@ def sort_rows(table: AnyTable, by: Columns, descending: bool = False) -> AnyTabl
     arrays = {**arrays, **{name: array for name, array in codes.items() if array is not None}}
     keys = ", ".join(f"c{n} {direction} NULLS LAST" for n in range(len(columns)))
     rows = run_sql(f"SELECT pos FROM t ORDER BY {keys}, pos", {"t": Relation(arrays, {})})
-    return frame.take(_positions(rows["pos"]))
+    return frame.take(rows["pos"])
 
 
 def drop_duplicates(table: AnyTable, columns: list[str] | None = None) -> AnyTable:
@@ -221,7 +215,7 @@ def drop_duplicates(table: AnyTable, columns: list[str] | None = None) -> AnyTab
     keys = ", ".join(f"c{n}" for n in range(len(chosen)))
     rows = _query(f"SELECT min(pos) AS pos FROM t GROUP BY {keys} ORDER BY pos", frame, chosen)
     describe_result(_kept(len(rows), frame))
-    return frame.take(_positions(rows["pos"]))
+    return frame.take(rows["pos"])
 
 
 def drop_nulls(table: AnyTable, columns: list[str] | None = None) -> AnyTable:
@@ -317,53 +311,43 @@ def cast_column(
     return frame.with_columns(frame.new_column(column, array))
 
 
-_WHOLE = r"'[+-]?[0-9]{1,18}'"
-_NUMBER = r"'[+-]?([0-9]+[.]?[0-9]*|[.][0-9]+)([eE][+-]?[0-9]{1,3})?'"
 ISO = ("%Y-%m-%d", "%Y-%m-%d %H:%M:%S", "%Y-%m-%dT%H:%M:%S", "%Y-%m-%d %H:%M", "%Y-%m-%dT%H:%M")
 """The formats of dates that are tried if no format is named."""
+_WHOLE = r"'[+-]?[0-9]{1,18}'"
+_NUMBER = r"'[+-]?([0-9]+[.]?[0-9]*|[.][0-9]+)([eE][+-]?[0-9]{1,3})?'"
+_CASTS = {
+    "text to int": f"if(regexp_full_match(trim(c0), {_WHOLE}), trim(c0)::BIGINT, NULL)",
+    "text to float": f"if(regexp_full_match(trim(c0), {_NUMBER}), TRY_CAST(trim(c0) AS DOUBLE), NULL)",
+    "text to bool": "CASE WHEN lower(trim(c0)) IN ('true', 'yes', '1') THEN true "
+    "WHEN lower(trim(c0)) IN ('false', 'no', '0') THEN false END",
+    "text to date": "try_strptime(trim(c0), ?)::DATE",
+    "text to datetime": "try_strptime(trim(c0), ?)::TIMESTAMP",
+    # A cast alone would round.
+    "number to int": "if(c0 = floor(c0), TRY_CAST(c0 AS BIGINT), NULL)",
+    "number to float": "c0::DOUBLE",
+    "number to bool": "c0 <> 0",
+    "bool to int": "c0::INTEGER::BIGINT",
+    "bool to float": "c0::INTEGER::DOUBLE",
+    "date to date": "c0::DATE",
+    "date to datetime": "c0",
+}
+"""Casts of `c0` that are NULL where a value does not fit."""
 
 
 def _cast_sql(frame: Frame, column: Column, to: str, format: str | None) -> tuple[str, list[Any]]:
-    """Return the cast of `c0`, which is NULL where a value does not fit, and its parameters."""
-    match frame.kind(column), to:
-        case "text", "int":
-            return f"CASE WHEN regexp_full_match(trim(c0), {_WHOLE}) THEN trim(c0)::BIGINT END", []
-        case "text", "float":
-            return (
-                f"CASE WHEN regexp_full_match(trim(c0), {_NUMBER}) "
-                "THEN TRY_CAST(trim(c0) AS DOUBLE) END"
-            ), []
-        case "text", "bool":
-            return (
-                "CASE WHEN lower(trim(c0)) IN ('true', 'yes', '1') THEN true "
-                "WHEN lower(trim(c0)) IN ('false', 'no', '0') THEN false END"
-            ), []
-        case "text", "date" | "datetime":
-            formats = [format] if format else [*ISO]
-            kind = "DATE" if to == "date" else "TIMESTAMP"
-            return f"try_strptime(trim(c0), ?)::{kind}", [formats]
-        case "number", "int":
-            # A cast alone would round.
-            return "CASE WHEN c0 = floor(c0) THEN TRY_CAST(c0 AS BIGINT) END", []
-        case "number", "float" if arrow().types.is_integer(frame.array(column).type):
-            # An integer beyond 2^53 may be no float.
-            return "CASE WHEN c0::DOUBLE::HUGEINT = c0 THEN c0::DOUBLE END", []
-        case "bool", "int" | "float":
-            return f"c0::INTEGER::{'BIGINT' if to == 'int' else 'DOUBLE'}", []
-        case "number", "float":
-            return "c0::DOUBLE", []
-        case "number", "bool":
-            return "c0 <> 0", []
-        case "date", "date":
-            return "c0::DATE", []
-        case "date", "datetime":
-            is_date = arrow().types.is_date(frame.array(column).type)
-            return "c0::TIMESTAMP" if is_date else "c0", []
-        case "date", "str" if format:
-            return "strftime(c0, ?)", [format]
-        case _, "str":
-            return "c0::VARCHAR", []
-    raise CallError(f"a column of type {frame.type_text(column)} does not become {to}")
+    """Return the cast of a column, and its parameters."""
+    kind, types, type_ = frame.kind(column), arrow().types, frame.array(column).type
+    if kind == "date" and to == "str" and format:
+        return "strftime(c0, ?)", [format]
+    sql = _CASTS.get(f"{kind} to {to}", "c0::VARCHAR" if to == "str" else "")
+    if to == "float" and types.is_integer(type_):
+        # An integer beyond 2^53 may be no float.
+        sql = "if(c0::DOUBLE::HUGEINT = c0, c0::DOUBLE, NULL)"
+    if to == "datetime" and types.is_date(type_):
+        sql = "c0::TIMESTAMP"
+    if not sql:
+        raise CallError(f"a column of type {frame.type_text(column)} does not become {to}")
+    return sql, [[format] if format else [*ISO]] if "strptime" in sql else []
 
 
 def fill_missing(
@@ -391,8 +375,7 @@ def fill_missing(
 
 def _filled(frame: Frame, column: Column, method: str, value: Cell | None) -> Column:
     if method in ("forward", "backward"):
-        source, none = _nearest_valid(frame.valid(column), backward=method == "backward")
-        return frame.rows_of(column, source, none)
+        return frame.rows_of(column, _nearest_valid(frame.valid(column), method))
     relation = {"t": relation_of(frame, [column])}
     if method == "value":
         array = run_sql(
@@ -412,13 +395,14 @@ def _filled(frame: Frame, column: Column, method: str, value: Cell | None) -> Co
     return frame.new_column(column.name, run_sql(sql, relation).column(0))
 
 
-def _nearest_valid(valid: Any, backward: bool) -> tuple[Any, Any]:
-    """Return for each row the position of the nearest valid row before it, and where none is."""
-    if backward:
-        source, none = _nearest_valid(valid[::-1], backward=False)
-        return len(valid) - 1 - source[::-1], none[::-1]
-    source = numpy().maximum.accumulate(numpy().where(valid, numpy().arange(len(valid)), -1))
-    return source.clip(0), source < 0
+def _nearest_valid(valid: Any, method: str) -> Any:
+    """Return for each row the position of the nearest valid row before or after it, or null."""
+    count, rows = len(valid), numpy().arange(len(valid))
+    if method == "forward":
+        nearest = numpy().maximum.accumulate(numpy().where(valid, rows, -1))
+    else:
+        nearest = numpy().minimum.accumulate(numpy().where(valid, rows, count)[::-1])[::-1]
+    return arrow().array(nearest, "int64", mask=(nearest < 0) | (nearest == count))
 
 
 def _fitting(frame: Frame, column: Column, value: Any) -> Any:
@@ -502,7 +486,7 @@ def _grouped(
     aggregates = "".join(f", {sql} AS a{n}" for n, sql in enumerate(wanted.values()))
     sql = f"SELECT min(pos) AS first{aggregates} FROM t GROUP BY {by} ORDER BY {order}, first"
     result = run_sql(sql, {"t": Relation(arrays, relation.names)})
-    firsts = _positions(result["first"])
+    firsts = result["first"]
     columns = [replace(frame.rows_of(key, firsts), place="column") for key in keys]
     columns += [frame.new_column(name, result[f"a{n}"]) for n, name in enumerate(wanted)]
     return frame.build(columns), len(firsts)
@@ -510,22 +494,20 @@ def _grouped(
 
 def _aggregate_sql(frame: Frame, column: Column, how: str, sql: str) -> str:
     kind = frame.kind(column)
-    if how in ("sum", "mean", "median", "std") and kind not in ("number", "bool"):
-        raise CallError(f"{column.name} has no {how}: it holds no numbers")
-    number = f"{sql}::INTEGER" if kind == "bool" and how not in ("min", "max", "first") else sql
-    functions = {"mean": "avg", "std": "stddev_samp"}
-    if how == "median" and arrow().types.is_decimal(frame.array(column).type):
-        number = f"{sql}::DOUBLE"
-    match how:
-        case "distinct":
-            return f"count(DISTINCT {sql})"
-        case "first" if frame.elsewhere is not None:
-            raise CallError("rows that are elsewhere have no order: there is no first of a group")
-        case "first":
-            return f"arg_min({sql}, pos)"
-        case "count":
-            return f"count({sql})"
-    return f"{functions.get(how, how)}({number})"
+    if how in ("sum", "mean", "median", "std"):
+        if kind not in ("number", "bool"):
+            raise CallError(f"{column.name} has no {how}: it holds no numbers")
+        is_decimal = arrow().types.is_decimal(frame.array(column).type)
+        sql += "::INTEGER" * (kind == "bool") + "::DOUBLE" * (is_decimal and how == "median")
+    if how == "first" and frame.elsewhere is not None:
+        raise CallError("rows that are elsewhere have no order: there is no first of a group")
+    return _AGGREGATES.get(how, f"{how}({{}})").format(sql)
+
+
+_AGGREGATES = {
+    **{"mean": "avg({})", "std": "stddev_samp({})"},
+    **{"distinct": "count(DISTINCT {})", "first": "arg_min({}, pos)"},
+}
 
 
 def join_tables(
@@ -586,12 +568,8 @@ def _joined(
     frame: Frame, right: Frame, keys: Mapping[Column, Column], left_rows: Any, right_rows: Any
 ) -> AnyTable:
     """Return the rows of two tables side by side; null positions are rows of missing values."""
-    left, left_missing = _positions(left_rows.fill_null(0)), left_rows.is_null().to_numpy()
-    second, missing = _positions(right_rows.fill_null(0)), right_rows.is_null().to_numpy()
-    columns = [
-        frame.rows_of(c, left, left_missing) for c in frame.all_columns if c.place != "numbers"
-    ]
-    if left_missing.any():
+    columns = [frame.rows_of(c, left_rows) for c in frame.all_columns if c.place != "numbers"]
+    if left_rows.null_count:
         # An index has a label for each row: that of a row of the second table would be missing.
         columns = [replace(column, place="column") for column in columns]
         full = {
@@ -606,7 +584,7 @@ def _joined(
         if column in keys.values() or column.place == "numbers" or is_second:
             continue
         name = f"{column.name}_right" if column.name in taken else column.name
-        series = right.rows_of(column, second, missing).series
+        series = right.rows_of(column, right_rows).series
         label = column.label if name == column.name else name
         columns.append(Column(name, label, series))
     return frame.build(columns)
@@ -645,7 +623,7 @@ def pivot(
         raise CallError("index, on and values are different columns")
     order = "SELECT pos, dense_rank() OVER (ORDER BY c0 NULLS LAST) - 1 AS code FROM t ORDER BY pos"
     codes, valid = _query(order, frame, [spread])["code"], frame.valid(spread)
-    seen = numpy().unique(_positions(codes)[valid], return_index=True)[1]
+    seen = numpy().unique(codes.to_numpy()[valid], return_index=True)[1]
     if len(seen) > MOST_NEW_COLUMNS:
         raise CallError(
             f"{on} has {len(seen):,} values: a pivot creates at most {MOST_NEW_COLUMNS} columns"
