@@ -194,14 +194,15 @@ def _running(definition: Definition, tool: Tool, action: Any, send: Callable[...
             raise DefinitionError(
                 f"action: {definition.name} is of type {definition.kind}, and runs by itself"
             )
-        return _printing_unset(definition, _done_by(action, definition, tool))
-    if definition.endpoint is not None:
-        call = functools.partial(send, definition.endpoint)
-        return _printing_unset(definition, replace(tool, function=call))
-    if definition.kind == "context":
+        tool = _done_by(action, definition, tool)
+    elif definition.endpoint is not None:
+        tool = replace(tool, function=functools.partial(send, definition.endpoint))
+    elif definition.kind == "context":
         call = functools.partial(_set_variables, definition)
-        return _printing_unset(definition, replace(tool, function=call, idempotent=True))
-    return replace(tool, for_person=True)
+        tool = replace(tool, function=call, idempotent=True)
+    else:
+        return replace(tool, for_person=True)
+    return _printing_unset(definition, tool)
 
 
 def _tool(definition: Definition, variables: Mapping[str, Any]) -> Tool:

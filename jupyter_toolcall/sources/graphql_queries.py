@@ -124,19 +124,6 @@ def steps(path: ObjectPath | None) -> list[Step]:
     return path_steps[::-1]
 
 
-def objects_in(value: Value) -> Iterator[ObjectPath]:
-    """Yield the objects that stand in an argument, at any depth."""
-    match value:
-        case ObjectPath():
-            yield value
-        case InputFields(pairs):
-            for _, item in pairs:
-                yield from objects_in(item)
-        case tuple():
-            for item in value:
-                yield from objects_in(item)
-
-
 def written(
     value: Value, name: Callable[[ObjectPath], str], variable: Callable[[JsonVariable], str]
 ) -> str:
@@ -368,7 +355,15 @@ class Server:
 
 def _objects(way: list[Step]) -> list[ObjectPath]:
     """Return the objects whose ids some steps need."""
-    return [path for step in way for _, value in step.arguments for path in objects_in(value)]
+    objects = list[ObjectPath]()
+
+    def name(path: ObjectPath) -> str:
+        objects.append(path)
+        return ""
+
+    for step in way:
+        written(InputFields(step.arguments), name, lambda variable: "")
+    return objects
 
 
 def _at(answer: Answer, way: list[Step]) -> Answer:

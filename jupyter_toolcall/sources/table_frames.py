@@ -534,9 +534,7 @@ class _Pandas:
 
 def _nullable(name: str) -> str:
     """Return the type of pandas that has missing values, such as `UInt8` for `uint8`."""
-    if name == "bool":
-        return "boolean"
-    return re.sub("^(u?)int", lambda found: f"{found[1].upper()}Int", name)
+    return "boolean" if name == "bool" else name.replace("uint", "UInt").replace("int", "Int")
 
 
 def _label(label: Any, depth: int) -> Any:

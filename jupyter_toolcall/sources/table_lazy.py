@@ -6,12 +6,11 @@ they are shown or sent, and only these.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import replace
 from functools import partial
 from importlib import import_module
 from operator import methodcaller
-from typing import Any, Protocol
+from typing import Any
 
 from ..core.errors import CallError
 from ..tools.running_tool import describe_result
@@ -25,63 +24,43 @@ HUGE = ("HUGEINT", "UHUGEINT")
 """Integers that Arrow does not have: DuckDB would round the sums that it hands over."""
 
 
-class _Library(Protocol):
-    """What is needed of a library."""
+def first_rows(table: Any, count: int) -> Any:
+    """Return the first rows of a table whose rows are elsewhere, as a table in this kernel.
 
-    def first(self, table: Any, count: int) -> Any:
-        """Return the first rows as a table in this kernel; for 0 nothing is computed."""
-
-    def query(self, table: Any, query: str, name: str) -> Any:
-        """Return a query on a table that has a name in it; nothing is computed."""
-
-
-class _DuckDB:
-    def first(self, table: Any, count: int) -> Any:
-        types = zip(map(quoted, table.columns), map(str, table.types), strict=True)
-        cells = (f"{n}::BIGINT AS {n}" if type_ in HUGE else n for n, type_ in types)
-        return table.project(", ".join(cells)).limit(count).to_arrow_table()
-
-    def query(self, table: Any, query: str, name: str) -> Any:
-        return table.query(name, query)
-
-
-class _Ibis:
-    def first(self, table: Any, count: int) -> Any:
-        schema = table.schema().to_pyarrow()
-        return table.limit(count).to_pyarrow() if count else schema.empty_table()
-
-    def query(self, table: Any, query: str, name: str) -> Any:
-        return table.alias(name).sql(query, dialect="duckdb")
+    For 0 rows nothing is computed.
+    """
+    match library_elsewhere(table):
+        case "duckdb":
+            types = zip(map(quoted, table.columns), map(str, table.types), strict=True)
+            cells = (f"{n}::BIGINT AS {n}" if type_ in HUGE else n for n, type_ in types)
+            return table.project(", ".join(cells)).limit(count).to_arrow_table()
+        case "ibis":
+            schema = table.schema().to_pyarrow()
+            return table.limit(count).to_pyarrow() if count else schema.empty_table()
+    parts = list[Any]()
+    for number in range(table.npartitions):
+        if missing := count - sum(map(len, parts)):
+            head, meta = methodcaller("head", missing), table._meta
+            parts.append(table.get_partition(number).map_partitions(head, meta=meta).compute())
+    return import_module("pandas").concat(parts or [table._meta])
 
 
-class _Dask:
-    def first(self, table: Any, count: int) -> Any:
-        parts = list[Any]()
-        for number in range(table.npartitions):
-            if missing := count - sum(map(len, parts)):
-                head = methodcaller("head", missing)
-                part = table.get_partition(number).map_partitions(head, meta=table._meta)
-                parts.append(part.compute())
-        return import_module("pandas").concat(parts or [table._meta])
-
-    def query(self, table: Any, query: str, name: str) -> Any:
-        """Each partition is queried by itself where that is the same, else all as one."""
-        compute: Any = partial(_query_of_part, query, name)
-        meta = compute(table._meta)
-        parts = table if is_by_row(query) and not len(meta) else table.repartition(npartitions=1)
-        return parts.map_partitions(compute, meta=meta[:0], clear_divisions=True)
+def _query_there(table: Any, query: str, name: str) -> Any:
+    """Return a query on a table that has a name in it; nothing is computed."""
+    match library_elsewhere(table):
+        case "duckdb":
+            return table.query(name, query)
+        case "ibis":
+            return table.alias(name).sql(query, dialect="duckdb")
+    compute: Any = partial(_query_of_part, query, name)
+    meta = compute(table._meta)
+    # Each partition of Dask is queried by itself where that is the same, else all as one.
+    parts = table if is_by_row(query) and not len(meta) else table.repartition(npartitions=1)
+    return parts.map_partitions(compute, meta=meta[:0], clear_divisions=True)
 
 
 def _query_of_part(query: str, name: str, part: Any) -> AnyTable:
     return query_tables(query, {name: frame_of_table(part)})
-
-
-_LIBRARIES: Mapping[str, _Library] = {"duckdb": _DuckDB(), "ibis": _Ibis(), "dask": _Dask()}
-
-
-def first_rows(table: Any, count: int) -> Any:
-    """Return the first rows of a table whose rows are elsewhere, as a table in this kernel."""
-    return _LIBRARIES[library_elsewhere(table) or ""].first(table, count)
 
 
 def columns_of(table: Any, withhold: tuple[str, ...] = ()) -> Frame:
@@ -111,10 +90,10 @@ def query_elsewhere(frame: Frame, query: str, name: str = "t") -> AnyTable:
     Raises CallError, in one line, for what is an error on a table without rows.
     """
     query_tables(query, {name: frame})
-    table, run = frame.elsewhere, _LIBRARIES[library_elsewhere(frame.elsewhere) or ""].query
+    table = frame.elsewhere
     if frame.withheld:
         visible = ", ".join(map(quoted, frame.names))
-        table = run(table, f"SELECT {visible} FROM {quoted(name)}", name)
+        table = _query_there(table, f"SELECT {visible} FROM {quoted(name)}", name)
     describe_result("no row is computed yet: tables_head shows the first rows")
-    result: AnyTable = run(table, query, name)
+    result: AnyTable = _query_there(table, query, name)
     return result

@@ -159,10 +159,8 @@ def _draw_histogram(axes: Any, frame: Frame, columns: Sequence[Column]) -> None:
 
 
 def _draw_boxes(axes: Any, frame: Frame, columns: Sequence[Column]) -> None:
-    names, values = (
-        [_label(column.name) for column in columns],
-        [_present(frame, c) for c in columns],
-    )
+    names = [_label(column.name) for column in columns]
+    values = [_present(frame, column) for column in columns]
     boxes = axes.boxplot(values, tick_labels=names, patch_artist=True, widths=0.5)
     for index, box in enumerate(boxes["boxes"]):
         box.set_facecolor(COLORS[index])

@@ -126,10 +126,8 @@ def _statistics(frame: Frame, column: Column) -> dict[str, Any]:
     if not wanted:
         return stats
     listed = ", ".join(f'{sql} AS "{name}"' for name, sql in wanted.items())
-    values = run_sql(f"SELECT {listed} FROM t", {"t": relation_of(frame, [column])}).to_pylist()[0]
-    is_empty = stats["missing"] == len(frame)
-    shown = {name: json_cell(value) for name, value in values.items()}
-    return {**stats, **({"distinct": 0} if is_empty and "distinct" in shown else shown)}
+    (values,) = _query(f"SELECT {listed} FROM t", frame, [column]).to_pylist()
+    return stats | {name: json_cell(v) for name, v in values.items() if v is not None}
 
 
 def value_counts(
@@ -146,6 +144,7 @@ def value_counts(
         "SELECT min(pos) AS first, count(*) AS rows FROM t GROUP BY c0 "
         "ORDER BY rows DESC, c0 NULLS LAST, first",
         *(frame, [counted]),
+        is_key=True,
     )
     firsts, rows = groups["first"].to_pylist()[:limit], groups["rows"].to_pylist()[:limit]
     listed = [
@@ -155,9 +154,18 @@ def value_counts(
     return {"values": listed, "distinct": len(groups), "rows_in_table": len(frame)}
 
 
-def _query(sql: str, frame: Frame, columns: Sequence[Column]) -> Any:
-    """Return the result of a query on `t`, which has columns to compare, and the position."""
-    return run_sql(sql, {"t": relation_of(frame, columns, is_key=True)})
+def _query(
+    sql: str,
+    frame: Frame,
+    columns: Sequence[Column],
+    values: Sequence[Any] = (),
+    is_key: bool = False,
+) -> Any:
+    """Return the result of a query on `t`, which has columns and the position of each row.
+
+    With `is_key`, the columns are only compared. `values` are what `?` stands for.
+    """
+    return run_sql(sql, {"t": relation_of(frame, columns, is_key)}, values)
 
 
 # -- rows -----------------------------------------------------------------------------------------
@@ -213,7 +221,8 @@ def drop_duplicates(table: AnyTable, columns: list[str] | None = None) -> AnyTab
     if not chosen:
         raise CallError("the table has no columns to compare")
     keys = ", ".join(f"c{n}" for n in range(len(chosen)))
-    rows = _query(f"SELECT min(pos) AS pos FROM t GROUP BY {keys} ORDER BY pos", frame, chosen)
+    query = f"SELECT min(pos) AS pos FROM t GROUP BY {keys} ORDER BY pos"
+    rows = _query(query, frame, chosen, is_key=True)
     describe_result(_kept(len(rows), frame))
     return frame.take(rows["pos"])
 
@@ -300,8 +309,7 @@ def cast_column(
     if (frame.kind(changed), to) in (("bool", "bool"), ("text", "str")):
         return frame.build(frame.all_columns)
     sql, values = _cast_sql(frame, changed, to, format)
-    relation = {"t": relation_of(frame, [changed])}
-    array = run_sql(f"SELECT {sql} AS x FROM t", relation, values).column(0)
+    array = _query(f"SELECT {sql} AS x FROM t", frame, [changed], values).column(0)
     lost = array.null_count - frame.array(changed).null_count
     if lost and invalid == "error":
         raise CallError(
@@ -313,11 +321,11 @@ def cast_column(
 
 ISO = ("%Y-%m-%d", "%Y-%m-%d %H:%M:%S", "%Y-%m-%dT%H:%M:%S", "%Y-%m-%d %H:%M", "%Y-%m-%dT%H:%M")
 """The formats of dates that are tried if no format is named."""
-_WHOLE = r"'[+-]?[0-9]{1,18}'"
-_NUMBER = r"'[+-]?([0-9]+[.]?[0-9]*|[.][0-9]+)([eE][+-]?[0-9]{1,3})?'"
+_WHOLE = r"'^[+-]?[0-9]{1,18}$'"
+_NUMBER = r"'^[+-]?([0-9]+[.]?[0-9]*|[.][0-9]+)([eE][+-]?[0-9]{1,3})?$'"
 _CASTS = {
-    "text to int": f"if(regexp_full_match(trim(c0), {_WHOLE}), trim(c0)::BIGINT, NULL)",
-    "text to float": f"if(regexp_full_match(trim(c0), {_NUMBER}), TRY_CAST(trim(c0) AS DOUBLE), NULL)",
+    "text to int": f"TRY_CAST(regexp_extract(trim(c0), {_WHOLE}) AS BIGINT)",
+    "text to float": f"TRY_CAST(regexp_extract(trim(c0), {_NUMBER}) AS DOUBLE)",
     "text to bool": "CASE WHEN lower(trim(c0)) IN ('true', 'yes', '1') THEN true "
     "WHEN lower(trim(c0)) IN ('false', 'no', '0') THEN false END",
     "text to date": "try_strptime(trim(c0), ?)::DATE",
@@ -376,11 +384,9 @@ def fill_missing(
 def _filled(frame: Frame, column: Column, method: str, value: Cell | None) -> Column:
     if method in ("forward", "backward"):
         return frame.rows_of(column, _nearest_valid(frame.valid(column), method))
-    relation = {"t": relation_of(frame, [column])}
     if method == "value":
-        array = run_sql(
-            "SELECT coalesce(c0, ?) AS x FROM t", relation, [_fitting(frame, column, value)]
-        ).column(0)
+        values = [_fitting(frame, column, value)]
+        array = _query("SELECT coalesce(c0, ?) AS x FROM t", frame, [column], values).column(0)
         return frame.new_column(column.name, array, like=column)
     if frame.kind(column) != "number":
         raise CallError(f"{column.name} has no {method}: it holds no numbers")
@@ -392,7 +398,7 @@ def _filled(frame: Frame, column: Column, method: str, value: Cell | None) -> Co
     average = f"(SELECT {'avg' if method == 'mean' else 'median'}(c0::DOUBLE) FROM t)"
     target = f"DECIMAL({type_.precision}, {type_.scale})" if is_decimal else "DOUBLE"
     sql = f"SELECT coalesce(c0::{target}, {average}::{target}) AS x FROM t"
-    return frame.new_column(column.name, run_sql(sql, relation).column(0))
+    return frame.new_column(column.name, _query(sql, frame, [column]).column(0))
 
 
 def _nearest_valid(valid: Any, method: str) -> Any:
@@ -622,7 +628,7 @@ def pivot(
     if spread in keys or value in keys or spread == value:
         raise CallError("index, on and values are different columns")
     order = "SELECT pos, dense_rank() OVER (ORDER BY c0 NULLS LAST) - 1 AS code FROM t ORDER BY pos"
-    codes, valid = _query(order, frame, [spread])["code"], frame.valid(spread)
+    codes, valid = _query(order, frame, [spread], is_key=True)["code"], frame.valid(spread)
     seen = numpy().unique(codes.to_numpy()[valid], return_index=True)[1]
     if len(seen) > MOST_NEW_COLUMNS:
         raise CallError(
@@ -674,8 +680,7 @@ def unpivot(
     long = " UNION ALL ".join(
         f"SELECT {n} AS n, pos, c{n}{cast} AS x FROM t" for n in range(len(wide))
     )
-    relation = {"t": relation_of(frame, wide)}
-    values = run_sql(f"SELECT x FROM ({long}) ORDER BY n, pos", relation).column(0)
+    values = _query(f"SELECT x FROM ({long}) ORDER BY n, pos", frame, wide).column(0)
     rows = numpy().tile(numpy().arange(len(frame)), len(wide))
     labels = [column.name for column in wide for _ in range(len(frame))]
     names = arrow().chunked_array([arrow().array(labels, "string")])

@@ -12,8 +12,8 @@ from __future__ import annotations
 import gc
 import sys
 import types
-from abc import ABCMeta
-from collections.abc import Callable, Iterator, Mapping
+from abc import ABC
+from collections.abc import Iterator, Mapping
 from importlib import import_module
 from typing import Any
 
@@ -23,12 +23,6 @@ ENGINES: Mapping[str, str] = {"pandas": "DataFrame", "polars": "DataFrame", "pya
 """The class of each engine's tables."""
 ELSEWHERE: Mapping[str, str] = {"duckdb": "DuckDBPyRelation", "ibis": "Table", "dask": "DataFrame"}
 """The class of tables of each library whose rows are elsewhere."""
-_PLANS: Mapping[str, Callable[[Any], str]] = {
-    "duckdb": lambda table: str(table.sql_query()),
-    # The text of an Ibis table may be its rows.
-    "ibis": lambda table: str(import_module("ibis.expr.format").pretty(table.op())),
-    "dask": lambda table: repr(table.expr),
-}
 _TABLES = {**ENGINES, **ELSEWHERE}
 _WITH_CELLS: Mapping[str, frozenset[str]] = {
     "pandas": frozenset({"DataFrame", "Series"}),
@@ -42,18 +36,13 @@ MOST_PARTS = 100_000
 _CODE = (type, types.ModuleType, types.FunctionType, types.BuiltinFunctionType, types.CodeType)
 
 
-class _TableClass(ABCMeta):
-    """Counts the tables of each engine as subclasses, and imports no engine for it."""
-
-    def __subclasscheck__(cls, subclass: type) -> bool:
-        return _library(subclass, _TABLES) is not None
-
-    def __instancecheck__(cls, instance: object) -> bool:
-        return issubclass(type(instance), cls)
-
-
-class AnyTable(metaclass=_TableClass):
+class AnyTable(ABC):  # noqa: B024
     """A table of pandas, polars or pyarrow, or one of DuckDB, Ibis or Dask."""
+
+    @classmethod
+    def __subclasshook__(cls, subclass: type) -> bool:
+        """Recognize a class by its name and its library, which is not imported for it."""
+        return _library(subclass, _TABLES) is not None
 
 
 def _engine(cls: type) -> str:
@@ -71,10 +60,14 @@ def library_elsewhere(value: object) -> str | None:
     return _library(type(value), ELSEWHERE)
 
 
-def plan_text(value: object) -> str | None:
-    """Return the query that a table elsewhere is, as its library writes it; else None."""
-    library = library_elsewhere(value)
-    return _PLANS[library](value) if library else None
+def plan_text(value: Any) -> str | None:
+    """Return the query that a table elsewhere is, if its own text may be its rows; else None."""
+    match library_elsewhere(value):
+        case "duckdb":
+            return str(value.sql_query())
+        case "ibis":
+            return str(import_module("ibis.expr.format").pretty(value.op()))
+    return None
 
 
 def shape_of(value: object) -> Any:
