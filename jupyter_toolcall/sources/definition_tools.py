@@ -20,6 +20,7 @@ from pydantic import SecretBytes, SecretStr
 
 from ..core.digests import digest, encode
 from ..core.errors import DefinitionError
+from ..core.interrupts import attempt
 from ..core.secrets import hiding
 from ..core.text import nearest, print_text
 from ..tools.arguments import plain_arguments
@@ -29,7 +30,6 @@ from ..tools.toolbox import Toolbox
 from .definition_defaults import (
     EMPTY,
     Default,
-    NotSet,
     Scope,
     Template,
     apply_defaults,
@@ -369,7 +369,7 @@ def _filled_result(result: Any, scope: Scope) -> Any:
     """Return a result with its texts filled in; what is not set is null, or left out."""
     match result:
         case Template(parts, typed):
-            values = [p if isinstance(p, str) else _value_or_none(p.value, scope) for p in parts]
+            values = [p if isinstance(p, str) else attempt(p.value, scope)[0] for p in parts]
             if typed:
                 return values[0]
             texts = (v if isinstance(v, str) else encode(v) for v in values if v is not None)
@@ -379,13 +379,6 @@ def _filled_result(result: Any, scope: Scope) -> Any:
         case list():
             return [_filled_result(value, scope) for value in result]
     return result
-
-
-def _value_or_none(value: Callable[[Scope], Any], scope: Scope) -> Any:
-    try:
-        return value(scope)
-    except NotSet:
-        return None
 
 
 def _done_by(action: Callable[..., Any] | Tool, definition: Definition, tool: Tool) -> Tool:

@@ -304,8 +304,7 @@ def _errors(errors: list[Any]) -> Iterator[str]:
 
 
 def _line(text: str, limit: int) -> str:
-    line = " ".join(text.split())
-    return shortened_text(line, limit)
+    return shortened_text(" ".join(text.split()), limit)
 
 
 # -- objects --------------------------------------------------------------------------

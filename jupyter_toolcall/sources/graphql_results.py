@@ -11,7 +11,7 @@ import math
 from typing import Any
 
 from ..core.errors import CallError
-from ..core.text import printable, shortened_text
+from ..core.text import visible_text
 from . import graphql_schema as gql
 from .graphql_schema import BUILT_IN, AnyType, Schema
 
@@ -95,5 +95,4 @@ def _fits(declared: Any, data: Any) -> bool:
 
 
 def _shown(data: Any) -> str:
-    text = printable(json.dumps(data, ensure_ascii=False))
-    return shortened_text(text, LONGEST)
+    return visible_text(json.dumps(data, ensure_ascii=False), LONGEST)

@@ -15,7 +15,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from importlib import import_module
-from typing import Any, Literal, Protocol, cast
+from typing import Any, Literal, TypeAlias, cast
 
 from ..core.errors import CallError
 from ..core.text import nearest, unique_names, visible_text
@@ -164,15 +164,15 @@ class Frame:
 
     def rows_of(self, column: Column, rows: Any) -> Column:
         """Return rows of a column by their positions; null for a position that is null."""
-        positions = arrow().array(rows, "int64")
-        return replace(column, series=self.engine.take(column.series, positions))
+        return replace(column, series=self.engine.take(column.series, positions_of(rows)))
 
     def take(self, rows: Any) -> AnyTable:
         """Return a table of rows by their positions."""
+        positions = positions_of(rows)
         # A call that keeps all rows gives back the same content, which counts as equal.
-        if numpy().array_equal(rows, numpy().arange(len(self))):
+        if numpy().array_equal(positions.to_numpy(), numpy().arange(len(self))):
             return self.build(self.all_columns)
-        return self.build([self.rows_of(column, rows) for column in self.all_columns])
+        return self.build([self.rows_of(column, positions) for column in self.all_columns])
 
     def new_column(self, name: str, array: Any, like: Column | None = None) -> Column:
         """Return a column of this library from an Arrow array.
@@ -244,6 +244,13 @@ def frame_of_table(table: Any, withhold: tuple[str, ...] = ()) -> Frame:
         raise CallError("the names of the columns are values of a withheld column")
     hidden = [c for c in columns if is_withheld(c.label, withhold) or _has_field(frame, c)]
     return replace(frame, withheld=tuple(hidden))
+
+
+def positions_of(rows: Any) -> Any:
+    """Return positions of rows as one Arrow array; Arrow would read one in chunks item by item."""
+    if isinstance(rows, arrow().ChunkedArray):
+        rows = rows.combine_chunks()
+    return rows if isinstance(rows, arrow().Array) else arrow().array(rows, "int64")
 
 
 def unknown_column(name: str, columns: Sequence[str]) -> CallError:
@@ -401,37 +408,13 @@ def arrow_type_text(type_: Any) -> str:
 # -- the three libraries ------------------------------------------------------------------------
 
 
-class Engine(Protocol):
+class _Pandas:
     """What frames need of a library of tables. A series is a column as the library has it."""
 
-    name: str
-
-    def columns(self, table: Any) -> list[Column]:
-        """Return the levels of an index, and the columns."""
-
-    def to_arrow(self, series: Any) -> Any:
-        """Return a series as an Arrow array. Raises for values that have no Arrow type."""
-
-    def from_arrow(self, array: Any) -> Any:
-        """Return an Arrow array as a series."""
-
-    def like(self, series: Any, other: Any) -> Any:
-        """Return a series with the type of another one, if no value changes."""
-
-    def codes(self, series: Any) -> Any:
-        """Return the codes by which ordered categories are sorted; None for other types."""
-
-    def take(self, series: Any, rows: Any) -> Any:
-        """Return rows of a series by an Arrow array of positions; null where these are null."""
-
-    def build(self, columns: list[Column], origin: Any) -> Any:
-        """Return a table of columns, of the class of another one and with its attributes."""
-
-
-class _Pandas:
     name = "pandas"
 
     def columns(self, table: Any) -> list[Column]:
+        """Return the levels of an index, and the columns."""
         index = table.index
         is_plain = index.nlevels == 1 and index.name is None and index.dtype.kind in "iu"
         columns = list[Column]()
@@ -448,6 +431,7 @@ class _Pandas:
         return columns
 
     def to_arrow(self, series: Any) -> Any:
+        """Return a series as an Arrow array. Raises for values that have no Arrow type."""
         dtype, pa = series.dtype, arrow()
         if str(dtype).startswith(("period", "interval", "Sparse", "complex")):
             raise _NoSQLType("SQL has no such type")
@@ -458,7 +442,7 @@ class _Pandas:
             families = (list, tuple, numpy().ndarray), (dict,)
             is_nested = any(all(issubclass(k, family) for k in kinds) for family in families)
             is_mixed = inferred.startswith("mixed") and not is_nested
-            # A time of day beside it makes no other of a date.
+            # Dates beside datetimes are dates to pandas, and Arrow would drop the time of day.
             if is_mixed or (inferred == "date" and len(kinds) > 1):
                 what = "objects" if len(kinds) == 1 else "of several types"
                 raise _NoSQLType(f"its values are {what}")
@@ -470,6 +454,7 @@ class _Pandas:
         return array if isinstance(array, pa.ChunkedArray) else pa.chunked_array([array])
 
     def from_arrow(self, array: Any) -> Any:
+        """Return an Arrow array as a series."""
         pandas, pa = import_module("pandas"), arrow()
         if pa.types.is_date(array.type):
             # pandas has no type of dates: a date is midnight.
@@ -485,6 +470,7 @@ class _Pandas:
         return array.to_pandas()
 
     def like(self, series: Any, other: Any) -> Any:
+        """Return a series with the type of another one, if no value changes."""
         try:
             converted = series.astype(other.dtype)
             same = (converted.dropna().astype(series.dtype) == series.dropna()).all()
@@ -493,12 +479,14 @@ class _Pandas:
         return converted if same and converted.isna().equals(series.isna()) else series
 
     def codes(self, series: Any) -> Any:
+        """Return the codes by which ordered categories are sorted; None for other types."""
         if not getattr(series.dtype, "ordered", False):
             return None
         codes = series.cat.codes.to_numpy()
         return arrow().array(codes, mask=codes < 0)
 
     def take(self, series: Any, rows: Any) -> Any:
+        """Return rows of a series by an Arrow array of positions; null where these are null."""
         if not rows.null_count:
             return series.take(rows.to_numpy()).reset_index(drop=True)
         # An integer of numpy has no missing value, and would become a float.
@@ -509,6 +497,7 @@ class _Pandas:
         return series.reindex(rows.fill_null(-1).to_numpy()).reset_index(drop=True)
 
     def build(self, columns: list[Column], origin: Any) -> Any:
+        """Return a table of columns, of the class of another one and with its attributes."""
         pandas = import_module("pandas")
         data = [column for column in columns if column.place == "column"]
         levels = [column for column in columns if column.place != "column"]
@@ -626,6 +615,7 @@ class _Arrow:
         return arrow().Table.from_arrays([column.series for column in columns], schema=schema)
 
 
+Engine: TypeAlias = _Pandas | _Polars | _Arrow
 ENGINES: Mapping[str, Engine] = {"pandas": _Pandas(), "polars": _Polars(), "pyarrow": _Arrow()}
 
 

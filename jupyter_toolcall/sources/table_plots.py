@@ -62,8 +62,7 @@ def plot(
     axes.set_ylabel(_label(y_label or ("rows" if kind == "histogram" else first)))
     if len(names) > 1 and kind != "box":
         axes.legend(frameon=False)
-    drawn: Figure = figure
-    return drawn
+    return figure
 
 
 def _check_plot(frame: Frame, kind: str, columns: Sequence[Column], x: str | None) -> None:
@@ -83,7 +82,7 @@ def _check_plot(frame: Frame, kind: str, columns: Sequence[Column], x: str | Non
         raise CallError("the table has no rows")
 
 
-def _empty_figure(title: str) -> tuple[Any, Any]:
+def _empty_figure(title: str) -> tuple[Figure, Any]:
     """Return a figure without pyplot, so that nothing is left open, and its axes."""
     try:
         cls: Any = figure_class()

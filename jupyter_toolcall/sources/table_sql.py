@@ -23,6 +23,7 @@ from typing import Any
 from psutil import Process
 
 from ..core.errors import CallError, DefinitionError
+from ..core.interrupts import attempt
 from ..core.text import unique_names, visible_text
 from ..tools.table_classes import AnyTable
 from .table_frames import Column, Frame, arrow, kind_of, nan_as_null, numpy
@@ -68,11 +69,8 @@ _QUERIES = _EXPRESSIONS | {"SUBQUERY", "STAR"}
 def require_duckdb() -> None:
     """Raise DefinitionError, which says what to install, where DuckDB or pyarrow is missing."""
     for module in ("duckdb", "pyarrow"):
-        try:
-            missing = find_spec(module) is None
-        except ValueError:
-            missing = True
-        if missing:
+        # A module that was replaced by None has no specification, which raises.
+        if attempt(find_spec, module)[0] is None:
             raise DefinitionError(
                 f"the toolset tables needs {module}: pip install 'jupyter-toolcall[tables]'"
             )
@@ -85,16 +83,11 @@ def _duckdb() -> Any:
 # -- expressions --------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
-class Expression:
-    """An expression in SQL, in which `c0` is the first of its columns."""
+def parsed_expression(text: str, frame: Frame) -> tuple[str, list[Column]]:
+    """Return an expression on the columns of a frame, in which `c0` is the first of these columns.
 
-    sql: str
-    columns: tuple[Column, ...]
-
-
-def parsed_expression(text: str, frame: Frame) -> Expression:
-    """Return an expression on the columns of a frame. Raises CallError, in one line."""
+    Raises CallError, in one line.
+    """
     if len(text) > LONGEST:
         raise CallError(f"the expression is longer than {LONGEST:,} characters")
     tree = _tree(f"SELECT (\n{text}\n)", text)
@@ -108,7 +101,7 @@ def parsed_expression(text: str, frame: Frame) -> Expression:
         raise CallError("write one expression, such as price * 1.2")
     columns = list[Column]()
     select["select_list"] = [_with_numbers(node, frame, columns, frozenset())]
-    return Expression(_written(tree).removeprefix("SELECT "), tuple(columns))
+    return _written(tree).removeprefix("SELECT "), columns
 
 
 def condition(frame: Frame, text: str) -> tuple[Any, int]:
@@ -128,13 +121,12 @@ def condition(frame: Frame, text: str) -> tuple[Any, int]:
 
 def computed(frame: Frame, text: str) -> Any:
     """Return the values of an expression for each row, as an Arrow array."""
-    expression = parsed_expression(text, frame)
-    relation = relation_of(frame, expression.columns)
+    sql, columns = parsed_expression(text, frame)
     # A window orders the rows by its own keys.
-    query = f"SELECT x FROM (SELECT {expression.sql} AS x, pos FROM t) ORDER BY pos"
-    if not re.search(r"\bOVER\b", expression.sql, re.IGNORECASE):
-        query = f"SELECT {expression.sql} AS x FROM t"
-    values = run_sql(query, {"t": relation}).column(0)
+    query = f"SELECT x FROM (SELECT {sql} AS x, pos FROM t) ORDER BY pos"
+    if not re.search(r"\bOVER\b", sql, re.IGNORECASE):
+        query = f"SELECT {sql} AS x FROM t"
+    values = run_sql(query, {"t": relation_of(frame, columns)}).column(0)
     if len(values) != len(frame):
         raise CallError(
             f"{visible_text(text, 80)} has not one value for each row; write OVER () after an "

@@ -155,11 +155,7 @@ def value_counts(
 
 
 def _query(
-    sql: str,
-    frame: Frame,
-    columns: Sequence[Column],
-    values: Sequence[Any] = (),
-    is_key: bool = False,
+    sql: str, frame: Frame, columns: Sequence[Column], values: Any = (), is_key: bool = False
 ) -> Any:
     """Return the result of a query on `t`, which has columns and the position of each row.
 
@@ -460,10 +456,9 @@ def aggregate(table: AnyTable, by: Columns, values: dict[str, Aggregate] | None 
     if not is_here:
         cells = [quoted(key.name) for key in keys]
         cells += [f"{text} AS {quoted(name)}" for name, text in sql.items()]
-        order = ", ".join(f"{n + 1} NULLS LAST" for n in range(len(keys)))
-        numbers = ", ".join(f"{n + 1}" for n in range(len(keys)))
-        query = f"SELECT {', '.join(cells)} FROM t GROUP BY {numbers} ORDER BY {order}"
-        return query_elsewhere(frame, query)
+        numbers = [str(number) for number in range(1, len(keys) + 1)]
+        groups_by = f"GROUP BY {', '.join(numbers)} ORDER BY {' NULLS LAST, '.join(numbers)}"
+        return query_elsewhere(frame, f"SELECT {', '.join(cells)} FROM t {groups_by} NULLS LAST")
     groups, count = _grouped(frame, keys, chosen, sql)
     size = f"{count_text(len(frame), 'row')} in {count_text(count, 'group')}"
     no_key = _missing_text(frame, keys, "which is a group of its own")
