@@ -231,10 +231,8 @@ class SignInPage:
 
 def _parameters(line: str) -> Mapping[str, str] | None:
     """Return the parameters of the request line that ends a sign-in; None for any other one."""
-    words = line.split()
-    if len(words) < 2 or words[0] != "GET":
-        return None
-    parts = urlsplit(words[1])
+    request = re.match(r"\s*GET\s+(\S+)", line)
+    parts = urlsplit(request[1] if request else "")
     if parts.path != SIGNED_IN_PATH:
         return None
     return {name: values[0] for name, values in parse_qs(parts.query).items()}

@@ -18,6 +18,7 @@ from importlib import import_module
 from typing import Any, Literal, TypeAlias, cast
 
 from ..core.errors import CallError
+from ..core.interrupts import attempt
 from ..core.text import nearest, unique_names, visible_text
 from ..tools.table_classes import AnyTable, library_elsewhere
 from ..tools.value_copies import cut
@@ -182,7 +183,10 @@ class Frame:
         """
         series = self.engine.from_arrow(array)
         if like is not None:
-            series = self.engine.like(series, like.series)
+            # Each library raises errors of its own.
+            typed = attempt(self.engine.cast, series, like.series)[0]
+            again = attempt(self.engine.cast, typed, series)[0]
+            series = typed if again is not None and again.equals(series) else series
         return Column(self.check_new(name), name, series)
 
     def with_columns(self, *new: Column) -> AnyTable:
@@ -397,12 +401,11 @@ def arrow_type_text(type_: Any) -> str:
         return "Decimal"
     if types.is_timestamp(type_):
         return f"Datetime({type_.tz})" if type_.tz else "Datetime"
-    names: dict[str, str] = {"float": "Float32", "double": "Float64", "bool": "Boolean"}
+    names = {"float": "Float32", "double": "Float64", "bool": "Boolean"}
     names |= {"date32[day]": "Date", "duration[us]": "Duration", "time64[us]": "Time"}
     text = str(type_)
-    if types.is_integer(type_):
-        return text.replace("uint", "UInt").replace("int", "Int", 1)
-    return names.get(text) or visible_text(text[:1].upper() + text[1:], 80)
+    capital = re.sub("^Uint", "UInt", text[:1].upper() + text[1:])
+    return names.get(text) or visible_text(capital, 80)
 
 
 # -- the three libraries ------------------------------------------------------------------------
@@ -469,14 +472,9 @@ class _Pandas:
             return pandas.Series(array.to_pylist(), dtype=object)
         return array.to_pandas()
 
-    def like(self, series: Any, other: Any) -> Any:
-        """Return a series with the type of another one, if no value changes."""
-        try:
-            converted = series.astype(other.dtype)
-            same = (converted.dropna().astype(series.dtype) == series.dropna()).all()
-        except (TypeError, ValueError, OverflowError):
-            return series
-        return converted if same and converted.isna().equals(series.isna()) else series
+    def cast(self, series: Any, other: Any) -> Any:
+        """Return a series with the type of another one. Raises where a value has no such type."""
+        return series.astype(other.dtype)
 
     def codes(self, series: Any) -> Any:
         """Return the codes by which ordered categories are sorted; None for other types."""
@@ -545,12 +543,8 @@ class _Polars:
     def from_arrow(self, array: Any) -> Any:
         return import_module("polars").Series(values=array)
 
-    def like(self, series: Any, other: Any) -> Any:
-        try:
-            converted = series.cast(other.dtype)
-            return converted if converted.cast(series.dtype).equals(series) else series
-        except import_module("polars").exceptions.PolarsError:
-            return series
+    def cast(self, series: Any, other: Any) -> Any:
+        return series.cast(other.dtype)
 
     def codes(self, series: Any) -> Any:
         return series.to_physical().to_arrow() if str(series.dtype).startswith("Enum") else None
@@ -580,12 +574,8 @@ class _Arrow:
     def from_arrow(self, array: Any) -> Any:
         return array
 
-    def like(self, series: Any, other: Any) -> Any:
-        try:
-            converted = series.cast(other.type)
-            return converted if converted.cast(series.type).equals(series) else series
-        except (arrow().ArrowInvalid, arrow().ArrowNotImplementedError):
-            return series
+    def cast(self, series: Any, other: Any) -> Any:
+        return series.cast(other.type)
 
     def codes(self, series: Any) -> Any:
         return None

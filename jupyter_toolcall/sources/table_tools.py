@@ -146,11 +146,9 @@ def value_counts(
         *(frame, [counted]),
         is_key=True,
     )
-    firsts, rows = groups["first"].to_pylist()[:limit], groups["rows"].to_pylist()[:limit]
-    listed = [
-        {"value": value, "rows": count}
-        for value, count in zip(frame.cells(counted, firsts), rows, strict=True)
-    ]
+    shown = groups.slice(0, limit)
+    values, counts = frame.cells(counted, shown["first"]), shown["rows"].to_pylist()
+    listed = [{"value": v, "rows": count} for v, count in zip(values, counts, strict=True)]
     return {"values": listed, "distinct": len(groups), "rows_in_table": len(frame)}
 
 

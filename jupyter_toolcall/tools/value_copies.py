@@ -42,11 +42,10 @@ def is_frozen(value: object) -> bool:
 
 
 def _is_frozen(value: Any, cls: Any) -> bool:
-    if issubclass(cls, enum.Enum) or hasattr(cls, "__content__"):
+    # A column can be assigned to a DataFrame of Dask.
+    is_query = library_elsewhere(value) in ("duckdb", "ibis")
+    if is_query or issubclass(cls, enum.Enum) or hasattr(cls, "__content__"):
         return True
-    if (library := library_elsewhere(value)) is not None:
-        # A column can be assigned to a DataFrame of Dask.
-        return library != "dask"
     if cls in (tuple, frozenset):
         return all(map(is_frozen, value))
     if not dataclasses.is_dataclass(cls) or not value.__dataclass_params__.frozen:

@@ -16,7 +16,7 @@ from ..core.interface_text import joined, t, tn
 from ..core.interrupts import attempt
 from ..core.text import shortened_text, visible_text
 from ..sources.table_lazy import first_rows
-from ..tools.table_classes import library_elsewhere
+from ..tools.table_classes import library_elsewhere, shape_of
 from ..tools.value_copies import describe, well_formed
 from ..tools.value_display import Shows, glyph, image_address, is_image, reprs
 from ..tools.value_text import StandsForText
@@ -72,10 +72,6 @@ def preview(value: Any, shows: Shows = reprs, room: Room = SMALL) -> Preview:
         # A resource is read when somebody looks at it, and says why where it cannot be.
         contents, failed = attempt(value.preview_value)
         value = value if failed else contents
-    if library_elsewhere(value):
-        # Rows are computed for somebody who opens the picture.
-        value, caption = first_rows(value, room.rows if room is LARGE else 0), t("not computed")
-        return replace(preview(value, shows, room), caption=caption, more=room is SMALL)
     # A value's own methods may raise anything; a picture is never worth a failed step.
     drawn = attempt(_preview, value, shows, room)[0] or Preview(text=describe(value, room.text))
     return replace(drawn, large=attempt(_large, value)[0] or "", more=drawn.more and room is SMALL)
@@ -83,6 +79,10 @@ def preview(value: Any, shows: Shows = reprs, room: Room = SMALL) -> Preview:
 
 def _preview(value: Any, shows: Shows, room: Room) -> Preview:
     """Return a picture; it has `more` where there is more of the value than room."""
+    if library_elsewhere(value):
+        # Rows are computed for somebody who opens the picture.
+        rows = _preview(first_rows(value, room.rows if room is LARGE else 0), shows, room)
+        return replace(rows, caption=t("not computed"), more=room is SMALL)
     caption = _caption(value)
     if hasattr(value, "columns") and (frame := frame_of(value)) is not None:
         return replace(_table(frame, room), caption=caption)
@@ -93,7 +93,8 @@ def _preview(value: Any, shows: Shows, room: Room) -> Preview:
     html, fields = _markup(own), _fields(value, room)
     words = own.get("text/markdown", own.get("text/latex", value))
     if html:
-        text = _plain(html)[: room.text]
+        # The words of the markup, on one line.
+        text = " ".join(unescape(_MARKUP.sub(" ", html[:READ])).split())[: room.text]
     elif isinstance(words, str):
         text = well_formed(words)[: room.text]
     else:
@@ -105,7 +106,7 @@ def _preview(value: Any, shows: Shows, room: Room) -> Preview:
 
 def _large(value: Any) -> str:
     """Return how large a value is, "" where it is not large."""
-    shape = getattr(value, "shape", None)
+    shape = shape_of(value)
     if isinstance(shape, tuple) and all(isinstance(part, int) for part in shape):
         cells = math.prod(shape)
         return t("%1 cells", cells) if cells >= MANY else ""
@@ -160,10 +161,7 @@ def _table(frame: Frame, room: Room) -> Preview:
     height, wide = frame.shape
     head = frame.take(range(min(height, room.rows)))
     columns = [head.cells(head.column(number)) for number in range(min(wide, room.columns))]
-    texts = (
-        [_line(f"{i:.4g}" if isinstance(i, float) else str(i), room.cell) for i in column]
-        for column in columns
-    )
+    texts = ([_line(_cell(item), room.cell) for item in column] for column in columns)
     parts = list[str]()
     if height > room.rows:
         parts.append(t("first %1 of %2 rows", room.rows, f"{height:,}"))
@@ -177,6 +175,10 @@ def _table(frame: Frame, room: Room) -> Preview:
         more=bool(parts),
         missing=_missing(frame),
     )
+
+
+def _cell(item: Any) -> str:
+    return f"{item:.4g}" if isinstance(item, float) else str(item)
 
 
 def _missing(frame: Frame) -> str:
@@ -205,8 +207,3 @@ def _markup(own: Mapping[str, Any]) -> str:
     except ImportError:
         return ""
     return str(create_markdown(plugins=["table", "strikethrough"])(well_formed(words)))
-
-
-def _plain(html: str) -> str:
-    """Return the words of markup on one line."""
-    return " ".join(unescape(_MARKUP.sub(" ", html[:READ])).split())
