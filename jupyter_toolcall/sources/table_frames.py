@@ -130,11 +130,10 @@ class Frame:
 
     def valid(self, column: Column) -> Any:
         """Return for each row whether its cell is not missing, as numpy has it."""
-        try:
-            return self.array(column).is_valid().to_numpy()
-        except CallError:
-            cells = self.cells(column, range(len(self)))
-            return numpy().asarray([cell is not None for cell in cells], bool)
+        if (array := attempt(self.array, column)[0]) is not None:
+            return array.is_valid().to_numpy()
+        cells = self.cells(column, slice(None))
+        return numpy().asarray([cell is not None for cell in cells], bool)
 
     def missing(self, column: Column) -> int:
         """Return how many cells of a column are missing."""
@@ -142,10 +141,8 @@ class Frame:
 
     def type_text(self, column: Column) -> str:
         """Return the type of a column as a model reads it: `Int64`, `Datetime`."""
-        try:
-            return arrow_type_text(self.array(column).type)
-        except CallError:
-            return column.dtype_text
+        array = attempt(self.array, column)[0]
+        return column.dtype_text if array is None else arrow_type_text(array.type)
 
     def cells(self, column: Column, rows: Any) -> list[Any]:
         """Return cells of a column as JSON data."""
@@ -462,11 +459,8 @@ class _Pandas:
         if pa.types.is_date(array.type):
             # pandas has no type of dates: a date is midnight.
             array = array.cast(pa.timestamp("us"))
-        if array.null_count and (
-            pa.types.is_integer(array.type) or pa.types.is_boolean(array.type)
-        ):
-            dtype = _nullable(str(array.type))
-            return pandas.Series(pandas.array(array.to_pylist(), dtype=dtype))
+        if array.null_count and re.fullmatch(r"u?int\d+|bool", name := str(array.type)):
+            return pandas.Series(pandas.array(array.to_pylist(), dtype=_nullable(name)))
         if pa.types.is_nested(array.type):
             # pandas would read integers beside nulls as floats.
             return pandas.Series(array.to_pylist(), dtype=object)

@@ -18,6 +18,7 @@ from typing import Annotated, Any, Literal, cast
 from pydantic import Field
 
 from ..core.errors import CallError
+from ..core.interrupts import attempt
 from ..core.text import count_text
 from ..tools.running_tool import describe_result
 from ..tools.table_classes import AnyTable
@@ -113,10 +114,7 @@ def describe(table: AnyTable, columns: list[str] | None = None) -> dict[str, Any
 
 def _statistics(frame: Frame, column: Column) -> dict[str, Any]:
     stats = {"type": frame.type_text(column), "missing": frame.missing(column)}
-    try:
-        kind = frame.kind(column)
-    except CallError:
-        return stats
+    kind = attempt(frame.kind, column)[0]
     wanted = {"distinct": "count(DISTINCT c0)"} if kind in ("text", "bool", "number") else {}
     if kind in ("number", "date"):
         wanted |= {"min": "min(c0)", "max": "max(c0)"}

@@ -29,6 +29,8 @@ from tests.sources.test_table_sharing import CANARY, sent, session_of
 
 dd: Any = import_module("dask.dataframe")
 ibis: Any = import_module("ibis")
+# As in many notebooks: the text of a table is its rows.
+ibis.options.interactive = True
 ROWS, PART = 200_000, 4_000
 """Rows of a source, and of what it reads at once."""
 CITIES = ["Rome", "Oslo", "Bonn", None]
