@@ -152,8 +152,7 @@ def _fields(value: Any, room: Room) -> tuple[tuple[str, str], ...]:
 
 def _shown(item: Any, limit: int) -> str:
     """A text in the quotes that arguments have, so that it reads alike wherever it stands."""
-    is_text = type(item) is str
-    text = readable_json(well_formed(item)) if is_text else describe(item, limit)
+    text = readable_json(well_formed(item)) if type(item) is str else describe(item, limit)
     return shortened_text(text, limit)
 
 
