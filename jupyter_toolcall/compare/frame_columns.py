@@ -190,7 +190,7 @@ class ArrowFrame(Frame):
         return unique_names(map(cell_text, self.value.column_names))
 
     def take(self, rows: Sequence[int], keys: Sequence[Any] | None = None) -> ArrowFrame:
-        return ArrowFrame(self.value.take([*rows]), keys)
+        return ArrowFrame(self.value.take(sys.modules["pyarrow"].array([*rows], "int64")), keys)
 
     def column(self, number: int) -> Any:
         return self.value.column(number)

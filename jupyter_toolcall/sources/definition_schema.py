@@ -287,15 +287,13 @@ def _spelled(value: Any, types: list[str]) -> Any:
         parsed = json.loads(text.lower() if text.lower() in ("true", "false") else text)
     except (ValueError, RecursionError):
         return value
-    match parsed:
-        case bool():
-            fits = "boolean" in types
-        case int():
-            fits = "integer" in types or "number" in types
-        case float():
-            fits = "number" in types and isfinite(parsed)
-        case list() | dict():
-            fits = ("array" if isinstance(parsed, list) else "object") in types
-        case _:
-            fits = False
+    is_number = type(parsed) is not float or isfinite(parsed)
+    fits = is_number and any(name in types for name in _TYPES.get(type(parsed), ()))
     return parsed if fits else value
+
+
+_TYPES: Mapping[type, tuple[str, ...]] = {
+    **{bool: ("boolean",), int: ("integer", "number"), float: ("number",)},
+    **{list: ("array",), dict: ("object",)},
+}
+"""The names in JSON Schema of the types that a text may spell."""

@@ -20,6 +20,7 @@ from pydantic import SecretBytes, SecretStr
 
 from ..core.digests import digest, encode
 from ..core.errors import DefinitionError
+from ..core.interrupts import attempt
 from ..core.secrets import hiding
 from ..core.text import nearest, print_text
 from ..tools.arguments import plain_arguments
@@ -29,7 +30,6 @@ from ..tools.toolbox import Toolbox
 from .definition_defaults import (
     EMPTY,
     Default,
-    NotSet,
     Scope,
     Template,
     apply_defaults,
@@ -194,14 +194,15 @@ def _running(definition: Definition, tool: Tool, action: Any, send: Callable[...
             raise DefinitionError(
                 f"action: {definition.name} is of type {definition.kind}, and runs by itself"
             )
-        return _printing_unset(definition, _done_by(action, definition, tool))
-    if definition.endpoint is not None:
-        call = functools.partial(send, definition.endpoint)
-        return _printing_unset(definition, replace(tool, function=call))
-    if definition.kind == "context":
+        tool = _done_by(action, definition, tool)
+    elif definition.endpoint is not None:
+        tool = replace(tool, function=functools.partial(send, definition.endpoint))
+    elif definition.kind == "context":
         call = functools.partial(_set_variables, definition)
-        return _printing_unset(definition, replace(tool, function=call, idempotent=True))
-    return replace(tool, for_person=True)
+        tool = replace(tool, function=call, idempotent=True)
+    else:
+        return replace(tool, for_person=True)
+    return _printing_unset(definition, tool)
 
 
 def _tool(definition: Definition, variables: Mapping[str, Any]) -> Tool:
@@ -368,7 +369,7 @@ def _filled_result(result: Any, scope: Scope) -> Any:
     """Return a result with its texts filled in; what is not set is null, or left out."""
     match result:
         case Template(parts, typed):
-            values = [p if isinstance(p, str) else _value_or_none(p.value, scope) for p in parts]
+            values = [p if isinstance(p, str) else attempt(p.value, scope)[0] for p in parts]
             if typed:
                 return values[0]
             texts = (v if isinstance(v, str) else encode(v) for v in values if v is not None)
@@ -378,13 +379,6 @@ def _filled_result(result: Any, scope: Scope) -> Any:
         case list():
             return [_filled_result(value, scope) for value in result]
     return result
-
-
-def _value_or_none(value: Callable[[Scope], Any], scope: Scope) -> Any:
-    try:
-        return value(scope)
-    except NotSet:
-        return None
 
 
 def _done_by(action: Callable[..., Any] | Tool, definition: Definition, tool: Tool) -> Tool:

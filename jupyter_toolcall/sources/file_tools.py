@@ -150,11 +150,7 @@ class Folder:
         path = self._path
         for name in folders:
             path = path / self._exact(path, name)
-            if (
-                path.is_symlink()
-                or not path.is_dir()
-                or path.resolve() != path.absolute().resolve()
-            ):
+            if path.is_symlink() or not path.is_dir():
                 raise CallError(f"{name} is no folder")
         return path
 

@@ -19,7 +19,7 @@ from weakref import WeakKeyDictionary
 from ..core.digests import digest_text, encode
 from ..core.errors import CallError, DefinitionError
 from ..core.text import printable, shortened_text
-from .http_client import RequestLimits
+from .http_client import PORTS, RequestLimits
 from .request_headers import SecretHeaders
 
 
@@ -124,19 +124,6 @@ def steps(path: ObjectPath | None) -> list[Step]:
     return path_steps[::-1]
 
 
-def objects_in(value: Value) -> Iterator[ObjectPath]:
-    """Yield the objects that stand in an argument, at any depth."""
-    match value:
-        case ObjectPath():
-            yield value
-        case InputFields(pairs):
-            for _, item in pairs:
-                yield from objects_in(item)
-        case tuple():
-            for item in value:
-                yield from objects_in(item)
-
-
 def written(
     value: Value, name: Callable[[ObjectPath], str], variable: Callable[[JsonVariable], str]
 ) -> str:
@@ -233,15 +220,12 @@ class GraphQLEndpoint:
     def send(self, text: str, variables: Mapping[str, Any]) -> Answer:
         """Send a query with its variables. Raises CallError where no data came."""
         parts = urlsplit(self.url)
-        host = parts.netloc if parts.port else f"{parts.netloc}:{_PORTS[parts.scheme]}"
+        host = parts.netloc if parts.port else f"{parts.netloc}:{PORTS[parts.scheme]}"
         limits = RequestLimits((host,), SECONDS, MAX_BYTES, allow_hint="an endpoint at one of {}")
         body = encode({"query": text, **({"variables": variables} if variables else {})}).encode()
         kind = {"content-type": "application/json", "accept": _ACCEPT}
         response = self.headers.send(limits, "POST", self.url, kind, body, self.shown)
         return _answer(response.status, response.text, self.shown)
-
-
-_PORTS = {"http": 80, "https": 443}
 
 
 def graphql_endpoint(url: str, headers: Mapping[str, str]) -> GraphQLEndpoint:
@@ -254,7 +238,7 @@ def graphql_endpoint(url: str, headers: Mapping[str, str]) -> GraphQLEndpoint:
         user, host, port = parts.username, parts.hostname, parts.port
     except ValueError as error:
         raise DefinitionError(f"the endpoint is no URL: {error}") from None
-    if parts.scheme not in _PORTS or not host:
+    if parts.scheme not in PORTS or not host:
         raise DefinitionError("the endpoint must be a URL that begins with http:// or https://")
     has_password = "@" in parts.netloc
     password = f"{unquote(user or '')}:{unquote(parts.password or '')}" if has_password else ""
@@ -317,8 +301,7 @@ def _errors(errors: list[Any]) -> Iterator[str]:
 
 
 def _line(text: str, limit: int) -> str:
-    line = " ".join(text.split())
-    return shortened_text(line, limit)
+    return shortened_text(" ".join(text.split()), limit)
 
 
 # -- objects --------------------------------------------------------------------------
@@ -368,7 +351,15 @@ class Server:
 
 def _objects(way: list[Step]) -> list[ObjectPath]:
     """Return the objects whose ids some steps need."""
-    return [path for step in way for _, value in step.arguments for path in objects_in(value)]
+    objects = list[ObjectPath]()
+
+    def name(path: ObjectPath) -> str:
+        objects.append(path)
+        return ""
+
+    for step in way:
+        written(InputFields(step.arguments), name, lambda variable: "")
+    return objects
 
 
 def _at(answer: Answer, way: list[Step]) -> Answer:

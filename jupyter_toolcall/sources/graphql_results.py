@@ -11,7 +11,7 @@ import math
 from typing import Any
 
 from ..core.errors import CallError
-from ..core.text import printable, shortened_text
+from ..core.text import visible_text
 from . import graphql_schema as gql
 from .graphql_schema import BUILT_IN, AnyType, Schema
 
@@ -19,7 +19,14 @@ LONGEST = 60
 """Characters of a value that an error shows."""
 
 
-def check_result(schema: Schema, ref: AnyType, data: Any, field: str, nulls: bool = False) -> None:
+def check_result(
+    schema: Schema,
+    ref: AnyType,
+    data: Any,
+    field: str,
+    nulls: bool = False,
+    names: tuple[str, ...] = (),
+) -> None:
     """Raise CallError unless data fits a type.
 
     Objects are only checked for null, and for lists where the type has lists.
@@ -27,8 +34,9 @@ def check_result(schema: Schema, ref: AnyType, data: Any, field: str, nulls: boo
     Arguments:
         field: the field that returned the data, as `Type.field`.
         nulls: whether null may stand anywhere, since errors beside the data say why.
+        names: the fields of an object, or of each in a list, that are checked too.
     """
-    if misfit := _misfit(schema, ref, data, nulls):
+    if misfit := _misfit(schema, ref, data, nulls, names):
         path, part, declared = misfit
         values = gql.enum_values(schema.types[gql.name_of(declared)])
         choices = f" ({', '.join(values[:12])}{', …' if len(values) > 12 else ''})"
@@ -38,38 +46,31 @@ def check_result(schema: Schema, ref: AnyType, data: Any, field: str, nulls: boo
         )
 
 
-def check_fields(
-    schema: Schema, ref: AnyType, data: Any, names: tuple[str, ...], field: str, nulls: bool = False
-) -> None:
-    """Raise CallError unless the fields of an object, or of each in a list, fit their types."""
-    if isinstance(data, list):
-        for index, item in enumerate(data):
-            check_fields(schema, ref, item, names, f"{field}[{index}]", nulls)
-    elif data is not None and not isinstance(data, dict):
-        raise CallError(f"{field}: the server answered {_shown(data)}, and the schema says {ref}")
-    elif data is not None:
-        for name in names:
-            declared = schema.types[gql.name_of(ref)].fields[name].type
-            check_result(schema, declared, data.get(name), f"{field}.{name}", nulls)
-
-
 Misfit = tuple[str, Any, AnyType]
 """The path to a part of the data, such as `[1]`, the part, and the type that it does not fit."""
 
 
-def _misfit(schema: Schema, ref: AnyType, data: Any, nulls: bool) -> Misfit | None:
+def _misfit(
+    schema: Schema, ref: AnyType, data: Any, nulls: bool, names: tuple[str, ...]
+) -> Misfit | None:
     """Return the first part of data that does not fit a type; None if all of it fits."""
     if data is None:
         return ("", data, ref) if gql.is_required(ref) and not nulls else None
-    inner = gql.item_type(ref)
-    if inner is None:
-        return None if _fits(schema.types[gql.name_of(ref)], data) else ("", data, ref)
-    if not isinstance(data, list):
+    inner, declared = gql.item_type(ref), schema.types[gql.name_of(ref)]
+    if inner is None and not names:
+        return None if _fits(declared, data) else ("", data, ref)
+    if not isinstance(data, list if inner else dict):
         return "", data, ref
-    for index, item in enumerate(data):
-        if misfit := _misfit(schema, inner, item, nulls):
-            path, part, declared = misfit
-            return f"[{index}]{path}", part, declared
+    whole: Any = data
+    parts: list[tuple[str, Any, Any, tuple[str, ...]]]
+    if inner is None:
+        parts = [(f".{n}", declared.fields[n].type, whole.get(n), ()) for n in names]
+    else:
+        parts = [(f"[{index}]", inner, item, names) for index, item in enumerate(whole)]
+    for step, type_, part, part_names in parts:
+        if misfit := _misfit(schema, type_, part, nulls, part_names):
+            path, *rest = misfit
+            return f"{step}{path}", *rest
     return None
 
 
@@ -94,5 +95,4 @@ def _fits(declared: Any, data: Any) -> bool:
 
 
 def _shown(data: Any) -> str:
-    text = printable(json.dumps(data, ensure_ascii=False))
-    return shortened_text(text, LONGEST)
+    return visible_text(json.dumps(data, ensure_ascii=False), LONGEST)

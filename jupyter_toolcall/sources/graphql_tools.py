@@ -33,7 +33,7 @@ from .graphql_queries import (
     graphql_endpoint,
     send_nowhere,
 )
-from .graphql_results import check_fields, check_result
+from .graphql_results import check_result
 from .graphql_schema import Loader, Schema
 
 
@@ -320,11 +320,9 @@ class Function(NamedTuple):
         """
         schema, ref = self.api.schema, self.field.type
         data, nulls = answer.data, bool(answer.errors)
-        check_result(schema, ref, data, self.path, nulls)
-        if self.leaf and len(self.makes) != 1:
-            return data
-        if self.is_payload:
-            check_fields(schema, ref, data, self.payload, self.path, nulls)
+        names = self.payload if self.is_payload else ()
+        check_result(schema, ref, data, self.path, nulls, names)
+        if self.is_payload or (self.leaf and len(self.makes) != 1):
             return data
         objects = [each for each in self.objects_in(data, of, step) if nulls or each is not None]
         return objects if isinstance(data, list) else next(iter(objects), None)

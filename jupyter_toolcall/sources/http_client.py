@@ -26,7 +26,8 @@ if TYPE_CHECKING:
     import httpx2
 
 
-_PORTS = {"http": 80, "https": 443}
+PORTS = {"http": 80, "https": 443}
+"""The port of each scheme where a URL names none."""
 _REDIRECTS = frozenset({301, 302, 303, 307, 308})
 _SAFE_HEADERS = frozenset({"accept", "content-type"})
 """The headers that go along to another host; any other may be a secret."""
@@ -128,7 +129,7 @@ class _Target(NamedTuple):
     def address(self) -> str:
         """The host, with the port where it is not the usual one: for messages."""
         host = f"[{self.host}]" if ":" in self.host else self.host
-        return host if self.port == _PORTS[self.scheme] else f"{host}:{self.port}"
+        return host if self.port == PORTS[self.scheme] else f"{host}:{self.port}"
 
 
 class _Request(NamedTuple):
@@ -256,13 +257,13 @@ def _target(url: str, limits: RequestLimits, base: _Target | None = None) -> _Ta
         host = parsed.raw_host.decode("ascii").strip("[]").rstrip(".").lower()
     except (httpx2.InvalidURL, UnicodeError, TypeError, ValueError) as error:
         raise CallError(f"{url!r:.80} is no URL: {error}") from None
-    if parsed.scheme not in _PORTS or not host:
+    if parsed.scheme not in PORTS or not host:
         raise CallError(f"{url!r:.80} is no URL of the web; it begins with https:// and a host")
     if parsed.userinfo:
         raise CallError(f"the URL of {host} holds a password; requests go without one")
     if parsed.port is not None and not 0 < parsed.port < 65_536:
         raise CallError(f"the URL of {host:.80} has no port that there is: {parsed.port}")
-    target = _Target(parsed, parsed.scheme, host, parsed.port or _PORTS[parsed.scheme])
+    target = _Target(parsed, parsed.scheme, host, parsed.port or PORTS[parsed.scheme])
     if not limits.allows(target.host, target.port):
         by = f"{base.address} redirects to {target.address}, which" if base else target.address
         raise CallError(f"{by} is not allowed; {limits.hint(target.address)} allows it")
@@ -409,7 +410,7 @@ def without_half_characters(data: bytes) -> bytes:
 
 
 def _origin(url: httpx2.URL) -> tuple[str, str, int | None]:
-    return url.scheme, url.host, url.port or _PORTS.get(url.scheme)
+    return url.scheme, url.host, url.port or PORTS.get(url.scheme)
 
 
 async def _to_public_address(request: httpx2.Request) -> httpx2.Request:

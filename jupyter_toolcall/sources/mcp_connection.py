@@ -26,7 +26,6 @@ from .mcp_loop import LoopThread
 from .mcp_result_checks import DeclaredOutputs, demand_size, too_large_text
 from .mcp_sdk import Json, Server, plain
 from .mcp_servers import ServerAddress
-from .mcp_sign_in import SIGN_IN_SECONDS
 
 T = TypeVar("T")
 CONNECT_SECONDS = 120.0
@@ -234,7 +233,7 @@ class Connection:
     def _show_link(self, url: str) -> None:
         self._notices.put(f"Sign in to the MCP server {self.address.name}: {url}")
         if self._deadline is not None:
-            self._deadline.reschedule(self._thread.loop.time() + SIGN_IN_SECONDS)
+            self._deadline.reschedule(self._thread.loop.time() + mcp_sdk.SIGN_IN_SECONDS)
 
     async def _close(self) -> None:
         self._closed.set()

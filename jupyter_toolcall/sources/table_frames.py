@@ -15,11 +15,13 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from importlib import import_module
-from typing import Any, Literal, Protocol
+from typing import Any, Literal, TypeAlias, cast
 
 from ..core.errors import CallError
+from ..core.interrupts import attempt
 from ..core.text import nearest, unique_names, visible_text
-from ..tools.table_classes import AnyTable
+from ..tools.table_classes import AnyTable, library_elsewhere
+from ..tools.value_copies import cut
 
 Kind = Literal["number", "text", "bool", "date", "other"]
 """What a tool may do with a column."""
@@ -29,6 +31,10 @@ MOST_DIGITS = 28
 """Digits of a decimal: with 10 more, sums and other scales have room in the 38 of SQL."""
 MOST_NAMES = 50
 """Columns that an error lists."""
+ROWS_ELSEWHERE = (
+    "those of the table are elsewhere: compute what you need with tables_sql, and see the result "
+    "with tables_head"
+)
 
 
 def arrow() -> Any:
@@ -72,6 +78,8 @@ class Frame:
     withheld: tuple[Column, ...] = ()
     withhold: tuple[str, ...] = ()
     """Names of columns and fields whose values are never sent."""
+    elsewhere: Any = None
+    """The table itself, if its rows are elsewhere; then this frame has its columns, and no rows."""
     _arrays: dict[Column, Any] = field(default_factory=dict, repr=False)
 
     def __len__(self) -> int:
@@ -122,11 +130,10 @@ class Frame:
 
     def valid(self, column: Column) -> Any:
         """Return for each row whether its cell is not missing, as numpy has it."""
-        try:
-            return self.array(column).is_valid().to_numpy()
-        except CallError:
-            cells = self.cells(column, range(len(self)))
-            return numpy().asarray([cell is not None for cell in cells], bool)
+        if (array := attempt(self.array, column)[0]) is not None:
+            return array.is_valid().to_numpy()
+        cells = self.cells(column, slice(None))
+        return numpy().asarray([cell is not None for cell in cells], bool)
 
     def missing(self, column: Column) -> int:
         """Return how many cells of a column are missing."""
@@ -134,14 +141,13 @@ class Frame:
 
     def type_text(self, column: Column) -> str:
         """Return the type of a column as a model reads it: `Int64`, `Datetime`."""
-        try:
-            return arrow_type_text(self.array(column).type)
-        except CallError:
-            return column.dtype_text
+        array = attempt(self.array, column)[0]
+        return column.dtype_text if array is None else arrow_type_text(array.type)
 
     def cells(self, column: Column, rows: Any) -> list[Any]:
         """Return cells of a column as JSON data."""
-        part = self.rows_of(column, rows).series
+        is_slice = isinstance(rows, slice)
+        part = column.series[rows] if is_slice else self.rows_of(column, rows).series
         values = part.to_pylist() if hasattr(part, "to_pylist") else part.to_list()
         return [json_cell(value) for value in values]
 
@@ -154,18 +160,15 @@ class Frame:
 
     # -- new tables ------------------------------------------------------------------------------
 
-    def rows_of(self, column: Column, rows: Any, missing: Any = None) -> Column:
-        """Return rows of a column by their positions; null where `missing` is true."""
-        positions = numpy().asarray(rows, "int64")
-        is_all_there = missing is None or not missing.any()
-        series = self.engine.take(column.series, positions, None if is_all_there else missing)
-        return replace(column, series=series)
+    def rows_of(self, column: Column, rows: Any) -> Column:
+        """Return rows of a column by their positions; null for a position that is null."""
+        return replace(column, series=self.engine.take(column.series, positions_of(rows)))
 
     def take(self, rows: Any) -> AnyTable:
         """Return a table of rows by their positions."""
-        positions = numpy().asarray(rows, "int64")
+        positions = positions_of(rows)
         # A call that keeps all rows gives back the same content, which counts as equal.
-        if numpy().array_equal(positions, numpy().arange(len(self))):
+        if numpy().array_equal(positions.to_numpy(), numpy().arange(len(self))):
             return self.build(self.all_columns)
         return self.build([self.rows_of(column, positions) for column in self.all_columns])
 
@@ -177,7 +180,10 @@ class Frame:
         """
         series = self.engine.from_arrow(array)
         if like is not None:
-            series = self.engine.like(series, like.series)
+            # Each library raises errors of its own.
+            typed = attempt(self.engine.cast, series, like.series)[0]
+            again = attempt(self.engine.cast, typed, series)[0]
+            series = typed if again is not None and again.equals(series) else series
         return Column(self.check_new(name), name, series)
 
     def with_columns(self, *new: Column) -> AnyTable:
@@ -217,8 +223,11 @@ def frame_of_table(table: Any, withhold: tuple[str, ...] = ()) -> Frame:
         withhold: names of columns that a call cannot use. A column of structs or records that
             has a field of such a name is withheld as a whole.
     """
-    if isinstance(table, Frame):
-        return table
+    is_frame = isinstance(table, Frame)
+    if library_elsewhere(table.elsewhere if is_frame else table):
+        raise CallError(f"this needs all rows here; {ROWS_ELSEWHERE}")
+    if is_frame:
+        return cast(Frame, table)
     if not isinstance(table, AnyTable):
         raise CallError(f"a {type(table).__name__} is no table of pandas, polars or pyarrow")
     bases = [base.__module__.partition(".")[0] for base in type(table).__mro__]
@@ -236,6 +245,13 @@ def frame_of_table(table: Any, withhold: tuple[str, ...] = ()) -> Frame:
         raise CallError("the names of the columns are values of a withheld column")
     hidden = [c for c in columns if is_withheld(c.label, withhold) or _has_field(frame, c)]
     return replace(frame, withheld=tuple(hidden))
+
+
+def positions_of(rows: Any) -> Any:
+    """Return positions of rows as one Arrow array; Arrow would read one in chunks item by item."""
+    if isinstance(rows, arrow().ChunkedArray):
+        rows = rows.combine_chunks()
+    return rows if isinstance(rows, arrow().Array) else arrow().array(rows, "int64")
 
 
 def unknown_column(name: str, columns: Sequence[str]) -> CallError:
@@ -270,7 +286,11 @@ def _has_field(frame: Frame, column: Column) -> bool:
     # Numbers and times of pandas have no fields: a long column is not converted to find that out.
     if getattr(getattr(column.series, "dtype", None), "kind", "O") in "biufcmM":
         return False
-    kinds = {type(value) for value in column.series} if column.dtype_text == "object" else set()
+    is_object = column.dtype_text == "object"
+    if is_object and not len(frame):
+        # The rows may be elsewhere.
+        return True
+    kinds = {type(value) for value in column.series} if is_object else set()
     try:
         has_field = _type_has_field(frame.engine.to_arrow(column.series).type, frame.withhold)
         # A named tuple has fields, which Arrow reads as a list.
@@ -378,48 +398,23 @@ def arrow_type_text(type_: Any) -> str:
         return "Decimal"
     if types.is_timestamp(type_):
         return f"Datetime({type_.tz})" if type_.tz else "Datetime"
-    names: dict[str, str] = {"float": "Float32", "double": "Float64", "bool": "Boolean"}
+    names = {"float": "Float32", "double": "Float64", "bool": "Boolean"}
     names |= {"date32[day]": "Date", "duration[us]": "Duration", "time64[us]": "Time"}
     text = str(type_)
-    if types.is_integer(type_):
-        return text.replace("uint", "UInt").replace("int", "Int", 1)
-    return names.get(text) or visible_text(text[:1].upper() + text[1:], 80)
+    capital = re.sub("^Uint", "UInt", text[:1].upper() + text[1:])
+    return names.get(text) or visible_text(capital, 80)
 
 
 # -- the three libraries ------------------------------------------------------------------------
 
 
-class Engine(Protocol):
+class _Pandas:
     """What frames need of a library of tables. A series is a column as the library has it."""
 
-    name: str
-
-    def columns(self, table: Any) -> list[Column]:
-        """Return the levels of an index, and the columns."""
-
-    def to_arrow(self, series: Any) -> Any:
-        """Return a series as an Arrow array. Raises for values that have no Arrow type."""
-
-    def from_arrow(self, array: Any) -> Any:
-        """Return an Arrow array as a series."""
-
-    def like(self, series: Any, other: Any) -> Any:
-        """Return a series with the type of another one, if no value changes."""
-
-    def codes(self, series: Any) -> Any:
-        """Return the codes by which ordered categories are sorted; None for other types."""
-
-    def take(self, series: Any, rows: Any, missing: Any) -> Any:
-        """Return rows of a series by their positions; null where `missing` is true."""
-
-    def build(self, columns: list[Column], origin: Any) -> Any:
-        """Return a table of columns, of the class of another one and with its attributes."""
-
-
-class _Pandas:
     name = "pandas"
 
     def columns(self, table: Any) -> list[Column]:
+        """Return the levels of an index, and the columns."""
         index = table.index
         is_plain = index.nlevels == 1 and index.name is None and index.dtype.kind in "iu"
         columns = list[Column]()
@@ -436,14 +431,19 @@ class _Pandas:
         return columns
 
     def to_arrow(self, series: Any) -> Any:
+        """Return a series as an Arrow array. Raises for values that have no Arrow type."""
         dtype, pa = series.dtype, arrow()
         if str(dtype).startswith(("period", "interval", "Sparse", "complex")):
             raise _NoSQLType("SQL has no such type")
         if str(dtype) == "object":
             pandas = import_module("pandas")
             inferred = pandas.api.types.infer_dtype(series, skipna=True)
-            kinds = {_family(value) for value in series.dropna()}
-            if len(kinds) > 1 or (inferred == "mixed" and not kinds <= {list, dict}):
+            kinds = {type(value) for value in series.dropna()}
+            families = (list, tuple, numpy().ndarray), (dict,)
+            is_nested = any(all(issubclass(k, family) for k in kinds) for family in families)
+            is_mixed = inferred.startswith("mixed") and not is_nested
+            # Dates beside datetimes are dates to pandas, and Arrow would drop the time of day.
+            if is_mixed or (inferred == "date" and len(kinds) > 1):
                 what = "objects" if len(kinds) == 1 else "of several types"
                 raise _NoSQLType(f"its values are {what}")
             if inferred in ("datetime", "timedelta"):
@@ -454,48 +454,42 @@ class _Pandas:
         return array if isinstance(array, pa.ChunkedArray) else pa.chunked_array([array])
 
     def from_arrow(self, array: Any) -> Any:
+        """Return an Arrow array as a series."""
         pandas, pa = import_module("pandas"), arrow()
         if pa.types.is_date(array.type):
             # pandas has no type of dates: a date is midnight.
             array = array.cast(pa.timestamp("us"))
-        if array.null_count and (
-            pa.types.is_integer(array.type) or pa.types.is_boolean(array.type)
-        ):
-            dtype = _nullable(str(array.type))
-            return pandas.Series(pandas.array(array.to_pylist(), dtype=dtype))
+        if array.null_count and re.fullmatch(r"u?int\d+|bool", name := str(array.type)):
+            return pandas.Series(pandas.array(array.to_pylist(), dtype=_nullable(name)))
         if pa.types.is_nested(array.type):
             # pandas would read integers beside nulls as floats.
             return pandas.Series(array.to_pylist(), dtype=object)
         return array.to_pandas()
 
-    def like(self, series: Any, other: Any) -> Any:
-        try:
-            converted = series.astype(other.dtype)
-            same = (converted.dropna().astype(series.dtype) == series.dropna()).all()
-        except (TypeError, ValueError, OverflowError):
-            return series
-        return converted if same and converted.isna().equals(series.isna()) else series
+    def cast(self, series: Any, other: Any) -> Any:
+        """Return a series with the type of another one. Raises where a value has no such type."""
+        return series.astype(other.dtype)
 
     def codes(self, series: Any) -> Any:
+        """Return the codes by which ordered categories are sorted; None for other types."""
         if not getattr(series.dtype, "ordered", False):
             return None
         codes = series.cat.codes.to_numpy()
         return arrow().array(codes, mask=codes < 0)
 
-    def take(self, series: Any, rows: Any, missing: Any) -> Any:
-        if missing is None:
-            return series.take(rows).reset_index(drop=True)
-        if not len(series):
-            return series.reindex(range(len(rows)))
-        taken = series.take(numpy().where(missing, 0, rows)).reset_index(drop=True)
+    def take(self, series: Any, rows: Any) -> Any:
+        """Return rows of a series by an Arrow array of positions; null where these are null."""
+        if not rows.null_count:
+            return series.take(rows.to_numpy()).reset_index(drop=True)
         # An integer of numpy has no missing value, and would become a float.
-        if isinstance(taken.dtype, numpy().dtype) and taken.dtype.kind in "iub":
-            taken = taken.astype(_nullable(taken.dtype.name))
-        if str(taken.dtype).startswith("Sparse"):
-            taken = taken.astype(object)
-        return taken.mask(missing)
+        if isinstance(series.dtype, numpy().dtype) and series.dtype.kind in "iub":
+            series = series.astype(_nullable(series.dtype.name))
+        if str(series.dtype).startswith("Sparse"):
+            series = series.astype(object)
+        return series.reindex(rows.fill_null(-1).to_numpy()).reset_index(drop=True)
 
     def build(self, columns: list[Column], origin: Any) -> Any:
+        """Return a table of columns, of the class of another one and with its attributes."""
         pandas = import_module("pandas")
         data = [column for column in columns if column.place == "column"]
         levels = [column for column in columns if column.place != "column"]
@@ -508,33 +502,20 @@ class _Pandas:
             frame.columns = origin.columns
         elif depth > 1:
             frame.columns = frame.columns.set_names(origin.columns.names)
-        if [level.place for level in levels] == ["numbers"]:
-            numbers = levels[0].series.to_numpy()
-            if not numpy().array_equal(numbers, numpy().arange(len(numbers))):
-                frame.index = pandas.Index(numbers)
-        elif len(levels) == 1:
-            frame.index = pandas.Index(levels[0].series, name=levels[0].label)
-        elif levels:
-            names = [level.label for level in levels]
-            frame.index = pandas.MultiIndex.from_arrays([c.series for c in levels], names=names)
+        index = [level.series.rename(level.label) for level in levels]
+        if len(index) > 1:
+            frame.index = pandas.MultiIndex.from_arrays(index)
+        elif index and not (
+            levels[0].place == "numbers"
+            and numpy().array_equal(index[0], numpy().arange(len(index[0])))
+        ):
+            frame.index = pandas.Index(index[0])
         return origin._constructor(frame).__finalize__(origin)
-
-
-def _family(value: Any) -> type:
-    """Return the type of a value in a column of objects, one for those that SQL reads alike."""
-    families = (bool, int, float, str, bytes, datetime.datetime, datetime.date, datetime.timedelta)
-    if isinstance(value, numpy().generic):
-        value = value.item()
-    if isinstance(value, (list, tuple, numpy().ndarray)):
-        return list
-    return next((kind for kind in (*families, dict) if isinstance(value, kind)), type(value))
 
 
 def _nullable(name: str) -> str:
     """Return the type of pandas that has missing values, such as `UInt8` for `uint8`."""
-    if name == "bool":
-        return "boolean"
-    return re.sub("^(u?)int", lambda found: f"{found[1].upper()}Int", name)
+    return "boolean" if name == "bool" else name.replace("uint", "UInt").replace("int", "Int")
 
 
 def _label(label: Any, depth: int) -> Any:
@@ -556,23 +537,17 @@ class _Polars:
     def from_arrow(self, array: Any) -> Any:
         return import_module("polars").Series(values=array)
 
-    def like(self, series: Any, other: Any) -> Any:
-        try:
-            converted = series.cast(other.dtype)
-            return converted if converted.cast(series.dtype).equals(series) else series
-        except import_module("polars").exceptions.PolarsError:
-            return series
+    def cast(self, series: Any, other: Any) -> Any:
+        return series.cast(other.dtype)
 
     def codes(self, series: Any) -> Any:
         return series.to_physical().to_arrow() if str(series.dtype).startswith("Enum") else None
 
-    def take(self, series: Any, rows: Any, missing: Any) -> Any:
+    def take(self, series: Any, rows: Any) -> Any:
         polars = import_module("polars")
-        if missing is None:
-            return series.gather(rows)
         if not len(series):
             return polars.Series(series.name, [None] * len(rows), dtype=series.dtype)
-        return series.gather(polars.Series(arrow().array(rows, mask=missing)))
+        return series.gather(polars.Series(rows))
 
     def build(self, columns: list[Column], origin: Any) -> Any:
         polars = import_module("polars")
@@ -593,29 +568,23 @@ class _Arrow:
     def from_arrow(self, array: Any) -> Any:
         return array
 
-    def like(self, series: Any, other: Any) -> Any:
-        try:
-            converted = series.cast(other.type)
-            return converted if converted.cast(series.type).equals(series) else series
-        except (arrow().ArrowInvalid, arrow().ArrowNotImplementedError):
-            return series
+    def cast(self, series: Any, other: Any) -> Any:
+        return series.cast(other.type)
 
     def codes(self, series: Any) -> Any:
         return None
 
-    def take(self, series: Any, rows: Any, missing: Any) -> Any:
-        positions, types = arrow().array(rows, mask=missing), arrow().types
-        if types.is_run_end_encoded(series.type):
-            series = import_module("pyarrow.compute").run_end_decode(series)
+    def take(self, series: Any, rows: Any) -> Any:
+        types = arrow().types
         if types.is_string_view(series.type) or types.is_binary_view(series.type):
             # Arrow takes no rows of views yet.
             is_text = types.is_string_view(series.type)
             plain = series.cast(arrow().large_string() if is_text else arrow().large_binary())
-            return plain.take(positions).cast(series.type)
+            return plain.take(rows).cast(series.type)
         try:
-            return series.take(positions)
+            return series.take(rows)
         except arrow().ArrowNotImplementedError:
-            cells = [None if row is None else series[row].as_py() for row in positions.to_pylist()]
+            cells = [None if row is None else series[row].as_py() for row in rows.to_pylist()]
             return arrow().chunked_array([arrow().array(cells, series.type)])
 
     def build(self, columns: list[Column], origin: Any) -> Any:
@@ -630,6 +599,7 @@ class _Arrow:
         return arrow().Table.from_arrays([column.series for column in columns], schema=schema)
 
 
+Engine: TypeAlias = _Pandas | _Polars | _Arrow
 ENGINES: Mapping[str, Engine] = {"pandas": _Pandas(), "polars": _Polars(), "pyarrow": _Arrow()}
 
 
@@ -646,7 +616,7 @@ def json_cell(value: Any) -> Any:
         case float():
             return value if math.isfinite(value) else None if value != value else str(value)
         case str():
-            return value if len(value) <= LONGEST_CELL else _shortened(value)
+            return cut(value, LONGEST_CELL)
         case datetime.date() | datetime.time():
             return None if value != value else value.isoformat()
         case datetime.timedelta() | decimal.Decimal():
@@ -654,10 +624,4 @@ def json_cell(value: Any) -> Any:
         case bytes():
             return f"{len(value):,} bytes"
     text = str(value)
-    return None if text in ("<NA>", "NaT") else _shortened(text)
-
-
-def _shortened(text: str) -> str:
-    if len(text) <= LONGEST_CELL:
-        return text
-    return f"{text[:LONGEST_CELL]}… ({len(text):,} characters)"
+    return None if text in ("<NA>", "NaT") else cut(text, LONGEST_CELL)

@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from ..core.errors import CallError
 from ..tools.table_classes import AnyTable
-from .table_frames import Column, Frame, frame_of_table
+from .table_frames import Column, Frame, numpy
+from .table_lazy import rows_to_show
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -43,7 +44,7 @@ def plot(
         title: A title above the figure.
         y_label: The label of the vertical axis; by itself the column, or "value".
     """
-    frame = frame_of_table(table)
+    frame = rows_to_show(table)
     columns = frame.chosen(y)
     across_column = None if x is None else frame.column(x)
     _check_plot(frame, kind, columns, x)
@@ -61,8 +62,7 @@ def plot(
     axes.set_ylabel(_label(y_label or ("rows" if kind == "histogram" else first)))
     if len(names) > 1 and kind != "box":
         axes.legend(frameon=False)
-    drawn: Figure = figure
-    return drawn
+    return figure
 
 
 def _check_plot(frame: Frame, kind: str, columns: Sequence[Column], x: str | None) -> None:
@@ -82,7 +82,7 @@ def _check_plot(frame: Frame, kind: str, columns: Sequence[Column], x: str | Non
         raise CallError("the table has no rows")
 
 
-def _empty_figure(title: str) -> tuple[Any, Any]:
+def _empty_figure(title: str) -> tuple[Figure, Any]:
     """Return a figure without pyplot, so that nothing is left open, and its axes."""
     try:
         cls: Any = figure_class()
@@ -103,48 +103,41 @@ def _label(text: str) -> str:
     return text[:80].replace("$", r"\$")
 
 
-def _values(frame: Frame, column: Column) -> list[Any]:
-    """Return the values of a column as matplotlib takes them: numbers with NaN, dates, texts."""
-    kind, values = frame.kind(column), frame.array(column).to_pylist()
+def _values(frame: Frame, column: Column, rows: Any) -> list[Any]:
+    """Return cells of a column as matplotlib takes them: numbers with NaN, dates, texts."""
+    kind, values = frame.kind(column), frame.array(column).take(rows).to_pylist()
     if kind == "number":
         return [float("nan") if value is None else float(value) for value in values]
     return values if kind == "date" else [str(value) for value in values]
-
-
-def _reduced(
-    frame: Frame, rows: Any, x: Column | None, columns: Sequence[Column]
-) -> tuple[Frame, Column | None, list[Column]]:
-    """Return rows of what is drawn."""
-    chosen = {column.name: column for column in (*columns, *([] if x is None else [x]))}
-    part = frame_of_table(frame.build([frame.rows_of(c, rows) for c in chosen.values()]))
-    return part, x and part.column(x.name), part.chosen(column.name for column in columns)
 
 
 def _draw_over(
     axes: Any, frame: Frame, kind: str, x: Column | None, columns: Sequence[Column]
 ) -> None:
     step = max(1, -(-len(frame) // MOST_POINTS))
+    rows = numpy().arange(0, len(frame), step)
     if step > 1:
-        frame, x, columns = _reduced(frame, range(0, len(frame), step), x, columns)
         axes.annotate(
             f"one of {step:,} rows", (1, 1), xycoords="axes fraction", ha="right", fontsize="small"
         )
     if kind == "line" and x is not None:
-        ordered = sorted(frame.valid(x).nonzero()[0], key=_values(frame, x).__getitem__)
-        frame, x, columns = _reduced(frame, ordered, x, columns)
-    across = _values(frame, x) if x is not None else [*range(1, len(frame) + 1)]
+        rows = rows[frame.valid(x)[rows]]
+        values = _values(frame, x, rows)
+        rows = rows[sorted(range(len(rows)), key=values.__getitem__)]
+    across = [*range(1, len(rows) + 1)] if x is None else _values(frame, x, rows)
     width = 0.8 / len(columns)
     for index, column in enumerate(columns):
         look = {"color": COLORS[index], "label": _label(column.name)}
+        heights = _values(frame, column, rows)
         if kind == "line":
             few = {"marker": "o", "markersize": 4} if len(across) <= MOST_BARS else {}
-            axes.plot(across, _values(frame, column), **few, **look)
+            axes.plot(across, heights, **few, **look)
         elif kind == "scatter":
-            axes.scatter(across, _values(frame, column), s=14, alpha=0.7, **look)
+            axes.scatter(across, heights, s=14, alpha=0.7, **look)
         else:
             offset = (index - (len(columns) - 1) / 2) * width
             positions = [row + offset for row in range(len(across))]
-            axes.bar(positions, _values(frame, column), width, **look)
+            axes.bar(positions, heights, width, **look)
     if kind == "bar":
         labels = [str(value)[:20] for value in across]
         turned = len(labels) > 6 or max(map(len, labels)) > 9
@@ -165,10 +158,8 @@ def _draw_histogram(axes: Any, frame: Frame, columns: Sequence[Column]) -> None:
 
 
 def _draw_boxes(axes: Any, frame: Frame, columns: Sequence[Column]) -> None:
-    names, values = (
-        [_label(column.name) for column in columns],
-        [_present(frame, c) for c in columns],
-    )
+    names = [_label(column.name) for column in columns]
+    values = [_present(frame, column) for column in columns]
     boxes = axes.boxplot(values, tick_labels=names, patch_artist=True, widths=0.5)
     for index, box in enumerate(boxes["boxes"]):
         box.set_facecolor(COLORS[index])

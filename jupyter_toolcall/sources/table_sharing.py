@@ -8,22 +8,24 @@ or in a prompt, `table_text` is all that a model is sent of a table.
 
 from __future__ import annotations
 
+import csv
+import io
 import traceback
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, Literal, get_args
 
-from ..core.digests import readable_json
 from ..core.errors import CallError, UsageError
 from ..core.interface_text import t, tn
 from ..core.interrupts import attempt, class_name
 from ..core.text import count_text, nearest, visible_text
 from ..tools.remote_values import RemoteValue
-from ..tools.table_classes import AnyTable, cell_free_text, parts_with_cells
+from ..tools.table_classes import AnyTable, cell_free_text, library_elsewhere, parts_with_cells
 from ..tools.tool import Tool
 from ..tools.toolbox import Toolbox
-from ..tools.value_copies import plain_data
 from .table_frames import arrow, frame_of_table, is_withheld
+from .table_lazy import columns_of, first_rows
 
 Share = Literal["schema", "sample", "values"]
 SAMPLE = 20
@@ -86,34 +88,37 @@ def strictest(rules: Sequence[Sharing]) -> Sharing:
 def table_text(value: Any, sharing: Sharing) -> str:
     """Return what a model is sent of a table, or of a column: its size, and what is shared of it.
 
-    The rows are CSV, or JSON where cells hold lists or records. DuckDB is not needed.
+    The rows are CSV. Neither DuckDB nor pyarrow is needed.
     """
-    table = _as_table(value)
-    if table is None:
-        return cell_free_text(value)
+    most = MOST_TEXT_ROWS if sharing.rows is None else sharing.rows
+    is_here = library_elsewhere(value) is None
     try:
+        table = _as_table(value) if is_here else first_rows(value, most)
         frame = frame_of_table(_without_withheld_labels(table, sharing), sharing.withhold)
     except CallError:
         return cell_free_text(value)
     listed = ", ".join(visible_text(column.name, 80) for column in frame.withheld)
     withheld = f" (withheld: {listed})" if listed else ""
-    shown, rows = [column for column in frame.columns if column.place == "column"], len(frame)
+    shown, rows = frame.columns, len(frame)
     if sharing.share == "schema":
+        size = f"{count_text(rows, 'row')}; " if is_here else ""
         types = ", ".join(
             f"{visible_text(column.name, 80)} ({column.dtype_text})" for column in shown
         )
-        return f"{count_text(rows, 'row')}; only names and types are shared: {types}{withheld}"
-    count = min(rows, MOST_TEXT_ROWS if sharing.rows is None else sharing.rows)
+        return f"{size}only names and types are shared: {types}{withheld}"
+    count = min(rows, most)
     size = count_text(rows, "row") if count == rows else f"the first {count:,} of {rows:,} rows"
-    index = [column for column in frame.all_columns if column.place != "column"]
-    has_index = _has_labels(frame.table) and not {*index} & {*frame.withheld}
-    part = frame.build([frame.rows_of(column, range(count)) for column in (*index, *shown)])
-    text = _rows_text(part, has_index)
-    return f"{size}, {count_text(len(shown), 'column')}{withheld}:\n{text}"
+    size = size if is_here or rows < most else f"the first {rows:,} rows"
+    text = io.StringIO()
+    cells = [frame.cells(column, slice(count)) for column in shown]
+    csv.writer(text, lineterminator="\n").writerows([frame.names, *zip(*cells, strict=True)])
+    return f"{size}, {count_text(len(shown), 'column')}{withheld}:\n{text.getvalue()}"
 
 
 def _as_table(value: Any) -> Any:
     """Return a table as it is, and a column as a table of one; None for any other value."""
+    if library_elsewhere(value):
+        return value
     if hasattr(value, "to_frame"):
         return value.to_frame()
     if len(getattr(value, "shape", ())) != 2:
@@ -124,27 +129,15 @@ def _as_table(value: Any) -> Any:
     return arrow().Table.from_batches([value])
 
 
-def _has_labels(table: Any) -> bool:
-    """Return whether the rows of a table have labels of their own: only those of pandas do."""
-    return hasattr(table, "iloc") and type(table.index).__name__ != "RangeIndex"
-
-
 def _without_withheld_labels(table: Any, sharing: Sharing) -> Any:
     """Return a table without the rows whose label is that of a withheld column, as in `df.T`."""
-    if not sharing.withhold or not _has_labels(table):
+    if not sharing.withhold or type(getattr(table, "index", None)).__name__ in _WITHOUT_LABELS:
         return table
     return table[[not is_withheld(label, sharing.withhold) for label in table.index]]
 
 
-def _rows_text(table: Any, has_index: bool) -> str:
-    if hasattr(table, "to_csv"):
-        return str(table.to_csv(index=has_index))
-    if hasattr(table, "write_csv"):
-        text, raised = attempt(table.write_csv)
-        if not raised:
-            return str(text)
-    dicts = table.to_dicts() if hasattr(table, "to_dicts") else table.to_pylist()
-    return "\n".join(map(readable_json, map(plain_data, dicts)))
+_WITHOUT_LABELS = ("NoneType", "RangeIndex")
+"""The classes of an index without labels; only tables of pandas have another one."""
 
 
 def holds_withheld(value: Any, withhold: tuple[str, ...]) -> bool:
@@ -156,7 +149,7 @@ def holds_withheld(value: Any, withhold: tuple[str, ...]) -> bool:
         return True
     for part in parts_with_cells(value):
         table = part if isinstance(part, AnyTable) else attempt(_as_table, part)[0]
-        frame = attempt(frame_of_table, table, withhold)[0]
+        frame = attempt(columns_of, table, withhold)[0]
         if frame is None or frame.withheld:
             return True
     return False
@@ -209,7 +202,7 @@ _COUNTS = "use schema, missing or describe"
 def _framed(value: Any, sharing: Sharing) -> Any:
     """Return an argument with frames in place of its tables."""
     if isinstance(value, AnyTable):
-        return frame_of_table(value, sharing.withhold)
+        return columns_of(value, sharing.withhold)
     if isinstance(value, dict):
         return {key: _framed(item, sharing) for key, item in value.items()}
     return value
@@ -244,28 +237,14 @@ def effect_of(name: str, sharing: Sharing) -> Callable[[Mapping[str, Any], str],
     return lambda values, model: _EFFECTS[name](values, model, sharing)
 
 
-def _first_rows_sent(values: Mapping[str, Any], model: str, sharing: Sharing) -> str:
-    rows = _row_count(values, sharing)
-    return _rows_sent(tn("the first row", "the first %1 rows", rows), values, model, sharing)
-
-
-def _random_rows_sent(values: Mapping[str, Any], model: str, sharing: Sharing) -> str:
-    rows = _row_count(values, sharing)
-    which = tn("%1 row chosen at random", "%1 rows chosen at random", rows)
-    return _rows_sent(which, values, model, sharing)
-
-
-def _row_count(values: Mapping[str, Any], sharing: Sharing) -> int:
-    most = MANY if sharing.rows is None else sharing.rows
-    rows: int = min(values.get("rows", 10), values["table"].shape[0], most)
-    return rows
-
-
-def _rows_sent(which: str, values: Mapping[str, Any], model: str, sharing: Sharing) -> str:
-    frame = frame_of_table(values["table"], sharing.withhold)
+def _rows_sent(
+    which_rows: Callable[[int], str], values: Mapping[str, Any], model: str, sharing: Sharing
+) -> str:
+    frame = columns_of(values["table"], sharing.withhold)
     hidden = [column.name for column in frame.withheld]
-    if _row_count(values, sharing) == len(frame):
-        which = tn("all %1 row", "all %1 rows", len(frame))
+    rows = min(values.get("rows", 10), MANY if sharing.rows is None else sharing.rows)
+    is_all = frame.elsewhere is None and rows >= len(frame)
+    which = tn("all %1 row", "all %1 rows", len(frame)) if is_all else which_rows(rows)
     columns = tn("%1 column", "%1 columns", len(frame.columns))
     if not hidden:
         return t("Sends %1 of %2 to %3.", which, columns, model)
@@ -279,7 +258,7 @@ def _values_sent(values: Mapping[str, Any], model: str, sharing: Sharing) -> str
 
 
 def _ranges_sent(values: Mapping[str, Any], model: str, sharing: Sharing) -> str:
-    frame = frame_of_table(values["table"], sharing.withhold)
+    frame = columns_of(values["table"], sharing.withhold)
     hidden = [column.name for column in frame.withheld]
     sent = values.get("columns") or frame.names
     of = ", ".join(sent) if len(sent) <= NAMED else tn("%1 column", "%1 columns", len(sent))
@@ -295,8 +274,10 @@ def _names_sent(values: Mapping[str, Any], model: str, sharing: Sharing) -> str:
 
 MANY, NAMED = 10**9, 3
 _EFFECTS: Mapping[str, Callable[[Mapping[str, Any], str, Sharing], str]] = {
-    "head": _first_rows_sent,
-    "sample": _random_rows_sent,
+    "head": partial(_rows_sent, lambda rows: tn("the first row", "the first %1 rows", rows)),
+    "sample": partial(
+        _rows_sent, lambda rows: tn("%1 row chosen at random", "%1 rows chosen at random", rows)
+    ),
     "value_counts": _values_sent,
     "describe": _ranges_sent,
     "pivot": _names_sent,

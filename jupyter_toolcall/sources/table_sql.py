@@ -23,7 +23,9 @@ from typing import Any
 from psutil import Process
 
 from ..core.errors import CallError, DefinitionError
-from ..core.text import visible_text
+from ..core.interrupts import attempt
+from ..core.text import unique_names, visible_text
+from ..tools.table_classes import AnyTable
 from .table_frames import Column, Frame, arrow, kind_of, nan_as_null, numpy
 
 LONGEST, LONGEST_QUERY = 2_000, 20_000
@@ -67,11 +69,8 @@ _QUERIES = _EXPRESSIONS | {"SUBQUERY", "STAR"}
 def require_duckdb() -> None:
     """Raise DefinitionError, which says what to install, where DuckDB or pyarrow is missing."""
     for module in ("duckdb", "pyarrow"):
-        try:
-            missing = find_spec(module) is None
-        except ValueError:
-            missing = True
-        if missing:
+        # A module that was replaced by None has no specification, which raises.
+        if attempt(find_spec, module)[0] is None:
             raise DefinitionError(
                 f"the toolset tables needs {module}: pip install 'jupyter-toolcall[tables]'"
             )
@@ -84,16 +83,11 @@ def _duckdb() -> Any:
 # -- expressions --------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
-class Expression:
-    """An expression in SQL, in which `c0` is the first of its columns."""
+def parsed_expression(text: str, frame: Frame) -> tuple[str, list[Column]]:
+    """Return an expression on the columns of a frame, in which `c0` is the first of these columns.
 
-    sql: str
-    columns: tuple[Column, ...]
-
-
-def parsed_expression(text: str, frame: Frame) -> Expression:
-    """Return an expression on the columns of a frame. Raises CallError, in one line."""
+    Raises CallError, in one line.
+    """
     if len(text) > LONGEST:
         raise CallError(f"the expression is longer than {LONGEST:,} characters")
     tree = _tree(f"SELECT (\n{text}\n)", text)
@@ -107,7 +101,7 @@ def parsed_expression(text: str, frame: Frame) -> Expression:
         raise CallError("write one expression, such as price * 1.2")
     columns = list[Column]()
     select["select_list"] = [_with_numbers(node, frame, columns, frozenset())]
-    return Expression(_written(tree).removeprefix("SELECT "), tuple(columns))
+    return _written(tree).removeprefix("SELECT "), columns
 
 
 def condition(frame: Frame, text: str) -> tuple[Any, int]:
@@ -127,13 +121,12 @@ def condition(frame: Frame, text: str) -> tuple[Any, int]:
 
 def computed(frame: Frame, text: str) -> Any:
     """Return the values of an expression for each row, as an Arrow array."""
-    expression = parsed_expression(text, frame)
-    relation = relation_of(frame, expression.columns)
+    sql, columns = parsed_expression(text, frame)
     # A window orders the rows by its own keys.
-    query = f"SELECT x FROM (SELECT {expression.sql} AS x, pos FROM t) ORDER BY pos"
-    if not re.search(r"\bOVER\b", expression.sql, re.IGNORECASE):
-        query = f"SELECT {expression.sql} AS x FROM t"
-    values = run_sql(query, {"t": relation}).column(0)
+    query = f"SELECT x FROM (SELECT {sql} AS x, pos FROM t) ORDER BY pos"
+    if not re.search(r"\bOVER\b", sql, re.IGNORECASE):
+        query = f"SELECT {sql} AS x FROM t"
+    values = run_sql(query, {"t": relation_of(frame, columns)}).column(0)
     if len(values) != len(frame):
         raise CallError(
             f"{visible_text(text, 80)} has not one value for each row; write OVER () after an "
@@ -299,8 +292,8 @@ def _written(tree: Any) -> str:
 # -- whole queries ------------------------------------------------------------------------------
 
 
-def query_tables(query: str, frames: Mapping[str, Frame]) -> Any:
-    """Return the result of a SELECT on several frames, as an Arrow table.
+def query_tables(query: str, frames: Mapping[str, Frame]) -> AnyTable:
+    """Return the result of a SELECT on several frames, as a table of the library of the first.
 
     Only the columns that the query names are read; withheld ones cannot be named, and `*` does not
     mean them. Raises CallError, in one line.
@@ -338,7 +331,32 @@ def query_tables(query: str, frames: Mapping[str, Frame]) -> Any:
         name: _mentioned_columns(name, frame, mentioned, takes_all)
         for name, frame in frames.items()
     }
-    return run_sql(query, relations)
+    result = run_sql(query, relations)
+    first, names = next(iter(frames.values())), unique_names(result.column_names)
+    arrays = map(first.engine.from_arrow, result.columns)
+    return first.build([Column(name, name, a) for name, a in zip(names, arrays, strict=True)])
+
+
+def is_by_row(query: str) -> bool:
+    """Return whether a SELECT computes each row by itself, if it has no aggregate.
+
+    One with an aggregate has a row for a table without rows.
+    """
+    tree = _tree(query, query)
+    select = tree["statements"][0]["node"]
+    clauses = ("group_expressions", "having", "qualify", "sample", "modifiers")
+    return (
+        select["type"] == "SELECT_NODE"
+        and select["from_table"]["type"] == "BASE_TABLE"
+        and select["aggregate_handling"] == "STANDARD_HANDLING"
+        and not any(select[clause] for clause in clauses)
+        and not any(node.get("class") in ("WINDOW", "SUBQUERY") for node in _nodes(tree))
+    )
+
+
+def quoted(name: str) -> str:
+    """Return a name as SQL has it, whatever its characters."""
+    return '"' + name.replace('"', '""') + '"'
 
 
 def _check_source(node: Mapping[str, Any], frames: Mapping[str, Frame], ctes: set[str]) -> None:
@@ -445,24 +463,16 @@ def _computed(
 def _read(connection: Any, query: str, values: Sequence[Any], keep_decimals: bool) -> Any:
     """Return a result as an Arrow table of types that a frame takes back."""
     result = connection.sql(query, params=[*values])
-    columns, types = [*result.columns], [*map(str, result.types)]
-    targets = [_result_type(type_, keep_decimals) for type_ in types]
-    if targets != types:
-        names = ", ".join(f"r{number}" for number in range(len(types)))
-        casts = ", ".join(
-            f"r{number}" if target == type_ else f"CAST(r{number} AS {target})"
-            for number, (type_, target) in enumerate(zip(types, targets, strict=True))
-        )
-        query = f"SELECT {casts} FROM ({query}\n) AS result({names})"
-        result = connection.sql(query, params=[*values])
+    targets = (_result_type(str(type_), keep_decimals) for type_ in result.types)
+    casts = ", ".join(f"CAST(#{number} AS {target})" for number, target in enumerate(targets, 1))
     try:
-        table = _batches(result.to_arrow_reader(100_000))
+        table = _batches(result.project(casts).to_arrow_reader(100_000))
     except _duckdb().ConversionException:
-        if "HUGEINT" in str(types):
+        if "HUGEINT" in str(result.types):
             raise CallError("an integer of the result is out of range for 64 bits") from None
         raise
     arrays = [_without_intervals(array) for array in table.columns]
-    return arrow().Table.from_arrays(arrays, names=columns)
+    return arrow().Table.from_arrays(arrays, names=[*result.columns])
 
 
 def _batches(reader: Any) -> Any:
@@ -566,7 +576,7 @@ def check_kinds(first: Any, second: Any, name: str) -> None:
     kinds = kind_of(first.type), kind_of(second.type)
     if kinds[0] != kinds[1]:
         raise CallError(
-            f"{name} holds {_KINDS[kinds[0]]} in one table and {_KINDS[kinds[1]]} in the other; "
+            f"{name} has the type {first.type} in one table and {second.type} in the other; "
             "cast one first"
         )
     types = arrow().types
@@ -576,12 +586,3 @@ def check_kinds(first: Any, second: Any, name: str) -> None:
         raise CallError(f"{name} holds decimals in one table and floats in the other; cast one")
     if bool(_zone(first.type)) != bool(_zone(second.type)):
         raise CallError(f"{name} has a time zone in one table only; cast one first")
-
-
-_KINDS = {
-    "number": "numbers",
-    "text": "texts",
-    "date": "dates",
-    "bool": "truth values",
-    "other": "other values",
-}

@@ -13,12 +13,13 @@ import random
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from importlib import import_module
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, cast
 
 from pydantic import Field
 
 from ..core.errors import CallError
-from ..core.text import count_text, unique_names
+from ..core.interrupts import attempt
+from ..core.text import count_text
 from ..tools.running_tool import describe_result
 from ..tools.table_classes import AnyTable
 from .table_frames import (
@@ -29,12 +30,14 @@ from .table_frames import (
     json_cell,
     numpy,
 )
+from .table_lazy import columns_of, query_elsewhere, rows_to_show
 from .table_sql import (
     Relation,
     check_kinds,
     computed,
     condition,
     query_tables,
+    quoted,
     relation_of,
     run_sql,
 )
@@ -56,9 +59,8 @@ def head(table: AnyTable, rows: Rows = 10) -> dict[str, Any]:
     Args:
         rows: How many.
     """
-    frame = frame_of_table(table)
-    first = range(min(rows, len(frame)))
-    return {"rows": frame.json_rows(first), "rows_in_table": len(frame)}
+    frame = rows_to_show(table, rows)
+    return {"rows": frame.json_rows(slice(rows))} | _size(table)
 
 
 def sample(table: AnyTable, rows: Rows = 10, seed: int = 0) -> dict[str, Any]:
@@ -68,21 +70,27 @@ def sample(table: AnyTable, rows: Rows = 10, seed: int = 0) -> dict[str, Any]:
         rows: How many.
         seed: Another seed chooses other rows.
     """
-    frame = frame_of_table(table)
+    frame = rows_to_show(table)
     chosen = random.Random(seed).sample(range(len(frame)), min(rows, len(frame)))
     return {"rows": frame.json_rows(sorted(chosen)), "rows_in_table": len(frame)}
 
 
 def schema(table: AnyTable) -> dict[str, Any]:
     """Return the number of rows, and the name and the type of each column."""
-    frame = frame_of_table(table)
+    frame = columns_of(table)
     types = {column.name: frame.type_text(column) for column in frame.columns}
-    return {"rows_in_table": len(frame), "columns": types}
+    return _size(table) | {"columns": types}
+
+
+def _size(table: AnyTable) -> dict[str, Any]:
+    """Return how many rows a table has, if they are here."""
+    frame = columns_of(table)
+    return {"rows_in_table": len(frame)} if frame.elsewhere is None else {}
 
 
 def missing(table: AnyTable) -> dict[str, Any]:
     """Return how many values are missing in each column that has missing ones."""
-    frame = frame_of_table(table)
+    frame = rows_to_show(table)
     counts = {column.name: frame.missing(column) for column in frame.columns}
     return {
         "rows_in_table": len(frame),
@@ -96,7 +104,7 @@ def describe(table: AnyTable, columns: list[str] | None = None) -> dict[str, Any
     Args:
         columns: The columns to describe; all of them if left out.
     """
-    frame = frame_of_table(table)
+    frame = rows_to_show(table)
     chosen = frame.columns if columns is None else frame.chosen(columns)
     return {
         "rows_in_table": len(frame),
@@ -106,10 +114,7 @@ def describe(table: AnyTable, columns: list[str] | None = None) -> dict[str, Any
 
 def _statistics(frame: Frame, column: Column) -> dict[str, Any]:
     stats = {"type": frame.type_text(column), "missing": frame.missing(column)}
-    try:
-        kind = frame.kind(column)
-    except CallError:
-        return stats
+    kind = attempt(frame.kind, column)[0]
     wanted = {"distinct": "count(DISTINCT c0)"} if kind in ("text", "bool", "number") else {}
     if kind in ("number", "date"):
         wanted |= {"min": "min(c0)", "max": "max(c0)"}
@@ -119,10 +124,8 @@ def _statistics(frame: Frame, column: Column) -> dict[str, Any]:
     if not wanted:
         return stats
     listed = ", ".join(f'{sql} AS "{name}"' for name, sql in wanted.items())
-    values = run_sql(f"SELECT {listed} FROM t", {"t": relation_of(frame, [column])}).to_pylist()[0]
-    is_empty = stats["missing"] == len(frame)
-    shown = {name: json_cell(value) for name, value in values.items()}
-    return {**stats, **({"distinct": 0} if is_empty and "distinct" in shown else shown)}
+    (values,) = _query(f"SELECT {listed} FROM t", frame, [column]).to_pylist()
+    return stats | {name: json_cell(v) for name, v in values.items() if v is not None}
 
 
 def value_counts(
@@ -133,29 +136,28 @@ def value_counts(
     Args:
         limit: How many values at most.
     """
-    frame = frame_of_table(table)
+    frame = rows_to_show(table)
     counted = frame.column(column)
     groups = _query(
         "SELECT min(pos) AS first, count(*) AS rows FROM t GROUP BY c0 "
         "ORDER BY rows DESC, c0 NULLS LAST, first",
         *(frame, [counted]),
+        is_key=True,
     )
-    firsts, rows = groups["first"].to_pylist()[:limit], groups["rows"].to_pylist()[:limit]
-    listed = [
-        {"value": value, "rows": count}
-        for value, count in zip(frame.cells(counted, firsts), rows, strict=True)
-    ]
+    shown = groups.slice(0, limit)
+    values, counts = frame.cells(counted, shown["first"]), shown["rows"].to_pylist()
+    listed = [{"value": v, "rows": count} for v, count in zip(values, counts, strict=True)]
     return {"values": listed, "distinct": len(groups), "rows_in_table": len(frame)}
 
 
-def _query(sql: str, frame: Frame, columns: Sequence[Column]) -> Any:
-    """Return the result of a query on `t`, which has columns to compare, and the position."""
-    return run_sql(sql, {"t": relation_of(frame, columns, is_key=True)})
+def _query(
+    sql: str, frame: Frame, columns: Sequence[Column], values: Any = (), is_key: bool = False
+) -> Any:
+    """Return the result of a query on `t`, which has columns and the position of each row.
 
-
-def _positions(array: Any) -> Any:
-    """Return positions of rows as numpy has them."""
-    return array.to_numpy().astype("int64")
+    With `is_key`, the columns are only compared. `values` are what `?` stands for.
+    """
+    return run_sql(sql, {"t": relation_of(frame, columns, is_key)}, values)
 
 
 # -- rows -----------------------------------------------------------------------------------------
@@ -170,7 +172,8 @@ def filter_rows(table: AnyTable, where: str) -> AnyTable:
             single ones: "\\"my day\\" >= '2024-01-31'". Functions: "lower(name) LIKE '%pear%'",
             "year(day) = 2024".
     """
-    frame = frame_of_table(table)
+    if (frame := columns_of(table)).elsewhere is not None:
+        return query_elsewhere(frame, f"SELECT * FROM t WHERE (\n{where}\n)")
     kept, nulls = condition(frame, where)
     note = _kept(len(kept), frame)
     describe_result(
@@ -186,14 +189,17 @@ def sort_rows(table: AnyTable, by: Columns, descending: bool = False) -> AnyTabl
         by: The columns, the most important first.
         descending: The largest first.
     """
-    frame = frame_of_table(table)
+    frame = columns_of(table)
     columns, direction = frame.chosen(by), "DESC" if descending else "ASC"
+    if frame.elsewhere is not None:
+        keys = ", ".join(f"{quoted(column.name)} {direction} NULLS LAST" for column in columns)
+        return query_elsewhere(frame, f"SELECT * FROM t ORDER BY {keys}")
     arrays = relation_of(frame, columns, is_key=True).arrays
     codes = {f"c{n}": frame.engine.codes(column.series) for n, column in enumerate(columns)}
     arrays = {**arrays, **{name: array for name, array in codes.items() if array is not None}}
     keys = ", ".join(f"c{n} {direction} NULLS LAST" for n in range(len(columns)))
     rows = run_sql(f"SELECT pos FROM t ORDER BY {keys}, pos", {"t": Relation(arrays, {})})
-    return frame.take(_positions(rows["pos"]))
+    return frame.take(rows["pos"])
 
 
 def drop_duplicates(table: AnyTable, columns: list[str] | None = None) -> AnyTable:
@@ -207,9 +213,10 @@ def drop_duplicates(table: AnyTable, columns: list[str] | None = None) -> AnyTab
     if not chosen:
         raise CallError("the table has no columns to compare")
     keys = ", ".join(f"c{n}" for n in range(len(chosen)))
-    rows = _query(f"SELECT min(pos) AS pos FROM t GROUP BY {keys} ORDER BY pos", frame, chosen)
+    query = f"SELECT min(pos) AS pos FROM t GROUP BY {keys} ORDER BY pos"
+    rows = _query(query, frame, chosen, is_key=True)
     describe_result(_kept(len(rows), frame))
-    return frame.take(_positions(rows["pos"]))
+    return frame.take(rows["pos"])
 
 
 def drop_nulls(table: AnyTable, columns: list[str] | None = None) -> AnyTable:
@@ -232,7 +239,10 @@ def drop_nulls(table: AnyTable, columns: list[str] | None = None) -> AnyTable:
 
 def select_columns(table: AnyTable, columns: Columns) -> AnyTable:
     """Keep columns, in this order."""
-    frame = frame_of_table(table)
+    frame = columns_of(table)
+    if frame.elsewhere is not None:
+        names = ", ".join(quoted(column.name) for column in frame.chosen(columns))
+        return query_elsewhere(frame, f"SELECT {names} FROM t")
     index = [column for column in frame.all_columns if column.place != "column"]
     return frame.build([*index, *(c for c in frame.chosen(columns) if c.place == "column")])
 
@@ -246,7 +256,11 @@ def derive_column(table: AnyTable, column: str, expression: str) -> AnyTable:
             "first || ' ' || last", "coalesce(a, b)" or
             "CASE WHEN price > 9 THEN 'high' ELSE 'low' END".
     """
-    frame = frame_of_table(table)
+    frame = columns_of(table)
+    if frame.elsewhere is not None:
+        cells = {name: quoted(name) for name in frame.names}
+        cells[frame.check_new(column)] = f"(\n{expression}\n) AS {quoted(column)}"
+        return query_elsewhere(frame, f"SELECT {', '.join(cells.values())} FROM t")
     values = computed(frame, expression)
     nulls = count_text(values.null_count, "row")
     describe_result(f"{column} is NULL in {nulls}" if values.null_count else "")
@@ -287,8 +301,7 @@ def cast_column(
     if (frame.kind(changed), to) in (("bool", "bool"), ("text", "str")):
         return frame.build(frame.all_columns)
     sql, values = _cast_sql(frame, changed, to, format)
-    relation = {"t": relation_of(frame, [changed])}
-    array = run_sql(f"SELECT {sql} AS x FROM t", relation, values).column(0)
+    array = _query(f"SELECT {sql} AS x FROM t", frame, [changed], values).column(0)
     lost = array.null_count - frame.array(changed).null_count
     if lost and invalid == "error":
         raise CallError(
@@ -298,53 +311,43 @@ def cast_column(
     return frame.with_columns(frame.new_column(column, array))
 
 
-_WHOLE = r"'[+-]?[0-9]{1,18}'"
-_NUMBER = r"'[+-]?([0-9]+[.]?[0-9]*|[.][0-9]+)([eE][+-]?[0-9]{1,3})?'"
 ISO = ("%Y-%m-%d", "%Y-%m-%d %H:%M:%S", "%Y-%m-%dT%H:%M:%S", "%Y-%m-%d %H:%M", "%Y-%m-%dT%H:%M")
 """The formats of dates that are tried if no format is named."""
+_WHOLE = r"'^[+-]?[0-9]{1,18}$'"
+_NUMBER = r"'^[+-]?([0-9]+[.]?[0-9]*|[.][0-9]+)([eE][+-]?[0-9]{1,3})?$'"
+_CASTS = {
+    "text to int": f"TRY_CAST(regexp_extract(trim(c0), {_WHOLE}) AS BIGINT)",
+    "text to float": f"TRY_CAST(regexp_extract(trim(c0), {_NUMBER}) AS DOUBLE)",
+    "text to bool": "CASE WHEN lower(trim(c0)) IN ('true', 'yes', '1') THEN true "
+    "WHEN lower(trim(c0)) IN ('false', 'no', '0') THEN false END",
+    "text to date": "try_strptime(trim(c0), ?)::DATE",
+    "text to datetime": "try_strptime(trim(c0), ?)::TIMESTAMP",
+    # A cast alone would round.
+    "number to int": "if(c0 = floor(c0), TRY_CAST(c0 AS BIGINT), NULL)",
+    "number to float": "c0::DOUBLE",
+    "number to bool": "c0 <> 0",
+    "bool to int": "c0::INTEGER::BIGINT",
+    "bool to float": "c0::INTEGER::DOUBLE",
+    "date to date": "c0::DATE",
+    "date to datetime": "c0",
+}
+"""Casts of `c0` that are NULL where a value does not fit."""
 
 
 def _cast_sql(frame: Frame, column: Column, to: str, format: str | None) -> tuple[str, list[Any]]:
-    """Return the cast of `c0`, which is NULL where a value does not fit, and its parameters."""
-    match frame.kind(column), to:
-        case "text", "int":
-            return f"CASE WHEN regexp_full_match(trim(c0), {_WHOLE}) THEN trim(c0)::BIGINT END", []
-        case "text", "float":
-            return (
-                f"CASE WHEN regexp_full_match(trim(c0), {_NUMBER}) "
-                "THEN TRY_CAST(trim(c0) AS DOUBLE) END"
-            ), []
-        case "text", "bool":
-            return (
-                "CASE WHEN lower(trim(c0)) IN ('true', 'yes', '1') THEN true "
-                "WHEN lower(trim(c0)) IN ('false', 'no', '0') THEN false END"
-            ), []
-        case "text", "date" | "datetime":
-            formats = [format] if format else [*ISO]
-            kind = "DATE" if to == "date" else "TIMESTAMP"
-            return f"try_strptime(trim(c0), ?)::{kind}", [formats]
-        case "number", "int":
-            # A cast alone would round.
-            return "CASE WHEN c0 = floor(c0) THEN TRY_CAST(c0 AS BIGINT) END", []
-        case "number", "float" if arrow().types.is_integer(frame.array(column).type):
-            # An integer beyond 2^53 may be no float.
-            return "CASE WHEN c0::DOUBLE::HUGEINT = c0 THEN c0::DOUBLE END", []
-        case "bool", "int" | "float":
-            return f"c0::INTEGER::{'BIGINT' if to == 'int' else 'DOUBLE'}", []
-        case "number", "float":
-            return "c0::DOUBLE", []
-        case "number", "bool":
-            return "c0 <> 0", []
-        case "date", "date":
-            return "c0::DATE", []
-        case "date", "datetime":
-            is_date = arrow().types.is_date(frame.array(column).type)
-            return "c0::TIMESTAMP" if is_date else "c0", []
-        case "date", "str" if format:
-            return "strftime(c0, ?)", [format]
-        case _, "str":
-            return "c0::VARCHAR", []
-    raise CallError(f"a column of type {frame.type_text(column)} does not become {to}")
+    """Return the cast of a column, and its parameters."""
+    kind, types, type_ = frame.kind(column), arrow().types, frame.array(column).type
+    if kind == "date" and to == "str" and format:
+        return "strftime(c0, ?)", [format]
+    sql = _CASTS.get(f"{kind} to {to}", "c0::VARCHAR" if to == "str" else "")
+    if to == "float" and types.is_integer(type_):
+        # An integer beyond 2^53 may be no float.
+        sql = "if(c0::DOUBLE::HUGEINT = c0, c0::DOUBLE, NULL)"
+    if to == "datetime" and types.is_date(type_):
+        sql = "c0::TIMESTAMP"
+    if not sql:
+        raise CallError(f"a column of type {frame.type_text(column)} does not become {to}")
+    return sql, [[format] if format else [*ISO]] if "strptime" in sql else []
 
 
 def fill_missing(
@@ -372,13 +375,10 @@ def fill_missing(
 
 def _filled(frame: Frame, column: Column, method: str, value: Cell | None) -> Column:
     if method in ("forward", "backward"):
-        source, none = _nearest_valid(frame.valid(column), backward=method == "backward")
-        return frame.rows_of(column, source, none)
-    relation = {"t": relation_of(frame, [column])}
+        return frame.rows_of(column, _nearest_valid(frame.valid(column), method))
     if method == "value":
-        array = run_sql(
-            "SELECT coalesce(c0, ?) AS x FROM t", relation, [_fitting(frame, column, value)]
-        ).column(0)
+        values = [_fitting(frame, column, value)]
+        array = _query("SELECT coalesce(c0, ?) AS x FROM t", frame, [column], values).column(0)
         return frame.new_column(column.name, array, like=column)
     if frame.kind(column) != "number":
         raise CallError(f"{column.name} has no {method}: it holds no numbers")
@@ -390,16 +390,17 @@ def _filled(frame: Frame, column: Column, method: str, value: Cell | None) -> Co
     average = f"(SELECT {'avg' if method == 'mean' else 'median'}(c0::DOUBLE) FROM t)"
     target = f"DECIMAL({type_.precision}, {type_.scale})" if is_decimal else "DOUBLE"
     sql = f"SELECT coalesce(c0::{target}, {average}::{target}) AS x FROM t"
-    return frame.new_column(column.name, run_sql(sql, relation).column(0))
+    return frame.new_column(column.name, _query(sql, frame, [column]).column(0))
 
 
-def _nearest_valid(valid: Any, backward: bool) -> tuple[Any, Any]:
-    """Return for each row the position of the nearest valid row before it, and where none is."""
-    if backward:
-        source, none = _nearest_valid(valid[::-1], backward=False)
-        return len(valid) - 1 - source[::-1], none[::-1]
-    source = numpy().maximum.accumulate(numpy().where(valid, numpy().arange(len(valid)), -1))
-    return source.clip(0), source < 0
+def _nearest_valid(valid: Any, method: str) -> Any:
+    """Return for each row the position of the nearest valid row before or after it, or null."""
+    count, rows = len(valid), numpy().arange(len(valid))
+    if method == "forward":
+        nearest = numpy().maximum.accumulate(numpy().where(valid, rows, -1))
+    else:
+        nearest = numpy().minimum.accumulate(numpy().where(valid, rows, count)[::-1])[::-1]
+    return arrow().array(nearest, "int64", mask=(nearest < 0) | (nearest == count))
 
 
 def _fitting(frame: Frame, column: Column, value: Any) -> Any:
@@ -439,16 +440,22 @@ def aggregate(table: AnyTable, by: Columns, values: dict[str, Aggregate] | None 
         values: What to compute of which column, such as {"price": "mean"}, whose result is the
             column price_mean. If left out, the column rows counts the rows of each group.
     """
-    frame = frame_of_table(table)
+    frame = columns_of(table)
     keys, wanted = frame.chosen(by), values or {}
-    chosen = frame.chosen(wanted)
+    chosen, is_here = frame.chosen(wanted), frame.elsewhere is None
     sql = {
         f"{column.name}_{wanted[column.name]}": _aggregate_sql(
-            frame, column, wanted[column.name], f"c{number}"
+            *(frame, column, wanted[column.name], f"c{number}" if is_here else quoted(column.name))
         )
         for number, column in enumerate(chosen, len(keys))
-    }
-    groups, count = _grouped(frame, keys, chosen, sql or {"rows": "count(*)"})
+    } or {"rows": "count(*)"}
+    if not is_here:
+        cells = [quoted(key.name) for key in keys]
+        cells += [f"{text} AS {quoted(name)}" for name, text in sql.items()]
+        numbers = [str(number) for number in range(1, len(keys) + 1)]
+        groups_by = f"GROUP BY {', '.join(numbers)} ORDER BY {' NULLS LAST, '.join(numbers)}"
+        return query_elsewhere(frame, f"SELECT {', '.join(cells)} FROM t {groups_by} NULLS LAST")
+    groups, count = _grouped(frame, keys, chosen, sql)
     size = f"{count_text(len(frame), 'row')} in {count_text(count, 'group')}"
     no_key = _missing_text(frame, keys, "which is a group of its own")
     no_value = _missing_text(frame, chosen, "and count for nothing")
@@ -476,7 +483,7 @@ def _grouped(
     aggregates = "".join(f", {sql} AS a{n}" for n, sql in enumerate(wanted.values()))
     sql = f"SELECT min(pos) AS first{aggregates} FROM t GROUP BY {by} ORDER BY {order}, first"
     result = run_sql(sql, {"t": Relation(arrays, relation.names)})
-    firsts = _positions(result["first"])
+    firsts = result["first"]
     columns = [replace(frame.rows_of(key, firsts), place="column") for key in keys]
     columns += [frame.new_column(name, result[f"a{n}"]) for n, name in enumerate(wanted)]
     return frame.build(columns), len(firsts)
@@ -484,20 +491,20 @@ def _grouped(
 
 def _aggregate_sql(frame: Frame, column: Column, how: str, sql: str) -> str:
     kind = frame.kind(column)
-    if how in ("sum", "mean", "median", "std") and kind not in ("number", "bool"):
-        raise CallError(f"{column.name} has no {how}: it holds no numbers")
-    number = f"{sql}::INTEGER" if kind == "bool" and how not in ("min", "max", "first") else sql
-    functions = {"mean": "avg", "std": "stddev_samp"}
-    if how == "median" and arrow().types.is_decimal(frame.array(column).type):
-        number = f"{sql}::DOUBLE"
-    match how:
-        case "distinct":
-            return f"count(DISTINCT {sql})"
-        case "first":
-            return f"arg_min({sql}, pos)"
-        case "count":
-            return f"count({sql})"
-    return f"{functions.get(how, how)}({number})"
+    if how in ("sum", "mean", "median", "std"):
+        if kind not in ("number", "bool"):
+            raise CallError(f"{column.name} has no {how}: it holds no numbers")
+        is_decimal = arrow().types.is_decimal(frame.array(column).type)
+        sql += "::INTEGER" * (kind == "bool") + "::DOUBLE" * (is_decimal and how == "median")
+    if how == "first" and frame.elsewhere is not None:
+        raise CallError("rows that are elsewhere have no order: there is no first of a group")
+    return _AGGREGATES.get(how, f"{how}({{}})").format(sql)
+
+
+_AGGREGATES = {
+    **{"mean": "avg({})", "std": "stddev_samp({})"},
+    **{"distinct": "count(DISTINCT {})", "first": "arg_min({}, pos)"},
+}
 
 
 def join_tables(
@@ -558,12 +565,8 @@ def _joined(
     frame: Frame, right: Frame, keys: Mapping[Column, Column], left_rows: Any, right_rows: Any
 ) -> AnyTable:
     """Return the rows of two tables side by side; null positions are rows of missing values."""
-    left, left_missing = _positions(left_rows.fill_null(0)), left_rows.is_null().to_numpy()
-    second, missing = _positions(right_rows.fill_null(0)), right_rows.is_null().to_numpy()
-    columns = [
-        frame.rows_of(c, left, left_missing) for c in frame.all_columns if c.place != "numbers"
-    ]
-    if left_missing.any():
+    columns = [frame.rows_of(c, left_rows) for c in frame.all_columns if c.place != "numbers"]
+    if left_rows.null_count:
         # An index has a label for each row: that of a row of the second table would be missing.
         columns = [replace(column, place="column") for column in columns]
         full = {
@@ -578,7 +581,7 @@ def _joined(
         if column in keys.values() or column.place == "numbers" or is_second:
             continue
         name = f"{column.name}_right" if column.name in taken else column.name
-        series = right.rows_of(column, second, missing).series
+        series = right.rows_of(column, right_rows).series
         label = column.label if name == column.name else name
         columns.append(Column(name, label, series))
     return frame.build(columns)
@@ -616,8 +619,8 @@ def pivot(
     if spread in keys or value in keys or spread == value:
         raise CallError("index, on and values are different columns")
     order = "SELECT pos, dense_rank() OVER (ORDER BY c0 NULLS LAST) - 1 AS code FROM t ORDER BY pos"
-    codes, valid = _query(order, frame, [spread])["code"], frame.valid(spread)
-    seen = numpy().unique(_positions(codes)[valid], return_index=True)[1]
+    codes, valid = _query(order, frame, [spread], is_key=True)["code"], frame.valid(spread)
+    seen = numpy().unique(codes.to_numpy()[valid], return_index=True)[1]
     if len(seen) > MOST_NEW_COLUMNS:
         raise CallError(
             f"{on} has {len(seen):,} values: a pivot creates at most {MOST_NEW_COLUMNS} columns"
@@ -668,8 +671,7 @@ def unpivot(
     long = " UNION ALL ".join(
         f"SELECT {n} AS n, pos, c{n}{cast} AS x FROM t" for n in range(len(wide))
     )
-    relation = {"t": relation_of(frame, wide)}
-    values = run_sql(f"SELECT x FROM ({long}) ORDER BY n, pos", relation).column(0)
+    values = _query(f"SELECT x FROM ({long}) ORDER BY n, pos", frame, wide).column(0)
     rows = numpy().tile(numpy().arange(len(frame)), len(wide))
     labels = [column.name for column in wide for _ in range(len(frame))]
     names = arrow().chunked_array([arrow().array(labels, "string")])
@@ -697,19 +699,17 @@ def query_with_sql(query: str, tables: dict[str, AnyTable]) -> AnyTable:
             USING (city) GROUP BY city ORDER BY city".
         tables: The tables by the names that they have in the query.
     """
-    frames = {name: frame_of_table(table) for name, table in tables.items()}
+    frames = {name: columns_of(table) for name, table in tables.items()}
     if not frames:
         raise CallError("tables names at least one table")
-    result = query_tables(query, frames)
-    first = next(iter(frames.values()))
-    describe_result(count_text(result.num_rows, "row"))
-    names = unique_names(result.column_names)
-    return first.build(
-        [
-            Column(name, name, first.engine.from_arrow(array))
-            for name, array in zip(names, result.columns, strict=True)
-        ]
-    )
+    if any(frame.elsewhere is not None for frame in frames.values()):
+        if len(frames) > 1:
+            raise CallError("a query reads one table whose rows are elsewhere, and no other table")
+        ((name, frame),) = frames.items()
+        return query_elsewhere(frame, query, name)
+    result: Any = query_tables(query, frames)
+    describe_result(count_text(result.shape[0], "row"))
+    return cast(AnyTable, result)
 
 
 def _kept(rows: int, frame: Frame) -> str:

@@ -123,7 +123,10 @@ def iterator_items(iterator: Any) -> Any:
     items = IteratorItems()
     what = f"{class_name(type(iterator))}, which can be read only once"
     try:
-        _await(_read_async(iterator, items)) if is_async else _read(iterator, items)
+        if is_async:
+            _await(_read_async(iterator, items))
+        else:
+            items.extend(itertools.islice(iterator, SHORT_ITERATOR + 1))
     except Exception as error:
         if type(iterator) in (GeneratorType, AsyncGeneratorType):
             raise
@@ -135,10 +138,6 @@ def iterator_items(iterator: Any) -> Any:
         f"{what}, and has more than {SHORT_ITERATOR:,} items; the first are {shown}. "
         "The tool has to return a list."
     )
-
-
-def _read(iterator: Any, items: list[Any]) -> None:
-    items.extend(itertools.islice(iterator, SHORT_ITERATOR + 1))
 
 
 async def _read_async(iterator: Any, items: list[Any]) -> None:

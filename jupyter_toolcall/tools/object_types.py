@@ -51,6 +51,7 @@ from ..core.interrupts import attempt
 from ..core.state import NAME
 from .json_structure import NOT_A_SCALAR, is_listed, library_scalar
 from .object_references import NAME_OR_TEXT, pattern
+from .table_classes import shape_of
 from .tool import Resolve
 
 Kinds = Mapping[type, str]
@@ -200,7 +201,7 @@ def _is_data(value: object) -> bool:
         return True
     # A single number or truth value of an array library has an empty shape.
     cls: Any = type(value)
-    return getattr(value, "shape", None) == () or has_schema(cls)
+    return shape_of(value) == () or has_schema(cls)
 
 
 @functools.cache

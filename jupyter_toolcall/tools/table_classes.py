@@ -1,4 +1,7 @@
-"""The classes of tables of pandas, polars and pyarrow, recognized without importing an engine.
+"""The classes of tables, recognized without importing a library of them.
+
+The rows of a table of pandas, polars or pyarrow are in this kernel. A table of DuckDB, Ibis or Dask
+is a query that has not run: only what shows or sends its rows may compute them.
 
 `sources/table_sharing.py` decides which cells of a table a model is sent. Any other text that a
 model gets of a value with a table in it has the class alone (`cell_free_text`).
@@ -9,42 +12,67 @@ from __future__ import annotations
 import gc
 import sys
 import types
-from abc import ABCMeta
+from abc import ABC
 from collections.abc import Iterator, Mapping
+from importlib import import_module
 from typing import Any
 
 from ..core.interrupts import attempt, class_name
 
 ENGINES: Mapping[str, str] = {"pandas": "DataFrame", "polars": "DataFrame", "pyarrow": "Table"}
 """The class of each engine's tables."""
+ELSEWHERE: Mapping[str, str] = {"duckdb": "DuckDBPyRelation", "ibis": "Table", "dask": "DataFrame"}
+"""The class of tables of each library whose rows are elsewhere."""
+_TABLES = {**ENGINES, **ELSEWHERE}
 _WITH_CELLS: Mapping[str, frozenset[str]] = {
     "pandas": frozenset({"DataFrame", "Series"}),
     "polars": frozenset({"DataFrame", "LazyFrame", "Series"}),
     "pyarrow": frozenset({"Table", "RecordBatch", "ChunkedArray", "Array"}),
+    **{library: frozenset({name}) for library, name in ELSEWHERE.items()},
 }
-"""The classes of each engine whose `repr` quotes cells."""
+"""The classes of each library whose `repr` quotes cells."""
 MOST_PARTS = 100_000
 """Parts of a value that are searched for a table; a larger value counts as one that has a table."""
 _CODE = (type, types.ModuleType, types.FunctionType, types.BuiltinFunctionType, types.CodeType)
 
 
-class _TableClass(ABCMeta):
-    """Counts the tables of each engine as subclasses, and imports no engine for it."""
+class AnyTable(ABC):  # noqa: B024
+    """A table of pandas, polars or pyarrow, or one of DuckDB, Ibis or Dask."""
 
-    def __subclasscheck__(cls, subclass: type) -> bool:
-        bases = getattr(subclass, "__mro__", ())
-        return any(ENGINES.get(_engine(base)) == base.__name__ for base in bases)
-
-    def __instancecheck__(cls, instance: object) -> bool:
-        return issubclass(type(instance), cls)
-
-
-class AnyTable(metaclass=_TableClass):
-    """A table of pandas, polars or pyarrow."""
+    @classmethod
+    def __subclasshook__(cls, subclass: type) -> bool:
+        """Recognize a class by its name and its library, which is not imported for it."""
+        return _library(subclass, _TABLES) is not None
 
 
 def _engine(cls: type) -> str:
     return cls.__module__.partition(".")[0]
+
+
+def _library(cls: type, tables: Mapping[str, str]) -> str | None:
+    """Return the library of a class of tables; None for any other class."""
+    bases = getattr(cls, "__mro__", ())
+    return next((_engine(b) for b in bases if tables.get(_engine(b)) == b.__name__), None)
+
+
+def library_elsewhere(value: object) -> str | None:
+    """Return the library of a table whose rows are elsewhere; None for any other value."""
+    return _library(type(value), ELSEWHERE)
+
+
+def plan_text(value: Any) -> str | None:
+    """Return the query that a table elsewhere is, if its own text may be its rows; else None."""
+    match library_elsewhere(value):
+        case "duckdb":
+            return str(value.sql_query())
+        case "ibis":
+            return str(import_module("ibis.expr.format").pretty(value.op()))
+    return None
+
+
+def shape_of(value: object) -> Any:
+    """Return the shape of a value; None where it has none, or would count rows elsewhere."""
+    return None if library_elsewhere(value) else getattr(value, "shape", None)
 
 
 def has_cells(value: object) -> bool:
@@ -61,7 +89,7 @@ def may_quote_cells(value: object) -> bool:
 
 def parts_with_cells(value: object) -> Iterator[object]:
     """Yield the tables and columns that a value refers to; itself where it has too many parts."""
-    if sys.modules.keys().isdisjoint(ENGINES):
+    if sys.modules.keys().isdisjoint(_TABLES):
         return
     waiting, seen = [value], {id(value)}
     while waiting and len(seen) <= MOST_PARTS:
@@ -84,6 +112,6 @@ def cell_free_text(value: object) -> str:
     name = class_name(type(value))
     if not has_cells(value):
         return f"<{name}, not shown: it may hold a table>"
-    shape: Any = attempt(getattr, value, "shape", ())[0]
+    shape: Any = attempt(shape_of, value)[0]
     is_table = isinstance(shape, tuple) and len(shape) == 2
     return f"<{name} of {shape[0]:,} rows and {shape[1]:,} columns>" if is_table else f"<{name}>"

@@ -23,7 +23,7 @@ from ..core.digests import encode
 from ..core.interrupts import attempt, class_name
 from ..core.text import own_text, shortened_text
 from .json_structure import without_objects
-from .table_classes import cell_free_text, may_quote_cells
+from .table_classes import cell_free_text, library_elsewhere, may_quote_cells, plan_text
 from .value_digests import NEW_OBJECT, SCALARS, deeply, is_local
 
 SHORTENED = 2_000
@@ -42,7 +42,9 @@ def is_frozen(value: object) -> bool:
 
 
 def _is_frozen(value: Any, cls: Any) -> bool:
-    if issubclass(cls, enum.Enum) or hasattr(cls, "__content__"):
+    # A column can be assigned to a DataFrame of Dask.
+    is_query = library_elsewhere(value) in ("duckdb", "ibis")
+    if is_query or issubclass(cls, enum.Enum) or hasattr(cls, "__content__"):
         return True
     if cls in (tuple, frozenset):
         return all(map(is_frozen, value))
@@ -324,6 +326,6 @@ def describe(value: object, limit: int) -> str:
 
 def _text(value: object, read: Callable[[object], str]) -> tuple[str, str]:
     """Return what a value shows as a text, and the name of what it raised."""
-    shown, raised = attempt(read, value)
+    shown, raised = attempt(lambda: plan_text(value) or read(value))
     name = class_name(type(value))
     return well_formed(f"<{name} whose repr raises {raised}>" if shown is None else shown), raised

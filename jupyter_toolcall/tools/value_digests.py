@@ -548,11 +548,20 @@ def _times(value: Any) -> tuple[Any, ...]:
     return str(value.dtype), value.asi8
 
 
+def _source(backend: Any) -> tuple[str]:
+    """Return which database a backend of Ibis reads. Raises TypeError for one in memory."""
+    source = str(backend.db_identity)
+    if source == str(type(backend)) or ":memory:" in source:
+        raise TypeError("a database in memory has no name")
+    return (source,)
+
+
 def _digests_of_parts(parts: Callable[[Any], Iterable[Any]]) -> Parts:
     return lambda value, digests: map(digests.of, parts(value))
 
 
 LIBRARY_PARTS: dict[str, Parts] = {
+    "ibis.BaseBackend": _digests_of_parts(_source),
     "numpy.MaskedArray": _digests_of_parts(lambda v: (v.data, v.mask, v.fill_value)),
     "numpy.ndarray": _array,
     "pandas.DataFrame": _digests_of_parts(_frame),

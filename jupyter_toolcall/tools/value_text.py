@@ -14,7 +14,7 @@ from ..core.json_data import replaced_at
 from ..core.secrets import Hide, is_named_secret
 from .json_structure import structure_of
 from .object_types import DATA, Kinds, kind_of
-from .table_classes import cell_free_text, has_cells
+from .table_classes import cell_free_text, has_cells, shape_of
 from .value_copies import described_for_model, plain_data, well_formed
 
 LINE = 400
@@ -47,7 +47,7 @@ _BUILTIN = (str, int, float, bool, bytes, type(None), list, dict, tuple, set, fr
 def is_plain_input(value: object, kinds: Kinds) -> bool:
     """Return whether an input is plain data: a text, a number, a date, an enum, JSON data."""
     # A scalar of an array library has an empty shape.
-    is_scalar = isinstance(value, DATA) or getattr(value, "shape", None) == ()
+    is_scalar = isinstance(value, DATA) or shape_of(value) == ()
     return (type(value) in _BUILTIN or is_scalar) and kind_of(value, kinds) is None
 
 

@@ -15,6 +15,8 @@ from ..core.digests import readable_json
 from ..core.interface_text import joined, t, tn
 from ..core.interrupts import attempt
 from ..core.text import shortened_text, visible_text
+from ..sources.table_lazy import first_rows
+from ..tools.table_classes import library_elsewhere, shape_of
 from ..tools.value_copies import describe, well_formed
 from ..tools.value_display import Shows, glyph, image_address, is_image, reprs
 from ..tools.value_text import StandsForText
@@ -77,6 +79,10 @@ def preview(value: Any, shows: Shows = reprs, room: Room = SMALL) -> Preview:
 
 def _preview(value: Any, shows: Shows, room: Room) -> Preview:
     """Return a picture; it has `more` where there is more of the value than room."""
+    if library_elsewhere(value):
+        # Rows are computed for somebody who opens the picture.
+        rows = _preview(first_rows(value, room.rows if room is LARGE else 0), shows, room)
+        return replace(rows, caption=t("not computed"), more=room is SMALL)
     caption = _caption(value)
     if hasattr(value, "columns") and (frame := frame_of(value)) is not None:
         return replace(_table(frame, room), caption=caption)
@@ -87,7 +93,8 @@ def _preview(value: Any, shows: Shows, room: Room) -> Preview:
     html, fields = _markup(own), _fields(value, room)
     words = own.get("text/markdown", own.get("text/latex", value))
     if html:
-        text = _plain(html)[: room.text]
+        # The words of the markup, on one line.
+        text = " ".join(unescape(_MARKUP.sub(" ", html[:READ])).split())[: room.text]
     elif isinstance(words, str):
         text = well_formed(words)[: room.text]
     else:
@@ -99,7 +106,7 @@ def _preview(value: Any, shows: Shows, room: Room) -> Preview:
 
 def _large(value: Any) -> str:
     """Return how large a value is, "" where it is not large."""
-    shape = getattr(value, "shape", None)
+    shape = shape_of(value)
     if isinstance(shape, tuple) and all(isinstance(part, int) for part in shape):
         cells = math.prod(shape)
         return t("%1 cells", cells) if cells >= MANY else ""
@@ -145,8 +152,7 @@ def _fields(value: Any, room: Room) -> tuple[tuple[str, str], ...]:
 
 def _shown(item: Any, limit: int) -> str:
     """A text in the quotes that arguments have, so that it reads alike wherever it stands."""
-    is_text = type(item) is str
-    text = readable_json(well_formed(item)) if is_text else describe(item, limit)
+    text = readable_json(well_formed(item)) if type(item) is str else describe(item, limit)
     return shortened_text(text, limit)
 
 
@@ -200,8 +206,3 @@ def _markup(own: Mapping[str, Any]) -> str:
     except ImportError:
         return ""
     return str(create_markdown(plugins=["table", "strikethrough"])(well_formed(words)))
-
-
-def _plain(html: str) -> str:
-    """Return the words of markup on one line."""
-    return " ".join(unescape(_MARKUP.sub(" ", html[:READ])).split())
