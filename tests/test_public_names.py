@@ -8,10 +8,10 @@ import pytest
 
 import jupyter_toolcall
 from jupyter_toolcall import Session, cli
-from jupyter_toolcall.engine.approval_policy import PRESETS
 from jupyter_toolcall.jupyter.options import parser
 from jupyter_toolcall.jupyter.subcommands import subcommands
 from jupyter_toolcall.models.named import PROVIDERS
+from jupyter_toolcall.rules.approval_policy import PRESETS
 from jupyter_toolcall.schemes import SCHEMES
 from jupyter_toolcall.teaching.registration import register_teaching
 

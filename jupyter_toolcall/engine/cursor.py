@@ -19,11 +19,13 @@ from ..core.journal import Journal
 from ..core.journal_entries import Entry
 from ..core.object_names import with_names
 from ..core.recorded_calls import CallIndex
-from ..core.recorded_data import copied
+from ..core.recorded_data import LazyDict, copied
 from ..core.secrets import Hide, MissingSecret, Secrets
 from ..core.state import State, Step, next_step
 from ..core.state_fold import state_at
 from ..core.text import nearest
+from ..rules.approval_policy import Policy
+from ..rules.origins import CallOrigins, OriginReader
 from ..schemes.messages import Model, Request
 from ..schemes.requests import NOTHING, SentConversation, compose_request, conversation_fold
 from ..schemes.scheme import (
@@ -40,7 +42,6 @@ from ..tools.tool import Tool, parameters_schema
 from ..tools.toolbox import Toolbox
 from ..tools.value_display import Shows, reprs
 from ..tools.value_text import content_text
-from .approval_policy import Policy
 from .execution import EarlyEnd, prepare_call
 from .hooks import SessionHooks
 from .named_data import NO_DATA, NamedData, named_data
@@ -319,9 +320,11 @@ class Cursor:
             if name in current or name in initial
         }
 
-    def with_running(self, call: CallRecord) -> CallRecord:
-        """Return a call, marked as running if its tool runs right now."""
-        return replace(call, running=True) if call.id in self.running else call
+    def shown(self, call: CallRecord) -> CallRecord:
+        """Return a call as programs see it: whether it runs right now, and with its origins."""
+        state, context = self.state, self.context
+        read = lambda: context.origins(state, call, call.recorded_arguments).arguments  # noqa: E731
+        return replace(call, running=call.id in self.running, origins=LazyDict(read))
 
     def arguments_to_run(self, call: CallRecord) -> Mapping[str, Any]:
         """Return the arguments that an open call would run with, or else was asked for with."""
@@ -390,6 +393,7 @@ class SessionContext:
     jobs: int = 1
     """How many read-only calls of one reply run together."""
     fold_conversation: Callable[[SentConversation, Entry], SentConversation] = field(init=False)
+    origin_reader: OriginReader = field(default_factory=OriginReader)
 
     def __post_init__(self) -> None:
         self.fold_conversation = conversation_fold(self.journal, self.scheme, self.toolbox)
@@ -398,6 +402,10 @@ class SessionContext:
     def call_index(self) -> CallIndex:
         """What the journal says of calls on all its branches."""
         return CallIndex.of(self.journal)
+
+    def origins(self, state: State, call: CallRecord, arguments: Mapping[str, Any]) -> CallOrigins:
+        """Return where the arguments came from with which a call would run, or ran."""
+        return self.origin_reader.origins(state, call, arguments, self.toolbox)
 
     @property
     def hide(self) -> Hide:

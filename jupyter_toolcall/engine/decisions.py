@@ -330,7 +330,8 @@ def waiting_calls(cursor: Cursor) -> tuple[CallRecord, ...]:
 def pending_calls(cursor: Cursor) -> tuple[CallRecord, ...]:
     """Return the calls that wait for a person as they would run, the one to decide first."""
     return tuple(
-        replace(call, runs_with=cursor.arguments_to_run(call)) for call in waiting_calls(cursor)
+        cursor.shown(replace(call, runs_with=cursor.arguments_to_run(call)))
+        for call in waiting_calls(cursor)
     )
 
 

@@ -22,12 +22,12 @@ from ..core.interrupts import attempt
 from ..core.journal import Journal
 from ..core.secrets import is_named_secret, secret_values
 from ..core.text import nearest
-from ..engine.approval_policy import PRESETS
 from ..engine.cursor import SessionContext
 from ..engine.opening import checked_count, open_session
 from ..models.named import Person, default, is_name, model_named
 from ..models.recorded import Recorded, Recording, StandIn
 from ..models.recording_file import new_tape
+from ..rules.approval_policy import PRESETS
 from ..schemes import SCHEMES, is_scheme, scheme_named
 from ..schemes.messages import Model
 from ..schemes.native import Native
@@ -171,7 +171,8 @@ _HELP: Mapping[str, str] = {
     "--native": "tools and calls are XML in the text, for models without tool calling",
     "--force": "as --native, and the model has to call a tool before it answers",
     "--system": "the system prompt, or a variable that holds it",
-    "--approve": "which calls wait for you; ask: all but read-only ones",
+    "--approve": "which calls wait for you; ask: all but read-only ones; flow: those that reach "
+    "others, delete, or may follow from what others wrote",
     "--share": "what a model is sent of a table; schema: names, types and counts; sample: also "
     "20 rows a call; values: any rows",
     "--withhold": "columns of tables whose values are never sent",
