@@ -7,8 +7,10 @@ a person is asked. The policy of a name, such as `flow`, may be the last of the 
 from __future__ import annotations
 
 import inspect
+import unicodedata
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
 from fnmatch import fnmatchcase
 from typing import Any, Literal, cast, get_args
 
@@ -51,8 +53,15 @@ class Rule:
             "result", "default", "model" and "untrusted". None: for "run" from all but "untrusted",
             so that no rule runs a call with a value that others wrote; for "ask" and "refuse" from
             anywhere.
+        until: when it ends, such as "2026-12-24" or "2026-12-24T18:00+01:00"; "" for never.
+        code: the tool's `version()` for which it was made; "" for any.
+        by, made: who made it, and when.
 
-    Raises UsageError for another decision or origin, and for what is no JSON Schema.
+    A rule to run that has ended, whose tool has other code now, or that was made later than the
+    clock says, asks and says so. A rule to refuse also fits the NFKC form of a text, so that
+    `Ｍallory` is Mallory; case counts, so write the pattern `[Mm]allory` for both.
+
+    Raises UsageError for another decision or origin, and for what is no JSON Schema or no date.
 
     Example:
         >>> from jupyter_toolcall import Rule, Scripted, Session, Toolbox
@@ -70,6 +79,10 @@ class Rule:
     arguments: Mapping[str, Any] = field(default_factory=dict)
     reason: str = ""
     origins: Sequence[str] | None = None
+    until: str = ""
+    code: str = ""
+    by: str = ""
+    made: str = ""
     _validators: Mapping[str, Draft202012Validator] = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
@@ -80,6 +93,11 @@ class Rule:
             if label not in LABELS or isinstance(self.origins, str):
                 known = ", ".join(LABELS)
                 raise UsageError(f"{label!r:.60} is no origin of a value; origins=[...] of {known}")
+        for day in filter(None, (self.until, self.made)):
+            try:
+                _time(day)
+            except ValueError:
+                raise UsageError(f"{day!r:.60} is no date; write 2026-12-24") from None
         validators = {}
         for name, schema in self.arguments.items():
             try:
@@ -94,12 +112,30 @@ class Rule:
         if not fnmatchcase(tool.name, self.tool):
             return None
         values = {**default_arguments(tool), **arguments}
-        fits = all(
-            name in values and validator.is_valid(values[name])
-            for name, validator in self._validators.items()
-        )
+        if not (self._fits(values) and self._allows(origins)):
+            return None
+        if self.decision == "run" and (ended := self._ended(tool)):
+            return "ask", ended
         reason = self.reason or t("The rule %1 says %2.", repr(self.tool), self.decision)
-        return (_DECISIONS[self.decision], reason) if fits and self._allows(origins) else None
+        return _DECISIONS[self.decision], reason
+
+    def _fits(self, values: Mapping[str, Any]) -> bool:
+        def fit(read: Mapping[str, Any]) -> bool:
+            tests = self._validators.items()
+            return all(name in read and test.is_valid(read[name]) for name, test in tests)
+
+        return fit(values) or (self.decision == "refuse" and fit(_normal(values)))
+
+    def _ended(self, tool: Tool) -> str:
+        """Return why the rule runs nothing any more, "" where it does."""
+        now = datetime.now(UTC)
+        if self.until and now >= _time(self.until):
+            return t("The rule %1 ended on %2.", repr(self.tool), self.until)
+        if self.made and now < _time(self.made):
+            return t("The rule %1 is of later than now: the clock was set back.", repr(self.tool))
+        if self.code and self.code != tool.version():
+            return t("The rule %1 ended: the code of %2 has changed.", repr(self.tool), tool.name)
+        return ""
 
     def _allows(self, origins: Origins) -> bool:
         """Return whether all values come from where the rule lets them come from."""
@@ -107,6 +143,23 @@ class Rule:
             return True
         allowed = LABELS[:-1] if self.origins is None else ("default", *self.origins)
         return all(each.labels.issubset(allowed) for each in origins().arguments.values())
+
+
+def _time(text: str) -> datetime:
+    """Return a time, in this computer's zone where the text has none. Raises ValueError."""
+    return datetime.fromisoformat(text).astimezone(UTC)
+
+
+def _normal(data: Any) -> Any:
+    """Return JSON data with texts in the form in which characters that look alike are the same."""
+    match data:
+        case str():
+            return unicodedata.normalize("NFKC", data)
+        case Mapping():
+            return {key: _normal(part) for key, part in data.items()}
+        case list() | tuple():
+            return [*map(_normal, data)]
+    return data
 
 
 _DECISIONS: Mapping[str, Verdict] = {"run": "approve", "ask": "ask", "refuse": "reject"}

@@ -18,7 +18,7 @@ from pathlib import Path
 PACKAGE = "jupyter_toolcall"
 LIMITS = {
     "maps + executors": 1_369,
-    "core + engine + session": 8_070,
+    "core + engine + session": 8_086,
     "tools": 3_691,
     "sources": 6_233,
     "jupyter": 4_088,
@@ -29,11 +29,11 @@ LIMITS = {
     "schemes": 1_783,
     "teaching + evaluation": 1_981,
     "storage": 974,
-    "rules, budgets, origins, previews": 358,
+    "rules, budgets, origins, previews": 449,
     "cli, kitchen, toolsets, __init__": 418,
-    "all": 38_172,
-    "Python files": 244,
-    "Python tests": 52_300,
+    "all": 38_279,
+    "Python files": 245,
+    "Python tests": 52_388,
     "TypeScript": 11_713,
 }
 """Of each row, how many lines of code, files or lines there may be."""
