@@ -26,6 +26,7 @@ from .export.formats import FORMATS
 from .export.session_files import chosen, written
 from .jupyter.options import parse_options
 from .jupyter.serve_in_terminal import serve_notebook
+from .rules import rule_files
 from .session.trusted_notebooks import is_trusted_notebook, trust_notebook
 from .session.verify_files import executes as verify_executes
 from .session.verify_files import verify
@@ -110,6 +111,8 @@ def parser() -> argparse.ArgumentParser:
     what = f"check that each exercise passes with its own solution; {RIGHTS}"
     add = command("check", _check, what, trust=True)
     add("notebook", type=Path, nargs="+", help="a notebook with exercises")
+    add = command("rules", _rules, "list, add and remove the rules of this computer")
+    add("words", nargs="*", metavar="add|remove", help="as %%toolchat rules takes them")
     _export_options(command("export", _export, "export recorded sessions"))
     _eval_options(command("eval", _eval, "run tasks in several schemes and models"))
     return root
@@ -249,6 +252,11 @@ def _check(parsed: argparse.Namespace) -> int:
             word = "fails " if proof.wrong else "passes"
             _print_line(f"{word}  {path}: {proof.exercise}{why}")
     return 1 if failed else 0
+
+
+def _rules(parsed: argparse.Namespace) -> int:
+    print_text(rule_files.carry_out(parsed.words))
+    return 0
 
 
 def _export(parsed: argparse.Namespace) -> int:

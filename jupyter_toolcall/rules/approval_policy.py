@@ -163,7 +163,7 @@ def _normal(data: Any) -> Any:
 
 
 _DECISIONS: Mapping[str, Verdict] = {"run": "approve", "ask": "ask", "refuse": "reject"}
-Approve = str | Sequence[tuple[str, str] | Rule] | Policy
+Approve = str | Sequence[tuple[str, str] | Rule | str] | Policy
 
 
 def _read_only(tool: Tool, arguments: Mapping[str, Any], origins: Origins) -> Answer | None:
