@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from ..core.branch_names import DEFAULTS, is_same_json
-from ..core.call_record import CallRecord
+from ..core.call_record import ArgumentOrigin, CallRecord
 from ..core.errors import Absent, CallError, UsageError
 from ..core.events import Decided, Event, Finished, Made, ended_call
 from ..core.journal import Journal
@@ -322,9 +322,13 @@ class Cursor:
 
     def shown(self, call: CallRecord) -> CallRecord:
         """Return a call as programs see it: whether it runs right now, and with its origins."""
-        state, context = self.state, self.context
-        read = lambda: context.origins(state, call, call.recorded_arguments).arguments  # noqa: E731
-        return replace(call, running=call.id in self.running, origins=LazyDict(read))
+        context, head = self.context, self.head
+
+        def origins() -> Mapping[str, ArgumentOrigin]:
+            state = state_at(context.journal, head)
+            return context.origins(state, call, call.recorded_arguments).arguments
+
+        return replace(call, running=call.id in self.running, origins=LazyDict(origins))
 
     def arguments_to_run(self, call: CallRecord) -> Mapping[str, Any]:
         """Return the arguments that an open call would run with, or else was asked for with."""

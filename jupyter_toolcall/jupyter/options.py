@@ -177,7 +177,7 @@ _HELP: Mapping[str, str] = {
     "--system": "the system prompt, or a variable that holds it",
     "--approve": "which calls wait for you; ask: all but read-only ones; flow: those that reach "
     "others, delete, or may follow from what others wrote",
-    "--rules": "rules that decide before --approve: a name of %toolchat rules, or a file, which "
+    "--rules": "rules that decide before --approve: a name of %%toolchat rules, or a file, which "
     "can only tighten",
     "--share": "what a model is sent of a table; schema: names, types and counts; sample: also "
     "20 rows a call; values: any rows",

@@ -8,6 +8,7 @@ is not trusted either.
 
 from __future__ import annotations
 
+import operator
 import re
 import unicodedata
 from collections.abc import Callable, Iterator, Mapping
@@ -146,6 +147,7 @@ class OriginReader:
     _untrusted: frozenset[str] = frozenset()
     _calls: dict[str, tuple[CallRecord, Trust, _Source | None]] = field(default_factory=dict)
     """Of the calls that were read, by their keys: the record, the trust in its result, its text."""
+    _last: tuple[State, CallRecord, Mapping[str, Any], CallOrigins] | None = None
 
     def origins(
         self, state: State, call: CallRecord, arguments: Mapping[str, Any], toolbox: Toolbox
@@ -153,7 +155,10 @@ class OriginReader:
         """Return the origins of a call that would run, or ran, with these arguments."""
         untrusted = frozenset(tool.name for tool in toolbox if tool.untrusted)
         if untrusted != self._untrusted:
-            self._untrusted, self._calls = untrusted, {}
+            self._untrusted, self._calls, self._last = untrusted, {}, None
+        # A call is judged several times before it runs.
+        if self._last and all(map(operator.is_, self._last, (state, call, arguments))):
+            return self._last[3]
         conversation = _Conversation(state, toolbox, self.of_file)
         for earlier in state.all_calls():
             if earlier.id == call.id:
@@ -162,7 +167,9 @@ class OriginReader:
             if known is None or known[0] is not earlier:
                 known = self._calls[earlier.key] = (earlier, *conversation.result(earlier))
             conversation.add(*known)
-        return conversation.origins(call, arguments)
+        origins = conversation.origins(call, arguments)
+        self._last = state, call, arguments, origins
+        return origins
 
 
 class _Conversation:
