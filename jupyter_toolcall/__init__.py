@@ -11,8 +11,8 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from .engine.approval_policy import Rule as Rule
     from .models.scripted import Scripted as Scripted
+    from .rules.approval_policy import Rule as Rule
     from .session.session import Session as Session
     from .session.verify_files import verify as verify
     from .sources.definition_tools import from_definition as from_definition
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     __version__: str
 
 _HOMES = {
-    "Rule": ".engine.approval_policy",
+    "Rule": ".rules.approval_policy",
     "Scripted": ".models.scripted",
     "Session": ".session.session",
     "Tool": ".tools.tool",

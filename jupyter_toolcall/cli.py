@@ -26,6 +26,7 @@ from .export.formats import FORMATS
 from .export.session_files import chosen, written
 from .jupyter.options import parse_options
 from .jupyter.serve_in_terminal import serve_notebook
+from .rules import rule_files
 from .session.trusted_notebooks import is_trusted_notebook, trust_notebook
 from .session.verify_files import executes as verify_executes
 from .session.verify_files import verify
@@ -120,6 +121,8 @@ def parser() -> argparse.ArgumentParser:
     add = command("scores", _scores, "print the scores in notebooks; nothing is executed")
     add("path", type=Path, nargs="+", help="a notebook, or a folder of notebooks")
     add("--csv", action="store_true", help="print the table as CSV")
+    add = command("rules", _rules, "list, add and remove the rules of this computer")
+    add("words", nargs="*", metavar="add|remove", help="as %%toolchat rules takes them")
     _export_options(command("export", _export, "export recorded sessions"))
     _eval_options(command("eval", _eval, "run tasks in several schemes and models"))
     return root
@@ -278,6 +281,11 @@ def _seed(parsed: argparse.Namespace) -> int:
 def _scores(parsed: argparse.Namespace) -> int:
     rows = class_scores.score_rows(parsed.path)
     print_text(class_scores.as_csv(rows) if parsed.csv else class_scores.as_text(rows))
+    return 0
+
+
+def _rules(parsed: argparse.Namespace) -> int:
+    print_text(rule_files.carry_out(parsed.words))
     return 0
 
 

@@ -8,10 +8,10 @@ import pytest
 
 import jupyter_toolcall
 from jupyter_toolcall import Session, cli
-from jupyter_toolcall.engine.approval_policy import PRESETS
 from jupyter_toolcall.jupyter.options import parser
 from jupyter_toolcall.jupyter.subcommands import subcommands
 from jupyter_toolcall.models.named import PROVIDERS
+from jupyter_toolcall.rules.approval_policy import PRESETS
 from jupyter_toolcall.schemes import SCHEMES
 from jupyter_toolcall.teaching.registration import register_teaching
 
@@ -25,11 +25,11 @@ ADDED_MEMBERS = "graph panel value"
 OPTIONS = """-m --model -t --tools -i --input -o --output --scheme --native --system --approve
     --break --step --wait --no-wait --record --replay -n --session --fresh --max-turns --predict
     --no-predict --quiet --help"""
-ADDED_OPTIONS = "--executor --share --withhold --force"
+ADDED_OPTIONS = "--executor --share --withhold --force --rules"
 SUBCOMMANDS = """answer approve branch break call check checkout config diff edit exercise export
     fork guess help models next objects outdated reject replay say sessions solution status tools
     values verify why"""
-ADDED_SUBCOMMANDS = "serve"
+ADDED_SUBCOMMANDS = "serve rules"
 ELSEWHERE = """kitchen.Fries kitchen.Oven kitchen.Plate kitchen.Potato kitchen.Sink models.Reply
     models.Request models.openai.OpenAI schemes.Native toolsets.files
     toolsets.tables"""
@@ -65,7 +65,9 @@ def test_toolchat_has_the_subcommand(name: str) -> None:
     assert name in subcommands()
 
 
-@pytest.mark.parametrize("name", ["run", "show", "verify", "check", "export", "eval", "serve"])
+@pytest.mark.parametrize(
+    "name", ["run", "show", "verify", "check", "export", "eval", "serve", "rules"]
+)
 def test_the_command_line_has(name: str) -> None:
     assert f"    {name} " in cli.parser().format_help()
 

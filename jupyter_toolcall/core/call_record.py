@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from operator import attrgetter
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 from .digests import readable_json
 from .events import (
@@ -93,7 +93,60 @@ class AskedCall:
         return self.by not in ("", "person")
 
 
-@recorded("runs_with")
+Trust = Literal["untrusted", "unclear", "trusted"]
+TRUST: tuple[Trust, ...] = get_args(Trust)
+
+
+@dataclass(frozen=True, slots=True)
+class ArgumentOrigin:
+    """Where the value of an argument came from. Of a text or a number that is where the same was
+    found, which is no proof.
+
+    - `kind`: "prompt", "person" (typed after the model asked), "object", "result" (of a call),
+      "default" (of the tool), or "model" (its own words).
+    - `trust`: "untrusted" where others wrote it; "trusted" where the person, or nothing that others
+      wrote, led to it; else "unclear": the model had read untrusted text before.
+    - `call`, `tool`, `step`: the call whose result it is, or that made the object; `object`: its
+      name.
+    - `also`: where else it, or another part of it, was found.
+    """
+
+    kind: Literal["prompt", "person", "object", "result", "default", "model"]
+    trust: Trust = "trusted"
+    call: str = ""
+    tool: str = ""
+    step: int = 0
+    object: str = ""
+    also: tuple[ArgumentOrigin, ...] = ()
+
+    @property
+    def labels(self) -> frozenset[str]:
+        """What a rule names as `origins`: "untrusted", or the kinds."""
+        own = "untrusted" if self.trust == "untrusted" else self.kind
+        return frozenset((own,)).union(*(each.labels for each in self.also))
+
+    def __str__(self) -> str:
+        match self.kind:
+            case "object":
+                text = f"{self.object}, made by call {self.step}" if self.step else self.object
+            case "result":
+                text = f"from call {self.step}, {self.tool}"
+            case "person":
+                text = f"your answer to call {self.step}" if self.step else "typed by you"
+            case _:
+                text = _ORIGIN_TEXTS[self.kind]
+        own = f"{text} (not trusted)" if self.trust == "untrusted" else text
+        return "; ".join((own, *map(str, self.also)))
+
+
+_ORIGIN_TEXTS = {
+    "prompt": "from your prompt",
+    "default": "the tool's default",
+    "model": "the model's own words",
+}
+
+
+@recorded("runs_with", "origins")
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class CallRecord:
     """A call, as it stands at one entry of its branch.
@@ -110,6 +163,7 @@ class CallRecord:
     - `changed`: the new objects of the arguments that it changed in place: names by argument.
     - `object`: the name of the first object of the result, "" for none.
     - `error`: why it failed or was rejected, "" where it did not and was not.
+    - `origins`: for each argument an `ArgumentOrigin`: where its value came from.
 
     Two records are equal where these are equal, on whatever branch. `same_facts` compares all
     that is recorded of them.
@@ -144,6 +198,8 @@ class CallRecord:
     """Whether its tool runs right now."""
     runs_with: Mapping[str, Any] | None = None
     """The arguments with which it would run, where it waits and that was looked at."""
+    origins: Mapping[str, ArgumentOrigin] = field(default_factory=dict)
+    """Where each of its arguments came from. The records of a session have them."""
 
     # -- what the model asked for ----------------------------------------------------------
 

@@ -291,6 +291,8 @@ class Started:
     """For each session variable that it reads, the id of the call that set it last, "" for none."""
     approval_digest: str = ""
     """The digest of exactly what runs where the policy approved it; "" where a person did."""
+    untrusted: bool = False
+    """Whether its tool was marked: others write what it returns."""
 
 
 @recorded("uses")

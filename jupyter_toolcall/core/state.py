@@ -38,6 +38,9 @@ class State:
     last: Asked | Replied | None = None
     prompt: str = ""
     """What a person asked last."""
+    prompts: Trail[tuple[int, str, bool]] = field(default_factory=Trail)
+    """All that was asked: the replies before it, the text, and whether it is verified as asked on
+    this computer."""
     asked_again: int = 0
     """How often that was asked before at the same place."""
     turns: int = 0

@@ -118,7 +118,7 @@ def evolve(state: State, entry: Entry) -> State:
                 opened = replace(opened, secrets=())
             return _open(state, opened).changed(root=state.root or entry.id)
         case Asked() as asked:
-            return _ask(state, asked)
+            return _ask(state, asked, entry.verified)
         case Replied() as reply:
             return _reply(state, reply, entry)
         case Decided() as decided:
@@ -211,7 +211,7 @@ def _still_used(state: State, opened: Opened) -> HashTrieMap[str, str]:
     return used
 
 
-def _ask(state: State, asked: Asked) -> State:
+def _ask(state: State, asked: Asked, verified: bool) -> State:
     if state.open:
         raise NotYourTurn(f"call {state.open[0]} has no result yet: decide on it first")
     if asked.by == "session":
@@ -220,6 +220,7 @@ def _ask(state: State, asked: Asked) -> State:
     return state.changed(
         last=asked,
         prompt=asked.text,
+        prompts=state.prompts.add((state.turns, asked.text, verified)),
         asked_again=asked.again,
         turns_since=0,
         reminded=0,

@@ -27,7 +27,7 @@ from .turn import request_reply, run_now
 def tool_calls(cursor: Cursor) -> tuple[CallRecord, ...]:
     """Return the calls of the last reply that have no result yet, in call order."""
     state = cursor.state
-    return tuple(cursor.with_running(state.calls[call_id]) for call_id in state.open)
+    return tuple(cursor.shown(state.calls[call_id]) for call_id in state.open)
 
 
 def call_tool(cursor: Cursor, call_id: str) -> CallRecord:

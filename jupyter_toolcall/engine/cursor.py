@@ -14,7 +14,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from ..core.branch_names import DEFAULTS, is_same_json
-from ..core.call_record import CallRecord
+from ..core.call_record import ArgumentOrigin, CallRecord
 from ..core.errors import Absent, CallError, UsageError
 from ..core.events import Decided, Event, Finished, Made, Outcome, ended_call
 from ..core.interface_text import t
@@ -22,11 +22,13 @@ from ..core.journal import Journal
 from ..core.journal_entries import Entry
 from ..core.object_names import with_names
 from ..core.recorded_calls import CallIndex
-from ..core.recorded_data import copied
+from ..core.recorded_data import LazyDict, copied
 from ..core.secrets import Hide, MissingSecret, Secrets
 from ..core.state import State, Step, next_step
 from ..core.state_fold import state_at
 from ..core.text import nearest
+from ..rules.approval_policy import Policy
+from ..rules.origins import CallOrigins, OriginReader
 from ..schemes.messages import Model, Reply, Request
 from ..schemes.requests import NOTHING, SentConversation, compose_request, conversation_fold
 from ..schemes.scheme import (
@@ -43,7 +45,6 @@ from ..tools.tool import Tool, parameters_schema
 from ..tools.toolbox import Toolbox
 from ..tools.value_display import Shows, reprs
 from ..tools.value_text import content_text
-from .approval_policy import Policy
 from .execution import EarlyEnd, prepare_call
 from .named_data import NO_DATA, NamedData, named_data
 from .replay_queue import ReplayQueue
@@ -316,9 +317,15 @@ class Cursor:
             if name in current or name in initial
         }
 
-    def with_running(self, call: CallRecord) -> CallRecord:
-        """Return a call, marked as running if its tool runs right now."""
-        return replace(call, running=True) if call.id in self.running else call
+    def shown(self, call: CallRecord) -> CallRecord:
+        """Return a call as programs see it: whether it runs right now, and with its origins."""
+        context, head = self.context, self.head
+
+        def origins() -> Mapping[str, ArgumentOrigin]:
+            state = state_at(context.journal, head)
+            return context.origins(state, call, call.recorded_arguments).arguments
+
+        return replace(call, running=call.id in self.running, origins=LazyDict(origins))
 
     def arguments_to_run(self, call: CallRecord) -> Mapping[str, Any]:
         """Return the arguments that an open call would run with, or else was asked for with."""
@@ -457,6 +464,7 @@ class SessionContext:
     jobs: int = 1
     """How many read-only calls of one reply run together."""
     fold_conversation: Callable[[SentConversation, Entry], SentConversation] = field(init=False)
+    origin_reader: OriginReader = field(default_factory=OriginReader)
 
     def __post_init__(self) -> None:
         self.fold_conversation = conversation_fold(self.journal, self.scheme, self.toolbox)
@@ -465,6 +473,10 @@ class SessionContext:
     def call_index(self) -> CallIndex:
         """What the journal says of calls on all its branches."""
         return CallIndex.of(self.journal)
+
+    def origins(self, state: State, call: CallRecord, arguments: Mapping[str, Any]) -> CallOrigins:
+        """Return where the arguments came from with which a call would run, or ran."""
+        return self.origin_reader.origins(state, call, arguments, self.toolbox)
 
     @property
     def hide(self) -> Hide:

@@ -30,6 +30,7 @@ from ..core.secrets import Keys, MissingSecret, marker_keys
 from ..core.state import NAME, State, kind_in
 from ..core.state_fold import state_at
 from ..core.text import nearest
+from ..rules.generalisations import Generalisation, generalisations
 from ..tools.arguments import plain_arguments
 from ..tools.json_structure import HeldObject, structure_of
 from ..tools.object_types import kind_name, leaf_kind
@@ -330,7 +331,8 @@ def waiting_calls(cursor: Cursor) -> tuple[CallRecord, ...]:
 def pending_calls(cursor: Cursor) -> tuple[CallRecord, ...]:
     """Return the calls that wait for a person as they would run, the one to decide first."""
     return tuple(
-        replace(call, runs_with=cursor.arguments_to_run(call)) for call in waiting_calls(cursor)
+        cursor.shown(replace(call, runs_with=cursor.arguments_to_run(call)))
+        for call in waiting_calls(cursor)
     )
 
 
@@ -353,6 +355,25 @@ def _waits(cursor: Cursor, call: CallRecord, state: State, follows: bool) -> boo
         return follows and call.status == "proposed"
     of_scheme = own and call.status != "approved"
     return isinstance(permission(cursor, call, ready, of_scheme), Ask)
+
+
+def rule_offers(cursor: Cursor, call_id: str) -> list[Generalisation]:
+    """Return at most three rules for calls like one that waits, the narrowest first, with what each
+    would have done with the calls that a person decided on; none for a call that cannot run."""
+    state, journal, context = cursor.state, cursor.context.journal, cursor.context
+    call = state.call(call_id)
+    try:
+        ready = cursor.prepared(call, state)[0]
+    except (CallError, Absent):
+        return []
+    decided = [
+        each
+        for each in state.all_calls()
+        if each.decision_entry and journal[each.decision_entry].meta.get("by") == "person"
+    ]
+    waiting = replace(call, runs_with=ready.arguments)
+    origins = lambda each: context.origins(state, each, each.recorded_arguments)  # noqa: E731
+    return generalisations(waiting, ready.tool, decided, origins)
 
 
 def unknown_outcome_reason(cursor: Cursor, call_id: str) -> str:

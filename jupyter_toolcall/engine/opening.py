@@ -16,6 +16,7 @@ from ..core.secrets import Secrets, hide_event_secrets
 from ..core.state_fold import opened_as, state_at
 from ..core.text import nearest
 from ..models.named import model_named
+from ..rules.approval_policy import Approve, approval_policy
 from ..schemes import is_known, scheme_named
 from ..schemes.messages import Model
 from ..schemes.native import Native
@@ -39,7 +40,6 @@ from ..tools.tool import parameters_schema
 from ..tools.toolbox import Toolbox
 from ..tools.value_copies import well_formed
 from ..tools.value_text import is_plain_input, shown_value
-from .approval_policy import Approve, approval_policy
 from .cursor import Cursor, SessionContext
 from .execution import store_results
 from .forks import replay_cursor, resume_replay

@@ -8,14 +8,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, Literal
 
 from ..core.call_record import CallRecord
 from ..core.errors import Absent, CallError
 from ..core.interface_text import t
 from ..core.state import State
+from ..rules.approval_policy import Answer, policy_decision
+from ..rules.origins import Origins
 from ..tools.tool import Tool
-from .approval_policy import Answer, policy_decision
 from .cursor import Cursor, SessionContext
 from .session_values import PreparedCall
 
@@ -68,7 +70,9 @@ def permission_of_policy(cursor: Cursor, call: CallRecord, ready: PreparedCall) 
     """
     if may_have_run(cursor, call, ready):
         return Ask(_reason(cursor.context, call), may_have_run=True)
-    verdict, reason = policy_answer(cursor.context, ready.tool, ready.judged_arguments)
+    context, state = cursor.context, cursor.state
+    origins = partial(context.origins, state, call, ready.arguments)
+    verdict, reason = policy_answer(context, ready.tool, ready.judged_arguments, origins)
     if verdict == "reject":
         return Refuse(reason)
     if ready.tool.for_person:
@@ -91,7 +95,9 @@ def _altered_objects(cursor: Cursor, call: CallRecord, ready: PreparedCall) -> l
     return [name for name in names if state.objects[name].digest in values.altered]
 
 
-def policy_answer(context: SessionContext, tool: Tool, arguments: Mapping[str, Any]) -> Answer:
+def policy_answer(
+    context: SessionContext, tool: Tool, arguments: Mapping[str, Any], origins: Origins
+) -> Answer:
     """Return the policy's decision on a call, and its reason. A breakpoint comes first.
 
     Raises UsageError for a policy that answers with no decision.
@@ -100,7 +106,7 @@ def policy_answer(context: SessionContext, tool: Tool, arguments: Mapping[str, A
         return "ask", t("You set a breakpoint on this tool.")
     if tool.changed:
         return "ask", tool.changed
-    return policy_decision(context.policy, tool, arguments)
+    return policy_decision(context.policy, tool, arguments, origins)
 
 
 # -- a person's decisions ----------------------------------------------------------------------

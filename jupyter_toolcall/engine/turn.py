@@ -249,7 +249,7 @@ def start_of(call: CallRecord, ready: PreparedCall, by_policy: bool = False) -> 
     tool, bound = ready.tool, ready.approval_digest if by_policy else ""
     return Started(
         *(call.id, arguments, ready.uses, tool.instance),
-        *(ready.previous, ready.setters, bound),
+        *(ready.previous, ready.setters, bound, tool.untrusted),
     )
 
 

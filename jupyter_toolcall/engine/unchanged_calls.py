@@ -135,7 +135,9 @@ class _UnchangedCalls:
             return False
         is_same = self._has_same_digest(call, started, tool) and self._is_at_hand(call, tool)
         if is_same and started.approval_digest:
-            answer = policy_answer(self.cursor.context, tool, call.recorded_arguments)
+            context, arguments = self.cursor.context, call.recorded_arguments
+            origins = lambda: context.origins(self.recorded, call, arguments)  # noqa: E731
+            answer = policy_answer(context, tool, arguments, origins)
             is_same = answer[0] == "approve"
         if is_same:
             self.ids.add(call_id)

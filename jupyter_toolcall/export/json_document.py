@@ -16,7 +16,7 @@ from pydantic import Field, TypeAdapter
 from typing_extensions import TypedDict
 
 from ..core.branches import branches
-from ..core.call_record import CallRecord, RecordedStatus
+from ..core.call_record import ArgumentOrigin, CallRecord, RecordedStatus
 from ..core.events import Asked, Failed, Replied, Usage, to_json
 from ..core.journal_entries import Entry
 from ..core.lineage import Graph, lineage
@@ -76,6 +76,8 @@ class CallPart(TypedDict):
     """As they ran, or as they were asked for."""
     asked: Mapping[str, Any]
     """As the model asked for them."""
+    origins: NotRequired[Annotated[Mapping[str, ArgumentOrigin], Field(default={})]]
+    """For each argument, where its value came from."""
     decision: NotRequired[Text]
     """approve, edit, reject or answer; "" where nobody had to decide."""
     decided_by: NotRequired[Text]
@@ -176,7 +178,8 @@ def document(cursor: Cursor, name: str) -> Document:
     return Document(
         session=_session(cursor, name, path),
         calls=tuple(
-            _call(each, state, ends.get(each.id), by[each.id]) for each in state.all_calls()
+            _call(cursor.shown(each), state, ends.get(each.id), by[each.id])
+            for each in state.all_calls()
         ),
         objects=tuple(_object(each, state, graph) for each in state.names),
         messages=tuple(_messages(cursor)),
@@ -224,6 +227,7 @@ def _call(call: CallRecord, state: State, end: CallEnd | None, by: str) -> CallP
         status=call.recorded_status,
         arguments=dict(call.arguments),
         asked=dict(call.proposed),
+        origins=dict(call.origins),
         decision=call.decision,
         decided_by=by,
         reason=call.reason,

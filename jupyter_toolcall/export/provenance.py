@@ -159,7 +159,7 @@ def _of_object(session: ExportedSession, name: str, object_name: str) -> Explana
 
 def _of_call(session: ExportedSession, call: CallRecord) -> Explanation:
     only = functools.partial(ancestry, session.cursor.state, (), [call.id])
-    return _explained(session, call.id, f"{call.id}: {call_line(call)}", only, ())
+    return _explained(session, call.id, f"{call.id}: {call_line(call)}", only, (), call.id)
 
 
 def _explained(
@@ -168,11 +168,12 @@ def _explained(
     what: str,
     goes_back_to: Callable[..., Selection],
     saved: Iterable[str],
+    call_id: str = "",
 ) -> Explanation:
     """`goes_back_to` is the ancestry of what is explained, and takes `handed`."""
     cursor, hide = session.cursor, session.cursor.context.hide
     script = session.script(only=goes_back_to(handed=_handed(cursor)))
-    reasons = (*_reasons(cursor, goes_back_to()), *_saved(cursor, saved))
+    reasons = (*_reasons(cursor, goes_back_to(), call_id), *_saved(cursor, saved))
     return Explanation(
         name,
         hide(visible_text(what, LONG)),
@@ -198,13 +199,18 @@ def _of_data(cursor: Cursor, name: str, output: object) -> Explanation:
 # -- in words ---------------------------------------------------------------------------------
 
 
-def _reasons(cursor: Cursor, only: Selection) -> Iterator[Reason]:
+def _reasons(cursor: Cursor, only: Selection, call_id: str) -> Iterator[Reason]:
+    """Yield what happened: of one call the origins of all arguments, of others those of others."""
     state, path = cursor.state, cursor.context.journal.path(cursor.head)
     yield from (Reason(text) for text in _input_lines(state, only))
     by = deciders(state, path) | dict.fromkeys(_handed(cursor), "handed")
     for call in state.all_calls():
         if call.id in only.calls:
-            yield _asked(cursor, call, call_line(call), _decided(call, by[call.id]))
+            asked = _asked(cursor, call, call_line(call), _decided(call, by[call.id]))
+            yield asked
+            for name, origin in cursor.shown(call).origins.items():
+                if call.id == call_id or origin.trust == "untrusted":
+                    yield Reason(visible_text(f"  {name}: {origin}", LONG), asked.prompt)
 
 
 def _input_lines(state: State, only: Selection) -> Iterator[str]:

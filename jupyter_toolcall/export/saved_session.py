@@ -19,9 +19,10 @@ from ..core.events import Made, Replied
 from ..core.journal import Journal
 from ..core.state import State
 from ..core.state_fold import state_at
-from ..engine.approval_policy import approval_policy
 from ..engine.cursor import Cursor, SessionContext
 from ..engine.session_values import SessionValues
+from ..rules.approval_policy import approval_policy
+from ..rules.origins import OriginReader
 from ..schemes import scheme_recorded
 from ..schemes.current import SAVE_AS, USE
 from ..schemes.messages import Result
@@ -63,9 +64,8 @@ def read_only_cursor(journal: Journal, head: str, words: Mapping[str, str]) -> C
     state = state_at(journal, head)
     box = Toolbox(*_tools(journal, head, state))
     scheme = cast(Scheme, RecordedResults(scheme_recorded(state.opened.scheme), words))
-    context = SessionContext(
-        journal, box, scheme, SessionValues(journal, {}), None, approval_policy("ask", ())
-    )
+    parts = journal, box, scheme, SessionValues(journal, {}), None, approval_policy("ask", ())
+    context = SessionContext(*parts, origin_reader=OriginReader(of_file=True))
     return Cursor(context, head)
 
 

@@ -192,7 +192,7 @@ def _stricter(name: str, own: Any, other: Any) -> Any:
     Raises UsageError for a value that is none.
     """
     if name == "approve":
-        return import_module("..engine.approval_policy", __package__).stricter_preset(own, other)
+        return import_module("..rules.approval_policy", __package__).stricter_preset(own, other)
     if name == "max_turns":
         return min(own, other)
     sharing = import_module("..sources.table_sharing", __package__)

@@ -22,12 +22,13 @@ from ..core.interrupts import attempt
 from ..core.journal import Journal
 from ..core.secrets import is_named_secret, secret_values
 from ..core.text import nearest
-from ..engine.approval_policy import PRESETS
 from ..engine.cursor import SessionContext
 from ..engine.opening import checked_count, open_session
 from ..models.named import Person, default, is_name, model_named
 from ..models.recorded import Recorded, Recording, StandIn
 from ..models.recording_file import new_tape
+from ..rules.approval_policy import PRESETS
+from ..rules.rule_files import rules_named
 from ..schemes import SCHEMES, is_scheme, scheme_named
 from ..schemes.messages import Model
 from ..schemes.native import Native
@@ -61,6 +62,8 @@ class Options:
     """A tool has to be called."""
     system: str = ""
     approve: str = "ask"
+    rules: str = ""
+    """The rules that decide before `approve`: a file, or a name of this computer's."""
     share: str = "sample"
     """What a model is sent of a table's content."""
     withhold: tuple[str, ...] = ()
@@ -144,6 +147,7 @@ _OPTIONS: Mapping[str, Mapping[str, Any]] = {
     "--force": _ON,
     "--system": {"metavar": "TEXT"},
     "--approve": {"default": "ask", "choices": list(PRESETS)},
+    "--rules": {"metavar": "FILE|NAME"},
     "--share": {"default": "sample", "choices": list(get_args(Share))},
     "--withhold": {"metavar": "COLUMN", **_LIST},
     "--break": {"metavar": "GLOB", "dest": "breaks", "action": "append", "default": []},
@@ -171,7 +175,10 @@ _HELP: Mapping[str, str] = {
     "--native": "tools and calls are XML in the text, for models without tool calling",
     "--force": "as --native, and the model has to call a tool before it answers",
     "--system": "the system prompt, or a variable that holds it",
-    "--approve": "which calls wait for you; ask: all but read-only ones",
+    "--approve": "which calls wait for you; ask: all but read-only ones; flow: those that reach "
+    "others, delete, or may follow from what others wrote",
+    "--rules": "rules that decide before --approve: a name of %%toolchat rules, or a file, which "
+    "can only tighten",
     "--share": "what a model is sent of a table; schema: names, types and counts; sample: also "
     "20 rows a call; values: any rows",
     "--withhold": "columns of tables whose values are never sent",
@@ -255,7 +262,7 @@ def _check(parsed: argparse.Namespace) -> None:
 SET_UP = frozenset(
     {"model", "tools", "inputs", "outputs", "scheme", "native", "force"}
     | {"system", "approve", "share", "withhold", "breaks", "max_turns", "max_result", "executor"}
-    | {"jobs", "record", "replay"}
+    | {"jobs", "record", "replay", "rules"}
 )
 """The options that set a session up; the others are about a cell alone."""
 
@@ -310,6 +317,7 @@ def context_for_cell(
     }
     # --system holds the prompt, or names a variable that does.
     system = variables.get(options.system) if options.system.isidentifier() else None
+    rules = rules_named(options.rules, folder) if options.rules else []
     scheme = _scheme(options.scheme, variables)
     context, opened = open_session(
         box,
@@ -323,7 +331,7 @@ def context_for_cell(
             if isinstance(system, str)
             else options.system
         ),
-        approve=options.approve,
+        approve=[*rules, options.approve],
         journal=journal,
         breaks=options.breaks,
         max_turns=options.max_turns,

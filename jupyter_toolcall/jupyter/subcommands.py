@@ -18,6 +18,7 @@ from ..engine import person_model as replying
 from ..engine.decisions import check_answer
 from ..engine.input_rounds import waits_for_input
 from ..models.named import default, models, table
+from ..rules import rule_files
 from ..session.session import Session
 from ..storage.value_store import megabytes, value_store
 from . import mcp_commands
@@ -290,7 +291,7 @@ _COMMANDS: Mapping[str, Callable[[Session, list[str]], Result]] = {
     **{"branch": _branch, "checkout": _checkout, "diff": _diff, "why": _why},
     **{"export": _export, "dot": lambda session, _: print_text(session.graph.source)},
 }
-_OTHERS = ("sessions", "values", "models", "config", "help")
+_OTHERS = ("sessions", "values", "models", "rules", "config", "help")
 """The subcommands that are about no session."""
 _HELP = """\
   status                     the state of the session, and the calls that wait
@@ -339,9 +340,8 @@ def subcommands_help() -> str:
     """Return what the subcommands do."""
     config = "  config                     the settings; %config ToolChat.NAME = VALUE changes one"
     added = (each.help for each in registrations())
-    return "".join(
-        ["%toolchat SUBCOMMAND [-n SESSION]\n", _HELP, mcp_commands.HELP, *added, config]
-    )
+    head = "%toolchat SUBCOMMAND [-n SESSION]\n"
+    return "".join([head, _HELP, rule_files.HELP, mcp_commands.HELP, *added, config])
 
 
 def carry_out(
@@ -394,6 +394,8 @@ def _without_session(
                 "no session in this kernel; a %%toolchat cell opens one, or continues a saved one"
             )
             return "\n".join(lines) or nothing
+        case "rules":
+            return rule_files.carry_out(words)
         case "models":
             chosen = settings.get("model") or default(os.environ)
             return table(models(os.environ, cells.folder), chosen)

@@ -37,10 +37,10 @@ from ..engine import (
     prompts,
     verification,
 )
-from ..engine.approval_policy import Approve
 from ..engine.cursor import Cursor
 from ..engine.decisions import decision_event
 from ..engine.opening import Described, load_session, open_session, save_session
+from ..rules.approval_policy import Approve
 from ..schemes.messages import Model, Reply
 from ..schemes.scheme import Scheme
 from ..tools.executors import AnyExecutor
@@ -69,8 +69,9 @@ class Session:
         inputs: The objects and data to begin with, by name; a value, or a pair with a description.
         outputs: What the session is to make, by name: a type, or a pair of it and a description.
         system: The beginning of the system prompt.
-        approve: Which calls run unasked: "ask", "read-only", "all", "none", a list of
-            `Rule(...)` or (glob, verdict) pairs, or a function of a tool and its arguments.
+        approve: Which calls run unasked: "ask", "read-only", "all", "none", "flow", a list of
+            `Rule(...)` or (glob, verdict) pairs, which may end with one of these names, or a
+            function of a tool and its arguments.
         journal: A new file for the session's events, which are written as they come;
             `Session.load` continues the session, also after its process was killed. None: the
             events stay in memory.
@@ -520,7 +521,7 @@ class Session:
     @property
     def calls(self) -> tuple[CallRecord, ...]:
         """Every call in order, the scheme's own too."""
-        return tuple(map(self.cursor.with_running, self.state.all_calls()))
+        return tuple(map(self.cursor.shown, self.state.all_calls()))
 
     @property
     def pending(self) -> tuple[CallRecord, ...]:

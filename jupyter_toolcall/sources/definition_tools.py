@@ -52,6 +52,8 @@ def from_definition(
     variables: Mapping[str, Any] | None = None,
     allow_hosts: Iterable[str] = (),
     headers: Mapping[str, str] | None = None,
+    untrusted: bool = True,
+    external: bool = True,
     action: Callable[..., Any] | Tool | None = None,
 ) -> Tool:
     """Return the tool that a tool definition describes.
@@ -65,6 +67,8 @@ def from_definition(
             them every request is refused.
         headers: of each request to an endpoint. `${NAME}` in a value is filled in from the
             environment when the request is sent.
+        untrusted: whether others write what an endpoint answers, as in `@tool`.
+        external: whether a request to an endpoint reaches others, as in `@tool`.
         action: the function, sync or async, or the tool that carries out an action. Without it
             the action is a request to the person, who answers or rejects it.
 
@@ -87,7 +91,8 @@ def from_definition(
         raise DefinitionError(
             f"there are {len(definitions)} definitions; from_definitions(...) reads a list"
         )
-    return _maker(variables, allow_hosts, headers)(read_definition(definitions[0]), action)
+    tool_of = _maker(variables, allow_hosts, headers, untrusted, external)
+    return tool_of(read_definition(definitions[0]), action)
 
 
 def from_definitions(
@@ -96,6 +101,8 @@ def from_definitions(
     variables: Mapping[str, Any] | None = None,
     allow_hosts: Iterable[str] = (),
     headers: Mapping[str, str] | None = None,
+    untrusted: bool = True,
+    external: bool = True,
     actions: Mapping[str, Callable[..., Any] | Tool] | None = None,
 ) -> Toolbox:
     """Return the tools that a list of tool definitions describes, of any of their forms.
@@ -103,7 +110,8 @@ def from_definitions(
     Arguments:
         definitions: a list, JSON text, or the path of a .json file (`str` or `Path`). The list may
             be under `tools`, as in a request to a provider and in an MCP server's answer.
-        variables: as in `from_definition`, like `allow_hosts` and `headers`.
+        variables: as in `from_definition`, like `allow_hosts`, `headers`, `untrusted` and
+            `external`.
         actions: for the name of each action the function, or the tool, that carries it out.
 
     Raises:
@@ -114,7 +122,7 @@ def from_definitions(
         >>> from_definitions([weather, {"type": "function", "function": {"name": "now"}}]).names
         ('weather', 'now')
     """
-    tool_of = _maker(variables, allow_hosts, headers)
+    tool_of = _maker(variables, allow_hosts, headers, untrusted, external)
     listed, by_name = definitions_in(definitions), dict(actions or {})
     tools: list[Tool] = []
     for number, definition in enumerate(listed, 1):
@@ -176,7 +184,9 @@ def to_definition(tool: Any) -> dict[str, Any]:
 # -- the parts of a tool ------------------------------------------------------------------
 
 
-def _maker(variables: Any, allow_hosts: Any, headers: Any) -> Callable[[Definition, Any], Tool]:
+def _maker(
+    variables: Any, allow_hosts: Any, headers: Any, untrusted: bool, external: bool
+) -> Callable[[Definition, Any], Tool]:
     """Return what makes the tool of a definition and an action. Raises DefinitionError."""
     values, hosts = _read_variables(variables or {}), _read_hosts(allow_hosts)
     secrets = SecretHeaders({} if headers is None else headers)
@@ -184,7 +194,13 @@ def _maker(variables: Any, allow_hosts: Any, headers: Any) -> Callable[[Definiti
     def send(endpoint: Endpoint, arguments: Mapping[str, Any], variables: Mapping[str, Any]) -> Any:
         return call_endpoint(endpoint, arguments, hosts, secrets)
 
-    return lambda definition, action: _running(definition, _tool(definition, values), action, send)
+    def tool_of(definition: Definition, action: Any) -> Tool:
+        tool = _tool(definition, values)
+        if definition.endpoint is not None:
+            tool = replace(tool, untrusted=untrusted, external=external)
+        return _running(definition, tool, action, send)
+
+    return tool_of
 
 
 def _running(definition: Definition, tool: Tool, action: Any, send: Callable[..., Any]) -> Tool:

@@ -45,6 +45,8 @@ def from_graphql(
     include: Iterable[str] = (),
     exclude: Iterable[str] = (),
     read_only: Iterable[str] = (),
+    untrusted: bool = True,
+    external: bool = True,
 ) -> Toolbox:
     """Return the tools of a GraphQL schema.
 
@@ -66,6 +68,8 @@ def from_graphql(
             never read-only. By default only fields that return one object
             are read-only, since they send nothing: at some servers (Dagger's) a query for any
             other field runs what the path to it describes.
+        untrusted: whether others write what the server answers, as in `@tool`.
+        external: whether a request to the server reaches others, as in `@tool`.
 
     Returns:
         A `Toolbox` with a tool for each field, and a type of object for each object type.
@@ -87,7 +91,8 @@ def from_graphql(
     functions = list(_functions(api))
     chosen = _chosen(functions, _globs("include", include), _globs("exclude", exclude))
     reads = _read_only_fields(functions, _globs("read_only", read_only))
-    tools = (_tool(each, each.reads and each.path in reads) for each in chosen)
+    marks = untrusted, external
+    tools = (_tool(each, each.reads and each.path in reads, marks) for each in chosen)
     return Toolbox(*tools, types=api.classes.values())
 
 
@@ -391,10 +396,12 @@ def _fields(api: Api, owner: str, kind: str, operation: str) -> Iterator[Functio
             yield Function(api, prefix + name, name, field, kind, operation, leaf, makes)
 
 
-def _tool(function: Function, read_only: bool) -> Tool:
+def _tool(function: Function, read_only: bool, marks: tuple[bool, bool]) -> Tool:
     """Return the tool of a field; its JSON Schema and its check are made when needed."""
     field, kind = function.field, function.kind
     makes = () if function.is_payload else function.makes
+    # A path to an object sends nothing.
+    untrusted, external = (False, False) if function.lazy else marks
     return Tool(
         name=function.name,
         description=f"{field.description or ''}\n\nReturns {field.type}".lstrip(),
@@ -402,6 +409,8 @@ def _tool(function: Function, read_only: bool) -> Tool:
         function=function.call,
         check=function.check,
         read_only=read_only or function.lazy,
+        untrusted=untrusted,
+        external=external,
         kind=kind,
         receiver=function.receiver if kind else "",
         returns=makes[0] if len(makes) == 1 and gql.item_type(field.type) is None else "",

@@ -60,8 +60,9 @@ def from_mcp(
         include: globs over the names of tools; all by default.
         exclude: globs over the names of tools; none by default.
         trust_hints: whether the hints of the server count, all of them, with the protocol's own
-            defaults. Without it a tool is taken to change and to delete data: every call waits for
-            the person under the policy `ask`, whatever the server says.
+            defaults. Without it a tool is taken to change and to delete data, to reach others, and
+            to return what others wrote: every call waits for the person under the policies `ask`
+            and `flow`, whatever the server says.
 
     Returns:
         A `Toolbox` with the tools as the server names them. Where a session has two tools of one
@@ -199,6 +200,8 @@ class _ServerTool:
             read_only=read_only,
             destructive=not read_only and hints.get("destructiveHint") is not False,
             idempotent=hints.get("idempotentHint") is True,
+            untrusted=hints.get("openWorldHint") is not False,
+            external=hints.get("openWorldHint") is not False,
             result="JSON",
             version=lambda: version,
             pinned=self._pinned,

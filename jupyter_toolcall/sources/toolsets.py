@@ -58,8 +58,8 @@ _UNKNOWN: Kinds = {
 class TableTools(ToolSource):
     """The tools of the toolset `tables`, for the classes of tables that a toolbox knows."""
 
-    def __init__(self, chosen: Sharing | None = None) -> None:
-        self.chosen = chosen
+    def __init__(self, chosen: Sharing | None = None, untrusted: bool = False) -> None:
+        self.chosen, self.untrusted = chosen, untrusted
         """What was chosen in Python; None if the setting of a cell decides."""
         self.sharing = chosen or Sharing()
 
@@ -89,6 +89,7 @@ class TableTools(ToolSource):
             version=_version(tool, self.sharing),
             read_only=not makes,
             idempotent=True,
+            untrusted=self.untrusted,
             returns=makes[0] if len(makes) == 1 else "",
             result=makes[0] if len(makes) == 1 else "JSON" if not makes else "table",
             makes=makes,
@@ -133,43 +134,45 @@ class TableToolset(Toolbox):
         >>> careful = tables.sharing("schema", withhold=["ssn"])
     """
 
-    def __init__(self, sharing: Sharing | None = None) -> None:
-        super().__init__(TableTools(sharing))
+    def __init__(self, sharing: Sharing | None = None, untrusted: bool = False) -> None:
+        super().__init__(TableTools(sharing, untrusted))
 
-    def sharing(self, share: str, withhold: Any = ()) -> TableToolset:
+    def sharing(self, share: str, withhold: Any = (), *, untrusted: bool = False) -> TableToolset:
         """Return the toolset with another rule for what a model is sent of tables.
 
         Arguments:
             share: `schema` (names, types and counts), `sample` (also at most 20 rows a call; the
                 default) or `values` (any rows).
             withhold: names of columns whose values are never sent.
+            untrusted: whether others wrote what is in the tables, as in `@tool`.
 
         Raises:
             UsageError: for another mode.
         """
-        return TableToolset(check_sharing(share, withhold))
+        return TableToolset(check_sharing(share, withhold), untrusted)
 
 
 class FileToolset(Toolbox):
     """The toolset `files`: reads, lists and writes text files in one folder.
 
     `files` is for the current folder, `files("data")` for another one; `-t files` in a cell is for
-    the notebook's folder, `-t files:data` for one in it.
+    the notebook's folder, `-t files:data` for one in it. What it reads is taken to be written by
+    others, as in `@tool(untrusted=True)`; `files("data", untrusted=False)` says that it is not.
     """
 
-    def __init__(self, folder: str | Path = ".") -> None:
-        super().__init__(FileTools(Path(folder)))
+    def __init__(self, folder: str | Path = ".", *, untrusted: bool = True) -> None:
+        super().__init__(FileTools(Path(folder), untrusted))
 
-    def __call__(self, folder: str | Path) -> FileToolset:
+    def __call__(self, folder: str | Path, *, untrusted: bool = True) -> FileToolset:
         """Return the toolset for a folder."""
-        return FileToolset(folder)
+        return FileToolset(folder, untrusted=untrusted)
 
 
 class FileTools(ToolSource):
     """The tools of the toolset `files`, for one folder."""
 
-    def __init__(self, folder: Path) -> None:
-        self.folder = folder
+    def __init__(self, folder: Path, untrusted: bool = True) -> None:
+        self.folder, self.untrusted = folder, untrusted
 
     def tools(self, kinds: Kinds) -> Iterator[Tool]:
         """Yield the tools."""
@@ -179,6 +182,7 @@ class FileTools(ToolSource):
             yield dataclasses.replace(
                 from_function(function, kinds, name=f"files_{name}"),
                 read_only=not changes,
+                untrusted=self.untrusted and not changes,
                 group="files",
                 about=FILES_ABOUT,
                 effect=folder.effect_of_writing if changes else None,
@@ -237,8 +241,8 @@ def with_sharing(source: Any, sharing: Sharing, written: bool) -> Any:
         case Toolbox() if any(isinstance(part, TableTools) for part in source.sources):
             parts = [with_sharing(part, sharing, written) for part in source.sources]
             return Toolbox(*parts, types=source.types)
-        case TableTools(chosen=before):
+        case TableTools(chosen=before, untrusted=untrusted):
             share = sharing.share if written or before is None else before.share
             withhold = dict.fromkeys((*(before.withhold if before else ()), *sharing.withhold))
-            return TableTools(Sharing(share, tuple(withhold)))
+            return TableTools(Sharing(share, tuple(withhold)), untrusted)
     return source

@@ -84,6 +84,9 @@ class Tool:
             and tables without a copy of their memory; who writes to that gets an error.
         idempotent: it may run again after a crash without asking.
         destructive: it may delete or overwrite data; the card of a call says so.
+        untrusted: others write what it returns, such as a web page or a mail.
+        external: a call of it reaches others: it sends, pays or posts, or what it looks up leaves
+            this computer.
 
     The other fields are described below; `Toolbox` and the sources of tools fill them in.
 
@@ -110,6 +113,8 @@ class Tool:
     read_only: bool = False
     idempotent: bool = False
     destructive: bool = False
+    untrusted: bool = field(default=False, compare=False)
+    external: bool = field(default=False, compare=False)
     kind: str = ""
     """The type of object that it is a function of, "" for a plain function."""
     receiver: str = ""
@@ -247,6 +252,8 @@ class ToolOptions:
     sees_withheld: bool = False
     ends_run: bool = False
     validator: Validator | None = None
+    untrusted: bool = False
+    external: bool = False
 
     def __post_init__(self) -> None:
         if self.read_only and self.destructive:
@@ -282,6 +289,8 @@ def tool(
     read_only: bool = False,
     idempotent: bool = False,
     destructive: bool = False,
+    untrusted: bool = False,
+    external: bool = False,
     name: str | None = None,
     description: str | None = None,
     resume: Resume | None = None,
@@ -297,6 +306,8 @@ def tool(
     read_only: bool = False,
     idempotent: bool = False,
     destructive: bool = False,
+    untrusted: bool = False,
+    external: bool = False,
     name: str | None = None,
     description: str | None = None,
     resume: Resume | None = None,
@@ -327,6 +338,11 @@ def tool(
         sees_withheld: the model reads its results and errors also of a table with withheld
             columns. Otherwise such a result is an object of which the model gets the name and
             the type, and of an error it gets the class and the line.
+        untrusted: others write what it returns, such as a web page, a mail or a file. The policy
+            `flow` asks about calls that may follow from it, and a rule runs no call with an
+            argument from there.
+        external: a call reaches others: it sends, pays or posts, or an address or a query that it
+            looks up leaves this computer. The policy `flow` asks about it.
         ends_run: once a call of it has succeeded, and the other calls of that reply have ended,
             the model is not asked again until the next prompt. A call that failed or was
             rejected does not end the run.
@@ -378,8 +394,8 @@ def tool(
         else executor_named(executor, "executor", connect=False)
     )
     named = name, description, resume
-    more = destructive, max_result, sees_withheld
-    options = ToolOptions(read_only, idempotent, *named, runs_on, *more, ends_run, check)
+    more, marks = (destructive, max_result, sees_withheld), (untrusted, external)
+    options = ToolOptions(read_only, idempotent, *named, runs_on, *more, ends_run, check, *marks)
 
     def mark(marked: Callable[..., Any]) -> Callable[..., Any]:
         setattr(marked, _OPTIONS, options)

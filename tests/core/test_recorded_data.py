@@ -21,9 +21,9 @@ from jupyter_toolcall.core.events import Outcome, to_json
 from jupyter_toolcall.core.journal import Journal
 from jupyter_toolcall.core.recorded_data import FrozenDict, FrozenList
 from jupyter_toolcall.engine import session_values
-from jupyter_toolcall.engine.approval_policy import Verdict
 from jupyter_toolcall.engine.cursor import SessionHooks
 from jupyter_toolcall.engine.session_values import PreparedCall
+from jupyter_toolcall.rules.approval_policy import Verdict
 from jupyter_toolcall.schemes import messages
 from jupyter_toolcall.schemes.messages import Reply, Request
 from jupyter_toolcall.tools import tool as tools

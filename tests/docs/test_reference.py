@@ -12,11 +12,11 @@ import pytest
 import jupyter_toolcall
 from docs._ext.generated_reference import PARTS, commands, lessons, options, settings, subcommands
 from jupyter_toolcall import cli
-from jupyter_toolcall.engine.approval_policy import PRESETS
 from jupyter_toolcall.jupyter.magics import ToolChat
 from jupyter_toolcall.jupyter.options import parse_options, parser
 from jupyter_toolcall.jupyter.serve_command import register_serving
 from jupyter_toolcall.jupyter.subcommands import subcommands as subcommand_names
+from jupyter_toolcall.rules.approval_policy import PRESETS
 from jupyter_toolcall.schemes import SCHEMES
 from jupyter_toolcall.teaching.registration import register_teaching
 from tests.lessons import NAMES

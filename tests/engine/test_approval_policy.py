@@ -11,7 +11,7 @@ import pytest
 
 from jupyter_toolcall import Rule, Scripted, Session, Toolbox, tool
 from jupyter_toolcall.core.errors import UsageError
-from jupyter_toolcall.engine.approval_policy import approval_policy
+from jupyter_toolcall.rules.approval_policy import approval_policy
 
 
 @tool(read_only=True)

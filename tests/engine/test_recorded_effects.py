@@ -14,13 +14,13 @@ from hypothesis import strategies as st
 
 from jupyter_toolcall import Scripted, Session, Toolbox
 from jupyter_toolcall.core.errors import NotYourTurn, Unfinished, UnreadableJournal, UsageError
-from jupyter_toolcall.engine.approval_policy import Answer, Verdict
 from jupyter_toolcall.jupyter.cell_prompts import add_prompt
 from jupyter_toolcall.jupyter.cells import Cells
 from jupyter_toolcall.jupyter.input_line import demand_no_person
 from jupyter_toolcall.jupyter.options import parse_options
 from jupyter_toolcall.jupyter.panel_controller import PanelController, apply_command, parse_command
 from jupyter_toolcall.jupyter.subcommands import carry_out
+from jupyter_toolcall.rules.approval_policy import Answer, Verdict
 from jupyter_toolcall.storage import signatures as seal
 from jupyter_toolcall.storage.file_system import DISK, LocalFiles
 from jupyter_toolcall.storage.journal_file import (

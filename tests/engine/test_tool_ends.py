@@ -17,10 +17,10 @@ import pytest
 from jupyter_toolcall import Scripted, Session, Toolbox
 from jupyter_toolcall.core.interrupts import LONG, Hold
 from jupyter_toolcall.core.journal import Journal
-from jupyter_toolcall.engine.approval_policy import Verdict
 from jupyter_toolcall.jupyter.cells import Cells
 from jupyter_toolcall.jupyter.panel_controller import PanelController
 from jupyter_toolcall.jupyter.subcommands import carry_out
+from jupyter_toolcall.rules.approval_policy import Verdict
 from jupyter_toolcall.view.previews import preview
 
 RAN: list[str] = []

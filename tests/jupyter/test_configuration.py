@@ -13,7 +13,6 @@ from hypothesis import strategies as st
 
 from jupyter_toolcall import Toolbox, tool
 from jupyter_toolcall.core.errors import UsageError
-from jupyter_toolcall.engine.approval_policy import approval_policy
 from jupyter_toolcall.jupyter.magics import (
     TIGHTENED,
     ToolChat,
@@ -21,6 +20,7 @@ from jupyter_toolcall.jupyter.magics import (
     project_settings,
 )
 from jupyter_toolcall.jupyter.options import parse_options
+from jupyter_toolcall.rules.approval_policy import approval_policy
 from jupyter_toolcall.sources.table_sharing import check_sharing, table_text
 
 

@@ -17,7 +17,7 @@ import pytest
 
 from jupyter_toolcall import Scripted, Session, Toolbox, tool, verify
 from jupyter_toolcall.core.errors import Absent, UsageError
-from jupyter_toolcall.engine.approval_policy import Approve
+from jupyter_toolcall.rules.approval_policy import Approve
 
 SERVICE = '''
 import os, sys

@@ -1,14 +1,16 @@
 """Whether a call may run: policies, asked before every call, outside of all adapters.
 
 A policy is an ordered list of rules; the first that answers wins, and where none does
-a person is asked.
+a person is asked. The policy of a name, such as `flow`, may be the last of the list.
 """
 
 from __future__ import annotations
 
 import inspect
+import unicodedata
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
 from fnmatch import fnmatchcase
 from typing import Any, Literal, cast, get_args
 
@@ -22,14 +24,17 @@ from ..core.recorded_data import copied
 from ..core.text import nearest, visible_text
 from ..sources.definition_schema import schema_validator
 from ..tools.tool import Tool, default_arguments
+from .origins import CallOrigins, Origins
 
 Verdict = Literal["approve", "reject", "ask"]
 VERDICTS = get_args(Verdict)
 Answer = tuple[Verdict, str]
 """A verdict, and one sentence that says why."""
-Test = Callable[[Tool, Mapping[str, Any]], Answer | None]
+Test = Callable[[Tool, Mapping[str, Any], Origins], Answer | None]
 """Returns the answer of a rule for a call, None where the rule does not fit."""
 Policy = Callable[[Tool, Mapping[str, Any]], Answer]
+LABELS = ("prompt", "person", "object", "result", "default", "model", "untrusted")
+"""The kinds of origins, and what is not trusted, by which a rule judges arguments."""
 
 
 @dataclass(frozen=True)
@@ -44,8 +49,19 @@ class Rule:
             argument that is left out, the name of an object. An argument without a value does not
             fit.
         reason: a sentence that says why; the card and the model's answer show it.
+        origins: where the values of the arguments may come from: "prompt", "person", "object",
+            "result", "default", "model" and "untrusted". None: for "run" from all but "untrusted",
+            so that no rule runs a call with a value that others wrote; for "ask" and "refuse" from
+            anywhere.
+        until: when it ends, such as "2026-12-24" or "2026-12-24T18:00+01:00"; "" for never.
+        code: the tool's `version()` for which it was made; "" for any.
+        by, made: who made it, and when.
 
-    Raises UsageError for another decision, and for what is no JSON Schema.
+    A rule to run that has ended, whose tool has other code now, or that was made later than the
+    clock says, asks and says so. A rule to refuse also fits the NFKC form of a text, so that
+    `Ｍallory` is Mallory; case counts, so write the pattern `[Mm]allory` for both.
+
+    Raises UsageError for another decision or origin, and for what is no JSON Schema or no date.
 
     Example:
         >>> from jupyter_toolcall import Rule, Scripted, Session, Toolbox
@@ -62,12 +78,26 @@ class Rule:
     decision: Literal["run", "ask", "refuse"]
     arguments: Mapping[str, Any] = field(default_factory=dict)
     reason: str = ""
+    origins: Sequence[str] | None = None
+    until: str = ""
+    code: str = ""
+    by: str = ""
+    made: str = ""
     _validators: Mapping[str, Draft202012Validator] = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         if self.decision not in _DECISIONS:
             known = ", ".join(_DECISIONS)
             raise UsageError(f"{self.decision!r:.60} is no decision of a rule; there are {known}")
+        for label in self.origins or ():
+            if label not in LABELS or isinstance(self.origins, str):
+                known = ", ".join(LABELS)
+                raise UsageError(f"{label!r:.60} is no origin of a value; origins=[...] of {known}")
+        for day in filter(None, (self.until, self.made)):
+            try:
+                _time(day)
+            except ValueError:
+                raise UsageError(f"{day!r:.60} is no date; write 2026-12-24") from None
         validators = {}
         for name, schema in self.arguments.items():
             try:
@@ -77,42 +107,114 @@ class Rule:
                 raise UsageError(f"the rule for {self.tool}: {name}: {problem}") from None
         object.__setattr__(self, "_validators", validators)
 
-    def __call__(self, tool: Tool, arguments: Mapping[str, Any]) -> Answer | None:
+    def __call__(self, tool: Tool, arguments: Mapping[str, Any], origins: Origins) -> Answer | None:
         """Return the answer for a call, None where the rule does not fit."""
         if not fnmatchcase(tool.name, self.tool):
             return None
         values = {**default_arguments(tool), **arguments}
-        fits = all(
-            name in values and validator.is_valid(values[name])
-            for name, validator in self._validators.items()
-        )
+        if not (self._fits(values) and self._allows(origins)):
+            return None
+        if self.decision == "run" and (ended := self._ended(tool)):
+            return "ask", ended
         reason = self.reason or t("The rule %1 says %2.", repr(self.tool), self.decision)
-        return (_DECISIONS[self.decision], reason) if fits else None
+        return _DECISIONS[self.decision], reason
+
+    def _fits(self, values: Mapping[str, Any]) -> bool:
+        def fit(read: Mapping[str, Any]) -> bool:
+            tests = self._validators.items()
+            return all(name in read and test.is_valid(read[name]) for name, test in tests)
+
+        return fit(values) or (self.decision == "refuse" and fit(_normal(values)))
+
+    def _ended(self, tool: Tool) -> str:
+        """Return why the rule runs nothing any more, "" where it does."""
+        now = datetime.now(UTC)
+        if self.until and now >= _time(self.until):
+            return t("The rule %1 ended on %2.", repr(self.tool), self.until)
+        if self.made and now < _time(self.made):
+            return t("The rule %1 is of later than now: the clock was set back.", repr(self.tool))
+        if self.code and self.code != tool.version():
+            return t("The rule %1 ended: the code of %2 has changed.", repr(self.tool), tool.name)
+        return ""
+
+    def _allows(self, origins: Origins) -> bool:
+        """Return whether all values come from where the rule lets them come from."""
+        if self.origins is None and self.decision != "run":
+            return True
+        allowed = LABELS[:-1] if self.origins is None else ("default", *self.origins)
+        return all(each.labels.issubset(allowed) for each in origins().arguments.values())
+
+
+def _time(text: str) -> datetime:
+    """Return a time, in this computer's zone where the text has none. Raises ValueError."""
+    return datetime.fromisoformat(text).astimezone(UTC)
+
+
+def _normal(data: Any) -> Any:
+    """Return JSON data with texts in the form in which characters that look alike are the same."""
+    match data:
+        case str():
+            return unicodedata.normalize("NFKC", data)
+        case Mapping():
+            return {key: _normal(part) for key, part in data.items()}
+        case list() | tuple():
+            return [*map(_normal, data)]
+    return data
 
 
 _DECISIONS: Mapping[str, Verdict] = {"run": "approve", "ask": "ask", "refuse": "reject"}
-Approve = str | Sequence[tuple[str, str] | Rule] | Policy
+Approve = str | Sequence[tuple[str, str] | Rule | str] | Policy
 
 
-def _read_only(tool: Tool, arguments: Mapping[str, Any]) -> Answer | None:
+def _read_only(tool: Tool, arguments: Mapping[str, Any], origins: Origins) -> Answer | None:
     return ("approve", t("The tool is marked read-only.")) if tool.read_only else None
 
 
 def _always(verdict: Verdict, why: str) -> Test:
-    return lambda tool, arguments: (verdict, why)
+    return lambda tool, arguments, origins: (verdict, why)
 
 
-_NO_RULE: Answer = "ask", t("No rule answers for it.")
+def _flow(tool: Tool, arguments: Mapping[str, Any], origins: Origins) -> Answer:
+    """Return the answer of `flow`: what others wrote leads to no effect, and nothing out of here,
+    unless a person wants it.
+    """
+    if tool.external:
+        return "ask", t("Policy `flow`: the call reaches others.")
+    if tool.destructive:
+        return "ask", t("Policy `flow`: the call may delete or overwrite data.")
+    if tool.read_only:
+        return "approve", t("The tool is marked read-only.")
+    call = origins()
+    if call.trust == "trusted":
+        return "approve", t("Policy `flow`: nothing that others wrote leads to the call.")
+    if call.doubtful is None:
+        return "ask", t("Policy `flow`: the model has read what others wrote.")
+    name, origin = call.doubtful
+    return "ask", t("Policy `flow`: %1 is not from you (%2).", name, str(origin))
+
+
+def _no_rule(call: CallOrigins) -> Answer:
+    if call.has_untrusted and call.doubtful is not None:
+        name, origin = call.doubtful
+        return "ask", t("No rule decides about %1, which is not from you (%2).", name, str(origin))
+    return "ask", t("No rule answers for it.")
+
+
 _ASK = _always("ask", t("Policy `ask`: the tool is not marked read-only."))
 PRESETS: Mapping[str, tuple[Test, ...]] = {
     "ask": (_read_only, _ASK),
     "read-only": (_read_only, _always("reject", t("Only read-only tools run in this session."))),
     "all": (_always("approve", t("Policy `all`: nothing waits.")),),
     "none": (_always("ask", t("Policy `none`: every call waits.")),),
+    "flow": (_flow,),
 }
 
-_STRICTNESS = {"all": (0, 0), "ask": (0, 1), "none": (1, 1), "read-only": (0, 2)}
-"""What a preset does with a read-only tool and with another one: 0 runs it, 1 asks, 2 rejects."""
+_STRICTNESS = {
+    **{"all": (0, 0, 0), "ask": (0, 0, 1), "none": (1, 1, 1), "read-only": (0, 0, 2)},
+    "flow": (0, 1, 0),
+}
+"""What a preset does with a read-only tool, with one that is also external, and with another one: 0
+runs it, or some of its calls, 1 asks, 2 rejects."""
 
 
 def stricter_preset(own: str, other: str) -> str:
@@ -128,13 +230,28 @@ def stricter_preset(own: str, other: str) -> str:
 def rule_matching(glob: str, verdict: Verdict) -> Test:
     """Return the rule that answers for calls that look like `tool` or `tool(arguments)`."""
 
-    def rule(tool: Tool, arguments: Mapping[str, Any]) -> Answer | None:
+    def rule(tool: Tool, arguments: Mapping[str, Any], origins: Origins) -> Answer | None:
         shown = f"{tool.name}({readable_json(dict(arguments))})"
-        if fnmatchcase(tool.name, glob) or fnmatchcase(shown, glob):
-            return verdict, t("The rule %1 says %2.", repr(glob), verdict)
-        return None
+        fits = fnmatchcase(tool.name, glob) or fnmatchcase(shown, glob)
+        if not fits or (verdict == "approve" and origins().has_untrusted):
+            return None
+        return verdict, t("The rule %1 says %2.", repr(glob), verdict)
 
     return rule
+
+
+@dataclass(frozen=True, slots=True)
+class RulePolicy:
+    """Rules in their order; the first that fits decides."""
+
+    rules: tuple[Test, ...]
+
+    def __call__(
+        self, tool: Tool, arguments: Mapping[str, Any], origins: Origins = CallOrigins
+    ) -> Answer:
+        """Return the answer for a call; a person is asked where no rule fits."""
+        answers = (rule(tool, arguments, origins) for rule in self.rules)
+        return next((answer for answer in answers if answer), None) or _no_rule(origins())
 
 
 def approval_policy(approve: Approve, breaks: Sequence[str] = ()) -> Policy:
@@ -145,20 +262,18 @@ def approval_policy(approve: Approve, breaks: Sequence[str] = ()) -> Policy:
     if callable(approve):
         return approve
     stops = [rule_matching(glob, "ask") for glob in breaks]
-    rules = (*stops, *_rules(approve))
-
-    def decide(tool: Tool, arguments: Mapping[str, Any]) -> Answer:
-        answers = (rule(tool, arguments) for rule in rules)
-        return next((answer for answer in answers if answer), _NO_RULE)
-
-    return decide
+    return RulePolicy((*stops, *_rules(approve)))
 
 
-def policy_decision(policy: Policy, tool: Tool, arguments: Mapping[str, Any]) -> Answer:
+def policy_decision(
+    policy: Policy, tool: Tool, arguments: Mapping[str, Any], origins: Origins
+) -> Answer:
     """Return what a policy answers for a call.
 
     Raises UsageError, which names the policy, for anything but a verdict and a sentence.
     """
+    if isinstance(policy, RulePolicy):
+        return policy(tool, copied(arguments), origins)
     answer: Any = policy(tool, copied(arguments))
     match answer:
         case (str() as verdict, str() as why) if isinstance(answer, tuple):
@@ -187,7 +302,9 @@ def _rules(approve: Any) -> Sequence[Test]:
             f"approve={approve!r:.80} is no policy; there are {', '.join(PRESETS)}, a list of "
             f"Rule(...) or (glob, verdict), and functions.{nearest(str(approve), PRESETS)}"
         )
-    return [_rule(pair) for pair in approve]
+    last = approve[-1] if approve else None
+    named = PRESETS.get(last, ()) if isinstance(last, str) else ()
+    return [*map(_rule, approve[:-1] if named else approve), *named]
 
 
 def _rule(pair: Any) -> Test:

@@ -1,0 +1,293 @@
+"""Where the value of each argument of a call came from, and whether that can be trusted.
+
+A text or a number comes from where the same was found, which is no proof. So a value is trusted
+only where it stands in something trusted and in nothing untrusted. The result of a call is as
+trusted as the tool and as the arguments of the call: what a trusted tool says of an untrusted value
+is not trusted either.
+"""
+
+from __future__ import annotations
+
+import operator
+import re
+import unicodedata
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any, Literal
+
+from ..core.call_record import TRUST, ArgumentOrigin, CallRecord, Trust
+from ..core.state import State
+from ..tools.tool import Tool, default_arguments, parameters_schema, unchanged
+from ..tools.toolbox import Toolbox
+
+WHOLE = 6
+"""A text of so many characters may stand anywhere; a shorter one has to be a word of its own."""
+
+
+@dataclass(frozen=True, slots=True)
+class CallOrigins:
+    """The origins of a call's arguments."""
+
+    arguments: Mapping[str, ArgumentOrigin] = field(default_factory=dict)
+    is_exposed: bool = False
+    """Whether something untrusted was in the conversation when the model asked for the call."""
+
+    @property
+    def trust(self) -> Trust:
+        """How far the call can be trusted: it is what the person meant, and nobody else's words.
+
+        A call without arguments says nothing of who wanted it.
+        """
+        if not self.is_exposed:
+            return "trusted"
+        trusts = [o.trust for o in self.arguments.values() if o.kind != "default"]
+        return least_trusted(*trusts) if trusts else "unclear"
+
+    @property
+    def has_untrusted(self) -> bool:
+        """Whether others wrote the value of an argument, or a part of it."""
+        return any(each.trust == "untrusted" for each in self.arguments.values())
+
+    @property
+    def doubtful(self) -> tuple[str, ArgumentOrigin] | None:
+        """The first argument that is trusted least, with its origin; None where all are trusted."""
+        named = [*self.arguments.items()]
+        worst = min(named, key=lambda item: TRUST.index(item[1].trust), default=None)
+        return worst if worst is not None and worst[1].trust != "trusted" else None
+
+
+def least_trusted(*trusts: Trust) -> Trust:
+    """Return the lowest of some grades of trust."""
+    return min(trusts, key=TRUST.index)
+
+
+@dataclass(frozen=True, slots=True)
+class _Source:
+    """A text of the conversation, in which a value may stand."""
+
+    origin: ArgumentOrigin
+    turn: int
+    """The turn that wrote it: only later turns have read it."""
+    text: str
+    letters: str
+    """Of an untrusted text its letters and digits alone."""
+
+    def has(self, value: str) -> bool:
+        """Return whether a value stands here as a whole; in an untrusted text in any spelling."""
+        if self.origin.trust == "untrusted":
+            value = _folded(value)
+            if len(letters := _letters(value)) >= WHOLE:
+                return letters in self.letters
+        elif len(value) >= WHOLE:
+            return value in self.text
+        return re.search(rf"(?<!\w){re.escape(value)}(?!\w)", self.text) is not None
+
+    def may_have(self, value: str) -> bool:
+        """Return whether this is an untrusted text in which a value stands somehow."""
+        return self.letters != "" and _letters(_folded(value)) in self.letters
+
+
+def _folded(text: str) -> str:
+    """Return a text in one case and one form of its characters."""
+    return unicodedata.normalize("NFKC", text).casefold()
+
+
+def _letters(text: str) -> str:
+    return "".join(filter(str.isalnum, text))
+
+
+def _source(origin: ArgumentOrigin, turn: int, data: Any) -> _Source:
+    text = unicodedata.normalize("NFC", "\n".join(map(_text, _leaves(data))))
+    if origin.trust != "untrusted":
+        return _Source(origin, turn, text, "")
+    return _Source(origin, turn, _folded(text), _letters(_folded(text)))
+
+
+def _text(leaf: Any) -> str:
+    """Return a text or a number as a text; "" for what nobody can find again."""
+    if isinstance(leaf, bool) or not isinstance(leaf, (str, int, float)):
+        return ""
+    if isinstance(leaf, float) and leaf.is_integer():
+        return str(int(leaf))
+    return unicodedata.normalize("NFC", str(leaf))
+
+
+def _leaves(data: Any, known: frozenset[str] = frozenset()) -> Iterator[Any]:
+    """Yield the values in JSON data, and the keys that are not `known`."""
+    match data:
+        case Mapping():
+            yield from (key for key in data if key not in known)
+            for part in data.values():
+                yield from _leaves(part, known)
+        case list() | tuple():
+            for part in data:
+                yield from _leaves(part, known)
+        case _:
+            yield data
+
+
+def _property_names(schema: Any) -> Iterator[str]:
+    """Yield the names of the properties in a schema, at any depth."""
+    match schema:
+        case Mapping():
+            properties = schema.get("properties")
+            yield from properties if isinstance(properties, Mapping) else ()
+            yield from _property_names([*schema.values()])
+        case list() | tuple():
+            for part in schema:
+                yield from _property_names(part)
+
+
+@dataclass
+class OriginReader:
+    """Reads the origins of the calls of a session, on all its branches."""
+
+    of_file: bool = False
+    """Whether it reads a file for show, and nothing can run: what others recorded counts too."""
+    _untrusted: frozenset[str] = frozenset()
+    _calls: dict[str, tuple[CallRecord, Trust, _Source | None]] = field(default_factory=dict)
+    """Of the calls that were read, by their keys: the record, the trust in its result, its text."""
+    _last: tuple[State, CallRecord, Mapping[str, Any], CallOrigins] | None = None
+
+    def origins(
+        self, state: State, call: CallRecord, arguments: Mapping[str, Any], toolbox: Toolbox
+    ) -> CallOrigins:
+        """Return the origins of a call that would run, or ran, with these arguments."""
+        untrusted = frozenset(tool.name for tool in toolbox if tool.untrusted)
+        if untrusted != self._untrusted:
+            self._untrusted, self._calls, self._last = untrusted, {}, None
+        # A call is judged several times before it runs.
+        if self._last and all(map(operator.is_, self._last, (state, call, arguments))):
+            return self._last[3]
+        conversation = _Conversation(state, toolbox, self.of_file)
+        for earlier in state.all_calls():
+            if earlier.id == call.id:
+                break
+            known = self._calls.get(earlier.key)
+            if known is None or known[0] is not earlier:
+                known = self._calls[earlier.key] = (earlier, *conversation.result(earlier))
+            conversation.add(*known)
+        origins = conversation.origins(call, arguments)
+        self._last = state, call, arguments, origins
+        return origins
+
+
+class _Conversation:
+    """What was said and what calls came to, in order, up to a call."""
+
+    def __init__(self, state: State, toolbox: Toolbox, of_file: bool) -> None:
+        self.state, self.toolbox, self.of_file = state, toolbox, of_file
+        self.results: dict[str, Trust] = {}
+        self.exposed_since: int | None = None
+        """The turn that made the first untrusted result."""
+        prompts = (
+            _source(ArgumentOrigin("prompt"), turn, text)
+            for turn, text, verified in state.prompts
+            if verified or of_file
+        )
+        shown = (
+            _source(ArgumentOrigin("object", object=state.name_of(made)), 0, made.shown)
+            for _, made in state.opened.inputs
+            if made.shown
+        )
+        self.sources = [*prompts, *shown]
+
+    def add(self, call: CallRecord, trust: Trust, source: _Source | None) -> None:
+        """Add a call after those before it."""
+        self.results[call.id] = trust
+        if trust == "untrusted" and self.exposed_since is None:
+            self.exposed_since = call.turn
+        if source is not None:
+            self.sources.append(source)
+
+    def result(self, call: CallRecord) -> tuple[Trust, _Source | None]:
+        """Return how far the result of a call can be trusted, and its text."""
+        tool, started = self.toolbox.get(call.tool), call.started
+        if call.status in ("proposed", "rejected", "approved"):
+            return "trusted", None
+        is_answer = call.status == "answered"
+        if is_answer:
+            trust = self._of_decision(call)
+        else:
+            trust = self._of_tool(call, tool)
+            before = (started.previous, *started.setters.values()) if started else ()
+            # An instance, and a variable of the session, hold what earlier calls put there.
+            earlier = [self.results.get(each, "unclear") for each in before if each]
+            own = self.origins(call, call.recorded_arguments).trust
+            trust = least_trusted(trust, own, *earlier)
+        kind: Literal["person", "result"] = "person" if is_answer else "result"
+        origin = ArgumentOrigin(kind, trust, call.id, call.tool, call.step)
+        data = call.error if call.status == "failed" else call.structure or call.data
+        return trust, None if data is None else _source(origin, call.turn, data)
+
+    def _of_decision(self, call: CallRecord) -> Trust:
+        is_own = self.of_file or (call.verified and not call.foreign)
+        return "trusted" if is_own else "untrusted"
+
+    def _of_tool(self, call: CallRecord, tool: Tool | None) -> Trust:
+        """Return how far a tool's result can be trusted: as it is marked, or was when it ran."""
+        recorded = call.started is not None and call.started.untrusted
+        if recorded or (call.foreign and not self.of_file) or (tool and tool.untrusted):
+            return "untrusted"
+        return "trusted" if tool or self.of_file else "unclear"
+
+    def origins(self, call: CallRecord, arguments: Mapping[str, Any]) -> CallOrigins:
+        """Return the origins of a call's arguments."""
+        tool = self.toolbox.get(call.tool)
+        is_exposed = self.exposed_since is not None and self.exposed_since < call.turn
+        known = frozenset(_property_names(parameters_schema(tool))) if tool else frozenset()
+        defaults = default_arguments(tool) if tool else {}
+        # What fills an argument in may read other arguments, and what earlier calls left.
+        is_filled = is_exposed and tool is not None and tool.fill is not unchanged
+
+        def origin(name: str, value: Any) -> ArgumentOrigin:
+            if call.asked_call.by == "person" or (
+                call.edited and call.proposed.get(name) != value and call.asked.get(name) == value
+            ):
+                return ArgumentOrigin("person", self._of_decision(call))
+            if value is None or (name in defaults and defaults[name] == value):
+                return ArgumentOrigin("default")
+            if name not in call.asked and value not in self.state.names:
+                return ArgumentOrigin("default", "unclear" if is_filled else "trusted")
+            found = [self._found(leaf, call, is_exposed) for leaf in _leaves(value, known)]
+            return _merged([each for part in found for each in part] or [_own_words(is_exposed)])
+
+        return CallOrigins({name: origin(name, arguments[name]) for name in arguments}, is_exposed)
+
+    def _found(self, leaf: Any, call: CallRecord, is_exposed: bool) -> list[ArgumentOrigin]:
+        """Return where a text or a number stands: in all places if one of them is untrusted, else
+        in trusted ones, if there are any and no untrusted text has anything like it."""
+        text = _text(leaf)
+        read = [source for source in self.sources if text and source.turn < call.turn]
+        found = [source.origin for source in read if source.has(text)]
+        if text in self.state.objects:
+            found.insert(0, self._made(text))
+        if any(each.trust == "untrusted" for each in found):
+            return found
+        if any(source.may_have(text) for source in read):
+            return [_own_words(is_exposed)]
+        trusted = [each for each in found if each.trust == "trusted"]
+        return trusted or found or [_own_words(is_exposed)]
+
+    def _made(self, name: str) -> ArgumentOrigin:
+        """Return the origin of an object."""
+        producer = self.state.objects[name].producer
+        call = self.state.calls.get(producer.call)
+        if call is None:
+            return ArgumentOrigin("object", object=name)
+        trust = self.results.get(call.id, "unclear")
+        return ArgumentOrigin("object", trust, call.id, call.tool, call.step, name)
+
+
+def _own_words(is_exposed: bool) -> ArgumentOrigin:
+    return ArgumentOrigin("model", "unclear" if is_exposed else "trusted")
+
+
+def _merged(origins: list[ArgumentOrigin]) -> ArgumentOrigin:
+    """Return the origins of the parts of a value as one: the least trusted, and the others."""
+    first, *others = sorted(dict.fromkeys(origins), key=lambda each: TRUST.index(each.trust))
+    return replace(first, also=tuple(others))
+
+
+Origins = Callable[[], CallOrigins]
+"""Reads the origins of a call; a policy that does not ask for them costs nothing."""

@@ -1,0 +1,194 @@
+"""Rules in files: those of this computer, in the user's data directory, and any other file.
+
+Rules of this computer have a name and this computer's seal. Any other file may come from somebody
+else, so it can only tighten: what it would run, a person is asked about.
+"""
+
+from __future__ import annotations
+
+import getpass
+import json
+import os
+import re
+from collections.abc import Sequence
+from dataclasses import fields, replace
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from ..core.digests import encode
+from ..core.errors import UsageError
+from ..core.interface_text import t
+from ..core.json_data import unique_keys
+from ..core.text import nearest
+from ..storage.file_system import replace_file
+from ..storage.journal_file import journals_folder
+from ..storage.signatures import signer
+from .approval_policy import Rule
+
+FORMAT = "jupyter-toolcall/rules"
+HELP = """\
+  rules                      list the rules of this computer, which --rules NAME uses
+  rules add NAME run|ask|refuse TOOL [ARGUMENT=SCHEMA]...
+                             add a rule; TOOL may be a pattern, SCHEMA is JSON Schema or a value
+  rules remove NAME NUMBER   remove a rule
+"""
+_NAME = re.compile(r"[A-Za-z0-9_-]{1,64}")
+_KEYS = tuple(field.name for field in fields(Rule) if field.init)
+
+
+def rules_named(named: str, folder: Path) -> list[Rule]:
+    """Return the rules of this computer that have a name, or those in a file of a folder.
+
+    Raises UsageError, which says what is wrong and where.
+    """
+    is_file = not _NAME.fullmatch(named)
+    path = folder / named if is_file else _file(named)
+    rules, seal = _read(path, named)
+    own_seal = "" if is_file else _seal(named, rules)
+    if own_seal and seal == own_seal:
+        return _without_contradictions(rules)
+    return [_tightened(rule, named) for rule in rules]
+
+
+def _tightened(rule: Rule, named: str) -> Rule:
+    reason = t("The rule %1 in %2 is not of this computer.", repr(rule.tool), named)
+    return replace(rule, decision="ask", reason=reason) if rule.decision == "run" else rule
+
+
+def _without_contradictions(rules: list[Rule]) -> list[Rule]:
+    """Return rules in which a rule to run asks where another one says otherwise of the same."""
+
+    def settled(rule: Rule) -> Rule:
+        others = (r for r in rules if (r.tool, r.arguments) == (rule.tool, rule.arguments))
+        if rule.decision != "run" or all(each.decision == "run" for each in others):
+            return rule
+        reason = t("Two rules for %1 contradict each other.", repr(rule.tool))
+        return replace(rule, decision="ask", reason=reason)
+
+    return [*map(settled, rules)]
+
+
+# -- reading and writing ----------------------------------------------------------------------
+
+
+def _file(name: str) -> Path:
+    return journals_folder() / "rules" / f"{name}.json"
+
+
+def _seal(name: str, rules: Sequence[Rule]) -> str:
+    """Return this computer's seal of rules under a name; "" where there is no key."""
+    seal = signer(journals_folder())
+    # No line of a journal begins so: a seal for the one is none for the other.
+    return seal(f"rules {name} {encode([_to_json(rule) for rule in rules])}") if seal else ""
+
+
+def _to_json(rule: Rule) -> dict[str, Any]:
+    values = {key: getattr(rule, key) for key in _KEYS}
+    kept = {key: value for key, value in values.items() if value not in (None, "", {})}
+    plain: dict[str, Any] = json.loads(json.dumps(kept, default=dict))
+    return plain
+
+
+def _read(path: Path, named: str) -> tuple[list[Rule], str]:
+    """Return the rules in a file, and its seal. Raises UsageError."""
+    try:
+        data = json.loads(path.read_text(encoding="utf-8"), object_pairs_hook=unique_keys)
+    except FileNotFoundError:
+        raise UsageError(f"--rules {named}: there are no such rules.{_nearest(named)}") from None
+    except (OSError, ValueError) as error:
+        raise UsageError(f"--rules {named}: {path} cannot be read: {error!s:.200}") from None
+    if not isinstance(data, dict) or not isinstance(listed := data.get("rules"), list):
+        raise UsageError(f'--rules {named}: {path} is no file of rules: {{"rules": [...]}}')
+    rules = [_rule(part, f"--rules {named}: rule {n}") for n, part in enumerate(listed, 1)]
+    return rules, str(data.get("seal", ""))
+
+
+def _nearest(named: str) -> str:
+    names = [path.stem for path in journals_folder().glob("rules/*.json")]
+    return nearest(named, names) or " %toolchat rules add makes a rule, and lists what there is"
+
+
+def _rule(data: Any, where: str) -> Rule:
+    """Return a rule of a file. Raises UsageError."""
+    if not isinstance(data, dict) or not {"tool", "decision"} <= data.keys():
+        raise UsageError(f"{where} needs a tool and a decision")
+    for key, value in data.items():
+        if key not in _KEYS:
+            raise UsageError(f"{where} has no key {key!r:.60}.{nearest(key, _KEYS)}")
+        is_right = {"arguments": dict, "origins": list}.get(key, str)
+        if not isinstance(value, is_right):
+            raise UsageError(f"{where}: {key} is {value!r:.60}, which is no {is_right.__name__}")
+    if "untrusted" in data.get("origins", ()):
+        raise UsageError(f"{where}: a rule for untrusted values is written in Python alone")
+    return Rule(**data)
+
+
+def _write(name: str, rules: Sequence[Rule]) -> None:
+    path = _file(name)
+    path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    listed = [_to_json(rule) for rule in rules]
+    data = {"format": FORMAT, "rules": listed, "seal": _seal(name, rules)}
+    replace_file(path, json.dumps(data, indent=1, ensure_ascii=False) + "\n")
+
+
+# -- commands ---------------------------------------------------------------------------------
+
+
+def carry_out(words: Sequence[str]) -> str:
+    """Carry out `rules`, in a notebook or on the command line; return what is printed.
+
+    Raises UsageError.
+    """
+    match words:
+        case []:
+            names = sorted(path.stem for path in journals_folder().glob("rules/*.json"))
+            return "\n".join(map(_listed, names)) or "no rules yet; rules add makes one"
+        case ["add", name, ("run" | "ask" | "refuse") as decision, tool, *pairs] if _NAME.fullmatch(
+            name
+        ) and all("=" in pair for pair in pairs):
+            split = (pair.partition("=") for pair in pairs)
+            arguments = {argument: _schema(text) for argument, _, text in split}
+            made = datetime.now(UTC).isoformat(timespec="seconds")
+            by = os.environ.get("JUPYTERHUB_USER") or getpass.getuser()
+            before = _own(name) if _file(name).exists() else []
+            rule = Rule(tool, decision, arguments, by=by, made=made)
+            _write(name, [*before, rule])
+            return _listed(name)
+        case ["remove", name, number] if _NAME.fullmatch(name) and number.isdigit():
+            rules = _own(name)
+            if not 0 < int(number) <= len(rules):
+                raise UsageError(f"{name} has no rule {number}; it has {len(rules)}")
+            _write(name, [rule for n, rule in enumerate(rules, 1) if n != int(number)])
+            return _listed(name)
+    raise UsageError(f"rules {' '.join(words)}: this is written as\n{HELP}")
+
+
+def _own(name: str) -> list[Rule]:
+    """Return rules of this computer. Raises UsageError for a file that it did not write."""
+    rules, seal = _read(_file(name), name)
+    if seal != _seal(name, rules):
+        raise UsageError(f"{_file(name)} was not written on this computer, or changed since")
+    return rules
+
+
+def _schema(text: str) -> Any:
+    """Return a JSON Schema, or the one of a value. Raises nothing: other text is a value."""
+    try:
+        data = json.loads(text)
+    except ValueError:
+        data = text
+    return data if isinstance(data, (dict, bool)) else {"const": data}
+
+
+def _listed(name: str) -> str:
+    """Return the rules of a name, a line each: the first that fits decides."""
+    rules, seal = _read(_file(name), name)
+    own = "" if seal == _seal(name, rules) else "  (not of this computer: it can only tighten)"
+    lines = [f"{name}{own}"]
+    for number, rule in enumerate(rules, 1):
+        conditions = "".join(f" {key}={encode(part)}" for key, part in rule.arguments.items())
+        notes = [f"until {rule.until}"] if rule.until else []
+        notes += [f"by {rule.by}, {rule.made}"] if rule.made else []
+        lines.append(f"  {number} {rule.decision} {rule.tool}{conditions}  {'; '.join(notes)}")
+    return "\n".join(lines)
