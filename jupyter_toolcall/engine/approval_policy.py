@@ -103,7 +103,7 @@ def _always(verdict: Verdict, why: str) -> Test:
 
 
 _NO_RULE: Answer = "ask", t("No rule answers for it.")
-_ASK = _always("ask", t("Policy `ask`: the tool is not marked read-only."))
+_ASK = _always("ask", t("It may change something: the tool is not marked read-only."))
 PRESETS: Mapping[str, tuple[Test, ...]] = {
     "ask": (_read_only, _ASK),
     "read-only": (_read_only, _always("reject", t("Only read-only tools run in this session."))),

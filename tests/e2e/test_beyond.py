@@ -112,7 +112,7 @@ def test_the_model_is_asked_again_in_place_of_a_reply_that_may_be_stale(
     node(view, "Jar#1").first.click()
     dialog = edit_call(view)
     dialog.get_by_label("grams").fill("7")
-    press(dialog, "Run with these")
+    press(dialog, "Run with these values")
     expect_step(view, 2, "7")
     messages = open_tab(view, "Messages")
     messages.get_by_role("button", name="Turn 3").click()

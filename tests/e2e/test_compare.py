@@ -80,7 +80,7 @@ def edited(view: Locator, step: int, change: Callable[[Locator], None]) -> None:
     steps(view).nth(step).get_by_role("button").first.click()
     dialog = edit_call(view)
     change(dialog)
-    press(dialog, "Run with these")
+    press(dialog, "Run with these values")
     expect(dialog).to_be_hidden()
     expect_status(view, "Finished")
 

@@ -130,7 +130,7 @@ def test_every_decision_can_be_made_at_the_side_however_the_output_was_deleted(
     expect_waits(side, 4, "Potato_slice")
     dialog = edit_call(side)
     dialog.get_by_role("radio", name="SLICES").check()
-    press(side, "Run with these")
+    press(side, "Run with these values")
     expect_step(side, 4, "edited")
     expect_waits(side, 5, "Oven_bake")
     press(side, "Reject")

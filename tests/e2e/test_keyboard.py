@@ -98,7 +98,7 @@ def test_a_session_is_steered_and_looked_at_by_keys_alone(page: Page, lab: Place
         page.keyboard.press("Tab")
     page.keyboard.press("ArrowRight")
     screenshot(page, "keyboard-edit")
-    tab_to(page, "Run with these")
+    tab_to(page, "Run with these values")
     page.keyboard.press("Enter")
     expect_step(view, 4, "edited")
     expect_waits(view, 5, "Oven_bake")
@@ -144,11 +144,11 @@ def test_graph_tabs_and_time_are_walked_by_keys_alone(page: Page, lab: Place) ->
     page.keyboard.press("Home")
     expect_status(view, "Before the first call")
     page.keyboard.press("Control+Alt+s")
-    expect_status(view, "Looking back at step 1")
+    expect_status(view, "Looking back at call 1")
     page.keyboard.press("End")
     expect_status(view, "Finished")
     page.keyboard.press("Control+Alt+Shift+s")
-    expect_status(view, "Looking back at step 7")
+    expect_status(view, "Looking back at call 7")
     expect(view.get_by_role("slider", name="Time")).to_be_focused()
 
 

@@ -136,7 +136,7 @@ def test_what_does_not_fit_comes_back_at_its_field_and_can_be_sent_anyway(
     expect(dialog.get_by_label("grams")).to_have_attribute("aria-invalid", "true")
     expect(dialog.get_by_role("alert")).to_be_visible()
     screenshot(page, "person-wrong")
-    dialog.get_by_role("button", name="Add anyway").click()
+    dialog.get_by_role("button", name="Add with the mistake").click()
     expect(dialog).to_have_count(0)
     expect(steps(view)).to_have_count(0)
     press(view, "Send")

@@ -252,7 +252,7 @@ def test_the_learner_finds_the_error_and_is_helped_on_the_way(page: Page, lab: P
     dialog = edit_call(view)
     dialog.get_by_label("STICKS").check()
     dialog.get_by_label("Reason").fill("Fries are sticks.")
-    press(dialog, "Run with these")
+    press(dialog, "Run with these values")
     expect_step(view, 3, "Potato_slice", "STICKS")
     press(view, "Check")
     expect(view).to_contain_text("Passed: Spot the error")

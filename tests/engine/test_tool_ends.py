@@ -110,6 +110,19 @@ def test_an_exception_that_cannot_be_printed_is_a_failure() -> None:
     assert (session.text, RAN) == ("done", ["fail"])
 
 
+def test_where_a_tool_failed_is_kept_for_the_person_and_not_sent_to_the_model() -> None:
+    async def fail() -> None:
+        print("here")
+        raise ValueError("no")
+
+    session = after(fail)
+    [prints] = [entry.meta["prints"] for entry in session.journal if "prints" in entry.meta]
+    assert prints.startswith("here\nTraceback (most recent call last):\n")
+    assert ", in fail\n" in prints.splitlines(keepends=True)[2]
+    assert 'raise ValueError("no")' in prints
+    assert session.calls[0].error == "ValueError: no"
+
+
 @pytest.mark.parametrize("raises", [SystemExit, Ending, GeneratorExit, asyncio.CancelledError])
 def test_whatever_a_tool_raises_is_a_failure(raises: type[BaseException]) -> None:
     def fail() -> None:

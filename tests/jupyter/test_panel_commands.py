@@ -272,6 +272,24 @@ def test_a_call_that_has_its_result_is_decided_on_again_as_one_that_waits_is() -
     assert len(session.journal) > count
 
 
+def test_an_edit_of_nothing_runs_a_call_that_failed_with_the_tool_as_it_is_now() -> None:
+    works: list[str] = []
+
+    def boil() -> str:
+        """Boil."""
+        if not works:
+            raise ValueError("no gas")
+        return works[0]
+
+    session = make(("boil", {}), tools=(boil,))
+    works.append("boiled")
+    [row] = shown(session)
+    wish = {"type": "edit", "call": row.call, "arguments": {}, "bound": row.bound}
+    again = apply_command(session, parse_command(wish)).run()
+    assert [call.result for call in again.calls] == ["boiled"]
+    assert apply_command(again, parse_command({**wish, "bound": shown(again)[0].bound})) is again
+
+
 @pytest.mark.parametrize(
     ("verdict", "more", "error", "said"),
     [
