@@ -16,6 +16,7 @@ from tests.e2e.kitchen import (
     node,
     panel,
     press,
+    run_notebook,
     script,
     steps,
 )
@@ -24,7 +25,6 @@ from tests.e2e.rig import (
     Place,
     dark_theme,
     open_notebook,
-    run_all,
     screenshot,
     wait_idle,
 )
@@ -95,28 +95,23 @@ model = Scripted([
     [("save", {"clean": "DataFrame#2"})], "Done."])
 '''
 CLEAN = "%%toolchat -m model -t fill_missing -i orders -o clean:DataFrame --scheme flat\nClean it."
-FIVE = '''%load_ext jupyter_toolcall
+FIVE = """%load_ext jupyter_toolcall
 import time
 import pandas as pd
 from jupyter_toolcall import Scripted
 orders = pd.DataFrame({"city": ["basel ", "Bern", None] * 20})
 orders = orders.assign(**{f"c{n}": n for n in range(9)}, price=[*range(41), 87999.12, *range(18)])
 def note(text: str, urgent: bool = False) -> str:
-    """Keep a note."""
     return text
 def send(to: str, body: str) -> str:
-    """Send a mail."""
     return "sent"
 def configure(settings: dict) -> str:
-    """Set up a job."""
     return "configured"
 def drop(table: pd.DataFrame, column: str, above: float = 1e4) -> pd.DataFrame:
-    """Remove rows."""
     time.sleep(1)
     return table[table[column] <= above]
 def book(a: str, b: str, c: str, d: int, e: int, f: int, g: bool, h: bool, i: float, j: str,
          k: str, l: str) -> str:
-    """Book a room."""
     return "booked"
 values = {n: n * 7 for n in "abcjkl"} | dict(d=4051, e=2, f=3, g=True, h=False, i=189.5)
 settings = {"retry": {"times": 3, "wait": [1, 5.0]}, "to": ["anna@example.com"] * 3}
@@ -125,7 +120,7 @@ five = Scripted([["Words.", call] for call in (
     ("send", {"to": "a@b.c", "body": "line\\n" * 60}),
     ("configure", {"settings": settings}), ("book", values),
     ("drop", {"table": "DataFrame#1", "column": "price"}))] + ["Done."])
-'''
+"""
 CLEAN_FIVE = "%%toolchat -m five -t note send configure drop book -i orders --scheme flat\nGo."
 
 
@@ -177,9 +172,7 @@ def decide_everywhere(page: Page, view: Locator, name: str, tool: str, words: st
 def test_five_kinds_of_calls_are_decided_with_words_arguments_and_buttons_in_sight(
     page: Page, lab: Place
 ) -> None:
-    open_notebook(page, lab, "five.ipynb", [FIVE, CLEAN_FIVE])
-    run_all(page)
-    view = panel(page, 1)
+    view = run_notebook(page, lab, "five.ipynb", [FIVE, CLEAN_FIVE])
     card = view.get_by_role("region", name="Details")
     for number, tool in enumerate(("note", "send", "configure", "book", "drop"), 1):
         expect_waits(view, number, tool)
@@ -213,9 +206,7 @@ def test_five_kinds_of_calls_are_decided_with_words_arguments_and_buttons_in_sig
 WAITING = """
 - region "Tool calls":
   - status "Session status": Waiting for you
-  - button "Step" [disabled]
   - button "Run" [disabled]
-  - button "Stop"
   - region "Details":
     - group "What the model said"
     - heading "drop" [level=3]
@@ -223,16 +214,11 @@ WAITING = """
     - definition:
       - button "DataFrame#1 · orders"
     - term: column
-    - group "Table":
-      - table:
-        - rowgroup:
-          - row "price city c0 c1 c2 c3 c4 c5 c6 c7 c8"
+    - group "Table"
     - button "Approve"
     - button "Edit"
     - button "Reject"
     - button "Answer"
-  - tablist "Views":
-    - tab "Graph" [selected]
 """
 RUNNING = """
 - region "Tool calls":
@@ -242,11 +228,7 @@ RUNNING = """
 FINISHED = """
 - region "Tool calls":
   - status "Session status": Finished
-  - button "Step back"
-  - button "Step"
   - button "Export"
-  - tablist "Views":
-    - tab "Graph" [selected]
   - tabpanel "Graph":
     - img "Object lineage"
     - list "Steps":
@@ -266,9 +248,7 @@ def test_every_call_of_the_kitchen_is_decided_with_everything_in_sight(
     page: Page, front_end: str, request: pytest.FixtureRequest
 ) -> None:
     place: Place = request.getfixturevalue(front_end)
-    open_notebook(page, place, "kitchen.ipynb", [LOAD, fries_cell()])
-    run_all(page)
-    view = panel(page, 1)
+    view = run_notebook(page, place, "kitchen.ipynb", [LOAD, fries_cell()])
     resize(page, view, 1366, 768)
     tools = ("Potato_rinse", "Potato_peel", "Potato_slice", "Oven_bake")
     for number, tool in enumerate(tools, 2):
@@ -287,9 +267,7 @@ def test_two_accounts_a_failure_and_a_long_argument_are_decided_with_everything_
     page: Page, lab: Place
 ) -> None:
     cell = "%%toolchat -m two -t Account -i alice bob --scheme flat\nMove money."
-    open_notebook(page, lab, "accounts.ipynb", [ACCOUNTS, cell])
-    run_all(page)
-    view = panel(page, 1)
+    view = run_notebook(page, lab, "accounts.ipynb", [ACCOUNTS, cell])
     expect_waits(view, 2, "Account_transfer")
     decide_everywhere(page, view, "accounts", "Account_transfer", "Too much. Less, then.")
     card = view.get_by_role("region", name="Details")
@@ -308,10 +286,7 @@ def test_a_failed_call_is_named_above_the_next_decision_and_its_card_is_shown_on
     page: Page, lab: Place
 ) -> None:
     cell = "%%toolchat -m two -t Account -i alice bob --scheme flat\nMove money."
-    open_notebook(page, lab, "failed.ipynb", [ACCOUNTS, cell])
-    page.set_viewport_size({"width": 1366, "height": 768})
-    run_all(page)
-    view = panel(page, 1)
+    view = run_notebook(page, lab, "failed.ipynb", [ACCOUNTS, cell], low=True)
     expect_waits(view, 2, "Account_transfer")
     card = view.get_by_role("region", name="Details")
     failure = card.get_by_role("button", name="Account_grow failed: ValueError: amount must be")
@@ -352,10 +327,7 @@ def test_the_fiftieth_call_is_decided_on_each_of_nine_branches_with_everything_i
     page: Page, lab: Place
 ) -> None:
     cell = "%%toolchat -m fifty -t Account -i alice --scheme flat --max-turns 99 --no-wait\nGo on."
-    open_notebook(page, lab, "fifty.ipynb", [ACCOUNTS, cell, EIGHT])
-    page.set_viewport_size({"width": 1366, "height": 768})
-    run_all(page)
-    view = panel(page, 1)
+    view = run_notebook(page, lab, "fifty.ipynb", [ACCOUNTS, cell, EIGHT], low=True)
     wait_idle(page)
     expect_waits(view, 50, "Account_deposit")
     view.get_by_role("button", name="Branch").click()
@@ -371,9 +343,7 @@ def test_the_fiftieth_call_is_decided_on_each_of_nine_branches_with_everything_i
 def test_a_table_is_seen_before_the_decision_and_what_the_call_changed_after_it(
     page: Page, lab: Place
 ) -> None:
-    open_notebook(page, lab, "table.ipynb", [TABLE, CLEAN])
-    run_all(page)
-    view = panel(page, 1)
+    view = run_notebook(page, lab, "table.ipynb", [TABLE, CLEAN])
     expect_waits(view, 1, "fill_missing")
     decide_everywhere(page, view, "table", "fill_missing", "Some prices are missing.")
     data = view.locator(".tc-data")
@@ -398,10 +368,9 @@ def test_an_answer_is_checked_at_its_field_with_the_call_in_sight(page: Page, la
     source = OWN + 'def name(jar: Jar) -> str:\n    """Name it."""\n    return "x"\n'
     model = script("model", '("fill", {"grams": 5})', '("name", {"jar": "Jar#1"})', '"Done."')
     cell = "%%toolchat -m model -t fill name --scheme flat -i jar\nFill."
-    open_notebook(page, lab, "answer.ipynb", [source + model + "jar = Jar(1)", cell])
-    page.set_viewport_size({"width": 1366, "height": 768})
-    run_all(page)
-    view = panel(page, 1)
+    view = run_notebook(
+        page, lab, "answer.ipynb", [source + model + "jar = Jar(1)", cell], low=True
+    )
     expect_waits(view, 1, "fill")
     resize(page, view, 1366, 768)
     press(view, "Answer")
@@ -428,9 +397,7 @@ def test_an_answer_is_checked_at_its_field_with_the_call_in_sight(page: Page, la
 def test_two_calls_that_wait_name_two_objects(page: Page, lab: Place) -> None:
     model = script("model", '[("fill", {"grams": 5}), ("fill", {"grams": 6})]', '"Done."')
     cell = "%%toolchat -m model -t fill --scheme flat\nFill."
-    open_notebook(page, lab, "two.ipynb", [OWN + model, cell])
-    run_all(page)
-    view = panel(page, 1)
+    view = run_notebook(page, lab, "two.ipynb", [OWN + model, cell])
     expect_waits(view, 1, "fill")
     expect(node(view, "Jar#1")).to_be_visible()
     expect(node(view, "Jar#2")).to_be_visible()

@@ -15,6 +15,7 @@ from tests.e2e.kitchen import (
     fries_cell,
     panel,
     press,
+    run_notebook,
 )
 from tests.e2e.rig import (
     CURRENT,
@@ -209,8 +210,7 @@ def test_a_cell_that_runs_again_takes_the_place_of_its_session_whose_output_was_
 
 
 def test_an_ended_session_goes_with_its_output(page: Page, lab: Place) -> None:
-    open_notebook(page, lab, "ended.ipynb", [LOAD, fries_cell("--approve all")])
-    run_all(page)
+    run_notebook(page, lab, "ended.ipynb", [LOAD, fries_cell("--approve all")])
     expect_status(panel(page, 1), "Finished")
     wait_idle(page)
     side = show_side_panel(page)

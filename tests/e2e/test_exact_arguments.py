@@ -5,12 +5,18 @@ from __future__ import annotations
 import pytest
 from playwright.sync_api import Locator, Page, expect
 
-from tests.e2e.kitchen import edit_call, expect_status, expect_waits, panel, press, steps, text_of
+from tests.e2e.kitchen import (
+    edit_call,
+    expect_status,
+    expect_waits,
+    press,
+    run_notebook,
+    steps,
+    text_of,
+)
 from tests.e2e.rig import (
     Place,
     dark_theme,
-    open_notebook,
-    run_all,
     run_cell,
     screenshot,
     wait_idle,
@@ -47,10 +53,9 @@ texts = Scripted([
 def waiting(page: Page, lab: Place, model: str, tool: str) -> Locator:
     """Open a notebook in which a call of the tool waits."""
     cell = f"%%toolchat -m {model} -t {tool} --scheme flat\nGo on."
-    open_notebook(page, lab, f"{model}.ipynb", [SOURCE, cell, "print(ran)", "%toolchat status"])
-    page.set_viewport_size({"width": 1366, "height": 768})
-    run_all(page)
-    view = panel(page, 1)
+    view = run_notebook(
+        page, lab, f"{model}.ipynb", [SOURCE, cell, "print(ran)", "%toolchat status"], low=True
+    )
     expect_waits(view, 1, tool)
     return view
 

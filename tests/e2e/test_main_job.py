@@ -22,6 +22,7 @@ from tests.e2e.kitchen import (
     open_tab,
     panel,
     press,
+    run_notebook,
     script,
     steps,
 )
@@ -59,9 +60,7 @@ def jars(page: Page, lab: Place) -> Callable[[str], None]:
 def test_each_call_waits_for_approve_and_the_output_is_a_variable_in_the_next_cell(
     page: Page, place: Place
 ) -> None:
-    open_notebook(page, place, "a.ipynb", [LOAD, fries_cell(), "print('on', fries)"])
-    run_all(page)
-    view = panel(page, 1)
+    view = run_notebook(page, place, "a.ipynb", [LOAD, fries_cell(), "print('on', fries)"])
     expect_waits(view, 2, "Potato_rinse")
     expect_status(view, "Waiting for you")
     screenshot(page, f"waits-{place.app}")
@@ -75,9 +74,7 @@ def test_each_call_waits_for_approve_and_the_output_is_a_variable_in_the_next_ce
 def test_an_edit_is_checked_at_its_field_then_runs_and_the_model_is_told(
     page: Page, place: Place
 ) -> None:
-    open_notebook(page, place, "e.ipynb", [OWN + JARS, CELL, "ran"])
-    run_all(page)
-    view = panel(page, 1)
+    view = run_notebook(page, place, "e.ipynb", [OWN + JARS, CELL, "ran"])
     expect_waits(view, 1, "fill")
     dialog = edit_call(view)
     dialog.get_by_label("grams").fill("900")
@@ -133,9 +130,7 @@ def test_a_call_is_answered_with_the_name_of_an_object_with_text_and_with_json(
         '"Done."',
     )
     cell = "%%toolchat -m model -t fill weigh nap --scheme flat\nGo on."
-    open_notebook(page, lab, "answer.ipynb", [OWN + model, cell, "ran"])
-    run_all(page)
-    view = panel(page, 1)
+    view = run_notebook(page, lab, "answer.ipynb", [OWN + model, cell, "ran"])
     approve(view, "fill", first=1)
     for number, tool, result in ((2, "fill", "Jar#1"), (3, "nap", "Not tired"), (4, "weigh", "42")):
         expect_waits(view, number, tool)
@@ -160,9 +155,7 @@ def test_approve_all_lets_the_calls_of_one_turn_run_and_no_other(page: Page, lab
         '("weigh", {"jar": "Jar#3"})',
         '"Done."',
     )
-    open_notebook(page, lab, "all.ipynb", [OWN + model, CELL, "ran"])
-    run_all(page)
-    view = panel(page, 1)
+    view = run_notebook(page, lab, "all.ipynb", [OWN + model, CELL, "ran"])
     expect_waits(view, 1, "fill")
     expect(steps(view)).to_have_count(3)
     screenshot(page, "three-wait")
@@ -179,9 +172,7 @@ def test_approve_all_lets_the_calls_of_one_turn_run_and_no_other(page: Page, lab
 
 def test_step_walks_through_a_run_that_has_ended_and_back(page: Page, lab: Place) -> None:
     objects = ["", "Potato#2", "Potato#3", "Potato#4", "Fries#1", "", "Plate#2", ""]
-    open_notebook(page, lab, "walk.ipynb", [LOAD, fries_cell("--approve all")])
-    run_all(page)
-    view = panel(page, 1)
+    view = run_notebook(page, lab, "walk.ipynb", [LOAD, fries_cell("--approve all")])
 
     def expect_call(number: int) -> None:
         expect_status(view, f"Looking back at call {number}" if number < 8 else "Finished")

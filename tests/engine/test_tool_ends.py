@@ -162,8 +162,7 @@ def test_a_tool_that_stops_its_event_loop_ends_and_so_do_the_next_ones() -> None
         await asyncio.sleep(0.01)
         return "slept"
 
-    session = after(stop, sleep)
-    assert [call.result for call in session.calls] == ["stopped", "slept"]
+    assert [call.result for call in after(stop, sleep).calls] == ["stopped", "slept"]
 
 
 def test_a_task_that_ends_the_thread_of_the_loop_costs_the_next_tool_nothing() -> None:
@@ -179,8 +178,7 @@ def test_a_task_that_ends_the_thread_of_the_loop_costs_the_next_tool_nothing() -
     async def go_on() -> str:
         return "here"
 
-    session = after(leave, go_on)
-    assert [call.result for call in session.calls] == ["left", "here"]
+    assert [call.result for call in after(leave, go_on).calls] == ["left", "here"]
 
 
 # -- what a value's own code raises -----------------------------------------------------------

@@ -224,8 +224,7 @@ def test_the_model_is_asked_again_in_place_of_a_stale_reply() -> None:
     assert again.text == "It weighs 51."
     assert not any(row.stale for row in told(again, "messages"))
     assert [call.result for call in again.calls] == [call.result for call in edited.calls]
-    loaded = Journal.loads(again.journal.dumps())
-    assert not loaded[again.head].meta.get("stale")
+    assert not Journal.loads(again.journal.dumps())[again.head].meta.get("stale")
 
 
 @pytest.mark.parametrize("turn", [0, 4, -1])
@@ -266,8 +265,7 @@ def test_a_call_that_has_its_result_is_decided_on_again_as_one_that_waits_is() -
     assert answered["Egg#2"] == Egg(9)
     edited = session.decide_anew("call_2", "edit", arguments={"egg": "Egg#1"}).run()
     assert [call.result for call in edited.calls] == ["Egg#2", 50]
-    approved = rejected.decide_anew("call_1", "approve").run()
-    assert approved.calls[0].status == "succeeded"
+    assert rejected.decide_anew("call_1", "approve").run().calls[0].status == "succeeded"
     assert [call.result for call in session.calls] == ["Egg#2", 51]
     assert len(session.journal) > count
 
