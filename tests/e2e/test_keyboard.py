@@ -202,7 +202,7 @@ def test_letters_act_on_the_panel_that_has_the_focus_and_else_on_the_notebook(
     expect_letters(view, "YERA")
     for key, name in (("r", "Reason"), ("a", "Result")):
         page.keyboard.press(key)
-        field = view.get_by_role("textbox", name=name)
+        field = view.get_by_label(name, exact=True)
         expect(field).to_be_focused()
         page.keyboard.type("year")
         expect(field).to_have_value("year")

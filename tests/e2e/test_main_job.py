@@ -135,7 +135,7 @@ def test_a_call_is_answered_with_the_name_of_an_object_with_text_and_with_json(
     for number, tool, result in ((2, "fill", "Jar#1"), (3, "nap", "Not tired"), (4, "weigh", "42")):
         expect_waits(view, number, tool)
         press(view, "Answer")
-        view.get_by_role("textbox", name="Result").fill(result)
+        view.get_by_label("Result", exact=True).fill(result)
         press(view, "Answer")
         expect_step(view, number, "answered")
     expect_status(view, "Finished")

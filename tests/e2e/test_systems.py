@@ -49,7 +49,7 @@ def test_a_request_to_a_person_is_answered_and_has_no_approve(page: Page, lab: P
     expect(view.get_by_role("button", name="Edit", exact=True)).to_have_count(0)
     screenshot(page, "request-to-a-person")
     press(view, "Answer")
-    view.get_by_role("textbox", name="Result").fill('{"room": 5}')
+    view.get_by_label("Result", exact=True).fill('{"room": 5}')
     press(view, "Answer")
     expect_status(view, "Finished")
     wait_idle(page)

@@ -200,7 +200,7 @@ function answerInPlace({ model, ui, live, isPast }: ViewState, acts: PanelAction
   if (!ui.moved || !live || isPast || ui.commandSent || model.session.pending.length) return null;
   const step = (type: 'step' | 'run', text: string): HTMLElement => button(text, { look: 'small', onclick: () => acts.send({ type }) });
   const isPaused = model.session.phase === 'ready';
-  return h('div', 'tc-else', icon('info'), h('span', {}, textBlock(joined(' ', model.session.says, model.session.detail), 400)), ...(isPaused ? [step('step', t('Step')), step('run', t('Run'))] : []));
+  return h('div', 'tc-else', icon('info'), h('span', {}, textBlock(joined(' ', model.session.says, model.session.detail), 400)), ...(isPaused ? [step('step', t('Run the next step')), step('run', t('Run to the end'))] : []));
 }
 
 function afterButtons(view: ViewState, call: FullCall, acts: PanelActions): Child[] {
