@@ -16,7 +16,7 @@ from jsonschema_rs import Draft202012Validator, ValidationError
 
 from ..core.digests import readable_json
 from ..core.errors import UsageError
-from ..core.interface_text import t
+from ..core.interface_text import InterfaceText, t
 from ..core.interrupts import attempt, class_name
 from ..core.recorded_data import copied
 from ..core.text import nearest, visible_text
@@ -144,8 +144,7 @@ def approval_policy(approve: Approve, breaks: Sequence[str] = ()) -> Policy:
     """
     if callable(approve):
         return approve
-    stops = [rule_matching(glob, "ask") for glob in breaks]
-    rules = (*stops, *_rules(approve))
+    rules = (*(rule_matching(glob, "ask") for glob in breaks), *_rules(approve))
 
     def decide(tool: Tool, arguments: Mapping[str, Any]) -> Answer:
         answers = (rule(tool, arguments) for rule in rules)
@@ -164,7 +163,9 @@ def policy_decision(policy: Policy, tool: Tool, arguments: Mapping[str, Any]) ->
         case (str() as verdict, str() as why) if isinstance(answer, tuple):
             # A verdict may be a member of an enum of texts.
             if (plain := str.__str__(verdict)) in VERDICTS:
-                return cast(Verdict, plain), str.__str__(why)
+                # A text of ours is shown in the language of the panel; what is recorded is plain.
+                ours = plain == "ask" and type(why) is InterfaceText
+                return cast(Verdict, plain), why if ours else str.__str__(why)
     if inspect.iscoroutine(answer):
         # Nobody awaits it: closed, it does not warn of that.
         answer.close()
