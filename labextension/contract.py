@@ -10,6 +10,7 @@ with 1 where a file in `src/generated` is not what Python says now.
 from __future__ import annotations
 
 import json
+import re
 import shutil
 import subprocess
 import sys
@@ -36,6 +37,7 @@ export type Full<Row> =
     ? (unknown[] extends Row ? never : { readonly [Key in keyof Row]-?: Full<Row[Key]> })
     : Row extends object ? { readonly [Key in keyof Row]-?: Full<Row[Key]> } : Row;
 """
+COMMENT = re.compile(r"/\*\*\n\s*\* (.*)\n\s*\*/")
 HEAD = "// Generated from jupyter_toolcall/view by `npm run contract`. Do not edit.\n"
 
 
@@ -105,7 +107,9 @@ def types(definitions: dict[str, Any]) -> str:
         encoding="utf-8",
         check=True,
     )
-    return done.stdout
+    # Nobody needs the type of the whole, and a comment of one line stands on one, as elsewhere.
+    unions, _, rest = done.stdout.partition(f"export interface {whole['title']} {{")
+    return COMMENT.sub(r"/** \1 */", unions + rest.partition("\n}\n")[2])
 
 
 def defaults(definitions: dict[str, Any]) -> str:

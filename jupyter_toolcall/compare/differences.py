@@ -294,18 +294,17 @@ def _arrow(left: str, right: str) -> str:
 
 
 def _table_line(tables: Tables, sides: tuple[str, str]) -> str:
+    left, right = tables.alone
+    if sides is CHANGED and 2 * left > tables.left[0] and 2 * right > tables.right[0]:
+        return t("a new table, %1", _shape(tables.right))
     parts = [_column(each) for each in tables.by_column[:SHOWN]]
     if len(tables.by_column) > SHOWN:
-        cells = sum(each.changed for each in tables.by_column[SHOWN:])
-        more_columns = len(tables.by_column) - SHOWN
-        parts.append(
-            tn(
-                "%1 cell of %2 more columns differs",
-                "%1 cells of %2 more columns differ",
-                cells,
-                more_columns,
-            )
+        others = tables.by_column[SHOWN:]
+        cells, count = sum(each.changed for each in others), len(others)
+        text = tn(
+            "%1 cell of %2 more columns differs", "%1 cells of %2 more columns differ", cells, count
         )
+        parts.append(text)
     if tables.left != tables.right:
         parts.append(_arrow(_shape(tables.left), _shape(tables.right)))
     for side, columns, alone in zip(sides, tables.columns, tables.alone, strict=True):

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import sys
+from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import islice
 from typing import Any
 
@@ -128,15 +129,14 @@ def compared(a: Grid, b: Grid) -> Difference:
     places = [[each.columns.index(name) for name in common] for each in (a, b)]
     cells: list[Cell] = []
     lone: tuple[list[str], list[str]] = ([], [])
-    counts: dict[str, int] = {}
+    counts = Counter[str]()
     for left, right in _side_by_side(a, b, places):
         if left is None or right is None:
             side = 0 if right is None else 1
             lone[side].append((left or right or Row("", ())).label)
             continue
         unlike = [*_unlike(left, right, common, places)]
-        for each in unlike:
-            counts[each.column] = counts.get(each.column, 0) + 1
+        counts.update(each.column for each in unlike)
         cells += unlike[: CELLS - len(cells)]
     columns = (names_alone(a.columns, b.columns), names_alone(b.columns, a.columns))
     if not (counts or any(columns) or any(lone)) and a.shape == b.shape:
@@ -146,9 +146,9 @@ def compared(a: Grid, b: Grid) -> Difference:
     alone = len(lone[0]) + max(0, unread), len(lone[1]) + max(0, -unread)
     by_column = tuple(ColumnChange(name, counts[name]) for name in common if name in counts)
     changed = sum(counts.values())
-    result = Tables(a.shape, b.shape, tuple(cells), changed, columns, names, alone, by_column)
     is_part = any(each.height > len(each.rows) for each in (a, b))
-    return replace(result, sample=max(len(a.rows), len(b.rows))) if is_part else result
+    read = max(len(a.rows), len(b.rows)) if is_part else 0
+    return Tables(a.shape, b.shape, (*cells,), changed, columns, names, alone, by_column, read)
 
 
 def _same(a: Grid) -> Difference:
@@ -164,15 +164,24 @@ def names_alone(names: Sequence[str], others: Sequence[str]) -> tuple[str, ...]:
 
 
 def _side_by_side(a: Grid, b: Grid, places: list[list[int]]) -> Sequence[Pair[Row]]:
-    """Return the rows as they belong together: by what stands in them, or by number."""
-    if len(a.rows) == len(b.rows) or max(len(a.rows), len(b.rows)) > ALIGNED:
+    """Return the rows as they belong together: by what stands in them, or by number.
+
+    Where there are more rows on one side, and most differ, none belong together: they are of
+    another table, such as one of groups.
+    """
+    if len(a.rows) == len(b.rows):
         return [*pairs(a.rows, b.rows, ())]
     keys = {
         id(row): "\0".join(cell_text(row.cells[n]) for n in where)
         for rows, where in zip((a.rows, b.rows), places, strict=True)
         for row in rows
     }
-    return [*pairs(a.rows, b.rows, [lambda row: keys[id(row)]])]
+    is_short = max(len(a.rows), len(b.rows)) <= ALIGNED
+    together = [*pairs(a.rows, b.rows, [lambda row: keys[id(row)]] if is_short else ())]
+    same = sum(keys.get(id(left)) == keys.get(id(right)) for left, right in together)
+    if 2 * same >= min(len(a.rows), len(b.rows)):
+        return together
+    return [*((row, None) for row in a.rows), *((None, row) for row in b.rows)]
 
 
 def _unlike(left: Row, right: Row, names: Sequence[str], places: list[list[int]]) -> Iterator[Cell]:

@@ -9,7 +9,6 @@ import contextlib
 import dataclasses
 import enum
 import json
-import math
 from collections.abc import Iterable, Mapping, Sequence, Set
 from itertools import islice
 from typing import Any
@@ -20,7 +19,7 @@ from ..core.text import shortened_text
 from ..tools.value_copies import describe
 from . import tables
 from .arrays import arrays
-from .cells import PLAIN
+from .cells import PLAIN, alike
 from .differences import (
     Difference,
     Field,
@@ -76,7 +75,7 @@ def _difference(left: Any, right: Any, deep: int) -> Difference:
 
 
 def _plain(left: Any, right: Any) -> Difference:
-    if type(left) is type(right) and (left == right or (_is_nan(left) and _is_nan(right))):
+    if type(left) is type(right) and alike(left, right):
         return Same()
     if {type(left), type(right)} <= {int, float} and left != right:
         return Numbers(left, right)
@@ -84,10 +83,6 @@ def _plain(left: Any, right: Any) -> Difference:
     if len(lines) == 2 and (max(len(left), len(right)) > LINE or max(map(len, lines)) > 1):
         return _texts(*lines)
     return _described(left, right)
-
-
-def _is_nan(value: Any) -> bool:
-    return isinstance(value, float) and math.isnan(value)
 
 
 def _parts(left: Any, right: Any) -> tuple[Mapping[str, Any], Mapping[str, Any]] | None:
@@ -183,11 +178,9 @@ def _described(left: Any, right: Any) -> Difference:
         return Others(a, b)
     if type(left) is not type(right):
         return Others(f"{a} ({type(left).__name__})", f"{b} ({type(right).__name__})")
-    whole = [
-        each if type(each) in (str, bytes) else describe(each, 20_000) for each in (left, right)
-    ]
-    unseen = t("they differ behind what is shown of them")
-    return Same() if whole[0] == whole[1] else Unknown(unseen)
+    is_text = type(left) in (str, bytes)
+    same = left == right if is_text else describe(left, 20_000) == describe(right, 20_000)
+    return Same() if same else Unknown(t("they differ behind what is shown of them"))
 
 
 def shown(value: Any) -> str:

@@ -36,7 +36,7 @@ from ..core.state import State
 from ..core.state_fold import state_at
 from ..sources.table_sharing import cell_free_error, holds_withheld
 from ..tools.captured_prints import Prints, capturing
-from ..tools.invoke import error_text, message_text, run_validator
+from ..tools.invoke import error_text, message_text, run_validator, traceback_text
 from ..tools.object_references import Path, fits_in, replace_names
 from ..tools.object_types import kind_name
 from ..tools.remote_values import RemoteValue
@@ -309,6 +309,8 @@ class ToolExecution:
                 return Failed(cell_free_error(error, self.ready.tool))
             case Unknown() if self._is_hidden:
                 return Unknown("")
+            case Failed() if not issubclass(type(error), CallError):
+                self.printed.write(attempt(traceback_text, error)[0] or "")
         return outcome
 
     def ended(self, outcome: Outcome, interrupted: bool, state: State) -> ToolRun:

@@ -239,8 +239,7 @@ def _content(cursor: Cursor, asked: _Question) -> str:
     value = context.values.value(made) if made else None
     if not made or vars(object)["__repr__"] is type(value).__repr__:
         return ""
-    content = context.content_text(value)
-    return f"\n\n{cursor.state.name_of(made)} holds {content}"
+    return f"\n\n{cursor.state.name_of(made)} holds {context.content_text(value)}"
 
 
 def _result(cursor: Cursor, in_words: bool) -> Any:

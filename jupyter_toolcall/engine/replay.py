@@ -43,8 +43,7 @@ def reapproval_reason(queue: ReplayQueue, journal: Journal, ready: PreparedCall)
     if approval is None:
         return ""
     recorded_call = state_at(journal, queue.entries[-1].id).calls[ready.call_id]
-    change = _change(recorded_call, approval.verified, journal, ready)
-    return t("You are asked again: %1.", change)
+    return t("You are asked again: %1.", _change(recorded_call, approval.verified, journal, ready))
 
 
 def repeats_approval(cursor: Cursor, ready: PreparedCall) -> bool:
@@ -87,7 +86,7 @@ def _change(
     if code is not None and (change := changed_tool_parts(ready.tool, code)):
         return change
     if recorded_call.approval_digest != ready.approval_digest:
-        return t("what it runs on is not what it was")
+        return t("its input has changed since then")
     if recorded_call.outcome is not None:
         return t("it ran, and what it came to is not on this machine any more")
     return t("it was approved, and nobody ran it")

@@ -179,8 +179,7 @@ def reply_by_input(session: Session, ask: Callable[[str], str]) -> None:
     print_text(turn_as_text(turn, session.cursor))
     line = ask("TOOL NAME=VALUE…, or what you say: ").strip()
     first, *words = split(line) or [""]
-    numbers = {str(number): name for number, name in enumerate(turn.tools, 1)}
-    tool = numbers.get(first, first)
+    tool = {str(number): name for number, name in enumerate(turn.tools, 1)}.get(first, first)
     try:
         if tool in turn.tools and all("=" in word for word in words):
             call = tool, arguments(words) if words else {}

@@ -607,7 +607,10 @@ def _demand_open(session: Session, call_id: str) -> None:
 
 
 def _edited(session: Session, edit: contract.Edit) -> Session:
-    """Run a call with the arguments that a person changed; an edit of nothing is an approval."""
+    """Run a call with the arguments that a person changed; an edit of nothing is an approval.
+
+    Of a call that failed it runs the tool as it is now.
+    """
     record = session.state.call(edit.call)
     is_open = edit.call in session.state.open
     shown = session.cursor.arguments_to_run(record) if is_open else record.arguments
@@ -615,7 +618,8 @@ def _edited(session: Session, edit: contract.Edit) -> Session:
     arguments = plain_arguments({key: merged[key] for key in merged if key not in edit.left_out})
     # Equal in Python are 1, 1.0 and True too; a digest tells them apart.
     changes = digest("arguments", arguments) != digest("arguments", dict(shown))
-    decision: Decision | None = "edit" if changes else "approve" if is_open else None
+    runs = is_open or record.status == "failed"
+    decision: Decision | None = "edit" if changes else "approve" if runs else None
     more: dict[str, Any] = {"arguments": arguments} if changes else {}
     return _decided(session, edit.call, edit.bound, decision, reason=edit.reason, **more)
 

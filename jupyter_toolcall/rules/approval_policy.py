@@ -18,7 +18,7 @@ from jsonschema_rs import Draft202012Validator, ValidationError
 
 from ..core.digests import readable_json
 from ..core.errors import UsageError
-from ..core.interface_text import t
+from ..core.interface_text import InterfaceText, t
 from ..core.interrupts import attempt, class_name
 from ..core.recorded_data import copied
 from ..core.text import nearest, visible_text
@@ -200,7 +200,7 @@ def _no_rule(call: CallOrigins) -> Answer:
     return "ask", t("No rule answers for it.")
 
 
-_ASK = _always("ask", t("Policy `ask`: the tool is not marked read-only."))
+_ASK = _always("ask", t("It may change something: the tool is not marked read-only."))
 PRESETS: Mapping[str, tuple[Test, ...]] = {
     "ask": (_read_only, _ASK),
     "read-only": (_read_only, _always("reject", t("Only read-only tools run in this session."))),
@@ -279,7 +279,9 @@ def policy_decision(
         case (str() as verdict, str() as why) if isinstance(answer, tuple):
             # A verdict may be a member of an enum of texts.
             if (plain := str.__str__(verdict)) in VERDICTS:
-                return cast(Verdict, plain), str.__str__(why)
+                # A text of ours is shown in the language of the panel; what is recorded is plain.
+                ours = plain == "ask" and type(why) is InterfaceText
+                return cast(Verdict, plain), why if ours else str.__str__(why)
     if inspect.iscoroutine(answer):
         # Nobody awaits it: closed, it does not warn of that.
         answer.close()

@@ -172,10 +172,9 @@ def executor_named(
 def _pool_named(name: str, option: str, names: Iterable[str], connect: bool) -> KernelPool:
     address = name.removeprefix(AT) if name.startswith(AT) else ""
     if name not in _POOLS and not address:
-        hint = nearest(name, names)
         raise UsageError(
             f"{option}: no executor {name!r:.60}; give threads, processes, dask or "
-            f"dask:ADDRESS.{hint}"
+            f"dask:ADDRESS.{nearest(name, names)}"
         )
     if address or name == "dask":
         check_installed(option)

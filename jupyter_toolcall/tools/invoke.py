@@ -11,7 +11,9 @@ import contextlib
 import inspect
 import itertools
 import os
+import re
 import threading
+import traceback
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping
 from concurrent.futures import Future
 from dataclasses import dataclass, field
@@ -25,6 +27,11 @@ from .json_structure import IteratorItems
 from .running_tool import cancel_with_call
 from .value_copies import described_for_model, well_formed
 
+OWN = __package__.partition(".")[0]
+"""The package whose own frames no traceback begins with."""
+FRAMES = 6
+"""Frames of a traceback, from the tool's own on."""
+CELL = re.compile(r'File "[^"\n]*(?:ipykernel_\d+/|<ipython-input-)[^"\n]*"')
 TICK = 0.05
 """Seconds until an interrupt of the main thread is noticed while it waits. On Windows a wait
 without a timeout cannot be interrupted."""
@@ -45,6 +52,18 @@ def error_text(error: BaseException) -> str:
         return str(error)
     lines = [_error_line(error), *itertools.islice(_member_lines(error), MEMBERS)]
     return well_formed("\n".join(lines)[:4_000])
+
+
+def traceback_text(error: BaseException) -> str:
+    """Return where the code of a tool raised an error, for the person; "" where it did not.
+
+    A cell of a notebook has no path: that of its file is another one in each kernel.
+    """
+    step = error.__traceback__
+    while step and str(step.tb_frame.f_globals.get("__name__")).startswith(OWN):
+        step = step.tb_next
+    frames = "".join(traceback.format_tb(step, FRAMES))
+    return f"Traceback (most recent call last):\n{CELL.sub('Cell', frames)}" if frames else ""
 
 
 def _error_line(error: BaseException) -> str:
@@ -182,8 +201,7 @@ def _await(task: Awaitable[Any]) -> Any:
 def _wait(end: _End, future: Future[None], worker: _Worker) -> None:
     """Wait until a task has ended. Raises CallError if it never will."""
     while not end.reached.wait(TICK):
-        lost = future.done() or not worker.thread.is_alive()
-        if lost and not end.reached.is_set():
+        if (future.done() or not worker.thread.is_alive()) and not end.reached.is_set():
             raise CallError("the tool's task or event loop was closed before the tool returned")
 
 

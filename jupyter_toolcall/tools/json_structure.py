@@ -89,8 +89,7 @@ def structure_of(
         leaf_kind: returns the type of a value that is no container and has no JSON.
         texts_name_objects: `object_kind` is called with texts too.
     """
-    plain = _PLAIN - {str} if texts_name_objects else _PLAIN
-    reading = _Reading(object_kind, leaf_kind, plain)
+    reading = _Reading(object_kind, leaf_kind, _PLAIN - {str} if texts_name_objects else _PLAIN)
     reading.structure.value = reading.part(value, (), ())
     return reading.structure
 

@@ -74,8 +74,7 @@ def _checked(node: Any, config: Mapping[str, Any], is_root: bool = False) -> Any
 
 def _with_check(add: Callable[..., Any], check: Callable[..., Any], node: dict[str, Any]) -> Any:
     # What refers to the schema gets the checked one.
-    ref = node.pop("ref", None)
-    return add(check, node, ref=ref)
+    return add(check, node, ref=node.pop("ref", None))
 
 
 def _read_at_once(node: dict[str, Any]) -> Any:

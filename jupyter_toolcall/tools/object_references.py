@@ -118,14 +118,12 @@ def takes_values(schema: Schema) -> bool:
 
 def own_name_fits(schema: Schema, value: str) -> bool:
     """Return whether a text is a `$name`, where the schema takes an object."""
-    takes_object = bool(kinds_of(schema)) or _takes_text(schema)
-    return takes_object and OWN_NAME.fullmatch(value) is not None
+    return bool(kinds_of(schema) or _takes_text(schema)) and OWN_NAME.fullmatch(value) is not None
 
 
 def references(schema: Schema, value: Any, fitting: Fits = fits) -> Iterator[tuple[str, str]]:
     """Yield the path and the name of each object that a value names: ("plates.0", "Plate#1")."""
-    named = named_paths(schema, value, fitting)
-    return ((".".join(path), name) for path, name in named.items())
+    return ((".".join(path), name) for path, name in named_paths(schema, value, fitting).items())
 
 
 def named_paths(schema: Schema, value: Any, fitting: Fits) -> dict[Path, str]:

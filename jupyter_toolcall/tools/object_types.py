@@ -378,14 +378,12 @@ def _named_tuple(cls: Any, fields: Mapping[str, Any]) -> Any:
         return [*values, *(defaults[name] for name in left_out)] if left_out and known else values
 
     required = len(fields) - len(defaults)
-    names = ", ".join(cls._fields)
-    extra: Any = {"minItems": required, "description": f"{cls.__name__}: {names}"}
-    record = types.GenericAlias(tuple, tuple(fields.values()))
+    about = f"{cls.__name__}: {', '.join(cls._fields)}"
     return Annotated[
-        record,
+        types.GenericAlias(tuple, tuple(fields.values())),
         BeforeValidator(filled),
         AfterValidator(lambda values: cls(*values)),
-        Field(json_schema_extra=extra),
+        Field(json_schema_extra={"minItems": required, "description": about}),
     ]
 
 

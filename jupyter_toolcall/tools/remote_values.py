@@ -84,8 +84,7 @@ class RemoteValue:
         """
 
         def there() -> Any:
-            sent = dumps(function), self.future
-            return self.client.submit(_apply, *sent, pure=False).result()
+            return self.client.submit(_apply, dumps(function), self.future, pure=False).result()
 
         result, raised = attempt(there)
         if not raised:

@@ -103,8 +103,7 @@ def _result(
             result = invoke(function, first, arguments)
         description = "; ".join(sentences)
         cls = type(result)
-        is_iterator = issubclass(cls, (Iterator, AsyncIterator))
-        if is_iterator and registered_kind(cls, kinds) is None:
+        if issubclass(cls, (Iterator, AsyncIterator)) and registered_kind(cls, kinds) is None:
             return iterator_items(result), description
         return result, description
     except Absent as error:

@@ -72,8 +72,7 @@ def identity_digest(value: object) -> str:
 
     A part that has no digest, such as a lock, stands for its identity.
     """
-    digests = Digests(numbered=True, by_identity=True)
-    whole, raised = attempt(digests.of, value)
+    whole, raised = attempt(Digests(numbered=True, by_identity=True).of, value)
     return "" if raised or whole is None else whole.hex()[:LENGTH]
 
 
@@ -513,8 +512,7 @@ def _flags(value: Any) -> bool:
 
 def _column(value: Any) -> tuple[Any, ...]:
     plain = value.dtype.kind in "biufc" and not value.isna().any()
-    items = value.to_numpy() if plain else value.to_numpy(dtype=object).tolist()
-    return str(value.dtype), items
+    return str(value.dtype), value.to_numpy() if plain else value.to_numpy(dtype=object).tolist()
 
 
 def _numbers(value: Any) -> tuple[Any, ...]:

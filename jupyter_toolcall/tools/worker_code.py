@@ -59,8 +59,7 @@ class SentCode:
 
 def _code_parts(function: Callable[..., Any], owner: type | None) -> Mapping[str, str]:
     # What a cell defines is sent itself, with its containers as they are by then.
-    in_module = getattr(function, "__module__", "") != "__main__"
-    return parts_of(function, owner, with_data=in_module)
+    return parts_of(function, owner, with_data=getattr(function, "__module__", "") != "__main__")
 
 
 _SENT_CODE: dict[str, bytes] = {}

@@ -212,7 +212,7 @@ def _asked(call: CallRecord, arguments: Mapping[str, Any]) -> dict[str, Any] | N
 
 def _arguments_line(view: BranchView, call: CallRecord, arguments: Mapping[str, Any]) -> str:
     """Return a call's arguments as one line."""
-    texts = {key: _text(value)[:SHORT] for key, value in arguments.items()}
+    texts = {key: shortened_text(_text(value), SHORT) for key, value in arguments.items()}
     if call.tool == SAVE and view.state.opened.outputs:
         return ", ".join(f"{key} = {text}" for key, text in texts.items())
     if call.tool == SELECT:
@@ -273,13 +273,11 @@ def _with_decision(
     allowed = permission_of_policy(cursor, call, ready)
     if not isinstance(allowed, Ask) and call.status != "unknown":
         return row
-    unsaved = [f"`{name}`" for name in state.opened.outputs if name not in state.outputs]
     following = (
         t("Sent to %1.", tool.server) if tool.server else "",
         t("It may delete or overwrite data.") if tool.destructive else "",
         call_effect(ready, state, cursor.context.values, cursor.context.model),
         t("Creates %1.", makes) if makes else "",
-        t("Not saved yet: %1.", ", ".join(unsaved)) if unsaved else "",
     )
     row = replace(row, downstream=joined(" ", filter(None, following)))
     if call.status == "unknown" or not isinstance(allowed, Ask):

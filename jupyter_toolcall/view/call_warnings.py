@@ -48,7 +48,7 @@ def _warnings(call: CallRecord, end: CallEnd | None, state: State) -> Iterator[C
             failed.tool,
         )
         action = t("Check what was saved, or edit the failed call.")
-        yield CallWarning("failure before save", text, action)
+        yield CallWarning("an earlier call failed", text, action)
     if call.asked_call.stale:
         text = t("The model asked for this before the results changed.")
         action = t(

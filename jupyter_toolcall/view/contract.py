@@ -175,7 +175,8 @@ class BeginNew(Message):
 class Edit(Message, ShownCall):
     """Run a call with other arguments; one that has run is replayed from there.
 
-    Where nothing changes, it approves a call that waits, and does nothing to one that has run.
+    Where nothing changes, it approves a call that waits, runs one that failed with the tool as it
+    is now, and does nothing to another one.
     """
 
     arguments: Mapping[str, Json]

@@ -107,7 +107,7 @@ class Use(Row):
 
 
 WarningKind = Literal[
-    "outcome unknown", "untracked change", "lost change", "failure before save", "may be stale"
+    "outcome unknown", "untracked change", "lost change", "an earlier call failed", "may be stale"
 ]
 
 

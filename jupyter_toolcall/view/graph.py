@@ -268,8 +268,7 @@ def _detail(row: ObjectRow, branch: str) -> Text:
             return t("not saved yet")
     if row.saved and not row.branch:
         return t("saved as %1", visible_text(row.saved))
-    parts = filter(None, (branch or visible_text(row.label), caption))
-    return joined(" · ", [*parts])
+    return joined(" · ", [*filter(None, (branch or visible_text(row.label), caption))])
 
 
 def _cut(text: Text, size: float) -> Text:

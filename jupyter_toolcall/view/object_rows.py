@@ -64,7 +64,7 @@ def object_key(producer: Producer, view: BranchView) -> str:
 
 def object_row(view: BranchView, name: str) -> ObjectRow:
     """Return the row of an object that there is."""
-    made, state = view.state.objects[name], view.state
+    made, state, values = view.state.objects[name], view.state, view.cursor.context.values
     call = state.calls.get(made.producer.call)
     # The oldest object with the same content.
     same = state.contents.get((made.kind, made.content)) if made.content else None
@@ -81,7 +81,7 @@ def object_row(view: BranchView, name: str) -> ObjectRow:
         equals=same if same is not None and same != name else "",
         content=made.content[:12],
         description=made.description[:200],
-        note=view.cursor.context.values.note(made),
+        note=values.note(made) or (t("on the cluster") if values.remote(made) else ""),
         outdated=view.outdated.objects.get(made.producer, ""),
         label=_label(made, drawn),
         preview=drawn,

@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 from html import unescape
 from typing import Any
 
+from ..compare.cells import cell_text, is_nothing
 from ..compare.frame_columns import Frame, frame_of
 from ..core.digests import readable_json
 from ..core.interface_text import joined, t, tn
@@ -56,7 +57,7 @@ class Room:
 SMALL = Room(text=400, fields=8, field=60, columns=5, rows=4, cell=14, image=4_000, html=2_000)
 """In a row: at most about 4 kB in all."""
 LARGE = Room(
-    text=20_000, fields=60, field=400, columns=20, rows=500, cell=60, image=2_000_000, html=400_000
+    text=20_000, fields=60, field=400, columns=60, rows=500, cell=60, image=2_000_000, html=400_000
 )
 """On demand."""
 
@@ -160,7 +161,7 @@ def _table(frame: Frame, room: Room) -> Preview:
     height, wide = frame.shape
     head = frame.take(range(min(height, room.rows)))
     columns = [head.cells(head.column(number)) for number in range(min(wide, room.columns))]
-    texts = ([_line(_cell(item), room.cell) for item in column] for column in columns)
+    texts = ([_cell(item, room.cell) for item in column] for column in columns)
     parts = list[str]()
     if height > room.rows:
         parts.append(t("first %1 of %2 rows", room.rows, f"{height:,}"))
@@ -169,15 +170,19 @@ def _table(frame: Frame, room: Room) -> Preview:
     return Preview(
         # A small picture has no room for words.
         text="" if room is SMALL else joined(", ", parts),
-        columns=tuple(_line(name, room.cell + 2) for name in frame.names[: room.columns]),
+        columns=tuple(_cell(name, room.cell + 2) for name in frame.names[: room.columns]),
         cells=tuple(zip(*texts, strict=True)),
         more=bool(parts),
         missing=_missing(frame),
     )
 
 
-def _cell(item: Any) -> str:
-    return f"{item:.4g}" if isinstance(item, float) else str(item)
+def _cell(item: Any, limit: int) -> str:
+    """Return a cell as it is written: "" where it is empty, in quotes where blanks would hide."""
+    text = "" if is_nothing(item) else cell_text(item)
+    if type(item) is str and (item.startswith('"') or not item or item != " ".join(item.split())):
+        text = readable_json(text)
+    return visible_text(text, limit)
 
 
 def _missing(frame: Frame) -> str:

@@ -20,8 +20,7 @@ def main_chain(rows: Rows) -> tuple[str, ...]:
     objects = {row.id: row for row in rows.objects if not row.branch}
     calls = {row.id: row for row in rows.calls}
     made = [row for row in objects.values() if row.role == "made"]
-    saved = [row for row in made if row.saved]
-    row = max(saved or made, key=lambda row: row.step, default=None)
+    row = max([row for row in made if row.saved] or made, key=lambda row: row.step, default=None)
     chain: dict[str, str] = {}
     while row is not None and row.id not in chain:
         chain[row.id] = row.name

@@ -54,6 +54,7 @@ test('a session whose kernel has ended keeps what was heard, and nothing is sent
   live.end();
   assert.equal(live.model.calls.size, 3);
   assert.equal(live.model.live, false);
+  assert.equal(live.model.session.says, 'The kernel has ended. Run this cell: your decisions are kept.');
   assert.equal(waits(live), 0);
   live.send({ type: 'run' });
   assert.deepEqual(sent, []);
@@ -81,6 +82,6 @@ test('a text that was asked for comes with the notice of its format; a refusal s
   await assert.rejects(exe, /no format exe/);
   const py = live.exported('py');
   live.end();
-  await assert.rejects(py, /Its kernel has ended/);
+  await assert.rejects(py, /The kernel has ended/);
   assert.deepEqual(sent, ['export', 'export', 'export']);
 });

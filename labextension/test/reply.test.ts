@@ -94,13 +94,13 @@ test('what does not fit is said at its field, and can be added as it stands', as
   const it = await page();
   it.view.update(whole(yours()));
   tool(it, 'Potato_slice');
-  assert.equal(it.buttons('Add anyway').length, 0);
+  assert.equal(it.buttons('Add with the mistake').length, 0);
   it.click('Add call');
   it.view.update({ type: 'refused', command: 'draft', reason: 'shape is missing', fields: { shape: 'missing' } });
   it.view.update(delta(1, { session: [{ phase: 'waiting', yours: TURN }] }));
   assert.equal(it.one('[role=dialog] .tc-field:nth-of-type(2) .tc-wrong').textContent, 'missing');
   assert.equal(it.all('.tc-card [role=alert]').length, 0);
-  it.click('Add anyway');
+  it.click('Add with the mistake');
   assert.deepEqual(it.sent.at(-1), { type: 'draft', calls: [{ tool: 'Potato_slice', arguments: {} }], anyway: true });
 });
 

@@ -20,7 +20,7 @@ test('a click on a tool sets a breakpoint, a second one takes it away', async ()
   const { view, all, sent } = await page();
   view.update(whole(asked()));
   const details = all('.tc-toolbox')[0] as HTMLDetailsElement;
-  assert.equal(details.querySelector('summary')?.textContent, '2 tools');
+  assert.equal(details.querySelector('summary')?.textContent, '2 tools used');
   details.open = true;
   details.dispatchEvent(new Event('toggle'));
   const button = (): HTMLElement => all('.tc-toolbox button')[1] as HTMLElement;
@@ -30,7 +30,7 @@ test('a click on a tool sets a breakpoint, a second one takes it away', async ()
   assert.deepEqual(sent.at(-1), { type: 'break', tool: 'weigh', on: true });
   view.update(whole(asked(['weigh'])));
   assert.equal(button().getAttribute('aria-pressed'), 'true');
-  assert.equal(details.querySelector('summary')?.textContent, '2 tools, 1 breakpoint');
+  assert.equal(details.querySelector('summary')?.textContent, '2 tools used, 1 breakpoint');
   button().click();
   assert.deepEqual(sent.at(-1), { type: 'break', tool: 'weigh', on: false });
 });

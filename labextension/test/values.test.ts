@@ -92,9 +92,9 @@ const edit = { type: 'edit', call: 'c3', reason: '', bound: '7c1e90ab' };
 test('a form chooses False where the default is True, and sends that field alone', async () => {
   const it = await shown({ arguments: { count: big } });
   it.click('Edit');
-  assert.equal(it.buttons('Run with these').length, 0);
+  assert.equal(it.buttons('Run with these values').length, 0);
   choose(it, 'false');
-  it.click('Run with these');
+  it.click('Run with these values');
   assert.deepEqual(it.sent, [{ ...edit, arguments: { flag: false }, left_out: [] }]);
 });
 
@@ -103,7 +103,7 @@ test('an argument can be left out again, and the default is one choice', async (
   it.click('Edit');
   choose(it, 'default (true)');
   choose(it, 'default ("none")');
-  it.click('Run with these');
+  it.click('Run with these values');
   assert.deepEqual(it.sent, [{ ...edit, arguments: {}, left_out: ['flag', 'note'] }]);
 });
 
@@ -115,7 +115,7 @@ test('a form in which nothing is changed approves a call that waits, and does no
   const after = await shown({ arguments: { note: 'x' }, status: 'succeeded', object: '' });
   after.all('[aria-label=Steps] li').at(-1)?.click();
   after.click('Edit');
-  assert.equal(after.buttons('Run with these')[0]?.disabled, true);
+  assert.equal(after.buttons('Run with these values')[0]?.disabled, true);
   assert.match(after.one('[role=dialog]').textContent, /Nothing is changed, so nothing runs again\./);
 });
 

@@ -75,7 +75,7 @@ test('the time slider takes every tab back, and nothing can be decided meanwhile
     ['Call 1: Potato_do1', 'Potato#1', 'Potato#2']
   );
   assert.equal(it.all('ol[aria-label=Steps] li').length, 1);
-  assert.match(it.one('[role=status]').textContent, /Looking back at step 1/);
+  assert.match(it.one('[role=status]').textContent, /Looking back at call 1/);
   for (const name of ['Approve', 'Edit', 'Reject', 'Answer']) assert.equal(it.buttons(name).length, 0, name);
   assert.match(it.one('.tc-card').textContent, /To decide, choose Back to now/);
   it.click('Messages');
@@ -83,7 +83,7 @@ test('the time slider takes every tab back, and nothing can be decided meanwhile
   it.click('Back to now');
   it.click('Graph');
   assert.equal(it.buttons('Approve').length, 1);
-  assert.equal(it.one('input[type=range]').getAttribute('aria-valuetext'), 'now, step 3');
+  assert.equal(it.one('input[type=range]').getAttribute('aria-valuetext'), 'now, call 3');
 });
 
 test('after the end Step and Step back walk through the calls, with a kernel and without one', async () => {
@@ -94,13 +94,13 @@ test('after the end Step and Step back walk through the calls, with a kernel and
     const now = place();
     for (const step of [1, 2]) {
       it.click('Step');
-      assert.match(place(), new RegExp(`^Looking back at step ${step}, ${step} calls, .*Potato#${step + 1}`));
+      assert.match(place(), new RegExp(`^Looking back at call ${step}, ${step} calls, .*Potato#${step + 1}`));
     }
     it.click('Step');
     assert.equal(place(), now);
     for (const step of [2, 1]) {
       it.click('Step back');
-      assert.match(place(), new RegExp(`^Looking back at step ${step}, ${step} calls, .*Potato#${step + 1}`));
+      assert.match(place(), new RegExp(`^Looking back at call ${step}, ${step} calls, .*Potato#${step + 1}`));
     }
     it.click('Step back');
     assert.match(place(), /^Before the first call, 0 calls, /);
@@ -184,8 +184,8 @@ test('the dialog edits a call, and a refusal is said at its field with the value
   slices.click();
   slices.dispatchEvent(new Event('input', { bubbles: true }));
   assert.match(dialog.textContent, /the model asked for "STICKS"/);
-  it.click('Run with these');
-  it.click('Run with these');
+  it.click('Run with these values');
+  it.click('Run with these values');
   assert.deepEqual(it.sent, [
     { type: 'edit', call: 'c3', arguments: { shape: 'SLICES' }, left_out: [], reason: '', bound: '7c1e90ab' }
   ]);
@@ -252,7 +252,7 @@ test('a choice and a flag take the name of plain data that fits them', async () 
   choice.dispatchEvent(new Event('input', { bubbles: true }));
   const radios = it.all('[role=dialog] input[type=radio]') as HTMLInputElement[];
   radios.find(one => one.value === '"bool#1"')?.click();
-  it.click('Run with these');
+  it.click('Run with these values');
   assert.deepEqual(it.sent.at(-1), {
     type: 'edit',
     call: 'c3',

@@ -44,7 +44,7 @@ class Account:
 
 
 def session(*calls: tuple[str, dict[str, Any]], **inputs: Any) -> Session:
-    box = Toolbox(Account, drop_empty, fill)
+    box = Toolbox(Account, drop_empty, fill, total)
     given = inputs or {"alice": Account("alice", 5), "bob": Account("bob")}
     script = Scripted([*calls, "Done."])
     return Session(box, script, scheme="flat", approve="all", inputs=given).tell("Go.").run()
@@ -53,6 +53,11 @@ def session(*calls: tuple[str, dict[str, Any]], **inputs: Any) -> Session:
 def drop_empty(table: pd.DataFrame) -> pd.DataFrame:
     """Drop the rows with empty cells."""
     return table.dropna()
+
+
+def total(table: pd.DataFrame, index: bool) -> pd.DataFrame:
+    """Sum by city."""
+    return table.groupby("city", as_index=index).sum()
 
 
 def fill(table: pd.DataFrame, value: int) -> pd.DataFrame:
@@ -104,6 +109,17 @@ def test_a_table_is_changed_cell_by_cell_or_loses_rows() -> None:
     ]
     _, call, _ = shown(session(("drop_empty", {"table": "DataFrame#1"}), sales=table))
     assert "1 row removed" in call.change
+
+
+@pytest.mark.parametrize("index", [False, True])
+def test_a_table_of_groups_is_a_new_table_of_which_no_cell_has_changed(index: bool) -> None:
+    cities = ["Oslo", "Bergen", "Voss", "Oslo", "Bergen", "Bergen", "Oslo"]
+    table = pd.DataFrame({"price": range(7), "city": cities})
+    _, call, differences = shown(
+        session(("total", {"table": "DataFrame#1", "index": index}), sales=table)
+    )
+    assert call.change == f"a new table, 3 × {1 if index else 2}"
+    assert [part.cells for part in differences[f"{call.before} {call.object}"].parts] == [()]
 
 
 def test_of_a_large_table_a_sample_is_compared_which_is_never_said_to_be_the_same() -> None:

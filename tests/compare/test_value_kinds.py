@@ -176,8 +176,7 @@ def test_a_type_of_a_column_that_changed_is_named() -> None:
     cast = arrow.set_column(2, "y", arrow["y"].cast(pa.float64()))
     assert in_a_line(difference(arrow, cast)) == "y: int64 → double"
     assert in_a_line(difference(polars, polars.cast({"y": pl.Float64}))) == "y: Int64 → Float64"
-    text = difference(polars, polars.cast({"y": pl.String}))
-    assert in_a_line(text) == "y: Int64 → String"
+    assert in_a_line(difference(polars, polars.cast({"y": pl.String}))) == "y: Int64 → String"
 
 
 def objects_table(columns: dict[str, list[Any]]) -> Any:

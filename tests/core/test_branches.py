@@ -98,8 +98,7 @@ def test_a_name_goes_with_its_branch_when_that_grows() -> None:
     other.tell("And now?")
     assert other.branch == "mine"
     assert other.branch_names["mine"] != main.head
-    third = edited(other, "cubes", 2)
-    assert (third.branch, other.branch) == ("shape=cubes (call 3)", "mine")
+    assert (edited(other, "cubes", 2).branch, other.branch) == ("shape=cubes (call 3)", "mine")
 
 
 def test_an_unknown_or_taken_name_is_refused_in_one_line_with_the_nearest() -> None:
@@ -232,8 +231,7 @@ def test_a_fork_is_named_by_the_call_it_comes_after_and_equal_names_get_numbers(
         ("fork after call 1 2", "Well. instead of Potato_slice"),
     ]
     assert forked.branch == "fork after call 1"
-    first = main.fork(main.journal.path(main.head)[1].id)
-    assert first.branch == "fork before call 1"
+    assert main.fork(main.journal.path(main.head)[1].id).branch == "fork before call 1"
 
 
 def test_another_model_names_its_branch(kernel: Kernel) -> None:
@@ -493,8 +491,7 @@ def test_a_branch_that_is_old_or_out_of_view_is_told_when_it_is_asked_for() -> N
     main = session()
     others = [edited(main, f"shape {n}") for n in range(8)]
     drive, panel = driven(main)
-    told = [row for row in panel.rows.branches if row.shares]
-    assert len(told) == 4
+    assert len([row for row in panel.rows.branches if row.shares]) == 4
     old = panel.rows.branches[1]
     assert not old.shares
     obeyed(drive, type="compare", left=old.id, right=main.head)

@@ -35,8 +35,7 @@ def test_records_of_two_branches_are_equal_where_the_same_came_of_the_same() -> 
     assert again.calls[0] == first.calls[0] == other.calls[0]
     assert again.calls[1] != first.calls[1]
     assert again.calls[0].same_facts(first.calls[0]), "it is one and the same call"
-    asked = first.fork(first.journal.path(first.head)[1].id).run()
-    assert asked.calls[0] == first.calls[0]
+    assert first.fork(first.journal.path(first.head)[1].id).run().calls[0] == first.calls[0]
 
 
 def test_all_that_is_recorded_tells_records_apart() -> None:

@@ -322,10 +322,8 @@ def test_what_was_cut_off_runs_as_often_as_a_person_says_also_where_all_runs_aga
     if word:
         session.decide("call_1", **word).run()
     world.ran = 0
-    found = session.verify()
-    assert (str(found), world.ran) == ("1 call came out as recorded", runs)
-    again = session.replay(fresh=True).run()
-    assert (again.head, world.ran) == (session.head, 2 * runs)
+    assert (str(session.verify()), world.ran) == ("1 call came out as recorded", runs)
+    assert (session.replay(fresh=True).run().head, world.ran) == (session.head, 2 * runs)
 
 
 def test_an_idempotent_tool_runs_again_unasked(tmp_path: Path) -> None:
@@ -356,8 +354,7 @@ def test_an_idempotent_tool_that_is_another_one_by_now_waits(tmp_path: Path, app
 def test_an_idempotent_tool_without_its_inputs_waits(tmp_path: Path) -> None:
     world = World(tmp_path / "journal.jsonl", idempotent=True)
     world.die()
-    session = world.load(inputs={}).run()
-    assert [call.status for call in session.pending] == ["unknown"]
+    assert [call.status for call in world.load(inputs={}).run().pending] == ["unknown"]
     assert world.ran == 0
 
 

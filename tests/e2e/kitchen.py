@@ -7,12 +7,12 @@ that ran from one that was only recorded.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from playwright.sync_api import Locator, Page, expect
 
-from tests.e2e.rig import CURRENT, KERNEL, outputs
+from tests.e2e.rig import CURRENT, KERNEL, Place, open_notebook, outputs, run_all
 
 LOAD = """%load_ext jupyter_toolcall
 from jupyter_toolcall.kitchen import Potato, Sink, Oven, Plate, Fries
@@ -65,6 +65,18 @@ def script(name: str, *turns: str) -> str:
 def panel(page: Page, number: int) -> Locator:
     """The view of a cell's session that is on show."""
     return outputs(page, number).get_by_role("region", name="Tool calls")
+
+
+def run_notebook(
+    page: Page, place: Place, name: str, cells: Sequence[str], number: int = 1, low: bool = False
+) -> Locator:
+    """Open a notebook and start running all of it, in a low window if asked for; returns the view
+    of the cell's session."""
+    open_notebook(page, place, name, cells)
+    if low:
+        page.set_viewport_size({"width": 1366, "height": 768})
+    run_all(page)
+    return panel(page, number)
 
 
 def press(view: Locator, name: str) -> None:

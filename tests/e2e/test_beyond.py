@@ -15,6 +15,7 @@ from tests.e2e.kitchen import (
     open_tab,
     panel,
     press,
+    run_notebook,
     script,
     steps,
 )
@@ -48,8 +49,7 @@ FILL_AGAIN = """def fill(grams: Annotated[int, Field(ge=1, le=500)], of: str = "
 def test_a_restart_asks_nobody_about_unmarked_tools_and_runs_none_of_them(
     page: Page, lab: Place
 ) -> None:
-    open_notebook(page, lab, "twice.ipynb", [OWN + SCRIPT, OPEN, "print(ran)"])
-    run_all(page)
+    run_notebook(page, lab, "twice.ipynb", [OWN + SCRIPT, OPEN, "print(ran)"])
     approve(panel(page, 1), "fill", "weigh", first=1)
     wait_idle(page)
     expect(outputs(page, 2)).to_contain_text("[('fill', 5), ('weigh', 5)]")
@@ -112,7 +112,7 @@ def test_the_model_is_asked_again_in_place_of_a_reply_that_may_be_stale(
     node(view, "Jar#1").first.click()
     dialog = edit_call(view)
     dialog.get_by_label("grams").fill("7")
-    press(dialog, "Run with these")
+    press(dialog, "Run with these values")
     expect_step(view, 2, "7")
     messages = open_tab(view, "Messages")
     messages.get_by_role("button", name="Turn 3").click()

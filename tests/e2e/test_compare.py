@@ -21,6 +21,7 @@ from tests.e2e.kitchen import (
     open_tab,
     panel,
     press,
+    run_notebook,
     steps,
 )
 from tests.e2e.rig import (
@@ -28,7 +29,6 @@ from tests.e2e.rig import (
     dark_theme,
     open_notebook,
     outputs,
-    run_all,
     run_cell,
     save,
     saved_notebook,
@@ -80,7 +80,7 @@ def edited(view: Locator, step: int, change: Callable[[Locator], None]) -> None:
     steps(view).nth(step).get_by_role("button").first.click()
     dialog = edit_call(view)
     change(dialog)
-    press(dialog, "Run with these")
+    press(dialog, "Run with these values")
     expect(dialog).to_be_hidden()
     expect_status(view, "Finished")
 
@@ -124,9 +124,7 @@ def test_an_edit_is_compared_live_and_in_the_notebook_without_a_kernel(
 
 def test_a_cell_of_a_table_that_differs_is_found_live_and_saved(page: Page, lab: Place) -> None:
     cell = "%%toolchat -m model -t load clean --scheme flat --approve all\nClean it."
-    open_notebook(page, lab, "t.ipynb", [TABLES, cell])
-    run_all(page)
-    view = panel(page, 1)
+    view = run_notebook(page, lab, "t.ipynb", [TABLES, cell])
     expect_status(view, "Finished")
     edited(view, 1, lambda dialog: dialog.get_by_label("above").fill("39"))
     compared = open_tab(view, "Compare")
@@ -230,9 +228,7 @@ model, clay = Wild(random.Random(10)), Clay()"""
     cell = "%%toolchat -m model -t Clay cast total -i clay --scheme flat --approve all\nMake it."
     grow = """_ = grown(_2, 10, 5), _2.name_branch('first')
 print(json.dumps({name: expected(_2.diff(name)) for name in _2.branch_names}))"""
-    open_notebook(page, lab, "random.ipynb", [load, cell, grow])
-    run_all(page)
-    view = panel(page, 1)
+    view = run_notebook(page, lab, "random.ipynb", [load, cell, grow])
     expect(view.get_by_role("status", name="Session status")).to_contain_text("Finished")
     expect(outputs(page, 2)).to_contain_text("{")
     said: dict[str, Any] = json.loads(outputs(page, 2).inner_text())

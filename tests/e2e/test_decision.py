@@ -16,6 +16,7 @@ from tests.e2e.kitchen import (
     node,
     panel,
     press,
+    run_notebook,
     script,
     steps,
 )
@@ -24,7 +25,6 @@ from tests.e2e.rig import (
     Place,
     dark_theme,
     open_notebook,
-    run_all,
     screenshot,
     wait_idle,
 )
@@ -95,6 +95,33 @@ model = Scripted([
     [("save", {"clean": "DataFrame#2"})], "Done."])
 '''
 CLEAN = "%%toolchat -m model -t fill_missing -i orders -o clean:DataFrame --scheme flat\nClean it."
+FIVE = """%load_ext jupyter_toolcall
+import time
+import pandas as pd
+from jupyter_toolcall import Scripted
+orders = pd.DataFrame({"city": ["basel ", "Bern", None] * 20})
+orders = orders.assign(**{f"c{n}": n for n in range(9)}, price=[*range(41), 87999.12, *range(18)])
+def note(text: str, urgent: bool = False) -> str:
+    return text
+def send(to: str, body: str) -> str:
+    return "sent"
+def configure(settings: dict) -> str:
+    return "configured"
+def drop(table: pd.DataFrame, column: str, above: float = 1e4) -> pd.DataFrame:
+    time.sleep(1)
+    return table[table[column] <= above]
+def book(a: str, b: str, c: str, d: int, e: int, f: int, g: bool, h: bool, i: float, j: str,
+         k: str, l: str) -> str:
+    return "booked"
+values = {n: n * 7 for n in "abcjkl"} | dict(d=4051, e=2, f=3, g=True, h=False, i=189.5)
+settings = {"retry": {"times": 3, "wait": [1, 5.0]}, "to": ["anna@example.com"] * 3}
+five = Scripted([["Words.", call] for call in (
+    ("note", {"text": "rent  is\u00a0due\u200b"}),
+    ("send", {"to": "a@b.c", "body": "line\\n" * 60}),
+    ("configure", {"settings": settings}), ("book", values),
+    ("drop", {"table": "DataFrame#1", "column": "price"}))] + ["Done."])
+"""
+CLEAN_FIVE = "%%toolchat -m five -t note send configure drop book -i orders --scheme flat\nGo."
 
 
 def resize(page: Page, view: Locator, width: int, height: int) -> None:
@@ -142,14 +169,86 @@ def decide_everywhere(page: Page, view: Locator, name: str, tool: str, words: st
         screenshot(page, f"{name}-{width}")
 
 
+def test_five_kinds_of_calls_are_decided_with_words_arguments_and_buttons_in_sight(
+    page: Page, lab: Place
+) -> None:
+    view = run_notebook(page, lab, "five.ipynb", [FIVE, CLEAN_FIVE])
+    card = view.get_by_role("region", name="Details")
+    for number, tool in enumerate(("note", "send", "configure", "book", "drop"), 1):
+        expect_waits(view, number, tool)
+        for size in ((1366, 768), (1400, 1000), (500, 900)):
+            resize(page, view, *size)
+            names = card.locator(".tc-args > dt").all()
+            # Of twelve arguments a narrow card scrolls.
+            shown = [*card.locator(".tc-args > dd").all(), *names][: 8 if size[0] == 500 else None]
+            parts = [card.get_by_role("heading", name=tool, exact=True), card.get_by_text("Words.")]
+            buttons = [card.get_by_role("button", name=name, exact=True) for name in DECISIONS]
+            for part in [*parts, *shown, *buttons]:
+                expect(part).to_be_in_viewport(ratio=0.98)
+                assert not part.evaluate(COVERED)
+            screenshot(page, f"five-{tool}-{size[0]}")
+        if tool == "drop":
+            expect(view).to_match_aria_snapshot(WAITING)
+            expect(card.get_by_role("row", name="41 87999.12")).to_be_visible()
+            press(view, "Edit")
+            form = view.get_by_role("dialog", name="Edit call").bounding_box()
+            table = card.get_by_role("table").bounding_box()
+            assert form
+            assert table
+            assert form["y"] >= table["y"] + 120
+            press(view, "Cancel")
+        press(view, "Approve")
+    expect(view).to_match_aria_snapshot(RUNNING)
+    expect_status(view, "Finished")
+    expect(view).to_match_aria_snapshot(FINISHED)
+
+
+WAITING = """
+- region "Tool calls":
+  - status "Session status": Waiting for you
+  - button "Run" [disabled]
+  - region "Details":
+    - group "What the model said"
+    - heading "drop" [level=3]
+    - term: table
+    - definition:
+      - button "DataFrame#1 · orders"
+    - term: column
+    - group "Table"
+    - button "Approve"
+    - button "Edit"
+    - button "Reject"
+    - button "Answer"
+"""
+RUNNING = """
+- region "Tool calls":
+  - status "Session status": /Running/
+  - button "Stop"
+"""
+FINISHED = """
+- region "Tool calls":
+  - status "Session status": Finished
+  - button "Export"
+  - tabpanel "Graph":
+    - img "Object lineage"
+    - list "Steps":
+      - listitem:
+        - button "note"
+    - region "Details":
+      - heading "DataFrame#2" [level=3]
+      - group "What the call changed"
+      - button "Replay from here"
+      - button "Fork from here"
+      - button "Edit"
+"""
+
+
 @pytest.mark.parametrize("front_end", FRONT_ENDS)
 def test_every_call_of_the_kitchen_is_decided_with_everything_in_sight(
     page: Page, front_end: str, request: pytest.FixtureRequest
 ) -> None:
     place: Place = request.getfixturevalue(front_end)
-    open_notebook(page, place, "kitchen.ipynb", [LOAD, fries_cell()])
-    run_all(page)
-    view = panel(page, 1)
+    view = run_notebook(page, place, "kitchen.ipynb", [LOAD, fries_cell()])
     resize(page, view, 1366, 768)
     tools = ("Potato_rinse", "Potato_peel", "Potato_slice", "Oven_bake")
     for number, tool in enumerate(tools, 2):
@@ -168,9 +267,7 @@ def test_two_accounts_a_failure_and_a_long_argument_are_decided_with_everything_
     page: Page, lab: Place
 ) -> None:
     cell = "%%toolchat -m two -t Account -i alice bob --scheme flat\nMove money."
-    open_notebook(page, lab, "accounts.ipynb", [ACCOUNTS, cell])
-    run_all(page)
-    view = panel(page, 1)
+    view = run_notebook(page, lab, "accounts.ipynb", [ACCOUNTS, cell])
     expect_waits(view, 2, "Account_transfer")
     decide_everywhere(page, view, "accounts", "Account_transfer", "Too much. Less, then.")
     card = view.get_by_role("region", name="Details")
@@ -189,10 +286,7 @@ def test_a_failed_call_is_named_above_the_next_decision_and_its_card_is_shown_on
     page: Page, lab: Place
 ) -> None:
     cell = "%%toolchat -m two -t Account -i alice bob --scheme flat\nMove money."
-    open_notebook(page, lab, "failed.ipynb", [ACCOUNTS, cell])
-    page.set_viewport_size({"width": 1366, "height": 768})
-    run_all(page)
-    view = panel(page, 1)
+    view = run_notebook(page, lab, "failed.ipynb", [ACCOUNTS, cell], low=True)
     expect_waits(view, 2, "Account_transfer")
     card = view.get_by_role("region", name="Details")
     failure = card.get_by_role("button", name="Account_grow failed: ValueError: amount must be")
@@ -233,10 +327,7 @@ def test_the_fiftieth_call_is_decided_on_each_of_nine_branches_with_everything_i
     page: Page, lab: Place
 ) -> None:
     cell = "%%toolchat -m fifty -t Account -i alice --scheme flat --max-turns 99 --no-wait\nGo on."
-    open_notebook(page, lab, "fifty.ipynb", [ACCOUNTS, cell, EIGHT])
-    page.set_viewport_size({"width": 1366, "height": 768})
-    run_all(page)
-    view = panel(page, 1)
+    view = run_notebook(page, lab, "fifty.ipynb", [ACCOUNTS, cell, EIGHT], low=True)
     wait_idle(page)
     expect_waits(view, 50, "Account_deposit")
     view.get_by_role("button", name="Branch").click()
@@ -252,14 +343,12 @@ def test_the_fiftieth_call_is_decided_on_each_of_nine_branches_with_everything_i
 def test_a_table_is_seen_before_the_decision_and_what_the_call_changed_after_it(
     page: Page, lab: Place
 ) -> None:
-    open_notebook(page, lab, "table.ipynb", [TABLE, CLEAN])
-    run_all(page)
-    view = panel(page, 1)
+    view = run_notebook(page, lab, "table.ipynb", [TABLE, CLEAN])
     expect_waits(view, 1, "fill_missing")
     decide_everywhere(page, view, "table", "fill_missing", "Some prices are missing.")
     data = view.locator(".tc-data")
     expect(view.get_by_role("region", name="Details")).to_contain_text("empty: city 10, price 4")
-    expect(data.get_by_role("columnheader")).to_have_text(["order_id", "customer", "price", "city"])
+    expect(data.get_by_role("columnheader")).to_have_text(["price", "order_id", "customer", "city"])
     press(view, "Approve")
     expect_status(view, "Finished")
     wait_idle(page)
@@ -279,14 +368,13 @@ def test_an_answer_is_checked_at_its_field_with_the_call_in_sight(page: Page, la
     source = OWN + 'def name(jar: Jar) -> str:\n    """Name it."""\n    return "x"\n'
     model = script("model", '("fill", {"grams": 5})', '("name", {"jar": "Jar#1"})', '"Done."')
     cell = "%%toolchat -m model -t fill name --scheme flat -i jar\nFill."
-    open_notebook(page, lab, "answer.ipynb", [source + model + "jar = Jar(1)", cell])
-    page.set_viewport_size({"width": 1366, "height": 768})
-    run_all(page)
-    view = panel(page, 1)
+    view = run_notebook(
+        page, lab, "answer.ipynb", [source + model + "jar = Jar(1)", cell], low=True
+    )
     expect_waits(view, 1, "fill")
     resize(page, view, 1366, 768)
     press(view, "Answer")
-    result = view.get_by_role("textbox", name="Result")
+    result = view.get_by_label("Result", exact=True)
     expect(view.get_by_role("region", name="Details").locator(".tc-args")).to_be_in_viewport()
     press(view, "Answer")
     alert = view.get_by_role("alert").filter(has_text=re.compile("object"))
@@ -309,9 +397,7 @@ def test_an_answer_is_checked_at_its_field_with_the_call_in_sight(page: Page, la
 def test_two_calls_that_wait_name_two_objects(page: Page, lab: Place) -> None:
     model = script("model", '[("fill", {"grams": 5}), ("fill", {"grams": 6})]', '"Done."')
     cell = "%%toolchat -m model -t fill --scheme flat\nFill."
-    open_notebook(page, lab, "two.ipynb", [OWN + model, cell])
-    run_all(page)
-    view = panel(page, 1)
+    view = run_notebook(page, lab, "two.ipynb", [OWN + model, cell])
     expect_waits(view, 1, "fill")
     expect(node(view, "Jar#1")).to_be_visible()
     expect(node(view, "Jar#2")).to_be_visible()

@@ -15,6 +15,7 @@ from tests.e2e.kitchen import (
     fries_cell,
     panel,
     press,
+    run_notebook,
 )
 from tests.e2e.rig import (
     CURRENT,
@@ -130,7 +131,7 @@ def test_every_decision_can_be_made_at_the_side_however_the_output_was_deleted(
     expect_waits(side, 4, "Potato_slice")
     dialog = edit_call(side)
     dialog.get_by_role("radio", name="SLICES").check()
-    press(side, "Run with these")
+    press(side, "Run with these values")
     expect_step(side, 4, "edited")
     expect_waits(side, 5, "Oven_bake")
     press(side, "Reject")
@@ -209,8 +210,7 @@ def test_a_cell_that_runs_again_takes_the_place_of_its_session_whose_output_was_
 
 
 def test_an_ended_session_goes_with_its_output(page: Page, lab: Place) -> None:
-    open_notebook(page, lab, "ended.ipynb", [LOAD, fries_cell("--approve all")])
-    run_all(page)
+    run_notebook(page, lab, "ended.ipynb", [LOAD, fries_cell("--approve all")])
     expect_status(panel(page, 1), "Finished")
     wait_idle(page)
     side = show_side_panel(page)

@@ -17,6 +17,7 @@ from tests.e2e.kitchen import (
     open_tab,
     panel,
     press,
+    run_notebook,
     script,
     steps,
 )
@@ -25,7 +26,6 @@ from tests.e2e.rig import (
     Place,
     open_notebook,
     outputs,
-    run_all,
     run_cell,
     save,
     saved_notebook,
@@ -108,9 +108,7 @@ TURNS = script(
 @pytest.mark.long
 def test_hostile_text_is_shown_as_text_live_and_saved(page: Page, lab: Place) -> None:
     cell = "%%toolchat -m model -t lure spring tell -i trap --scheme flat\nGo into the {bad}."
-    open_notebook(page, lab, "hostile.ipynb", [TRAP + TURNS, cell])
-    run_all(page)
-    view = panel(page, 1)
+    view = run_notebook(page, lab, "hostile.ipynb", [TRAP + TURNS, cell])
     expect_waits(view, 1, "lure")
     press(view, "Edit")
     expect(view.get_by_role("dialog")).to_be_visible()

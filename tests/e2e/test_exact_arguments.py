@@ -5,12 +5,18 @@ from __future__ import annotations
 import pytest
 from playwright.sync_api import Locator, Page, expect
 
-from tests.e2e.kitchen import edit_call, expect_status, expect_waits, panel, press, steps, text_of
+from tests.e2e.kitchen import (
+    edit_call,
+    expect_status,
+    expect_waits,
+    press,
+    run_notebook,
+    steps,
+    text_of,
+)
 from tests.e2e.rig import (
     Place,
     dark_theme,
-    open_notebook,
-    run_all,
     run_cell,
     screenshot,
     wait_idle,
@@ -47,10 +53,9 @@ texts = Scripted([
 def waiting(page: Page, lab: Place, model: str, tool: str) -> Locator:
     """Open a notebook in which a call of the tool waits."""
     cell = f"%%toolchat -m {model} -t {tool} --scheme flat\nGo on."
-    open_notebook(page, lab, f"{model}.ipynb", [SOURCE, cell, "print(ran)", "%toolchat status"])
-    page.set_viewport_size({"width": 1366, "height": 768})
-    run_all(page)
-    view = panel(page, 1)
+    view = run_notebook(
+        page, lab, f"{model}.ipynb", [SOURCE, cell, "print(ran)", "%toolchat status"], low=True
+    )
     expect_waits(view, 1, tool)
     return view
 
@@ -82,7 +87,7 @@ def test_false_is_chosen_by_keyboard_where_the_default_is_true_and_runs(
     dialog.get_by_role("textbox", name="count").fill("5")
     expect(dialog.get_by_role("radio", name="value", exact=True).first).to_be_checked()
     screenshot(page, "exact-form")
-    press(dialog, "Run with these")
+    press(dialog, "Run with these values")
     expect_status(view, "Finished")
     expect(arguments(view)).to_contain_text("from_topfalse")
     expect(ran(page)).to_contain_text("[(False, 5, 'S', None)]")
@@ -93,13 +98,13 @@ def test_an_edit_of_nothing_approves_a_call_and_makes_no_branch_after_it_ran(
 ) -> None:
     view = waiting(page, lab, "shows", "head")
     dialog = edit_call(view)
-    expect(dialog.get_by_role("button", name="Run with these")).to_have_count(0)
+    expect(dialog.get_by_role("button", name="Run with these values")).to_have_count(0)
     press(dialog, "Approve as it is")
     expect_status(view, "Finished")
     expect(steps(view).nth(0)).not_to_contain_text("edited")
     steps(view).nth(0).click()
     dialog = edit_call(view)
-    run = dialog.get_by_role("button", name="Run with these")
+    run = dialog.get_by_role("button", name="Run with these values")
     expect(run).to_be_disabled()
     expect(dialog).to_contain_text("Nothing is changed, so nothing runs again.")
     count = dialog.get_by_role("textbox", name="count")
@@ -125,7 +130,7 @@ def test_a_large_integer_is_shown_exactly_and_stays_when_another_argument_is_edi
     expect(dialog.get_by_label("account")).to_have_value(str(BIG))
     dialog.get_by_role("textbox", name="note").fill("rent for May")
     screenshot(page, "exact-large")
-    press(dialog, "Run with these")
+    press(dialog, "Run with these values")
     expect_status(view, "Finished")
     more = f"{{'to': [{BIG + 2}, 1.0, -0.0], 'Potato': 'Potato#1'}}"
     expect(ran(page)).to_contain_text(f"[({BIG}, 'rent for May', 12.0, {more})]")

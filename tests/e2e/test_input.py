@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from playwright.sync_api import Page, expect
 
-from tests.e2e.kitchen import expect_status, panel, press, steps
+from tests.e2e.kitchen import expect_status, panel, press, run_notebook, steps
 from tests.e2e.rig import (
     Place,
     dark_theme,
-    open_notebook,
     restart_kernel,
     run_all,
     screenshot,
@@ -68,8 +67,7 @@ CELL = "%%toolchat -m model -t book_table --scheme flat\nBook me a table."
 
 
 def ask(page: Page, lab: Place) -> None:
-    open_notebook(page, lab, "input.ipynb", [ONE, CELL])
-    run_all(page)
+    run_notebook(page, lab, "input.ipynb", [ONE, CELL])
     press(panel(page, 1), "Approve")
     expect_asked(page)
 
@@ -139,9 +137,7 @@ def test_the_progress_of_a_running_tool_is_shown_in_its_step_and_in_the_status(
 ) -> None:
     model = 'model = Scripted([("copy_files", {"count": 500}), "Done."])'
     cell = "%%toolchat -m model -t copy_files --scheme flat\nCopy."
-    open_notebook(page, lab, "progress.ipynb", [BOOK + model, cell])
-    run_all(page)
-    view = panel(page, 1)
+    view = run_notebook(page, lab, "progress.ipynb", [BOOK + model, cell])
     expect_status(view, "Running: 500 of 500: copying")
     expect(steps(view).first).to_contain_text("500 of 500: copying")
     steps(view).first.scroll_into_view_if_needed()
@@ -152,9 +148,7 @@ def test_the_progress_of_a_running_tool_is_shown_in_its_step_and_in_the_status(
 def test_a_tool_says_why_its_outcome_is_unknown(page: Page, lab: Place) -> None:
     model = 'model = Scripted([("pay", {"amount": 3}), "Done."])'
     cell = "%%toolchat -m model -t pay --scheme flat\nPay."
-    open_notebook(page, lab, "unknown.ipynb", [BOOK + model, cell])
-    run_all(page)
-    view = panel(page, 1)
+    view = run_notebook(page, lab, "unknown.ipynb", [BOOK + model, cell])
     press(view, "Approve")
     expect(view.get_by_text("the server stopped while the call ran").first).to_be_visible()
     expect(view.get_by_role("button", name="Run again", exact=True)).to_be_visible()

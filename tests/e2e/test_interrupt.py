@@ -13,15 +13,14 @@ from tests.e2e.kitchen import (
     expect_waits,
     panel,
     press,
+    run_notebook,
     script,
 )
 from tests.e2e.rig import (
     FRONT_ENDS,
     Place,
     interrupt,
-    open_notebook,
     outputs,
-    run_all,
     screenshot,
     wait_idle,
 )
@@ -55,9 +54,7 @@ def expect_one_message(page: Page, number: int) -> None:
 def test_an_interrupt_while_the_cell_waits_leaves_a_panel_that_continues(
     page: Page, lab: Place
 ) -> None:
-    open_notebook(page, lab, "w.ipynb", [OWN + NAP, cell("")])
-    run_all(page)
-    view = panel(page, 1)
+    view = run_notebook(page, lab, "w.ipynb", [OWN + NAP, cell("")])
     expect_waits(view, 1, "nap")
     interrupt(page)
     wait_idle(page, timeout=10)
@@ -79,9 +76,7 @@ def test_an_interrupt_while_a_tool_runs_ends_it_within_seconds(
     page: Page, front_end: str, request: pytest.FixtureRequest
 ) -> None:
     place: Place = request.getfixturevalue(front_end)
-    open_notebook(page, place, "t.ipynb", [OWN + NAP, cell(""), "ran"])
-    run_all(page)
-    view = panel(page, 1)
+    view = run_notebook(page, place, "t.ipynb", [OWN + NAP, cell(""), "ran"])
     approve(view, "nap", first=1)
     expect_step(view, 1, "running")
     interrupt(page)
@@ -97,9 +92,7 @@ def test_an_interrupt_while_a_tool_runs_ends_it_within_seconds(
 def test_an_interrupt_while_the_model_thinks_ends_within_seconds_and_next_asks_it_again(
     page: Page, lab: Place
 ) -> None:
-    open_notebook(page, lab, "m.ipynb", [OWN + SLOW, cell("--approve all"), GO_ON])
-    run_all(page)
-    view = panel(page, 1)
+    view = run_notebook(page, lab, "m.ipynb", [OWN + SLOW, cell("--approve all"), GO_ON])
     expect_status(view, "The model is thinking")
     interrupt(page)
     wait_idle(page, timeout=10)
@@ -114,8 +107,7 @@ def test_an_interrupt_while_the_model_thinks_ends_within_seconds_and_next_asks_i
 def test_an_interrupt_after_the_cell_has_ended_stops_what_the_panel_runs(
     page: Page, lab: Place
 ) -> None:
-    open_notebook(page, lab, "p.ipynb", [OWN + NAP, cell("--no-wait")])
-    run_all(page)
+    run_notebook(page, lab, "p.ipynb", [OWN + NAP, cell("--no-wait")])
     wait_idle(page)
     view = panel(page, 1)
     approve(view, "nap", first=1)

@@ -15,6 +15,7 @@ from tests.e2e.kitchen import (
     fries_cell,
     open_tab,
     panel,
+    run_notebook,
 )
 from tests.e2e.rig import CURRENT, FRONT_ENDS, Place, open_notebook, run_all, screenshot
 
@@ -98,7 +99,7 @@ def test_a_session_is_steered_and_looked_at_by_keys_alone(page: Page, lab: Place
         page.keyboard.press("Tab")
     page.keyboard.press("ArrowRight")
     screenshot(page, "keyboard-edit")
-    tab_to(page, "Run with these")
+    tab_to(page, "Run with these values")
     page.keyboard.press("Enter")
     expect_step(view, 4, "edited")
     expect_waits(view, 5, "Oven_bake")
@@ -114,9 +115,7 @@ def test_a_session_is_steered_and_looked_at_by_keys_alone(page: Page, lab: Place
 
 
 def test_graph_tabs_and_time_are_walked_by_keys_alone(page: Page, lab: Place) -> None:
-    open_notebook(page, lab, "walk.ipynb", [LOAD, fries_cell("--approve all")])
-    run_all(page)
-    view = panel(page, 1)
+    view = run_notebook(page, lab, "walk.ipynb", [LOAD, fries_cell("--approve all")])
     expect_status(view, "Finished")
     page.keyboard.press("Control+Alt+p")
     expect_held(view)
@@ -144,18 +143,16 @@ def test_graph_tabs_and_time_are_walked_by_keys_alone(page: Page, lab: Place) ->
     page.keyboard.press("Home")
     expect_status(view, "Before the first call")
     page.keyboard.press("Control+Alt+s")
-    expect_status(view, "Looking back at step 1")
+    expect_status(view, "Looking back at call 1")
     page.keyboard.press("End")
     expect_status(view, "Finished")
     page.keyboard.press("Control+Alt+Shift+s")
-    expect_status(view, "Looking back at step 7")
+    expect_status(view, "Looking back at call 7")
     expect(view.get_by_role("slider", name="Time")).to_be_focused()
 
 
 def test_shift_enter_runs_the_cell_after_a_click_in_its_panel(page: Page, lab: Place) -> None:
-    open_notebook(page, lab, "run.ipynb", [LOAD, fries_cell("--approve all"), "'next'"])
-    run_all(page)
-    view = panel(page, 1)
+    view = run_notebook(page, lab, "run.ipynb", [LOAD, fries_cell("--approve all"), "'next'"])
     expect_status(view, "Finished")
     cells = page.locator(".jp-Notebook .jp-Cell")
     for target in (
@@ -182,9 +179,7 @@ def test_letters_act_on_the_panel_that_has_the_focus_and_else_on_the_notebook(
 ) -> None:
     place: Place = request.getfixturevalue(front_end)
     page.set_viewport_size({"width": 1366, "height": 768})
-    open_notebook(page, place, "keys.ipynb", [LOAD, fries_cell(), "1"])
-    run_all(page)
-    view = panel(page, 1)
+    view = run_notebook(page, place, "keys.ipynb", [LOAD, fries_cell(), "1"])
     expect_waits(view, 2, "Potato_rinse")
     expect_letters(view, "")
     without = view.evaluate(BOXES)
@@ -207,7 +202,7 @@ def test_letters_act_on_the_panel_that_has_the_focus_and_else_on_the_notebook(
     expect_letters(view, "YERA")
     for key, name in (("r", "Reason"), ("a", "Result")):
         page.keyboard.press(key)
-        field = view.get_by_role("textbox", name=name)
+        field = view.get_by_label(name, exact=True)
         expect(field).to_be_focused()
         page.keyboard.type("year")
         expect(field).to_have_value("year")

@@ -8,7 +8,15 @@ from typing import Any
 import pytest
 from playwright.sync_api import Locator, Page, expect
 
-from tests.e2e.kitchen import LOAD, expect_status, expect_waits, fries_cell, panel, press
+from tests.e2e.kitchen import (
+    LOAD,
+    expect_status,
+    expect_waits,
+    fries_cell,
+    panel,
+    press,
+    run_notebook,
+)
 from tests.e2e.rig import (
     CURRENT,
     START,
@@ -50,8 +58,7 @@ def toasts(page: Page) -> Locator:
 def test_a_session_large_in_a_tab_stays_live_and_comes_back_with_the_layout(
     page: Page, lab: Place
 ) -> None:
-    open_notebook(page, lab, "tab.ipynb", [LOAD, fries_cell()])
-    run_all(page)
+    run_notebook(page, lab, "tab.ipynb", [LOAD, fries_cell()])
     expect_waits(panel(page, 1), 2, "Potato_rinse")
     side = show_side_panel(page)
     expect_waits(side, 2, "Potato_rinse")
@@ -97,8 +104,7 @@ def test_what_waits_unseen_is_notified_once_and_what_is_in_view_is_not(
     page: Page, lab: Place
 ) -> None:
     write_notebook(lab, "other.ipynb", ["1"])
-    open_notebook(page, lab, "behind.ipynb", [wait_for_file("go") + FAKE_PANEL])
-    run_all(page)
+    run_notebook(page, lab, "behind.ipynb", [wait_for_file("go") + FAKE_PANEL])
     run_command(page, "docmanager:open", path=lab.path("other.ipynb"))
     expect(page.locator(".lm-TabBar-tab.jp-mod-current")).to_contain_text("other.ipynb")
     (lab.root / "go").touch()
@@ -152,8 +158,7 @@ def test_quick_decisions_leave_one_notice_of_what_waits_now(page: Page, lab: Pla
 def test_a_click_on_what_waits_goes_to_it_also_where_it_was_scrolled_away(
     page: Page, lab: Place
 ) -> None:
-    open_notebook(page, lab, "long.ipynb", [FAKE_PANEL, *["1\n" * 30] * 4])
-    run_all(page)
+    run_notebook(page, lab, "long.ipynb", [FAKE_PANEL, *["1\n" * 30] * 4])
     wait_idle(page)
     page.evaluate(f"{CURRENT}.content.scrollToItem(4)")
     expect(cell(page, 0)).not_to_be_in_viewport()
@@ -195,9 +200,7 @@ def test_settings_take_effect(page: Page, lab: Place) -> None:
 
 
 def test_shortcuts_act_on_what_is_in_view_and_never_while_typing(page: Page, lab: Place) -> None:
-    open_notebook(page, lab, "keys.ipynb", [LOAD, fries_cell(), "here"])
-    run_all(page)
-    view = panel(page, 1)
+    view = run_notebook(page, lab, "keys.ipynb", [LOAD, fries_cell(), "here"])
     expect_waits(view, 2, "Potato_rinse")
     # High enough for the card and the cell below the panel.
     page.set_viewport_size({"width": 1280, "height": 1500})
@@ -235,8 +238,7 @@ def test_shortcuts_act_on_what_is_in_view_and_never_while_typing(page: Page, lab
 def test_the_context_menu_shows_and_copies_a_session(page: Page, lab: Place) -> None:
     page.context.grant_permissions(["clipboard-read", "clipboard-write"])
     ask = "%%toolchat -m scripted:kitchen -t Potato -i potato --approve all --scheme flat\nPeel it."
-    open_notebook(page, lab, "menu.ipynb", [LOAD, fries_cell("--approve all"), ask, "1"])
-    run_all(page)
+    run_notebook(page, lab, "menu.ipynb", [LOAD, fries_cell("--approve all"), ask, "1"])
     expect_status(panel(page, 1), "Finished")
     # The last cell has ended.
     expect(page.locator(".jp-CodeCell .jp-InputPrompt").last).to_have_text("[4]:")
@@ -268,8 +270,7 @@ def test_quiet_leaves_the_result_alone_and_a_file_is_not_taken_at_its_word(
     page: Page, lab: Place
 ) -> None:
     unchecked = "not verified on this computer"
-    open_notebook(page, lab, "quiet.ipynb", [LOAD, fries_cell("--approve all --quiet"), "fries"])
-    run_all(page)
+    run_notebook(page, lab, "quiet.ipynb", [LOAD, fries_cell("--approve all --quiet"), "fries"])
     wait_idle(page)
     quiet = outputs(page, 1)
     expect(quiet.get_by_role("button", name="Show the session")).to_be_visible()

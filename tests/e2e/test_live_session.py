@@ -13,15 +13,14 @@ from tests.e2e.kitchen import (
     open_tab,
     panel,
     press,
+    run_notebook,
     script,
     steps,
 )
 from tests.e2e.rig import (
     KERNEL,
     Place,
-    open_notebook,
     reload,
-    run_all,
     run_cell,
     save,
     screenshot,
@@ -53,9 +52,7 @@ CELL = f"%%toolchat -m model -t thread --scheme flat --approve all --max-turns {
 
 def open_running(page: Page, lab: Place) -> Locator:
     """Run the cell; return its panel when the slow call runs, after many fast ones."""
-    open_notebook(page, lab, "live.ipynb", [SETUP, CELL])
-    run_all(page)
-    view = panel(page, 1)
+    view = run_notebook(page, lab, "live.ipynb", [SETUP, CELL])
     expect_step(view, SLOW, "running")
     return view
 
@@ -111,8 +108,7 @@ def test_who_looks_at_a_session_that_has_ended_does_not_make_it_save_again(
 ) -> None:
     model = script("model", '("fill", {"grams": 5})', '"Done."')
     cell = "%%toolchat -m model -t fill --scheme flat --approve all\nGo on."
-    open_notebook(page, lab, "look.ipynb", [OWN + model, cell, "1"])
-    run_all(page)
+    run_notebook(page, lab, "look.ipynb", [OWN + model, cell, "1"])
     expect_status(panel(page, 1), "Finished")
     wait_idle(page)
     page.evaluate(

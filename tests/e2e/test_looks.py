@@ -14,6 +14,7 @@ from tests.e2e.kitchen import (
     node,
     open_tab,
     panel,
+    run_notebook,
     script,
     steps,
 )
@@ -56,9 +57,7 @@ def test_dark_and_narrow_nothing_sticks_out_of_the_panel(page: Page, lab: Place)
 def test_what_asks_is_in_sight_in_a_low_window_when_its_panel_begins_at_the_top(
     page: Page, lab: Place, options: str, button: str
 ) -> None:
-    open_notebook(page, lab, "low.ipynb", [LOAD, fries_cell(options)])
-    run_all(page)
-    view = panel(page, 1)
+    view = run_notebook(page, lab, "low.ipynb", [LOAD, fries_cell(options)])
     expect(view.get_by_role("button", name=button, exact=True)).to_be_visible()
     page.evaluate("window.jupyterapp.shell.collapseLeft()")
     for width in (1400, 660):
@@ -74,9 +73,7 @@ def test_what_asks_is_in_sight_in_a_low_window_when_its_panel_begins_at_the_top(
 @pytest.mark.long
 def test_a_thousand_objects_are_drawn_and_reopened_without_a_kernel(page: Page, lab: Place) -> None:
     cell = "%%toolchat -m model -t fill --scheme flat --approve all --max-turns 2000\nFill them."
-    open_notebook(page, lab, "many.ipynb", [OWN + MANY, cell])
-    run_all(page)
-    view = panel(page, 1)
+    view = run_notebook(page, lab, "many.ipynb", [OWN + MANY, cell])
     expect_status(view, "Finished")
     wait_idle(page)
     expect(steps(view)).to_have_count(1000)
@@ -94,8 +91,7 @@ def test_a_thousand_objects_are_drawn_and_reopened_without_a_kernel(page: Page, 
 def test_a_notebook_that_is_opened_and_not_run_shows_its_session_and_runs_nothing(
     page: Page, lab: Place
 ) -> None:
-    open_notebook(page, lab, "saved.ipynb", [LOAD, fries_cell("--approve all")])
-    run_all(page)
+    run_notebook(page, lab, "saved.ipynb", [LOAD, fries_cell("--approve all")])
     wait_idle(page)
     expect_status(panel(page, 1), "Finished")
     save(page)

@@ -22,6 +22,7 @@ from tests.e2e.kitchen import (
     open_tab,
     panel,
     press,
+    run_notebook,
     script,
     steps,
 )
@@ -59,9 +60,7 @@ def jars(page: Page, lab: Place) -> Callable[[str], None]:
 def test_each_call_waits_for_approve_and_the_output_is_a_variable_in_the_next_cell(
     page: Page, place: Place
 ) -> None:
-    open_notebook(page, place, "a.ipynb", [LOAD, fries_cell(), "print('on', fries)"])
-    run_all(page)
-    view = panel(page, 1)
+    view = run_notebook(page, place, "a.ipynb", [LOAD, fries_cell(), "print('on', fries)"])
     expect_waits(view, 2, "Potato_rinse")
     expect_status(view, "Waiting for you")
     screenshot(page, f"waits-{place.app}")
@@ -75,20 +74,18 @@ def test_each_call_waits_for_approve_and_the_output_is_a_variable_in_the_next_ce
 def test_an_edit_is_checked_at_its_field_then_runs_and_the_model_is_told(
     page: Page, place: Place
 ) -> None:
-    open_notebook(page, place, "e.ipynb", [OWN + JARS, CELL, "ran"])
-    run_all(page)
-    view = panel(page, 1)
+    view = run_notebook(page, place, "e.ipynb", [OWN + JARS, CELL, "ran"])
     expect_waits(view, 1, "fill")
     dialog = edit_call(view)
     dialog.get_by_label("grams").fill("900")
-    press(dialog, "Run with these")
+    press(dialog, "Run with these values")
     expect(dialog.get_by_label("grams")).to_have_attribute("aria-invalid", "true")
     expect(dialog.get_by_label("grams")).to_have_accessible_description(re.compile("500"))
     screenshot(page, f"edit-refused-{place.app}")
     expect_step(view, 1, "fill", "waits for you")
     dialog.get_by_label("grams").fill("300")
     dialog.get_by_label("Reason").fill("The jar holds more.")
-    press(dialog, "Run with these")
+    press(dialog, "Run with these values")
     expect(dialog).to_be_hidden()
     expect_waits(view, 2, "fill")
     expect_step(view, 1, "grams 300", "edited")
@@ -133,14 +130,12 @@ def test_a_call_is_answered_with_the_name_of_an_object_with_text_and_with_json(
         '"Done."',
     )
     cell = "%%toolchat -m model -t fill weigh nap --scheme flat\nGo on."
-    open_notebook(page, lab, "answer.ipynb", [OWN + model, cell, "ran"])
-    run_all(page)
-    view = panel(page, 1)
+    view = run_notebook(page, lab, "answer.ipynb", [OWN + model, cell, "ran"])
     approve(view, "fill", first=1)
     for number, tool, result in ((2, "fill", "Jar#1"), (3, "nap", "Not tired"), (4, "weigh", "42")):
         expect_waits(view, number, tool)
         press(view, "Answer")
-        view.get_by_role("textbox", name="Result").fill(result)
+        view.get_by_label("Result", exact=True).fill(result)
         press(view, "Answer")
         expect_step(view, number, "answered")
     expect_status(view, "Finished")
@@ -160,9 +155,7 @@ def test_approve_all_lets_the_calls_of_one_turn_run_and_no_other(page: Page, lab
         '("weigh", {"jar": "Jar#3"})',
         '"Done."',
     )
-    open_notebook(page, lab, "all.ipynb", [OWN + model, CELL, "ran"])
-    run_all(page)
-    view = panel(page, 1)
+    view = run_notebook(page, lab, "all.ipynb", [OWN + model, CELL, "ran"])
     expect_waits(view, 1, "fill")
     expect(steps(view)).to_have_count(3)
     screenshot(page, "three-wait")
@@ -179,12 +172,10 @@ def test_approve_all_lets_the_calls_of_one_turn_run_and_no_other(page: Page, lab
 
 def test_step_walks_through_a_run_that_has_ended_and_back(page: Page, lab: Place) -> None:
     objects = ["", "Potato#2", "Potato#3", "Potato#4", "Fries#1", "", "Plate#2", ""]
-    open_notebook(page, lab, "walk.ipynb", [LOAD, fries_cell("--approve all")])
-    run_all(page)
-    view = panel(page, 1)
+    view = run_notebook(page, lab, "walk.ipynb", [LOAD, fries_cell("--approve all")])
 
     def expect_call(number: int) -> None:
-        expect_status(view, f"Looking back at step {number}" if number < 8 else "Finished")
+        expect_status(view, f"Looking back at call {number}" if number < 8 else "Finished")
         expect(steps(view)).to_have_count(number)
         expect(steps(view).last).to_have_attribute("aria-current", "step")
         card = view.get_by_role("region", name="Details")

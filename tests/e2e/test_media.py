@@ -4,8 +4,16 @@ from __future__ import annotations
 
 from playwright.sync_api import Locator, Page, expect
 
-from tests.e2e.kitchen import LOAD, edit_call, expect_waits, fries_cell, open_tab, panel, press
-from tests.e2e.rig import Place, open_notebook, run_all, screenshot
+from tests.e2e.kitchen import (
+    LOAD,
+    edit_call,
+    expect_waits,
+    fries_cell,
+    open_tab,
+    press,
+    run_notebook,
+)
+from tests.e2e.rig import Place, screenshot
 
 TARGET = 44
 """Pixels that a finger needs, each way."""
@@ -46,9 +54,7 @@ def style(view: Locator, selector: str, name: str) -> str:
 
 
 def test_high_contrast_no_motion_and_fingers(page: Page, lab: Place) -> None:
-    open_notebook(page, lab, "media.ipynb", [LOAD, fries_cell()])
-    run_all(page)
-    view = panel(page, 1)
+    view = run_notebook(page, lab, "media.ipynb", [LOAD, fries_cell()])
     expect_waits(view, 2, "Potato_rinse")
 
     page.emulate_media(reduced_motion="reduce")

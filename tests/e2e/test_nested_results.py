@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from playwright.sync_api import Page, expect
 
-from tests.e2e.kitchen import LOAD, expect_status, panel, script
-from tests.e2e.rig import Place, dark_theme, open_notebook, run_all, screenshot
+from tests.e2e.kitchen import LOAD, expect_status, run_notebook, script
+from tests.e2e.rig import Place, dark_theme, screenshot
 
 GARDEN = """
 from jupyter_toolcall import Scripted
@@ -44,9 +44,7 @@ def test_the_objects_of_a_nested_result_and_a_changed_argument_stand_on_card_and
 ) -> None:
     page.set_viewport_size({"width": 1366, "height": 768})
     opens = "%%toolchat -m model -t tools -i potato --scheme flat --approve all"
-    open_notebook(page, lab, "garden.ipynb", [LOAD + GARDEN + CALLS, f"{opens}\nSort."])
-    run_all(page)
-    view = panel(page, 1)
+    view = run_notebook(page, lab, "garden.ipynb", [LOAD + GARDEN + CALLS, f"{opens}\nSort."])
     expect_status(view, "Finished")
     graph = view.get_by_role("img", name="Object lineage")
     for number in range(1, 6):

@@ -4,14 +4,12 @@ from __future__ import annotations
 
 from playwright.sync_api import Page, expect
 
-from tests.e2e.kitchen import LOAD, expect_waits, fries_cell, panel, press
+from tests.e2e.kitchen import LOAD, expect_waits, fries_cell, panel, press, run_notebook
 from tests.e2e.rig import (
     CURRENT,
     Place,
     cell,
-    open_notebook,
     reload,
-    run_all,
     save,
     screenshot,
     show_side_panel,
@@ -23,8 +21,7 @@ COMMANDS = "window.jupyterapp.commands.hasCommand('jupyter-toolcall:{}')"
 def test_side_panel_shortcuts_and_notices_are_there_and_tabs_are_not(
     page: Page, notebook7: Place
 ) -> None:
-    open_notebook(page, notebook7, "seven.ipynb", [LOAD, fries_cell(), *["1\n" * 40] * 3])
-    run_all(page)
+    run_notebook(page, notebook7, "seven.ipynb", [LOAD, fries_cell(), *["1\n" * 40] * 3])
     expect_waits(panel(page, 1), 2, "Potato_rinse")
     # Running all cells goes to the last one: what is out of sight is shown before it is approved.
     page.evaluate(f"{CURRENT}.content.scrollToItem(4)")

@@ -7,6 +7,7 @@ from collections.abc import Callable
 import pytest
 from playwright.sync_api import Locator, Page, expect
 
+from tests.e2e.kitchen import run_notebook
 from tests.e2e.rig import (
     FRONT_ENDS,
     Place,
@@ -125,8 +126,7 @@ def test_a_page_that_is_loaded_again_while_the_cell_waits_keeps_what_is_saved_la
     page: Page, lab: Place
 ) -> None:
     source = pair(session(), between=wait_for_file("go"))
-    open_notebook(page, lab, "middle.ipynb", [source])
-    run_all(page)
+    run_notebook(page, lab, "middle.ipynb", [source])
     expect_live(page)
     save(page)
     reload(page)
@@ -142,12 +142,13 @@ def test_a_page_that_is_loaded_again_while_the_cell_waits_keeps_what_is_saved_la
 
 
 def test_a_panel_whose_kernel_died_before_the_end_stays_as_it_was(page: Page, lab: Place) -> None:
-    open_notebook(page, lab, "died.ipynb", [FAKE_PANEL])
-    run_all(page)
+    run_notebook(page, lab, "died.ipynb", [FAKE_PANEL])
     expect_live(page)
     wait_idle(page)
     restart_kernel(page)
-    expect(live(page)).to_contain_text("Its kernel has ended")
+    expect(live(page)).to_contain_text(
+        "The kernel restarted. Run this cell: your decisions are kept."
+    )
     expect(live(page).get_by_role("button", name="Approve", exact=True)).to_have_count(0)
     expect_one_output(page)
     wait_ready(page)

@@ -22,6 +22,7 @@ from tests.e2e.kitchen import (
     open_tab,
     panel,
     press,
+    run_notebook,
     script,
     steps,
 )
@@ -61,8 +62,7 @@ def test_a_page_that_is_loaded_again_in_the_middle_continues_by_clicking(
     page: Page, front_end: str, request: pytest.FixtureRequest
 ) -> None:
     place: Place = request.getfixturevalue(front_end)
-    open_notebook(page, place, "r.ipynb", [OWN + JARS, CELL, "ran"])
-    run_all(page)
+    run_notebook(page, place, "r.ipynb", [OWN + JARS, CELL, "ran"])
     approve(panel(page, 1), "fill", first=1)
     expect_waits(panel(page, 1), 2, "fill")
     save(page)
@@ -79,9 +79,7 @@ def test_a_page_that_is_loaded_again_in_the_middle_continues_by_clicking(
 def test_two_pages_show_the_same_and_a_late_decision_is_refused_with_a_reason(
     page: Page, lab: Place
 ) -> None:
-    open_notebook(page, lab, "two.ipynb", [OWN + JARS, CELL, "ran"])
-    run_all(page)
-    first = panel(page, 1)
+    first = run_notebook(page, lab, "two.ipynb", [OWN + JARS, CELL, "ran"])
     expect_waits(first, 1, "fill")
     save(page)
     with page.context.new_page() as other:
@@ -109,9 +107,7 @@ def test_two_pages_show_the_same_and_a_late_decision_is_refused_with_a_reason(
 
 
 def test_two_quick_clicks_are_one_decision(page: Page, lab: Place) -> None:
-    open_notebook(page, lab, "d.ipynb", [OWN + JARS, CELL, "ran"])
-    run_all(page)
-    view = panel(page, 1)
+    view = run_notebook(page, lab, "d.ipynb", [OWN + JARS, CELL, "ran"])
     expect_waits(view, 1, "fill")
     approve_button = view.get_by_role("button", name="Approve", exact=True)
     approve_button.evaluate("button => { button.click(); button.click(); button.click(); }")
@@ -125,7 +121,7 @@ def edit_slices(view: Locator) -> None:
     steps(view).nth(3).get_by_role("button").click()
     dialog = edit_call(view)
     dialog.get_by_text("SLICES").click()
-    press(dialog, "Run with these")
+    press(dialog, "Run with these values")
     expect(dialog).to_be_hidden()
     expect_status(view, "Finished")
 
@@ -169,9 +165,7 @@ def test_an_edit_after_the_end_makes_a_branch_beside_the_old_one(page: Page, lab
 
 
 def test_step_replays_one_call_from_memory_and_a_fork_waits_for_run(page: Page, lab: Place) -> None:
-    open_notebook(page, lab, "f.ipynb", [OWN + JARS, CELL, "len(ran)"])
-    run_all(page)
-    view = panel(page, 1)
+    view = run_notebook(page, lab, "f.ipynb", [OWN + JARS, CELL, "len(ran)"])
     approve(view, "fill", "fill", "fill", first=1)
     expect_status(view, "Finished")
     steps(view).nth(1).get_by_role("button").click()
@@ -206,7 +200,7 @@ def test_an_edit_that_is_refused_after_the_end_leaves_all_as_it_was(page: Page, 
     steps(view).nth(0).get_by_role("button").click()
     dialog = edit_call(view)
     dialog.get_by_label("grams").fill("0")
-    press(dialog, "Run with these")
+    press(dialog, "Run with these values")
     expect(dialog.get_by_label("grams")).to_have_attribute("aria-invalid", "true")
     page.keyboard.press("Escape")
     expect(dialog).to_be_hidden()
@@ -219,14 +213,12 @@ def test_an_edit_that_is_refused_after_the_end_leaves_all_as_it_was(page: Page, 
 def test_an_edit_names_a_plain_input_for_a_number(page: Page, lab: Place) -> None:
     source = OWN + script("model", '("fill", {"grams": 1})', '"done"') + "amount = 21\n"
     cell = "%%toolchat -m model -t fill -i amount --scheme flat\nFill {amount}."
-    open_notebook(page, lab, "i.ipynb", [source, cell, "ran"])
-    run_all(page)
-    view = panel(page, 1)
+    view = run_notebook(page, lab, "i.ipynb", [source, cell, "ran"])
     expect_waits(view, 1, "fill")
     dialog = edit_call(view)
     dialog.get_by_label("grams").fill("int#1")
     screenshot(page, "plain-input-form")
-    press(dialog, "Run with these")
+    press(dialog, "Run with these values")
     expect_status(view, "Finished")
     wait_idle(page)
     screenshot(page, "plain-input")
@@ -236,9 +228,7 @@ def test_an_edit_names_a_plain_input_for_a_number(page: Page, lab: Place) -> Non
 
 
 def test_the_keyboard_alone_is_enough(page: Page, lab: Place) -> None:
-    open_notebook(page, lab, "k.ipynb", [LOAD, fries_cell()])
-    run_all(page)
-    view = panel(page, 1)
+    view = run_notebook(page, lab, "k.ipynb", [LOAD, fries_cell()])
     expect_waits(view, 2, "Potato_rinse")
     view.get_by_role("tab", name="Graph").focus()
     page.keyboard.press("ArrowRight")

@@ -16,6 +16,7 @@ from tests.e2e.kitchen import (
     open_tab,
     panel,
     press,
+    run_notebook,
     steps,
     text_of,
 )
@@ -122,9 +123,7 @@ def test_what_does_not_fit_comes_back_at_its_field_and_can_be_sent_anyway(
 ) -> None:
     setup = f"{LOAD}\n{WEIGH}"
     source = "%%toolchat -m person -t weigh -i potato --scheme flat --approve ask\nWeigh it."
-    open_notebook(page, lab, "wrong.ipynb", [setup, source])
-    run_all(page)
-    view = panel(page, 1)
+    view = run_notebook(page, lab, "wrong.ipynb", [setup, source])
     expect_status(view, YOU)
     dialog = write_call(view, "weigh")
     dialog.get_by_role("button", name="Add call").click()
@@ -136,7 +135,7 @@ def test_what_does_not_fit_comes_back_at_its_field_and_can_be_sent_anyway(
     expect(dialog.get_by_label("grams")).to_have_attribute("aria-invalid", "true")
     expect(dialog.get_by_role("alert")).to_be_visible()
     screenshot(page, "person-wrong")
-    dialog.get_by_role("button", name="Add anyway").click()
+    dialog.get_by_role("button", name="Add with the mistake").click()
     expect(dialog).to_have_count(0)
     expect(steps(view)).to_have_count(0)
     press(view, "Send")
@@ -149,9 +148,7 @@ def test_what_does_not_fit_comes_back_at_its_field_and_can_be_sent_anyway(
 def test_two_calls_go_in_one_turn_and_the_person_is_asked_for_each_part_in_turn(
     page: Page, lab: Place
 ) -> None:
-    open_notebook(page, lab, "two.ipynb", [LOAD, person_cell("--scheme flat")])
-    run_all(page)
-    view = panel(page, 1)
+    view = run_notebook(page, lab, "two.ipynb", [LOAD, person_cell("--scheme flat")])
     dialog = write_call(view, "Potato_rinse")
     dialog.get_by_label("sink").select_option("Sink#1")
     add(dialog)

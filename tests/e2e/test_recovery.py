@@ -15,6 +15,7 @@ from tests.e2e.kitchen import (
     expect_waits,
     panel,
     press,
+    run_notebook,
     script,
     steps,
     text_of,
@@ -74,9 +75,7 @@ def test_a_cell_that_waited_when_its_kernel_was_killed_waits_at_the_same_call(
     page: Page, lab: Place
 ) -> None:
     model = script("model", '("send", {"to": "Ann"})', '("send", {"to": "Bob"})', '"Done."')
-    open_notebook(page, lab, "killed.ipynb", [POST + model + PID, CELL])
-    run_all(page)
-    view = panel(page, 1)
+    view = run_notebook(page, lab, "killed.ipynb", [POST + model + PID, CELL])
     expect_waits(view, 1, "send")
     press(view, "Approve")
     expect_waits(view, 2, "send")
@@ -102,9 +101,7 @@ def test_a_call_that_ran_when_its_kernel_was_killed_is_asked_about_and_not_run(
     page: Page, lab: Place, word: str
 ) -> None:
     model = script("model", '("send", {"to": "Ann", "naps": 600})', '"Done."')
-    open_notebook(page, lab, "cut.ipynb", [POST + model + PID, CELL])
-    run_all(page)
-    view = panel(page, 1)
+    view = run_notebook(page, lab, "cut.ipynb", [POST + model + PID, CELL])
     expect_waits(view, 1, "send")
     press(view, "Approve")
     expect_step(view, 1, "running")
@@ -162,8 +159,7 @@ def test_with_a_deleted_key_nothing_runs_again_before_a_person_chooses(
     page: Page, lab: Place, choice: str
 ) -> None:
     model = script("model", '("send", {"to": "Ann"})', '("send", {"to": "Bob"})', '"Done."')
-    open_notebook(page, lab, f"key-{choice[:3]}.ipynb", [POST + model, ALL, LOST_KEY])
-    run_all(page)
+    run_notebook(page, lab, f"key-{choice[:3]}.ipynb", [POST + model, ALL, LOST_KEY])
     expect(text_of(page, 2)).to_contain_text("deleted")
     restart_kernel(page)
     run_cell(page, 0)

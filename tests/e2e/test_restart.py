@@ -21,6 +21,7 @@ from tests.e2e.kitchen import (
     fries_cell,
     panel,
     press,
+    run_notebook,
     script,
     steps,
 )
@@ -140,8 +141,7 @@ def test_no_wait_ends_at_the_pause_and_the_panel_continues(page: Page, lab: Plac
 def test_a_cell_inside_time_ends_in_one_clear_line_where_a_person_is_needed(
     page: Page, lab: Place
 ) -> None:
-    open_notebook(page, lab, "time.ipynb", [LOAD, "%%time\n" + fries_cell()])
-    run_all(page)
+    run_notebook(page, lab, "time.ipynb", [LOAD, "%%time\n" + fries_cell()])
     wait_idle(page)
     failed = outputs(page, 1).locator("[data-mime-type='application/vnd.jupyter.stderr']")
     expect(failed).to_contain_text("Potato_rinse (call_2) waits for a person")

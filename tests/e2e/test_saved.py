@@ -5,14 +5,13 @@ from __future__ import annotations
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.e2e.kitchen import OWN, expect_status, expect_waits, panel, script
+from tests.e2e.kitchen import OWN, expect_status, expect_waits, panel, run_notebook, script
 from tests.e2e.rig import (
     Place,
     cell,
     dark_theme,
     open_notebook,
     outputs,
-    run_all,
     save,
     screenshot,
     shut_down_kernels,
@@ -86,8 +85,7 @@ def test_a_reopened_call_that_waits_is_a_saved_copy_with_its_arguments_in_order(
     own = OWN.replace("def fill(", "def fill(zest: str, ")
     opens = "%%toolchat -m model -t fill --scheme flat --no-wait\nFill it."
     page.set_viewport_size({"width": 1366, "height": 768})
-    open_notebook(page, lab, "again.ipynb", [own + model, opens])
-    run_all(page)
+    run_notebook(page, lab, "again.ipynb", [own + model, opens])
     expect_waits(panel(page, 1), 1, "fill")
     wait_idle(page)
     save(page)

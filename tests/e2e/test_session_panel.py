@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from playwright.sync_api import Page, expect
 
-from tests.e2e.rig import Place, open_notebook, run_all, screenshot
+from tests.e2e.kitchen import run_notebook
+from tests.e2e.rig import Place, screenshot
 
 SETUP = """from ipywidgets import HTML, VBox
 from jupyter_toolcall import Scripted, Session, Toolbox
@@ -20,8 +21,7 @@ session.panel.observe(show, names="status")"""
 
 def test_a_click_in_a_box_of_widgets_decides(page: Page, lab: Place) -> None:
     page.set_viewport_size({"width": 1366, "height": 768})
-    open_notebook(page, lab, "panel.ipynb", [SETUP, "VBox([seen, session.panel])", "session.calls"])
-    run_all(page)
+    run_notebook(page, lab, "panel.ipynb", [SETUP, "VBox([seen, session.panel])", "session.calls"])
     expect(page.get_by_text("Waiting for you").first).to_be_visible()
     screenshot(page, "session-panel-waits")
     page.get_by_role("button", name="Approve", exact=True).first.click()

@@ -12,12 +12,12 @@ from tests.e2e.kitchen import (
     expect_step,
     fries_cell,
     open_tab,
-    panel,
     press,
+    run_notebook,
     steps,
     text_of,
 )
-from tests.e2e.rig import Place, open_notebook, run_all, screenshot, wait_idle
+from tests.e2e.rig import Place, screenshot, wait_idle
 
 BOOKING = """%load_ext jupyter_toolcall
 from jupyter_toolcall import Scripted, from_definition
@@ -41,9 +41,7 @@ model = Scripted([("book_room", {"nights": 2, "city": "Bronx"}), "Your room is b
 
 def test_a_request_to_a_person_is_answered_and_has_no_approve(page: Page, lab: Place) -> None:
     cell = "%%toolchat -m model -t book --scheme flat --approve all\nBook me a room."
-    open_notebook(page, lab, "booking.ipynb", [BOOKING, cell, "_.calls[0].result"])
-    run_all(page)
-    view = panel(page, 1)
+    view = run_notebook(page, lab, "booking.ipynb", [BOOKING, cell, "_.calls[0].result"])
     expect_step(view, 1, "book_room", "waits for you")
     expect(view).to_contain_text("It is a request to you, and nothing runs")
     expect(view).to_contain_text("The Bronx")
@@ -51,7 +49,7 @@ def test_a_request_to_a_person_is_answered_and_has_no_approve(page: Page, lab: P
     expect(view.get_by_role("button", name="Edit", exact=True)).to_have_count(0)
     screenshot(page, "request-to-a-person")
     press(view, "Answer")
-    view.get_by_role("textbox", name="Result").fill('{"room": 5}')
+    view.get_by_label("Result", exact=True).fill('{"room": 5}')
     press(view, "Answer")
     expect_status(view, "Finished")
     wait_idle(page)
@@ -70,9 +68,7 @@ model = Scripted([
 ])
 """
     cell = fries_cell("--scheme current --approve all").replace("scripted:kitchen", "model")
-    open_notebook(page, lab, "current.ipynb", [LOAD + "\n" + model, cell, "str(fries)"])
-    run_all(page)
-    view = panel(page, 1)
+    view = run_notebook(page, lab, "current.ipynb", [LOAD + "\n" + model, cell, "str(fries)"])
     expect_status(view, "Finished")
     expect_step(view, 1, "_use_Potato")
     expect_step(view, 4, "Potato_slice", "Potato#3")
@@ -88,9 +84,7 @@ def test_calls_in_xml_are_calls_like_any_other_and_messages_show_them_as_written
     page: Page, lab: Place
 ) -> None:
     cell = fries_cell("--native --approve all")
-    open_notebook(page, lab, "native.ipynb", [LOAD, cell, "str(fries)"])
-    run_all(page)
-    view = panel(page, 1)
+    view = run_notebook(page, lab, "native.ipynb", [LOAD, cell, "str(fries)"])
     expect_status(view, "Finished")
     expect_step(view, 4, "Potato_slice", "Potato#4")
     told = open_tab(view, "Messages")

@@ -17,6 +17,7 @@ from tests.e2e.kitchen import (
     node,
     panel,
     press,
+    run_notebook,
     script,
     steps,
     text_of,
@@ -83,9 +84,7 @@ def check(view: Locator) -> None:
 
 
 def test_the_learner_guesses_each_reply_and_sees_it_only_then(page: Page, lab: Place) -> None:
-    open_notebook(page, lab, "predict.ipynb", [SETUP, PREDICT, "'went on'"])
-    run_all(page)
-    view = panel(page, 1)
+    view = run_notebook(page, lab, "predict.ipynb", [SETUP, PREDICT, "'went on'"])
     expect_status(view, GUESS)
     expect(card(view)).to_contain_text("Cut Potato#1 for fries.")
     expect(card(view)).to_contain_text("turn 1")
@@ -125,8 +124,7 @@ def test_the_learner_guesses_each_reply_and_sees_it_only_then(page: Page, lab: P
 def test_a_reload_keeps_the_guesses_and_a_saved_notebook_has_the_score_alone(
     page: Page, lab: Place
 ) -> None:
-    open_notebook(page, lab, "kept.ipynb", [SETUP, PREDICT])
-    run_all(page)
+    run_notebook(page, lab, "kept.ipynb", [SETUP, PREDICT])
     form(panel(page, 1), "Potato_rinse")
     check(panel(page, 1))
     expect(beside(panel(page, 1))).to_contain_text("3 of 3 points")
@@ -182,9 +180,7 @@ def test_a_cell_that_runs_again_asks_for_the_guesses_again_and_adds_nothing(
 
 def test_between_the_guesses_the_person_decides(page: Page, lab: Place) -> None:
     asks = PREDICT.replace("--approve all", "--approve ask")
-    open_notebook(page, lab, "ask.ipynb", [SETUP, asks])
-    run_all(page)
-    view = panel(page, 1)
+    view = run_notebook(page, lab, "ask.ipynb", [SETUP, asks])
     form(view, "Potato_peel")
     check(view)
     expect_waits(view, 1, "Potato_rinse")
@@ -252,7 +248,7 @@ def test_the_learner_finds_the_error_and_is_helped_on_the_way(page: Page, lab: P
     dialog = edit_call(view)
     dialog.get_by_label("STICKS").check()
     dialog.get_by_label("Reason").fill("Fries are sticks.")
-    press(dialog, "Run with these")
+    press(dialog, "Run with these values")
     expect_step(view, 3, "Potato_slice", "STICKS")
     press(view, "Check")
     expect(view).to_contain_text("Passed: Spot the error")
@@ -265,9 +261,7 @@ def test_the_learner_finds_the_error_and_is_helped_on_the_way(page: Page, lab: P
 
 
 def test_who_guesses_by_keyboard_stands_in_the_next_question(page: Page, lab: Place) -> None:
-    open_notebook(page, lab, "keys.ipynb", [SETUP, PREDICT])
-    run_all(page)
-    view = panel(page, 1)
+    view = run_notebook(page, lab, "keys.ipynb", [SETUP, PREDICT])
     expect_status(view, GUESS)
     card(view).get_by_role("radio").first.focus()
     page.keyboard.press("Space")

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Locator, Page, expect
 
-from tests.e2e.kitchen import LOAD, OWN, fries_cell, script
+from tests.e2e.kitchen import LOAD, OWN, fries_cell, press, run_notebook, script
 from tests.e2e.rig import (
     CURRENT,
     QUIET,
@@ -77,15 +77,10 @@ def panel(page: Page, number: int, name: str = "Tool-Aufrufe") -> Locator:
     return outputs(page, number).get_by_role("region", name=name)
 
 
-def press(view: Locator, name: str) -> None:
-    view.get_by_role("button", name=name, exact=True).click()
-
-
 def test_a_session_is_in_the_language_of_jupyterlab_and_no_text_stays_english(
     page: Page, german: Place
 ) -> None:
-    open_notebook(page, german, "a.ipynb", [LOAD, fries_cell()])
-    run_all(page)
+    run_notebook(page, german, "a.ipynb", [LOAD, fries_cell()])
     view = panel(page, 1)
     expect(view.get_by_role("button", name="Genehmigen", exact=True)).to_be_enabled()
     expect(view.get_by_role("status", name="Status der Sitzung")).to_have_text(
@@ -131,7 +126,7 @@ def look_at_tabs(view: Locator) -> None:
     dialog = view.get_by_role("dialog", name="Aufruf bearbeiten")
     dialog.get_by_label("SLICES", exact=True).check()
     assert english_texts(view) == []
-    press(dialog, "Damit ausführen")
+    press(dialog, "Mit diesen Werten ausführen")
     for _ in range(2):
         expect(view.get_by_role("button", name="Genehmigen", exact=True)).to_be_enabled()
         assert english_texts(view) == []
@@ -148,14 +143,14 @@ def test_what_is_wrong_in_a_form_is_in_the_language_of_jupyterlab(
     page: Page, german: Place
 ) -> None:
     setup = OWN + script("m", '("fill", {"grams": 20})', '"Done."')
-    open_notebook(page, german, "a.ipynb", [setup, "%%toolchat -m m -t fill --scheme flat\nFill."])
-    run_all(page)
+    cells = [setup, "%%toolchat -m m -t fill --scheme flat\nFill."]
+    run_notebook(page, german, "a.ipynb", cells)
     view = panel(page, 1)
     press(view, "Bearbeiten")
     dialog = view.get_by_role("dialog", name="Aufruf bearbeiten")
     for number, problem in (("900", "darf höchstens 500 sein"), ("1.5", "Eine ganze Zahl")):
         dialog.get_by_label("grams").fill(number)
-        press(dialog, "Damit ausführen")
+        press(dialog, "Mit diesen Werten ausführen")
         expect(dialog.get_by_text(problem).first).to_be_visible()
         assert english_texts(view) == []
     screenshot(page, "german-form")
@@ -168,8 +163,7 @@ def test_guesses_exercises_and_their_hints_are_in_the_language_of_jupyterlab(
     (german.root / "exercises" / "spot.md").write_text(SPOT)
     tape = f"%%toolchat -m m {OPTIONS} --approve all --record exercises/tape.jsonl\n{PROMPT}"
     planted = f"%%toolchat --replay exercises/spot.md {OPTIONS} --approve all --no-wait\n{PROMPT}"
-    open_notebook(page, german, "a.ipynb", [SETUP, tape, planted, PREDICT])
-    run_all(page)
+    run_notebook(page, german, "a.ipynb", [SETUP, tape, planted, PREDICT], 2)
     view = panel(page, 2)
     for hint in ("Es gibt 2", "Tipp 1 von 2", "Tipp 2 von 2", "Es gibt keine weiteren Tipps"):
         press(view, "Prüfen")

@@ -11,6 +11,7 @@ from tests.e2e.kitchen import (
     expect_waits,
     panel,
     press,
+    run_notebook,
     script,
 )
 from tests.e2e.rig import Place, dark_theme, open_notebook, run_all, screenshot, wait_idle
@@ -25,9 +26,7 @@ CELL = "%%toolchat -m model -t fill weigh --scheme flat"
 
 
 def test_one_of_the_calls_of_a_turn_is_edited_before_it_runs(page: Page, lab: Place) -> None:
-    open_notebook(page, lab, "turn.ipynb", [OWN + TURN, f"{CELL}\nFill some jars."])
-    run_all(page)
-    view = panel(page, 1)
+    view = run_notebook(page, lab, "turn.ipynb", [OWN + TURN, f"{CELL}\nFill some jars."])
     expect_waits(view, 1, "fill")
     others = view.get_by_role("list", name="Also in this turn")
     expect(others.get_by_role("listitem")).to_have_count(2)
@@ -36,7 +35,7 @@ def test_one_of_the_calls_of_a_turn_is_edited_before_it_runs(page: Page, lab: Pl
     others.get_by_role("button", name="Edit call 2, fill").click()
     dialog = view.get_by_role("dialog", name="Edit call")
     dialog.get_by_label("grams").fill("25")
-    dialog.get_by_role("button", name="Run with these").click()
+    dialog.get_by_role("button", name="Run with these values").click()
     expect_step(view, 2, "fill", "approved")
     expect_waits(view, 1, "fill")
     press(view, "Approve")
@@ -52,9 +51,7 @@ def test_one_of_the_calls_of_a_turn_is_edited_before_it_runs(page: Page, lab: Pl
 def test_approve_all_approves_the_calls_that_wait_and_none_that_waits_for_them(
     page: Page, lab: Place
 ) -> None:
-    open_notebook(page, lab, "all.ipynb", [OWN + TURN, f"{CELL}\nFill some jars."])
-    run_all(page)
-    view = panel(page, 1)
+    view = run_notebook(page, lab, "all.ipynb", [OWN + TURN, f"{CELL}\nFill some jars."])
     expect_waits(view, 1, "fill")
     press(view, "Approve all")
     expect_step(view, 2, "fill", "20", "done")
@@ -72,7 +69,7 @@ def test_calls_of_a_tool_wait_as_long_as_it_has_a_breakpoint(page: Page, lab: Pl
     run_all(page)
     view = panel(page, 1)
     expect(view.get_by_role("button", name="Step", exact=True)).to_be_enabled()
-    view.get_by_text("2 tools", exact=True).click()
+    view.get_by_text("2 tools used", exact=True).click()
     stop = view.get_by_role("button", name="Breakpoint on weigh")
     stop.click()
     expect(stop).to_have_attribute("aria-pressed", "true")

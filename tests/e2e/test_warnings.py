@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from playwright.sync_api import Page, expect
 
-from tests.e2e.kitchen import LOAD, expect_status, expect_step, panel, script
-from tests.e2e.rig import Place, dark_theme, open_notebook, run_all, screenshot
+from tests.e2e.kitchen import LOAD, expect_status, expect_step, run_notebook, script
+from tests.e2e.rig import Place, dark_theme, screenshot
 
 BANK = """
 from jupyter_toolcall import Scripted
@@ -42,17 +42,15 @@ def test_an_untracked_change_and_a_failure_before_save_are_marked_and_say_what_t
 ) -> None:
     page.set_viewport_size({"width": 1366, "height": 768})
     opens = "%%toolchat -m model -t Account -i account -o left:Account --scheme flat --approve all"
-    open_notebook(page, lab, "bank.ipynb", [LOAD + BANK + CALLS, f"{opens}\nPay."])
-    run_all(page)
-    view = panel(page, 1)
+    view = run_notebook(page, lab, "bank.ipynb", [LOAD + BANK + CALLS, f"{opens}\nPay."])
     expect_status(view, "Finished · 4 calls, 1 failed")
     expect_step(view, 2, "Account_pay", "untracked change")
-    expect_step(view, 4, "save", "failure before save")
+    expect_step(view, 4, "save", "an earlier call failed")
     view.get_by_role("list", name="Steps").get_by_role("button", name="Account_pay").click()
     note = view.get_by_role("note", name="Warning: untracked change")
     expect(note).to_contain_text("or let the tool return a new object.")
     screenshot(page, "warnings")
     view.get_by_role("button", name="save", exact=True).first.click()
-    expect(view.get_by_role("note", name="Warning: failure before save")).to_be_visible()
+    expect(view.get_by_role("note", name="Warning: an earlier call failed")).to_be_visible()
     dark_theme(page)
     screenshot(page, "warnings-dark")

@@ -89,8 +89,7 @@ def test_call_tool_runs_on_the_programs_word_and_says_who_decided(approve: str) 
     made = session.call_tool(session.tool_calls[0])
     assert (made.status, made.result, made.object) == ("succeeded", "Book#2", "Book#2")
     assert session["Book#2"] == Book("Dune", 9)
-    decided = session.journal.path(session.head)[-3]
-    assert decided.meta["by"] == "program"
+    assert session.journal.path(session.head)[-3].meta["by"] == "program"
     assert session.deps("Book#2") == ("Book#1",)
     assert unchanged_by_replay(session)
 
@@ -211,8 +210,7 @@ def test_an_object_that_the_program_made_comes_from_the_objects_of_the_call() ->
 def test_a_result_is_recorded_on_arrival_and_the_program_is_said_to_have_given_it() -> None:
     session = replied(CUT, COUNT)
     session.tool_call_result("call_1_2", 9)
-    last = session.journal[session.head]
-    assert last.meta["by"] == "program"
+    assert session.journal[session.head].meta["by"] == "program"
     assert not any(isinstance(entry.event, Started) for entry in session.journal)
     assert Journal.loads(session.journal.dumps()).dumps() == session.journal.dumps()
     # The model is told when the turn is whole.
@@ -236,8 +234,7 @@ def test_a_result_holds_in_a_replay_while_the_call_is_about_the_same_objects() -
     session.step().tool_call_result("call_2", 1234)
     assert session.edit("call_1", pages=9).run().calls[1].result == 1234
     RAN.clear()
-    edited = session.edit("call_1", pages=5).run()
-    assert edited.calls[1].result == 5
+    assert session.edit("call_1", pages=5).run().calls[1].result == 5
     assert RAN == ["cut", "count"]
 
 

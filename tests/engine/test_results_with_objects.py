@@ -280,13 +280,11 @@ def test_a_session_with_nested_objects_is_saved_loaded_replayed_edited_and_verif
     assert session.replay(fresh=True).run().calls == session.calls
     path = tmp_path / "a.jsonl"
     session.save(path)
-    loaded = Session.load(path, Toolbox(Potato, *tools))
-    assert loaded.calls == session.calls
+    assert Session.load(path, Toolbox(Potato, *tools)).calls == session.calls
     assert "pick_more(n=1) made Potato#1, Potato#2" in str(session.why("Potato#2"))
     edited = session.edit(session.calls[0].id, n=5).run()
     assert edited.calls[1].result == 6
-    comparison = session.diff(edited)
-    assert [(pair.left, pair.right, pair.same) for pair in comparison.objects] == [
+    assert [(pair.left, pair.right, pair.same) for pair in session.diff(edited).objects] == [
         ("Potato#1", "Potato#1", False),
         ("Potato#2", "Potato#2", False),
     ]

@@ -110,6 +110,19 @@ def test_an_exception_that_cannot_be_printed_is_a_failure() -> None:
     assert (session.text, RAN) == ("done", ["fail"])
 
 
+def test_where_a_tool_failed_is_kept_for_the_person_and_not_sent_to_the_model() -> None:
+    async def fail() -> None:
+        print("here")
+        raise ValueError("no")
+
+    session = after(fail)
+    [prints] = [entry.meta["prints"] for entry in session.journal if "prints" in entry.meta]
+    assert prints.startswith("here\nTraceback (most recent call last):\n")
+    assert ", in fail\n" in prints.splitlines(keepends=True)[2]
+    assert 'raise ValueError("no")' in prints
+    assert session.calls[0].error == "ValueError: no"
+
+
 @pytest.mark.parametrize("raises", [SystemExit, Ending, GeneratorExit, asyncio.CancelledError])
 def test_whatever_a_tool_raises_is_a_failure(raises: type[BaseException]) -> None:
     def fail() -> None:
@@ -149,8 +162,7 @@ def test_a_tool_that_stops_its_event_loop_ends_and_so_do_the_next_ones() -> None
         await asyncio.sleep(0.01)
         return "slept"
 
-    session = after(stop, sleep)
-    assert [call.result for call in session.calls] == ["stopped", "slept"]
+    assert [call.result for call in after(stop, sleep).calls] == ["stopped", "slept"]
 
 
 def test_a_task_that_ends_the_thread_of_the_loop_costs_the_next_tool_nothing() -> None:
@@ -166,8 +178,7 @@ def test_a_task_that_ends_the_thread_of_the_loop_costs_the_next_tool_nothing() -
     async def go_on() -> str:
         return "here"
 
-    session = after(leave, go_on)
-    assert [call.result for call in session.calls] == ["left", "here"]
+    assert [call.result for call in after(leave, go_on).calls] == ["left", "here"]
 
 
 # -- what a value's own code raises -----------------------------------------------------------

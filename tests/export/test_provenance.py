@@ -38,8 +38,7 @@ def test_the_code_of_an_object_makes_that_object_and_nothing_it_does_without(pla
     for name in session.objects:
         why = session.why(name)
         variable = name.lower().replace("#", "_")
-        made = made_by(why.script)
-        assert plain(made[variable]) == plain(session[name])
+        assert plain(made_by(why.script)[variable]) == plain(session[name])
         for line in why.code.splitlines():
             to = line.partition(" = ")[0]
             needed = why.code.partition(f"{line}\n")[2]
@@ -72,8 +71,7 @@ def test_words_of_a_model_are_shown_and_are_no_markup(plan: Plan) -> None:
     for name in (*session.objects, *(call.id for call in session.calls)):
         why = session.why(name)
         assert all(line.isprintable() for line in str(why).splitlines())
-        words = why._repr_markdown_().partition("```")[0]
-        for line in words.splitlines():
+        for line in why._repr_markdown_().partition("```")[0].splitlines():
             bare = re.sub(r"^(- |\*\*(?=.*\*\*$)|You asked: )", "", line).removesuffix("**")
             assert re.fullmatch(r"(\\[!-/:-@\[-`{-~]|[^!-/:-@\[-`{-~])*", bare), line
 

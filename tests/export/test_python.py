@@ -90,8 +90,7 @@ def test_a_file_is_one_statement_a_call_in_order() -> None:
         "Bake me some fries from Potato#1."
     )
     path = exported(session)
-    made = run(path)
-    assert plain(made["fries"]) == plain(session.outputs["fries"])
+    assert plain(run(path)["fries"]) == plain(session.outputs["fries"])
     lines = [line for line in code(path).splitlines() if line and not line.startswith("#")]
     assert lines == [
         "potato_1 = Potato()",
@@ -272,8 +271,7 @@ def test_outputs_stand_at_the_end_under_their_names(name: str) -> None:
 def test_names_of_the_script_never_clash() -> None:
     session = painted(("sheet_2", {}), ("Sheet_turned", {}), tools=[sheet_2])
     path = exported(session)
-    made = run(path)
-    assert plain(made["sheet_2_"]) == plain(session["Sheet#2"])
+    assert plain(run(path)["sheet_2_"]) == plain(session["Sheet#2"])
     assert "sheet_3_ = deepcopy(sheet_1_).turned()" in code(path) or "sheet_1" in code(path)
 
 

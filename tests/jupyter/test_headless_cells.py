@@ -105,7 +105,7 @@ def test_the_question_has_every_argument_whole_and_nothing_hidden(data: Any, len
     call, _, others = question.partition(")\n    ")
     assert eval(f"dict{call.removeprefix('call_1 keep')})", {}) == arguments
     assert all(c == "\n" or (c.isprintable() and c not in HIDDEN) for c in question)
-    assert others.startswith("Policy `ask`")
+    assert others.startswith("It may change something")
 
 
 def test_an_object_is_told_from_a_text_of_the_same_letters() -> None:

@@ -224,8 +224,7 @@ def test_the_model_is_asked_again_in_place_of_a_stale_reply() -> None:
     assert again.text == "It weighs 51."
     assert not any(row.stale for row in told(again, "messages"))
     assert [call.result for call in again.calls] == [call.result for call in edited.calls]
-    loaded = Journal.loads(again.journal.dumps())
-    assert not loaded[again.head].meta.get("stale")
+    assert not Journal.loads(again.journal.dumps())[again.head].meta.get("stale")
 
 
 @pytest.mark.parametrize("turn", [0, 4, -1])
@@ -266,10 +265,27 @@ def test_a_call_that_has_its_result_is_decided_on_again_as_one_that_waits_is() -
     assert answered["Egg#2"] == Egg(9)
     edited = session.decide_anew("call_2", "edit", arguments={"egg": "Egg#1"}).run()
     assert [call.result for call in edited.calls] == ["Egg#2", 50]
-    approved = rejected.decide_anew("call_1", "approve").run()
-    assert approved.calls[0].status == "succeeded"
+    assert rejected.decide_anew("call_1", "approve").run().calls[0].status == "succeeded"
     assert [call.result for call in session.calls] == ["Egg#2", 51]
     assert len(session.journal) > count
+
+
+def test_an_edit_of_nothing_runs_a_call_that_failed_with_the_tool_as_it_is_now() -> None:
+    works: list[str] = []
+
+    def boil() -> str:
+        """Boil."""
+        if not works:
+            raise ValueError("no gas")
+        return works[0]
+
+    session = make(("boil", {}), tools=(boil,))
+    works.append("boiled")
+    [row] = shown(session)
+    wish = {"type": "edit", "call": row.call, "arguments": {}, "bound": row.bound}
+    again = apply_command(session, parse_command(wish)).run()
+    assert [call.result for call in again.calls] == ["boiled"]
+    assert apply_command(again, parse_command({**wish, "bound": shown(again)[0].bound})) is again
 
 
 @pytest.mark.parametrize(

@@ -348,7 +348,7 @@ def test_a_replay_of_a_changed_tool_asks_again_and_says_why(kernel: Begin) -> No
     assert [call.tool for call in again.pending] == ["write"]
     assert why(again) == "You are asked again: write was changed."
     again.decide(again.pending[0]).run()
-    assert why(again) == "You are asked again: what it runs on is not what it was."
+    assert why(again) == "You are asked again: its input has changed since then."
 
 
 def post_office(description: str) -> Toolbox:

@@ -218,8 +218,7 @@ def test_each_request_can_be_made_again_from_the_journal(
     server: StandIn, scheme: str, way: tuple[str, Strategy | None]
 ) -> None:
     session = cooked(server, scheme, way)
-    bodies = _bodies(server, session, way)
-    assert bodies == [asked.body for asked in server.asked]
+    assert _bodies(server, session, way) == [asked.body for asked in server.asked]
 
 
 @pytest.mark.parametrize("scheme", SCRIPTS)
@@ -416,8 +415,7 @@ def test_a_description_that_changed_is_news_and_the_first_one_stays(
         again.run()
         again.tell("And?")
     assert server.refused == []
-    descriptions = [asked.body["tools"][0]["description"] for asked in server.asked]
-    assert descriptions == ["Peels."] * 3
+    assert [asked.body["tools"][0]["description"] for asked in server.asked] == ["Peels."] * 3
     results = server.asked[1].body["messages"][2]["content"]
     assert [block["type"] for block in results] == ["tool_result", "text"]
     assert results[1]["text"] == "peel now says too:\nLeaves nothing but the skin behind."

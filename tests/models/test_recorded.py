@@ -125,8 +125,7 @@ def test_any_recording_says_the_same_again(
 
 def test_a_fork_and_a_replay_hear_the_same(tape: Path) -> None:
     first = fries_session(Recorded(tape)).tell(PROMPT)
-    forked = first.fork(first.calls[2]).run()
-    assert forked.head == first.head
+    assert first.fork(first.calls[2]).run().head == first.head
     assert first.replay(fresh=True).run().text == first.text
 
 
@@ -438,8 +437,7 @@ OTHERWISE: dict[str, tuple[dict[str, Any], str]] = {
 @pytest.mark.parametrize("what", OTHERWISE)
 def test_what_is_told_otherwise_is_named_with_its_turn(washed: Recorded, what: str) -> None:
     options, named = OTHERWISE[what]
-    told = refusal(lambda: washing(washed, **options).tell("Wash."))
-    assert told.splitlines()[0] == named
+    assert refusal(lambda: washing(washed, **options).tell("Wash.")).splitlines()[0] == named
     assert washing(washed).tell("Wash.").text == "Clean."
 
 
@@ -570,8 +568,7 @@ def test_a_recorder_is_called_and_heard_as_its_model_is(tmp_path: Path) -> None:
 def test_a_saved_journal_says_again_what_was_said(tmp_path: Path) -> None:
     first = fries_session(FRIES).tell(PROMPT)
     first.save(tmp_path / "session.jsonl")
-    again = fries_session(Recorded(tmp_path / "session.jsonl")).tell(PROMPT)
-    assert said(again) == said(first)
+    assert said(fries_session(Recorded(tmp_path / "session.jsonl")).tell(PROMPT)) == said(first)
 
 
 @pytest.mark.parametrize("how", SPOKEN)

@@ -140,8 +140,7 @@ def test_select_tools_lists_objects_with_what_they_are_and_tools_by_name_alone()
 
 
 def test_an_object_that_was_made_is_described_by_what_made_it() -> None:
-    session = cook(COURSE[:5]).tell("go")
-    assert section(session, "Objects")[4:] == [
+    assert section(cook(COURSE[:5]).tell("go"), "Objects")[4:] == [
         "Potato#2: Potato#1.rinse(sink: Sink#1)",
         "Potato#3: Potato#2.peel()",
         'Potato#4: Potato#3.slice(shape: "STICKS")',
@@ -178,8 +177,7 @@ def test_the_tools_of_a_type_are_listed_when_there_is_an_object_of_it_and_the_mo
 
 def test_the_model_is_told_nothing_new_of_tools_that_it_has() -> None:
     select = ("selectTools", {"tools": ["Fries_plate"]})
-    session = cook([select, *COURSE[:5]]).tell("go")
-    assert told(session)[5] == '{"result": "Fries#1"}'
+    assert told(cook([select, *COURSE[:5]]).tell("go"))[5] == '{"result": "Fries#1"}'
 
 
 def test_plain_functions_are_listed_always() -> None:
@@ -402,8 +400,7 @@ def test_what_a_person_wrote_runs_though_the_model_had_not_selected_it() -> None
     script = [("Potato_slice", {"shape": "STICKS"}), ("selectTools", {"tools": ["Potato_peel"]})]
     session = cook(script, inputs={"potato": Potato(peeled=True)})
     call = session.tell("go").calls[0]
-    edited = session.edit(call, shape="SLICES").run()
-    assert edited["Potato#2"].cut == "SLICES"
+    assert session.edit(call, shape="SLICES").run()["Potato#2"].cut == "SLICES"
 
 
 # -- a script without selectTools ----------------------------------------------------------------
@@ -437,8 +434,7 @@ def test_its_session_can_be_verified_replayed_edited_and_forked() -> None:
     forked = session.fork(session.calls[1]).run()
     assert [call.tool for call in forked.calls] == [call.tool for call in session.calls]
     assert forked.outputs == session.outputs
-    fresh = session.replay(fresh=True).run()
-    assert fresh.outputs == session.outputs
+    assert session.replay(fresh=True).run().outputs == session.outputs
 
 
 def test_a_script_without_select_tools_still_calls_what_does_not_exist() -> None:

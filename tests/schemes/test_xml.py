@@ -217,8 +217,7 @@ def test_malformed_xml_is_mended_by_the_model_and_is_no_answer() -> None:
 
 
 def test_a_model_that_never_gets_it_right_ends_after_so_many_turns() -> None:
-    session = weather(*["<tool-calls>"] * 9, max_turns=4).tell("go")
-    assert len(session.calls) == 4
+    assert len(weather(*["<tool-calls>"] * 9, max_turns=4).tell("go").calls) == 4
 
 
 def test_values_are_turned_and_checked_before_they_reach_a_function() -> None:
@@ -227,8 +226,7 @@ def test_values_are_turned_and_checked_before_they_reach_a_function() -> None:
         '<parameter name="filters">{"city": "Oslo", "ages": ["1"]}</parameter>'
         '<parameter name="color">blue</parameter><parameter name="limit">7</parameter></tool-call>'
     )
-    session = weather(block, "ok").tell("go")
-    assert session.calls[0].result == "12 Oslo blue 7"
+    assert weather(block, "ok").tell("go").calls[0].result == "12 Oslo blue 7"
 
 
 def test_without_force_a_model_may_answer_at_once_and_with_it_is_told_until_it_calls() -> None:

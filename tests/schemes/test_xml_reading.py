@@ -166,8 +166,7 @@ def test_all_calls_of_all_blocks_are_read_in_their_order() -> None:
     bergen = CALL.replace("Oslo", "Bergen")
     text = f"One:<tool-calls>{CALL}\n{bergen}</tool-calls>\nTwo:<tool_calls>{CALL}</tool_calls>"
     assert [arguments["city"] for _, arguments in calls(text)] == ["Oslo", "Bergen", "Oslo"]
-    ids = [call.id for call in read(text)]
-    assert ids == ["call_1_1", "call_1_2", "call_1_3"]
+    assert [call.id for call in read(text)] == ["call_1_1", "call_1_2", "call_1_3"]
 
 
 @pytest.mark.parametrize(
@@ -605,5 +604,4 @@ def test_no_text_raises_however_it_mixes_the_forms(text: str) -> None:
     for call in read(text):
         assert call.broken or call.tool == "note"
     reply = NATIVE.read(Reply(text), START, BOX)
-    message = NATIVE.speak(Assistant(reply.text, reply.calls))
-    assert isinstance(message, Assistant)
+    assert isinstance(NATIVE.speak(Assistant(reply.text, reply.calls)), Assistant)

@@ -103,8 +103,7 @@ def prints(session: Session) -> list[str]:
 
 
 def test_both_transports_speak_the_protocol_of_the_server(server: Server) -> None:
-    session = play(server.tools(), ("add", {"a": 1, "b": 2}))
-    assert session.calls[0].result == 3
+    assert play(server.tools(), ("add", {"a": 1, "b": 2})).calls[0].result == 3
     (link,) = [link for link in connections() if link.is_open]
     assert link.list_tools().protocol == server.protocol
 
@@ -122,8 +121,7 @@ def test_tools_run_in_every_scheme(server: Server, scheme: str) -> None:
 
 def test_arguments_that_do_not_fit_the_schema_never_reach_the_server(server: Server) -> None:
     before = server.pantry.events
-    session = play(server.tools(), ("add", {"a": "one", "b": 2}))
-    assert session.calls[0].status == "failed"
+    assert play(server.tools(), ("add", {"a": "one", "b": 2})).calls[0].status == "failed"
     assert server.pantry.events == before
 
 
@@ -167,14 +165,12 @@ def test_a_link_is_read_when_it_is_looked_at_and_only_once(server: Server) -> No
 
 def test_a_link_is_read_when_it_is_passed_on(server: Server) -> None:
     calls = [("link", {"name": "figs"}), ("say", {"text": "McpResource#1"})]
-    session = play(server.tools(), *calls)
-    assert session.calls[1].result == "Boil the figs."
+    assert play(server.tools(), *calls).calls[1].result == "Boil the figs."
     assert "read figs" in server.pantry.events
 
 
 def test_an_embedded_resource_is_an_object_with_its_text(server: Server) -> None:
-    session = play(server.tools(), ("label", {}))
-    assert session["McpResource#1"].text() == "Plums, 2026"
+    assert play(server.tools(), ("label", {}))["McpResource#1"].text() == "Plums, 2026"
 
 
 def test_the_parts_of_a_result_are_text_and_objects_in_their_order(server: Server) -> None:
@@ -255,8 +251,7 @@ def test_a_call_in_which_the_server_dies_has_an_unknown_outcome_and_the_server_s
 def test_a_call_runs_again_unasked_only_where_the_hint_that_it_is_idempotent_is_trusted(
     program: Server, trust: bool, status: str
 ) -> None:
-    session = play(program.tools(trust_hints=trust), ("die_once", {}))
-    assert session.calls[0].status == status
+    assert play(program.tools(trust_hints=trust), ("die_once", {})).calls[0].status == status
 
 
 def test_a_question_of_2025_whose_server_is_gone_has_an_unknown_outcome(tmp_path: Path) -> None:
@@ -275,8 +270,7 @@ def test_a_program_that_was_stopped_starts_again_at_the_next_call(
     os.kill(int(start.split()[1]), signal.SIGKILL)
     (link,) = [link for link in connections() if link.is_open]
     wait_until(lambda: not link.is_open)
-    session = play(tools, ("add", {"a": 1, "b": 1}))
-    assert session.calls[0].result == 2
+    assert play(tools, ("add", {"a": 1, "b": 1})).calls[0].result == 2
     assert "was started again" in capsys.readouterr().out
 
 
@@ -350,8 +344,7 @@ def test_a_placeholder_without_a_value_is_sent_nowhere_and_named_with_its_place(
 def test_a_placeholder_with_a_default_is_filled_in(tmp_path: Path, default: str) -> None:
     command, script, log = command_line(tmp_path / "log").split()
     entry = {"command": command, "args": [script, log], "env": {"KEY": default}}
-    session = play(from_mcp(entry), ("environment", {"name": "KEY"}))
-    assert session.calls[0].result == "a b"
+    assert play(from_mcp(entry), ("environment", {"name": "KEY"})).calls[0].result == "a b"
 
 
 # -- names, hints, changes ------------------------------------------------------------
@@ -381,8 +374,7 @@ def test_a_server_whose_name_is_no_part_of_a_tools_name_is_in_front_in_another_s
 
 
 def test_only_the_tools_that_the_globs_name_are_offered(server: Server) -> None:
-    tools = server.tools(include=["d*", "add"], exclude=["die_*"])
-    assert tools.names == ("add", "die")
+    assert server.tools(include=["d*", "add"], exclude=["die_*"]).names == ("add", "die")
     with pytest.raises(DefinitionError, match="no tool fits 'ad'"):
         server.tools(include=["ad"])
     with pytest.raises(UsageError, match=r"exclude= takes a list: exclude=\['add'\]"):
@@ -447,8 +439,7 @@ def test_a_recorded_session_replays_without_its_server(program: Server) -> None:
     session = play(program.tools(), ("fill", {"name": "plums", "grams": 3}))
     close_connections()
     events = program.pantry.events
-    replayed = session.replay().run()
-    assert replayed.calls[0].result == {"name": "plums", "grams": 3}
+    assert session.replay().run().calls[0].result == {"name": "plums", "grams": 3}
     assert program.pantry.events == events
 
 

@@ -172,8 +172,7 @@ def test_nothing_that_is_sent_depends_on_a_withheld_value(engine: str, seed: int
         assert {call.status for call in session.calls} == {"succeeded", "failed"}
         runs.append([sent(turn.request) for turn in session.requests])
         tables_made = [n for n in session.objects if n.startswith(type(value).__name__)]
-        follows = [session[n] for n in tables_made if "ssn" in columns_of(session[n])]
-        assert len(follows) > 2
+        assert len([session[n] for n in tables_made if "ssn" in columns_of(session[n])]) > 2
     assert CANARY not in "".join(runs[0])
     assert all(run == runs[0] for run in runs)
 
@@ -258,8 +257,7 @@ def test_a_withheld_column_follows_its_rows(engine: str) -> None:
     assert rows(down)[0]["ssn"] == f"{CANARY}-29"
     both = call(value, "join", CAREFUL, other=value, on=["paid"])
     assert columns_of(both) == ["ssn", "name", "paid", "name_right"]
-    long = call(value, "unpivot", CAREFUL, columns=["name"])
-    assert rows(long)[29]["ssn"] == f"{CANARY}-29"
+    assert rows(call(value, "unpivot", CAREFUL, columns=["name"]))[29]["ssn"] == f"{CANARY}-29"
 
 
 @pytest.mark.parametrize("engine", ENGINES)
@@ -290,8 +288,7 @@ def test_schema_shares_names_types_and_counts_and_no_cell(engine: str) -> None:
         ("value_counts", {"column": "name"}),
         ("pivot", {"index": ["paid"], "on": "name", "values": "ssn"}),
     ):
-        text = failure(value, name, schema, **arguments)
-        assert text == (
+        assert failure(value, name, schema, **arguments) == (
             f"{name} would send cells, and only the schema is shared: "
             "use schema, missing or describe"
         )
@@ -313,8 +310,7 @@ def test_sample_shares_at_most_twenty_rows_and_values_any(engine: str) -> None:
 
 
 def test_a_look_says_which_columns_are_withheld() -> None:
-    made = call(table("pandas", DATA), "head", CAREFUL, rows=1)
-    assert made == {
+    assert call(table("pandas", DATA), "head", CAREFUL, rows=1) == {
         "rows": [{"name": "n0", "paid": 0.0}],
         "rows_in_table": 30,
         "withheld": ["ssn"],

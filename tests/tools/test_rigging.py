@@ -96,8 +96,7 @@ def test_typed_dicts_are_taken_in_lists_and_dataclasses_and_with_objects() -> No
         return ""
 
     given = {"all": [plain], "query": {"filters": plain, "more": [plain]}}
-    found = only(many).check(given, resolve)
-    assert found == {"all": [plain], "query": Query(plain, [plain])}
+    assert only(many).check(given, resolve) == {"all": [plain], "query": Query(plain, [plain])}
     made = Toolbox(Potato, order)["order"]
     assert made.check({"order": {"potato": "Potato#1"}}, resolve) == {"order": {"potato": POTATO}}
 
@@ -452,5 +451,4 @@ def test_a_method_may_be_named_and_hinted() -> None:
 
 @pytest.mark.parametrize("name", ["T", "To", "Too", "Tool"])
 def test_no_name_of_a_class_hides_its_methods(name: str) -> None:
-    made = type(name, (), {"go": lambda self: "gone"})
-    assert Toolbox(made()).names == (f"{name}_go",)
+    assert Toolbox(type(name, (), {"go": lambda self: "gone"})()).names == (f"{name}_go",)

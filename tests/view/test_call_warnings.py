@@ -82,7 +82,7 @@ def test_a_save_after_a_failed_call_that_nothing_repaired_is_warned_of(
 ) -> None:
     _, rows = played(*before, SAVE)
     kinds = [row.warning.kind for row in rows if row.warning is not None]
-    assert kinds == ["failure before save"] * warned
+    assert kinds == ["an earlier call failed"] * warned
 
 
 def test_what_was_told_at_one_save_is_not_told_at_the_next() -> None:

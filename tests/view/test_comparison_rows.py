@@ -138,8 +138,7 @@ def test_agreement_the_rows_of_any_two_branches_say_what_diff_says(seed: int, at
 @example(3078)
 def test_mirror_swapped_sides_are_mirrored_rows(seed: int) -> None:
     drive, panel = driven(wild_branches(seed)[-1])
-    others = [*panel.heads]
-    for other in others:
+    for other in [*panel.heads]:
         obeyed(drive, type="compare", left=other, right="current")
         there = panel.comparisons[f"{other} current"], dict(panel.differences)
         obeyed(drive, type="compare", left="current", right=other)

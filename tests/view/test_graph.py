@@ -86,8 +86,7 @@ def test_at_most_sixty_calls_are_drawn_and_one_box_counts_the_others(count: int)
 
 
 def test_a_window_ends_where_the_person_wants_it_to() -> None:
-    graph = graph_row(chain(149), until=70)
-    assert max(int(key[1:]) for key in by_row(graph, "call")) == 70
+    assert max(int(key[1:]) for key in by_row(graph_row(chain(149), until=70), "call")) == 70
 
 
 def test_what_the_selected_object_came_from_is_drawn_too() -> None:

@@ -152,10 +152,17 @@ def test_a_table_shows_its_head_and_more_of_it_on_demand() -> None:
 
 
 def test_a_table_that_is_shown_in_part_says_which_part() -> None:
-    table = pandas.DataFrame({f"column {n}": range(1200) for n in range(30)})
-    assert preview(table, room=LARGE).text == "first 500 of 1,200 rows, first 20 of 30 columns"
+    table = pandas.DataFrame({f"column {n}": range(1200) for n in range(80)})
+    assert preview(table, room=LARGE).text == "first 500 of 1,200 rows, first 60 of 80 columns"
     assert preview(table.iloc[:200, :5], room=LARGE).text == preview(table).text == ""
     assert len(preview(table.iloc[:200], room=LARGE).cells) == 200
+
+
+def test_cells_are_as_they_are_written_and_blanks_and_empty_cells_are_seen() -> None:
+    cells = [87999.12, None, "basel ", "two  words", "", "Bern", "1e5"]
+    drawn = preview(pandas.DataFrame({" city": cells}, dtype=object), room=LARGE)
+    shown = ["87999.12", "", '"basel "', '"two  words"', '""', "Bern", "1e5"]
+    assert (drawn.columns, [cell for (cell,) in drawn.cells]) == (('" city"',), shown)
 
 
 def test_the_column_with_the_most_empty_cells_is_named_first() -> None:
@@ -170,7 +177,7 @@ def test_tables_of_all_libraries_are_shown_alike(library: str) -> None:
     table = tables.DataFrame(columns) if library == "polars" else tables.table(columns)
     drawn = preview(table)
     assert (drawn.caption, drawn.columns, drawn.missing) == ("5 × 3", ("n", "of", "x"), "of 2")
-    assert drawn.cells[:2] == (("1", "a", "0.5"), ("2", "None", "0.5"))
+    assert drawn.cells[:2] == (("1", "a", "0.5"), ("2", "", "0.5"))
     assert (len(drawn.cells), drawn.more, drawn.html) == (4, True, "")
     assert len(preview(table, room=LARGE).cells) == 5
 

@@ -53,10 +53,9 @@ def boxes(picture: ElementTree.Element) -> list[Box]:
 
 
 def overlaps(picture: ElementTree.Element) -> list[str]:
-    pairs = combinations(boxes(picture), 2)
     return [
         f"{a[0]} on {b[0]}"
-        for a, b in pairs
+        for a, b in combinations(boxes(picture), 2)
         if a[1] < b[3] and b[1] < a[3] and a[2] < b[4] and b[2] < a[4]
     ]
 

@@ -32,82 +32,7 @@ export type Command =
   | SkipGuess
   | Check;
 
-export interface Contract {
-  Answer?: Answer;
-  Approve?: Approve;
-  ApproveAll?: ApproveAll;
-  Ask?: Ask;
-  BeginNew?: BeginNew;
-  BranchRow?: BranchRow;
-  Break?: Break;
-  CallRow?: CallRow;
-  CallWarning?: CallWarning;
-  CellPair?: CellPair;
-  ChangeRow?: ChangeRow;
-  Check?: Check;
-  Checkout?: Checkout;
-  Compare?: Compare;
-  ComparisonRow?: ComparisonRow;
-  Delta?: Delta;
-  DifferenceRow?: DifferenceRow;
-  Displayed?: Displayed;
-  Draft?: Draft;
-  DrawGraph?: DrawGraph;
-  Drop?: Drop;
-  Edit?: Edit;
-  Export?: Export;
-  Exported?: Exported;
-  ExtensionRow?: TeachingRow;
-  Fork?: Fork;
-  GraphEdge?: GraphEdge;
-  GraphNode?: GraphNode;
-  GraphRow?: GraphRow;
-  Guess?: Guess;
-  GuessRow?: GuessRow;
-  Hello?: Hello;
-  HideBranch?: HideBranch;
-  KeepResult?: KeepResult;
-  LinePair?: LinePair;
-  Mark?: Mark;
-  MessageRow?: MessageRow;
-  NameBranch?: NameBranch;
-  ObjectPairRow?: ObjectPairRow;
-  ObjectRow?: ObjectRow;
-  PairRow?: PairRow;
-  PartRow?: PartRow;
-  Preview?: Preview;
-  QuestionRow?: QuestionRow;
-  Refused?: Refused;
-  Reject?: Reject;
-  Replay?: Replay;
-  Rows?: Rows;
-  Run?: Run;
-  Saved?: Saved;
-  Say?: Say;
-  SessionRow?: SessionRow;
-  ShowDifference?: ShowDifference;
-  ShowObject?: ShowObject;
-  ShowRequest?: ShowRequest;
-  Shown?: Shown;
-  ShownCall?: ShownCall;
-  SkipGuess?: SkipGuess;
-  Step?: Step;
-  Stop?: Stop;
-  Task?: Task;
-  TeachingRow?: TeachingRow;
-  Told?: Told;
-  ToolRow?: ToolRow;
-  TurnRow?: TurnRow;
-  Use?: Use;
-  Whole?: Whole;
-  Written?: Written;
-  YourTurn?: YourTurn;
-  Notice?: Notice;
-  Command?: Command;
-}
-/**
- * Give the result oneself: JSON, text, or the name of an object.
- */
+/** Give the result oneself: JSON, text, or the name of an object. */
 export interface Answer {
   call: string;
   bound: string;
@@ -115,44 +40,32 @@ export interface Answer {
   reason?: string;
   type: 'answer';
 }
-/**
- * Approve exactly this call; one whose outcome is unknown runs again.
- */
+/** Approve exactly this call; one whose outcome is unknown runs again. */
 export interface Approve {
   call: string;
   bound: string;
   type: 'approve';
 }
-/**
- * Approve exactly these calls, which wait now; where one has changed, none is approved.
- */
+/** Approve exactly these calls, which wait now; where one has changed, none is approved. */
 export interface ApproveAll {
   calls: ShownCall[];
   type: 'approve_all';
 }
-/**
- * A call as it was shown: `bound` is its digest.
- */
+/** A call as it was shown: `bound` is its digest. */
 export interface ShownCall {
   call: string;
   bound: string;
 }
-/**
- * Ask the model again in place of the reply of a turn, on a branch of its own.
- */
+/** Ask the model again in place of the reply of a turn, on a branch of its own. */
 export interface Ask {
   turn: number;
   type: 'ask';
 }
-/**
- * Ask the last prompt again on a branch of its own, with nothing of what is recorded.
- */
+/** Ask the last prompt again on a branch of its own, with nothing of what is recorded. */
 export interface BeginNew {
   type: 'begin_new';
 }
-/**
- * A branch: a head of the journal. `id` is the head's entry id.
- */
+/** A branch: a head of the journal. `id` is the head's entry id. */
 export interface BranchRow {
   id: string;
   name: string;
@@ -169,17 +82,13 @@ export interface BranchRow {
   cost?: string;
   text?: string;
 }
-/**
- * Let all calls of a tool wait, or no longer.
- */
+/** Let all calls of a tool wait, or no longer. */
 export interface Break {
   tool: string;
   on?: boolean;
   type: 'break';
 }
-/**
- * A step. `id` is unique over all branches.
- */
+/** A step. `id` is unique over all branches. */
 export interface CallRow {
   id: string;
   call: string;
@@ -235,25 +144,19 @@ export interface CallRow {
   same?: string;
   by?: string;
 }
-/**
- * What a person is warned of at a call: its mark stands at the step, the node and the card.
- */
+/** What a person is warned of at a call: its mark stands at the step, the node and the card. */
 export interface CallWarning {
-  kind: 'outcome unknown' | 'untracked change' | 'lost change' | 'failure before save' | 'may be stale';
+  kind: 'outcome unknown' | 'untracked change' | 'lost change' | 'an earlier call failed' | 'may be stale';
   text: string | unknown[];
   action: string | unknown[];
 }
-/**
- * An argument of a call that names an object: an edge of the graph.
- */
+/** An argument of a call that names an object: an edge of the graph. */
 export interface Use {
   parameter: string;
   object: string;
   input?: boolean;
 }
-/**
- * What a running tool asks the person: a form, or a page to open.
- */
+/** What a running tool asks the person: a form, or a page to open. */
 export interface QuestionRow {
   key: string;
   message?: string;
@@ -266,9 +169,7 @@ export interface QuestionRow {
   url?: string;
   host?: string;
 }
-/**
- * A cell in which two tables differ.
- */
+/** A cell in which two tables differ. */
 export interface CellPair {
   row: string;
   column: string;
@@ -277,18 +178,14 @@ export interface CellPair {
   left_at?: number;
   right_at?: number;
 }
-/**
- * Something in which two calls differ; `text` is what the model said last on two branches.
- */
+/** Something in which two calls differ; `text` is what the model said last on two branches. */
 export interface ChangeRow {
   what: 'tool' | 'argument' | 'status' | 'result' | 'error' | 'prints' | 'reason' | 'text';
   name?: string;
   left?: number[];
   right?: number[];
 }
-/**
- * Check the exercise.
- */
+/** Check the exercise. */
 export interface Check {
   type: 'check';
 }
@@ -307,9 +204,7 @@ export interface Compare {
   on?: boolean;
   type: 'compare';
 }
-/**
- * Two branches, call by call.
- */
+/** Two branches, call by call. */
 export interface ComparisonRow {
   id: string;
   left?: string;
@@ -320,9 +215,7 @@ export interface ComparisonRow {
   pairs?: PairRow[];
   text?: ChangeRow | null;
 }
-/**
- * Two calls side by side, by the ids of their rows; "" where there is none.
- */
+/** Two calls side by side, by the ids of their rows; "" where there is none. */
 export interface PairRow {
   left?: string;
   right?: string;
@@ -331,9 +224,7 @@ export interface PairRow {
   made?: '' | 'same' | 'differ';
   objects?: ObjectPairRow[];
 }
-/**
- * Two objects side by side, by the ids of their rows; "" where there is none.
- */
+/** Two objects side by side, by the ids of their rows; "" where there is none. */
 export interface ObjectPairRow {
   left?: string;
   right?: string;
@@ -351,9 +242,7 @@ export interface Delta {
   number: number;
   type: 'delta';
 }
-/**
- * Rows to put, table by table, and rows to drop.
- */
+/** Rows to put, table by table, and rows to drop. */
 export interface Rows {
   session?: SessionRow[];
   calls?: CallRow[];
@@ -368,9 +257,7 @@ export interface Rows {
   extensions?: TeachingRow[];
   drop?: Drop[];
 }
-/**
- * The session itself. There is one, with id `session`.
- */
+/** The session itself. There is one, with id `session`. */
 export interface SessionRow {
   id?: string;
   name?: string;
@@ -390,9 +277,7 @@ export interface SessionRow {
   stops?: string[];
   yours?: YourTurn | null;
 }
-/**
- * The person plays the model, and it is the model's turn: what a model would be sent.
- */
+/** The person plays the model, and it is the model's turn: what a model would be sent. */
 export interface YourTurn {
   turn: number;
   prompt?: string;
@@ -401,27 +286,21 @@ export interface YourTurn {
   tools?: string[];
   calls?: Written[];
 }
-/**
- * Something new in the request: the result of a call, or other text.
- */
+/** Something new in the request: the result of a call, or other text. */
 export interface Told {
   text: string;
   tool?: string;
   step?: number;
   error?: boolean;
 }
-/**
- * A call that the person has written in the model's place.
- */
+/** A call that the person has written in the model's place. */
 export interface Written {
   tool: string;
   arguments?: {
     [k: string]: unknown;
   };
 }
-/**
- * An object. `id` is unique over all branches, `name` in its branch only.
- */
+/** An object. `id` is unique over all branches, `name` in its branch only. */
 export interface ObjectRow {
   id: string;
   name: string;
@@ -440,9 +319,7 @@ export interface ObjectRow {
   same?: string;
   preview?: Preview;
 }
-/**
- * A small picture of an object; every part is optional and size-capped.
- */
+/** A small picture of an object; every part is optional and size-capped. */
 export interface Preview {
   caption?: string | unknown[];
   text?: string | unknown[];
@@ -456,9 +333,7 @@ export interface Preview {
   missing?: string | unknown[];
   large?: string | unknown[];
 }
-/**
- * A tool, for the edit form and the card. `id` is its name.
- */
+/** A tool, for the edit form and the card. `id` is its name. */
 export interface ToolRow {
   id: string;
   description?: string;
@@ -470,9 +345,7 @@ export interface ToolRow {
   returns?: string;
   order?: string[];
 }
-/**
- * A part of the conversation: what the model was told, and what it said.
- */
+/** A part of the conversation: what the model was told, and what it said. */
 export interface MessageRow {
   id: string;
   turn: number;
@@ -483,9 +356,7 @@ export interface MessageRow {
   stale?: boolean;
   tool?: string;
 }
-/**
- * What a request to the model took. `id` is the reply's.
- */
+/** What a request to the model took. `id` is the reply's. */
 export interface TurnRow {
   id: string;
   turn: number;
@@ -497,17 +368,13 @@ export interface TurnRow {
   ms?: number;
   attempts?: (string | unknown[])[];
 }
-/**
- * How the values of two objects differ. `id` is their rows' ids: `LEFT RIGHT`.
- */
+/** How the values of two objects differ. `id` is their rows' ids: `LEFT RIGHT`. */
 export interface DifferenceRow {
   id: string;
   unknown?: string | unknown[];
   parts?: PartRow[];
 }
-/**
- * A part of two values that differs: in words, or as texts, lines, cells, pictures.
- */
+/** A part of two values that differs: in words, or as texts, lines, cells, pictures. */
 export interface PartRow {
   name?: string;
   says?: string | unknown[];
@@ -517,9 +384,7 @@ export interface PartRow {
   cells?: CellPair[];
   images?: string[];
 }
-/**
- * A line of two texts side by side; `sign` says which side has it, or whether it changed.
- */
+/** A line of two texts side by side; `sign` says which side has it, or whether it changed. */
 export interface LinePair {
   sign?: 'same' | 'changed' | 'left' | 'right';
   left?: string;
@@ -527,9 +392,7 @@ export interface LinePair {
   left_at?: number;
   right_at?: number;
 }
-/**
- * The drawing. There is one, with id `graph`.
- */
+/** The drawing. There is one, with id `graph`. */
 export interface GraphRow {
   id?: string;
   width?: number;
@@ -541,9 +404,7 @@ export interface GraphRow {
   selected?: string;
   error?: string | unknown[];
 }
-/**
- * A box (an object, or the earlier calls) or a pill (a call). `id` is unique in the drawing.
- */
+/** A box (an object, or the earlier calls) or a pill (a call). `id` is unique in the drawing. */
 export interface GraphNode {
   id: string;
   kind: 'object' | 'call' | 'earlier';
@@ -579,9 +440,7 @@ export interface GraphEdge {
   muted?: boolean;
   dashed?: boolean;
 }
-/**
- * What teaching shows of a session.
- */
+/** What teaching shows of a session. */
 export interface TeachingRow {
   id?: 'teaching';
   turn?: YourTurn | null;
@@ -590,9 +449,7 @@ export interface TeachingRow {
   guesses?: GuessRow[];
   task?: Task | null;
 }
-/**
- * A guess of what the model does next, beside what it did. Notebooks do not save it.
- */
+/** A guess of what the model does next, beside what it did. Notebooks do not save it. */
 export interface GuessRow {
   id: string;
   turn: number;
@@ -606,31 +463,23 @@ export interface GuessRow {
   right?: number;
   of?: number;
 }
-/**
- * An argument of a guess, and whether it was right.
- */
+/** An argument of a guess, and whether it was right. */
 export interface Mark {
   name: string;
   right: boolean;
 }
-/**
- * An exercise that the session is for: the panel offers to check it.
- */
+/** An exercise that the session is for: the panel offers to check it. */
 export interface Task {
   title: string;
   says?: string | unknown[];
   passed?: boolean;
 }
-/**
- * A row to drop.
- */
+/** A row to drop. */
 export interface Drop {
   table: 'objects' | 'branches' | 'comparisons';
   id: string;
 }
-/**
- * An object as large as may be: what its row's preview had no room for.
- */
+/** An object as large as may be: what its row's preview had no room for. */
 export interface Displayed {
   object: string;
   preview: Preview;
@@ -649,9 +498,7 @@ export interface Draft {
   text?: string;
   type: 'draft';
 }
-/**
- * Draw the calls up to one, and what an object or a call came from.
- */
+/** Draw the calls up to one, and what an object or a call came from. */
 export interface DrawGraph {
   until?: number;
   selected?: string;
@@ -660,7 +507,8 @@ export interface DrawGraph {
 /**
  * Run a call with other arguments; one that has run is replayed from there.
  *
- * Where nothing changes, it approves a call that waits, and does nothing to one that has run.
+ * Where nothing changes, it approves a call that waits, runs one that failed with the tool as it
+ * is now, and does nothing to another one.
  */
 export interface Edit {
   call: string;
@@ -672,16 +520,12 @@ export interface Edit {
   left_out?: string[];
   type: 'edit';
 }
-/**
- * Tell the session as a text of a format, such as `dot`.
- */
+/** Tell the session as a text of a format, such as `dot`. */
 export interface Export {
   to: string;
   type: 'export';
 }
-/**
- * The session as a text of a format that it can be exported to.
- */
+/** The session as a text of a format that it can be exported to. */
 export interface Exported {
   to: string;
   text: string;
@@ -691,9 +535,7 @@ export interface Fork {
   call: string;
   type: 'fork';
 }
-/**
- * Guess what the model does next: a call of this tool, or with "" none.
- */
+/** Guess what the model does next: a call of this tool, or with "" none. */
 export interface Guess {
   tool?: string;
   arguments?: {
@@ -701,40 +543,30 @@ export interface Guess {
   };
   type: 'guess';
 }
-/**
- * A panel is here, and wants everything.
- */
+/** A panel is here, and wants everything. */
 export interface Hello {
   type: 'hello';
 }
-/**
- * Take a branch out of view, or with `hidden` false back into it. Nothing is deleted.
- */
+/** Take a branch out of view, or with `hidden` false back into it. Nothing is deleted. */
 export interface HideBranch {
   branch: string;
   hidden?: boolean;
   type: 'hide_branch';
 }
-/**
- * Keep the recorded result of a call that may have run; with `rest` all that follow too.
- */
+/** Keep the recorded result of a call that may have run; with `rest` all that follow too. */
 export interface KeepResult {
   call: string;
   bound: string;
   rest?: boolean;
   type: 'keep_result';
 }
-/**
- * Call a branch so.
- */
+/** Call a branch so. */
 export interface NameBranch {
   branch: string;
   name: string;
   type: 'name_branch';
 }
-/**
- * A command was not carried out; `fields` says which arguments are wrong, and how.
- */
+/** A command was not carried out; `fields` says which arguments are wrong, and how. */
 export interface Refused {
   command: string;
   reason: string;
@@ -743,9 +575,7 @@ export interface Refused {
   };
   type: 'refused';
 }
-/**
- * Do not run a call; the model gets the reason.
- */
+/** Do not run a call; the model gets the reason. */
 export interface Reject {
   call: string;
   bound: string;
@@ -756,15 +586,11 @@ export interface Replay {
   call: string;
   type: 'replay';
 }
-/**
- * Run until a person has to decide.
- */
+/** Run until a person has to decide. */
 export interface Run {
   type: 'run';
 }
-/**
- * The notebook output (application/vnd.jupyter-toolcall.session+json).
- */
+/** The notebook output (application/vnd.jupyter-toolcall.session+json). */
 export interface Saved {
   rows: {
     [k: string]: string[];
@@ -774,66 +600,48 @@ export interface Saved {
   };
   version?: number;
 }
-/**
- * Reply in the model's place: with words, with calls, or with both.
- */
+/** Reply in the model's place: with words, with calls, or with both. */
 export interface Say {
   text?: string;
   calls?: Written[];
   type: 'say';
 }
-/**
- * Tell how two objects of a branch differ, by the ids of their rows.
- */
+/** Tell how two objects of a branch differ, by the ids of their rows. */
 export interface ShowDifference {
   left: string;
   right: string;
   type: 'show_difference';
 }
-/**
- * Tell an object as large as may be, by the id of its row.
- */
+/** Tell an object as large as may be, by the id of its row. */
 export interface ShowObject {
   object: string;
   type: 'show_object';
 }
-/**
- * Show the request of a turn exactly as it goes to the model.
- */
+/** Show the request of a turn exactly as it goes to the model. */
 export interface ShowRequest {
   turn: number;
   type: 'show_request';
 }
-/**
- * The request of a turn, exactly as it goes to the model: JSON as text.
- */
+/** The request of a turn, exactly as it goes to the model: JSON as text. */
 export interface Shown {
   turn: number;
   text: string;
   type: 'shown';
 }
-/**
- * Go on without a guess; `rest`: without any more of them.
- */
+/** Go on without a guess; `rest`: without any more of them. */
 export interface SkipGuess {
   rest?: boolean;
   type: 'skip_guess';
 }
-/**
- * Run the next step, and pause.
- */
+/** Run the next step, and pause. */
 export interface Step {
   type: 'step';
 }
-/**
- * Pause the run.
- */
+/** Pause the run. */
 export interface Stop {
   type: 'stop';
 }
-/**
- * Everything that there is to see: sent when a panel connects.
- */
+/** Everything that there is to see: sent when a panel connects. */
 export interface Whole {
   rows: Rows;
   live?: boolean;

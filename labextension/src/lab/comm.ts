@@ -14,12 +14,12 @@ const NOTICE_TYPES: readonly unknown[] = ['whole', 'delta', 'refused', 'shown', 
 const ENDING_STATUSES: readonly Kernel.Status[] = ['restarting', 'autorestarting', 'terminating', 'dead'];
 
 /** Calls `act` when a notebook's kernel ends, restarts or is replaced. */
-export function onKernelEnd(context: ISessionContext, act: () => void): void {
+export function onKernelEnd(context: ISessionContext, act: (restarts: boolean) => void): void {
   context.statusChanged.connect((_, status) => {
-    if (ENDING_STATUSES.includes(status)) act();
+    if (ENDING_STATUSES.includes(status)) act(status.endsWith('restarting'));
   });
   context.kernelChanged.connect((_, { oldValue }) => {
-    if (oldValue) act();
+    if (oldValue) act(false);
   });
 }
 

@@ -82,7 +82,7 @@ export class LiveSession {
       const receive = (_: unknown, notice: Notice): void => {
         if (notice.type === 'exported' && notice.to === to) resolve(notice.text);
         else if (notice.type === 'refused' && notice.command === 'export') reject(new Error(notice.reason));
-        else if (this.state === 'lost') reject(new Error(t('Its kernel has ended')));
+        else if (this.state === 'lost') reject(new Error(t('The kernel has ended.')));
         else return;
         this.updated.disconnect(receive);
       };
@@ -100,11 +100,12 @@ export class LiveSession {
   }
 
   /** Ends the session with its kernel: the rows stay, commands are not sent. */
-  end(): void {
+  end(restarts = false): void {
     if (this.state === 'lost') return;
     const { session, teaching } = this.model;
+    const says = restarts ? t('The kernel restarted. Run this cell: your decisions are kept.') : t('The kernel has ended. Run this cell: your decisions are kept.');
     const ended = {
-      session: { ...session, phase: 'stopped' as const, pending: [], yours: null, says: t('Its kernel has ended') },
+      session: { ...session, phase: 'stopped' as const, pending: [], yours: null, says, detail: '' },
       teaching: { ...teaching, turn: null, task: null }
     };
     this.model = { ...this.model, live: false, ...(ENDED_PHASES.includes(session.phase) ? {} : ended) };
@@ -124,7 +125,7 @@ export class NotebookSessions {
   constructor(readonly notebook: NotebookPanel) {
     const { sessionContext } = notebook;
     sessionContext.iopubMessage.connect((_, message) => this._receive(message));
-    onKernelEnd(sessionContext, () => this._endAll());
+    onKernelEnd(sessionContext, restarts => this._endAll(restarts));
     notebook.disposed.connect(() => this._endAll());
     const watching = watchOutputs(notebook, () => this._findPanels());
     void sessionContext.ready.then(() => this._restore());
@@ -252,8 +253,8 @@ export class NotebookSessions {
     if (live.state === 'unknown' && !this.notebook.isDisposed) void this._sendHello(live, Math.min(2 * pause, LONGEST));
   }
 
-  private _endAll(): void {
-    for (const live of this._byPanel.values()) live.end();
+  private _endAll(restarts = false): void {
+    for (const live of this._byPanel.values()) live.end(restarts);
   }
 }
 

@@ -41,6 +41,7 @@ export class BranchList {
     const open = this._view.ui.branchList !== 'closed';
     this.element.hidden = known.length === 0;
     this._name.textContent = oneLine(currentBranch(this._view.model)?.name ?? '', 40);
+    this._name.title = oneLine(currentBranch(this._view.model)?.name ?? '');
     this._name.classList.toggle('strong', known.length > 1);
     this._hiddenCount.textContent = away ? ` · ${t('%1 hidden', away)}` : '';
     this._opener.setAttribute('aria-expanded', String(open));

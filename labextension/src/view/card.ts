@@ -3,7 +3,7 @@ import { DecisionPanel, isDecision } from './decisions';
 import { changeOf } from './change';
 import { type Child, focusInPlace, h, hasFocus, listen, mutedText, prose, scrollingText, setChildren, strongText, whenChanged } from './dom';
 import { argumentsOf, type Fact, factList, namedObject, objectLine, type Show, toolDescription } from './facts';
-import { fullPreview } from './full_preview';
+import { fullPreview, previewForCall } from './full_preview';
 import { icon } from './icons';
 import { branchName, callWord, currentBranch, nameText, objectState, savedName, warningText } from './labels';
 import { ancestors, descendants, MOST_NAMED } from './lineage';
@@ -23,7 +23,7 @@ function printsOf(call: FullCall): Child {
     ? h(
         'div',
         'tc-prints',
-        h('h4', {}, t('Printed')),
+        h('h4', {}, call.status === 'failed' ? t('Printed, and where it failed') : t('Printed')),
         scrollingText(textBlock(call.prints, 20_000))
       )
     : null;
@@ -37,7 +37,7 @@ function title(text: string, look: string, aside: string, description: Child = n
   return h('div', 'tc-title', h('h3', look, ...parts), description, mutedText(aside));
 }
 
-const callPlace = (call: FullCall): string => t('call %1, turn %2', call.step, call.turn);
+const callPlace = (call: FullCall): string => t('call %1', call.step);
 
 /** The name of the model that a person plays. */
 const PERSON = 'person';
@@ -84,7 +84,8 @@ function lastCall(call: FullCall, acts: PanelActions): Child {
 }
 
 function callCard(view: ViewState, call: FullCall, acts: PanelActions, show: Show): Child[] {
-  const text = view.model.tools.get(call.tool)?.description ?? '';
+  // What `save` tells the model is no text for the person.
+  const text = call.saves ? t('Saves the result as %1.', Object.keys(call.arguments).join(', ')) : (view.model.tools.get(call.tool)?.description ?? '');
   const description = text ? h('p', {}, toolDescription(text)) : null;
   const open = isDecision(call);
   const before = view.calls[call.step - 2];
@@ -102,11 +103,11 @@ function callCard(view: ViewState, call: FullCall, acts: PanelActions, show: Sho
 }
 
 /** An object beside the arguments of a waiting call; a table or a picture needs no tile. */
-function dataOf(view: ViewState, object: FullObject, acts: PanelActions, on: Element): Child[] {
+function dataOf(view: ViewState, call: FullCall, object: FullObject, acts: PanelActions, on: Element, showAll: (() => void) | null): Child[] {
   const { columns, image, caption } = object.preview;
   const head = h('div', {}, strongText(nameText(object)), ' ', mutedText(caption));
-  const isPictured = columns.length > 0 || image !== '';
-  return [isPictured ? head : objectLine(object, nameText(object), objectState(view, object)), ...fullPreview(view, object, acts, on)];
+  if (columns.length && showAll) return [head, ...previewForCall(view, call, object, acts, showAll)];
+  return [columns.length || image ? head : objectLine(object, nameText(object), objectState(view, object)), ...fullPreview(view, object, acts, on)];
 }
 
 const namesOf = (objects: readonly FullObject[]): string => {
@@ -175,16 +176,19 @@ function objectCard(view: ViewState, object: FullObject, call: FullCall | undefi
     : current || (call ? callPlace(call) : object.kind);
   const head = object.preview.caption || object.kind;
   const change = changeOf(view, call, object, acts);
+  const parts = view.model.differences.get(`${call?.before ?? ''} ${object.id}`)?.parts;
+  // Of a new table no cell has changed: its first rows are shown.
+  const isDrawn = change.length > 0 && !view.model.fullPreviews.has(object.id) && (!parts || parts.some(part => part.cells.length + part.lines.length + part.images.length));
   return [
     title(
-      view.isPast ? t('At step %1', view.step) : nameText(object),
+      view.isPast ? t('After call %1', view.step) : nameText(object),
       '',
-      view.isPast ? t('after turn %1', view.calls.at(-1)?.turn ?? 0) : oneLine(aside, 60)
+      view.isPast ? '' : oneLine(aside, 60)
     ),
     objectLine(object, view.isPast ? object.name : head, origin(call)),
     call ? warningNote(call) : null,
     ...change,
-    ...(change.length && !view.model.fullPreviews.has(object.id) ? [fullPreview(view, object, acts, on)[1]] : fullPreview(view, object, acts, on)),
+    ...(isDrawn ? [fullPreview(view, object, acts, on)[1]] : fullPreview(view, object, acts, on)),
     call ? argumentsOf(view, call) : null,
     call ? errorOf(call) : null,
     objectFacts(view, object, call, acts),
@@ -196,8 +200,10 @@ function objectCard(view: ViewState, object: FullObject, call: FullCall | undefi
 export class Card {
   private readonly _body = h('div', 'tc-cardbody');
   /** The object that a waiting call is about: the one pointed at, else the first of its arguments. */
-  private readonly _data = h('div', 'tc-data');
+  readonly data = h('div', 'tc-data');
   private _pointedAt = '';
+  /** The table that is shown as a whole beside a waiting call. */
+  private _openTable = '';
   private _shownCall = '';
   private _isScrolled = false;
   private readonly _decisionPanel = new DecisionPanel(this._acts);
@@ -205,7 +211,7 @@ export class Card {
   private readonly _guessResult = new GuessResultCard();
   private readonly _guessCard = new GuessCard(this._acts);
   private readonly _scoreCard = new ScoreCard(true);
-  private readonly _parts = [this._guessResult.element, this._scoreCard.element, this._body, this._data, this._replyCard.element, this._guessCard.element, this._decisionPanel.element];
+  private readonly _parts = [this._guessResult.element, this._scoreCard.element, this._body, this.data, this._replyCard.element, this._guessCard.element, this._decisionPanel.element];
   readonly element = h('section', { class: 'tc-card', label: t('Details'), tabindex: -1 }, ...this._parts);
   /** Whether it asks the person for a decision, a reply or a guess. */
   asks = false;
@@ -258,8 +264,12 @@ export class Card {
     const call = this._view.model.calls.get(this._view.chosen.call);
     const named = call && isDecision(call) ? Object.entries(call.arguments).flatMap(([name, value]) => namedObject(this._view, call, name, value) ?? []) : [];
     const object = named.find(one => one.id === this._pointedAt) ?? named[0];
-    const children = object ? dataOf(this._view, object, this._acts, this.element) : [];
-    setChildren(this._data, children);
+    const showAll = (): void => {
+      this._openTable = object?.id ?? '';
+      this._drawData();
+    };
+    const children = call && object ? dataOf(this._view, call, object, this._acts, this.element, object.id === this._openTable ? null : showAll) : [];
+    setChildren(this.data, children);
   }
 
   private _showObject(object: FullObject): void {

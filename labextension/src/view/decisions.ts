@@ -1,13 +1,13 @@
 /** Decisions on the chosen call: the buttons under the card, and the forms `Reject` and `Answer`. */
 import type { ShownCall } from '../generated/contract';
-import { type Child, focusInPlace, h, listen, prose, whenChanged } from './dom';
+import { type Child, focusInPlace, h, joined, listen, prose, whenChanged } from './dom';
 import { writeContext } from './dialogs';
 import { parsedJson } from './exact';
-import { complain, FieldRow, filledArguments, labelledField } from './fields';
+import { complain, FieldRow, filledArguments, labelledField, offering } from './fields';
 import { button, type ButtonProps, icon, note } from './icons';
 import { namesObject } from './labels';
 import type { FullCall } from './rows';
-import { fieldsOf } from './schema';
+import { candidates, fieldsOf } from './schema';
 import { literalText, oneLine, t, textBlock } from './text';
 import { choiceOf, needsDecision, type PanelActions, type ViewState } from './view_state';
 
@@ -35,26 +35,31 @@ interface Form {
   refuse(errors: Readonly<Record<string, string>>): boolean;
 }
 
-function shortForm(kind: 'reject' | 'answer', call: FullCall, returns: string, acts: PanelActions): Form {
+/** The form that rejects or answers a call; an answer may name one of these objects. */
+function shortForm(kind: 'reject' | 'answer', call: FullCall, returns: string, objects: readonly string[], acts: PanelActions): Form {
   const error = h('p', { class: 'tc-wrong', role: 'alert' });
   let isEmptyMeant = false;
   const reason = h('input', { class: 'tc-in', type: 'text', label: t('Reason'), key: 'reason' });
-  const result = h('textarea', { class: 'tc-in mono', rows: 2, label: t('Result'), key: 'result' });
+  const common = { class: 'tc-in mono', label: t('Result'), key: 'result' };
+  const result = objects.length ? h('input', { ...common, type: 'text' }) : h('textarea', { ...common, rows: 2 });
   const close = (): void => acts.setState({ form: null });
   function submit(event: Event): void {
     event.preventDefault();
-    const common = { call: call.call, reason: reason.value, bound: call.bound };
-    if (kind === 'reject') return acts.send({ type: 'reject', ...common });
+    const decided = { call: call.call, reason: reason.value, bound: call.bound };
+    if (kind === 'reject') return acts.send({ type: 'reject', ...decided });
     if (result.value === '' && !isEmptyMeant && (returns === TEXT || returns === '')) {
       isEmptyMeant = true;
       error.textContent = t('The result is empty. Choose Answer again to send an empty text.');
       return result.focus();
     }
-    acts.send({ type: 'answer', result: parsedResult(result.value, returns), ...common });
+    acts.send({ type: 'answer', result: parsedResult(result.value, returns), ...decided });
   }
   const optional = t('optional, sent to the model');
-  const expected = returns ? t('%1: JSON, text, or the name of an object', returns) : t('JSON, text, or the name of an object');
-  const fields = kind === 'answer' ? [labelledField(t('Result'), returns === TEXT ? t('a text') : expected, result), error] : [];
+  const [example = ''] = objects;
+  const other = returns ? t('%1: JSON, text, or the name of an object', returns) : t('JSON, text, or the name of an object');
+  const expected = returns === TEXT ? t('a text') : example ? t('the name of an object, such as %1', example) : other;
+  const input = result instanceof HTMLInputElement ? offering(result, objects) : result;
+  const fields = kind === 'answer' ? [labelledField(t('Result'), expected, input), error] : [];
   const text = kind === 'answer' ? t('Answer') : t('Reject');
   const confirm = button(text, { type: 'submit', look: 'primary', key: 'confirm' });
   const row = h('div', 'tc-row', confirm, button(t('Cancel'), { onclick: close }));
@@ -130,6 +135,12 @@ const actOn = (view: ViewState): Act => (text, onclick, look = '', title = '') =
   return element;
 };
 
+function withTooltip(title: string, text: string, props: ButtonProps): HTMLElement {
+  const element = button(text, props);
+  element.title = title;
+  return element;
+}
+
 /** The buttons for a call that may have run already. */
 function recordedCallButtons(call: FullCall, acts: PanelActions, act: Act, open: (kind: 'reject' | 'answer') => () => void): Child[] {
   const bound = { call: call.call, bound: call.bound };
@@ -181,22 +192,26 @@ function decisionButtons(view: ViewState, call: FullCall, acts: PanelActions): C
 /** The button that asks the model again for a reply that may be stale. */
 export function askAgainButton(view: ViewState, turn: number, stale: boolean, acts: PanelActions): Child {
   if (!stale || view.isPast || !view.live) return null;
-  const ask = button(t('Ask the model from here'), {
-    disabled: view.ui.commandSent,
-    key: 'ask',
-    onclick: () => acts.send({ type: 'ask', turn })
-  });
-  ask.title = t('Asks the model again, on a new branch.');
-  return ask;
+  return withTooltip(t('Asks the model again, on a new branch.'), t('Ask the model from here'), { disabled: view.ui.commandSent, key: 'ask', onclick: () => acts.send({ type: 'ask', turn }) });
+}
+
+/** What came of `Replay from here`, `Fork from here` or `Ask the model from here`, where these were clicked. */
+function answerInPlace({ model, ui, live, isPast }: ViewState, acts: PanelActions): Child {
+  if (!ui.moved || !live || isPast || ui.commandSent || model.session.pending.length) return null;
+  const step = (type: 'step' | 'run', text: string): HTMLElement => button(text, { look: 'small', onclick: () => acts.send({ type }) });
+  const isPaused = model.session.phase === 'ready';
+  return h('div', 'tc-else', icon('info'), h('span', {}, textBlock(joined(' ', model.session.says, model.session.detail), 400)), ...(isPaused ? [step('step', t('Run the next step')), step('run', t('Run to the end'))] : []));
 }
 
 function afterButtons(view: ViewState, call: FullCall, acts: PanelActions): Child[] {
   const disabled = view.ui.commandSent;
   const ran = call.status !== 'running' && call.status !== 'approved';
   if (!ran) return [];
+  const retry = (): void => acts.send({ type: 'edit', call: call.call, arguments: {}, bound: call.bound });
   return [
-    button(t('Replay from here'), { disabled, onclick: () => acts.send({ type: 'replay', call: call.call }) }),
-    button(t('Fork from here'), { disabled, onclick: () => acts.send({ type: 'fork', call: call.call }) }),
+    call.status === 'failed' && call.branch === '' && !view.isPast ? withTooltip(t('Corrected the tool? Its new code runs this call again, on a new branch.'), t('Fix and retry'), { disabled, look: 'primary', onclick: retry }) : null,
+    withTooltip(t('Repeats what follows. A result whose input is the same is reused, and its tool does not run.'), t('Replay from here'), { disabled, onclick: () => acts.send({ type: 'replay', call: call.call }) }),
+    withTooltip(t('Continues differently after this call, on a new branch.'), t('Fork from here'), { disabled, onclick: () => acts.send({ type: 'fork', call: call.call }) }),
     view.isPast || call.branch !== '' ? null : button(t('Edit'), { disabled, onclick: () => acts.openEditDialog(call) }),
     call.branch === '' ? askAgainButton(view, call.turn, call.stale, acts) : null
   ];
@@ -237,6 +252,7 @@ export class DecisionPanel {
         ? h('p', { class: 'tc-error', role: 'alert' }, icon('failed'), oneLine(refused.reason))
         : null,
       ...this._content(),
+      answerInPlace(this._view, this._acts),
       waitingElsewhere(this._view, this._acts)
     ];
     const kept = this._form && this.element.contains(this._form.element) && children.includes(this._form.element);
@@ -251,13 +267,14 @@ export class DecisionPanel {
   paint(next: ViewState): void {
     this._view = next;
     const call = next.model.calls.get(next.chosen.call);
-    this._draw(call, next.ui.commandSent, next.ui.form, next.isPast, next.live, next.waitingCall, next.model.refusal, next.model.calls, next.model.session.pending, next.calls.length, next.personTurn !== null, next.toGuess !== null, next.followsNewest);
+    this._draw(call, next.ui.commandSent, next.ui.form, next.isPast, next.live, next.waitingCall, next.model.refusal, next.model.calls, next.model.session.pending, next.calls.length, next.personTurn !== null, next.toGuess !== null, next.followsNewest, next.ui.moved, next.model.session);
   }
 
   private _openForm(call: FullCall, kind: 'reject' | 'answer' | 'input'): HTMLElement {
     const key = `${kind} ${call.id} ${call.bound}`;
     const returns = this._view.model.tools.get(call.tool)?.returns ?? '';
-    if (this._form?.key !== key) this._form = { key, ...(kind === 'input' ? inputForm(this._view, call, this._acts) : shortForm(kind, call, returns, this._acts)) };
+    const objects = candidates(({ kind: type }) => type === returns.split('.').at(-1), this._view.objects, call.step).map(object => object.name);
+    if (this._form?.key !== key) this._form = { key, ...(kind === 'input' ? inputForm(this._view, call, this._acts) : shortForm(kind, call, returns, objects, this._acts)) };
     const confirm = this._form.element.querySelector<HTMLButtonElement>('[type=submit]');
     if (confirm) confirm.disabled = this._view.ui.commandSent;
     return this._form.element;

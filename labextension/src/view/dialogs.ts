@@ -1,6 +1,7 @@
 /** The dialogs `Edit call` and `Write call`. */
 import { focusInPlace, h } from './dom';
 import { complain, type Dialog, dialogFrame, type FieldContext, FieldRow, filledArguments, firstInput, FormError, labelledField } from './fields';
+import { columnsOf } from './full_preview';
 import { button, icon, note } from './icons';
 import { dependentCalls } from './lineage';
 import type { FullCall, FullTool, FullWrittenCall } from './rows';
@@ -32,6 +33,7 @@ function consequenceText(view: ViewState, call: FullCall, rows: readonly FieldRo
 const editContext = (view: ViewState, call: FullCall): FieldContext => ({
   objects: view.objects,
   step: call.step,
+  offered: columnsOf(view, call),
   marks: true,
   hint(field, raw) {
     const asked = own(call.asked ?? call.arguments, field.name);
@@ -49,7 +51,7 @@ export class EditDialog implements Dialog {
   private readonly _reason = h('input', { class: 'tc-in', type: 'text', label: t('Reason') });
   private readonly _error = new FormError();
   private _isSent = false;
-  private readonly _runButton = button(t('Run with these'), { type: 'submit', look: 'primary' });
+  private readonly _runButton = button(t('Run with these values'), { type: 'submit', look: 'primary' });
   private readonly _reasonField = labelledField(t('Reason'), t('optional, sent to the model'), this._reason);
   private readonly _buttons = h(
     'div',
@@ -90,7 +92,7 @@ export class EditDialog implements Dialog {
   private _showConsequence(): void {
     const approves = needsDecision(this._call) && !this._rows.some(one => one.isChanged);
     this._note.replaceChildren(...consequenceText(this._view, this._call, this._rows));
-    this._runButton.textContent = approves ? t('Approve as it is') : t('Run with these');
+    this._runButton.textContent = approves ? t('Approve as it is') : t('Run with these values');
     this._runButton.disabled = this._isSent || !(approves || this._rows.some(one => one.isChanged));
   }
 
@@ -143,7 +145,7 @@ export class CallDialog implements Dialog {
   private readonly _error = new FormError();
   private readonly _addButton = button(t('Add call'), { type: 'submit' });
   private readonly _sendButton = button(t('Send'), { look: 'primary', onclick: () => this._sendCall(false, true) });
-  private readonly _addAnywayButton = button(t('Add anyway'), { look: 'ghost first', onclick: () => this._sendCall(true) });
+  private readonly _addAnywayButton = button(t('Add with the mistake'), { look: 'ghost first', onclick: () => this._sendCall(true) });
   private readonly _cancelButton = button(t('Cancel'), { look: 'right', onclick: () => this._close() });
   private readonly _form = h(
     'form',

@@ -16,6 +16,19 @@ const mark = (json: string): string => JSON.stringify({ $json: json });
 export const jsonText = (value: unknown, indent?: number): string =>
   (JSON.stringify(value, null, indent) ?? 'null').replace(MARKS, (_, json: string) => JSON.parse(json) as string);
 
+/** Characters of a part of JSON that stands on one line. */
+const SHORT = 72;
+
+/** A value as JSON, on as many lines as are good to read; `margin` begins each. */
+export function jsonLines(value: unknown, margin = '\n'): string {
+  const line = jsonText(value);
+  if (line.length <= SHORT || typeof value !== 'object' || value === null || isNumber(value)) return line;
+  const isList = Array.isArray(value);
+  const inner = `${margin}  `;
+  const items = Object.entries(value).map(([key, item]) => `${isList ? '' : `${JSON.stringify(key)}: `}${jsonLines(item, inner)}`);
+  return `${isList ? '[' : '{'}${inner}${items.join(`,${inner}`)}${margin}${isList ? ']' : '}'}`;
+}
+
 /** The value of a JSON text. Throws a SyntaxError if it is none. */
 export const parsedJson = (json: string): unknown =>
   JSON.parse(

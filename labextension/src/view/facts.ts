@@ -2,7 +2,7 @@
 import { isDecision } from './decisions';
 import { type Child, h, mutedText, scrollingText, strongText } from './dom';
 import { tileOf } from './graph/elements';
-import { jsonText } from './exact';
+import { jsonLines, jsonText } from './exact';
 import { sign, thumb } from './icons';
 import { namesObject, nameText, objectState } from './labels';
 import type { FullCall, FullObject, FullPreview } from './rows';
@@ -60,7 +60,7 @@ function parts(view: ViewState, call: FullCall, path: string, value: unknown, in
   const object = namedObject(view, call, path, value);
   if (object) return [strongText(nameText(object))];
   const inside = `${path}.`;
-  if (!call.uses.some(use => use.parameter.startsWith(inside)) || typeof value !== 'object' || value === null) return signs(jsonText(value, indent ? 2 : 0).replace(/\n/g, indent));
+  if (!call.uses.some(use => use.parameter.startsWith(inside)) || typeof value !== 'object' || value === null) return signs(indent ? jsonLines(value, indent) : jsonText(value));
   const isList = Array.isArray(value);
   const deeper = indent && `${indent}  `;
   const items = Object.entries(value).flatMap(([key, part], index) => [
@@ -148,6 +148,9 @@ function defaultArguments(view: ViewState, call: FullCall): HTMLElement[] {
   );
 }
 
+/** Names and values of arguments. */
+const MANY = 14;
+
 /** The arguments of a call; `show` shows the object of one that is pointed at. */
 export function argumentsOf(view: ViewState, call: FullCall, show: Show | null = null): HTMLElement | null {
   const order = view.model.tools.get(call.tool)?.order ?? [];
@@ -163,5 +166,7 @@ export function argumentsOf(view: ViewState, call: FullCall, show: Show | null =
     ];
   });
   rows.push(...removedArguments(view, call), ...defaultArguments(view, call));
-  return rows.length ? h('dl', 'tc-args', ...rows) : null;
+  // Many short ones stand in two columns where there is room.
+  const isWide = rows.length > MANY && !rows.some(row => row.querySelector('pre'));
+  return rows.length ? h('dl', isWide ? 'tc-args many' : 'tc-args', ...rows) : null;
 }

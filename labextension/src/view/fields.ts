@@ -21,6 +21,8 @@ interface InputContext {
   readonly common: Readonly<Record<string, string>>;
   /** The objects that fit and can be named. */
   named(fits: (object: FullObject) => boolean): FullObject[];
+  /** Texts that a field offers, such as the columns of a table. */
+  readonly offered: readonly string[];
 }
 
 /** What an input can hold, and its text on the screen. */
@@ -30,6 +32,13 @@ const MOST_SEGMENTS = 4;
 
 function plainInput(element: HTMLInputElement | HTMLTextAreaElement): Input {
   return { element, group: false, raw: () => element.value, set: raw => void (element.value = raw ?? '') };
+}
+
+/** An input for a text that offers some texts while one types. */
+export function offering(input: HTMLInputElement, texts: readonly string[]): HTMLElement {
+  const id = nextId();
+  input.setAttribute('list', id);
+  return h('div', 'tc-offers', input, h('datalist', { id }, ...texts.map(value => h('option', { value }))));
 }
 
 /** The choices that write no value: to leave an argument out, and null. */
@@ -116,7 +125,11 @@ function textInput(field: Field, around: InputContext): Input {
   const value = initialRaw(field) ?? '';
   const look = field.kind === 'text' ? 'tc-in' : 'tc-in mono';
   const common = { ...around.common, class: look, spellcheck: 'false' };
-  if ((field.kind === 'text' || field.kind === 'number') && value.length <= 60 && !value.includes('\n')) return plainInput(h('input', { ...common, type: 'text' }));
+  if ((field.kind === 'text' || field.kind === 'number') && value.length <= 60 && !value.includes('\n')) {
+    const input = plainInput(h('input', { ...common, type: 'text' }));
+    const offers = field.kind === 'text' && around.offered.length > 0 && (value === '' || around.offered.includes(value));
+    return offers ? { ...input, element: offering(input.element as HTMLInputElement, around.offered) } : input;
+  }
   const placeholder = field.kind === 'texts' ? t('one per line') : '';
   return plainInput(h('textarea', { ...common, placeholder, rows: Math.min(10, value.split('\n').length + 1) }));
 }
@@ -187,6 +200,8 @@ export interface FieldContext {
   readonly objects: readonly FullObject[];
   /** The number of the call: only older objects can be named. */
   readonly step: number;
+  /** Texts that fields offer; none if left out. */
+  readonly offered?: readonly string[];
   /** A hint that replaces the description; empty for none. */
   hint(field: Field, raw: Raw): string;
   /** Whether changed fields are marked. */
@@ -200,7 +215,8 @@ export class FieldRow {
   readonly input = inputFor(this.field, {
     id: this._id,
     common: { id: this._id, 'aria-describedby': this._described },
-    named: fits => candidates(fits, this._context.objects, this._context.step)
+    named: fits => candidates(fits, this._context.objects, this._context.step),
+    offered: this._context.offered ?? []
   });
   private readonly _hint = h('span', { class: 'hint', id: `${this._id}-h` });
   private readonly _error = h('span', { class: 'tc-wrong', id: `${this._id}-e` });

@@ -46,7 +46,7 @@ export class TimeSlider {
     this._slider.value = String(at);
     // With one step there is nothing to slide.
     this.element.hidden = last < 2;
-    const text = past ? (at ? t('step %1 of %2', at, last) : t('Before the first call')) : t('now, step %1', last);
+    const text = past ? (at ? t('call %1 of %2', at, last) : t('Before the first call')) : t('now, call %1', last);
     this._slider.setAttribute('aria-valuetext', text);
     this._stepText.textContent = text;
     this._pastBar.style.width = `${last ? (100 * at) / last : 0}%`;

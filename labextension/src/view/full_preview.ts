@@ -1,8 +1,8 @@
 /** The full preview of an object: picture, table, HTML or text. */
-import { type Child, h, mutedText, scrollingTable, scrollingText } from './dom';
+import { type Child, h, joined, mutedText, scrollingTable, scrollingText } from './dom';
 import { safeImage } from './safe_markup';
 import { button } from './icons';
-import type { FullObject, FullPreview } from './rows';
+import type { FullCall, FullObject, FullPreview } from './rows';
 import { cleanMarkup } from './safe_markup';
 import { oneLine, t, textBlock } from './text';
 import type { PanelActions, ViewState } from './view_state';
@@ -39,18 +39,91 @@ function heightOf(html: string): number {
   return Math.min(240, 48 + 26 * Math.max(blocks, html.length / 160));
 }
 
-/** Rows of a table that are drawn. */
-const MOST_ROWS = 500;
+/** Columns and rows of a table that are drawn. */
+const [MOST_COLUMNS, MOST_ROWS] = [20, 500];
 
-/** A number, or an empty cell of a column of numbers. */
-const NUMBER = /^(-?[\d.]*(e[-+]\d+)?|nan|None|<NA>)$/;
+/** A cell that a kernel has written as a number, and a number or an empty cell of a column of numbers. */
+const NUMBER = /^-?[\d.]+(e[-+]?\d+)?$/;
+const NUMERIC = /^(-?[\d.]*(e[-+]?\d+)?|-?inf|nan|None|<NA>)$/;
 
-function table(preview: FullPreview): HTMLElement {
-  const isNumeric = preview.columns.map((_, column) => preview.cells.every(cells => NUMBER.test(cells[column] ?? '')));
-  const row = (cells: readonly string[], tag: 'th' | 'td'): HTMLElement =>
-    h('tr', {}, ...cells.slice(0, 20).map((cell, column) => h(tag, { class: isNumeric[column] && 'num' }, oneLine(cell, 60))));
-  const body = preview.cells.slice(0, MOST_ROWS).map(cells => row(cells, 'td'));
-  return scrollingTable(t('Table'), row(preview.columns, 'th'), body);
+/** Part of a table: the numbers of its rows and columns, and how many of the columns come first since a call names them. */
+interface Part {
+  readonly rows: readonly number[];
+  readonly columns: readonly number[];
+  readonly named: number;
+}
+
+const numbered = (list: readonly unknown[], most: number): number[] => [...list.slice(0, most).keys()];
+
+function table(preview: FullPreview, part?: Part): HTMLElement {
+  const { rows, columns, named } = part ?? { rows: numbered(preview.cells, MOST_ROWS), columns: numbered(preview.columns, MOST_COLUMNS), named: 0 };
+  const look = columns.map((column, place) => joined(' ', preview.cells.every(cells => NUMERIC.test(cells[column] ?? '')) && 'num', place < named && 'named'));
+  const cell = (text: string, place: number): HTMLElement => h('td', look[place], text === '' ? mutedText(t('empty')) : oneLine(text, 60));
+  const head = columns.map((column, place) => h('th', { scope: 'col', class: look[place] }, oneLine(preview.columns[column] ?? '', 60)));
+  const body = rows.map(row => h('tr', {}, part ? h('th', { scope: 'row', class: 'num' }, mutedText(String(row))) : null, ...columns.map((column, place) => cell(preview.cells[row]?.[column] ?? '', place))));
+  return scrollingTable(t('Table'), h('tr', {}, part ? h('td') : null, ...head), body);
+}
+
+/** All texts in a value, and the words in them. */
+function wordsIn(value: unknown): string[] {
+  if (typeof value === 'string') return [value, ...value.slice(0, 500).split(/[^\p{L}\p{N}_]+/u)];
+  return typeof value === 'object' && value !== null ? Object.entries(value).flatMap(([key, part]) => [key, ...wordsIn(part)]) : [];
+}
+
+/** A text as a kernel writes it in a table: in quotes if it has blanks that are not seen. */
+const written = (text: string): string => (text === '' || /^[\s"]|\s$|\s\s|[^\S ]/.test(text) ? JSON.stringify(text) : text);
+
+/** The columns of a table that a call names. */
+export function namedColumns(call: FullCall, columns: readonly string[]): number[] {
+  const words = new Set(Object.values(call.arguments).flatMap(wordsIn).map(written));
+  return [...columns.keys()].filter(column => words.has(columns[column] ?? ''));
+}
+
+/** The names of the columns of the tables that a call uses. */
+export const columnsOf = ({ model }: ViewState, call: FullCall): string[] =>
+  call.uses.flatMap(({ object: id }) => {
+    const preview = model.fullPreviews.get(id) ?? model.objects.get(id)?.preview;
+    return (preview?.columns ?? []).map(name => (/^".*"$/.test(name) ? String(JSON.parse(name)) : name));
+  });
+
+/** Numbers from which on a column has a middle. */
+const FEW = 8;
+
+/** Whether a cell is odd in its column, kind by kind: empty, a text with blanks that are not seen, another type than most, far from the others. */
+function oddities(column: readonly string[]): ((cell: string) => boolean)[] {
+  const numbers = column.filter(cell => NUMBER.test(cell)).map(Number).sort((a, b) => a - b);
+  const quarter = (part: number): number => numbers[Math.floor((part * (numbers.length - 1)) / 4)] ?? 0;
+  const range = numbers.length < FEW ? Infinity : 3 * (quarter(3) - quarter(1));
+  const isNumeric = 2 * numbers.length > column.length;
+  return [
+    cell => cell === '',
+    cell => cell.startsWith('"'),
+    cell => isNumeric && cell !== '' && !NUMBER.test(cell),
+    cell => isNumeric && cell !== '' && (Number(cell) > quarter(3) + range || Number(cell) < quarter(1) - range)
+  ];
+}
+
+/** The first rows of a table in which a cell of some columns is odd, of each kind and column in turn. */
+export function oddRows(cells: FullPreview['cells'], columns: readonly number[]): number[] {
+  const lists = columns.flatMap(column => {
+    const values = cells.map(row => row[column] ?? '');
+    return oddities(values).map(isOdd => [...values.keys()].filter(row => isOdd(values[row] ?? '')));
+  });
+  const longest = Math.max(0, ...lists.map(list => list.length));
+  return [...new Set(Array.from({ length: longest }, (_, place) => lists.flatMap(list => list[place] ?? [])).flat())];
+}
+
+/** Rows that are shown to who decides, and how many of them at most are the first ones of the table. */
+const [SHOWN_ROWS, FIRST_ROWS] = [6, 2];
+
+/** What a call is about in a table: the columns that it names first, and the rows that are odd in them. */
+function partFor(call: FullCall, { columns, cells }: FullPreview): Part {
+  const named = namedColumns(call, columns);
+  const odd = oddRows(cells, named);
+  const first = numbered(cells, odd.length ? FIRST_ROWS : SHOWN_ROWS);
+  const rows = [...new Set([...first, ...odd])].slice(0, SHOWN_ROWS).sort((a, b) => a - b);
+  const others = numbered(columns, columns.length).filter(column => !named.includes(column));
+  return { rows, columns: [...named, ...others].slice(0, Math.max(MOST_COLUMNS, named.length)), named: named.length };
 }
 
 function previewElement(object: FullObject, preview: FullPreview, place: Element): Child {
@@ -64,23 +137,39 @@ function previewElement(object: FullObject, preview: FullPreview, place: Element
     : null;
 }
 
-/** The previews whose full image was requested: the small one is sharp in the graph, not in a card. */
+/** The previews for which the full one was requested: a small image is not sharp in a card, a small table has not all that a call names. */
 const requested = new WeakSet<FullPreview>();
+
+/** Requests the full preview of an object, once. */
+export function requestPreview({ live, model }: ViewState, { id, preview }: FullObject, acts: PanelActions): void {
+  if (!live || !preview.more || model.fullPreviews.has(id) || requested.has(preview)) return;
+  requested.add(preview);
+  acts.request({ type: 'show_object', object: id });
+}
 
 /** The preview of an object, with a button for the full one. */
 export function fullPreview(view: ViewState, object: FullObject, acts: PanelActions, place: Element): Child[] {
   const shown = view.model.fullPreviews.get(object.id);
-  const more = view.live && !shown && object.preview.more;
-  const command = { type: 'show_object', object: object.id } as const;
   const isImage = object.preview.image !== '';
-  if (more && isImage && !requested.has(object.preview)) {
-    requested.add(object.preview);
-    acts.request(command);
-  }
+  if (isImage) requestPreview(view, object, acts);
   return [
     previewElement(object, shown ?? object.preview, place),
-    more && !isImage
-      ? button(t('Show all'), { look: 'small first', disabled: view.ui.commandSent, onclick: () => acts.send(command) })
+    view.live && !shown && object.preview.more && !isImage
+      ? button(t('Show all'), { look: 'small first', disabled: view.ui.commandSent, onclick: () => acts.send({ type: 'show_object', object: object.id }) })
       : null
+  ];
+}
+
+/** What a waiting call is about in a table, with a button for all of it. A value on a cluster, which has a note, is not fetched unasked. */
+export function previewForCall(view: ViewState, call: FullCall, object: FullObject, acts: PanelActions, showAll: () => void): Child[] {
+  if (!object.note) requestPreview(view, object, acts);
+  const preview = view.model.fullPreviews.get(object.id) ?? object.preview;
+  const part = partFor(call, preview);
+  const isPart = part.rows.length < preview.cells.length || preview.more;
+  const names = part.columns.slice(0, part.named).map(column => oneLine(preview.columns[column] ?? '', 40));
+  const isOdd = part.rows.some((row, place) => row !== place);
+  return [
+    h('div', 'tc-tablepart', table(preview, part), isOdd ? mutedText(t('The first rows, and rows that stand out in %1', names.join(', '))) : null),
+    isPart ? button(t('Show all'), { look: 'small first', disabled: !view.live, onclick: showAll }) : null
   ];
 }

@@ -53,11 +53,13 @@ function tokensText({ model, isPast: past }: ViewState, turn: number): string {
 function metaItems(view: ViewState): Child[] {
   const { session } = view.model;
   const counts = session.remembered > 0 ? ranText(session.ran, session.remembered) : '';
-  const turn = view.isPast ? (view.calls.at(-1)?.turn ?? 0) : ((view.personTurn ?? view.toGuess)?.turn ?? session.turn);
+  const asked = view.personTurn ?? view.toGuess;
+  const turn = view.isPast ? (view.calls.at(-1)?.turn ?? 0) : (asked?.turn ?? session.turn);
+  const place = asked ? t('turn %1', turn) : view.step ? t('call %1', view.step) : '';
   const parts: [string, string][] = [
     ['opt', oneLine(session.model, 60)],
     ['', view.model.teaching.score],
-    ['', counts || (turn ? t('turn %1', turn) : '')],
+    ['', counts || place],
     ['opt', tokensText(view, turn)]
   ];
   return parts.filter(([, text]) => text).map(([look, text]) => h('span', look, text));
@@ -95,7 +97,8 @@ export class PanelHead {
     this._back.disabled = step === 0;
     this._stop.disabled = isPast || !STOPPABLE_PHASES.includes(session.phase);
     this._savedBar.hidden = this._view.live || !this._copyText || (!this._saved && ENDED_PHASES.includes(session.phase));
-    const detail = this._view.isPast ? '' : session.detail;
+    // A kernel that has ended gave advice for its own panel.
+    const detail = isPast || (!live && session.phase === 'stopped') ? '' : session.detail;
     this._bar.hidden = detail === '';
     this._bar.className = session.phase === 'failed' ? 'tc-bar bad' : 'tc-bar';
     this._bar.replaceChildren(icon(session.phase === 'failed' ? 'failed' : 'info'), h('span', {}, textBlock(detail, 2000)));
@@ -111,8 +114,8 @@ export class PanelHead {
 
   private _updateStatus(): void {
     const { session } = this._view.model;
-    const text = this._view.isPast ? (this._view.step ? t('Looking back at step %1', this._view.step) : t('Before the first call')) : statusText(this._view.model, this._view.live);
-    const name = this._view.isPast ? 'clock' : this._view.personTurn || this._view.toGuess ? 'person' : (PHASE_ICONS[session.phase] ?? 'ready');
+    const text = this._view.isPast ? (this._view.step ? t('Looking back at call %1', this._view.step) : t('Before the first call')) : statusText(this._view.model, this._view.live);
+    const name = this._view.isPast ? 'clock' : this._view.personTurn || this._view.toGuess ? 'person' : session.ending.length ? 'info' : (PHASE_ICONS[session.phase] ?? 'ready');
     const next = `${name} ${text}`;
     if (next === this._statusText) return;
     this._statusText = next;

@@ -257,7 +257,7 @@ export class PanelView {
   }
 
   private _setState(patch: Partial<PanelState>): void {
-    this._ui = { ...this._ui, ...patch };
+    this._ui = { ...this._ui, moved: this._ui.moved && !('chosen' in patch), ...patch };
     this._paint();
   }
 
@@ -277,14 +277,13 @@ export class PanelView {
   private _send(command: Command): void {
     if (this._ui.commandSent && command.type !== 'stop') return;
     const moves = MOVES.includes(command.type);
-    this._ui = { ...this._ui, ...(moves ? { pastStep: null, chosen: null, form: null } : {}), commandSent: command.type !== 'stop', editedCall: command.type === 'edit' ? command.call : '' };
+    this._ui = { ...this._ui, ...(moves ? { pastStep: null, chosen: null, form: null } : {}), commandSent: command.type !== 'stop', moved: moves && command.type !== 'step', editedCall: command.type === 'edit' ? command.call : '' };
     this._model = { ...this._model, refusal: null };
     this._graph.release();
     this._host.send?.(command);
     this._dialog?.view.setBusy(this._ui.commandSent);
     this._paint();
-    // Step and Run are there.
-    if (moves) this._head.element.scrollIntoView({ block: 'nearest' });
+    if (moves) this._card.element.scrollIntoView({ block: 'nearest' });
   }
 
   /** Moves the card above the tabs while the person decides, and the steps to the open tab. */
@@ -317,6 +316,7 @@ export class PanelView {
   private _fit(): void {
     this._graph.resize();
     this._measure();
+    this._placeDialog();
   }
 
   /** Whether the graph shares the window with a call that waits. In a saved copy nobody decides, and the card is below the graph. */
@@ -401,10 +401,19 @@ export class PanelView {
     this._dialog = { view, back: document.activeElement };
     this._root.append(view.element);
     this._page.inert = true;
-    const box = view.element.firstElementChild;
-    if (box) this._root.style.minHeight = `${box.getBoundingClientRect().height + 48}px`;
-    box?.scrollIntoView({ block: 'nearest' });
+    this._placeDialog();
+    view.element.firstElementChild?.scrollIntoView({ block: 'nearest' });
     view.focus();
+  }
+
+  /** Makes room for the dialog: in a narrow panel it stands below the table of the call, in a wide one beside it. */
+  private _placeDialog(): void {
+    const veil = this._dialog?.view.element;
+    if (!veil) return;
+    const { top } = this._root.getBoundingClientRect();
+    veil.style.setProperty('--tc-below', `${this._card.data.getBoundingClientRect().bottom - top}px`);
+    const box = veil.firstElementChild?.getBoundingClientRect();
+    if (box) this._root.style.minHeight = `${Math.max(box.height + 48, box.bottom - top + 16)}px`;
   }
 
   private _showRefusal(): void {

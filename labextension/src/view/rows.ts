@@ -117,7 +117,7 @@ function pairs(value: unknown): [string, string][] {
 }
 
 /** Limits above what a kernel sends: fields, rows and columns, and characters of markup. */
-const [LONGEST, MARKUP] = [200, 500_000];
+const [LONGEST, MARKUP] = [500, 500_000];
 
 export function fullPreview(row: UnknownRow): FullPreview {
   return {

@@ -22,7 +22,8 @@ function stepText(item: StepItem): Child[] {
   const result = call.status === 'failed' ? '' : item.made || call.result;
   const name = item.pending || !item.made ? oneLine(result, 80) : h('b', {}, oneLine(result, 80));
   const arrow = call.what ? ' → ' : item.made ? '→ ' : '';
-  return [call.by && `${oneLine(call.by, 40)}: `, oneLine(call.what, 200), ...(result ? [arrow, name] : [])];
+  const reason = call.reason && oneLine(`${call.what || result ? ' · ' : ''}${call.reason}`, 200);
+  return [call.by && `${oneLine(call.by, 40)}: `, oneLine(call.what, 200), ...(result ? [arrow, name] : []), reason];
 }
 
 function stepElement(item: StepItem, open: (call: FullCall) => void): HTMLElement {
@@ -167,9 +168,9 @@ function toolElement(tool: FullTool, view: ViewState, acts: PanelActions): HTMLE
   );
 }
 
-/** `12 tools, 1 breakpoint`. */
+/** `12 tools used, 1 breakpoint`. */
 function toolSummary(toolList: number, stops: number): string {
-  return plural(toolList, 'tool') + (stops ? `, ${plural(stops, 'breakpoint')}` : '');
+  return tn('%1 tool used', '%1 tools used', toolList) + (stops ? `, ${plural(stops, 'breakpoint')}` : '');
 }
 
 /** The folded list of tools. */

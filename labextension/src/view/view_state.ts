@@ -22,6 +22,8 @@ export interface PanelState {
   readonly pastStep: number | null;
   /** A command was sent: no other one is sent until a notice arrives. */
   readonly commandSent: boolean;
+  /** The last command moved the session: what came of it is said where it was given. */
+  readonly moved: boolean;
   /** The call that the person edited last; it is shown after the session ends. */
   readonly editedCall: string;
   /** The form that is open under a call, by the id of the call's row. */
@@ -43,6 +45,7 @@ export const INITIAL_STATE: PanelState = {
   chosen: null,
   pastStep: null,
   commandSent: false,
+  moved: false,
   editedCall: '',
   form: null,
   shownTurn: null,

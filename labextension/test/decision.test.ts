@@ -1,0 +1,137 @@
+/** What a person sees before a decision and after it. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { Notice, ObjectRow, Rows } from '../src/generated/contract';
+import { jsonLines, parsedJson } from '../src/view/exact';
+import { namedColumns, oddRows } from '../src/view/full_preview';
+import { fullCall } from '../src/view/rows';
+import { called, chain, delta, page, waiting, whole } from './page';
+
+const COLUMNS = ['id', 'city', 'price'];
+const CELLS = Array.from({ length: 40 }, (_, row) => [`${row}`, row === 30 ? '"Bern "' : 'Bern', row === 20 ? '' : row === 33 ? '87999.12' : `${10 + (row % 5)}.5`]);
+const SMALL = { caption: '40 × 3', columns: COLUMNS.slice(0, 2), cells: CELLS.slice(0, 4).map(row => row.slice(0, 2)), more: true };
+const LARGE = { ...SMALL, columns: COLUMNS, cells: CELLS, more: false };
+const displayed = (object = 'p2'): Notice => ({ type: 'displayed', object, preview: LARGE });
+
+/** A session whose third call waits, on a table, with a text argument. */
+function onTable(column: string, table: Partial<ObjectRow> = {}): Rows {
+  const rows = waiting();
+  const calls = (rows.calls ?? []).map(call => (call.id === 'call3' ? { ...call, tool: 'fill', arguments: { table: 'Potato#3', column }, uses: [{ parameter: 'table', object: 'p2' }] } : call));
+  const objects = (rows.objects ?? []).map(one => (one.id === 'p2' ? { ...one, preview: SMALL, ...table } : one));
+  const parameters = { properties: { table: { type: 'string', pattern: '^Potato#[1-9][0-9]*$' }, column: { type: 'string' } }, required: ['table', 'column'] };
+  return { ...rows, calls, objects, tools: [{ id: 'fill', parameters, returns: 'kitchen.Potato' }] };
+}
+
+test('the columns that a call names are those in its texts, at any depth', () => {
+  const names = (value: unknown): string[] => namedColumns(fullCall({ arguments: { id: value } }), [...COLUMNS, '" a"']).map(column => [...COLUMNS, ' a'][column] ?? '');
+  assert.deepEqual(names('price'), ['price']);
+  assert.deepEqual(names(['city', { price: 'sum' }]), ['city', 'price']);
+  assert.deepEqual(names('price > 10'), ['price']);
+  assert.deepEqual(names(' a'), [' a']);
+  assert.deepEqual(names(5), []);
+});
+
+test('odd are empty cells, blanks that are not seen, and what is far from the other numbers or is none', () => {
+  assert.deepEqual(oddRows(CELLS, [2]), [20, 33]);
+  assert.deepEqual(oddRows(CELLS, [1, 2]), [30, 20, 33]);
+  assert.deepEqual(oddRows(CELLS, [0]), []);
+  assert.deepEqual(oddRows([['1'], ['2'], ['two']], [0]), [2]);
+  assert.deepEqual(oddRows([], [0]), []);
+});
+
+test('beside a call that waits its table has the named column first, and the rows that are odd there', async () => {
+  const it = await page();
+  it.view.update(whole(onTable('price')));
+  assert.deepEqual(it.sent, [{ type: 'show_object', object: 'p2' }]);
+  it.view.update(displayed());
+  const rows = (): string[][] => it.all('.tc-data tr').map(row => [...row.children].map(cell => cell.textContent));
+  assert.deepEqual(rows(), [['', 'price', 'id', 'city'], ['0', '10.5', '0', 'Bern'], ['1', '11.5', '1', 'Bern'], ['20', 'empty', '20', 'Bern'], ['33', '87999.12', '33', 'Bern']]);
+  assert.match(it.one('.tc-data').textContent, /rows that stand out in price/);
+  it.click('Show all');
+  assert.equal(rows().length, 41);
+  assert.equal(it.sent.length, 1);
+});
+
+test('a table on a cluster is not fetched unasked', async () => {
+  const it = await page();
+  it.view.update(whole(onTable('price', { note: 'on the cluster' })));
+  assert.deepEqual(it.sent, []);
+});
+
+test('the form of a call offers the columns of its table, and an answer the objects that fit', async () => {
+  const it = await page();
+  it.view.update(whole(onTable('price')));
+  it.view.update(displayed());
+  it.click('Edit');
+  const offered = (): string[] => it.all('datalist option').map(option => option.getAttribute('value') ?? '');
+  assert.deepEqual(offered(), COLUMNS);
+  it.click('Cancel');
+  it.click('Answer');
+  assert.deepEqual(offered(), ['Potato#3', 'Potato#2', 'Potato#1']);
+  assert.match(it.one('form').textContent, /the name of an object, such as Potato#3/);
+  const result = it.one('input[aria-label=Result]') as HTMLInputElement;
+  result.value = 'Potato#1';
+  it.one('form').dispatchEvent(new Event('submit', { bubbles: true, cancelable: true }));
+  assert.deepEqual(it.sent.at(-1), { type: 'answer', call: 'c3', result: 'Potato#1', reason: '', bound: '7c1e90ab' });
+});
+
+test('of a new table no cell has changed: its first rows are shown', async () => {
+  const it = await page();
+  const rows = chain(2);
+  const calls = (rows.calls ?? []).map(call => (call.step === 2 ? { ...call, before: 'p1', change: 'a new table, 40 × 3' } : call));
+  it.view.update(whole({ ...rows, calls, objects: (rows.objects ?? []).map(one => (one.id === 'p2' ? { ...one, preview: SMALL } : one)) }));
+  assert.equal(it.all('.tc-tablepart').length, 0);
+  it.view.update(delta(1, { differences: [{ id: 'p1 p2', parts: [{ name: '', says: 'a new table' }] }] }));
+  assert.deepEqual(it.all('.tc-tablepart th').map(one => one.textContent), ['id', 'city']);
+});
+
+test('a run with failures has no tick', async () => {
+  const it = await page();
+  const icon = (): string => it.all('[role=status] path').map(path => path.getAttribute('d')).join();
+  it.view.update(whole(chain(1)));
+  const tick = icon();
+  it.view.update(whole({ ...chain(1), session: [{ phase: 'finished', says: 'Finished', ending: ['1 call, 1 failed'] }] }));
+  assert.notEqual(icon(), tick);
+});
+
+test('a step shows why its call was rejected, and what save tells the model is not shown to the person', async () => {
+  const it = await page();
+  const rows = chain(2);
+  const rejected = called(3, { status: 'rejected', object: '', what: 'count 9', reason: 'too many' });
+  const save = called(4, { tool: 'save', saves: true, object: '', arguments: { peeled: 'Potato#3' } });
+  it.view.update(whole({ ...rows, calls: [...(rows.calls ?? []), rejected, save], tools: [{ id: 'save', description: 'Hand over what was asked for.' }] }));
+  assert.match(it.one('[aria-label=Steps] li:nth-child(3)').textContent, /count 9 · too many/);
+  assert.match(it.one('.tc-card').textContent, /Saves the result as peeled/);
+  assert.doesNotMatch(it.one('.tc-card').textContent, /Hand over/);
+});
+
+test('what came of Fork from here and Replay from here is said below the buttons, until something else is chosen', async () => {
+  const it = await page();
+  it.view.update(whole(chain(3)));
+  it.click('Fork from here');
+  it.view.update(delta(1, { session: [{ phase: 'ready', says: 'Ready for the next step' }] }));
+  const answer = (): string => it.all('.tc-acts .tc-else').map(one => one.textContent).join();
+  assert.equal(answer(), 'Ready for the next stepRun the next stepRun to the end');
+  it.all('.tc-acts .tc-else button')[1]?.click();
+  assert.deepEqual(it.sent.at(-1), { type: 'run' });
+  it.view.update(delta(2, { session: [{ phase: 'finished', says: 'Finished' }] }));
+  assert.equal(answer(), '');
+  it.click('Replay from here');
+  it.view.update(delta(3, { session: [{ phase: 'finished', says: 'Finished', detail: 'Replayed: everything came out as it was recorded.' }] }));
+  assert.equal(answer(), 'Finished Replayed: everything came out as it was recorded.');
+  it.all('[aria-label=Steps] button')[0]?.click();
+  assert.equal(answer(), '');
+});
+
+test('a copy of a session that was stopped gives one advice', async () => {
+  const it = await page(false);
+  it.view.update(whole({ ...chain(1), session: [{ phase: 'stopped', says: 'Stopped', detail: 'Interrupted. Press Run to continue.' }] }, false));
+  assert.deepEqual(it.all('.tc-bar').map(one => one.textContent), ['Saved copy. Run the cell to continue.']);
+});
+
+test('nested values stand on as few lines as are good to read, each exact', () => {
+  const text = '{"retry": {"times":3,"wait":[1,5.0,25]}, "to": ["anna@example.com", "bob@example.com"], "labels": {"team":"sales","owner":"bob"}}';
+  const lines = jsonLines(parsedJson(text)).split('\n');
+  assert.deepEqual(lines, ['{', '  "retry": {"times":3,"wait":[1,5.0,25]},', '  "to": ["anna@example.com","bob@example.com"],', '  "labels": {"team":"sales","owner":"bob"}', '}']);
+  assert.equal(jsonLines({ a: 'x'.repeat(90), b: [] }), `{\n  "a": "${'x'.repeat(90)}",\n  "b": []\n}`);
+});
