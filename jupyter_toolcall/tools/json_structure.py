@@ -159,7 +159,7 @@ class _Reading:
             return value
         keys = json_keys(value)
         parts = [
-            (text, self.part(item, (*path, text), (*access, _key_access(key, n))), item)
+            (text, self.part(item, (*path, text), (*access, None if type(key) is str else n)), item)
             for n, (text, (key, item)) in enumerate(zip(keys, value.items(), strict=True))
         ]
         return _changed(value, parts)
@@ -218,10 +218,6 @@ def _key(key: Any) -> str:
     key = key if scalar is NOT_A_SCALAR or isinstance(scalar, list) else scalar
     written, _ = attempt(to_jsonable_python, {key: None})
     return next(iter(written)) if written else own_text(key)[:200]
-
-
-def _key_access(key: Any, position: int) -> int | None:
-    return None if type(key) is str else position
 
 
 def _is_record(value: Any) -> bool:
@@ -302,9 +298,7 @@ def _numpy_scalar(value: Any, cls: type) -> Any:
         return NOT_A_SCALAR
     if kind == "O" and cls.__name__ == "ndarray":
         return _plain_items(value)
-    if kind not in "biufcUSMm":
-        return NOT_A_SCALAR
-    if getattr(value, "size", SMALL_ARRAY + 1) > SMALL_ARRAY:
+    if kind not in "biufcUSMm" or getattr(value, "size", SMALL_ARRAY + 1) > SMALL_ARRAY:
         return NOT_A_SCALAR
     if kind in "Mm":
         return _times(value)

@@ -206,7 +206,7 @@ for _ in range(70):
         ("Potato_slize", {}, "there is no tool 'Potato_slize'. Did you mean Potato_slice?"),
         ("Potato_slice", {"pieces": "many"}, "pieces: input should be a valid integer"),
         ("Potato_slice", {"size": 1}, "size: there is no such argument; there are Potato, pieces"),
-        ("Potato_weigh", {}, "unit: field required"),
+        ("Potato_weigh", {}, "unit: Give a value"),
         ("Potato_slice", {"Potato": "Potato#01"}, "objects of that type: Potato#1"),
         ("Potato_slice", {"Potato": "Potato#1 "}, "there is no object 'Potato#1 '"),
         ("Potato_slice", {"Potato": "potato#1"}, "there are: Plate#1, Potato#1"),
