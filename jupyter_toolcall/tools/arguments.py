@@ -282,8 +282,7 @@ def _problems(error: ValidationError, schema: Mapping[str, Any]) -> dict[str, st
         elif detail["type"] == "unknown_key" and "names" in (context := detail["ctx"]):
             problem = unknown_argument(str(detail["loc"][-1]), context["names"])
         # A message that begins with an object's name keeps its capital letter.
-        is_name = NAME.match(problem)
-        problem = problem if is_name else problem[:1].lower() + problem[1:]
+        problem = problem if NAME.match(problem) else problem[:1].lower() + problem[1:]
         translate = _FREQUENT.get(detail["type"])
         translated = translate(detail.get("ctx", {})) if translate else ""
         # What a model reads is never changed by a translation.
