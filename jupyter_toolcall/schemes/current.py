@@ -9,9 +9,9 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import lru_cache, partial
+from functools import partial
 from typing import Any
 from weakref import WeakKeyDictionary
 
@@ -28,7 +28,7 @@ from ..tools.object_references import (
     takes_own_names,
     takes_values,
 )
-from ..tools.tool import Resolve, Tool, parameters_schema
+from ..tools.tool import Tool, parameters_schema
 from ..tools.toolbox import Toolbox
 from .messages import Result
 from .save_tool import common_tools, reminder
@@ -46,6 +46,7 @@ from .scheme import (
     receivers,
     result_text,
     sent_data,
+    tool_of_one,
     with_first,
 )
 
@@ -121,15 +122,10 @@ def _use(kind: str, toolbox: Toolbox, objects: Iterable[str] = ()) -> Tool:
         f'{USE}{kind} takes one argument, the name of a {kind}: {{"id": "{kind}#1"}}; '
         "a number alone names no object"
     )
-    tool = Tool(f"{USE}{kind}", "\n".join(lines), _use_schema(kind), lambda id: id, read_only=True)
-    return _taking_text(tool, "id", NAME, wrong)
-
-
-@lru_cache(1_000)
-def _use_schema(kind: str) -> Mapping[str, Any]:
     text = f'The name of an object of type {kind}, such as "{kind}#1", or "$base" if you saved it.'
-    schema: Mapping[str, Any] = takes_own_names(_text_schema("id", pattern((kind,)), text))
-    return schema
+    schema = {"type": "string", "pattern": pattern((kind,)), "description": text}
+    named = f"{USE}{kind}", "\n".join(lines)
+    return tool_of_one(named, "id", takes_own_names(schema), _fits(NAME), wrong)
 
 
 def _save_as() -> Tool:
@@ -143,33 +139,18 @@ def _save_as() -> Tool:
         '{"name": "base"}'
     )
     text = 'Letters, digits and _, such as "base".'
-    schema = _text_schema("name", f"^{_OWN_NAME.pattern}$", text)
-    tool = Tool(SAVE_AS, description, schema, lambda name: own_name(name), read_only=True)
-    return _taking_text(tool, "name", _OWN_NAME, wrong)
+    schema = {"type": "string", "pattern": f"^{_OWN_NAME.pattern}$", "description": text}
+    tool = tool_of_one((SAVE_AS, description), "name", schema, _fits(_OWN_NAME), wrong)
+    return replace(tool, function=own_name)
+
+
+def _fits(pattern: re.Pattern[str]) -> Callable[[Any], bool]:
+    return lambda value: isinstance(value, str) and pattern.fullmatch(value) is not None
 
 
 def own_name(name: Any) -> str:
     """Return a name that a model gave, as it stands for the object: `$base`."""
     return f"${str(name).removeprefix('$')}"
-
-
-def _text_schema(name: str, pattern: str, description: str) -> dict[str, Any]:
-    text = {"type": "string", "pattern": pattern, "description": description}
-    properties, required = {name: text}, [name]
-    closed = {"additionalProperties": False}
-    return {"type": "object", "properties": properties, "required": required, **closed}
-
-
-def _taking_text(tool: Tool, name: str, fits: re.Pattern[str], wrong: str) -> Tool:
-    """Return a tool that takes one text, and says what is `wrong` with any other arguments."""
-
-    def check(arguments: Mapping[str, Any], resolve: Resolve) -> dict[str, Any]:
-        text = arguments.get(name)
-        if set(arguments) != {name} or not isinstance(text, str) or not fits.fullmatch(text):
-            raise CallError(wrong)
-        return dict(arguments)
-
-    return replace(tool, check=check)
 
 
 # -- views ----------------------------------------------------------------------------------

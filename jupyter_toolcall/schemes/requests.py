@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
+from itertools import chain, count
 from typing import Any, NamedTuple
 
 from rpds import HashTrieMap, HashTrieSet
@@ -75,11 +76,9 @@ def _with_own_ids(calls: Iterable[Call], state: State, hide: Hide) -> tuple[Call
     calls_by_id: dict[str, Call] = {}
     for call in calls:
         plain = hide(call.id)
-        plain = plain if CALL_ID.fullmatch(plain) else _NO_WORD.sub("_", plain)[:100]
-        call_id, number = plain or "call", 1
-        while call_id in calls_by_id or call_id in state.calls:
-            number += 1
-            call_id = f"{(plain or 'call')[:100]}-{number}"
+        plain = plain if CALL_ID.fullmatch(plain) else _NO_WORD.sub("_", plain)[:100] or "call"
+        names = chain([plain], (f"{plain[:100]}-{number}" for number in count(2)))
+        call_id = next(n for n in names if n not in calls_by_id and n not in state.calls)
         calls_by_id[call_id] = call if call_id == call.id else replace(call, id=call_id)
     return tuple(calls_by_id.values())
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import json
 from abc import abstractmethod
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
 from typing import Any, Protocol
@@ -24,11 +24,12 @@ from ..core.state import NAME, State
 from ..core.text import nearest, shortened_text
 from ..tools.object_references import kinds_of
 from ..tools.object_types import receiver_types
-from ..tools.tool import Tool, parameters_schema
+from ..tools.tool import Resolve, Tool, parameters_schema
 from ..tools.toolbox import Toolbox
 from .messages import Message, Reply, Result
 from .save_tool import READ, common_tools, reminder, result_limit
 
+Fits = Callable[[Any], bool]
 _ENCODER = json.JSONEncoder(ensure_ascii=False)
 SHOWN = 8
 """So many objects of one kind are listed, the newest; what is older stays usable."""
@@ -179,6 +180,22 @@ def receivers(tool: Tool) -> tuple[str, ...]:
     """Return the types whose objects a tool is a function of, as its schema has them."""
     schema = parameters_schema(tool).get("properties", {}).get(tool.receiver, {})
     return kinds_of(schema) or (tool.kind,)
+
+
+def tool_of_one(
+    named: tuple[str, str], key: str, schema: Mapping[str, Any], fits: Fits, wrong: str
+) -> Tool:
+    """Return a tool of the scheme itself, by its name and description, that takes one argument and
+    returns it; `wrong` is what the model is told of any other arguments."""
+
+    def check(arguments: Mapping[str, Any], resolve: Resolve) -> dict[str, Any]:
+        if set(arguments) != {key} or not fits(arguments[key]):
+            raise CallError(wrong)
+        return dict(arguments)
+
+    closed = {"properties": {key: schema}, "required": [key], "additionalProperties": False}
+    parameters = {"type": "object", **closed}
+    return Tool(*named, parameters, lambda **value: value[key], check, read_only=True)
 
 
 def own_tool(name: str, offer: Offer) -> Tool | None:

@@ -9,8 +9,8 @@ lists the names.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
 from itertools import islice, takewhile
 from typing import Any
@@ -18,7 +18,7 @@ from typing import Any
 from ..core.call_record import SAVE, CallRecord
 from ..core.errors import CallError
 from ..core.state import State
-from ..tools.tool import Resolve, Tool
+from ..tools.tool import Tool
 from ..tools.toolbox import Toolbox
 from .messages import Result
 from .save_tool import READ, common_tools, reminder
@@ -34,6 +34,7 @@ from .scheme import (
     plain_note,
     result_text,
     sent_data,
+    tool_of_one,
     with_receiver,
 )
 
@@ -136,7 +137,15 @@ def _select_tools(objects: Iterable[str], tools: Iterable[str]) -> Tool:
     tools = [*tools]
     note = [PATTERNS] if any("*" in line for line in tools) else []
     lines += ["", "Tools:", *tools, *note]
-    return Tool(SELECT, "\n".join(lines), _PARAMETERS, lambda tools: "ok", _check, read_only=True)
+    text = "The names of the tools that you want."
+    schema = {"type": "array", "items": {"type": "string"}, "description": text}
+    wrong = f'{SELECT} takes one argument, a list of names: {{"tools": ["NAME"]}}'
+    tool = tool_of_one((SELECT, "\n".join(lines)), "tools", schema, _are_names, wrong)
+    return replace(tool, function=lambda tools: "ok")
+
+
+def _are_names(value: Any) -> bool:
+    return isinstance(value, list) and bool(value) and all(isinstance(n, str) for n in value)
 
 
 def _tool_lines(state: State, toolbox: Toolbox) -> dict[str, str | None]:
@@ -206,28 +215,3 @@ def _object_lines(state: State, toolbox: Toolbox) -> dict[str, str]:
     names = (*state.inputs.values(), *reversed(shown))
     lines = {object_line(name, state, toolbox): name for name in names}
     return {**lines, "- and older ones": ""} if next(made, None) else lines
-
-
-_PARAMETERS: Mapping[str, Any] = {
-    "type": "object",
-    "properties": {
-        "tools": {
-            "type": "array",
-            "items": {"type": "string"},
-            "description": "The names of the tools that you want.",
-        }
-    },
-    "required": ["tools"],
-    "additionalProperties": False,
-}
-
-
-def _check(arguments: Mapping[str, Any], resolve: Resolve) -> dict[str, Any]:
-    names = arguments.get("tools")
-    if set(arguments) != {"tools"} or not isinstance(names, list) or not names:
-        raise CallError(f'{SELECT} takes one argument, a list of names: {{"tools": ["NAME"]}}')
-    if not all(isinstance(name, str) for name in names):
-        raise CallError(
-            f"{SELECT}: every name in tools must be a string", {"tools": "strings only"}
-        )
-    return dict(arguments)
