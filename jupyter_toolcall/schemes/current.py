@@ -35,8 +35,10 @@ from .save_tool import common_tools, reminder
 from .scheme import (
     Offer,
     Scheme,
+    class_texts,
     existing_kinds,
     functions_of,
+    group_lines,
     new_kinds,
     newest_names,
     newest_of,
@@ -88,6 +90,7 @@ class Current(Scheme):
             (_save_as(), *common, *uses),
             tuple(all_views[tool.name] for tool in shown),
             "\n".join([SYSTEM, *plain_note(state)]),
+            "\n".join(group_lines([""], toolbox)),
             (*later_uses, *later),
             reminder=reminder(state),
             listed={line: name for objects in lines.values() for line, name in objects.items()},
@@ -117,7 +120,9 @@ def _use(kind: str, toolbox: Toolbox, objects: Iterable[str] = ()) -> Tool:
     """Return `_use_TYPE`, which tells of the type's functions and of its objects, a line each."""
     names = [tool.name for tool in functions_of(kind, toolbox)]
     functions = [f"Its functions: {', '.join(names)}."] if names else []
-    lines = [f"Sets the current object to one of type {kind}.", *functions, *objects]
+    about = class_texts([kind], toolbox).values()
+    first = " ".join([f"Sets the current object to one of type {kind}.", *about])
+    lines = [first, *functions, *objects]
     wrong = (
         f'{USE}{kind} takes one argument, the name of a {kind}: {{"id": "{kind}#1"}}; '
         "a number alone names no object"

@@ -92,6 +92,7 @@ class Native:
         return replace(
             inner,
             system="\n\n".join(filter(None, (inner.system, tools))),
+            about="",
             spoken=True,
             reminder="\n".join(filter(None, (force, inner.reminder))),
             reminders=FORCED if force else inner.reminders,

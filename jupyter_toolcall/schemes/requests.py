@@ -29,7 +29,10 @@ from .scheme import Offer, Scheme
 RUNS = ("end", "tools")
 """The stop reasons with which the calls of a reply may run."""
 STOPS = (*RUNS, "length", "refused", "paused", "context")
-_REASONS = {"refused": "a content filter, or the model, refused it"}
+_REASONS = {
+    "refused": "a content filter, or the model, refused it",
+    "context": "the conversation is too long for the model",
+}
 _NO_WORD = re.compile(r"[^A-Za-z0-9_-]")
 
 
@@ -168,7 +171,7 @@ def compose_request(state: State, sent: SentConversation, offer: Offer) -> Reque
     paused = bool(sent.messages) and isinstance(sent.messages[-1], Assistant)
     news = "" if paused else "\n".join(_news(tools, state, sent, offer))
     return Request(
-        system="\n\n".join(filter(None, (offer.system, state.opened.system))),
+        system="\n\n".join(filter(None, (offer.system, offer.about, state.opened.system))),
         tools=tools,
         messages=_with_news(sent.messages, news),
         deferred=() if offer.spoken else offer.deferred,

@@ -12,7 +12,7 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
-from itertools import islice, takewhile
+from itertools import chain, islice, takewhile
 from typing import Any
 
 from ..core.call_record import SAVE, CallRecord
@@ -28,11 +28,13 @@ from .scheme import (
     Scheme,
     existing_kinds,
     functions_of,
+    group_lines,
     new_kinds,
     no_tool,
     object_line,
     plain_note,
     result_text,
+    section,
     sent_data,
     tool_of_one,
     with_receiver,
@@ -56,11 +58,12 @@ class Select(Scheme):
         chosen = selected(state, toolbox)
         rest = tuple(tool for tool in toolbox if tool.name not in chosen)
         objects, listed = _object_lines(state, toolbox), _tool_lines(state, toolbox)
-        own = (_select_tools(objects, listed), *common_tools(state, toolbox))
+        groups = group_lines(("", *existing_kinds(state)), toolbox)
+        own = (_select_tools(objects, listed, groups), *common_tools(state, toolbox))
         tools = tuple(toolbox[name] for name in chosen)
         known = {line: name for line, name in {**objects, **listed}.items() if name is not None}
         system = "\n".join([SYSTEM, *plain_note(state)])
-        return Offer(own, tools, system, rest, reminder=reminder(state), listed=known)
+        return Offer(own, tools, system, deferred=rest, reminder=reminder(state), listed=known)
 
     def complete(self, call: CallRecord, tool: Tool, state: State) -> dict[str, Any]:
         # What a person wrote runs, whatever the model had selected.
@@ -129,14 +132,13 @@ def _matching(pattern: str, names: Iterable[str]) -> list[str]:
     return [name for name in names if fnmatchcase(name, pattern)]
 
 
-def _select_tools(objects: Iterable[str], tools: Iterable[str]) -> Tool:
-    """Return `selectTools`, which lists objects and tools, a line each."""
-    objects = [*objects]
-    lines = ["Gets you more tools, for all turns to come."]
-    lines += ["", "Objects:", *objects] if objects else []
-    tools = [*tools]
-    note = [PATTERNS] if any("*" in line for line in tools) else []
-    lines += ["", "Tools:", *tools, *note]
+def _select_tools(objects: Iterable[str], tools: Iterable[str], groups: list[str]) -> Tool:
+    """Return `selectTools`, which lists objects, tools and what these are for, a line each."""
+    listed = [*tools]
+    note = [PATTERNS] if any("*" in line for line in listed) else []
+    sections = [section("\nObjects:", [*objects]), ["\nTools:", *listed, *note]]
+    first = "Gets you more tools, for all turns to come."
+    lines = chain([first], *sections, section("", groups))
     text = "The names of the tools that you want."
     schema = {"type": "array", "items": {"type": "string"}, "description": text}
     wrong = f'{SELECT} takes one argument, a list of names: {{"tools": ["NAME"]}}'
