@@ -520,13 +520,6 @@ CHAIN: Sequence[Any] = (
 )
 
 
-def test_an_unchanged_replay_adds_nothing() -> None:
-    session = work(CHAIN, outputs={"made": Container}).tell("go")
-    count = len(session.journal)
-    assert session.replay().run().head == session.head
-    assert len(session.journal) == count
-
-
 def test_an_edit_runs_again_what_it_reaches_and_names_follow() -> None:
     session = work(CHAIN, outputs={"made": Container}).tell("go")
     edited = session.edit("call_2", args=["make", "all"]).run()

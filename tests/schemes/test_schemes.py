@@ -15,6 +15,7 @@ from jupyter_toolcall.core.errors import NotYourTurn
 from jupyter_toolcall.kitchen import FRIES, Oven, Plate, Potato, Sink, kitchen
 from jupyter_toolcall.schemes import SCHEMES
 from jupyter_toolcall.schemes.messages import Results
+from tests.schemes.test_xml_reading import WeatherTool
 
 
 def open_kitchen(script: Any = FRIES, **options: Any) -> Session:
@@ -108,17 +109,6 @@ def test_a_result_is_json_that_names_objects() -> None:
     ]
 
 
-def test_a_long_result_is_cut_where_the_model_is_told() -> None:
-    def long() -> str:
-        return "x" * 300_000
-
-    session = Session(
-        Toolbox(long), Scripted([("long", {}), "x"]), scheme="flat", approve="all"
-    ).tell("go")
-    assert len(told(session)[0]) < 101_000
-    assert len(session.calls[0].result) == 300_000
-
-
 def test_a_session_reads_as_what_it_is() -> None:
     session = open_kitchen(name="lunch").tell("go")
     assert repr(session) == "<Session lunch: 8 calls, 9 objects>"
@@ -127,3 +117,14 @@ def test_a_session_reads_as_what_it_is() -> None:
     assert session.generate() is not None
     with pytest.raises(NotYourTurn):
         open_kitchen(approve="none").tell("go").ask("more")
+
+
+@pytest.mark.parametrize("native", [False, True])
+@pytest.mark.parametrize("scheme", SCHEMES)
+def test_the_description_of_a_class_is_sent_once(scheme: str, native: bool) -> None:
+    options: Any = {"scheme": scheme, "native": native, "inputs": {"potato": Potato()}}
+    session = Session(Toolbox(Potato, WeatherTool()), Scripted(["Done."]), **options).tell("Go.")
+    request = session.requests[0].request
+    text = "\n".join([request.system, *(tool.description for tool in request.tools)])
+    assert text.count(str(Potato.__doc__)) == 1
+    assert text.count("Tells the weather.") == 1

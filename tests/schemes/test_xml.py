@@ -272,15 +272,6 @@ def test_what_was_written_is_what_a_model_would_write(inner: str) -> None:
     assert again.outputs == first.outputs
 
 
-@pytest.mark.parametrize("scheme", ["native", "native(select)"])
-def test_a_replay_adds_nothing(scheme: str) -> None:
-    session = cooking(scheme).tell("Make fries.")
-    before = len(session.journal)
-    assert session.calls
-    assert session.replay().run().head == session.head
-    assert len(session.journal) == before
-
-
 def test_a_session_is_loaded_as_what_it_was(tmp_path: Any) -> None:
     session = weather("No.", OSLO, "Fine.", scheme=Native(Flat(), force=True)).tell("go")
     session.save(tmp_path / "s.jsonl")

@@ -16,7 +16,7 @@ from jupyter_toolcall.core.events import Call
 from jupyter_toolcall.core.state import START
 from jupyter_toolcall.schemes import Flat, Native
 from jupyter_toolcall.schemes.messages import Assistant, Reply
-from jupyter_toolcall.schemes.xml_writer import element, quoted
+from jupyter_toolcall.schemes.xml_writer import element
 from tests.engine.test_linear_cost import work
 
 
@@ -545,27 +545,6 @@ def test_a_call_of_elements_is_read_as_what_was_written(arguments: dict[str, Any
         [call] = read(f'Well.\n<rg-tool-call name="take">\n{inner}\n{end}', taking(arguments))
         assert not call.broken, call.broken
         assert call.arguments == arguments
-
-
-@settings(max_examples=100, deadline=None)
-@given(NAMED)
-def test_an_invoke_is_read_as_what_was_written(arguments: dict[str, Any]) -> None:
-    inner = "\n".join(
-        f"<parameter name={quoted(name)}>"
-        f"{element(data if isinstance(data, str) else json.dumps(data))}</parameter>"
-        for name, data in arguments.items()
-    )
-    text = f'<function_calls>\n<invoke name="take">\n{inner}\n</invoke>\n</function_calls>'
-    [call] = read(text, taking(arguments))
-    assert not call.broken, call.broken
-    assert call.arguments == arguments
-
-
-def test_a_parameter_of_any_name_is_read_in_both_forms_that_name_it_in_an_attribute() -> None:
-    box = taking({"<value>": "a"})
-    for tag in ("tool-call", "invoke"):
-        text = f'<{tag} name="take"><parameter name="&lt;value&gt;">a &lt; b</parameter></{tag}>'
-        assert [call.arguments for call in read(text, box)] == [{"<value>": "a < b"}]
 
 
 def test_a_dictionary_may_stand_in_attributes() -> None:

@@ -221,10 +221,7 @@ Values = tuple[Any, st.SearchStrategy[Any]]
 """A type, and values of it."""
 SCALARS: list[Values] = [
     *((hint, st.from_type(hint)) for hint in (bool, date, timedelta, UUID, Shape)),
-    (int, st.integers(-9, 9)),
-    (str, st.text("ab1")),
-    (bytes, st.binary(max_size=2).map(bytes.hex).map(str.encode)),
-    (PurePosixPath, st.just(PurePosixPath("/tmp/a"))),
+    *((str, st.text("ab1")), (PurePosixPath, st.just(PurePosixPath("/tmp/a")))),
     (Literal[Shape.STICKS, Shape.TWO, "x"], st.sampled_from([Shape.STICKS, Shape.TWO, "x"])),
 ]
 
@@ -267,16 +264,11 @@ def test_what_the_schema_offers_is_accepted_and_what_is_accepted_reaches_the_too
     assert tool.check(sent, resolve) == {"value": value}
 
 
-def test_a_strict_type_takes_what_it_takes_in_json_and_no_more() -> None:
+def test_a_strict_type_takes_no_more_than_in_json() -> None:
     def book(day: Annotated[date, Field(strict=True)], shape: Literal[Shape.STICKS]) -> None: ...
 
-    check = Toolbox(book)["book"].check
-    assert check({"day": "2030-12-31", "shape": "sticks"}, resolve) == {
-        "day": date(2030, 12, 31),
-        "shape": Shape.STICKS,
-    }
     with pytest.raises(CallError, match=r"day: input should be a text, .* should be 'sticks'"):
-        check({"day": 0, "shape": "slices"}, resolve)
+        Toolbox(book)["book"].check({"day": 0, "shape": "slices"}, resolve)
 
 
 PLAIN = {int: st.integers(-3, 9), str: st.text("ab", max_size=4), list[int]: st.just([1, 2])}

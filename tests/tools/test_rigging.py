@@ -207,14 +207,6 @@ def test_the_model_is_told_to_choose_what_it_left_out(hint: Any, said: str) -> N
     assert error.value.fields == {"shape": said}
 
 
-def test_an_argument_before_many_others_keeps_its_default() -> None:
-    def pack(box: str, label: str = "none", *items: int, lid: bool = True, **notes: str) -> Any:
-        return box, label, items, lid, notes
-
-    assert ran(pack, box="a", items=[1, 2]) == ["a", "none", [1, 2], True, {}]
-    assert ran(pack, box="a", notes={"b": "c"}) == ["a", "none", [], True, {"b": "c"}]
-
-
 def test_an_unknown_argument_is_refused_with_the_nearest_that_there_is() -> None:
     with pytest.raises(CallError, match=r"nme: there is no such argument; .* mean name\?"):
         only(lookup_person).check({"nme": "Ann"}, resolve)
