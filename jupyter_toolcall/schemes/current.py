@@ -12,6 +12,7 @@ from bisect import bisect_right
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
+from itertools import takewhile
 from typing import Any
 from weakref import WeakKeyDictionary
 
@@ -214,14 +215,12 @@ def _last(trail: Sequence[str], state: State, call: CallRecord | None) -> CallRe
     """
     calls = state.calls
     end = bisect_right(trail, call.turn, key=lambda i: calls[i].turn) if call else len(trail)
-    best: CallRecord | None = None
-    for index in reversed(range(end)):
-        earlier = calls[trail[index]]
-        if best is not None and earlier.turn != best.turn:
-            break
-        if call is None or earlier.step < call.step:
-            best = earlier if best is None or earlier.step > best.step else best
-    return best
+    ended = (calls[trail[index]] for index in reversed(range(end)))
+    before = (earlier for earlier in ended if call is None or earlier.step < call.step)
+    if (last := next(before, None)) is None:
+        return None
+    same_turn = takewhile(lambda earlier: earlier.turn == last.turn, before)
+    return max((last, *same_turn), key=lambda earlier: earlier.step)
 
 
 def saved(state: State, call: CallRecord | None = None) -> dict[str, str]:

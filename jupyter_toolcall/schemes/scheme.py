@@ -346,7 +346,8 @@ def class_texts(kinds: Iterable[str], toolbox: Toolbox) -> dict[str, str]:
     The type "" stands for all instances and toolsets whose tools take no object.
     """
     tools = (tool for kind in kinds for tool in functions_of(kind, toolbox) if tool.about)
-    first = ((tool.group, tool.about.partition("\n\n")[0]) for tool in tools)
+    about = {tool.group: tool.about for tool in tools}
+    first = ((group, text.partition("\n\n")[0]) for group, text in about.items())
     return {group: shortened_text(" ".join(text.split()), ABOUT) for group, text in first}
 
 

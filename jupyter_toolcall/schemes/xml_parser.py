@@ -117,16 +117,14 @@ def _unknown(group: str, function: str, known: Mapping[str, Tool]) -> CallError:
     functions: dict[str, list[str]] = {}
     for tool in known.values():
         functions.setdefault(pair(tool)[0], []).append(pair(tool)[1])
-    if group in functions and function:
-        there = functions[group]
-        return CallError(
-            f"the tool {group!r} has no function {function!r}; there "
-            f"{'is' if len(there) == 1 else 'are'} {', '.join(there)}.{nearest(function, there)}"
-        )
-    if group in functions:
-        return CallError(f"say which function of {group!r}: {', '.join(functions[group])}")
-    name = group or function
-    return CallError(f"there is no tool {name!r}.{nearest(name, [*functions, *known])}")
+    if group not in functions:
+        name = group or function
+        return CallError(f"there is no tool {name!r}.{nearest(name, [*functions, *known])}")
+    there = functions[group]
+    if not function:
+        return CallError(f"say which function of {group!r}: {', '.join(there)}")
+    are = f"{'is' if len(there) == 1 else 'are'} {', '.join(there)}.{nearest(function, there)}"
+    return CallError(f"the tool {group!r} has no function {function!r}; there {are}")
 
 
 # -- calls ---------------------------------------------------------------------------------------
