@@ -29,7 +29,7 @@ from ..models.named import Person, default, is_name, model_named
 from ..models.recorded import Recorded, Recording, StandIn
 from ..models.recording_file import new_tape
 from ..schemes import SCHEMES, is_scheme, scheme_named
-from ..schemes.messages import Model
+from ..schemes.messages import Model, model_identity
 from ..schemes.native import Native
 from ..schemes.save_tool import SCALARS
 from ..schemes.scheme import Scheme
@@ -332,7 +332,7 @@ def context_for_cell(
         jobs=options.jobs,
         sharing=check_sharing(options.share, options.withhold),
     )
-    return context, replace(opened, model=model_name(context.model))
+    return context, replace(opened, model=model_identity(context.model))
 
 
 def _executor(name: str, variables: Variables) -> Executor | None:
@@ -465,15 +465,9 @@ def _named_model(name: str, variables: Variables, folder: Path) -> Model | None:
     return model_named(name) if recording == name else Recorded(folder / recording, name=recording)
 
 
-def model_name(model: Any) -> str:
-    """Return the name of a model; that of a script changes with its text."""
-    name = getattr(model, "identity", None) or getattr(model, "name", None)
-    return str(name or type(model).__name__)
-
-
 def shown_model_name(model: Any) -> str:
     """Return the name of a model as a panel shows it."""
-    return str(getattr(model, "name", None) or model_name(model))
+    return str(getattr(model, "name", None) or model_identity(model))
 
 
 def text_without_secrets(where: str, name: str, value: Any) -> str:

@@ -13,8 +13,10 @@ import pytest
 from jupyter_toolcall import Scripted, Session, Toolbox
 from jupyter_toolcall.core.errors import NotYourTurn
 from jupyter_toolcall.kitchen import FRIES, Oven, Plate, Potato, Sink, kitchen
+from jupyter_toolcall.models.anthropic import Claude
+from jupyter_toolcall.models.openai import OpenAI
 from jupyter_toolcall.schemes import SCHEMES
-from jupyter_toolcall.schemes.messages import Results
+from jupyter_toolcall.schemes.messages import Reply, Results, model_identity
 from tests.schemes.test_xml_reading import WeatherTool
 
 
@@ -98,6 +100,14 @@ def test_the_tools_of_the_scheme_never_wait() -> None:
     script = [("selectTools", {"tools": ["Oven_bake"]}), ("save", {"fries": "Plate#1"})]
     session = open_kitchen(script, approve="none").tell("go")
     assert [call.status for call in session.calls] == ["succeeded", "succeeded"]
+
+
+def test_a_replay_knows_a_model_by_its_name_settings_and_code() -> None:
+    gpt = [OpenAI("gpt", options=options) for options in ({}, {"temperature": 0}, {"top_p": 1})]
+    functions: list[Any] = [lambda request: Reply("One."), lambda request: Reply("Two.")]
+    known = [*map(model_identity, [*gpt, *functions, Claude("claude-opus-5-5", max_tokens=9)])]
+    assert known[0] == "openai:gpt"
+    assert len({*known}) == len(known)
 
 
 def test_a_result_is_json_that_names_objects() -> None:

@@ -49,6 +49,7 @@ def note(
     mixed: str | int | bool | list[int] | None = None,
     shape: Literal["STICKS", "SLICES"] = "STICKS",
     size: Literal[1, 2] = 1,
+    exact: bool = False,
 ) -> str:
     """Take all kinds of values."""
     return "ok"
@@ -216,6 +217,8 @@ def test_a_text_is_what_was_meant_by_it(said: str, meant: str) -> None:
         ("mixed", "5", 5),
         ("mixed", '"5"', "5"),
         ("mixed", "true", True),
+        ("exact", "False", False),
+        ("exact", "TRUE", True),
         ("mixed", "[1, 2]", [1, 2]),
         ("mixed", "five", "five"),
         ("shape", "SLICES", "SLICES"),
@@ -226,12 +229,6 @@ def test_a_value_is_read_by_the_schema_of_its_parameter(name: str, said: str, me
     found = text_of(said, name)
     # 1 is not True, nor 1.0.
     assert (found, json.dumps(found)) == (meant, json.dumps(meant))
-
-
-@pytest.mark.parametrize(("said", "meant"), [("false", False), ("False", False), ("TRUE", True)])
-def test_false_is_false(said: str, meant: bool) -> None:
-    text = CALL.replace("</tool-call>", f'<parameter name="exact">{said}</parameter></tool-call>')
-    assert calls(text) == [("weather_get_for_city", {"city": "Oslo", "exact": meant})]
 
 
 @pytest.mark.parametrize(
@@ -260,7 +257,7 @@ def test_false_is_false(said: str, meant: bool) -> None:
         (CALL.replace(CITY, f"{CITY}</parameter>"), "a parameter ends that did not begin"),
         ("<tool-calls></tool-calls>", "the block holds no <tool-call>"),
         ("<tool-calls>weather(Oslo)</tool-calls>", "the block holds no <tool-call>"),
-        ("<tool-calls>", "the block holds no <tool-call>"),
+        ("<tool-calls>", 'this: <tool-calls><tool-call tool="TOOL" function="FUNCTION">'),
         ("I write <tool-calls> now.", "the block holds no <tool-call>"),
         (f"<tool-call>{CITY}</tool-call>", "does not say which tool and which function"),
         ('<tool_call>{"name": "stop"</tool_call>', "not valid JSON"),
@@ -280,11 +277,6 @@ def test_what_cannot_be_read_is_never_an_answer_and_says_why(text: str, told: st
     assert calls(text) == []
     [said] = broken(text)
     assert told in said
-
-
-def test_what_cannot_be_read_tells_how_to_write_it() -> None:
-    [said] = broken("<tool-calls>")
-    assert '<tool-call tool="TOOL" function="FUNCTION">' in said
 
 
 @pytest.mark.parametrize(

@@ -230,13 +230,10 @@ def _strict_holding(of: Values) -> st.SearchStrategy[Values]:
     hint, values = of
     strict = ConfigDict(strict=True)
     model = create_model("Strict", __config__=strict, item=(hint, ...), more=(list[hint], []))
-    config: Any = pydantic.dataclasses.dataclass(config=strict)
-    record = config(make_dataclass("Record", [("item", hint)]))
     plain: Any = TypedDict("plain", {"item": hint})
     return st.sampled_from(
         [
             (model, values.map(lambda value: model(item=value, more=[value]))),
-            (record, values.map(lambda value: record(item=value))),
             (plain, values.map(lambda value: {"item": value})),
             (hint | None, st.none() | values),
             (Annotated[list[hint], Field(strict=True)], st.lists(values, max_size=2)),
