@@ -20,19 +20,13 @@ from ..rules.approval_policy import Approve, approval_policy
 from ..schemes import is_known, scheme_named
 from ..schemes.messages import Model
 from ..schemes.native import Native
-from ..schemes.save_tool import SCALARS
 from ..schemes.scheme import Scheme
 from ..sources.table_sharing import Sharing, sharing_of
 from ..storage.file_system import replace_file
 from ..storage.journal_file import is_written, journals_folder, key_problem, written_journal
 from ..storage.signatures import signer
 from ..storage.value_store import value_store
-from ..tools.answer_types import (
-    data_schema,
-    is_record_class,
-    type_from_text,
-    type_text,
-)
+from ..tools.answer_types import SCALARS, data_schema, is_record_class, type_from_text, type_text
 from ..tools.executors import AnyExecutor, executor_named
 from ..tools.object_references import kinds_of
 from ..tools.object_types import classes_within, is_object_class, kind_name
@@ -49,7 +43,6 @@ from .session_values import SessionValues
 Described = Any
 """A value, or a pair of a value and its description."""
 NOT_CHOSEN = Sharing()
-SCALAR_TYPES: Mapping[Any, str] = {str: "str", int: "int", float: "float", bool: "bool"}
 
 
 def open_session(
@@ -237,15 +230,13 @@ def _with_input_types(toolbox: Toolbox, values: Mapping[str, tuple[Any, str]]) -
 def _with_output_types(toolbox: Toolbox, outputs: Mapping[str, tuple[Any, str]]) -> Toolbox:
     """Return the toolbox in which the objects that are to be made are given by name too."""
     types = dict.fromkeys(cls for kind, _ in outputs.values() for cls in classes_within(kind))
-    return toolbox.with_types(cls for cls in types if _tools_make(cls, toolbox))
+    return toolbox.with_types(cls for cls in types if tools_make(cls, toolbox))
 
 
-def _tools_make(cls: type, toolbox: Toolbox) -> bool:
+def tools_make(cls: type, toolbox: Toolbox) -> bool:
     """Return whether tools make the values of a class; else the model writes them, as data."""
-    if cls in toolbox.kinds:
-        return True
     if not is_record_class(cls):
-        return is_object_class(cls) and cls is not object
+        return cls in toolbox.kinds or (is_object_class(cls) and cls is not object)
     python = (tool for tool in toolbox if tool.origin is not None)
     return any(tool.makes is None or kind_name(cls) in tool.makes for tool in python)
 
@@ -256,8 +247,8 @@ def data_output(kind: Any, description: str, toolbox: Toolbox) -> Output | None:
         kind = type_from_text(kind, {name: cls for cls, name in toolbox.kinds.items()})
     if not (schema := data_schema(kind, toolbox.kinds)):
         return None
-    if kind in SCALAR_TYPES:
-        return Output(SCALAR_TYPES[kind], description)
+    if kind in SCALARS.values():
+        return Output(kind_name(kind), description)
     text = type_text(kind)
     toolbox.answers[text] = kind
     return Output(text, description, schema)
@@ -265,7 +256,7 @@ def data_output(kind: Any, description: str, toolbox: Toolbox) -> Output | None:
 
 def _output(name: str, kind: Any, description: str, toolbox: Toolbox) -> Output:
     is_class = isinstance(kind, type) and get_origin(kind) is None
-    if is_class and _tools_make(kind, toolbox):
+    if is_class and tools_make(kind, toolbox):
         return Output(kind_name(kind), description)
     if isinstance(kind, str) and toolbox.type_named(kind):
         return Output(kind, description)

@@ -25,15 +25,17 @@ from ..core.interrupts import Hold, attempt
 from ..core.journal_entries import Entry
 from ..core.state import NAME, AskModel, State, kind_in
 from ..core.state_fold import state_at
+from ..tools.answer_types import SCALARS
 from ..tools.arguments import parse_json
 from ..tools.object_types import kind_of
+from ..tools.table_classes import has_no_text
 from ..tools.value_copies import plain_data, well_formed
 from ..tools.value_digests import content_digest
 from .calls_by_program import all_answered
 from .cursor import Cursor
 from .decisions import waiting_calls
 from .named_data import data_of
-from .opening import SCALAR_TYPES, data_output
+from .opening import data_output, tools_make
 from .replay import advance
 from .replay_queue import ReplayQueue
 from .session_values import RESULT
@@ -139,13 +141,15 @@ def transform(cursor: Cursor, obj: Any, instruction: str) -> Any:
     model as it is. Raises UsageError for data of no type that JSON has, Unfinished where nothing
     was saved.
     """
-    named, description = _object(cursor, obj), "What came of it."
-    output: Output | None
-    if named and not named[1].shown:
+    named, toolbox, description = _object(cursor, obj), cursor.context.toolbox, "What came of it."
+    value = cursor.context.values.value(named[1]) if named else obj
+    is_object = bool(named and not named[1].shown)
+    output: Output | None = None
+    if not (is_object and tools_make(type(value), toolbox)):
+        obj = data_of(value) if named else obj
+        output = data_output(type(obj), description, toolbox)
+    if output is None and named and is_object:
         output = Output(named[1].kind, description)
-    else:
-        obj = data_of(cursor.context.values.value(named[1])) if named else obj
-        output = data_output(type(obj), description, cursor.context.toolbox)
     if output is None:
         raise UsageError(
             f"a {type(obj).__name__} is plain data here, with no type that a result could be "
@@ -165,7 +169,7 @@ def query(cursor: Cursor, obj: Any, question: str, returns: Any = str) -> Any:
     output = data_output(returns, "The answer.", cursor.context.toolbox)
     if output is None or returns is object:
         raise UsageError(
-            f"a question is answered by a {', '.join(SCALAR_TYPES.values())}, by a list or a dict "
+            f"a question is answered by a {', '.join(SCALARS)}, by a list or a dict "
             f"such as list[str], or by a record, not {returns!r:.60}; transform makes objects"
         )
     how_to_save = f"Hand the answer over with save(result=...); its type is {output.kind}."
@@ -237,7 +241,8 @@ def _content(cursor: Cursor, asked: _Question) -> str:
     that says nothing of itself."""
     context, made = cursor.context, asked.made and asked.made[1]
     value = context.values.value(made) if made else None
-    if not made or vars(object)["__repr__"] is type(value).__repr__:
+    # An address in memory would say nothing.
+    if not made or has_no_text(type(value)):
         return ""
     return f"\n\n{cursor.state.name_of(made)} holds {context.content_text(value)}"
 

@@ -13,14 +13,7 @@ from typing import Any, NamedTuple, Protocol
 from ..core.call_record import objects_of
 from ..core.digests import digest
 from ..core.errors import Absent, CallError, Lost, UsageError
-from ..core.events import (
-    WITHOUT_RESULT,
-    Made,
-    Outcome,
-    Output,
-    Producer,
-    Uses,
-)
+from ..core.events import WITHOUT_RESULT, Made, Outcome, Output, Producer, Uses
 from ..core.interface_text import joined, t
 from ..core.journal import Journal
 from ..core.json_data import at_path, replaced_at

@@ -30,7 +30,7 @@ from ..models.recording_file import new_tape
 from ..rules.approval_policy import PRESETS
 from ..rules.rule_files import rules_named
 from ..schemes import SCHEMES, is_scheme, scheme_named
-from ..schemes.messages import Model
+from ..schemes.messages import Model, model_identity
 from ..schemes.native import Native
 from ..schemes.save_tool import SCALARS
 from ..schemes.scheme import Scheme
@@ -340,7 +340,7 @@ def context_for_cell(
         jobs=options.jobs,
         sharing=check_sharing(options.share, options.withhold),
     )
-    return context, replace(opened, model=model_name(context.model))
+    return context, replace(opened, model=model_identity(context.model))
 
 
 def _executor(name: str, variables: Variables) -> Executor | None:
@@ -473,15 +473,9 @@ def _named_model(name: str, variables: Variables, folder: Path) -> Model | None:
     return model_named(name) if recording == name else Recorded(folder / recording, name=recording)
 
 
-def model_name(model: Any) -> str:
-    """Return the name of a model; that of a script changes with its text."""
-    name = getattr(model, "identity", None) or getattr(model, "name", None)
-    return str(name or type(model).__name__)
-
-
 def shown_model_name(model: Any) -> str:
     """Return the name of a model as a panel shows it."""
-    return str(getattr(model, "name", None) or model_name(model))
+    return str(getattr(model, "name", None) or model_identity(model))
 
 
 def text_without_secrets(where: str, name: str, value: Any) -> str:

@@ -9,9 +9,10 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import lru_cache, partial
+from functools import partial
+from itertools import takewhile
 from typing import Any
 from weakref import WeakKeyDictionary
 
@@ -28,15 +29,17 @@ from ..tools.object_references import (
     takes_own_names,
     takes_values,
 )
-from ..tools.tool import Resolve, Tool, parameters_schema
+from ..tools.tool import Tool, parameters_schema
 from ..tools.toolbox import Toolbox
 from .messages import Result
 from .save_tool import common_tools, reminder
 from .scheme import (
     Offer,
     Scheme,
+    class_texts,
     existing_kinds,
     functions_of,
+    group_lines,
     new_kinds,
     newest_names,
     newest_of,
@@ -46,6 +49,7 @@ from .scheme import (
     receivers,
     result_text,
     sent_data,
+    tool_of_one,
     with_first,
 )
 
@@ -87,6 +91,7 @@ class Current(Scheme):
             (_save_as(), *common, *uses),
             tuple(all_views[tool.name] for tool in shown),
             "\n".join([SYSTEM, *plain_note(state)]),
+            "\n".join(group_lines([""], toolbox)),
             (*later_uses, *later),
             reminder=reminder(state),
             listed={line: name for objects in lines.values() for line, name in objects.items()},
@@ -116,20 +121,17 @@ def _use(kind: str, toolbox: Toolbox, objects: Iterable[str] = ()) -> Tool:
     """Return `_use_TYPE`, which tells of the type's functions and of its objects, a line each."""
     names = [tool.name for tool in functions_of(kind, toolbox)]
     functions = [f"Its functions: {', '.join(names)}."] if names else []
-    lines = [f"Sets the current object to one of type {kind}.", *functions, *objects]
+    about = class_texts([kind], toolbox).values()
+    first = " ".join([f"Sets the current object to one of type {kind}.", *about])
+    lines = [first, *functions, *objects]
     wrong = (
         f'{USE}{kind} takes one argument, the name of a {kind}: {{"id": "{kind}#1"}}; '
         "a number alone names no object"
     )
-    tool = Tool(f"{USE}{kind}", "\n".join(lines), _use_schema(kind), lambda id: id, read_only=True)
-    return _taking_text(tool, "id", NAME, wrong)
-
-
-@lru_cache(1_000)
-def _use_schema(kind: str) -> Mapping[str, Any]:
     text = f'The name of an object of type {kind}, such as "{kind}#1", or "$base" if you saved it.'
-    schema: Mapping[str, Any] = takes_own_names(_text_schema("id", pattern((kind,)), text))
-    return schema
+    schema = {"type": "string", "pattern": pattern((kind,)), "description": text}
+    named = f"{USE}{kind}", "\n".join(lines)
+    return tool_of_one(named, "id", takes_own_names(schema), _fits(NAME), wrong)
 
 
 def _save_as() -> Tool:
@@ -143,33 +145,18 @@ def _save_as() -> Tool:
         '{"name": "base"}'
     )
     text = 'Letters, digits and _, such as "base".'
-    schema = _text_schema("name", f"^{_OWN_NAME.pattern}$", text)
-    tool = Tool(SAVE_AS, description, schema, lambda name: own_name(name), read_only=True)
-    return _taking_text(tool, "name", _OWN_NAME, wrong)
+    schema = {"type": "string", "pattern": f"^{_OWN_NAME.pattern}$", "description": text}
+    tool = tool_of_one((SAVE_AS, description), "name", schema, _fits(_OWN_NAME), wrong)
+    return replace(tool, function=own_name)
+
+
+def _fits(pattern: re.Pattern[str]) -> Callable[[Any], bool]:
+    return lambda value: isinstance(value, str) and pattern.fullmatch(value) is not None
 
 
 def own_name(name: Any) -> str:
     """Return a name that a model gave, as it stands for the object: `$base`."""
     return f"${str(name).removeprefix('$')}"
-
-
-def _text_schema(name: str, pattern: str, description: str) -> dict[str, Any]:
-    text = {"type": "string", "pattern": pattern, "description": description}
-    properties, required = {name: text}, [name]
-    closed = {"additionalProperties": False}
-    return {"type": "object", "properties": properties, "required": required, **closed}
-
-
-def _taking_text(tool: Tool, name: str, fits: re.Pattern[str], wrong: str) -> Tool:
-    """Return a tool that takes one text, and says what is `wrong` with any other arguments."""
-
-    def check(arguments: Mapping[str, Any], resolve: Resolve) -> dict[str, Any]:
-        text = arguments.get(name)
-        if set(arguments) != {name} or not isinstance(text, str) or not fits.fullmatch(text):
-            raise CallError(wrong)
-        return dict(arguments)
-
-    return replace(tool, check=check)
 
 
 # -- views ----------------------------------------------------------------------------------
@@ -228,14 +215,12 @@ def _last(trail: Sequence[str], state: State, call: CallRecord | None) -> CallRe
     """
     calls = state.calls
     end = bisect_right(trail, call.turn, key=lambda i: calls[i].turn) if call else len(trail)
-    best: CallRecord | None = None
-    for index in reversed(range(end)):
-        earlier = calls[trail[index]]
-        if best is not None and earlier.turn != best.turn:
-            break
-        if call is None or earlier.step < call.step:
-            best = earlier if best is None or earlier.step > best.step else best
-    return best
+    ended = (calls[trail[index]] for index in reversed(range(end)))
+    before = (earlier for earlier in ended if call is None or earlier.step < call.step)
+    if (last := next(before, None)) is None:
+        return None
+    same_turn = takewhile(lambda earlier: earlier.turn == last.turn, before)
+    return max((last, *same_turn), key=lambda earlier: earlier.step)
 
 
 def saved(state: State, call: CallRecord | None = None) -> dict[str, str]:

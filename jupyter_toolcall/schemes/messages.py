@@ -5,13 +5,17 @@ Only these frozen dataclasses live here. They know no provider: `models` transla
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from ..core.digests import digest
 from ..core.events import Call, Usage
+from ..core.interrupts import attempt
 from ..core.recorded_data import recorded
 from ..tools.tool import Tool
+from ..tools.tool_version import parts_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -183,3 +187,30 @@ def call_id(turn: int, index: int, count: int) -> str:
 
 
 Model = Callable[[Request], Reply | None]
+
+
+def model_identity(model: Any) -> str:
+    """Return the name by which a replay knows a model: another one is asked again.
+
+    It has a digest of what a client sends beside the messages, unless that is the usual, and of the
+    code of a model that is a function.
+    """
+    # A recording is known by the model that it records.
+    if callable(recorded_model := getattr(model, "model", None)):
+        return model_identity(recorded_model)
+    name = str(getattr(model, "identity", None) or getattr(model, "name", None) or "")
+    if hasattr(model, "body"):
+        settings, usual = _settings(model), attempt(lambda: _settings(type(model)(model.model)))[0]
+        return name if settings == usual else f"{name}:{digest('model', settings)[:12]}"
+    if name:
+        return name
+    is_function = inspect.isroutine(model)
+    # Not what it reads: a flag that it looks at may change while it is the same model.
+    code = parts_of(model if is_function else type(model).__call__).get("", "")
+    return f"{(model if is_function else type(model)).__name__}:{digest('model', code)[:12]}"
+
+
+def _settings(client: Any) -> dict[str, Any]:
+    body = client.body(Request("", (), ()))
+    # Whether tokens are asked for depends on what the server answered before.
+    return {**body, "stream_options": None}

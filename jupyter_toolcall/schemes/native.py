@@ -33,24 +33,29 @@ FORCED = 5
 """How often a model that has to call a tool is told so for one prompt."""
 
 
-def plain_scheme(scheme: str | Scheme, *more_names: str) -> Scheme:
-    """Return a scheme by its name, or as it is.
+def scheme_named(scheme: str | Scheme) -> Scheme:
+    """Return a scheme by its name, or as it is. Raises UsageError for what is none.
 
-    Raises UsageError for an unknown name, which lists those that there are and `more_names`, and
-    for what is no scheme.
+    `native(select)` is a scheme that is spoken in XML, `native` is `native(flat)`.
     """
-    if isinstance(scheme, str) and scheme not in SCHEMES:
-        known = ", ".join((*SCHEMES, *more_names))
+    if isinstance(scheme, str):
+        if is_known(scheme):
+            return _NAMED[scheme]
+        known = ", ".join((*SCHEMES, "native(NAME)"))
         raise UsageError(f"no scheme {scheme!r}; there are {known}.{nearest(scheme, SCHEMES)}")
     if isinstance(scheme, type):
         raise UsageError(f"{scheme.__name__} is a class; its scheme is {scheme.__name__}()")
-    found = SCHEMES[scheme] if isinstance(scheme, str) else scheme
-    if not is_scheme(found):
+    if not is_scheme(scheme):
         raise UsageError(
-            f"{found!r:.60} is no scheme: give a name ({', '.join(SCHEMES)}), or an instance of a "
+            f"{scheme!r:.60} is no scheme: give a name ({', '.join(SCHEMES)}), or an instance of a "
             "class that is made from jupyter_toolcall.schemes.Scheme"
         )
-    return found
+    return scheme
+
+
+def is_known(name: str) -> bool:
+    """Return whether a name is that of a scheme of ours, as XML too."""
+    return name in _NAMED
 
 
 def is_scheme(value: Any) -> bool:
@@ -70,7 +75,7 @@ class Native:
     force: bool
 
     def __init__(self, scheme: Scheme | str, force: bool = False) -> None:
-        inner = plain_scheme(scheme)
+        inner = scheme_named(scheme)
         if isinstance(inner, Native):
             raise UsageError(f"{inner.name} is XML already: give the scheme that is in it")
         object.__setattr__(self, "scheme", inner)
@@ -87,6 +92,7 @@ class Native:
         return replace(
             inner,
             system="\n\n".join(filter(None, (inner.system, tools))),
+            about="",
             spoken=True,
             reminder="\n".join(filter(None, (force, inner.reminder))),
             reminders=FORCED if force else inner.reminders,
@@ -131,6 +137,33 @@ class Native:
                 return other
 
 
+_NAMED: Mapping[str, Scheme] = {
+    "native": Native(SCHEMES["flat"]),
+    **{
+        scheme.name: scheme
+        for inner in SCHEMES.values()
+        for scheme in (inner, Native(inner), Native(inner, force=True))
+    },
+}
+"""Every scheme of ours by the name that journals have, such as `native(select, force)`."""
+
+
+@dataclass(frozen=True)
+class _Elsewhere(Flat):
+    """A scheme of somebody's own whose code is not here: what it offered is in the record."""
+
+    recorded_name: str = ""
+
+    @property
+    def name(self) -> str:
+        return self.recorded_name
+
+
+def scheme_recorded(name: str) -> Scheme:
+    """Return the scheme of a session that is only read; one that is not known, by its name."""
+    return _NAMED.get(name) or _Elsewhere(name)
+
+
 def _has_called(state: State, toolbox: Toolbox) -> bool:
     """Return whether a tool ran, or a person ruled on one, since a person spoke last."""
     calls = map(state.calls.__getitem__, state.order[state.calls_before :])
@@ -142,23 +175,20 @@ def _has_called(state: State, toolbox: Toolbox) -> bool:
 
 def _call(call_id: str, call: WrittenCall, tools: dict[str, Tool], state: State) -> Call:
     """Return a call that was written; one that cannot be read says why, and how to write it."""
-    whole = call.whole
-    texts = call.texts if whole is None else dict(whole)
-    name, broken = "_".join(filter(None, (call.tool, call.function))) or UNREADABLE, call.wrong
+    name = "_".join(filter(None, (call.tool, call.function))) or UNREADABLE
+    problem = f"{call.wrong}. {xml_writer.WRITE_SO}" if call.wrong else ""
+    values: Mapping[str, Any] = call.texts if call.whole is None else call.whole
     try:
         tool = named_tool(call.tool, call.function, tools.values())
+        name = tool.name
+        if call.whole is None and not problem:
+            values = _values(call, tool, state)
     except CallError as error:
-        problem = broken or (str(error) if name == UNREADABLE else "")
-        return Call(
-            call_id, name, texts, f"{problem}. {xml_writer.WRITE_SO}" if problem else str(error)
-        )
-    if broken:
-        return Call(call_id, tool.name, texts, f"{broken}. {xml_writer.WRITE_SO}")
-    try:
-        values = texts if whole is not None else _values(call, tool, state)
-        return Call(call_id, tool.name, values)
+        how = f". {xml_writer.WRITE_SO}" if name == UNREADABLE else ""
+        problem = problem or f"{error}{how}"
     except ValueError as error:
-        return Call(call_id, tool.name, texts, f"{tool.name}: {error}")
+        problem = f"{name}: {error}"
+    return Call(call_id, name, dict(values), problem)
 
 
 def _values(call: WrittenCall, tool: Tool, state: State) -> dict[str, Any]:

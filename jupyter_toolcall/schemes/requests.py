@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
+from itertools import chain, count
 from typing import Any, NamedTuple
 
 from rpds import HashTrieMap, HashTrieSet
@@ -28,7 +29,10 @@ from .scheme import Offer, Scheme
 RUNS = ("end", "tools")
 """The stop reasons with which the calls of a reply may run."""
 STOPS = (*RUNS, "length", "refused", "paused", "context")
-_REASONS = {"refused": "a content filter, or the model, refused it"}
+_REASONS = {
+    "refused": "a content filter, or the model, refused it",
+    "context": "the conversation is too long for the model",
+}
 _NO_WORD = re.compile(r"[^A-Za-z0-9_-]")
 
 
@@ -75,11 +79,9 @@ def _with_own_ids(calls: Iterable[Call], state: State, hide: Hide) -> tuple[Call
     calls_by_id: dict[str, Call] = {}
     for call in calls:
         plain = hide(call.id)
-        plain = plain if CALL_ID.fullmatch(plain) else _NO_WORD.sub("_", plain)[:100]
-        call_id, number = plain or "call", 1
-        while call_id in calls_by_id or call_id in state.calls:
-            number += 1
-            call_id = f"{(plain or 'call')[:100]}-{number}"
+        plain = plain if CALL_ID.fullmatch(plain) else _NO_WORD.sub("_", plain)[:100] or "call"
+        names = chain([plain], (f"{plain[:100]}-{number}" for number in count(2)))
+        call_id = next(n for n in names if n not in calls_by_id and n not in state.calls)
         calls_by_id[call_id] = call if call_id == call.id else replace(call, id=call_id)
     return tuple(calls_by_id.values())
 
@@ -169,7 +171,7 @@ def compose_request(state: State, sent: SentConversation, offer: Offer) -> Reque
     paused = bool(sent.messages) and isinstance(sent.messages[-1], Assistant)
     news = "" if paused else "\n".join(_news(tools, state, sent, offer))
     return Request(
-        system="\n\n".join(filter(None, (offer.system, state.opened.system))),
+        system="\n\n".join(filter(None, (offer.system, offer.about, state.opened.system))),
         tools=tools,
         messages=_with_news(sent.messages, news),
         deferred=() if offer.spoken else offer.deferred,

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import json
 from abc import abstractmethod
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
 from typing import Any, Protocol
@@ -24,11 +24,12 @@ from ..core.state import NAME, State
 from ..core.text import nearest, shortened_text
 from ..tools.object_references import kinds_of
 from ..tools.object_types import receiver_types
-from ..tools.tool import Tool, parameters_schema
+from ..tools.tool import Resolve, Tool, parameters_schema
 from ..tools.toolbox import Toolbox
 from .messages import Message, Reply, Result
 from .save_tool import READ, common_tools, reminder, result_limit
 
+Fits = Callable[[Any], bool]
 _ENCODER = json.JSONEncoder(ensure_ascii=False)
 SHOWN = 8
 """So many objects of one kind are listed, the newest; what is older stays usable."""
@@ -36,6 +37,9 @@ FEW = 12
 """So many functions of one type are named to a model that called another one."""
 ALIKE = 0.85
 """From here on a name is a slip of the pen: the nearest is meant."""
+ABOUT = 400
+"""Characters of what a class says of itself: its first paragraph."""
+GROUPS = "The first part of the name of a tool stands for:"
 RECIPE = 160
 """Characters of how an object was made."""
 PLAIN_DATA = (
@@ -59,6 +63,8 @@ class Offer:
     own: tuple[Tool, ...] = ()
     tools: tuple[Tool, ...] = ()
     system: str = ""
+    about: str = ""
+    """What the classes of tools say of themselves; a text that tells of each tool has it there."""
     deferred: tuple[Tool, ...] = ()
     spoken: bool = False
     """The system text tells of the tools: none goes by the model's own interface."""
@@ -128,10 +134,11 @@ class Flat(Scheme):
     def offer(self, state: State, toolbox: Toolbox) -> Offer:
         # Objects from outside are named here, since no tool's result ever names them.
         lines = [object_line(name, state, toolbox) for name in state.inputs.values()]
-        listed = ["Objects at the start:", *lines] if lines else []
+        listed = section("Objects at the start:", lines)
         system = "\n".join([FLAT_SYSTEM, *listed, *plain_note(state)])
+        about = "\n".join(group_lines(("", *receiver_kinds(toolbox)), toolbox))
         own = common_tools(state, toolbox)
-        return Offer(own, tuple(toolbox), system, reminder=reminder(state))
+        return Offer(own, tuple(toolbox), system, about, reminder=reminder(state))
 
 
 def plain_note(state: State) -> tuple[str, ...]:
@@ -179,6 +186,22 @@ def receivers(tool: Tool) -> tuple[str, ...]:
     """Return the types whose objects a tool is a function of, as its schema has them."""
     schema = parameters_schema(tool).get("properties", {}).get(tool.receiver, {})
     return kinds_of(schema) or (tool.kind,)
+
+
+def tool_of_one(
+    named: tuple[str, str], key: str, schema: Mapping[str, Any], fits: Fits, wrong: str
+) -> Tool:
+    """Return a tool of the scheme itself, by its name and description, that takes one argument and
+    returns it; `wrong` is what the model is told of any other arguments."""
+
+    def check(arguments: Mapping[str, Any], resolve: Resolve) -> dict[str, Any]:
+        if set(arguments) != {key} or not fits(arguments[key]):
+            raise CallError(wrong)
+        return dict(arguments)
+
+    closed = {"properties": {key: schema}, "required": [key], "additionalProperties": False}
+    parameters = {"type": "object", **closed}
+    return Tool(*named, parameters, lambda **value: value[key], check, read_only=True)
 
 
 def own_tool(name: str, offer: Offer) -> Tool | None:
@@ -315,6 +338,28 @@ def _functions_by_kind(toolbox: Toolbox) -> dict[str, tuple[Tool, ...]]:
             name = toolbox.kinds.get(heir, kind)
             inherited[name] = (*inherited.get(name, ()), *tools)
     return {**inherited, **own}
+
+
+def class_texts(kinds: Iterable[str], toolbox: Toolbox) -> dict[str, str]:
+    """Return what the classes of types say of themselves, by the first part of their tools' names.
+
+    The type "" stands for all instances and toolsets whose tools take no object.
+    """
+    tools = (tool for kind in kinds for tool in functions_of(kind, toolbox) if tool.about)
+    about = {tool.group: tool.about for tool in tools}
+    first = ((group, text.partition("\n\n")[0]) for group, text in about.items())
+    return {group: shortened_text(" ".join(text.split()), ABOUT) for group, text in first}
+
+
+def group_lines(kinds: Iterable[str], toolbox: Toolbox) -> list[str]:
+    """Return `class_texts` as lines, below a title."""
+    texts = class_texts(kinds, toolbox).items()
+    return section(GROUPS, [f"- {group}: {text}" for group, text in texts])
+
+
+def section(title: str, lines: Sequence[str]) -> list[str]:
+    """Return lines below a title, none where there are no lines."""
+    return [title, *lines] if lines else []
 
 
 def no_tool(name: str, known: Iterable[str], toolbox: Toolbox) -> str:

@@ -9,16 +9,16 @@ lists the names.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
-from itertools import islice, takewhile
+from itertools import chain, islice, takewhile
 from typing import Any
 
 from ..core.call_record import SAVE, CallRecord
 from ..core.errors import CallError
 from ..core.state import State
-from ..tools.tool import Resolve, Tool
+from ..tools.tool import Tool
 from ..tools.toolbox import Toolbox
 from .messages import Result
 from .save_tool import READ, common_tools, reminder
@@ -28,12 +28,15 @@ from .scheme import (
     Scheme,
     existing_kinds,
     functions_of,
+    group_lines,
     new_kinds,
     no_tool,
     object_line,
     plain_note,
     result_text,
+    section,
     sent_data,
+    tool_of_one,
     with_receiver,
 )
 
@@ -55,11 +58,12 @@ class Select(Scheme):
         chosen = selected(state, toolbox)
         rest = tuple(tool for tool in toolbox if tool.name not in chosen)
         objects, listed = _object_lines(state, toolbox), _tool_lines(state, toolbox)
-        own = (_select_tools(objects, listed), *common_tools(state, toolbox))
+        groups = group_lines(("", *existing_kinds(state)), toolbox)
+        own = (_select_tools(objects, listed, groups), *common_tools(state, toolbox))
         tools = tuple(toolbox[name] for name in chosen)
         known = {line: name for line, name in {**objects, **listed}.items() if name is not None}
         system = "\n".join([SYSTEM, *plain_note(state)])
-        return Offer(own, tools, system, rest, reminder=reminder(state), listed=known)
+        return Offer(own, tools, system, deferred=rest, reminder=reminder(state), listed=known)
 
     def complete(self, call: CallRecord, tool: Tool, state: State) -> dict[str, Any]:
         # What a person wrote runs, whatever the model had selected.
@@ -128,15 +132,22 @@ def _matching(pattern: str, names: Iterable[str]) -> list[str]:
     return [name for name in names if fnmatchcase(name, pattern)]
 
 
-def _select_tools(objects: Iterable[str], tools: Iterable[str]) -> Tool:
-    """Return `selectTools`, which lists objects and tools, a line each."""
-    objects = [*objects]
-    lines = ["Gets you more tools, for all turns to come."]
-    lines += ["", "Objects:", *objects] if objects else []
-    tools = [*tools]
-    note = [PATTERNS] if any("*" in line for line in tools) else []
-    lines += ["", "Tools:", *tools, *note]
-    return Tool(SELECT, "\n".join(lines), _PARAMETERS, lambda tools: "ok", _check, read_only=True)
+def _select_tools(objects: Iterable[str], tools: Iterable[str], groups: list[str]) -> Tool:
+    """Return `selectTools`, which lists objects, tools and what these are for, a line each."""
+    listed = [*tools]
+    note = [PATTERNS] if any("*" in line for line in listed) else []
+    sections = [section("\nObjects:", [*objects]), ["\nTools:", *listed, *note]]
+    first = "Gets you more tools, for all turns to come."
+    lines = chain([first], *sections, section("", groups))
+    text = "The names of the tools that you want."
+    schema = {"type": "array", "items": {"type": "string"}, "description": text}
+    wrong = f'{SELECT} takes one argument, a list of names: {{"tools": ["NAME"]}}'
+    tool = tool_of_one((SELECT, "\n".join(lines)), "tools", schema, _are_names, wrong)
+    return replace(tool, function=lambda tools: "ok")
+
+
+def _are_names(value: Any) -> bool:
+    return isinstance(value, list) and bool(value) and all(isinstance(n, str) for n in value)
 
 
 def _tool_lines(state: State, toolbox: Toolbox) -> dict[str, str | None]:
@@ -206,28 +217,3 @@ def _object_lines(state: State, toolbox: Toolbox) -> dict[str, str]:
     names = (*state.inputs.values(), *reversed(shown))
     lines = {object_line(name, state, toolbox): name for name in names}
     return {**lines, "- and older ones": ""} if next(made, None) else lines
-
-
-_PARAMETERS: Mapping[str, Any] = {
-    "type": "object",
-    "properties": {
-        "tools": {
-            "type": "array",
-            "items": {"type": "string"},
-            "description": "The names of the tools that you want.",
-        }
-    },
-    "required": ["tools"],
-    "additionalProperties": False,
-}
-
-
-def _check(arguments: Mapping[str, Any], resolve: Resolve) -> dict[str, Any]:
-    names = arguments.get("tools")
-    if set(arguments) != {"tools"} or not isinstance(names, list) or not names:
-        raise CallError(f'{SELECT} takes one argument, a list of names: {{"tools": ["NAME"]}}')
-    if not all(isinstance(name, str) for name in names):
-        raise CallError(
-            f"{SELECT}: every name in tools must be a string", {"tools": "strings only"}
-        )
-    return dict(arguments)

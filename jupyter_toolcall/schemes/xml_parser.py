@@ -117,16 +117,14 @@ def _unknown(group: str, function: str, known: Mapping[str, Tool]) -> CallError:
     functions: dict[str, list[str]] = {}
     for tool in known.values():
         functions.setdefault(pair(tool)[0], []).append(pair(tool)[1])
-    if group in functions and function:
-        there = functions[group]
-        return CallError(
-            f"the tool {group!r} has no function {function!r}; there "
-            f"{'is' if len(there) == 1 else 'are'} {', '.join(there)}.{nearest(function, there)}"
-        )
-    if group in functions:
-        return CallError(f"say which function of {group!r}: {', '.join(functions[group])}")
-    name = group or function
-    return CallError(f"there is no tool {name!r}.{nearest(name, [*functions, *known])}")
+    if group not in functions:
+        name = group or function
+        return CallError(f"there is no tool {name!r}.{nearest(name, [*functions, *known])}")
+    there = functions[group]
+    if not function:
+        return CallError(f"say which function of {group!r}: {', '.join(there)}")
+    are = f"{'is' if len(there) == 1 else 'are'} {', '.join(there)}.{nearest(function, there)}"
+    return CallError(f"the tool {group!r} has no function {function!r}; there {are}")
 
 
 # -- calls ---------------------------------------------------------------------------------------
@@ -148,21 +146,6 @@ class WrittenCall:
     of_elements: bool = False
     start: int = 0
     end: int = 0
-
-    def fail(self, wrong: str, end: int) -> None:
-        """Note why the call cannot be read, unless it failed before."""
-        self.wrong = self.wrong or wrong
-        self.end = end
-
-    def add(self, name: str, text: str, end: int) -> None:
-        """Add a parameter, which ends here with its tag."""
-        if name in self.texts:
-            self.fail(f"the parameter {name!r:.60} is given twice; a list is one JSON value", end)
-        elif len(self.texts) == MOST:
-            self.fail(f"there are more than {MOST} parameters", end)
-        else:
-            self.texts[name] = text
-            self.end = end
 
 
 def written_calls(text: str) -> list[WrittenCall]:
@@ -276,12 +259,11 @@ class _Parser:
                 text = content(element.raw) or attribute(element.rest, "value")
             else:
                 return
-            if not name:
-                call.fail("a parameter has no name", element.end)
-            call.add(name, text, element.end)
+            call.wrong = _wrong_parameter(name, call.texts)
             if call.wrong:
                 call.end = end
                 return
+            call.texts[name], call.end = text, element.end
 
     def _add_text(self, call: WrittenCall, following: Tag | None) -> Tag | None:
         """Add the text between the parameters and the next tag to a call: JSON, or nothing.
@@ -308,7 +290,7 @@ class _Parser:
             )
         if _opened_parameter(text):
             following = self._end_of_call(following)
-        call.fail(wrong, following.start if following else len(self.text))
+        call.wrong, call.end = wrong, following.start if following else len(self.text)
         return following
 
     def _end_of_call(self, tag: Tag | None) -> Tag | None:
@@ -324,6 +306,15 @@ class _Parser:
                 break
             tag = self._tag(tag.end, in_call=True)
         return tag
+
+
+def _wrong_parameter(name: str, texts: Mapping[str, str]) -> str:
+    """Return why a parameter cannot be added to these, "" if it can."""
+    if not name:
+        return "a parameter has no name"
+    if name in texts:
+        return f"the parameter {name!r:.60} is given twice; a list is one JSON value"
+    return f"there are more than {MOST} parameters" if len(texts) == MOST else ""
 
 
 def _is_parameter(element: Element) -> bool:

@@ -15,6 +15,7 @@ from weakref import WeakKeyDictionary
 from xml.sax.saxutils import escape
 
 from ..core.events import Call
+from ..core.interrupts import attempt
 from ..tools.arguments import parse_json
 from ..tools.object_references import NAME_OR_TEXT, kinds_of
 from ..tools.tool import Tool, parameters_schema
@@ -54,28 +55,33 @@ DEEPEST = 12
 # -- values as text ------------------------------------------------------------------------------
 
 
-def types(schema: Any, defs: Schema, known: frozenset[str] = frozenset()) -> frozenset[str]:
-    """Return the JSON types that a schema takes; "number" stands for integers too."""
+def _shapes(schema: Any, defs: Schema, known: frozenset[str] = frozenset()) -> Iterator[Schema]:
+    """Yield the parts of a schema that are no references or choices themselves."""
     match schema:
         case {"$ref": ref}:
             name = str(ref).rpartition("/")[2]
-            return EVERY if name in known else types(defs.get(name), defs, known | {name})
-        case {"type": kind}:
-            kinds = kind if isinstance(kind, list) else [kind]
-            return frozenset("number" if each == "integer" else str(each) for each in kinds)
-        case {"enum": _} | {"const": _}:
-            return frozenset(_JSON_TYPES[type(each)] for each in _constants(schema))
-        case Mapping():
-            one_of = (*schema.get("anyOf", ()), *schema.get("oneOf", ()))
-            some = frozenset[str]().union(*(types(part, defs, known) for part in one_of)) or EVERY
-            return some.intersection(
-                *(types(part, defs, known) for part in schema.get("allOf", ()))
-            )
-    return EVERY
+            if name not in known:
+                yield from _shapes(defs.get(name), defs, known | {name})
+        case {"type": _} | {"enum": _} | {"const": _}:
+            yield schema
+        case {"anyOf": parts} | {"oneOf": parts} | {"allOf": parts}:
+            for part in parts:
+                yield from _shapes(part, defs, known)
+        case _:
+            yield {}
+
+
+def types(schema: Any, defs: Schema) -> frozenset[str]:
+    """Return the JSON types that a schema takes; "number" stands for integers too."""
+    found = set[str]()
+    for shape in _shapes(schema, defs):
+        kinds = shape.get("type") or [_JSON_TYPES[type(value)] for value in _constants(shape)]
+        found.update([kinds] if isinstance(kinds, str) else kinds or EVERY)
+    return frozenset("number" if kind == "integer" else kind for kind in found) or EVERY
 
 
 def _constants(schema: Schema) -> list[Any]:
-    return list(schema.get("enum", [schema.get("const")]))
+    return list(schema.get("enum", [schema["const"]] if "const" in schema else ()))
 
 
 def value(text: str, taken: frozenset[str]) -> Any:
@@ -115,7 +121,7 @@ def element_value(text: str, schema: Any, defs: Schema, depth: int = 0) -> Any:
         return value(text, taken)
     if depth > DEEPEST:
         raise ValueError(f"is nested deeper than {DEEPEST} times")
-    shape = _of_type(kind, schema, defs)
+    shape = next((shape for shape in _shapes(schema, defs) if kind in types(shape, defs)), {})
     if kind == "array":
         items = shape.get("items")
         return [element_value(item.text, items, defs, depth + 1) for item in inner]
@@ -128,36 +134,10 @@ def element_value(text: str, schema: Any, defs: Schema, depth: int = 0) -> Any:
     return fields
 
 
-def _of_type(kind: str, schema: Any, defs: Schema) -> Schema:
-    """Return the part of a schema that takes values of a type."""
-    for _ in range(DEEPEST):
-        match schema:
-            case {"$ref": ref}:
-                schema = defs.get(str(ref).rpartition("/")[2], {})
-            case {"type": _}:
-                return dict(schema)
-            case Mapping():
-                parts = [*schema.get("anyOf", ()), *schema.get("oneOf", ())]
-                parts += schema.get("allOf", ())
-                schema = next((part for part in parts if kind in types(part, defs)), {})
-    return {}
-
-
 def written(data: Any, taken: frozenset[str] = EVERY) -> str:
     """Return the text that stands for a value, for a parameter that takes these types."""
-    return data if isinstance(data, str) and _reads_as(data, data, taken) else _ENCODER.encode(data)
-
-
-def _reads_as(text: str, data: Any, taken: frozenset[str]) -> bool:
-    try:
-        return same(value(text, taken), data)
-    except ValueError:
-        return data is None
-
-
-def same(one: Any, other: Any) -> bool:
-    """Return whether two values are the same JSON: true is not 1."""
-    return one == other and _ENCODER.encode(one) == _ENCODER.encode(other)
+    is_read_back = isinstance(data, str) and attempt(value, data, taken)[0] == data
+    return data if is_read_back else _ENCODER.encode(data)
 
 
 # -- types in words ------------------------------------------------------------------------------
@@ -326,19 +306,13 @@ def calls_block(calls: Iterable[Call], find: Callable[[str], Tool | None]) -> st
 
 
 def _call(call: Call, tool: Tool | None) -> Iterator[str]:
-    names = pair(tool) if tool else (call.tool, call.tool)
+    name, function = pair(tool) if tool else (call.tool, call.tool)
     schema: Schema = parameters_schema(tool) if tool else {}
     properties, defs = schema.get("properties", {}), schema.get("$defs", {})
-    items = call.arguments.items()
-    return _call_lines(
-        *names, {key: written(v, types(properties.get(key), defs)) for key, v in items}
-    )
-
-
-def _call_lines(tool: str, function: str, texts: Mapping[str, str]) -> Iterator[str]:
-    yield f"  <tool-call{_attributes(tool=tool, function=function)}>"
-    for key, text in texts.items():
-        yield f"    <parameter name={quoted(key)}>{element(text)}</parameter>"
+    yield f"  <tool-call{_attributes(tool=name, function=function)}>"
+    for key, argument in call.arguments.items():
+        text = element(written(argument, types(properties.get(key), defs)))
+        yield f"    <parameter name={quoted(key)}>{text}</parameter>"
     yield "  </tool-call>"
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar, overload
 
 from ..compare.alignment import compare
 from ..compare.comparison import Comparison
@@ -54,6 +54,8 @@ if TYPE_CHECKING:
     from ..export.provenance import Explanation
     from ..jupyter.session_panel import SessionPanel
     from ..maps.session_map import SessionMap
+
+T = TypeVar("T")
 
 
 class Session:
@@ -454,6 +456,10 @@ class Session:
         """Return the model's reply without recording it. Raises NotYourTurn while calls wait."""
         return calls_by_program.generate(self.cursor)
 
+    @overload
+    def transform(self, obj: str, instruction: str) -> Any: ...
+    @overload
+    def transform(self, obj: T, instruction: str) -> T: ...
     def transform(self, obj: Any, instruction: str) -> Any:
         """Return what the model makes of an object: a value of the same type.
 
@@ -466,6 +472,12 @@ class Session:
         """
         return prompts.transform(self.cursor, obj, instruction)
 
+    @overload
+    def query(self, obj: Any, question: str) -> str: ...
+    @overload
+    def query(self, obj: Any, question: str, returns: type[T]) -> T: ...
+    @overload
+    def query(self, obj: Any, question: str, returns: Any) -> Any: ...
     def query(self, obj: Any, question: str, returns: Any = str) -> Any:
         """Return the model's answer to a question about an object.
 

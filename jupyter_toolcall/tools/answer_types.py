@@ -160,8 +160,8 @@ def _checker(annotation: Any, kinds: Kinds) -> Any:
 
 @functools.lru_cache(256)
 def _cached_checker(annotation: Any, kinds: tuple[tuple[type, str], ...]) -> Any:
-    adapter, _ = arguments_adapter("save", {"result": saved_type(annotation, dict(kinds))})
-    return argument_check(adapter, "save", ("result",))
+    fields = {"result": saved_type(annotation, dict(kinds))}
+    return argument_check("save", *arguments_adapter("save", fields))
 
 
 def json_answer(annotation: Any, value: Any) -> Any:

@@ -27,6 +27,7 @@ from ..core.recorded_data import LazyDict, copied
 from ..core.state import NAME
 from ..core.text import nearest
 from .lossless_validation import lossless_validator
+from .object_references import kinds_of
 from .object_types import strict_dict
 from .tool import Check, Resolve
 from .value_copies import well_formed
@@ -245,9 +246,8 @@ def _check_has_schema(annotation: Any, name: str, title: str) -> None:
         ) from None
 
 
-def argument_check(adapter: TypeAdapter[Any], title: str, names: Collection[str]) -> Check:
-    """Return the `check` of a tool; `names` are the arguments that an error lists."""
-
+def argument_check(title: str, adapter: TypeAdapter[Any], schema: Mapping[str, Any]) -> Check:
+    """Return the `check` of a tool; an error tells of the arguments as the schema has them."""
     validator = functools.cache(lambda: lossless_validator(adapter))
 
     def check(arguments: Mapping[str, Any], resolve: Resolve) -> dict[str, Any]:
@@ -256,7 +256,7 @@ def argument_check(adapter: TypeAdapter[Any], title: str, names: Collection[str]
                 copied(arguments), context=resolve
             )
         except ValidationError as error:
-            raise wrong_arguments(title, _problems(error, names)) from None
+            raise wrong_arguments(title, _problems(error, schema)) from None
         return checked
 
     return check
@@ -265,52 +265,58 @@ def argument_check(adapter: TypeAdapter[Any], title: str, names: Collection[str]
 _FUNCTION = re.compile(r"function-(before|after|wrap|plain)\[")
 
 
-def _problems(error: ValidationError, names: Collection[str]) -> dict[str, str]:
+def _problems(error: ValidationError, schema: Mapping[str, Any]) -> dict[str, str]:
     """Return what is wrong with each argument, as the model or the person at the form reads it."""
     problems: dict[str, str] = {}
+    properties, defs = schema.get("properties", {}), schema.get("$defs", {})
     for detail in error.errors(include_url=False):
         # A choice of a union that a function checks has no name of its own.
         parts = (str(part) for part in detail["loc"])
         path = ".".join(part for part in parts if not _FUNCTION.match(part)) or "arguments"
         problem = detail["msg"].removeprefix("Value error, ")
         if detail["type"] == "extra_forbidden":
-            problem = unknown_argument(path, names)
+            problem = unknown_argument(path, properties)
+        elif detail["type"] == "missing":
+            problems[path] = _missing(path, properties.get(path, {}), defs)
+            continue
         elif detail["type"] == "unknown_key" and "names" in (context := detail["ctx"]):
             problem = unknown_argument(str(detail["loc"][-1]), context["names"])
         # A message that begins with an object's name keeps its capital letter.
-        is_name = NAME.match(problem)
-        problem = problem if is_name else problem[:1].lower() + problem[1:]
-        translated = _frequent_problem(detail["type"], detail.get("ctx", {}))
+        problem = problem if NAME.match(problem) else problem[:1].lower() + problem[1:]
+        translate = _FREQUENT.get(detail["type"])
+        translated = translate(detail.get("ctx", {})) if translate else ""
         # What a model reads is never changed by a translation.
         problems.setdefault(path, translated if translated == problem else problem)
     return problems
 
 
-PROBLEMS = {
-    "missing": t("field required"),
-    "int_type": t("input should be a valid integer"),
-    "float_type": t("input should be a valid number"),
-    "string_type": t("input should be a valid string"),
-    "bool_type": t("input should be a valid boolean"),
-    "list_type": t("input should be a valid list"),
+def _missing(name: str, part: Mapping[str, Any], defs: Mapping[str, Any]) -> str:
+    """Return what is to be done about an argument that was left out; `part` is its schema."""
+    part = defs.get(str(part.get("$ref")).rpartition("/")[2], part)
+    choices = [*map(repr, part.get("enum", [part["const"]] if "const" in part else ()))]
+    choices += [f"{kind}#1" for kind in kinds_of(part)]
+    if not choices:
+        return t("Give a value")
+    listed = " or ".join(choices)
+    if name[0] in "aeiouAEIOU":
+        return t("Choose an %1, such as %2", name, listed)
+    return t("Choose a %1, such as %2", name, listed)
+
+
+_FREQUENT: Mapping[str, Callable[[Mapping[str, Any]], str]] = {
+    "int_type": lambda c: t("input should be a valid integer"),
+    "float_type": lambda c: t("input should be a valid number"),
+    "string_type": lambda c: t("input should be a valid string"),
+    "bool_type": lambda c: t("input should be a valid boolean"),
+    "list_type": lambda c: t("input should be a valid list"),
+    "literal_error": lambda c: t("input should be %1", c["expected"]),
+    "enum": lambda c: t("input should be %1", c["expected"]),
+    "greater_than_equal": lambda c: t("input should be greater than or equal to %1", str(c["ge"])),
+    "greater_than": lambda c: t("input should be greater than %1", str(c["gt"])),
+    "less_than_equal": lambda c: t("input should be less than or equal to %1", str(c["le"])),
+    "less_than": lambda c: t("input should be less than %1", str(c["lt"])),
 }
-"""The messages of pydantic that have no values, by its types of errors."""
-
-
-def _frequent_problem(kind: str, context: Mapping[str, Any]) -> str:
-    """Return a frequent message of pydantic as a text that a panel translates, "" for others."""
-    match kind, context:
-        case "literal_error" | "enum", {"expected": expected}:
-            return t("input should be %1", expected)
-        case _, {"ge": limit}:
-            return t("input should be greater than or equal to %1", str(limit))
-        case _, {"gt": limit}:
-            return t("input should be greater than %1", str(limit))
-        case _, {"le": limit}:
-            return t("input should be less than or equal to %1", str(limit))
-        case _, {"lt": limit}:
-            return t("input should be less than %1", str(limit))
-    return PROBLEMS.get(kind, "")
+"""The frequent messages of pydantic as texts that a panel translates, by the types of errors."""
 
 
 def unknown_argument(name: str, names: Collection[str]) -> str:

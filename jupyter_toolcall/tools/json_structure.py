@@ -297,9 +297,7 @@ def _numpy_scalar(value: Any, cls: type) -> Any:
         return NOT_A_SCALAR
     if kind == "O" and cls.__name__ == "ndarray":
         return _plain_items(value)
-    if kind not in "biufcUSMm":
-        return NOT_A_SCALAR
-    if getattr(value, "size", SMALL_ARRAY + 1) > SMALL_ARRAY:
+    if kind not in "biufcUSMm" or getattr(value, "size", SMALL_ARRAY + 1) > SMALL_ARRAY:
         return NOT_A_SCALAR
     if kind in "Mm":
         return _times(value)

@@ -1,30 +1,36 @@
-"""A validator that loses nothing of what it is given, at any depth of a type.
+"""A validator that takes all that the JSON Schema of a type offers, and loses nothing of it.
 
 pydantic drops keys that a record does not have, takes one of two spellings of a field, and lets
 dict keys become one key. A tool would then get something else than what the person was shown, so
 each record, dict and set in the core schema of a type is checked as well.
+
+What is checked is JSON as Python has it, in which live values stand where a name stood for plain
+data. So a strict type takes here what it takes in JSON: a date as a text, a tuple as a list.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from enum import Enum
 from typing import Any
 
 from pydantic import TypeAdapter, ValidationError
 from pydantic_core import InitErrorDetails, PydanticCustomError, SchemaValidator, core_schema
 
+from ..core.interrupts import attempt
 from ..core.json_data import unique_keys
 
 Path = tuple[str | int, ...]
-_PARTS = frozenset(
-    {
-        *("schema", "choices", "definitions", "fields", "items_schema", "keys_schema", "steps"),
-        *("values_schema", "lax_schema", "strict_schema", "json_schema", "python_schema"),
-        *("arguments_schema", "var_args_schema", "var_kwargs_schema", "extras_schema"),
-    }
-)
-"""The keys of a core schema under which there are other core schemas."""
+_NO_SCHEMAS = frozenset({"config", "default", "expected", "metadata", "serialization"})
+"""The keys of a core schema that hold other data than core schemas."""
+_FORMS = ("json", "python")
+_TIMES = frozenset({"date", "datetime", "time", "timedelta"})
+_OF_PYTHON = _TIMES | {
+    *("uuid", "url", "multi-host-url", "bytes", "decimal", "enum", "complex", "lax-or-strict"),
+    *("tuple", "set", "frozenset", "generator", "model", "dataclass"),
+}
+"""The types that JSON writes as others: where they are strict, pydantic takes instances alone."""
 _LOSSES = ("unknown_key", "repeated_key", "collision", "repeated_in_text")
 _RECORDS = ("model-fields", "typed-dict", "dataclass-args")
 
@@ -52,8 +58,23 @@ def _checked(node: Any, config: Mapping[str, Any], is_root: bool = False) -> Any
     # Definitions stand around the type itself.
     holds_root = is_root and kind == "definitions"
     checked = dict(node)
-    for key in _PARTS & node.keys():
+    for key in node.keys() - _NO_SCHEMAS:
         checked[key] = _checked(node[key], config, holds_root and key == "schema")
+    if kind in _OF_PYTHON:
+        checked["strict"] = False
+        is_strict = node.get("strict", config.get("strict"))
+        if is_strict and kind in _TIMES:
+            return _with_check(core_schema.no_info_before_validator_function, _no_number, checked)
+    if kind == "literal" and any(isinstance(choice, Enum) for choice in node["expected"]):
+        member = _member_of(node["expected"])
+        return core_schema.no_info_plain_validator_function(member, ref=node.get("ref"))
+    if kind == "json-or-python":
+        # The names of the choices are left out where an error is told.
+        forms: Any = [(checked[f"{form}_schema"], f"function-plain[{form}]") for form in _FORMS]
+        return core_schema.union_schema(forms, mode="left_to_right", ref=checked.get("ref"))
+    # The keys of a JSON object are texts.
+    if "keys_schema" in node and "type" in checked["keys_schema"]:
+        checked["keys_schema"]["strict"] = False
     # The keys of JSON are texts: only another type lets two of them become one.
     if "keys_schema" in node or kind in ("set", "frozenset"):
         return _with_check(core_schema.no_info_wrap_validator_function, _uncollided, checked)
@@ -101,6 +122,29 @@ def _lossless(value: Any, read: Callable[[Any], Any]) -> Any:
         if problems:
             raise ValidationError.from_exception_data("keys", problems) from None
     return value
+
+
+def _no_number(value: Any) -> Any:
+    """Return a value as it is. Raises an error for a number, which a strict time does not take."""
+    if isinstance(value, (int, float)):
+        raise PydanticCustomError("time_type", "input should be a text, such as 2030-12-31")
+    return value
+
+
+def _member_of(expected: Sequence[Any]) -> Callable[[Any], Any]:
+    """Return a function from a value in JSON to the choice of a Literal, maybe an enum's member."""
+    plain = {choice: choice.value if isinstance(choice, Enum) else choice for choice in expected}
+    listed = " or ".join(map(repr, plain.values()))
+
+    def member(value: Any) -> Any:
+        for choice, text in plain.items():
+            if value is choice or (type(value) is type(text) and value == text):
+                return choice
+        raise PydanticCustomError(
+            "literal_error", "input should be {expected}", {"expected": listed}
+        )
+
+    return member
 
 
 # -- records --------------------------------------------------------------------------------
@@ -207,7 +251,8 @@ def _uncollided(value: Any, read: Callable[[Any], Any]) -> Any:
     first: dict[Any, Any] = {}
     problems = list[InitErrorDetails]()
     for key, single in singles.items():
-        for same in _read_alone(single, read):
+        # It may have to hold more than one item.
+        for same in attempt(read, single)[0] or ():
             if same in first:
                 error = _collision(f"{first[same]!r:.80}")
                 problems.append(InitErrorDetails(type=error, loc=(key,), input=value))
@@ -225,14 +270,6 @@ def _singles(value: Any) -> dict[Any, Any]:
     for n, item in enumerate(value):
         different.setdefault(repr(item), (n, item))
     return {n: [item] for n, item in different.values()}
-
-
-def _read_alone(single: Any, read: Callable[[Any], Any]) -> Any:
-    try:
-        return read(single)
-    # It may have to hold more than one item.
-    except ValidationError:
-        return ()
 
 
 def _collision(other: str) -> PydanticCustomError:

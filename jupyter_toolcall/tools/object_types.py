@@ -15,6 +15,7 @@ import pathlib
 import re
 import types
 import uuid
+from collections import namedtuple
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import (
     Annotated,
@@ -33,16 +34,13 @@ from typing import (
 from pydantic import (
     AfterValidator,
     BaseModel,
-    BeforeValidator,
     ConfigDict,
     Field,
     GetCoreSchemaHandler,
     GetJsonSchemaHandler,
-    PydanticUserError,
     TypeAdapter,
     create_model,
 )
-from pydantic.errors import PydanticSchemaGenerationError
 from pydantic_core import CoreSchema, core_schema
 from typing_extensions import TypeAliasType, TypedDict, is_typeddict
 
@@ -96,16 +94,11 @@ def annotation_type(function: Any, name: str, classes: Iterable[type]) -> Any:
     names = {cls.__name__: cls for cls in classes}
     if inspect.isfunction(function):
         cells = zip(function.__code__.co_freevars, function.__closure__ or (), strict=True)
-        names |= {free: cell.cell_contents for free, cell in cells if _is_filled(cell)}
+        # A cell may be empty.
+        filled = {free: attempt(getattr, cell, "cell_contents")[0] for free, cell in cells}
+        names |= {free: value for free, value in filled.items() if value is not None}
     only = types.SimpleNamespace(__annotations__={name: function.__annotations__[name]})
     return get_type_hints(only, getattr(function, "__globals__", {}), names, True)[name]
-
-
-def _is_filled(cell: types.CellType) -> bool:
-    try:
-        return cell.cell_contents is not None
-    except ValueError:
-        return False
 
 
 def created_types(annotations: Mapping[str, Any], kinds: Kinds) -> tuple[str, ...] | None:
@@ -207,11 +200,7 @@ def _is_data(value: object) -> bool:
 @functools.cache
 def has_schema(cls: Any) -> bool:
     """Return whether pydantic knows a JSON Schema for a class."""
-    try:
-        TypeAdapter(cls).json_schema()
-    except (PydanticSchemaGenerationError, PydanticUserError):
-        return False
-    return True
+    return attempt(lambda: TypeAdapter(cls).json_schema())[0] is not None
 
 
 def is_object_class(cls: Any) -> bool:
@@ -353,7 +342,7 @@ def _by_fields(cls: type, kinds: Kinds) -> Any:
         changed = {name: (fields[name], field) for name, field in cls.model_fields.items()}
         named = create_model(cls.__name__, __base__=cls, **changed)  # type: ignore[call-overload]
         return Annotated[named, AfterValidator(lambda model: _as_class(model, cls))]
-    as_list: Any = _named_tuple(cls, dict(fields)) if _is_named_tuple(cls) else None
+    as_list: Any = _named_tuple(cls, fields) if _is_named_tuple(cls) else None
     for name in fields.keys() - _required_fields(cls):
         if get_origin(fields[name]) is not NotRequired:
             fields[name] = NotRequired[fields[name]]
@@ -370,20 +359,11 @@ def _is_named_tuple(cls: Any) -> bool:
 
 def _named_tuple(cls: Any, fields: Mapping[str, Any]) -> Any:
     """Return a type that takes a list, as pydantic does, and results in the class."""
-    defaults = cls._field_defaults
-
-    def filled(values: Any) -> Any:
-        left_out = cls._fields[len(values) :] if isinstance(values, (list, tuple)) else ()
-        known = all(name in defaults for name in left_out)
-        return [*values, *(defaults[name] for name in left_out)] if left_out and known else values
-
-    required = len(fields) - len(defaults)
-    about = f"{cls.__name__}: {', '.join(cls._fields)}"
+    named: Any = namedtuple(cls.__name__, cls._fields, defaults=cls._field_defaults.values())  # type: ignore[misc]
+    named.__annotations__ = dict(fields)
+    description = f"{cls.__name__}: {', '.join(cls._fields)}"
     return Annotated[
-        types.GenericAlias(tuple, tuple(fields.values())),
-        BeforeValidator(filled),
-        AfterValidator(lambda values: cls(*values)),
-        Field(json_schema_extra={"minItems": required, "description": about}),
+        named, AfterValidator(lambda values: cls(*values)), Field(description=description)
     ]
 
 

@@ -107,7 +107,7 @@ def _answer_check(annotation: Any, returned: str, title: str, kinds: Kinds) -> C
         if made is None:
             return
         try:
-            argument_check(made[0], title, ("result",))({"result": result}, resolve)
+            argument_check(title, *made)({"result": result}, resolve)
         except CallError as error:
             problem = next(iter(error.fields.values()), str(error))
             text = f"{title} returns {returned}: the result {problem}"
@@ -150,13 +150,15 @@ def _typed_tool(
     description, notes = _documentation(docstring)
     fields = {p.name: _field(p, cls, notes) for p, cls in zip(parameters, types, strict=True)}
     adapter, schema = arguments_adapter(title, fields)
-    names = [*([receiver] if receiver else ()), *schema.get("properties", ())]
+    # An error names the receiver, whose schema is added later.
+    first: dict[str, Any] = {receiver: {}} if receiver else {}
+    known = {**schema, "properties": first | schema.get("properties", {})}
     return Tool(
         name=title,
         description=description,
         parameters=schema,
         function=_by_keywords(function, parameters),
-        check=argument_check(adapter, title, names),
+        check=argument_check(title, adapter, known),
     )
 
 
@@ -192,7 +194,7 @@ def _argument_type(
     except RecursionError:
         raise DefinitionError(
             f"{title}: the parameter {parameter.name!r} has a type that holds itself and objects; "
-            "take a list of the objects in its place"
+            "take a list of them (or a TypedDict of `typing_extensions`, if it holds itself alone)"
         ) from None
     match parameter.kind:
         case Parameter.VAR_POSITIONAL:
@@ -247,33 +249,23 @@ def _by_keywords(
     function: Callable[..., Any], parameters: tuple[Parameter, ...]
 ) -> Callable[..., Any]:
     """Return a function that takes all arguments as keywords, whatever kinds they are of."""
-    names: dict[Any, list[str]] = {}
-    for parameter in parameters:
-        names.setdefault(parameter.kind, []).append(parameter.name)
-    ordinary = names.pop(Parameter.POSITIONAL_OR_KEYWORD, [])
-    if names.keys() <= {Parameter.KEYWORD_ONLY}:
-        return function
-    (many,) = names.get(Parameter.VAR_POSITIONAL, [""])
-    (named,) = names.get(Parameter.VAR_KEYWORD, [""])
-    first = names.get(Parameter.POSITIONAL_ONLY, []) + (ordinary if many else [])
-
+    plain = (Parameter.POSITIONAL_OR_KEYWORD, Parameter.KEYWORD_ONLY)
     # A function in a function has no pickle for a worker process.
-    return functools.partial(_call_by_position, function, tuple(first), many, named)
+    return (
+        function
+        if all(parameter.kind in plain for parameter in parameters)
+        else functools.partial(_call_by_position, function)
+    )
 
 
-def _call_by_position(
-    function: Callable[..., Any],
-    first: tuple[str, ...],
-    many: str,
-    named: str,
-    /,
-    *receiver: Any,
-    **values: Any,
-) -> Any:
-    """Call a function with these of its parameters by position, `*many` and `**named` spread."""
-    more, keywords = values.pop(many, []), values.pop(named, {})
-    positional = [values.pop(name) for name in first if name in values]
-    return function(*receiver, *positional, *more, **values, **keywords)
+def _call_by_position(function: Callable[..., Any], /, *receiver: Any, **values: Any) -> Any:
+    """Call a function with some values by position, as its parameters are; `*args` is a list."""
+    signature = inspect.signature(function)
+    parameters = [*signature.parameters.values()][len(receiver) :]
+    bound = inspect.BoundArguments(signature.replace(parameters=parameters), values)
+    # A parameter before `*args` that was left out has its default.
+    bound.apply_defaults()
+    return function(*receiver, *bound.args, **bound.kwargs)
 
 
 # -- the methods of a class ----------------------------------------------------------------

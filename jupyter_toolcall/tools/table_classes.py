@@ -82,9 +82,12 @@ def has_cells(value: object) -> bool:
 
 def may_quote_cells(value: object) -> bool:
     """Return whether the text of a value may quote cells: it is a table, or refers to one."""
-    cls: Any = type(value)
-    has_no_text = cls.__repr__ is object.__repr__ and cls.__str__ is object.__str__
-    return not has_no_text and next(parts_with_cells(value), None) is not None
+    return not has_no_text(type(value)) and next(parts_with_cells(value), None) is not None
+
+
+def has_no_text(cls: Any) -> bool:
+    """Return whether the values of a class have no other text than their address in memory."""
+    return cls.__repr__ is object.__repr__ and cls.__str__ is object.__str__
 
 
 def parts_with_cells(value: object) -> Iterator[object]:

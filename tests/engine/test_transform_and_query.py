@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import dataclass
 from typing import Any
 
 import pytest
@@ -107,6 +108,42 @@ def test_plain_data_is_transformed_and_asked_about_and_is_an_answer_in_words(
     session = at_work(*(["Let me see.", words] if is_reminded else [words, words]))
     assert session.query(value, "What is it?", type(value)) == value
     assert unchanged_by_replay(session)
+
+
+class Nest:
+    """Something that only says in words what it is."""
+
+    def __init__(self, eggs: int) -> None:
+        self.eggs = eggs
+
+    def __str__(self) -> str:
+        return f"a nest of {self.eggs} eggs"
+
+
+def test_what_an_object_says_of_itself_is_in_the_question() -> None:
+    session = at_work(("save", {"result": "Three."}))
+    assert session.query(Nest(3), "How many?") == "Three."
+    assert said_last(session).endswith("holds a nest of 3 eggs")
+
+
+@dataclass
+class Page:
+    """A record with a tool, which makes no other page."""
+
+    title: str
+
+    def shout(self) -> str:
+        """Return the title, loudly."""
+        return self.title.upper()
+
+
+def test_a_record_that_no_tool_makes_and_a_list_of_objects_are_written_by_the_model() -> None:
+    written = Scripted([("save", {"result": {"title": "Two"}})])
+    session = Session(Toolbox(Page), written, scheme="flat", approve="all")
+    assert session.transform(Page("One"), "Count on.") == Page("Two")
+    books = [Book("Dune"), Book("Emma")]
+    session = at_work(("save", {"result": ["Book#1", "Book#1"]}))
+    assert session.transform(books, "Take the first twice.") == [Book("Dune")] * 2
 
 
 @pytest.mark.parametrize("returns", [Shelf, "Shelf", "list[Shelf]", [str], None, object, "a b"])

@@ -483,13 +483,6 @@ def test_another_receiver_is_answered_with_the_way_to_it() -> None:
     )
 
 
-def test_the_schemes_own_tools_never_wait() -> None:
-    script = [*FILES, ("_use_File", {"id": "$readme"}), ("save", {"made": "$readme"})]
-    session = work(script, approve="none", outputs={"made": File}).tell("go")
-    assert {call.status for call in session.calls} == {"succeeded"}
-    assert session.state.done
-
-
 def test_a_call_that_waits_is_shown_with_the_object_that_it_would_run_on() -> None:
     session = work([USE, ("Container_stdout", {})], approve="none").tell("go")
     session.decide(session.pending[0]).run()
@@ -518,13 +511,6 @@ CHAIN: Sequence[Any] = (
     ("Container_with_files", {"files": ["File#2"], "into": "Directory#2"}),
     ("save", {"made": "$built"}),
 )
-
-
-def test_an_unchanged_replay_adds_nothing() -> None:
-    session = work(CHAIN, outputs={"made": Container}).tell("go")
-    count = len(session.journal)
-    assert session.replay().run().head == session.head
-    assert len(session.journal) == count
 
 
 def test_an_edit_runs_again_what_it_reaches_and_names_follow() -> None:

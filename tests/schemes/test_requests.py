@@ -61,11 +61,6 @@ def sent(session: Session) -> list[tuple[int, str, str]]:
     return [(one.turn, one.name, one.description) for one in session.cursor.request.first]
 
 
-def test_nothing_was_sent_before_the_first_reply() -> None:
-    session = Session(Toolbox(stir), Scripted(["Done."]), scheme="flat").ask("Cook.")
-    assert session.cursor.request.first == []
-
-
 def test_definitions_are_there_as_first_sent_by_turn_and_name(tmp_path: Path) -> None:
     session = begun(stir, bake)
     assert sent(session) == [(0, "bake", "Bake."), (0, "stir", "Stir.")]

@@ -13,8 +13,11 @@ import pytest
 from jupyter_toolcall import Scripted, Session, Toolbox
 from jupyter_toolcall.core.errors import NotYourTurn
 from jupyter_toolcall.kitchen import FRIES, Oven, Plate, Potato, Sink, kitchen
+from jupyter_toolcall.models.anthropic import Claude
+from jupyter_toolcall.models.openai import OpenAI
 from jupyter_toolcall.schemes import SCHEMES
-from jupyter_toolcall.schemes.messages import Results
+from jupyter_toolcall.schemes.messages import Reply, Results, model_identity
+from tests.schemes.test_xml_reading import WeatherTool
 
 
 def open_kitchen(script: Any = FRIES, **options: Any) -> Session:
@@ -99,6 +102,14 @@ def test_the_tools_of_the_scheme_never_wait() -> None:
     assert [call.status for call in session.calls] == ["succeeded", "succeeded"]
 
 
+def test_a_replay_knows_a_model_by_its_name_settings_and_code() -> None:
+    gpt = [OpenAI("gpt", options=options) for options in ({}, {"temperature": 0}, {"top_p": 1})]
+    functions: list[Any] = [lambda request: Reply("One."), lambda request: Reply("Two.")]
+    known = [*map(model_identity, [*gpt, *functions, Claude("claude-opus-5-5", max_tokens=9)])]
+    assert known[0] == "openai:gpt"
+    assert len({*known}) == len(known)
+
+
 def test_a_result_is_json_that_names_objects() -> None:
     script = [("Potato_peel", {}), ("Potato_slice", {"Potato": "Potato#1", "shape": "STICKS"}), "x"]
     session = open_kitchen(script, scheme="flat").tell("go")
@@ -106,17 +117,6 @@ def test_a_result_is_json_that_names_objects() -> None:
         {"result": "Potato#2"},
         {"error": "ValueError: peel the potato before you cut it"},
     ]
-
-
-def test_a_long_result_is_cut_where_the_model_is_told() -> None:
-    def long() -> str:
-        return "x" * 300_000
-
-    session = Session(
-        Toolbox(long), Scripted([("long", {}), "x"]), scheme="flat", approve="all"
-    ).tell("go")
-    assert len(told(session)[0]) < 101_000
-    assert len(session.calls[0].result) == 300_000
 
 
 def test_a_session_reads_as_what_it_is() -> None:
@@ -127,3 +127,14 @@ def test_a_session_reads_as_what_it_is() -> None:
     assert session.generate() is not None
     with pytest.raises(NotYourTurn):
         open_kitchen(approve="none").tell("go").ask("more")
+
+
+@pytest.mark.parametrize("native", [False, True])
+@pytest.mark.parametrize("scheme", SCHEMES)
+def test_the_description_of_a_class_is_sent_once(scheme: str, native: bool) -> None:
+    options: Any = {"scheme": scheme, "native": native, "inputs": {"potato": Potato()}}
+    session = Session(Toolbox(Potato, WeatherTool()), Scripted(["Done."]), **options).tell("Go.")
+    request = session.requests[0].request
+    text = "\n".join([request.system, *(tool.description for tool in request.tools)])
+    assert text.count(str(Potato.__doc__)) == 1
+    assert text.count("Tells the weather.") == 1

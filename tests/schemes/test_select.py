@@ -367,15 +367,6 @@ def test_an_unknown_name_is_told_with_what_there_is(tools: list[str], said: str)
     assert results(session)[0].error == said.startswith("Nothing")
 
 
-@pytest.mark.parametrize(
-    "arguments", [{}, {"tools": []}, {"tools": "Oven_bake"}, {"tools": [1]}, {"names": ["x"]}]
-)
-def test_select_tools_says_what_it_takes(arguments: dict[str, Any]) -> None:
-    session = cook([("selectTools", arguments)]).tell("go")
-    assert session.calls[0].status == "failed"
-    assert "selectTools" in session.calls[0].error
-
-
 def test_a_tool_that_was_not_selected_says_how_to_select_it_and_does_not_run() -> None:
     session = cook([("Potato_peel", {}), ("selectTools", {"tools": ["Oven_bake"]})]).tell("go")
     assert session.calls[0].error == (
@@ -475,22 +466,6 @@ def test_every_call_makes_a_new_object_also_an_equal_one_and_changes_none() -> N
     assert session.objects[-2:] == ("Potato#2", "Potato#3")
     assert session["Potato#2"] == session["Potato#3"]
     assert not session["Potato#1"].peeled
-
-
-@pytest.mark.parametrize(
-    ("given", "said"),
-    [
-        ({"Potato": "Potato#9"}, "there is no object 'Potato#9'; objects of that type: Potato#1"),
-        ({"Potato": "3"}, "there is no object '3'; there are: Oven#1, Plate#1, Potato#1, Sink#1"),
-        ({"Potato": 3}, "Potato: must be the name of an object, such as Potato#1"),
-        ({"Potato": ""}, "there is no object ''; there are: Oven#1, Plate#1, Potato#1, Sink#1"),
-        ({"Potato": "Sink#1"}, "Sink#1 is a Sink, not a Potato; the newest: Potato#1"),
-        ({"potato": "Potato#1"}, "potato: there is no such argument"),
-    ],
-)
-def test_a_name_that_does_not_fit_is_answered_with_those_that_do(given: Any, said: str) -> None:
-    session = cook([COURSE[0], ("Potato_peel", given)]).tell("go")
-    assert said in session.calls[-1].error
 
 
 class Colour(enum.Enum):
@@ -665,16 +640,3 @@ def test_a_model_that_stops_without_save_is_reminded_once_for_each_prompt() -> N
     session.tell("again")
     users = [m.text for m in session.cursor.request.messages if isinstance(m, User)]
     assert [text.startswith("You have not called save") for text in users] == [False, True] * 2
-
-
-def test_what_an_output_is_needs_no_description() -> None:
-    session = cook([], outputs={"n": int, "plate": Plate}).ask("go")
-    text = json.dumps(session.cursor.request.tools[1].definition())
-    assert '"description": ""' not in text
-
-
-def test_an_edit_upstream_selects_and_saves_what_the_same_calls_made() -> None:
-    session = cook(COURSE).tell("go")
-    edited = session.edit("call_4", shape="SLICES").run()
-    assert edited.outputs == {"fries": Plate("fries: slices")}
-    assert session.outputs == {"fries": Plate("fries: sticks")}

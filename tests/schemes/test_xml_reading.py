@@ -16,7 +16,7 @@ from jupyter_toolcall.core.events import Call
 from jupyter_toolcall.core.state import START
 from jupyter_toolcall.schemes import Flat, Native
 from jupyter_toolcall.schemes.messages import Assistant, Reply
-from jupyter_toolcall.schemes.xml_writer import element, quoted
+from jupyter_toolcall.schemes.xml_writer import element
 from tests.engine.test_linear_cost import work
 
 
@@ -49,6 +49,7 @@ def note(
     mixed: str | int | bool | list[int] | None = None,
     shape: Literal["STICKS", "SLICES"] = "STICKS",
     size: Literal[1, 2] = 1,
+    exact: bool = False,
 ) -> str:
     """Take all kinds of values."""
     return "ok"
@@ -215,6 +216,8 @@ def test_a_text_is_what_was_meant_by_it(said: str, meant: str) -> None:
         ("mixed", "5", 5),
         ("mixed", '"5"', "5"),
         ("mixed", "true", True),
+        ("exact", "False", False),
+        ("exact", "TRUE", True),
         ("mixed", "[1, 2]", [1, 2]),
         ("mixed", "five", "five"),
         ("shape", "SLICES", "SLICES"),
@@ -225,12 +228,6 @@ def test_a_value_is_read_by_the_schema_of_its_parameter(name: str, said: str, me
     found = text_of(said, name)
     # 1 is not True, nor 1.0.
     assert (found, json.dumps(found)) == (meant, json.dumps(meant))
-
-
-@pytest.mark.parametrize(("said", "meant"), [("false", False), ("False", False), ("TRUE", True)])
-def test_false_is_false(said: str, meant: bool) -> None:
-    text = CALL.replace("</tool-call>", f'<parameter name="exact">{said}</parameter></tool-call>')
-    assert calls(text) == [("weather_get_for_city", {"city": "Oslo", "exact": meant})]
 
 
 @pytest.mark.parametrize(
@@ -259,7 +256,7 @@ def test_false_is_false(said: str, meant: bool) -> None:
         (CALL.replace(CITY, f"{CITY}</parameter>"), "a parameter ends that did not begin"),
         ("<tool-calls></tool-calls>", "the block holds no <tool-call>"),
         ("<tool-calls>weather(Oslo)</tool-calls>", "the block holds no <tool-call>"),
-        ("<tool-calls>", "the block holds no <tool-call>"),
+        ("<tool-calls>", 'this: <tool-calls><tool-call tool="TOOL" function="FUNCTION">'),
         ("I write <tool-calls> now.", "the block holds no <tool-call>"),
         (f"<tool-call>{CITY}</tool-call>", "does not say which tool and which function"),
         ('<tool_call>{"name": "stop"</tool_call>', "not valid JSON"),
@@ -279,11 +276,6 @@ def test_what_cannot_be_read_is_never_an_answer_and_says_why(text: str, told: st
     assert calls(text) == []
     [said] = broken(text)
     assert told in said
-
-
-def test_what_cannot_be_read_tells_how_to_write_it() -> None:
-    [said] = broken("<tool-calls>")
-    assert '<tool-call tool="TOOL" function="FUNCTION">' in said
 
 
 @pytest.mark.parametrize(
@@ -544,27 +536,6 @@ def test_a_call_of_elements_is_read_as_what_was_written(arguments: dict[str, Any
         [call] = read(f'Well.\n<rg-tool-call name="take">\n{inner}\n{end}', taking(arguments))
         assert not call.broken, call.broken
         assert call.arguments == arguments
-
-
-@settings(max_examples=100, deadline=None)
-@given(NAMED)
-def test_an_invoke_is_read_as_what_was_written(arguments: dict[str, Any]) -> None:
-    inner = "\n".join(
-        f"<parameter name={quoted(name)}>"
-        f"{element(data if isinstance(data, str) else json.dumps(data))}</parameter>"
-        for name, data in arguments.items()
-    )
-    text = f'<function_calls>\n<invoke name="take">\n{inner}\n</invoke>\n</function_calls>'
-    [call] = read(text, taking(arguments))
-    assert not call.broken, call.broken
-    assert call.arguments == arguments
-
-
-def test_a_parameter_of_any_name_is_read_in_both_forms_that_name_it_in_an_attribute() -> None:
-    box = taking({"<value>": "a"})
-    for tag in ("tool-call", "invoke"):
-        text = f'<{tag} name="take"><parameter name="&lt;value&gt;">a &lt; b</parameter></{tag}>'
-        assert [call.arguments for call in read(text, box)] == [{"<value>": "a < b"}]
 
 
 def test_a_dictionary_may_stand_in_attributes() -> None:

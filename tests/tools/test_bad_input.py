@@ -206,7 +206,7 @@ for _ in range(70):
         ("Potato_slize", {}, "there is no tool 'Potato_slize'. Did you mean Potato_slice?"),
         ("Potato_slice", {"pieces": "many"}, "pieces: input should be a valid integer"),
         ("Potato_slice", {"size": 1}, "size: there is no such argument; there are Potato, pieces"),
-        ("Potato_weigh", {}, "unit: field required"),
+        ("Potato_weigh", {}, "unit: Give a value"),
         ("Potato_slice", {"Potato": "Potato#01"}, "objects of that type: Potato#1"),
         ("Potato_slice", {"Potato": "Potato#1 "}, "there is no object 'Potato#1 '"),
         ("Potato_slice", {"Potato": "potato#1"}, "there are: Plate#1, Potato#1"),
@@ -250,41 +250,9 @@ def test_a_call_that_cannot_run_is_told_why_and_what_there_is(
     assert len(session.journal.dumps()) < 20_000
 
 
-def test_an_object_of_another_session_is_no_object_here() -> None:
-    Session(Toolbox(Potato), inputs={"a": Potato(), "b": Potato()})
-    call = outcome(None, calls=("Potato_slice", {"Potato": "Potato#2"}), potato=Potato())
-    assert "there is no object 'Potato#2'; objects of that type: Potato#1" in call.error
-
-
 def test_a_call_of_a_type_that_has_no_object_yet_is_told_so() -> None:
     call = outcome(None, calls=("Potato_slice", {}))
     assert call.error == "Potato: there is no Potato yet; make one first"
-
-
-def test_a_tool_that_is_not_selected_says_to_select_it() -> None:
-    session = Session(
-        Toolbox(Potato),
-        Scripted([("Potato_slice", {}), ("selectTools", {"tools": ["Potato_peel"]}), "done"]),
-        inputs={"potato": Potato()},
-    ).tell("go")
-    assert session.calls[0].error == (
-        'Potato_slice is not selected yet; call selectTools with ["Potato_slice"] first'
-    )
-
-
-def test_a_call_id_that_a_model_uses_twice_is_made_unique() -> None:
-    def model(request: Request) -> Reply:
-        if request.turn == 2:
-            return Reply("done")
-        return Reply("", (Call("same", "f", {}), Call("same", "f", {}), Call("", "f", {})), "tools")
-
-    def f() -> int:
-        return 1
-
-    session = Session(Toolbox(f), model, scheme="flat", approve="all").tell("go")
-    ids = [call.id for call in session.calls]
-    assert len(set(ids)) == 6
-    assert {call.status for call in session.calls} == {"succeeded"}
 
 
 @pytest.mark.parametrize(
@@ -321,7 +289,7 @@ def test_a_record_with_a_call_id_that_is_a_place_is_refused(tmp_path: Path) -> N
         Session.load(tmp_path / "s.jsonl", Toolbox(Potato))
 
 
-@pytest.mark.parametrize("tools", [5, None, {}, "Potato_slice", [5]])
+@pytest.mark.parametrize("tools", [5, None, {}, "Potato_slice", [5], []])
 def test_a_call_of_selectTools_that_makes_no_sense_is_shown(tools: Any) -> None:
     script = Scripted([("selectTools", {"tools": tools}), "done"])
     session = Session(Toolbox(Potato), script, inputs={"potato": Potato()}).tell("go")

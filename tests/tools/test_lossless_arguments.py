@@ -12,8 +12,13 @@ import json
 from collections import OrderedDict
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, make_dataclass, replace
+from datetime import date, timedelta
+from enum import Enum
+from pathlib import PurePosixPath
 from typing import Annotated, Any, Generic, Literal, TypeVar
+from uuid import UUID
 
+import jsonschema_rs
 import pydantic.dataclasses
 import pytest
 from hypothesis import given
@@ -25,6 +30,7 @@ from pydantic import (
     Field,
     Json,
     RootModel,
+    TypeAdapter,
     create_model,
 )
 from typing_extensions import TypedDict
@@ -202,6 +208,64 @@ def test_the_model_and_the_person_are_told_which_nested_key_a_tool_lacks() -> No
     with pytest.raises(CallError, match=text):
         session.decide(waiting, "edit", arguments=unknown)
     assert not paid
+
+
+class Shape(Enum):
+    """A choice whose values are texts and numbers."""
+
+    STICKS = "sticks"
+    TWO = 2
+
+
+Values = tuple[Any, st.SearchStrategy[Any]]
+"""A type, and values of it."""
+SCALARS: list[Values] = [
+    *((hint, st.from_type(hint)) for hint in (bool, date, timedelta, UUID, Shape)),
+    *((str, st.text("ab1")), (PurePosixPath, st.just(PurePosixPath("/tmp/a")))),
+    (Literal[Shape.STICKS, Shape.TWO, "x"], st.sampled_from([Shape.STICKS, Shape.TWO, "x"])),
+]
+
+
+def _strict_holding(of: Values) -> st.SearchStrategy[Values]:
+    hint, values = of
+    strict = ConfigDict(strict=True)
+    model = create_model("Strict", __config__=strict, item=(hint, ...), more=(list[hint], []))
+    plain: Any = TypedDict("plain", {"item": hint})
+    return st.sampled_from(
+        [
+            (model, values.map(lambda value: model(item=value, more=[value]))),
+            (plain, values.map(lambda value: {"item": value})),
+            (hint | None, st.none() | values),
+            (Annotated[list[hint], Field(strict=True)], st.lists(values, max_size=2)),
+            (Annotated[tuple[hint, int], Field(strict=True)], st.tuples(values, st.just(1))),
+            (dict[int, hint], st.dictionaries(st.integers(0, 9), values, max_size=2)),
+        ]
+    )
+
+
+STRICT = st.recursive(
+    st.sampled_from(SCALARS), lambda inner: inner.flatmap(_strict_holding), max_leaves=3
+)
+
+
+@given(STRICT, st.data())
+def test_what_the_schema_offers_is_accepted_and_what_is_accepted_reaches_the_tool(
+    of: Values, data: st.DataObject
+) -> None:
+    def take(value: Any) -> None: ...
+
+    take.__annotations__["value"], value = of[0], data.draw(of[1])
+    (tool,), adapter = Toolbox(take), TypeAdapter(TypedDict("Take", {"value": of[0]}))
+    sent = json.loads(adapter.dump_json({"value": value}))
+    jsonschema_rs.validate(tool.parameters, sent)
+    assert tool.check(sent, resolve) == {"value": value}
+
+
+def test_a_strict_type_takes_no_more_than_in_json() -> None:
+    def book(day: Annotated[date, Field(strict=True)], shape: Literal[Shape.STICKS]) -> None: ...
+
+    with pytest.raises(CallError, match=r"day: input should be a text, .* should be 'sticks'"):
+        Toolbox(book)["book"].check({"day": 0, "shape": "slices"}, resolve)
 
 
 PLAIN = {int: st.integers(-3, 9), str: st.text("ab", max_size=4), list[int]: st.just([1, 2])}

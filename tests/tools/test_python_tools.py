@@ -183,12 +183,13 @@ def test_an_object_that_there_is_not_is_told_by_its_place() -> None:
 
 
 def test_every_kind_of_parameter_is_called_as_it_must_be() -> None:
-    def f(a: int, /, b: int, *rest: int, c: int = 3, **more: int) -> Any:
+    def f(a: int, /, b: int = 2, *rest: int, c: int = 3, **more: int) -> Any:
         return a, b, rest, c, more
 
     made = Toolbox(f)["f"]
-    values = made.check({"a": 1, "b": 2, "rest": [7, 8], "more": {"z": 9}}, resolve)
-    assert made.function(**values) == (1, 2, (7, 8), 3, {"z": 9})
+    for given in ({"a": 1, "b": 2}, {"a": 1}):
+        values = made.check({**given, "rest": [7, 8], "more": {"z": 9}}, resolve)
+        assert made.function(**values) == (1, 2, (7, 8), 3, {"z": 9})
 
 
 def test_a_class_gives_a_tool_for_each_public_method() -> None:

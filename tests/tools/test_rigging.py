@@ -171,7 +171,7 @@ def test_all_kinds_of_hints_are_schemas_and_come_out_as_values() -> None:
     ("arguments", "said"),
     [
         ({"street": "a", "number": 0}, "greater than or equal to 1"),
-        ({"street": "a"}, "number: field required"),
+        ({"street": "a"}, "address.number: Give a value"),
         ({"street": "a", "number": "x"}, "valid integer"),
     ],
 )
@@ -186,6 +186,24 @@ def test_a_value_that_does_not_fit_never_reaches_a_function(
     assert session.calls[0].status == "failed"
     assert said in session.calls[0].error
     assert session.state.all_calls().__next__().started is None
+
+
+@pytest.mark.parametrize(
+    ("hint", "said"),
+    [
+        (Literal["STICKS", "SLICES"], "Choose a shape, such as 'STICKS' or 'SLICES'"),
+        (Color, "Choose a shape, such as 'red'"),
+        (Potato, "Choose a shape, such as Potato#1"),
+        (int, "Give a value"),
+    ],
+)
+def test_the_model_is_told_to_choose_what_it_left_out(hint: Any, said: str) -> None:
+    def cut(shape: Any) -> None: ...
+
+    cut.__annotations__["shape"] = hint
+    with pytest.raises(CallError) as error:
+        Toolbox(Potato, cut)["cut"].check({}, resolve)
+    assert error.value.fields == {"shape": said}
 
 
 def test_an_unknown_argument_is_refused_with_the_nearest_that_there_is() -> None:
