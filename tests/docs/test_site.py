@@ -59,7 +59,7 @@ def test_a_lesson_has_a_panel_for_each_of_its_sessions(page: Page, site: Path) -
     expect(first_panel(page, site)).to_be_visible()
     saved = saved_sessions(ROOT / "notebooks" / "00_first_call.ipynb")
     expect(page.get_by_role("region", name="Tool calls")).to_have_count(len(saved))
-    assert page.locator("script[src*='page.js']").count() == 1
+    assert page.locator("script[src*='toolcall_page.js']").count() == 1
 
 
 def test_a_panel_shows_graph_steps_and_messages_without_a_kernel(page: Page, site: Path) -> None:
