@@ -170,8 +170,8 @@ def _sessions(cells: Sequence[Mapping[str, Any]]) -> Iterator[NotebookSession]:
             data = output.get("data") if isinstance(output, dict) else None
             if isinstance(data, dict) and MIME in data:
                 saved = check_session(data[MIME])
-                where = f"cell {number}: {_title(cell_text(cell))}"
-                yield NotebookSession(where, _text(data.get("text/plain", "")), saved, number)
+                where = f"cell {number}: {_title(joined_text(cell.get('source', '')))}"
+                yield NotebookSession(where, joined_text(data.get("text/plain", "")), saved, number)
 
 
 def _title(source: str) -> str:
@@ -179,13 +179,9 @@ def _title(source: str) -> str:
     return visible_text(rest.strip().splitlines()[0] if rest.strip() else first, 100)
 
 
-def _text(text: Any) -> str:
+def joined_text(text: Any) -> str:
+    """Return a text of a notebook, which may be a list of its lines."""
     return text if isinstance(text, str) else "".join(map(str, text))
-
-
-def cell_text(cell: Mapping[str, Any]) -> str:
-    """Return the source of a cell."""
-    return _text(cell.get("source", ""))
 
 
 def check_session(data: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -251,7 +247,7 @@ def cell_sources(path: Path) -> tuple[str | None, ...]:
     """Return the source of each cell of a notebook, None for a cell without code."""
     with damage_refused():
         return tuple(
-            cell_text(cell) if cell.get("cell_type") == "code" else None
+            joined_text(cell.get("source", "")) if cell.get("cell_type") == "code" else None
             for cell in notebook_cells(path)
         )
 

@@ -18,8 +18,8 @@ from ..export.formats import export_text
 from ..export.html_page import document, session_element
 from ..storage.notebook_files import (
     MIME,
-    cell_text,
     damage_refused,
+    joined_text,
     notebook_cells,
     offered_tools,
 )
@@ -40,9 +40,9 @@ def session_html(cell: Mapping[str, Any], data: Mapping[str, Any]) -> str:
     if MIME not in data:
         return ""
     saved = {name: data[MIME][name] for name in ("rows", "version")}
-    if _PREDICTS.match(cell_text(cell)):
+    if _PREDICTS.match(joined_text(cell["source"])):
         saved["offered"] = offered_tools(data[MIME])
-    picture, text = (_text(data.get(mime, "")) for mime in ("image/svg+xml", "text/plain"))
+    picture, text = (joined_text(data.get(mime, "")) for mime in ("image/svg+xml", "text/plain"))
     return session_element(saved, picture, text)
 
 
@@ -51,8 +51,9 @@ def lesson_page(cells: Sequence[Mapping[str, Any]], name: str) -> str:
 
     Raises UsageError where Markdown cannot be read here, BrokenJournal as `session_html` does.
     """
-    heads = [_TITLE.search(cell_text(cell)) for cell in cells if cell["cell_type"] == "markdown"]
-    title = next((head[1] for head in heads if head), name)
+    sources = (joined_text(cell["source"]) for cell in cells if cell["cell_type"] == "markdown")
+    head = _TITLE.search("\n".join(sources))
+    title = head[1] if head else name
     return document(title, "", "\n".join(part for cell in cells for part in _cell_parts(cell)))
 
 
@@ -73,7 +74,7 @@ def export_lesson(path: Path, output: Path | None, force: bool) -> Path:
 
 
 def _cell_parts(cell: Mapping[str, Any]) -> Iterator[str]:
-    source = cell_text(cell)
+    source = joined_text(cell["source"])
     if cell["cell_type"] == "markdown":
         yield _markdown(source)
     elif cell["cell_type"] == "code":
@@ -90,12 +91,12 @@ def _output_html(cell: Mapping[str, Any], output: Mapping[str, Any]) -> str:
     if panel := session_html(cell, data):
         return panel
     if "text/markdown" in data:
-        return _markdown(_text(data["text/markdown"]))
+        return _markdown(joined_text(data["text/markdown"]))
     if "image/png" in data:
-        png = escape("".join(_text(data["image/png"]).split()))
+        png = escape("".join(joined_text(data["image/png"]).split()))
         return f'<img alt="" src="data:image/png;base64,{png}">'
     error = f"{output.get('ename')}: {output.get('evalue')}" if "ename" in output else ""
-    text = _text(output.get("text", "")) or _text(data.get("text/plain", "")) or error
+    text = joined_text(output.get("text", "")) or joined_text(data.get("text/plain", "")) or error
     return f'<pre class="output" tabindex="0">{escape(text)}</pre>' if text else ""
 
 
@@ -104,7 +105,3 @@ def _markdown(text: str) -> str:
     if text.strip() and not html:
         raise UsageError("a page of a notebook needs a package: pip install mistune")
     return f'<section class="text">\n{html}</section>'
-
-
-def _text(text: Any) -> str:
-    return cell_text({"source": text})

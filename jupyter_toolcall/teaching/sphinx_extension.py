@@ -14,7 +14,8 @@ from pathlib import Path
 from typing import Any
 
 from ..export.html_page import STATIC
-from .lesson_page import MIME, session_html
+from ..storage.notebook_files import MIME
+from .lesson_page import session_html
 
 OURS = "application/vnd.jupyter-toolcall."
 """How the types of our own data begin: JupyterLab alone reads them."""
