@@ -46,7 +46,7 @@ for (const [index, data] of document.querySelectorAll('.toolcall-rows').entries(
   try {
     const saved = JSON.parse(data.textContent ?? '') as Saved;
     if (saved.version !== VERSION) continue;
-    if (saved.offered) showGuesses(container, saved, saved.offered, `toolcall ${location.pathname} ${index}`);
+    if (saved.offered && saved.rows.turns?.length) showGuesses(container, saved, saved.offered, `toolcall ${location.pathname} ${index}`);
     else show(container, saved);
     still.hidden = true;
   } catch (error) {

@@ -33,7 +33,7 @@ LIMITS = {
     "cli, kitchen, toolsets, __init__": 425,
     "all": 37_971,
     "Python files": 243,
-    "Python tests": 52_375,
+    "Python tests": 52_387,
     "TypeScript": 11_944,
 }
 """Of each row, how many lines of code, files or lines there may be."""

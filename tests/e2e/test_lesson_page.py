@@ -154,6 +154,21 @@ def test_after_the_last_guess_the_whole_session_is_there_and_nothing_can_be_deci
         expect(panel.get_by_role("button", name=name, exact=True)).to_have_count(0)
 
 
+def test_a_session_that_was_saved_before_its_first_reply_says_how_it_continues(
+    quiet: Page, tmp_path: Path
+) -> None:
+    """In lesson 03 the learner guesses in the notebook: its recording is not in the saved cell."""
+    lesson = ROOT / "notebooks" / "03_current.ipynb"
+    page = tmp_path / "a.html"
+    assert main(["export", str(lesson), "--to", "lesson", "--output", str(page)]) == 0
+    quiet.goto(page.as_uri())
+    panels = quiet.get_by_role("region", name="Tool calls")
+    asks = quiet.get_by_role("heading", name="What will the model call next?")
+    panel = panels.filter(has=asks)
+    expect(panel).to_contain_text("Saved copy. Run the cell to continue.")
+    expect(panel.get_by_role("button", name="Check my guess")).to_have_count(0)
+
+
 def test_the_pages_without_installation_lead_from_the_index_to_lessons_that_play(
     quiet: Page, tmp_path: Path
 ) -> None:
