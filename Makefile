@@ -31,6 +31,7 @@ help:
 	@echo "make realmodel  installs llama.cpp and a small model (500 MB), and runs the kitchen on its server"
 	@echo "make translations  read the texts of the interface, and bring every language up to date"
 	@echo "make docs   the documentation as a site, in build/docs; make docs-links also checks its links"
+	@echo "make lite   lessons 00 and 07 as pages that need no installation, in build/lite"
 	@echo "make build  the wheel and the sdist, in dist/"
 	@echo "make animation  records the README's pictures from JupyterLab, into docs/"
 	@echo "make clean  remove all that was built or installed here"
@@ -137,6 +138,11 @@ docs-links: $(VENV)/.docs
 build: $(VENV)/.dev
 	rm -rf dist
 	$(BIN)/python -m build
+
+# Lessons 00 and 07 as pages that play their recordings, and an index: nothing is installed to read them.
+.PHONY: lite
+lite: $(VENV)/.lab
+	$(BIN)/python -m docs.lite build/lite
 
 .PHONY: animation
 animation: $(VENV)/.dev chromium

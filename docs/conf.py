@@ -20,6 +20,7 @@ extensions = [
     "sphinx.ext.autodoc",
     "sphinx.ext.napoleon",
     "sphinx_copybutton",
+    "jupyter_toolcall.teaching.sphinx_extension",
     "api_docstrings",
     "lessons",
     "generated_reference",
@@ -55,7 +56,7 @@ pygments_dark_style = "a11y-high-contrast-dark"
 html_theme = "furo"
 html_title = "jupyter-toolcall"
 html_favicon = "_static/icon.svg"
-html_static_path = ["_static", "../jupyter_toolcall/static/page.js"]
+html_static_path = ["_static"]
 html_css_files = ["site.css"]
 html_js_files = ["site.js"]
 html_show_sourcelink = False

@@ -15,7 +15,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import TextIO
 
-from .core.errors import BrokenJournal, ToolcallError
+from .core.errors import BrokenJournal, ToolcallError, UsageError
 from .core.text import print_text, printable
 from .evaluation.comparison import SCHEMES, Run, compare
 from .evaluation.plot import plot
@@ -42,6 +42,7 @@ from .storage.signatures import key_refusal
 from .teaching import class_scores
 from .teaching.exercise_file import relative_path
 from .teaching.exercise_proofs import exercise_code, prove
+from .teaching.lesson_page import LESSON, export_lesson
 from .teaching.seeded_errors import noticed_errors
 
 Act = Callable[[argparse.Namespace], int]
@@ -130,8 +131,9 @@ def parser() -> argparse.ArgumentParser:
 
 def _export_options(add: Add) -> None:
     formats = "; ".join(f"{each.name}: {each.what}" for each in FORMATS.values())
+    lesson = f"{LESSON}: the whole notebook as one page, with all its sessions"
     add("file", type=Path, help="a notebook with recorded sessions, or a journal")
-    add("--to", choices=list(FORMATS), help=formats)
+    add("--to", choices=[*FORMATS, LESSON], help=f"{formats}; {lesson}")
     add("--output", type=Path, help="the file; with several sessions, the start of each name")
     add("--session", default="", metavar="N", help="a session's cell or name; all without it")
     add("--force", action="store_true", help="overwrite a file that no export wrote")
@@ -290,6 +292,11 @@ def _rules(parsed: argparse.Namespace) -> int:
 
 
 def _export(parsed: argparse.Namespace) -> int:
+    if parsed.to == LESSON:
+        if parsed.session:
+            raise UsageError(f"--to {LESSON} is for the whole notebook: leave out --session")
+        _print_line(str(export_lesson(parsed.file, parsed.output, parsed.force)))
+        return 0
     held = chosen(parsed.file, parsed.session, lambda line: parse_options(line).tools)
     for path, where in written(held, parsed.file, parsed.output, parsed.to, parsed.force):
         _print_line(f"{path}  ({where})")

@@ -1,19 +1,11 @@
-"""The lessons in the site: taken from notebooks/ at build time, each session with its panel.
-
-A page shows a saved session as an exported page does: the panel's own script draws its rows, and
-without the script the picture and the text stand there. The script is loaded once a page.
-"""
+"""The lessons in the site: taken from notebooks/ at build time, with links to pages of the site."""
 
 from __future__ import annotations
 
+import json
 import re
 from pathlib import Path
 from typing import Any
-
-import nbformat
-
-from jupyter_toolcall.export.html_page import STATIC, session_element
-from jupyter_toolcall.storage.notebook_files import MIME
 
 FOLDER = Path(__file__).parents[2] / "notebooks"
 DOCS = Path(__file__).parents[1]
@@ -32,19 +24,12 @@ WIDEST_LINE = 105
 _TO_FILE = re.compile(r"\]\(([\w/.-]+)\)")
 
 
-def lesson_page(path: Path) -> Any:
-    """Return a lesson as a notebook in which each saved session is its panel's HTML element."""
-    notebook = nbformat.read(path, as_version=4)
-    for cell in notebook.cells:
-        if cell.cell_type == "markdown":
-            cell.source = _TO_FILE.sub(_linked_file, cell.source)
-        for output in cell.get("outputs", ()):
-            data = output.get("data", {})
-            if MIME in data:
-                output["data"] = {"text/html": _panel(data)}
-            # Data of ours for JupyterLab: the same is there as text for everybody else.
-            for mime in [mime for mime in data if mime.startswith("application/vnd.jupyter-too")]:
-                del data[mime]
+def lesson(path: Path) -> Any:
+    """Return a lesson whose links lead to pages of the site."""
+    notebook = json.loads(path.read_text(encoding="utf-8"))
+    for cell in notebook["cells"]:
+        if cell["cell_type"] == "markdown":
+            cell["source"] = _TO_FILE.sub(_linked_file, "".join(cell["source"]))
     return notebook
 
 
@@ -56,19 +41,10 @@ def _linked_file(link: re.Match[str]) -> str:
     return f"](../../notebooks/{link[1]})" if isfile else link[0]
 
 
-def _panel(data: Any) -> str:
-    """Return the element of a saved session."""
-    saved = {name: data[MIME][name] for name in ("rows", "version")}
-    return session_element(saved, data.get("image/svg+xml", ""), data.get("text/plain", ""))
-
-
 def copy_lessons(app: Any, config: Any) -> None:
-    """Write the lessons, and the panel's style, into the source folder, where git ignores them."""
+    """Write the lessons into the source folder, where git ignores them."""
     for path in sorted(FOLDER.glob("*.ipynb")):
-        _write(DOCS / "tutorials" / path.name, nbformat.writes(lesson_page(path)) + "\n")
-    # The theme sets lists and tables by long selectors; inside the id the panel's own rules win.
-    style = (STATIC / "widget.css").read_text(encoding="utf-8")
-    _write(DOCS / "_static" / "panel.css", f"#furo-main-content {{ {style} }}\n")
+        _write(DOCS / "tutorials" / path.name, json.dumps(lesson(path)) + "\n")
 
 
 def _write(path: Path, text: str) -> None:
@@ -98,17 +74,9 @@ def wrap_long_lines(app: Any, doctree: Any) -> None:
             block["classes"].append("long-lines")
 
 
-def load_panel(app: Any, pagename: str, template: str, context: Any, doctree: Any) -> None:
-    """Load the panel's script and style in the pages of lessons."""
-    if pagename.startswith("tutorials/"):
-        app.add_css_file("panel.css")
-        app.add_js_file("page.js", loading_method="defer")
-
-
 def setup(app: Any) -> dict[str, bool]:
     """Register with Sphinx."""
     app.connect("config-inited", copy_lessons)
     app.connect("source-read", link_to_pages)
-    app.connect("html-page-context", load_panel)
     app.connect("doctree-read", wrap_long_lines)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

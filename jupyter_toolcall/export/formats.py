@@ -86,9 +86,13 @@ def format_named(path: Path, to: str | None) -> Format:
 
 def text(session: ExportedSession, to: str) -> str:
     """Return a session in a format, without secrets. Raises UsageError for an unknown format."""
+    return export_text(format_named(Path(), to).text(session))
+
+
+def export_text(text: str) -> str:
+    """Return a text as the file of an export holds it: without secrets, with its mark."""
     # A file may hold half a character, for which UTF-8 has no bytes.
-    plain = well_formed(str(hiding(os.environ)(format_named(Path(), to).text(session))))
-    return marked(plain)
+    return marked(well_formed(str(hiding(os.environ)(text))))
 
 
 def export(

@@ -1,4 +1,4 @@
-"""A session as one page: the panel's own view, with its rows in the page, and no network.
+"""A page with sessions: the panel's own view, with its rows in the page, and no network.
 
 The page's policy lets nothing run but the one script, and nothing load. Without a script a
 picture and the text stand there.
@@ -38,14 +38,10 @@ PAGE = """\
 <style>{style}</style>
 </head>
 <body>
-<header>
-<h1>{title}</h1>
-<p>{about}</p>
-</header>
-<main>
-{session}
+{header}<main>
+{body}
 </main>
-<footer>A tool-calling session as it was recorded. Nothing runs here. jupyter-toolcall</footer>
+<footer>Tool calls as they were recorded. Nothing runs here. jupyter-toolcall</footer>
 <script>{script}</script>
 </body>
 </html>
@@ -55,6 +51,12 @@ POLICY = (
     "form-action 'none'"
 )
 """What a browser lets the page do: it runs its one script, and loads nothing."""
+HEADER = """\
+<header>
+<h1>{title}</h1>
+<p>{about}</p>
+</header>
+"""
 SESSION = """\
 <div class="toolcall-session">
 <div></div>
@@ -67,27 +69,32 @@ SESSION = """\
 
 
 def page(session: ExportedSession) -> str:
-    """Return a session as HTML. Raises UsageError where the view was not built."""
-    script, style = _static("page.js"), _static("widget.css") + _static("page.css")
+    """Return a session as a page. Raises UsageError where the view was not built."""
     # Drawn once, for the page and for its picture.
     rows = with_graph(session.rows)
     saved = {"rows": row_texts(sendable_data(rows)), "version": VERSION}
-    return PAGE.format(
-        policy=POLICY.format(script=_digest(script), style=_digest(style)),
-        mark=MARK,
-        title=escape(session.title),
-        about=escape(" · ".join(_about(session))),
-        style=style,
-        session=session_element(saved, svg(rows), session_text(rows)),
-        script=script,
-    )
+    names = {"title": escape(session.title), "about": escape(" · ".join(_about(session)))}
+    body = session_element(saved, svg(rows), session_text(rows))
+    return document(session.title, HEADER.format_map(names), body)
+
+
+def document(title: str, header: str, body: str) -> str:
+    """Return a page whose script draws the sessions in `body`; header and body are HTML.
+
+    Raises UsageError where the view was not built.
+    """
+    script, style = _static("page.js"), _static("widget.css") + _static("page.css")
+    policy = POLICY.format(script=_digest(script), style=_digest(style))
+    parts = {"header": header, "body": body, "style": style, "script": script}
+    return PAGE.format(title=escape(title), policy=policy, mark=MARK, **parts)
 
 
 def session_element(saved: object, picture: str, text: str) -> str:
     """Return the HTML element in which `page.js` draws a session.
 
     Args:
-        saved: The `rows` and their `version`, as a notebook's output has them.
+        saved: The `rows` and their `version`, as a notebook's output has them. With `offered`,
+            the tools of each request by the id of its reply, the reader guesses the replies.
         picture: The session as SVG, which stands there where no script runs.
         text: The session as text, below the picture.
     """

@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from ..core.errors import BrokenJournal, ToolcallError, Unfinished, UsageError
-from ..core.events import Event, Opened, from_json
+from ..core.events import Event, Opened, Replied, from_json
 from ..core.journal import Journal
 from ..core.journal_entries import BROKEN, demand_format, name
 from ..core.json_data import parsed_texts
@@ -170,8 +170,8 @@ def _sessions(cells: Sequence[Mapping[str, Any]]) -> Iterator[NotebookSession]:
             data = output.get("data") if isinstance(output, dict) else None
             if isinstance(data, dict) and MIME in data:
                 saved = check_session(data[MIME])
-                where = f"cell {number}: {_title(_text(cell.get('source', '')))}"
-                yield NotebookSession(where, _text(data.get("text/plain", "")), saved, number)
+                where = f"cell {number}: {_title(joined_text(cell.get('source', '')))}"
+                yield NotebookSession(where, joined_text(data.get("text/plain", "")), saved, number)
 
 
 def _title(source: str) -> str:
@@ -179,7 +179,8 @@ def _title(source: str) -> str:
     return visible_text(rest.strip().splitlines()[0] if rest.strip() else first, 100)
 
 
-def _text(text: Any) -> str:
+def joined_text(text: Any) -> str:
+    """Return a text of a notebook, which may be a list of its lines."""
     return text if isinstance(text, str) else "".join(map(str, text))
 
 
@@ -221,6 +222,20 @@ def with_parsed_rows(data: Mapping[str, Any]) -> Mapping[str, Any]:
     return {**data, "journal": part, "rows": rows}
 
 
+def offered_tools(data: Mapping[str, Any]) -> dict[str, list[str]]:
+    """Return the tools that each request of a saved session was the first to offer.
+
+    They are by the id that the reply's row has. Raises as `check_session` does.
+    """
+    part = check_session(data)["journal"]
+    events = zip(_ids(part), (from_json(event) for _, event, *_ in part["events"]), strict=True)
+    return {
+        entry[:12]: [*filter(None, event.offered)]
+        for entry, event in events
+        if isinstance(event, Replied)
+    }
+
+
 def _ids(part: Mapping[str, Any]) -> list[str]:
     ids: list[str] = []
     for parent, event, *_ in part["events"]:
@@ -232,7 +247,7 @@ def cell_sources(path: Path) -> tuple[str | None, ...]:
     """Return the source of each cell of a notebook, None for a cell without code."""
     with damage_refused():
         return tuple(
-            _text(cell.get("source", "")) if cell.get("cell_type") == "code" else None
+            joined_text(cell.get("source", "")) if cell.get("cell_type") == "code" else None
             for cell in notebook_cells(path)
         )
 

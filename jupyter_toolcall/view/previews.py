@@ -25,6 +25,8 @@ from .contract_rows import Preview
 
 CAPTION = 24
 COLLECTIONS = (list, tuple, set, frozenset, Mapping)
+_PLAIN_TAG = re.compile(r"<code.*?</code>|&lt;(/?(?:details|summary|br))&gt;", re.DOTALL)
+"""A tag without attributes, which Markdown may hold; code is left as it is."""
 _MARKUP = re.compile(
     r"<!--.*?(?:-->|\Z)|<(script|style|head|template)\b.*?(?:</\1\b[^>]*>|\Z)|</?[a-z!?][^>]*(?:>|\Z)",
     re.DOTALL | re.IGNORECASE,
@@ -206,8 +208,17 @@ def _markup(own: Mapping[str, Any]) -> str:
         return well_formed(html)
     if not isinstance(words, str):
         return ""
+    return markdown_html(words)
+
+
+def markdown_html(words: str) -> str:
+    """Return Markdown as HTML; "" where nothing here can read it.
+
+    Of HTML in it only `<details>`, `<summary>` and `<br>` are markup, the rest is text.
+    """
     try:
         from mistune import create_markdown
     except ImportError:
         return ""
-    return str(create_markdown(plugins=["table", "strikethrough"])(well_formed(words)))
+    html = create_markdown(plugins=["table", "strikethrough"])(well_formed(words))
+    return _PLAIN_TAG.sub(lambda tag: f"<{tag[1]}>" if tag[1] else tag[0], str(html))

@@ -4,22 +4,51 @@
  * If the rows cannot be shown, the static picture and text before them stay.
  */
 import { type Rows, VERSION } from './generated/contract';
+import { type Offered, RecordedGuesses } from './recorded_guesses';
 import { PanelView } from './view';
+import { h } from './view/dom';
+import { applyNotice, EMPTY_MODEL } from './view/model';
 import { t } from './view/text';
 
-function show(container: HTMLElement, still: HTMLElement, text: string): void {
-  const { rows, version } = JSON.parse(text) as { rows: Rows; version: number };
-  if (version !== VERSION) return;
-  const view = new PanelView(container, { live: false, copyText: t('Saved copy. Run the cell to continue.') });
-  view.update({ type: 'whole', rows, live: false, version: VERSION });
-  still.hidden = true;
+/** A session of the page; `offered` is there if the reader guesses its replies. */
+interface Saved {
+  readonly rows: Rows;
+  readonly version: number;
+  readonly offered?: Offered;
 }
 
-for (const data of document.querySelectorAll('.toolcall-rows')) {
+function show(container: HTMLElement, { rows }: Saved): void {
+  const view = new PanelView(container, { live: false, copyText: t('Saved copy. Run the cell to continue.') });
+  view.update({ type: 'whole', rows, live: false, version: VERSION });
+}
+
+/** Shows a session reply by reply: the reader guesses each one first. */
+function showGuesses(container: HTMLElement, { rows }: Saved, offered: Offered, key: string): void {
+  const notice = { type: 'whole', rows, live: false, version: VERSION } as const;
+  const guesses = new RecordedGuesses(applyNotice(EMPTY_MODEL, notice), offered, key);
+  const draw = (): void => {
+    again.hidden = !guesses.hasGuesses;
+    view.update(notice, guesses.model);
+  };
+  const act = (change: () => void): void => {
+    change();
+    draw();
+  };
+  const again = h('button', { type: 'button', class: 'toolcall-again', onclick: () => act(() => guesses.startOver()) }, t('Guess again'));
+  const view = new PanelView(container, { live: false, takesGuesses: true, send: command => act(() => guesses.take(command)) });
+  container.append(again);
+  draw();
+}
+
+for (const [index, data] of document.querySelectorAll('.toolcall-rows').entries()) {
   const still = data.previousElementSibling as HTMLElement;
   const container = still.previousElementSibling as HTMLElement;
   try {
-    show(container, still, data.textContent ?? '');
+    const saved = JSON.parse(data.textContent ?? '') as Saved;
+    if (saved.version !== VERSION) continue;
+    if (saved.offered && saved.rows.turns?.length) showGuesses(container, saved, saved.offered, `toolcall ${location.pathname} ${index}`);
+    else show(container, saved);
+    still.hidden = true;
   } catch (error) {
     console.error(error);
     container.replaceChildren();

@@ -59,14 +59,14 @@ def test_a_lesson_has_a_panel_for_each_of_its_sessions(page: Page, site: Path) -
     expect(first_panel(page, site)).to_be_visible()
     saved = saved_sessions(ROOT / "notebooks" / "00_first_call.ipynb")
     expect(page.get_by_role("region", name="Tool calls")).to_have_count(len(saved))
-    assert page.locator("script[src*='page.js']").count() == 1
+    assert page.locator("script[src*='toolcall_page.js']").count() == 1
 
 
 def test_a_panel_shows_graph_steps_and_messages_without_a_kernel(page: Page, site: Path) -> None:
     panel = first_panel(page, site)
     graph = panel.get_by_role("img", name="Object lineage")
-    graph.get_by_role("button", name="Potato#3").click()
-    expect(panel).to_contain_text("Potato_peel")
+    graph.get_by_role("button", name="Fries#1").click()
+    expect(panel.get_by_role("region", name="Details")).to_contain_text("made by Oven_bake")
     screenshot(page, "lesson")
     panel.get_by_role("tab", name="Steps").click()
     expect(panel.get_by_role("list", name="Steps").get_by_role("listitem")).to_have_count(8)

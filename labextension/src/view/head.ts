@@ -114,7 +114,7 @@ export class PanelHead {
 
   private _updateStatus(): void {
     const { session } = this._view.model;
-    const text = this._view.isPast ? (this._view.step ? t('Looking back at call %1', this._view.step) : t('Before the first call')) : statusText(this._view.model, this._view.live);
+    const text = this._view.isPast ? (this._view.step ? t('Looking back at call %1', this._view.step) : t('Before the first call')) : statusText(this._view.model, this._view.takesGuesses);
     const name = this._view.isPast ? 'clock' : this._view.personTurn || this._view.toGuess ? 'person' : session.ending.length ? 'info' : (PHASE_ICONS[session.phase] ?? 'ready');
     const next = `${name} ${text}`;
     if (next === this._statusText) return;
@@ -145,8 +145,8 @@ export class Announcer {
     if (!this._silent) this.element.setAttribute('aria-live', 'polite');
   }
 
-  paint({ model, live }: ViewState): void {
-    const { about, text } = live && !this._silent ? announcement(model) : { about: '', text: '' };
+  paint({ model, takesGuesses }: ViewState): void {
+    const { about, text } = takesGuesses && !this._silent ? announcement(model) : { about: '', text: '' };
     if (about === this._lastSubject) return;
     this._lastSubject = about;
     this.element.textContent = text;

@@ -38,6 +38,8 @@ export interface Host {
   /** Sends a command to the kernel; a host without a kernel has none. */
   send?(command: Command): void;
   live: boolean;
+  /** A host without a kernel takes guesses: it has the recording. */
+  takesGuesses?: boolean;
   /** The view is in a side panel: narrow and tall. */
   side?: boolean;
   /** The session was read from a file and not published by a kernel of this page. */
@@ -253,7 +255,7 @@ export class PanelView {
   }
 
   private _state(): ViewState {
-    return viewState(this._model, this._ui, this._host.live && this._host.send !== undefined);
+    return viewState(this._model, this._ui, this._host.live && this._host.send !== undefined, this._host.takesGuesses);
   }
 
   private _setState(patch: Partial<PanelState>): void {
@@ -309,7 +311,7 @@ export class PanelView {
   /** Whether the card stands above the tabs: from the first question to the end of the run. */
   private _decides(view: ViewState): boolean {
     const asks = (view.waitingCall ?? view.personTurn ?? view.toGuess) !== null;
-    return view.live && !view.isPast && (asks || (this._isDeciding && isBusy(view.model)));
+    return view.takesGuesses && !view.isPast && (asks || (this._isDeciding && isBusy(view.model)));
   }
 
   /** Fits the graph to the width of the panel, and while the person decides to the height of the window. */

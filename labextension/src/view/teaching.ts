@@ -100,7 +100,7 @@ export class GuessCard {
     this._turn.textContent = t('turn %1', now.turn);
     this._startForm(now.turn, now.tools.join(' '), this._view.model.session.name);
     this._requestParts.paint(now, this._view.model, false);
-    this._form.hidden = !this._view.live;
+    this._form.hidden = !this._view.takesGuesses;
     this._checkButton.disabled = this._showButton.disabled = this._skipButton.disabled = this._view.ui.commandSent;
     this._showRefusal(this._view.model.refusal);
   }

@@ -61,6 +61,8 @@ export interface ViewState {
   readonly ui: PanelState;
   /** Commands can be sent. */
   readonly live: boolean;
+  /** A guess can be sent: to a kernel, or to a page that has the recording. */
+  readonly takesGuesses: boolean;
   readonly isPast: boolean;
   readonly step: number;
   readonly lastStep: number;
@@ -154,8 +156,8 @@ function choiceIn(ui: PanelState, calls: readonly FullCall[], waiting: FullCall 
   return choiceOf(waiting ?? (model.session.phase === 'finished' && !isPast ? edited : undefined) ?? calls.at(-1));
 }
 
-/** The state that all parts draw; `able`: the host can send commands. */
-export function viewState(model: Model, ui: PanelState, able: boolean): ViewState {
+/** The state that all parts draw; `able`: the host can send commands, or with `guesses` only these. */
+export function viewState(model: Model, ui: PanelState, able: boolean, guesses = false): ViewState {
   const all = callsInOrder(model.calls);
   const lastStep = all.at(-1)?.step ?? 0;
   const isPast = ui.pastStep !== null && ui.pastStep < lastStep;
@@ -167,5 +169,5 @@ export function viewState(model: Model, ui: PanelState, able: boolean): ViewStat
   const toGuess = isPast ? null : model.teaching.turn;
   const chosen = choiceIn(ui, calls, waitingCall, { model, isPast, personTurn, toGuess });
   const live = able && model.live;
-  return { model, ui, live, isPast, step, lastStep, calls, objects, chosen, followsNewest: ui.chosen === null, waitingCall, personTurn, toGuess };
+  return { model, ui, live, takesGuesses: live || (guesses && toGuess !== null), isPast, step, lastStep, calls, objects, chosen, followsNewest: ui.chosen === null, waitingCall, personTurn, toGuess };
 }
