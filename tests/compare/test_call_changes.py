@@ -57,7 +57,8 @@ def drop_empty(table: pd.DataFrame) -> pd.DataFrame:
 
 def total(table: pd.DataFrame, index: bool) -> pd.DataFrame:
     """Sum by city."""
-    return table.groupby("city", as_index=index).sum()
+    by_city = table.groupby("city").sum()
+    return by_city if index else by_city.reset_index()
 
 
 def fill(table: pd.DataFrame, value: int) -> pd.DataFrame:

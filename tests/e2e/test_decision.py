@@ -176,17 +176,17 @@ def test_five_kinds_of_calls_are_decided_with_words_arguments_and_buttons_in_sig
     card = view.get_by_role("region", name="Details")
     for number, tool in enumerate(("note", "send", "configure", "book", "drop"), 1):
         expect_waits(view, number, tool)
-        for size in ((1366, 768), (1400, 1000), (500, 900)):
-            resize(page, view, *size)
+        for width, height in [(1366, 768), (1400, 1000), (500, 900)]:
+            resize(page, view, width, height)
             names = card.locator(".tc-args > dt").all()
             # Of twelve arguments a narrow card scrolls.
-            shown = [*card.locator(".tc-args > dd").all(), *names][: 8 if size[0] == 500 else None]
+            shown = [*card.locator(".tc-args > dd").all(), *names][: 8 if width == 500 else None]
             parts = [card.get_by_role("heading", name=tool, exact=True), card.get_by_text("Words.")]
             buttons = [card.get_by_role("button", name=name, exact=True) for name in DECISIONS]
             for part in [*parts, *shown, *buttons]:
                 expect(part).to_be_in_viewport(ratio=0.98)
                 assert not part.evaluate(COVERED)
-            screenshot(page, f"five-{tool}-{size[0]}")
+            screenshot(page, f"five-{tool}-{width}")
         if tool == "drop":
             expect(view).to_match_aria_snapshot(WAITING)
             expect(card.get_by_role("row", name="41 87999.12")).to_be_visible()

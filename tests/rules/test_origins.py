@@ -195,7 +195,10 @@ def test_flow_says_which_argument_came_from_where() -> None:
 
 # -- rules ----------------------------------------------------------------------------------------
 
-FROM_PAGE = (("read_page", {}), ("send", {"to": "billing@harbor.example"}))
+FROM_PAGE: tuple[tuple[str, dict[str, Any]], ...] = (
+    ("read_page", {}),
+    ("send", {"to": "billing@harbor.example"}),
+)
 
 
 @pytest.mark.parametrize("approve", [[Rule("*", "run")], [("*", "approve")]])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, Literal
 
 import pytest
@@ -56,10 +57,16 @@ def test_a_rule_to_refuse_fits_the_characters_that_look_alike(to: str, is_refuse
     assert asked(same, to=to).calls[0].status == ("succeeded" if to == "Mallory" else "proposed")
 
 
-@pytest.mark.parametrize("field", ["until", "made"])
-def test_what_is_no_date_is_named(field: str) -> None:
+@pytest.mark.parametrize(
+    "rule",
+    [
+        lambda: Rule("pay", "run", until="tomorrow"),
+        lambda: Rule("pay", "run", made="tomorrow"),
+    ],
+)
+def test_what_is_no_date_is_named(rule: Callable[[], Rule]) -> None:
     with pytest.raises(UsageError, match="'tomorrow' is no date; write 2026-12-24"):
-        Rule("pay", "run", **{field: "tomorrow"})
+        rule()
 
 
 # -- offers ---------------------------------------------------------------------------------------
