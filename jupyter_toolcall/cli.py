@@ -1,7 +1,7 @@
 """`jupyter toolcall` on the command line: run, show, serve and verify notebooks, compare schemes.
 
-`run`, `serve`, `verify` and `check` execute a notebook's code with the rights of who calls them.
-They say so first, and ask before they execute a notebook that this computer did not make.
+`run`, `serve`, `verify`, `check` and `seed` execute a notebook's code with the rights of who calls
+them. They say so first, and ask before they execute a notebook that this computer did not make.
 """
 
 from __future__ import annotations

@@ -257,7 +257,7 @@ class ToolExecution:
         self.worker = end.worker
         self._copies.take_back(end.objects)
         if end.error is not None:
-            return self.outcome_of_error(end.error)
+            return self.outcome_of_error(end.error, end.where)
         if self._subject and self.ready.resumption is None:
             self._subject = end.first
         outcome = self.outcome(end.result, end.description)
@@ -298,8 +298,11 @@ class ToolExecution:
         self.values.notes[made.digest] = t("computed again: its worker was lost")
         return value
 
-    def outcome_of_error(self, error: BaseException) -> Outcome:
-        """Return the outcome of a call that raised an error, or that an executor did not run."""
+    def outcome_of_error(self, error: BaseException, where: str = "") -> Outcome:
+        """Return the outcome of a call that raised an error, or that an executor did not run.
+
+        `where` is where a worker's code raised it.
+        """
         outcome = _outcome_of(error, self.ready, self.state)
         match outcome:
             case Failed(message) if self.ready.tool.read_only and UNWRITABLE in message:
@@ -309,8 +312,8 @@ class ToolExecution:
                 return Failed(cell_free_error(error, self.ready.tool))
             case Unknown() if self._is_hidden:
                 return Unknown("")
-            case Failed() if not issubclass(type(error), CallError):
-                self.printed.write(attempt(traceback_text, error)[0] or "")
+            case Failed():
+                self.printed.write(where or traceback_text(error))
         return outcome
 
     def ended(self, outcome: Outcome, interrupted: bool, state: State) -> ToolRun:

@@ -87,7 +87,9 @@ class LocalFile:
         os.ftruncate(self._fd, size)
 
     def close(self) -> None:
-        os.close(self._fd)
+        # Closed twice, it must not close what has the number by then.
+        descriptor, self._fd = self._fd, -1
+        os.close(descriptor)
 
 
 class LocalFiles:

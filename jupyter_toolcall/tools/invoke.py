@@ -59,6 +59,11 @@ def traceback_text(error: BaseException) -> str:
 
     A cell of a notebook has no path: that of its file is another one in each kernel.
     """
+    is_ours = issubclass(type(error), CallError)
+    return "" if is_ours else attempt(_traceback_text, error)[0] or ""
+
+
+def _traceback_text(error: BaseException) -> str:
     step = error.__traceback__
     while step and str(step.tb_frame.f_globals.get("__name__")).startswith(OWN):
         step = step.tb_next

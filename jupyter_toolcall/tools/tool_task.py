@@ -15,7 +15,7 @@ from typing import Any
 from ..core.errors import Absent, CallError, NotRun
 from ..core.interrupts import attempt, class_name
 from .captured_prints import Prints, capturing
-from .invoke import error_text, invoke, iterator_items
+from .invoke import error_text, invoke, iterator_items, traceback_text
 from .json_structure import structure_of
 from .object_types import Kinds, leaf_kind, registered_kind
 from .running_tool import InputRequired, OutcomeUnknown, describing_result
@@ -137,6 +137,8 @@ class TaskEnd:
     error: BaseException | None = None
     """What the tool raised: InputRequired, OutcomeUnknown, KeyboardInterrupt, else a CallError; or
     NotRun."""
+    where: str = ""
+    """Where the tool's code raised an error, for the person."""
     prints: str = ""
     """What it printed in another process."""
     interrupted: bool = False
@@ -157,14 +159,14 @@ class TaskEnd:
 
     def sent(self) -> SentEnd:
         """Return the end as another process gets it."""
-        ended = self.result, self.first, self.objects, self.description, self.error
+        ended = self.result, self.first, self.objects, self.description, self.error, self.where
         pickled, raised = attempt(dumps, ended)
         if pickled is None:
             # The tool ran: this is no failure, after which a model would repeat the call.
             lost = self.error or CallError(_unpicklable_result(self.result, raised))
             error = None if self.error is None else CallError(error_text(lost))
             text = None if self.error is not None else str(lost)
-            pickled = pickle.dumps((text, (), (), "", error))
+            pickled = pickle.dumps((text, (), (), "", error, self.where))
         return SentEnd(self.tool, pickled, self.prints)
 
 
@@ -191,8 +193,7 @@ class SentEnd:
         if ended is None:
             text = f"a result that the worker sent and the kernel cannot unpickle ({raised})"
             return TaskEnd(self.tool, text, prints=self.prints)
-        result, first, objects, description, error = ended
-        return TaskEnd(self.tool, result, first, objects, description, error, self.prints)
+        return TaskEnd(self.tool, *ended, self.prints)
 
 
 def run_task(task: ToolTask | SentTask) -> TaskEnd:
@@ -227,7 +228,7 @@ def _end_of(
     kinds: Kinds,
     objects: Sequence[Any],
 ) -> TaskEnd:
-    result, description = None, ""
+    result, description, where = None, "", ""
     error: BaseException | None = None
     try:
         result, description = _result(function, first, arguments, kinds)
@@ -239,5 +240,5 @@ def _end_of(
         error = OutcomeUnknown(attempt(str, unknown)[0] or "")
     # Whatever else a tool raises, also SystemExit, is the call's failure and not the worker's.
     except BaseException as raised:
-        error = CallError(error_text(raised))
-    return TaskEnd(tool, result, first, objects, description, error)
+        error, where = CallError(error_text(raised)), traceback_text(raised)
+    return TaskEnd(tool, result, first, objects, description, error, where)

@@ -21,6 +21,7 @@ from ..core.state_fold import state_at
 from ..engine.cursor import Cursor
 from ..models.prices import Cost, cost
 from ..schemes.messages import Attempt, Request
+from ..schemes.requests import NOTHING
 from ..tools.value_copies import cut
 from .contract_rows import MessageRole, MessageRow, TurnRow
 
@@ -70,7 +71,11 @@ def exchanges(cursor: Cursor) -> Iterator[Exchange]:
 
 def _answered(cursor: Cursor, entry: Entry) -> Request:
     """Return the request that a reply answers."""
-    return Cursor(cursor.context, entry.parent or entry.id).request
+    assert isinstance(entry.event, Replied)
+    request, context = Cursor(cursor.context, entry.parent or entry.id).request, cursor.context
+    # A program that has not the tools' classes would tell less news than was sent.
+    sent = context.journal.fold(entry.id, context.fold_conversation, NOTHING)
+    return replace(request, messages=tuple(sent.messages[:-1]), news=entry.event.news)
 
 
 def _body(cursor: Cursor, request: Request) -> Any:

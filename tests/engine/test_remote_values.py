@@ -363,7 +363,7 @@ def test_the_panel_computes_a_lost_value_again_only_to_show_it_large(client: Cli
     lose(client)
     controller, sent = panel_of(done)
     drawn = row(controller, "DataFrame#2")
-    assert (drawn.preview.text, drawn.note) == ("its value is not in this kernel", "")
+    assert (drawn.preview.text, drawn.note) == ("its value is not in this kernel", "on the cluster")
     assert on_cluster(done, "DataFrame#2")
     open_card(controller, "DataFrame#2")
     assert isinstance(sent[-1], Displayed)

@@ -600,3 +600,13 @@ def test_the_folder_of_a_file_that_is_in_no_data_directory_stays_as_it_is(tmp_pa
     tmp_path.chmod(0o755)
     open_journal(tmp_path / "s.jsonl", None).close()
     assert tmp_path.stat().st_mode & 0o777 == 0o755
+
+
+def test_a_journal_that_is_closed_twice_closes_no_file_of_others(tmp_path: Path) -> None:
+    kept = open_journal(tmp_path / "s.jsonl", None)
+    kept.close()
+    # It gets the number that the closed file had.
+    others = [os.open(tmp_path / f"{number}", os.O_CREAT) for number in range(4)]
+    kept.close()
+    for descriptor in others:
+        os.close(descriptor)
