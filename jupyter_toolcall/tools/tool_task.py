@@ -193,7 +193,8 @@ class SentEnd:
         if ended is None:
             text = f"a result that the worker sent and the kernel cannot unpickle ({raised})"
             return TaskEnd(self.tool, text, prints=self.prints)
-        return TaskEnd(self.tool, *ended, self.prints)
+        result, first, objects, description, error, where = ended
+        return TaskEnd(self.tool, result, first, objects, description, error, where, self.prints)
 
 
 def run_task(task: ToolTask | SentTask) -> TaskEnd:
