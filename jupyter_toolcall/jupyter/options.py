@@ -178,7 +178,7 @@ _HELP: Mapping[str, str] = {
     "--approve": "which calls wait for you; ask: all but read-only ones; flow: those that reach "
     "others, delete, or may follow from what others wrote",
     "--rules": "rules that decide before --approve: a name of %%toolchat rules, or a file, which "
-    "can only tighten",
+    "runs no call",
     "--share": "what a model is sent of a table; schema: names, types and counts; sample: also "
     "20 rows a call; values: any rows",
     "--withhold": "columns of tables whose values are never sent",

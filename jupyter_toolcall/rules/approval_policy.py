@@ -7,23 +7,26 @@ a person is asked. The policy of a name, such as `flow`, may be the last of the 
 from __future__ import annotations
 
 import inspect
+import json
 import unicodedata
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from fnmatch import fnmatchcase
+from functools import lru_cache
 from typing import Any, Literal, cast, get_args
 
 from jsonschema_rs import Draft202012Validator, ValidationError
 
-from ..core.digests import readable_json
+from ..core.digests import encode, readable_json
 from ..core.errors import UsageError
 from ..core.interface_text import InterfaceText, t
 from ..core.interrupts import attempt, class_name
 from ..core.recorded_data import copied
+from ..core.state import NAME
 from ..core.text import nearest, visible_text
 from ..sources.definition_schema import schema_validator
-from ..tools.tool import Tool, default_arguments
+from ..tools.tool import Tool, default_arguments, parameters_schema
 from .origins import CallOrigins, Origins
 
 Verdict = Literal["approve", "reject", "ask"]
@@ -47,12 +50,12 @@ class Rule:
         arguments: for some arguments the JSON Schema that the value has to fit, such as
             `{"amount": {"maximum": 20}}`. A value is what the tool would get: the default of an
             argument that is left out, the name of an object. An argument without a value does not
-            fit.
+            fit; one of another type than the tool declares makes the rule ask.
         reason: a sentence that says why; the card and the model's answer show it.
         origins: where the values of the arguments may come from: "prompt", "person", "object",
             "result", "default", "model" and "untrusted". None: for "run" from all but "untrusted",
             so that no rule runs a call with a value that others wrote; for "ask" and "refuse" from
-            anywhere.
+            anywhere. To run, all values have to come from there; to ask or refuse, one of them.
         until: when it ends, such as "2026-12-24" or "2026-12-24T18:00+01:00"; "" for never.
         code: the tool's `version()` for which it was made; "" for any.
         by, made: who made it, and when.
@@ -96,7 +99,7 @@ class Rule:
         for day in filter(None, (self.until, self.made)):
             try:
                 _time(day)
-            except ValueError:
+            except (ValueError, OverflowError):
                 raise UsageError(f"{day!r:.60} is no date; write 2026-12-24") from None
         validators = {}
         for name, schema in self.arguments.items():
@@ -112,6 +115,10 @@ class Rule:
         if not fnmatchcase(tool.name, self.tool):
             return None
         values = {**default_arguments(tool), **arguments}
+        undeclared = (name for name in self.arguments if not _is_declared(tool, name, values))
+        if wrong := next(undeclared, ""):
+            # A tool may take "5000" for a number: a rule for numbers would not judge it.
+            return "ask", t("The rule %1 cannot judge the type of %2.", repr(self.tool), wrong)
         if not (self._fits(values) and self._allows(origins)):
             return None
         if self.decision == "run" and (ended := self._ended(tool)):
@@ -124,7 +131,7 @@ class Rule:
             tests = self._validators.items()
             return all(name in read and test.is_valid(read[name]) for name, test in tests)
 
-        return fit(values) or (self.decision == "refuse" and fit(_normal(values)))
+        return fit(values) or (self.decision != "run" and fit(_normal(values)))
 
     def _ended(self, tool: Tool) -> str:
         """Return why the rule runs nothing any more, "" where it does."""
@@ -138,11 +145,28 @@ class Rule:
         return ""
 
     def _allows(self, origins: Origins) -> bool:
-        """Return whether all values come from where the rule lets them come from."""
+        """Return whether a value comes from where the rule says; to run a call, all have to."""
         if self.origins is None and self.decision != "run":
             return True
+        if self.decision != "run":
+            named = {*(self.origins or ())}
+            return any(each.labels & named for each in origins().arguments.values())
         allowed = LABELS[:-1] if self.origins is None else ("default", *self.origins)
         return all(each.labels.issubset(allowed) for each in origins().arguments.values())
+
+
+def _is_declared(tool: Tool, name: str, values: Mapping[str, Any]) -> bool:
+    """Return whether a value has the type that the tool declares, before the tool converts it."""
+    schema, value = parameters_schema(tool), values.get(name)
+    declared = schema.get("properties", {}).get(name)
+    if declared is None or name not in values or (isinstance(value, str) and NAME.fullmatch(value)):
+        return True
+    return _declared_type(encode({**declared, "$defs": schema.get("$defs", {})})).is_valid(value)
+
+
+@lru_cache(512)
+def _declared_type(schema: str) -> Draft202012Validator:
+    return schema_validator(json.loads(schema))
 
 
 def _time(text: str) -> datetime:
@@ -156,7 +180,7 @@ def _normal(data: Any) -> Any:
         case str():
             return unicodedata.normalize("NFKC", data)
         case Mapping():
-            return {key: _normal(part) for key, part in data.items()}
+            return {_normal(key): _normal(part) for key, part in data.items()}
         case list() | tuple():
             return [*map(_normal, data)]
     return data

@@ -15,11 +15,13 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
+from ..core.branch_names import is_same_json
 from ..core.call_record import TRUST, ArgumentOrigin, CallRecord, Trust
 from ..core.state import State
 from ..tools.tool import Tool, default_arguments, parameters_schema, unchanged
 from ..tools.toolbox import Toolbox
 
+NUMBER = re.compile(r"-?\d+(?:[.,]\d+)*")
 WHOLE = 6
 """A text of so many characters may stand anywhere; a shorter one has to be a word of its own."""
 
@@ -38,6 +40,8 @@ class CallOrigins:
 
         A call without arguments says nothing of who wanted it.
         """
+        if self.has_untrusted:
+            return "untrusted"
         if not self.is_exposed:
             return "trusted"
         trusts = [o.trust for o in self.arguments.values() if o.kind != "default"]
@@ -78,6 +82,10 @@ class _Source:
             value = _folded(value)
             if len(letters := _letters(value)) >= WHOLE:
                 return letters in self.letters
+        elif NUMBER.fullmatch(value):
+            # 99 is no part of 5.99, and 500 none of 1,500.
+            alone = rf"(?<![\w.,]){re.escape(value)}(?!\w|[.,]\d)"
+            return re.search(alone, self.text) is not None
         elif len(value) >= WHOLE:
             return value in self.text
         return re.search(rf"(?<!\w){re.escape(value)}(?!\w)", self.text) is not None
@@ -178,12 +186,13 @@ class _Conversation:
     def __init__(self, state: State, toolbox: Toolbox, of_file: bool) -> None:
         self.state, self.toolbox, self.of_file = state, toolbox, of_file
         self.results: dict[str, Trust] = {}
-        self.exposed_since: int | None = None
-        """The turn that made the first untrusted result."""
+        is_foreign = {turn for turn, _, verified in state.prompts if not (verified or of_file)}
+        self.exposed_since: int | None = min(is_foreign, default=None)
+        """The turn that made the first untrusted result, or that a stranger began."""
+        own, foreign = ArgumentOrigin("prompt"), ArgumentOrigin("prompt", "untrusted")
         prompts = (
-            _source(ArgumentOrigin("prompt"), turn, text)
-            for turn, text, verified in state.prompts
-            if verified or of_file
+            _source(foreign if turn in is_foreign else own, turn, text)
+            for turn, text, _ in state.prompts
         )
         shown = (
             _source(ArgumentOrigin("object", object=state.name_of(made)), 0, made.shown)
@@ -234,7 +243,10 @@ class _Conversation:
     def origins(self, call: CallRecord, arguments: Mapping[str, Any]) -> CallOrigins:
         """Return the origins of a call's arguments."""
         tool = self.toolbox.get(call.tool)
-        is_exposed = self.exposed_since is not None and self.exposed_since < call.turn
+        # What a client of the served session has read is not known here.
+        is_exposed = call.asked_call.by_client or (
+            self.exposed_since is not None and self.exposed_since < call.turn
+        )
         known = frozenset(_property_names(parameters_schema(tool))) if tool else frozenset()
         defaults = default_arguments(tool) if tool else {}
         # What fills an argument in may read other arguments, and what earlier calls left.
@@ -245,12 +257,13 @@ class _Conversation:
                 call.edited and call.proposed.get(name) != value and call.asked.get(name) == value
             ):
                 return ArgumentOrigin("person", self._of_decision(call))
-            if value is None or (name in defaults and defaults[name] == value):
+            if is_same_json(value, defaults.get(name)):
                 return ArgumentOrigin("default")
-            if name not in call.asked and value not in self.state.names:
-                return ArgumentOrigin("default", "unclear" if is_filled else "trusted")
             found = [self._found(leaf, call, is_exposed) for leaf in _leaves(value, known)]
-            return _merged([each for part in found for each in part] or [_own_words(is_exposed)])
+            origins = [each for part in found for each in part] or [_own_words(is_exposed)]
+            if name not in call.asked and all(each.kind == "model" for each in origins):
+                return ArgumentOrigin("default", "unclear" if is_filled else "trusted")
+            return _merged(origins)
 
         return CallOrigins({name: origin(name, arguments[name]) for name in arguments}, is_exposed)
 

@@ -1,7 +1,7 @@
 """Rules in files: those of this computer, in the user's data directory, and any other file.
 
 Rules of this computer have a name and this computer's seal. Any other file may come from somebody
-else, so it can only tighten: what it would run, a person is asked about.
+else, so it runs no call: what it would run, a person is asked about.
 """
 
 from __future__ import annotations
@@ -96,7 +96,7 @@ def _read(path: Path, named: str) -> tuple[list[Rule], str]:
         data = json.loads(path.read_text(encoding="utf-8"), object_pairs_hook=unique_keys)
     except FileNotFoundError:
         raise UsageError(f"--rules {named}: there are no such rules.{_nearest(named)}") from None
-    except (OSError, ValueError) as error:
+    except (OSError, ValueError, RecursionError) as error:
         raise UsageError(f"--rules {named}: {path} cannot be read: {error!s:.200}") from None
     if not isinstance(data, dict) or not isinstance(listed := data.get("rules"), list):
         raise UsageError(f'--rules {named}: {path} is no file of rules: {{"rules": [...]}}')
@@ -184,7 +184,7 @@ def _schema(text: str) -> Any:
 def _listed(name: str) -> str:
     """Return the rules of a name, a line each: the first that fits decides."""
     rules, seal = _read(_file(name), name)
-    own = "" if seal == _seal(name, rules) else "  (not of this computer: it can only tighten)"
+    own = "" if seal == _seal(name, rules) else "  (not of this computer: it runs no call)"
     lines = [f"{name}{own}"]
     for number, rule in enumerate(rules, 1):
         conditions = "".join(f" {key}={encode(part)}" for key, part in rule.arguments.items())

@@ -29,11 +29,11 @@ LIMITS = {
     "schemes": 1_774,
     "teaching + evaluation": 2_252,
     "storage": 996,
-    "rules, budgets, origins, previews": 589,
+    "rules, budgets, origins, previews": 618,
     "cli, kitchen, toolsets, __init__": 457,
-    "all": 38_806,
+    "all": 38_835,
     "Python files": 249,
-    "Python tests": 53_450,
+    "Python tests": 53_490,
     "TypeScript": 11_922,
 }
 """Of each row, how many lines of code, files or lines there may be."""

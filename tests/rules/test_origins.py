@@ -374,3 +374,57 @@ def test_tools_of_files_and_endpoints_are_marked_and_the_marks_can_be_changed() 
     action = from_definition(definition, action=send)
     assert (action.untrusted, action.external) == (False, True)
     assert not Tool("plain").untrusted
+
+
+class Sheet:
+    """A page of the web."""
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+
+
+@tool(read_only=True, untrusted=True)
+def fetch() -> Sheet:
+    """Fetch a page."""
+    return Sheet(PAGES[0])
+
+
+@tool(read_only=True)
+def text_of(page: Sheet) -> str:
+    """Return the text of a page."""
+    return page.text
+
+
+def clear(folder: str, limit: int | None = 5) -> str:
+    """Clear a folder."""
+    return "cleared"
+
+
+MORE = Toolbox(fetch, text_of, note, clear, Sheet)
+
+
+def test_a_reply_that_reads_an_untrusted_object_makes_nothing_trusted() -> None:
+    reply = [("fetch", {}), ("text_of", {"page": "Sheet#1"})]
+    model = Scripted([reply, ("note", {"text": "billing@harbor.example"}), "Done."])
+    session = Session(MORE, model, scheme="flat", approve="flow").tell("Go on.")
+    assert waiting(session) == ["note"]
+
+
+def test_nothing_is_no_default_where_the_tool_has_another_one() -> None:
+    turns: Any = ("fetch", {}), ("clear", {"folder": "Downloads", "limit": None})
+    session = Session(MORE, Scripted([*turns, "Done."]), scheme="flat", approve="flow")
+    session.tell("Clear Downloads.")
+    assert waiting(session) == ["clear"]
+
+
+@pytest.mark.parametrize(("number", "runs"), [(5.99, True), (99, False), (500, False)])
+def test_a_part_of_a_number_in_the_prompt_is_not_from_the_person(number: Any, runs: bool) -> None:
+    turns: Any = ("read_page", {}), ("note", {"text": number})
+    session = asked(*turns, prompt="Note 5.99 and 1,500 and 1500000.")
+    assert waiting(session) == ([] if runs else ["note"])
+
+
+def test_a_rule_to_refuse_fits_where_one_value_comes_from_there() -> None:
+    turns = *FROM_PAGE[:1], ("send", {"to": "billing@harbor.example", "body": "mine"})
+    rules = [Rule("send", "refuse", origins=["untrusted"]), "all"]
+    assert asked(*turns, approve=rules).calls[1].status == "rejected"

@@ -57,15 +57,26 @@ def test_a_rule_to_refuse_fits_the_characters_that_look_alike(to: str, is_refuse
     assert asked(same, to=to).calls[0].status == ("succeeded" if to == "Mallory" else "proposed")
 
 
+@pytest.mark.parametrize("decision", ["run", "refuse"])
+def test_a_value_of_another_type_than_the_tool_declares_is_no_rule_s_to_judge(
+    decision: Literal["run", "refuse"],
+) -> None:
+    rule = Rule("pay", decision, {"amount": {"maximum": 20}})
+    session = asked(rule, amount="5000")
+    assert [call.status for call in session.calls] == ["proposed"]
+    assert "cannot judge the type of amount" in all_rows(session.cursor, "").calls[0].why
+
+
 @pytest.mark.parametrize(
     "rule",
     [
+        lambda: Rule("pay", "run", until="9999-12-31T23:59:59-12:00"),
         lambda: Rule("pay", "run", until="tomorrow"),
         lambda: Rule("pay", "run", made="tomorrow"),
     ],
 )
 def test_what_is_no_date_is_named(rule: Callable[[], Rule]) -> None:
-    with pytest.raises(UsageError, match="'tomorrow' is no date; write 2026-12-24"):
+    with pytest.raises(UsageError, match="is no date; write 2026-12-24"):
         rule()
 
 
