@@ -33,7 +33,7 @@ LIMITS = {
     "cli, kitchen, toolsets, __init__": 457,
     "all": 38_835,
     "Python files": 249,
-    "Python tests": 53_490,
+    "Python tests": 53_493,
     "TypeScript": 11_922,
 }
 """Of each row, how many lines of code, files or lines there may be."""

@@ -181,7 +181,7 @@ def test_the_pages_without_installation_lead_from_the_index_to_lessons_that_play
     quiet.keyboard.press("Home")
     expect(panel.get_by_role("button", name="Potato#2")).to_have_count(0)
     panel.get_by_role("button", name="Step", exact=True).click()
-    expect(panel).to_contain_text("Looking back at step 1")
+    expect(panel).to_contain_text("Looking back at call 1")
     quiet.goto((tmp_path / "index.html").as_uri())
     quiet.get_by_role("link", name="Replay, edit, fork").click()
     guess(first_panel(quiet), "keep_months", table="DataFrame#1", first="6", last="8")

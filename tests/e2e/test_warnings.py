@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from playwright.sync_api import Page, expect
 
-from tests.e2e.kitchen import LOAD, expect_status, expect_step, run_notebook, script
+from tests.e2e.kitchen import LOAD, approve, expect_status, expect_step, run_notebook, script
 from tests.e2e.rig import Place, dark_theme, screenshot
 
 BANK = """
@@ -43,6 +43,10 @@ def test_an_untracked_change_and_a_failure_before_save_are_marked_and_say_what_t
     page.set_viewport_size({"width": 1366, "height": 768})
     opens = "%%toolchat -m model -t Account -i account -o left:Account --scheme flat --approve all"
     view = run_notebook(page, lab, "bank.ipynb", [LOAD + BANK + CALLS, f"{opens}\nPay."])
+    # The account that was paid from is not as it was made.
+    expect(view).to_contain_text("It takes Account#2, which a call changed after it was made.")
+    screenshot(page, "changed-after-it-was-made")
+    approve(view, "Account_deposit", first=3)
     expect_status(view, "Finished · 4 calls, 1 failed")
     expect_step(view, 2, "Account_pay", "untracked change")
     expect_step(view, 4, "save", "an earlier call failed")
