@@ -31,6 +31,7 @@ from ..core.state import NAME, State, kind_in
 from ..core.state_fold import state_at
 from ..core.text import nearest
 from ..rules.generalisations import Generalisation, generalisations
+from ..rules.origins import CallOrigins
 from ..tools.arguments import plain_arguments
 from ..tools.json_structure import HeldObject, structure_of
 from ..tools.object_types import kind_name, leaf_kind
@@ -372,7 +373,10 @@ def rule_offers(cursor: Cursor, call_id: str) -> list[Generalisation]:
         if each.decision_entry and journal[each.decision_entry].meta.get("by") == "person"
     ]
     waiting = replace(call, runs_with=ready.arguments)
-    origins = lambda each: context.origins(state, each, each.recorded_arguments)  # noqa: E731
+
+    def origins(call: CallRecord) -> CallOrigins:
+        return context.origins(state, call, call.recorded_arguments)
+
     return generalisations(waiting, ready.tool, decided, origins)
 
 

@@ -305,15 +305,14 @@ class ToolExecution:
         """
         outcome = _outcome_of(error, self.ready, self.state)
         match outcome:
-            case Failed(message) if self.ready.tool.read_only and UNWRITABLE in message:
-                outcome = Failed(f"{message}. {READ_ONLY}")
-        match outcome:
             case Failed() if self._is_hidden:
                 return Failed(cell_free_error(error, self.ready.tool))
             case Unknown() if self._is_hidden:
                 return Unknown("")
-            case Failed():
+            case Failed(message):
                 self.printed.write(where or traceback_text(error))
+                if self.ready.tool.read_only and UNWRITABLE in message:
+                    return Failed(f"{message}. {READ_ONLY}")
         return outcome
 
     def ended(self, outcome: Outcome, interrupted: bool, state: State) -> ToolRun:

@@ -8,6 +8,7 @@ and its results are at hand. Any call that is not surely unchanged is replayed i
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import partial
 from itertools import takewhile
 
 from ..core.call_record import CallRecord
@@ -136,7 +137,7 @@ class _UnchangedCalls:
         is_same = self._has_same_digest(call, started, tool) and self._is_at_hand(call, tool)
         if is_same and started.approval_digest:
             context, arguments = self.cursor.context, call.recorded_arguments
-            origins = lambda: context.origins(self.recorded, call, arguments)  # noqa: E731
+            origins = partial(context.origins, self.recorded, call, arguments)
             answer = policy_answer(context, tool, arguments, origins)
             is_same = answer[0] == "approve"
         if is_same:

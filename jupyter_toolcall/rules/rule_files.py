@@ -45,8 +45,7 @@ def rules_named(named: str, folder: Path) -> list[Rule]:
     is_file = not _NAME.fullmatch(named)
     path = folder / named if is_file else _file(named)
     rules, seal = _read(path, named)
-    own_seal = "" if is_file else _seal(named, rules)
-    if own_seal and seal == own_seal:
+    if not is_file and _is_own(named, rules, seal):
         return _without_contradictions(rules)
     return [_tightened(rule, named) for rule in rules]
 
@@ -76,11 +75,22 @@ def _file(name: str) -> Path:
     return journals_folder() / "rules" / f"{name}.json"
 
 
+def _names() -> list[str]:
+    """Return the names of all rules of this computer."""
+    return sorted(path.stem for path in journals_folder().glob("rules/*.json"))
+
+
 def _seal(name: str, rules: Sequence[Rule]) -> str:
     """Return this computer's seal of rules under a name; "" where there is no key."""
     seal = signer(journals_folder())
     # No line of a journal begins so: a seal for the one is none for the other.
     return seal(f"rules {name} {encode([_to_json(rule) for rule in rules])}") if seal else ""
+
+
+def _is_own(name: str, rules: Sequence[Rule], seal: str) -> bool:
+    """Return whether a seal is this computer's; without a key none is."""
+    own = _seal(name, rules)
+    return bool(own) and seal == own
 
 
 def _to_json(rule: Rule) -> dict[str, Any]:
@@ -105,8 +115,7 @@ def _read(path: Path, named: str) -> tuple[list[Rule], str]:
 
 
 def _nearest(named: str) -> str:
-    names = [path.stem for path in journals_folder().glob("rules/*.json")]
-    return nearest(named, names) or " %toolchat rules add makes a rule, and lists what there is"
+    return nearest(named, _names()) or " %toolchat rules add makes a rule, and lists what there is"
 
 
 def _rule(data: Any, where: str) -> Rule:
@@ -142,8 +151,7 @@ def carry_out(words: Sequence[str]) -> str:
     """
     match words:
         case []:
-            names = sorted(path.stem for path in journals_folder().glob("rules/*.json"))
-            return "\n".join(map(_listed, names)) or "no rules yet; rules add makes one"
+            return "\n".join(map(_listed, _names())) or "no rules yet; rules add makes one"
         case ["add", name, ("run" | "ask" | "refuse") as decision, tool, *pairs] if _NAME.fullmatch(
             name
         ) and all("=" in pair for pair in pairs):
@@ -167,6 +175,7 @@ def carry_out(words: Sequence[str]) -> str:
 def _own(name: str) -> list[Rule]:
     """Return rules of this computer. Raises UsageError for a file that it did not write."""
     rules, seal = _read(_file(name), name)
+    # Without a key a file has no seal: its rules run nothing, and more can be added.
     if seal != _seal(name, rules):
         raise UsageError(f"{_file(name)} was not written on this computer, or changed since")
     return rules
@@ -184,7 +193,7 @@ def _schema(text: str) -> Any:
 def _listed(name: str) -> str:
     """Return the rules of a name, a line each: the first that fits decides."""
     rules, seal = _read(_file(name), name)
-    own = "" if seal == _seal(name, rules) else "  (not of this computer: it runs no call)"
+    own = "" if _is_own(name, rules, seal) else "  (not of this computer: it runs no call)"
     lines = [f"{name}{own}"]
     for number, rule in enumerate(rules, 1):
         conditions = "".join(f" {key}={encode(part)}" for key, part in rule.arguments.items())

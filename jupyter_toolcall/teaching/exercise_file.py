@@ -35,6 +35,7 @@ from typing import Any
 
 from ..core.digests import digest
 from ..core.errors import UsageError
+from ..core.events import Call
 from ..core.text import nearest
 from ..models.recorded import Recorded, speak
 from ..models.recording_file import Course
@@ -83,6 +84,11 @@ class SeededError:
     arguments: dict[str, Any]
     tool: str = ""
     """Another tool; "": `arguments` replace those of the same name."""
+
+    def applied(self, call: Call) -> Call:
+        """Return a call with this error in it."""
+        arguments = self.arguments if self.tool else {**call.arguments, **self.arguments}
+        return replace(call, tool=self.tool or call.tool, arguments=arguments)
 
 
 @dataclass(frozen=True, slots=True)
@@ -357,9 +363,7 @@ def _replies_with_errors(
             raise UsageError(f"{name}: there is no call {error.step}; it has {len(calls)} calls")
         turn, index = calls[error.step - 1]
         reply = replies.get(turn.number, turn.reply)
-        call = reply.calls[index]
-        arguments = error.arguments if error.tool else {**call.arguments, **error.arguments}
-        wrong = replace(call, tool=error.tool or call.tool, arguments=arguments)
+        wrong = error.applied(reply.calls[index])
         # The provider's own content would say the call as it was.
         others = (*reply.calls[:index], wrong, *reply.calls[index + 1 :])
         replies[turn.number] = replace(reply, calls=others, raw=None)

@@ -16,6 +16,7 @@ from ..jupyter.cells import Cells
 from ..jupyter.extensions import CellRun, NotebookExtension, PanelExtension
 from ..jupyter.input_line import arguments, split, turn_as_text
 from ..session.session import Session
+from ..storage.file_system import write_error_texts
 from . import guesses
 from .exercise_checks import (
     CheckContext,
@@ -177,7 +178,12 @@ class Teaching(NotebookExtension):
         """Start the lesson over, with its hints and points; what was done in it before is kept."""
         if words != ["restart"]:
             raise UsageError("lesson takes one word: %toolchat lesson restart")
-        if (folder := self.cells.start_over()) is not None:
+        try:
+            folder = self.cells.start_over()
+        except OSError as error:
+            reason, remedy = write_error_texts(error)
+            raise UsageError(f"The lesson cannot start over: {reason}; {remedy}.") from None
+        if folder is not None:
             print_text(f"This lesson starts over. What was done in it before is kept in {folder}.")
         self.shown, self.guesses, self.own_cells = "", {}, {}
         self.failed, self.hints = set(), Counter()

@@ -86,8 +86,8 @@ def proposed_errors(course: Course) -> Iterator[SeededError]:
 def _is_wrong(error: SeededError, calls: Sequence[Call]) -> bool:
     """Return whether an error makes another call of the call that it is seeded in."""
     call = calls[error.step - 1]
-    arguments = error.arguments if error.tool else {**call.arguments, **error.arguments}
-    return (error.tool or call.tool, arguments) != (call.tool, dict(call.arguments))
+    wrong = error.applied(call)
+    return (wrong.tool, dict(wrong.arguments)) != (call.tool, dict(call.arguments))
 
 
 def _errors_in(

@@ -352,6 +352,19 @@ def show_side_panel(page: Page) -> Locator:
     return side
 
 
+@contextmanager
+def quiet_page(page: Page) -> Iterator[list[str]]:
+    """A page that loads nothing but files, and has nothing to complain of; gives what it loads."""
+    loaded: list[str] = []
+    complaints: list[str] = []
+    page.on("request", lambda request: loaded.append(request.url))
+    page.on("console", lambda message: complaints.append(message.text))
+    page.on("pageerror", lambda error: complaints.append(str(error)))
+    yield loaded
+    assert complaints == []
+    assert [url for url in loaded if not url.startswith(("file://", "data:"))] == []
+
+
 def screenshot(page: Page, name: str) -> None:
     """A picture of the page in the folder that SCREENSHOTS names, if it names one."""
     if folder := os.environ.get("SCREENSHOTS"):

@@ -13,7 +13,7 @@ from playwright.sync_api import Browser, Locator, Page, expect
 
 from jupyter_toolcall.cli import main
 from tests.e2e.axe import findings
-from tests.e2e.rig import screenshot
+from tests.e2e.rig import quiet_page, screenshot
 
 ROOT = Path(__file__).parents[2]
 LESSON = ROOT / "notebooks" / "07_replay_edit_fork.ipynb"
@@ -36,14 +36,8 @@ def quiet(browser: Browser) -> Iterator[Page]:
     """A page that loads nothing but files, and has nothing to complain of."""
     context = browser.new_context(viewport={"width": 1280, "height": 900})
     page = context.new_page()
-    loaded: list[str] = []
-    complaints: list[str] = []
-    page.on("request", lambda request: loaded.append(request.url))
-    page.on("console", lambda message: complaints.append(message.text))
-    page.on("pageerror", lambda error: complaints.append(str(error)))
-    yield page
-    assert complaints == []
-    assert [url for url in loaded if not url.startswith(("file:", "data:"))] == []
+    with quiet_page(page):
+        yield page
     context.close()
 
 

@@ -12,7 +12,7 @@ from playwright.sync_api import Browser, Page, expect
 from jupyter_toolcall import Scripted, Session
 from jupyter_toolcall.kitchen import FRIES, Oven, Plate, Potato, Sink, kitchen
 from tests.e2e.axe import findings
-from tests.e2e.rig import screenshot
+from tests.e2e.rig import quiet_page, screenshot
 
 HOSTILE = "</script><img src=x onerror='window.broken = 1'><script>window.broken = 1</script>"
 SCHEMES = ("light", "dark")
@@ -34,14 +34,8 @@ def exported(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture
 def quiet(page: Page) -> Iterator[Page]:
     """A page that loads nothing but the file, and has nothing to complain of."""
-    loaded: list[str] = []
-    said: list[str] = []
-    page.on("request", lambda request: loaded.append(request.url))
-    page.on("console", lambda message: said.append(message.text))
-    page.on("pageerror", lambda error: said.append(str(error)))
-    yield page
-    assert said == []
-    assert [url for url in loaded if not url.startswith(("file://", "data:"))] == []
+    with quiet_page(page) as loaded:
+        yield page
     assert len([url for url in loaded if url.startswith("file://")]) == 1
 
 

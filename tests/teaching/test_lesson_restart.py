@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import shutil
 from pathlib import Path
 from typing import Any
@@ -10,13 +11,16 @@ import nbformat
 import pytest
 
 from jupyter_toolcall import Scripted, Session
+from jupyter_toolcall.core.errors import UsageError
 from jupyter_toolcall.core.journal import Journal
 from jupyter_toolcall.jupyter.cell_prompts import add_prompt
 from jupyter_toolcall.jupyter.cells import Cells
 from jupyter_toolcall.jupyter.options import parse_options
 from jupyter_toolcall.kitchen import Potato
+from jupyter_toolcall.storage.file_system import LocalFiles
 from jupyter_toolcall.storage.journal_file import ELSEWHERE, journal_file
 from jupyter_toolcall.storage.notebook_files import MIME, execute
+from jupyter_toolcall.teaching.magic_commands import Teaching
 
 SET_UP = """\
 %load_ext jupyter_toolcall
@@ -111,3 +115,20 @@ def test_a_session_that_another_kernel_writes_starts_over_in_memory(data: Path) 
     assert cells.notes() == [ELSEWHERE]
     assert (len(after.calls), after.journal is before.journal) == (2, False)
     assert not [*data.rglob("*.old")]
+
+
+class ReadOnlyDisk(LocalFiles):
+    """A disk that became read-only."""
+
+    def sync_folder(self, path: Path) -> None:
+        raise OSError(errno.EROFS, "Read-only file system")
+
+
+def test_a_lesson_that_cannot_start_over_says_why_in_one_line(data: Path) -> None:
+    cells = Cells(str(data / "lesson.ipynb"))
+    continued(cells)
+    cells.close()
+    lesson = Teaching(Cells(str(data / "lesson.ipynb"), files=ReadOnlyDisk()))
+    with pytest.raises(UsageError, match="the disk is read-only; make it writable") as raised:
+        lesson.subcommand("lesson", ["restart"], "", {})
+    assert "\n" not in str(raised.value)
