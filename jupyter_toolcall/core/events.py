@@ -212,6 +212,8 @@ class Opened:
     """In the system text."""
     max_result: int = MAX_RESULT
     """Characters of one result that the model is sent, where its tool has no limit of its own."""
+    server: str = ""
+    """A digest of the address of the model's server; "" if it has none, or is not known."""
 
 
 @dataclass(frozen=True, slots=True)

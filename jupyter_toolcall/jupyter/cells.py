@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from ..core.errors import ToolcallError, UsageError
-from ..core.events import Made, Opened, Producer, Replied
+from ..core.events import Event, Made, Opened, Producer, Replied
 from ..core.journal import Journal
 from ..core.recorded_calls import CallIndex
 from ..core.state import State
@@ -232,7 +232,7 @@ class Cells:
                 )
             context, opened = self._context(name, options, variables)
             self._options[name] = options
-            head = context.journal.append(None, opened).id
+            head = _opening_entry(context.journal, None, opened)
             return self.keep(Session.here(Cursor(context, head), name))
         if options.written & SET_UP:
             merged = merged_options(self._options[known.name], options)
@@ -305,8 +305,9 @@ class Cells:
         self._options[known.name] = options
         before, head = known.state.opened, known.head
         inputs = _all_inputs(opened, known.state.by_producer, dict(before.inputs))
-        if replace(opened, inputs=inputs) != before:
-            head = context.journal.append(head, replace(opened, inputs=inputs)).id
+        opened = replace(opened, inputs=inputs)
+        if not _is_same_opening(opened, before):
+            head = _opening_entry(context.journal, head, opened)
         session = Session.here(Cursor(context, head), known.name)
         self._notes += _changed_inputs(known.state, session.state)
         return self.keep(session)
@@ -325,6 +326,24 @@ class Cells:
         context.values.value_store = value_store() if self.notebook else None
         self._notes += filter(None, [getattr(context.model, "note", "")])
         return context, opened
+
+
+def _opening_entry(journal: Journal, parent: str | None, opened: Opened) -> str:
+    """Return the entry of an opening: the recorded one, or a new one."""
+    for child in journal.children(parent):
+        if _is_same_opening(opened, journal[child].event):
+            return child
+    return journal.append(parent, opened).id
+
+
+def _is_same_opening(opened: Opened, recorded: Event) -> bool:
+    """Return whether a session is opened as it was recorded.
+
+    Older records have no server, and what stands in for a model asks none: there all else decides.
+    """
+    if isinstance(recorded, Opened) and not (opened.server and recorded.server):
+        recorded = replace(recorded, server=opened.server)
+    return opened == recorded
 
 
 def _stored(notebook: str, name: str, files: Files) -> str:

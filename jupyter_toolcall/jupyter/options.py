@@ -30,7 +30,7 @@ from ..models.recording_file import new_tape
 from ..rules.approval_policy import PRESETS
 from ..rules.rule_files import rules_named
 from ..schemes import SCHEMES, is_scheme, scheme_named
-from ..schemes.messages import Model, model_identity
+from ..schemes.messages import Model, model_identity, server_digest
 from ..schemes.native import Native
 from ..schemes.save_tool import SCALARS
 from ..schemes.scheme import Scheme
@@ -340,7 +340,9 @@ def context_for_cell(
         jobs=options.jobs,
         sharing=check_sharing(options.share, options.withhold),
     )
-    return context, replace(opened, model=model_identity(context.model))
+    return context, replace(
+        opened, model=model_identity(context.model), server=server_digest(context.model)
+    )
 
 
 def _executor(name: str, variables: Variables) -> Executor | None:

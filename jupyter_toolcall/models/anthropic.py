@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
     import anthropic
 
 
+OFFICIAL = "https://api.anthropic.com"
 NO_KEY = (
     "ANTHROPIC_API_KEY is not set: set it and restart the kernel, "
     "or work offline with `-m scripted:NAME`"
@@ -63,6 +65,11 @@ class Claude(ProviderClient):
         self.name = f"anthropic:{model}"
         self._target = requests.target(model, max_tokens, strategy, beta)
         self._client = client
+
+    @property
+    def base_url(self) -> str:
+        named = os.environ.get("ANTHROPIC_BASE_URL") or OFFICIAL
+        return str(self._client.base_url) if self._client else named
 
     def _body(self, request: Request) -> Json:
         return requests.body(request, self._target)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
 from ipaddress import ip_address
 from typing import TYPE_CHECKING, Any
 from urllib.parse import SplitResult, urlsplit
@@ -73,7 +72,6 @@ class OpenAI(ProviderClient):
         """Whether tokens are asked for: False once the server has refused the question."""
         self._client = client and client.with_options(max_retries=0)
         self._base_url, self._api_key = base_url, api_key
-        self._server: Server | None = None
 
     def _body(self, request: Request) -> Json:
         return wire.body(request, self.model, usage=self.usage, options=self.options)
@@ -112,21 +110,23 @@ class OpenAI(ProviderClient):
     def _connected(self) -> openai.OpenAI:
         import openai
 
-        self._server = server_for(self._base_url, self._api_key, os.environ)
+        url, key = server_and_key(self._base_url, self._api_key, os.environ)
         return openai.OpenAI(
             http_client=http_client(self, openai.DefaultHttpx2Client),
-            base_url=self._server.url,
-            api_key=self._server.key,
+            base_url=url,
+            api_key=key,
             max_retries=0,
             timeout=openai.Timeout(600, connect=10),
         )
 
     @property
+    def base_url(self) -> str:
+        return str(self._client.base_url) if self._client else _url(self._base_url, os.environ)
+
+    @property
     def where(self) -> str:
         """The server's address, as an error shows it."""
-        if self._server is None and self._client is not None:
-            self._server = Server(str(self._client.base_url), self._client.api_key)
-        return self._server.address if self._server else "the server"
+        return self.server
 
     def _refused(self, error: Any) -> ModelError:
         if self.usage and error.status_code in (400, 422) and "stream_options" in str(error.body):
@@ -151,35 +151,21 @@ class OpenAI(ProviderClient):
         return status_line(status, message, where, lines), code in wire.FINAL
 
     def _unreached(self, cause: str) -> ModelError:
-        if cause == "ConnectError" and self._server and self._server.private:
+        if cause == "ConnectError" and _is_private(self.base_url):
             return ModelError(f"no server answers at {self.where}: start it; {AGAIN}")
         return super()._unreached(cause)
 
 
-@dataclass(frozen=True, slots=True)
-class Server:
-    """Its address, the key that it gets, and whether it is on this machine or network."""
-
-    url: str
-    key: str = field(repr=False)
-    private: bool = False
-
-    @property
-    def address(self) -> str:
-        """The address as it may be shown: without a user's name and password."""
-        parts = urlsplit(self.url)
-        return f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}{parts.path}".rstrip("/")
-
-
-def server_for(base_url: str | None, key: str | None, environment: Mapping[str, str]) -> Server:
-    """Return the server that is meant. Raises ModelError, which says what to set.
+def server_and_key(
+    base_url: str | None, key: str | None, environment: Mapping[str, str]
+) -> tuple[str, str]:
+    """Return the server that is meant, and its key. Raises ModelError, which says what to set.
 
     The environment's key is not sent to a private address that the program names: it is
     the key of another server.
     """
-    url = _whole_url(base_url or environment.get("OPENAI_BASE_URL") or OFFICIAL)
-    host = urlsplit(url).hostname or ""
-    private = _is_private(host)
+    url = _url(base_url, environment)
+    private = _is_private(url)
     if key is None and not (base_url and private):
         key = environment.get("OPENAI_API_KEY")
     if not key and url == OFFICIAL:
@@ -188,12 +174,17 @@ def server_for(base_url: str | None, key: str | None, environment: Mapping[str, 
             f"to a server of yours, such as {_HINT}"
         )
     if not key and not private:
+        host = urlsplit(url).hostname
         raise ModelError(f"OPENAI_API_KEY is not set, and {host} is not of this network: set it")
-    return Server(url, key or NO_KEY, private)
+    return url, key or NO_KEY
 
 
-def _whole_url(url: str) -> str:
-    """Return an address with its path: the servers that people run have theirs under /v1."""
+def _url(base_url: str | None, environment: Mapping[str, str]) -> str:
+    """Return the address that is meant, with its path. Raises ModelError if it is none.
+
+    The servers that people run have theirs under /v1.
+    """
+    url = base_url or environment.get("OPENAI_BASE_URL") or OFFICIAL
     try:
         parts = urlsplit(url.strip())
         known = parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
@@ -204,7 +195,9 @@ def _whole_url(url: str) -> str:
     return parts._replace(path=parts.path.rstrip("/") or "/v1").geturl()
 
 
-def _is_private(host: str) -> bool:
+def _is_private(url: str) -> bool:
+    """Return whether a server is on this machine or network."""
+    host = urlsplit(url).hostname or ""
     try:
         return ip_address(host).is_private
     except ValueError:

@@ -47,9 +47,12 @@ class Cost:
 
 
 def price(model: str) -> Price | None:
-    """Return a model's price, None if it is not known. `anthropic:NAME` is NAME."""
-    name = model.rpartition(":")[2]
-    known = [key for key in PRICES if name == key or name.startswith(f"{key}-")]
+    """Return a model's price, None if it is not known.
+
+    `anthropic:NAME` is NAME, and so is `anthropic:NAME:SETTINGS`.
+    """
+    name = model.partition(":")[2] or model
+    known = [key for key in PRICES if name == key or name.startswith((f"{key}-", f"{key}:"))]
     return PRICES[max(known, key=len)] if known else None
 
 

@@ -92,6 +92,17 @@ class ProviderClient(ABC):
         """Return what an HTTP status means, in one line, and whether it is final."""
 
     @property
+    @abstractmethod
+    def base_url(self) -> str:
+        """The address that requests are sent to. Raises ModelError where it is none."""
+
+    @property
+    def server(self) -> str:
+        """The address as it may be shown: without a user's name and password."""
+        parts = urlsplit(self.base_url)
+        return f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}{parts.path}".rstrip("/")
+
+    @property
     def where(self) -> str:
         """The API's name in an error."""
         return "the API"

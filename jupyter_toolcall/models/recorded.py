@@ -22,7 +22,17 @@ from ..core.errors import ModelError, UsageError
 from ..core.events import Call
 from ..core.secrets import Hide
 from ..core.text import visible_text
-from ..schemes.messages import Assistant, Message, Model, Reply, Request, Result, Results, User
+from ..schemes.messages import (
+    Assistant,
+    Message,
+    Model,
+    Reply,
+    Request,
+    Result,
+    Results,
+    User,
+    server_digest,
+)
 from . import recording_file
 from .recording_file import (
     NOTEBOOK,
@@ -210,6 +220,8 @@ class Recording:
             raise self._another_course(
                 f"turn {turn.number} was said by {turn.model}, and not by {self._name}"
             )
+        if turn is not None and turn.server and turn.server != server_digest(self.model):
+            raise self._another_course(f"turn {turn.number} is of a model at another server")
         if turn is not None:
             return speak(turn.reply, vars(self).get("on_text"))
         for listener in LISTENERS:
@@ -239,6 +251,8 @@ class Recording:
         tape = self._tape
         try:
             data = recording_file.line(tape.course, request, reply, self._name, at)
+            if server := server_digest(self.model):
+                data["server"] = server
             if hasattr(self.model, "body"):
                 data["body"] = digest("body", self.model.body(request))
             data = redacting(os.environ)(data)

@@ -65,6 +65,8 @@ class Turn:
     tools: Mapping[str, Json | None] = field(default_factory=dict)
     offered: tuple[str, ...] | None = ()
     model: str = ""
+    server: str = ""
+    """`server_digest` of the model, "" if it is not known."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -204,6 +206,7 @@ def with_line(course: Course, data: Json) -> Course:
         tools=tools,
         offered=tuple(offered) if offered is not None else (before.offered if before else ()),
         model=str(data.get("model", "")),
+        server=str(data.get("server", "")),
     )
     if before and turn.number <= before.number:
         raise ValueError(f"turn {turn.number} stands behind turn {before.number}")

@@ -210,6 +210,15 @@ def model_identity(model: Any) -> str:
     return f"{(model if is_function else type(model)).__name__}:{digest('model', code)[:12]}"
 
 
+def server_digest(model: Any) -> str:
+    """Return a digest of the address of the server that a model asks, "" for a model without one.
+
+    A replay asks again where it differs. A record has the digest alone: an address may be private.
+    """
+    server = attempt(getattr, model, "server", "")[0]
+    return digest("server", str(server))[:12] if server else ""
+
+
 def _settings(client: Any) -> dict[str, Any]:
     body = client.body(Request("", (), ()))
     # Whether tokens are asked for depends on what the server answered before.

@@ -13,7 +13,7 @@ import pytest
 from jupyter_toolcall.core.errors import ModelError
 from jupyter_toolcall.core.events import Call, Usage
 from jupyter_toolcall.models.named import model_named
-from jupyter_toolcall.models.openai import OpenAI, server_for
+from jupyter_toolcall.models.openai import OpenAI, server_and_key
 from jupyter_toolcall.schemes.messages import (
     Assistant,
     Attempt,
@@ -438,9 +438,7 @@ def test_the_model_has_a_name_and_asks_for_nothing_before_its_first_call() -> No
 def test_a_server_is_found_and_gets_the_key_that_is_meant_for_it(
     base_url: str | None, key: str | None, environment: dict[str, str], url: str, sent: str
 ) -> None:
-    server = server_for(base_url, key, environment)
-    assert (server.url, server.key) == (url, sent)
-    assert "key" not in repr(server)
+    assert server_and_key(base_url, key, environment) == (url, sent)
 
 
 @pytest.mark.parametrize(
