@@ -128,15 +128,14 @@ def recorded(*names: str, copies: str = "") -> Callable[[Record], Record]:
 
 
 class CopyOf:
-    """Reads a copy of recorded data. Data that are computed when they are read stay themselves."""
+    """Reads a copy of recorded data: plain dicts and lists, those of lazy data too."""
 
     def __init__(self, read: Callable[[Any], Any]) -> None:
         self.read = read
 
     def __call__(self, record: Any) -> Any:
         """Return a copy of the data of a record."""
-        data = self.read(record)
-        return data if isinstance(data, LazyDict) else copied(data)
+        return copied(self.read(record))
 
 
 def _freezing(set_slot: Callable[[Any, Any], None]) -> Callable[[Any, Any], None]:

@@ -335,8 +335,8 @@ class SessionValues:
             data = replaced_at(data, path, uncut_data(self.copy_of(name, state)))
         return data[RESULT]
 
-    def named(self, name: str, state: State) -> Any:
-        """Return a copy of the current value of an object, an output or an instance by name.
+    def named(self, name: str, state: State, variables: Mapping[str, Any]) -> Any:
+        """Return a copy of the value of an object, an output, an instance or a variable by name.
 
         A name that the model gave (`$base`) stands for its object.
 
@@ -351,9 +351,11 @@ class SessionValues:
             raise UsageError(f"the output {name!r} is not saved yet")
         if instance := self.instance_named(name):
             return self.instance(instance, state)
-        known = [*state.names, *state.opened.outputs, *self.instances]
+        if name in variables:
+            return private(variables[name])[0]
+        known = [*state.names, *state.opened.outputs, *self.instances, *variables]
         text = nearest(str(name), known) or f" There are {', '.join(known[-5:]) or 'none yet'}"
-        raise UsageError(f"there is no object, output or instance {name!r:.60}.{text}")
+        raise UsageError(f"there is no object, output, instance or variable {name!r:.60}.{text}")
 
     def instance_named(self, name: str) -> str:
         """Return the instance that `Shelf`, or `Shelf#1`, names; "" for none."""

@@ -587,16 +587,18 @@ class Session:
         return self.cursor.context.values.copy_of(name, self.state)
 
     def value(self, name: str) -> Any:
-        """Return a copy of the current value of an object, an output or an instance, by name.
+        """Return a copy of the current value of an object, an output, an instance or a variable.
 
         Args:
-            name: The name of an object, an output or an instance.
+            name: Its name. Tools of the type `context` set variables of the session.
 
         Raises:
             UsageError: There is no such name; the message has the nearest one.
             Absent: This computer has not kept the value.
         """
-        return self.cursor.context.values.named(name, self.state)
+        context, state = self.cursor.context, self.state
+        variables = {**context.toolbox.variables, **state.variables}
+        return context.values.named(name, state, variables)
 
     def deps(self, name: str, *, all: bool = False) -> tuple[str, ...]:
         """Return the objects that an object was made from, nearest first.
