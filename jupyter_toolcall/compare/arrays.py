@@ -8,8 +8,7 @@ from typing import Any
 from ..core.interface_text import t
 from .cells import alike
 from .differences import Arrays, Difference, Same, Unknown
-from .frame_columns import step
-from .tables import grid_of
+from .frame_columns import frame_of, step
 
 LARGE, OBJECTS = 2_000_000, 10_000
 """Of an array with more elements, or with more objects of Python, a sample is compared."""
@@ -21,7 +20,7 @@ def arrays(left: Any, right: Any) -> Difference | None:
     if numpy is None or not all(isinstance(each, numpy.ndarray) for each in (left, right)):
         return None
     types = (str(left.dtype), str(right.dtype)) if left.dtype != right.dtype else ("", "")
-    if not any(types) and grid_of(left) is not None and grid_of(right) is not None:
+    if not any(types) and frame_of(left) and frame_of(right):
         return None
     objects = any(each.dtype.hasobject for each in (left, right))
     most = OBJECTS if objects else LARGE

@@ -1,22 +1,24 @@
-"""Frames of pandas, Polars and PyArrow as columns: names, types, cells, and where two differ.
+"""Tables as columns: names, types, cells, and where two differ.
 
 The libraries compare columns as a whole, which is a hundred times faster than cell by cell: each
-says where two columns differ, and numpy counts. Without numpy, and where a library cannot compare
-two columns, they are compared cell by cell. No library of tables is loaded here: a value of one
-has loaded its own.
+says where two columns differ, and numpy counts. Without numpy, for tables of plain Python, and
+where a library cannot compare two columns, they are compared cell by cell. No library of tables is
+loaded here: a value of one has loaded its own.
 """
 
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import partial
 from importlib import import_module
+from operator import itemgetter
 from typing import Any, ClassVar
 
 from ..core.interrupts import attempt
 from ..core.text import unique_names
-from .cells import alike, cell_text, is_nothing, reads_alike
+from .cells import PLAIN, alike, cell_text, is_nothing, reads_alike
 
 NUMERIC = ("int", "uint", "float", "double", "decimal")
 """How the names of types of numbers begin."""
@@ -37,13 +39,13 @@ class Unlike:
 
 @dataclass(frozen=True)
 class Frame:
-    """A frame of some library; columns and rows go by their positions."""
+    """A table; columns and rows go by their positions."""
 
     value: Any
-    keys: Sequence[Any] | None = None
-    """What the rows are called; None for their labels, or numbers."""
     slow: ClassVar[tuple[str, ...]] = ()
     """Types (the beginnings of their names) whose cells are compared one by one."""
+    ordered: ClassVar[bool] = False
+    """Whether a row is what it is by its position, as in an array."""
 
     @property
     def names(self) -> list[str]:
@@ -62,11 +64,13 @@ class Frame:
         """Whether rows have numbers alone."""
         return True
 
-    def label(self, row: int) -> str:
-        return cell_text(self.keys[row] if self.keys is not None else row)
+    @property
+    def labels(self) -> Any:
+        """What the rows are called, by position."""
+        return range(self.height)
 
-    def take(self, rows: Sequence[int], keys: Sequence[Any] | None = None) -> Any:
-        return type(self)(self.value[rows], keys)
+    def take(self, rows: Sequence[int]) -> Any:
+        return replace(self, value=self.value[rows])
 
     def column(self, number: int) -> Any:
         return self.value.to_series(number)
@@ -99,14 +103,7 @@ class Frame:
         texts = ("str", "string", "String", "large_string")
         return (self.type(a) in texts) != (self.type(b) in texts)
 
-    def unlike(self, a: Any, b: Any) -> Unlike:
-        """Return where two columns differ, whatever is in them."""
-        slow = self.is_slow(a) or self.is_slow(b) or self.converted(a, b)
-        changes = None if slow else attempt(self._compared, a, b)[0]
-        same = reads_alike if self.type(a) != self.type(b) else alike
-        return changes or _one_by_one(self.cells(a), self.cells(b), same)
-
-    def _compared(self, a: Any, b: Any) -> Unlike:
+    def compared(self, a: Any, b: Any) -> Unlike:
         """Return where two columns differ. Raises for columns of no common kind."""
         # Without it Polars panics, and prints where.
         import_module("numpy")
@@ -126,6 +123,16 @@ class Frame:
     def numbers(self, column: Any) -> Any:
         """Return a column of numbers as an array of floats, NaN for empty cells."""
         return column.cast(sys.modules["polars"].Float64).to_numpy()
+
+
+def unlike(one: Frame, a: Any, other: Frame, b: Any) -> Unlike:
+    """Return where a column of one table and a column of another differ, whatever is in them."""
+    same, alike_cells = type(one) is type(other), alike
+    if same and one.type(a) != one.type(b):
+        alike_cells = reads_alike
+    is_slow = not same or one.is_slow(a) or one.is_slow(b) or one.converted(a, b)
+    changes = None if is_slow else attempt(one.compared, a, b)[0]
+    return changes or _one_by_one(one.cells(a), other.cells(b), alike_cells)
 
 
 def _one_by_one(a: Sequence[Any], b: Sequence[Any], same: Callable[[Any, Any], bool]) -> Unlike:
@@ -152,11 +159,12 @@ class PandasFrame(Frame):
         is_range = isinstance(index, sys.modules["pandas"].RangeIndex)
         return is_range and (index.start, index.step) == (0, 1)
 
-    def label(self, row: int) -> str:
-        return cell_text(self.value.index[row] if self.keys is None else self.keys[row])
+    @property
+    def labels(self) -> Any:
+        return self.value.index
 
-    def take(self, rows: Sequence[int], keys: Sequence[Any] | None = None) -> PandasFrame:
-        return PandasFrame(self.value.iloc[rows], keys)
+    def take(self, rows: Sequence[int]) -> PandasFrame:
+        return PandasFrame(self.value.iloc[rows])
 
     def column(self, number: int) -> Any:
         return self.value.iloc[:, number]
@@ -189,8 +197,8 @@ class ArrowFrame(Frame):
     def names(self) -> list[str]:
         return unique_names(map(cell_text, self.value.column_names))
 
-    def take(self, rows: Sequence[int], keys: Sequence[Any] | None = None) -> ArrowFrame:
-        return ArrowFrame(self.value.take(sys.modules["pyarrow"].array([*rows], "int64")), keys)
+    def take(self, rows: Sequence[int]) -> ArrowFrame:
+        return ArrowFrame(self.value.take(sys.modules["pyarrow"].array([*rows], "int64")))
 
     def column(self, number: int) -> Any:
         return self.value.column(number)
@@ -224,19 +232,106 @@ class ArrowFrame(Frame):
         return compute.cast(column, "float64", safe=False).to_numpy()
 
 
+@dataclass(frozen=True)
+class PlainFrame(Frame):
+    """A table of plain Python; `value` are its rows, and `read` reads the cell of each column."""
+
+    read: Mapping[Any, Callable[[Any], Any]] = field(default_factory=dict)
+    slow = ("",)
+
+    @property
+    def names(self) -> list[str]:
+        return unique_names(map(cell_text, self.read))
+
+    def take(self, rows: Sequence[int]) -> PlainFrame:
+        return replace(self, value=[self.value[row] for row in rows])
+
+    def column(self, number: int) -> Any:
+        return [*map([*self.read.values()][number], self.value)]
+
+    def cells(self, column: Any) -> list[Any]:
+        cells: list[Any] = column
+        return cells
+
+    def type(self, column: Any) -> str:
+        return ""
+
+
+class OrderedFrame(PlainFrame):
+    """A small array, or a long list."""
+
+    ordered = True
+
+
 def frame_of(value: Any) -> Frame | None:
-    """Return a frame, or a single column as a frame of one; None for other values."""
+    """Return a table; a single column is a table of one. None for other values."""
     pandas, polars, pyarrow = map(sys.modules.get, ("pandas", "polars", "pyarrow"))
     if pandas is not None and isinstance(value, (pandas.DataFrame, pandas.Series)):
         return PandasFrame(value.to_frame() if isinstance(value, pandas.Series) else value)
     if polars is not None and isinstance(value, (polars.DataFrame, polars.Series)):
         return PolarsFrame(value.to_frame() if isinstance(value, polars.Series) else value)
-    if pyarrow is None:
-        return None
-    if isinstance(value, pyarrow.Table):
+    if pyarrow is not None and isinstance(value, pyarrow.Table):
         return ArrowFrame(value)
-    if isinstance(value, pyarrow.RecordBatch):
+    if pyarrow is not None and isinstance(value, pyarrow.RecordBatch):
         return ArrowFrame(pyarrow.Table.from_batches([value]))
-    if isinstance(value, (pyarrow.Array, pyarrow.ChunkedArray)):
+    if pyarrow is not None and isinstance(value, (pyarrow.Array, pyarrow.ChunkedArray)):
         return ArrowFrame(pyarrow.table({"": value}))
-    return None
+    return _plain_frame(value)
+
+
+LONG, SMALL = 5_000, 1_000
+"""Items of a list from which on it is a table, and elements of an array up to which it is one."""
+
+
+def _plain_frame(value: Any) -> PlainFrame | None:
+    if _is_columns(value):
+        rows = range(len(next(iter(value.values()))))
+        return PlainFrame(rows, {name: column.__getitem__ for name, column in value.items()})
+    if _is_records(value):
+        keys = dict.fromkeys(key for row in value[:LONG] for key in row)
+        return PlainFrame(value, {key: partial(_field, key) for key in keys})
+    if isinstance(value, (list, tuple)) and len(value) > LONG:
+        return OrderedFrame(value, {"value": _itself})
+    numpy = sys.modules.get("numpy")
+    if numpy is None or not isinstance(value, numpy.ndarray) or value.dtype.names:
+        return None
+    if value.ndim not in (1, 2) or value.size > SMALL:
+        return None
+    columns = {n: itemgetter(n) for n in range(value.shape[1])} if value.ndim == 2 else {0: _itself}
+    return OrderedFrame(value.tolist(), columns)
+
+
+def _is_records(value: Any) -> bool:
+    """Return whether a value is a list of dictionaries with texts as keys."""
+    if not isinstance(value, (list, tuple)) or not value:
+        return False
+    texts = (all(type(key) is str for key in row) for row in value[:LONG])
+    return all(isinstance(row, dict) for row in value) and all(texts)
+
+
+def _is_columns(value: Any) -> bool:
+    """Return whether a value is columns by name: lists of one length, that hold plain values."""
+    columns = [*value.values()] if isinstance(value, dict) else []
+    if not all(isinstance(column, (list, tuple)) and len(column) > 1 for column in columns):
+        return False
+    several = len(columns) > 1 and len({len(column) for column in columns}) == 1
+    plain = all(type(cell) in PLAIN for column in columns for cell in column[:LONG])
+    return several and plain
+
+
+class _Missing:
+    """What stands where a record has no such key."""
+
+    def __repr__(self) -> str:
+        return "–"
+
+
+_NONE = _Missing()
+
+
+def _field(key: str, row: Mapping[str, Any]) -> Any:
+    return row.get(key, _NONE)
+
+
+def _itself(cell: Any) -> Any:
+    return cell

@@ -17,7 +17,6 @@ from ..core.interface_text import t
 from ..core.interrupts import attempt
 from ..core.text import shortened_text
 from ..tools.value_copies import describe
-from . import tables
 from .arrays import arrays
 from .cells import PLAIN, alike
 from .differences import (
@@ -32,9 +31,9 @@ from .differences import (
     Unknown,
     shortened,
 )
-from .frames import frames
 from .matching import pairs
 from .pictures import is_picture, pictures
+from .tables import tables
 
 DEEP, MANY, FIELDS = 5, 40, 10_000
 """So deep values are taken apart, into so many parts that differ, of so many that are compared."""
@@ -59,11 +58,8 @@ def _difference(left: Any, right: Any, deep: int) -> Difference:
         return pictures(left, right)
     if type(left) in PLAIN and type(right) in PLAIN:
         return _plain(left, right)
-    if (found := frames(left, right) or arrays(left, right)) is not None:
+    if (found := arrays(left, right) or tables(left, right)) is not None:
         return found
-    grids = tables.grid_of(left), tables.grid_of(right)
-    if grids[0] is not None and grids[1] is not None:
-        return tables.compared(grids[0], grids[1])
     if deep < DEEP and (parts := _parts(left, right)) is not None:
         unread = len(max(left, right, key=len)) - FIELDS if isinstance(left, Mapping) else 0
         return _fields(*parts, deep + 1, max(0, unread))

@@ -11,7 +11,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from jupyter_toolcall import Scripted, Session, Toolbox
-from jupyter_toolcall.compare.tables import ROWS
 from jupyter_toolcall.jupyter.panel_controller import PanelController, parse_command
 from jupyter_toolcall.view.contract import Delta, Notice, Rows, Whole
 from jupyter_toolcall.view.contract_comparisons import DifferenceRow
@@ -121,15 +120,6 @@ def test_a_table_of_groups_is_a_new_table_of_which_no_cell_has_changed(index: bo
     )
     assert call.change == f"a new table, 3 × {1 if index else 2}"
     assert [part.cells for part in differences[f"{call.before} {call.object}"].parts] == [()]
-
-
-def test_of_a_large_table_a_sample_is_compared_which_is_never_said_to_be_the_same() -> None:
-    table = pd.DataFrame({"n": range(200_001)}, dtype="float")
-    table.loc[200_000, "n"] = None
-    _, call, _ = shown(session(("fill", {"table": "DataFrame#1", "value": 9}), sales=table))
-    assert "sample" in call.change
-    assert "the same" not in call.change
-    assert len(table) > ROWS
 
 
 class Panel:

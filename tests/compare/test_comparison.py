@@ -128,6 +128,7 @@ KINDS: list[tuple[Any, Any, type, str]] = [
         "about 100 % of the pixels differ",
     ),
     (b"ab", b"ac", Others, "b'ab' → b'ac'"),
+    (TABLE["n"].to_frame(), 7, Others, "   n\n0  1\n1  2\n2  3 → 7"),
 ]
 
 
@@ -140,13 +141,6 @@ def test_values_are_compared_by_their_type(left: Any, right: Any, kind: type, sa
     assert in_a_line(found) == says
     assert difference(right, left) == mirrored(found)
     assert difference(left, left) == difference(right, right) == Same()
-
-
-def test_of_a_large_table_that_lost_rows_a_sample_is_compared_and_says_so() -> None:
-    large = pd.DataFrame({"id": range(200_000), "y": range(200_000)})
-    assert in_a_line(difference(large, large[large["id"] % 2 == 0]), CHANGED).startswith(
-        "200,000 × 2 → 100,000 × 2; 100,000 rows removed (a sample of "
-    )
 
 
 def test_equal_values_that_are_not_one_and_the_same_have_no_difference() -> None:
@@ -171,6 +165,8 @@ def test_a_change_deep_in_a_large_table_is_found_by_row_and_column() -> None:
     kept = difference(large, large[large["n"] % 2 == 0])
     assert isinstance(kept, Tables)
     assert (kept.changed, kept.alone) == (0, (100_000, 0))
+    says = "200,000 × 2 → 100,000 × 2; 100,000 rows removed (a sample of 10,000 of 200,000 rows)"
+    assert in_a_line(kept, CHANGED) == says
 
 
 def test_a_row_that_went_does_not_make_all_rows_behind_it_differ() -> None:
@@ -185,13 +181,6 @@ def test_what_cannot_be_read_is_told_in_words() -> None:
     deep: Any = {}
     deep["self"] = deep
     assert difference(deep, {"self": 1}) != Same()
-
-    class Worse:
-        @property
-        def __dict__(self) -> Any:  # type: ignore[override]
-            raise RuntimeError("no")
-
-    assert isinstance(difference(Worse(), Worse()), Others)
 
 
 def test_of_a_large_value_only_a_part_is_kept() -> None:
@@ -549,13 +538,11 @@ def test_a_secret_of_the_environment_is_in_no_comparison(monkeypatch: pytest.Mon
 
 
 def test_a_long_comparison_is_capped() -> None:
-    many: list[Any] = [
-        ("Potato_slice", {"Potato": "Potato#1", "shape": f"a{n}"}) for n in range(400)
-    ]
-    other: list[Any] = [
-        ("Potato_slice", {"Potato": "Potato#1", "shape": f"b{n}"}) for n in range(400)
-    ]
-    compared = session([*other, "Done."]).diff(session([*many, "Done."]))
+    many, other = (
+        session([*(("Potato_slice", {"shape": f"{name}{n}"}) for n in range(400)), "Done."])
+        for name in "ab"
+    )
+    compared = other.diff(many)
     assert len(compared.differing) == 400
     assert len(compared._repr_html_()) < 600_000
     assert "and 200 more calls that differ" in str(compared)

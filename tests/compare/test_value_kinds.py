@@ -25,7 +25,6 @@ from jupyter_toolcall.compare.differences import (
     Arrays,
     Fields,
     Images,
-    Others,
     Same,
     Tables,
     Unknown,
@@ -510,10 +509,6 @@ def test_models_and_dataclasses_differ_field_by_field() -> None:
         assert in_a_line(found) == says
 
 
-def test_values_of_two_kinds_are_told_in_words() -> None:
-    assert isinstance(difference(polars_table(SALES), 7), Others)
-
-
 # -- size -----------------------------------------------------------------------------------
 
 
@@ -534,17 +529,31 @@ def test_a_difference_is_sent_in_at_most_20_kB() -> None:
     assert json.loads(encode(sendable_data(difference_row("a b", difference(text, "")))))
 
 
-def test_of_long_lists_records_and_dictionaries_a_part_is_compared_and_it_says_so() -> None:
-    numbers = [*range(20_000)]
-    records, keyed = [{"n": n} for n in numbers], {str(n): n for n in numbers}
-    for value, changed, says in (
-        (numbers, [-1, *numbers[1:]], "value: 1 cell changed (a sample of 5,000 of 20,000 rows)"),
+@pytest.mark.parametrize(
+    ("value", "changed", "says"),
+    [
+        ([*range(20_000)], [-1, *range(1, 20_000)], "value: 1 cell changed"),
         (
-            records,
-            [{"n": -1}, *records[1:]],
-            "n: 1 cell changed (a sample of 5,000 of 20,000 rows)",
+            [*range(200_000)],
+            [-1, *range(1, 200_000)],
+            "value: 1 cell changed (a sample of 10,000 of 200,000 rows)",
         ),
-        (keyed, keyed | {"0": -1}, "0: 0 → -1 (-1); …: 10,000 more parts were not compared"),
-    ):
-        assert in_a_line(difference(value, changed)) == says
-        assert not isinstance(difference(value, value.copy()), Same)
+        (
+            [{"n": n} for n in range(200_000)],
+            [{"n": n or -1} for n in range(200_000)],
+            "n: 1 cell changed (a sample of 10,000 of 200,000 rows)",
+        ),
+        (
+            {str(n): n for n in range(20_000)},
+            {str(n): n or -1 for n in range(20_000)},
+            "0: 0 → -1 (-1); …: 10,000 more parts were not compared",
+        ),
+    ],
+    ids=["a list", "a large list", "records", "a dictionary"],
+)
+def test_of_a_large_value_of_plain_python_a_part_is_compared_and_it_says_so(
+    value: Any, changed: Any, says: str
+) -> None:
+    assert in_a_line(difference(value, changed)) == says
+    is_part = " of " in says or "not compared" in says
+    assert isinstance(difference(value, value.copy()), Same) != is_part
