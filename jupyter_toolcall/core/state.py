@@ -76,8 +76,6 @@ class State:
     """For each tool the ids of its calls that came to a result."""
     sizes: HashTrieMap[str, int] = _NONE
     """For each tool the characters of its longest result."""
-    returned: Trail[str] = field(default_factory=Trail)
-    """The ids of the calls that came to one object."""
     instances: HashTrieMap[str, str] = _NONE
     """For each stateful instance the call that ran on it last."""
     variables: Mapping[str, Any] = field(default_factory=FrozenDict)

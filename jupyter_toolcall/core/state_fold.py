@@ -81,9 +81,8 @@ def _changes_of_result(
         "succeeded": state.succeeded.insert(call.tool, before.add(call.id)),
         "instances": _instances(state, call),
     }
-    if result_object(outcome) is not None:
-        changes["returned"] = state.returned.add(call.id)
-    elif (size := len(call.result_text)) > (state.sizes.get(call.tool) or 0):
+    size = len(call.result_text) if result_object(outcome) is None else 0
+    if size > (state.sizes.get(call.tool) or 0):
         changes["sizes"] = state.sizes.insert(call.tool, size)
     if call.tool == SAVE and state.opened.outputs:
         changes |= {"outputs": call.recorded_arguments, "done": True}

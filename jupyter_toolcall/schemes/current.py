@@ -7,14 +7,10 @@ a tool takes one. `_saveAs` gives the current object such a name.
 
 from __future__ import annotations
 
-import re
-from bisect import bisect_right
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
-from itertools import takewhile
 from typing import Any
-from weakref import WeakKeyDictionary
 
 from ..core.call_record import CallRecord, result_object
 from ..core.errors import CallError
@@ -44,6 +40,7 @@ from .scheme import (
     newest_names,
     newest_of,
     object_line,
+    once_for_a_toolbox,
     plain_note,
     receiver_kinds,
     receivers,
@@ -55,7 +52,6 @@ from .scheme import (
 
 USE = "_use_"
 SAVE_AS = "_saveAs"
-_OWN_NAME = re.compile(r"[$]?[A-Za-z0-9_]+")
 
 SYSTEM = """\
 You work from one object at a time, the current one, and your tools are its functions. Objects
@@ -131,7 +127,7 @@ def _use(kind: str, toolbox: Toolbox, objects: Iterable[str] = ()) -> Tool:
     text = f'The name of an object of type {kind}, such as "{kind}#1", or "$base" if you saved it.'
     schema = {"type": "string", "pattern": pattern((kind,)), "description": text}
     named = f"{USE}{kind}", "\n".join(lines)
-    return tool_of_one(named, "id", takes_own_names(schema), _fits(NAME), wrong)
+    return tool_of_one(named, "id", takes_own_names(schema), wrong)
 
 
 def _save_as() -> Tool:
@@ -145,13 +141,8 @@ def _save_as() -> Tool:
         '{"name": "base"}'
     )
     text = 'Letters, digits and _, such as "base".'
-    schema = {"type": "string", "pattern": f"^{_OWN_NAME.pattern}$", "description": text}
-    tool = tool_of_one((SAVE_AS, description), "name", schema, _fits(_OWN_NAME), wrong)
-    return replace(tool, function=own_name)
-
-
-def _fits(pattern: re.Pattern[str]) -> Callable[[Any], bool]:
-    return lambda value: isinstance(value, str) and pattern.fullmatch(value) is not None
+    schema = {"type": "string", "pattern": "^[$]?[A-Za-z0-9_]+$", "description": text}
+    return tool_of_one((SAVE_AS, description), "name", schema, wrong, own_name)
 
 
 def own_name(name: Any) -> str:
@@ -161,20 +152,12 @@ def own_name(name: Any) -> str:
 
 # -- views ----------------------------------------------------------------------------------
 
-_VIEWS: WeakKeyDictionary[Toolbox, Mapping[str, Tool]] = WeakKeyDictionary()
 
-
+@once_for_a_toolbox
 def views(toolbox: Toolbox) -> Mapping[str, Tool]:
     """Return the tools of a toolbox as the model sees them, by name, in its order."""
-    known = _VIEWS.get(toolbox)
-    if known is None:
-        known = _VIEWS[toolbox] = {
-            tool.name: replace(
-                tool, parameters=LazySchema(partial(_view_schema, tool)), receiver=""
-            )
-            for tool in toolbox
-        }
-    return known
+    schemas = {tool.name: LazySchema(partial(_view_schema, tool)) for tool in toolbox}
+    return {t.name: replace(t, parameters=schemas[t.name], receiver="") for t in toolbox}
 
 
 def _view_schema(tool: Tool) -> dict[str, Any]:
@@ -192,10 +175,11 @@ def _view_schema(tool: Tool) -> dict[str, Any]:
 
 def current(state: State, call: CallRecord | None = None) -> str:
     """Return the name of the current object, "" for none; before `call`, if one is given."""
-    trails = (state.succeeded.get(f"{USE}{kind}") or () for kind in state.of_kind)
-    ends = (_last(trail, state, call) for trail in (state.returned, *trails))
-    last = max(filter(None, ends), key=lambda end: end.step, default=None)
-    return _new_current_object(last) if last else ""
+    # Calls are in call order, whatever the order of their results; most change what is current.
+    for index in reversed(range(call.step - 1 if call else len(state.order))):
+        if name := _new_current_object(state.calls[state.order[index]]):
+            return name
+    return ""
 
 
 def _new_current_object(call: CallRecord) -> str:
@@ -206,21 +190,6 @@ def _new_current_object(call: CallRecord) -> str:
         case Data(str() as name) if call.tool.startswith(USE):
             return name
     return ""
-
-
-def _last(trail: Sequence[str], state: State, call: CallRecord | None) -> CallRecord | None:
-    """Return the last of some calls, or the last before `call`.
-
-    The trail is in order of turns; within one turn, results may come in any order.
-    """
-    calls = state.calls
-    end = bisect_right(trail, call.turn, key=lambda i: calls[i].turn) if call else len(trail)
-    ended = (calls[trail[index]] for index in reversed(range(end)))
-    before = (earlier for earlier in ended if call is None or earlier.step < call.step)
-    if (last := next(before, None)) is None:
-        return None
-    same_turn = takewhile(lambda earlier: earlier.turn == last.turn, before)
-    return max((last, *same_turn), key=lambda earlier: earlier.step)
 
 
 def saved(state: State, call: CallRecord | None = None) -> dict[str, str]:

@@ -13,12 +13,11 @@ from pydantic import Field
 from ..core.call_record import SAVE
 from ..core.errors import CallError
 from ..core.events import Output
-from ..core.state import NAME, State, kind_in
+from ..core.state import State, kind_in
 from ..tools.answer_types import answer_type, json_answer, read_answer
 from ..tools.arguments import name_in_line
 from ..tools.object_references import pattern
-from ..tools.object_types import Kinds
-from ..tools.tool import Check, Resolve, Tool
+from ..tools.tool import Resolve, Tool
 from ..tools.toolbox import Toolbox
 
 SCALARS = {"str": "string", "int": "integer", "float": "number", "bool": "boolean"}
@@ -86,12 +85,42 @@ def save_tools(state: State, toolbox: Toolbox) -> tuple[Tool, ...]:
         for name, out in outputs.items()
         if is_data(out)
     }
+
+    def check_output(name: str, arguments: Mapping[str, Any], resolve: Resolve) -> None:
+        if name not in outputs:
+            raise CallError("there is no such output")
+        kind, value = outputs[name].kind, arguments.get(name)
+        if name not in arguments:
+            raise CallError(f"is missing; it must be a {kind}")
+        if name in types:
+            read_answer(types[name], value, resolve, toolbox.kinds)
+            return
+        if not isinstance(value, str):
+            raise CallError(f"must be the name of a {kind}, not {value!r:.60}")
+        resolve(value, ())
+        if kind_in(value) != kind:
+            newest = f"the newest {kind} is {state.newest.get(kind, 'not made yet')}"
+            raise CallError(f"must be a {kind}; {value} is a {kind_in(value)}; {newest}")
+
+    def check(arguments: Mapping[str, Any], resolve: Resolve) -> dict[str, Any]:
+        """Check all outputs together: all are saved, or none."""
+        wrong = dict[str, str]()
+        for name in (*(name for name in arguments if name not in outputs), *outputs):
+            try:
+                check_output(name, arguments, resolve)
+            except CallError as error:
+                wrong[name] = str(error)
+        if wrong:
+            lines = "; ".join(f"{name_in_line(name)}: {text}" for name, text in wrong.items())
+            raise CallError(f"Nothing was saved. {lines}", wrong)
+        return dict(arguments)
+
     save = Tool(
         SAVE,
         "\n".join([description, *(line.rstrip(": ") for line in lines)]),
         _parameters(outputs),
         lambda **saved: "ok",
-        _check(state, types, toolbox.kinds),
+        check,
         read_only=True,
         fill=lambda arguments, variables: {
             name: json_answer(types.get(name), value) for name, value in arguments.items()
@@ -101,9 +130,9 @@ def save_tools(state: State, toolbox: Toolbox) -> tuple[Tool, ...]:
 
 
 def _parameters(outputs: Mapping[str, Output]) -> dict[str, Any]:
-    definitions = {
-        key: part for out in outputs.values() for key, part in out.schema.get("$defs", {}).items()
-    }
+    definitions = dict[str, Any]()
+    for out in outputs.values():
+        definitions |= out.schema.get("$defs", {})
     properties = {name: _schema(out) for name, out in outputs.items()}
     schema = {"type": "object", "properties": properties, "required": [*outputs]}
     closed = {**schema, "additionalProperties": False}
@@ -125,47 +154,3 @@ def _schema(out: Output) -> dict[str, Any]:
         return {**(schema or {"type": SCALARS[out.kind]}), **described}
     text = f"The name of a {out.kind}. {out.description}".strip()
     return {"type": "string", "pattern": pattern((out.kind,)), "description": text}
-
-
-def _check(state: State, types: Mapping[str, Any], kinds: Kinds) -> Check:
-    """Return what checks all outputs together; `types` are those of the ones that are data."""
-    outputs = state.opened.outputs
-
-    def problem(name: str, arguments: Mapping[str, Any], resolve: Resolve) -> str:
-        if name not in outputs:
-            return "there is no such output"
-        kind = outputs[name].kind
-        if name not in arguments:
-            return f"is missing; it must be a {kind}"
-        if name not in types:
-            return _problem(arguments[name], kind, resolve, state.newest.get(kind))
-        try:
-            read_answer(types[name], arguments[name], resolve, kinds)
-        except CallError as error:
-            return str(error)
-        return ""
-
-    def check(arguments: Mapping[str, Any], resolve: Resolve) -> dict[str, Any]:
-        names = [*(name for name in arguments if name not in outputs), *outputs]
-        problems = ((name, problem(name, arguments, resolve)) for name in names)
-        wrong = {name: text for name, text in problems if text}
-        if wrong:
-            lines = "; ".join(f"{name_in_line(name)}: {text}" for name, text in wrong.items())
-            raise CallError(f"Nothing was saved. {lines}", wrong)
-        return dict(arguments)
-
-    return check
-
-
-def _problem(value: Any, wanted: str, resolve: Resolve, newest: str | None) -> str:
-    """Return what is wrong with an output that is an object, "" if it fits."""
-    if not isinstance(value, str) or not NAME.fullmatch(value):
-        known = f", such as {newest}" if newest else " (there is none yet)"
-        return f"must be the name of a {wanted}{known}, not {value!r:.60}"
-    try:
-        resolve(value, ())
-    except CallError as error:
-        return str(error)
-    kind = kind_in(value)
-    more = f"; the newest {wanted} is {newest}" if newest else f"; there is no {wanted} yet"
-    return "" if kind == wanted else f"must be a {wanted}; {value} is a {kind}{more}"

@@ -13,8 +13,10 @@ from abc import abstractmethod
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeVar
 from weakref import WeakKeyDictionary
+
+from jsonschema_rs import is_valid
 
 from ..core.call_record import CallRecord, is_bare_list
 from ..core.digests import readable_json
@@ -29,7 +31,7 @@ from ..tools.toolbox import Toolbox
 from .messages import Message, Reply, Result
 from .save_tool import READ, common_tools, reminder, result_limit
 
-Fits = Callable[[Any], bool]
+T = TypeVar("T")
 _ENCODER = json.JSONEncoder(ensure_ascii=False)
 SHOWN = 8
 """So many objects of one kind are listed, the newest; what is older stays usable."""
@@ -189,19 +191,25 @@ def receivers(tool: Tool) -> tuple[str, ...]:
 
 
 def tool_of_one(
-    named: tuple[str, str], key: str, schema: Mapping[str, Any], fits: Fits, wrong: str
+    named: tuple[str, str],
+    key: str,
+    schema: Mapping[str, Any],
+    wrong: str,
+    function: Callable[[Any], Any] = lambda value: value,
 ) -> Tool:
-    """Return a tool of the scheme itself, by its name and description, that takes one argument and
-    returns it; `wrong` is what the model is told of any other arguments."""
+    """Return a tool of the scheme itself, by its name and description, that takes one argument.
+
+    `wrong` is what the model is told of arguments that do not fit.
+    """
+    closed = {"properties": {key: schema}, "required": [key], "additionalProperties": False}
+    parameters = {"type": "object", **closed}
 
     def check(arguments: Mapping[str, Any], resolve: Resolve) -> dict[str, Any]:
-        if set(arguments) != {key} or not fits(arguments[key]):
+        if not is_valid(parameters, dict(arguments)):
             raise CallError(wrong)
         return dict(arguments)
 
-    closed = {"properties": {key: schema}, "required": [key], "additionalProperties": False}
-    parameters = {"type": "object", **closed}
-    return Tool(*named, parameters, lambda **value: value[key], check, read_only=True)
+    return Tool(*named, parameters, lambda **value: function(value[key]), check, read_only=True)
 
 
 def own_tool(name: str, offer: Offer) -> Tool | None:
@@ -314,17 +322,25 @@ def result_text(data: Mapping[str, Any]) -> str:
 # Nothing here depends on the order of a set or a map, so that the same state is always told
 # in the same words: a prompt cache lives by that.
 
-_FUNCTIONS: WeakKeyDictionary[Toolbox, Mapping[str, tuple[Tool, ...]]] = WeakKeyDictionary()
+
+def once_for_a_toolbox(compute: Callable[[Toolbox], T]) -> Callable[[Toolbox], T]:
+    """Return a function that computes what it returns once for each toolbox."""
+    kept: WeakKeyDictionary[Toolbox, T] = WeakKeyDictionary()
+
+    def read(toolbox: Toolbox) -> T:
+        if toolbox not in kept:
+            kept[toolbox] = compute(toolbox)
+        return kept[toolbox]
+
+    return read
 
 
 def functions_of(kind: str, toolbox: Toolbox) -> tuple[Tool, ...]:
     """Return the tools that objects of a type have, in toolbox order; "": those of none."""
-    known = _FUNCTIONS.get(toolbox)
-    if known is None:
-        known = _FUNCTIONS[toolbox] = _functions_by_kind(toolbox)
-    return known.get(kind, ())
+    return _functions_by_kind(toolbox).get(kind, ())
 
 
+@once_for_a_toolbox
 def _functions_by_kind(toolbox: Toolbox) -> dict[str, tuple[Tool, ...]]:
     own: dict[str, tuple[Tool, ...]] = {}
     for tool in toolbox:

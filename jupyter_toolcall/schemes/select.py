@@ -10,9 +10,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from fnmatch import fnmatchcase
-from itertools import chain, islice, takewhile
+from itertools import chain, islice
+from os.path import commonprefix
 from typing import Any
 
 from ..core.call_record import SAVE, CallRecord
@@ -119,7 +120,7 @@ def _answer(call: CallRecord, state: State, toolbox: Toolbox) -> Result:
         for name in wanted
         if not patterns.get(name) and name not in (*toolbox.names, *_own_names(state))
     ]
-    if not unknown and not lists:
+    if wanted and not unknown and not lists:
         return Result(call.id, "ok", selected=known)
     head = f"Selected: {', '.join(known)}." if known else "Nothing was selected."
     text = "\n".join(
@@ -142,12 +143,8 @@ def _select_tools(objects: Iterable[str], tools: Iterable[str], groups: list[str
     text = "The names of the tools that you want."
     schema = {"type": "array", "items": {"type": "string"}, "description": text}
     wrong = f'{SELECT} takes one argument, a list of names: {{"tools": ["NAME"]}}'
-    tool = tool_of_one((SELECT, "\n".join(lines)), "tools", schema, _are_names, wrong)
-    return replace(tool, function=lambda tools: "ok")
-
-
-def _are_names(value: Any) -> bool:
-    return isinstance(value, list) and bool(value) and all(isinstance(n, str) for n in value)
+    named = SELECT, "\n".join(lines)
+    return tool_of_one(named, "tools", schema, wrong, lambda tools: "ok")
 
 
 def _tool_lines(state: State, toolbox: Toolbox) -> dict[str, str | None]:
@@ -178,11 +175,8 @@ def shortened(names: Sequence[str], room: int = LONGEST_LIST) -> list[str]:
     """
     if _length(names) <= room:
         return [*names]
-    first, last = min(names), max(names)
-    # What the least and the greatest of some texts begin with, all of them begin with.
-    same = sum(
-        1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(first, last, strict=False))
-    )
+    # By letters: these are no paths.
+    same = len(commonprefix(names))  # noqa: RUF071
     for ending in (_WORD, _CHARACTER):
         groups: dict[str, list[str]] = {}
         for name in names:
@@ -191,7 +185,7 @@ def shortened(names: Sequence[str], room: int = LONGEST_LIST) -> list[str]:
         patterns = [_pattern(head, group) for head, group in groups.items()]
         if _length(patterns) <= room:
             break
-    return patterns if _length(patterns) <= room or not same else [_pattern(first[:same], names)]
+    return patterns if _length(patterns) <= room or not same else [_pattern(names[0][:same], names)]
 
 
 _WORD = re.compile(r"[_-]*(?:[A-Z]*[a-z0-9]+|[A-Z]+)")

@@ -13,7 +13,7 @@ from typing import NamedTuple
 _ATTRIBUTE = re.compile(r"""(?<![\w:-])([\w:-]++)\s*+=\s*+(?:"([^"]*+)"|'([^']*+)'|([^\s"'>]++))""")
 _OPEN = re.compile(
     r"(?:\s++|<!--(?:(?!-->).)*+-->)*+<([A-Za-z_][\w.-]*+)(?=[\s/>])"
-    r"""((?:[^<>"']++|"[^"<]*+"|'[^'<]*+')*+)>""",
+    r"""((?:[^<>"'/]++|/(?!\s*+>)|"[^"<]*+"|'[^'<]*+')*+)(/?+)\s*+>""",
     re.DOTALL,
 )
 _ENTITY = re.compile(r"&(?:amp|lt|gt|quot|apos|#[0-9]{1,7}|#[xX][0-9a-fA-F]{1,6});")
@@ -39,22 +39,15 @@ class Element(NamedTuple):
 
 def elements(text: str, start: int, end: int) -> Iterator[Element]:
     """Yield the elements of a part of a text, up to the first text that is no complete element."""
-    position = start
-    while (opened := _OPEN.match(text, position, end)) is not None:
-        name, raw, position = opened[1], "", opened.end()
-        rest, is_empty = without_slash(opened[2])
+    while (opened := _OPEN.match(text, start, end)) is not None:
+        name, rest, is_empty = opened.groups()
+        start = inner_end = opened.end()
         if not is_empty:
-            closed = _end_of(name, text, position, end)
+            closed = _end_of(name, text, start, end)
             if closed is None:
                 return
-            raw, position = text[position : closed.start()], closed.end()
-        yield Element(name, rest, raw, position)
-
-
-def without_slash(rest: str) -> tuple[str, bool]:
-    """Return the attributes in a tag, and whether a slash after them says that it is empty."""
-    text = rest.rstrip()
-    return text.removesuffix("/"), text.endswith("/")
+            inner_end, start = closed.span()
+        yield Element(name, rest, text[opened.end() : inner_end], start)
 
 
 def _end_of(name: str, text: str, position: int, end: int) -> re.Match[str] | None:
@@ -96,12 +89,11 @@ def content(raw: str) -> str:
     outside = CDATA.sub("", raw)
     if MARKUP.search(outside):
         return _trimmed(raw)
-    if outside == raw:
-        return unescaped(_trimmed(raw))
-    plain = bool(outside.strip())
-    parts = enumerate(CDATA.split(_trimmed(raw) if plain else raw))
+    # White space around CDATA alone is layout.
+    has_text = outside == raw or bool(outside.strip())
+    parts = enumerate(CDATA.split(_trimmed(raw) if has_text else raw))
     # Every other part is what stood in CDATA.
-    return "".join(part if index % 2 else unescaped(part) if plain else "" for index, part in parts)
+    return "".join(part if index % 2 else unescaped(part) * has_text for index, part in parts)
 
 
 def _trimmed(raw: str) -> str:

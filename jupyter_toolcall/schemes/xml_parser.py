@@ -11,64 +11,36 @@ all else is text. No pattern here can run past the next tag, so the pass is line
 from __future__ import annotations
 
 import re
-from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import Any
 
 from ..core.errors import CallError
 from ..core.text import nearest
 from ..tools.arguments import parse_arguments
 from ..tools.tool import Tool
-from .xml_elements import CDATA, MARKUP, Element, attribute, content, elements, without_slash
+from .xml_elements import CDATA, MARKUP, attribute, content, elements
 
 _OURS = r"<(?!\s*+/?+\s*+(?:(?:rg[-_])?tool[-_]?call|function[-_]calls|invoke\b|call\b|param))"
 _QUOTED = rf'"[^"<]*+(?:{_OURS}[^"<]*+)*+"' + "|" + rf"'[^'<]*+(?:{_OURS}[^'<]*+)*+'"
-_WORD = (
-    r"tool[-_]?calls|function[-_]calls|(?:rg[-_])?tool[-_]?call|"
-    r"call(?=\s[^<>]*?\btool\s*=)|(?<=/)call|invoke(?=\s[^<>]*?\bname\s*=)|(?<=/)invoke"
-)
 _TAG = re.compile(
-    rf"<\s*+(?P<close>/?)\s*+(?P<word>{_WORD})(?![\w-])"
-    rf"(?P<rest>(?:[^<>\"']++|{_QUOTED})*+)(?P<whole>>?)"
+    r"<\s*+(?P<close>/?)\s*+(?:"
+    r"(?P<block>tool[-_]?calls|function[-_]calls)|(?P<elements>rg[-_]tool[-_]?call)|"
+    r"(?P<call>tool[-_]?call|call(?=\s[^<>]*?\btool\s*=)|(?<=/)call|"
+    r"invoke(?=\s[^<>]*?\bname\s*=)|(?<=/)invoke))(?![\w-])"
+    rf"(?P<rest>(?:[^<>\"'/]++|/(?!\s*+>)|{_QUOTED})*+)(?P<empty>/?+)\s*+(?P<whole>>?)"
     r"|<!\[CDATA\[",
     re.IGNORECASE,
 )
+"""A tag of a call, or of a block of calls. One without `whole` does not end as it should."""
+Tag = re.Match[str]
 _PARAMETER = re.compile(r"<(/?)(?:tool[-_])?param(?:eter)?(?=[\s/>])([^<>]*+)", re.IGNORECASE)
 _COMMENT = re.compile(r"<!--(?:(?!<!--|-->).)*+-->", re.DOTALL)
 _FENCE = re.compile(r"```\w*+\s*+```")
 _GAP = re.compile(r"\n(?:[ \t]*+\n){2,}")
 _SPAN_END = re.compile(r"[`<\n]")
-_OF_ELEMENTS = "rgtoolcall"
-"""The tag of a call whose parameters are elements."""
 MOST = 128
 """So many calls of one reply are read, and parameters of one call."""
-
-
-class Tag(NamedTuple):
-    """A tag of a call, or of a block of calls, and its position.
-
-    `whole` says that it ends as it should; `rest` has its attributes.
-    """
-
-    word: str
-    start: int
-    end: int
-    close: bool
-    whole: bool
-    rest: str
-    empty: bool
-
-    @property
-    def is_block(self) -> bool:
-        return self.word.endswith("calls")
-
-
-def _tag(match: re.Match[str]) -> Tag:
-    word, close = re.sub("[-_]", "", match["word"].lower()), bool(match["close"])
-    rest, is_empty = without_slash(match["rest"])
-    place = match.start(), match.end()
-    return Tag(word, *place, close, bool(match["whole"]), rest, is_empty and not close)
 
 
 # -- the tool that a call names ------------------------------------------------------------------
@@ -86,31 +58,28 @@ def named_tool(group: str, function: str, tools: Iterable[Tool]) -> Tool:
     Raises CallError, which names the nearest that there is.
     """
     known = {tool.name: tool for tool in tools}
-    if not group and not function:
+    written = "_".join(filter(None, (group, function)))
+    if not written:
         raise CallError("the call does not say which tool and which function")
+    if written in known:
+        return known[written]
     for spelled in (str, _loosely):
-        # Two tools that are spelled alike are told apart by their exact names alone.
-        counts = Counter(map(spelled, known))
-        unique = {spelled(name): tool for name, tool in known.items() if counts[spelled(name)] == 1}
-        if tool := _match(spelled(group), spelled(function), unique):
-            return tool
+        by_spelling: dict[str, set[str]] = {}
+        for name, tool in known.items():
+            for spelling in (name, tool.group, "_".join(pair(tool)), f"{name}_{pair(tool)[1]}"):
+                by_spelling.setdefault(spelled(spelling), set()).add(name)
+        groups = {spelled(tool.group) for tool in known.values()}
+        # A model that makes up a group may still name the tool as its function.
+        names = [written] if not function or spelled(group) in groups else [written, function]
+        for found in (by_spelling.get(spelled(name), set()) for name in names):
+            # Two tools that are spelled alike are told apart by their exact names alone.
+            if len(found) == 1:
+                return known[found.pop()]
     raise _unknown(group, function, known)
 
 
 def _loosely(name: str) -> str:
     return name.strip().lower().replace("-", "_").replace(".", "_")
-
-
-def _match(group: str, function: str, known: Mapping[str, Tool]) -> Tool | None:
-    if not function:
-        alone = [tool for tool in known.values() if group in (tool.group, _loosely(tool.group))]
-        return known.get(group) or (alone[0] if len(alone) == 1 else None)
-    if tool := known.get(f"{group}_{function}" if group else function):
-        return tool
-    if group in known and function in (group, _loosely(pair(known[group])[1])):
-        return known[group]
-    is_group = any(_loosely(tool.group) == group for tool in known.values())
-    return None if is_group else known.get(function)
 
 
 def _unknown(group: str, function: str, known: Mapping[str, Tool]) -> CallError:
@@ -167,9 +136,8 @@ def written_calls(text: str) -> list[WrittenCall]:
 
 def prose(text: str, calls: Sequence[WrittenCall]) -> str:
     """Return a text without its calls: what a person reads."""
-    found = (_tag(match) for match in _TAG.finditer(text) if match["word"])
-    blocks = (tag for tag in found if tag.is_block and not _in_code(text, tag))
-    spans = [*((call.start, call.end) for call in calls), *((tag.start, tag.end) for tag in blocks)]
+    blocks = (tag for tag in _TAG.finditer(text) if tag["block"] and not _in_code(text, tag))
+    spans = [*((call.start, call.end) for call in calls), *(tag.span() for tag in blocks)]
     parts, at = [], 0
     for start, end in sorted(spans):
         parts.append(text[at:start])
@@ -180,9 +148,9 @@ def prose(text: str, calls: Sequence[WrittenCall]) -> str:
 
 def _in_code(text: str, tag: Tag) -> bool:
     """Return whether a tag stands alone in a code span."""
-    if text[max(0, tag.start - 2) : tag.start].removeprefix("``")[-1:] != "`":
+    if text[max(0, tag.start() - 2) : tag.start()].removeprefix("``")[-1:] != "`":
         return False
-    end = _SPAN_END.search(text, tag.end)
+    end = _SPAN_END.search(text, tag.end())
     return end is not None and end[0] == "`"
 
 
@@ -198,17 +166,22 @@ class _Parser:
         """A block without a call in it, and markup between calls, are calls gone wrong."""
         block, end, at = None, 0, 0
         while tag := self._tag(at):
-            at = tag.end
+            at = tag.end()
             if block is not None and end:
-                yield from self._stray(end, tag.start)
+                between = _COMMENT.sub("", self.text[end : tag.start()])
+                if MARKUP.search(between):
+                    wrong = "there is something between two calls that is none"
+                    yield WrittenCall(
+                        wrong=f"{wrong}: {between.strip():.80}", start=end, end=tag.start()
+                    )
                 end = at
             if _in_code(self.text, tag):
                 continue
-            if tag.is_block:
+            if tag["block"]:
                 if block is not None and not end:
-                    yield _no_call(block, tag.start)
-                block, end = None if tag.close else tag, 0
-            elif not tag.close:
+                    yield _no_call(block, tag.start())
+                block, end = None if tag["close"] else tag, 0
+            elif not tag["close"]:
                 call = self._call(tag)
                 yield call
                 at = end = call.end
@@ -217,49 +190,50 @@ class _Parser:
 
     def _tag(self, at: int, in_call: bool = False) -> Tag | None:
         """Return the next tag, None for none. In a call, sections of CDATA hide tags."""
-        while (match := _TAG.search(self.text, at)) is not None:
-            if match["word"]:
-                return _tag(match)
-            at = match.end()
+        while (tag := _TAG.search(self.text, at)) is not None and tag["whole"] is None:
+            at = tag.end()
             if in_call and at <= self.last_section:
                 at = self.text.index("]]>", at) + 3
-        return None
-
-    def _stray(self, start: int, end: int) -> Iterator[WrittenCall]:
-        between = _COMMENT.sub("", self.text[start:end])
-        if MARKUP.search(between):
-            wrong = f"there is something between two calls that is none: {between.strip():.80}"
-            yield WrittenCall(wrong=wrong, start=start, end=end)
+        return tag
 
     def _call(self, tag: Tag) -> WrittenCall:
         """Return the call that begins with a tag. Its end may be missing."""
-        tool = attribute(tag.rest, "tool", "name").strip()
-        function = attribute(tag.rest, "function").strip()
-        call = WrittenCall(tool, function, start=tag.start, end=tag.end)
-        if not tag.whole:
+        tool = attribute(tag["rest"], "tool", "name").strip()
+        function = attribute(tag["rest"], "function").strip()
+        call = WrittenCall(tool, function, start=tag.start(), end=tag.end())
+        if not tag["whole"]:
             call.wrong = "its first tag has no end"
-        if tag.empty or not tag.whole:
+        if tag["empty"] or not tag["whole"]:
             return call
-        following = self._tag(tag.end, in_call=True)
-        call.of_elements = tag.word == _OF_ELEMENTS
-        while call.of_elements and following and following.word != tag.word:
-            following = self._tag(following.end, in_call=True)
-        self._add_parameters(call, following.start if following else len(self.text))
+        call.of_elements = bool(tag["elements"])
+        following = self._tag(tag.end(), in_call=True)
+        # The parameters of such a call may have any name, also that of a tag.
+        while call.of_elements and following and not following["elements"]:
+            following = self._tag(following.end(), in_call=True)
+        self._add_parameters(call, following.start() if following else len(self.text))
         following = self._add_text(call, following)
-        if following and following.close and not following.is_block:
-            call.end = following.end
+        if following and following["close"] and not following["block"]:
+            call.end = following.end()
         return call
 
     def _add_parameters(self, call: WrittenCall, end: int) -> None:
+        """Add the parameters up to what is none."""
         for element in elements(self.text, call.end, end):
-            if call.of_elements:
-                name, text = element.name, element.text
-            elif _is_parameter(element):
+            name, text = element.name, element.text
+            if not call.of_elements:
+                # One that has another in its value has no end.
+                if not _PARAMETER.match(f"<{name} ") or _opened_parameter(
+                    CDATA.sub("", element.raw)
+                ):
+                    return
                 name = attribute(element.rest, "name").strip()
                 text = content(element.raw) or attribute(element.rest, "value")
-            else:
-                return
-            call.wrong = _wrong_parameter(name, call.texts)
+            if not name:
+                call.wrong = "a parameter has no name"
+            elif name in call.texts:
+                call.wrong = f"the parameter {name!r:.60} is given twice; a list is one JSON value"
+            elif len(call.texts) == MOST:
+                call.wrong = f"there are more than {MOST} parameters"
             if call.wrong:
                 call.end = end
                 return
@@ -271,26 +245,25 @@ class _Parser:
         Returns the tag that follows the call. If there is none, the call was not ended, and what
         comes is the text of the answer.
         """
-        end = following.start if following else len(self.text)
+        end = following.start() if following else len(self.text)
         text = _COMMENT.sub("", self.text[call.end : end]).strip()
         if not text or not (following or text.startswith("{") or MARKUP.search(text)):
             return following
-        wrong = f"there is text outside of its parameters: {text:.80}"
+        call.wrong = f"there is text outside of its parameters: {text:.80}"
         if text.startswith("{") and not call.texts:
-            wrong = _add_json(call, text, end)
-            if not wrong:
-                return following
+            call.wrong = _add_json(call, text)
         elif (first := _PARAMETER.match(text)) and first[1]:
-            wrong = "a parameter ends that did not begin"
+            call.wrong = "a parameter ends that did not begin"
         elif first:
             name = attribute(first[2], "name").strip()
-            wrong = (
+            call.wrong = (
                 f"the parameter {name!r} has no end (</parameter>), or its value holds tags of "
                 "this format; then write it inside <![CDATA[ and ]]>"
             )
-        if _opened_parameter(text):
+        if call.wrong and _opened_parameter(text):
             following = self._end_of_call(following)
-        call.wrong, call.end = wrong, following.start if following else len(self.text)
+            end = following.start() if following else len(self.text)
+        call.end = end
         return following
 
     def _end_of_call(self, tag: Tag | None) -> Tag | None:
@@ -300,27 +273,11 @@ class _Parser:
         """
         depth = 1
         while tag:
-            if not tag.empty:
-                depth += -1 if tag.close else 1
+            depth += -1 if tag["close"] else not tag["empty"]
             if not depth:
                 break
-            tag = self._tag(tag.end, in_call=True)
+            tag = self._tag(tag.end(), in_call=True)
         return tag
-
-
-def _wrong_parameter(name: str, texts: Mapping[str, str]) -> str:
-    """Return why a parameter cannot be added to these, "" if it can."""
-    if not name:
-        return "a parameter has no name"
-    if name in texts:
-        return f"the parameter {name!r:.60} is given twice; a list is one JSON value"
-    return f"there are more than {MOST} parameters" if len(texts) == MOST else ""
-
-
-def _is_parameter(element: Element) -> bool:
-    """Return whether an element is a parameter; one that has another in its value is none."""
-    is_open = _opened_parameter(CDATA.sub("", element.raw)) is not None
-    return bool(_PARAMETER.match(f"<{element.name} ")) and not is_open
 
 
 def _opened_parameter(text: str) -> re.Match[str] | None:
@@ -328,22 +285,21 @@ def _opened_parameter(text: str) -> re.Match[str] | None:
     return next((tag for tag in _PARAMETER.finditer(text) if not tag[1]), None)
 
 
-def _add_json(call: WrittenCall, text: str, end: int) -> str:
+def _add_json(call: WrittenCall, text: str) -> str:
     """Add what some models put there: the arguments as JSON, or the name and the arguments.
 
     Returns why it cannot be read, "" if it can.
     """
     try:
-        data = parse_arguments(text)
+        call.whole = parse_arguments(text)
     except ValueError as error:
         return str(error)
-    call.end, call.whole = end, data
-    if not call.tool and isinstance(data.get("name"), str):
-        inner = (data[key] for key in ("arguments", "parameters") if key in data)
-        call.tool = data["name"]
+    if not call.tool and isinstance(name := call.whole.get("name"), str):
+        inner = [call.whole.get(key) for key in ("arguments", "parameters")]
+        call.tool = name
         call.whole = next((part for part in inner if isinstance(part, dict)), {})
     return ""
 
 
 def _no_call(block: Tag, end: int) -> WrittenCall:
-    return WrittenCall(wrong="the block holds no <tool-call>", start=block.start, end=end)
+    return WrittenCall(wrong="the block holds no <tool-call>", start=block.start(), end=end)

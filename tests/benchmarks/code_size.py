@@ -18,7 +18,7 @@ from pathlib import Path
 PACKAGE = "jupyter_toolcall"
 LIMITS = {
     "maps + executors": 1_363,
-    "core + engine + session": 8_105,
+    "core + engine + session": 8_103,
     "tools": 3_733,
     "sources": 6_211,
     "jupyter": 4_128,
@@ -26,12 +26,12 @@ LIMITS = {
     "models": 2_201,
     "export": 2_692,
     "compare": 1_740,
-    "schemes": 1_777,
+    "schemes": 1_714,
     "teaching + evaluation": 2_260,
     "storage": 996,
     "rules, budgets, origins, previews": 620,
     "cli, kitchen, toolsets, __init__": 457,
-    "all": 38_757,
+    "all": 38_692,
     "Python files": 248,
     "Python tests": 53_849,
     "TypeScript": 11_922,
