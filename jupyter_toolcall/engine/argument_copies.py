@@ -11,8 +11,7 @@ from typing import Any
 from ..core.events import Made, Outcome, Producer, Uses
 from ..core.state import State
 from ..tools.remote_values import RemoteValue, Unchanged
-from ..tools.value_copies import is_frozen, private
-from ..tools.value_digests import content_digest, identity_digest
+from ..tools.value_content import Content, content_of, is_frozen, private
 from .session_values import SessionValues
 
 
@@ -50,14 +49,13 @@ class ArgumentCopy:
         if self.promised:
             return
         # An earlier call may have changed a value that is passed without a copy.
-        self._content = self.made.content if self.copied else content_digest(self.copy)
-        # A value without a content digest is compared by identities, within this process.
-        self._before = "" if self._content else identity_digest(self.copy)
+        is_recorded = self.copied and self.made.content
+        self._before = Content(self.made.content, True) if is_recorded else content_of(self.copy)
 
     def bring_home(self, copy: Any, promised: bool) -> None:
         """Take what a worker returns in place of the value that stays on its cluster."""
         self.copy, self.sent = copy, True
-        self.promised, self._content = promised, self.made.content
+        self.promised, self._before = promised, Content(self.made.content, True)
 
     @property
     def copied(self) -> bool:
@@ -69,15 +67,19 @@ class ArgumentCopy:
         """Whether the tool changed it in place; None if nothing can tell."""
         if self.promised or is_frozen(self.copy):
             return False
-        if not self._content:
-            return None if self.sent else self._changed_identity()
-        content = content_digest(self.copy)
-        if self._content == content:
+        # A part that nothing can read stands for its identity: another one in another process.
+        if self.sent and not self._before.is_whole:
+            return None
+        after = content_of(self.copy)
+        if after == self._before:
             return False
+        if not self._before.is_whole:
+            # A value that is read as another each time may or may not have changed.
+            return True if after == content_of(self.copy) else None
         if type(self.value) is RemoteValue or self.is_original:
             return True
         # The class may make each copy different.
-        return content_digest(private(self.value)[0]) != content
+        return content_of(private(self.value)[0]) != after
 
     @cached_property
     def is_original(self) -> bool:
@@ -85,16 +87,9 @@ class ArgumentCopy:
         if not self.copied:
             return True
         # Each copy of what is on a cluster was made of its pickle there.
-        if not self._content or type(self.value) is RemoteValue:
+        if not self._before.is_whole or type(self.value) is RemoteValue:
             return False
-        return content_digest(self.value) != self._content
-
-    def _changed_identity(self) -> bool | None:
-        identity = identity_digest(self.copy)
-        if identity == self._before:
-            return False
-        # A value whose digest differs each time may or may not have changed.
-        return True if identity == identity_digest(self.copy) else None
+        return content_of(self.value) != self._before
 
     @property
     def is_another(self) -> bool:

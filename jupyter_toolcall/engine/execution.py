@@ -44,8 +44,8 @@ from ..tools.running_tool import InputRequired, NotBegun, OutcomeUnknown
 from ..tools.tool import Tool, Validator, parameters_schema
 from ..tools.tool_task import TaskEnd, ToolTask
 from ..tools.toolbox import Toolbox
-from ..tools.value_copies import private, well_formed
-from ..tools.value_digests import content_digest
+from ..tools.value_content import content_digest, private
+from ..tools.value_copies import well_formed
 from .argument_copies import NO_CHANGES, ArgumentCopies, InPlaceChanges
 from .executor_calls import StillRunning, run_on_executor
 from .input_rounds import input_outcome

@@ -29,8 +29,8 @@ from ..tools.answer_types import SCALARS
 from ..tools.arguments import parse_json
 from ..tools.object_types import kind_of
 from ..tools.table_classes import has_no_text
+from ..tools.value_content import content_digest
 from ..tools.value_copies import plain_data, well_formed
-from ..tools.value_digests import content_digest
 from .calls_by_program import all_answered
 from .cursor import Cursor
 from .decisions import waiting_calls

@@ -31,8 +31,8 @@ from ..tools.object_types import Kinds, kind_name, kind_of
 from ..tools.remote_values import RemoteValue
 from ..tools.running_tool import InputResponse
 from ..tools.tool import Tool
-from ..tools.value_copies import private, uncut_data
-from ..tools.value_digests import content_digest
+from ..tools.value_content import content_digest, private
+from ..tools.value_copies import uncut_data
 
 RESULT = "result"
 """The name of what a question asks for."""

@@ -16,8 +16,8 @@ from ..tools.json_structure import HeldObject, IteratorItems, Structure, structu
 from ..tools.object_types import leaf_kind, registered_kind
 from ..tools.remote_values import RemoteValue
 from ..tools.tool import Changed
+from ..tools.value_content import SCALARS
 from ..tools.value_copies import LONGEST, described_for_model, plain_data, uncut_data
-from ..tools.value_digests import SCALARS
 from ..tools.value_text import StandsForText
 from .argument_copies import ArgumentCopies, ArgumentCopy
 from .session_values import PreparedCall, SessionValues, recorded_value

@@ -30,16 +30,15 @@ from typing import Any
 from ..core.digests import digest_text
 from ..core.interrupts import attempt
 from ..core.text import visible_text
-from .code_names import names_in
-from .value_copies import is_frozen
-from .value_digests import (
+from .code_names import CodeNames, names_in
+from .value_content import (
     LIBRARY_PARTS,
     WRAPPERS,
+    attributes_of,
     content_digest,
     functions_in,
+    is_frozen,
     is_local,
-    names_in_methods,
-    stored,
 )
 
 PYTHON = ".".join(map(str, sys.version_info[:2]))
@@ -277,13 +276,6 @@ class Reader:
         return type(module) is str and (module == self._home or is_local(module))
 
 
-def attributes_of(value: Any) -> dict[str, Any]:
-    """Return the attributes of an object, in slots too, without what cached properties hold."""
-    state = object.__getstate__(value)
-    parts = state if type(state) is tuple else (state,)
-    return stored(type(value), {name: part[name] for part in parts if part for name in part})
-
-
 # -- constants and classes -------------------------------------------------------------------
 
 
@@ -322,6 +314,15 @@ def unnamed_methods(cls: type) -> Iterator[str]:
     decorators = getattr(cls, "__pydantic_decorators__", None)
     for kind in ("validators", "field_validators", "root_validators", "model_validators"):
         yield from getattr(decorators, kind, ())
+
+
+def names_in_methods(cls: type) -> Iterator[tuple[str, CodeNames]]:
+    """Yield the name of each method and property of a class, and the names that its code uses."""
+    for name, member in vars(cls).items():
+        if issubclass(type(member), (FunctionType, *WRAPPERS)):
+            for function in functions_in(member):
+                if isinstance(function, FunctionType):
+                    yield name, names_in(function.__code__)
 
 
 def annotated(function: FunctionType) -> Iterator[type]:

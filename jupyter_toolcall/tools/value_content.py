@@ -1,0 +1,708 @@
+"""The content of a value: a digest of it, and a private copy. Both read it as pickle does.
+
+A digest is the hash of what pickle writes of a value's parts in a canonical form, without the memo:
+so equal content has one digest, whatever is shared inside, in any process. A copy is what pickle
+makes of the same parts. Neither follows installed classes, functions and modules: these are named.
+"""
+
+from __future__ import annotations
+
+import copyreg
+import dis
+import enum
+import functools
+import hashlib
+import io
+import os
+import pickle
+import site
+import sys
+import sysconfig
+import threading
+from array import array
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
+from copy import deepcopy
+from types import (
+    BuiltinFunctionType,
+    CellType,
+    CodeType,
+    FunctionType,
+    GetSetDescriptorType,
+    MemberDescriptorType,
+    MethodType,
+    ModuleType,
+)
+from typing import Any, NamedTuple, TypeVar
+
+from ..core.digests import LENGTH
+from ..core.interrupts import attempt
+from .table_classes import library_elsewhere
+
+
+class Content(NamedTuple):
+    """What a value holds."""
+
+    digest: str
+    """The same for equal content; "" where reading the value raises."""
+    is_whole: bool
+    """Whether all of it can be read. A part that cannot stands for its identity, in this process
+    alone."""
+
+
+SCALARS = (str, int, float, bool, bytes, complex, type(None))
+_READING = Content("", False)
+"""The content of a part that is being read."""
+_SCALARS, _SETS = frozenset(SCALARS), frozenset({set, frozenset})
+_CONTAINERS = frozenset({list, tuple, dict, bytearray})
+_LARGEST = 1 << 24
+"""Bytes of a value that is written as a whole."""
+_STACK = 1 << 29
+"""Bytes of the stack on which deeply nested values are read, and the calls that it holds."""
+_DEEPEST = 100_000
+
+T = TypeVar("T")
+
+
+def content_of(value: object) -> Content:
+    """Return the content of a value. Raises nothing of what the value's own code raises."""
+    content, raised = attempt(_content, value)
+    if raised == "RecursionError":
+        content, raised = attempt(deeply, _content, value)
+    return Content("", False) if raised or content is None else content
+
+
+def content_digest(value: object) -> str:
+    """Return the digest of a value's content, or "" if not all of it can be read."""
+    content = content_of(value)
+    return content.digest if content.is_whole else ""
+
+
+def _content(value: object) -> Content:
+    for form in ("whole", "parts", "numbers"):
+        # Of a value that is too large, or holds itself.
+        with suppress(ValueError):
+            return _Digester.content(value, form, {})
+    raise ValueError("it cannot be read")
+
+
+def deeply(function: Callable[[Any], T], value: Any) -> T:
+    """Return what a function makes of a value that is nested too deeply for this thread."""
+    # The size holds for threads that start later; the limit for all, which do not come near it.
+    size, limit = threading.stack_size(_STACK), sys.getrecursionlimit()
+    sys.setrecursionlimit(max(limit, _DEEPEST))
+    try:
+        with ThreadPoolExecutor(1) as pool:
+            return pool.submit(function, value).result()
+    finally:
+        threading.stack_size(size)
+        sys.setrecursionlimit(limit)
+
+
+# -- the digest -----------------------------------------------------------------------------
+
+
+class _Sink:
+    """A file that keeps nothing but the hash of what is written."""
+
+    def __init__(self, largest: float) -> None:
+        self.hash, self.left = hashlib.sha256(), largest
+
+    def write(self, data: Any) -> None:
+        self.left -= len(data)
+        if self.left < 0:
+            raise ValueError("it is too large to be written as a whole")
+        self.hash.update(data)
+
+
+class _Digester(pickle.Pickler):
+    """Writes the parts of a value to a hash, in one of three forms.
+
+    - `whole`: all of it, at once. Of parts that are shared there may be no end.
+    - `parts`: in place of each part its digest, computed once.
+    - `numbers`: in a value that holds itself, a part that comes again is a number.
+    """
+
+    def __init__(self, value: Any, form: str, known: dict[int, tuple[Any, Content]]) -> None:
+        self._sink = _Sink(_LARGEST if form == "whole" else float("inf"))
+        super().__init__(self._sink, 5)
+        self._is_numbered, self._is_parted = form == "numbers", form == "parts"
+        self.fast = not self._is_numbered
+        self.is_whole = True
+        self._value, self._form, self._known = value, form, known
+        self._parts: dict[int, tuple[Any, list[Any]]] = {}
+        """By id, with the part itself, so that no other gets its id meanwhile. A part is the same
+        list each time: so pickle notices that a value holds itself."""
+
+    @classmethod
+    def content(cls, value: Any, form: str, known: dict[int, tuple[Any, Content]]) -> Content:
+        """Return the content of a value. Raises ValueError where the form does not fit.
+
+        `known` has the contents of parts, by id; of one that is being read it has none.
+        """
+        if id(value) in known:
+            return known[id(value)][1]
+        digester = cls(value, form, known)
+        # A question for each item takes longer than writing it; here the answer is known.
+        is_flat = type(value) in (list, tuple) and {*map(type, value)} <= _SCALARS
+        pickler = pickle.Pickler(digester._sink, 5) if is_flat else digester
+        pickler.fast = digester.fast
+        known[id(value)] = value, _READING
+        pickler.dump(value)
+        content = Content(digester._sink.hash.hexdigest()[:LENGTH], digester.is_whole)
+        known[id(value)] = value, content
+        return content
+
+    def persistent_id(self, value: Any) -> Any:
+        """Return what is written in place of a value; None for a scalar or a built-in container."""
+        cls: Any = type(value)
+        if cls in _SCALARS:
+            # The memo would tell two equal texts from one.
+            return _fresh(value) if self._is_numbered else None
+        if self._is_parted and value is not self._value:
+            return self._digest(value)
+        if cls in _CONTAINERS:
+            return None
+        if cls in _SETS:
+            return cls.__name__, sorted(map(self._digest, value))
+        if id(value) not in self._parts:
+            parts, raised = attempt(_parts, value)
+            if raised or parts is None:
+                self.is_whole, parts = False, [_class_name(cls), id(value)]
+            self._parts[id(value)] = value, parts
+        return self._parts[id(value)][1]
+
+    def _digest(self, part: Any) -> str:
+        content = _Digester.content(part, self._form, self._known)
+        if content is _READING:
+            raise ValueError("it holds itself")
+        self.is_whole = self.is_whole and content.is_whole
+        return content.digest
+
+
+def _fresh(value: Any) -> Any:
+    """Return what stands for a text, or for bytes, and is never the same object."""
+    if type(value) is str:
+        return value.encode("utf-8", "surrogatepass")
+    return value.hex() if type(value) is bytes else None
+
+
+def _parts(value: Any) -> list[Any]:
+    cls: Any = type(value)
+    return [_class_name(cls), *_parts_of_class(cls)(value)]
+
+
+@functools.lru_cache(4096)
+def _class_name(cls: Any) -> str:
+    if not cls.__module__.startswith("pandas.") and cls.__module__ != "pandas":
+        return f"{cls.__module__}.{cls.__qualname__}"
+    # pandas keeps texts in Arrow where pyarrow is installed, and a range as what it counts: the
+    # same column, or index, has one digest.
+    return f"pandas.{cls.__qualname__}".replace("ArrowStringArray", "StringArray").replace(
+        "RangeIndex", "Index"
+    )
+
+
+Parts = Callable[[Any], Iterable[Any]]
+"""From a value to its parts, in an order that is always the same. Raises what reading it raises."""
+
+
+@functools.lru_cache(4096)
+def _parts_of_class(cls: type) -> Parts:
+    """Return what reads the parts of the values of a class."""
+    for base in cls.__mro__:
+        root = base.__module__.partition(".")[0]
+        if root in _LIBRARIES and (parts := LIBRARY_PARTS.get(f"{root}.{base.__name__}")):
+            return parts
+    if cls in _BUILT_IN:
+        return _BUILT_IN[cls]
+    if issubclass(cls, enum.Enum):
+        return lambda value: (value._name_, value._value_)
+    if hasattr(cls, "__content__"):
+        return lambda value: (str(value.__content__()),)
+    if issubclass(cls, type):
+        return _class
+    return _figure if hasattr(cls, "savefig") else _instance
+
+
+def reduced(value: Any) -> Any:
+    """Return what pickle makes a value of: a function, its arguments, the state, and the items."""
+    cls: Any = type(value)
+    reduce = copyreg.dispatch_table.get(cls)
+    return reduce(value) if reduce else value.__reduce_ex__(5)
+
+
+NEW_OBJECT = copyreg.__newobj__  # type: ignore[attr-defined]
+"""What pickle makes an instance with; typeshed leaves it out."""
+
+
+def _instance(value: Any) -> Iterator[Any]:
+    cls: Any = type(value)
+    if issubclass(cls, (set, frozenset)):
+        # Pickle would write its items in the order of their hashes.
+        yield from (frozenset(iter(value)), attributes_of(value))
+        return
+    parts = reduced(value)
+    if isinstance(parts, str):
+        yield f"{getattr(value, '__module__', '')}.{parts}"
+        return
+    function, arguments, state, items, pairs, setter = (*parts, *(None,) * 6)[:6]
+    # The class is named already.
+    yield [part for part in (function, *arguments) if part is not cls and part is not NEW_OBJECT]
+    yield _canonical_state(cls, state)
+    yield [setter, items and list(items), pairs and list(pairs)]
+    if _local_bases(cls):
+        yield from (_constants(cls), _left_out(value, cls))
+
+
+def _canonical_state(cls: type, state: Any) -> Any:
+    """Return the attributes in the order of their names, without what only spares a computation.
+
+    Which fields of a pydantic model were set is no content either.
+    """
+    if type(state) is tuple:
+        return [_canonical_state(cls, part) for part in state]
+    if type(state) is not dict or not {*map(type, state)} <= {str}:
+        return state
+    cached = _cached_properties(cls)
+    named = ((name, state[name]) for name in sorted(state) if name not in cached)
+    return {n: _canonical_state(cls, part) if n == "__dict__" else part for n, part in named}
+
+
+@functools.lru_cache(1024)
+def _cached_properties(cls: type) -> frozenset[str]:
+    members = (member for base in cls.__mro__ for member in vars(base).items())
+    names = (n for n, member in members if isinstance(member, functools.cached_property))
+    return frozenset((*names, "__pydantic_fields_set__"))
+
+
+def attributes_of(value: Any) -> dict[str, Any]:
+    """Return the attributes of an object, in slots too, without what cached properties hold."""
+    state = object.__getstate__(value)
+    parts = state if type(state) is tuple else (state,)
+    attributes = {name: part[name] for part in parts if part for name in part}
+    canonical: dict[str, Any] = _canonical_state(type(value), attributes)
+    return canonical
+
+
+def _left_out(value: Any, cls: Any) -> dict[str, Any]:
+    """Return the attributes that a class of its own accord does not pickle, as far as readable."""
+    own = ("__reduce__", "__reduce_ex__", "__getstate__")
+    if all(getattr(cls, name) is getattr(object, name) for name in own):
+        return {}
+    # Such as a lock, which is why the class leaves it out.
+    state = _canonical_state(cls, getattr(value, "__dict__", {}))
+    return {name: content_digest(part) for name, part in state.items()}
+
+
+def _figure(value: Any) -> Iterator[Any]:
+    """A figure is its image: its pickle holds counters, and differs each time."""
+    buffer = io.BytesIO()
+    value.savefig(buffer, format="png", metadata={"Software": None})
+    yield buffer.getvalue()
+    artists: list[Any] = getattr(value, "findobj", list)()
+    yield [(a.get_gid(), a.get_url(), str(a.get_label())) for a in artists]
+
+
+# -- functions and classes ------------------------------------------------------------------
+
+
+def is_local(module: str) -> bool:
+    """Return whether a module is the notebook itself, or a file that is not installed."""
+    root = module.partition(".")[0]
+    if root in ("__main__", _OURS) or root in sys.stdlib_module_names:
+        return root == "__main__"
+    file = getattr(sys.modules.get(module), "__file__", None)
+    return isinstance(file, str) and not _is_installed(file)
+
+
+_OURS = __name__.partition(".")[0]
+
+
+@functools.lru_cache(1_024)
+def _is_installed(file: str) -> bool:
+    paths = [*sysconfig.get_paths().values(), *site.getsitepackages(), site.getusersitepackages()]
+    folders = (os.path.join(os.path.realpath(path), "") for path in paths if "lib" in path.lower())
+    return os.path.realpath(file).startswith(tuple(folders))
+
+
+def _function(function: Any) -> Iterable[Any]:
+    """A function is its code, its defaults and what it closes over; an installed one its name."""
+    module, name = function.__module__ or "builtins", function.__qualname__
+    if not is_local(module):
+        named: Any = sys.modules.get(module)
+        for part in name.split("."):
+            named = getattr(named, part, None)
+        if named is function:
+            return (f"{module}.{name}",)
+    state = function.__code__, function.__defaults__, function.__kwdefaults__
+    return (name, *state, function.__closure__, function.__dict__)
+
+
+def _built_in_function(function: Any) -> Iterable[Any]:
+    if isinstance(function.__self__, (ModuleType, type(None))):
+        return (f"{function.__module__}.{function.__qualname__}",)
+    return (function.__self__, function.__name__)
+
+
+def _code(code: CodeType) -> Iterable[Any]:
+    counts = code.co_argcount, code.co_posonlyargcount, code.co_kwonlyargcount, code.co_flags
+    names = code.co_names, code.co_varnames, code.co_freevars
+    # Of equal instructions the table says which of them a `try` holds.
+    return (code.co_code, code.co_exceptiontable, counts, *names, code.co_consts)
+
+
+def _cell(cell: CellType) -> Iterable[Any]:
+    return [attempt(getattr, cell, "cell_contents")[0]] if cell != CellType() else ()
+
+
+def _class(cls: Any) -> Iterable[Any]:
+    """A class is its attributes and its bases; one of an installed package its name."""
+    name = _class_name(cls)
+    return (name, cls.__bases__, _members(cls)) if is_local(cls.__module__) else (name,)
+
+
+_NO_CONTENT = frozenset(
+    {"__module__", "__dict__", "__weakref__", "__doc__", "__firstlineno__", "__static_attributes__"}
+)
+"""What each class has of its own accord."""
+_SLOTS = (MemberDescriptorType, GetSetDescriptorType)
+WRAPPERS = (
+    *(classmethod, staticmethod, property, functools.cached_property),
+    *(functools.partialmethod, functools.singledispatchmethod),
+)
+"""What holds a function as a member of a class."""
+_CODE = frozenset({FunctionType, *WRAPPERS, *_SLOTS})
+
+
+def _members(cls: type) -> dict[str, Any]:
+    """Return the attributes of a class that are its content."""
+    own = (item for item in sorted(vars(cls).items()) if item[0] not in _NO_CONTENT)
+    return {
+        name: value
+        for name, value in own
+        if not (name.startswith(("_abc_", "__pydantic")) or isinstance(value, _SLOTS))
+    }
+
+
+def _constants(cls: type) -> dict[str, Any]:
+    """Return the constants that the values of a class of the notebook share.
+
+    What a method assigns, and what can change, is the state of a program.
+    """
+    return {
+        name: value
+        for base in _local_bases(cls)
+        for name, value in sorted(vars(base).items())
+        if name[:2] != "__" and type(value) not in _CODE and is_frozen(value)
+        if name not in assigned_names(base)
+    }
+
+
+@functools.lru_cache(4096)
+def _local_bases(cls: type) -> tuple[type, ...]:
+    """Return a class and its bases, without those of installed packages."""
+    return tuple(base for base in cls.__mro__ if is_local(base.__module__))
+
+
+@functools.lru_cache(1024)
+def assigned_names(cls: type) -> frozenset[str]:
+    """Return the attributes that the methods of a class assign."""
+    functions = (part for member in vars(cls).values() for part in functions_in(member))
+    codes = (getattr(function, "__code__", None) for function in functions)
+    steps = (step for code in codes if code for step in dis.get_instructions(code))
+    return frozenset(s.argval for s in steps if s.opname in ("STORE_ATTR", "DELETE_ATTR"))
+
+
+def functions_in(member: Any) -> Iterator[Any]:
+    """Yield the functions behind a member of a class, such as a method or a property."""
+    for name in ("__func__", "fget", "fset", "func"):
+        inner = getattr(member, name, None) if isinstance(member, WRAPPERS) else None
+        if callable(inner):
+            yield inner
+    if isinstance(member, FunctionType) or hasattr(member, "__wrapped__"):
+        yield member
+
+
+def _buffer(value: Any) -> Iterable[Any]:
+    view = memoryview(value)
+    return view.format, [*(view.shape or ())], view.tobytes()
+
+
+_BUILT_IN: dict[type, Parts] = {
+    **dict.fromkeys((memoryview, array, pickle.PickleBuffer), _buffer),
+    FunctionType: _function,
+    BuiltinFunctionType: _built_in_function,
+    CodeType: _code,
+    CellType: _cell,
+    MethodType: lambda value: (value.__self__, value.__func__),
+    **dict.fromkeys(WRAPPERS, functions_in),
+    ModuleType: lambda value: () if is_local(value.__name__) else (value.__name__,),
+}
+
+
+# -- arrays and tables of libraries ---------------------------------------------------------
+
+
+def _array(value: Any) -> Iterator[Any]:
+    yield value.dtype.str, repr(value.dtype), [*value.shape]
+    # The attributes that a subclass adds, such as a unit.
+    yield getattr(value, "__dict__", None) or {}
+    try:
+        yield hashlib.sha256(memoryview(value.ravel().view("u1"))).digest()
+    # Its items are objects, or texts of any length.
+    except (TypeError, ValueError):
+        yield value.tolist()
+
+
+def _frame(value: Any) -> Iterator[Any]:
+    more = {name: getattr(value, name, None) for name in value._metadata}
+    yield from (value.columns, value.index, dict(value.attrs), more)
+    yield bool(value.flags.allows_duplicate_labels)
+    yield [value.iloc[:, n].array for n in range(value.shape[1])]
+
+
+def _series(value: Any) -> Iterable[Any]:
+    flags = bool(value.flags.allows_duplicate_labels)
+    return value.name, value.index, value.array, dict(value.attrs), flags
+
+
+def _index(value: Any) -> Iterable[Any]:
+    if value.nlevels > 1:
+        return [*value.names], [value.get_level_values(n).array for n in range(value.nlevels)]
+    return value.name, value.array, str(getattr(value, "freq", None))
+
+
+def _column(value: Any) -> Iterable[Any]:
+    plain = value.dtype.kind in "biufc" and not value.isna().any()
+    return str(value.dtype), value.to_numpy() if plain else value.to_numpy(dtype=object).tolist()
+
+
+def _texts(value: Any) -> Iterable[Any]:
+    """A column of texts: which are missing, how long the others are, and all of them in a row.
+
+    These are the same from Arrow, which has them at hand, as from Python's texts.
+    """
+    missing = value.isna()
+    numpy, present = sys.modules["numpy"], value[~missing] if missing.any() else value
+    if type(value).__name__ == "ArrowStringArray":
+        chunk = present.__arrow_array__().combine_chunks()
+        _, offsets, data = chunk.buffers()
+        width = "<i8" if "large" in str(chunk.type) else "<i4"
+        ends = numpy.frombuffer(offsets, width)[chunk.offset :][: len(chunk) + 1]
+        lengths = numpy.diff(ends).astype("<i8")
+        joined = memoryview(data or b"")[ends[0] : ends[-1]] if len(lengths) else memoryview(b"")
+    else:
+        items = [text.encode("utf-8", "surrogatepass") for text in present.to_numpy(object)]
+        lengths = numpy.fromiter(map(len, items), "<i8", len(items))
+        joined = memoryview(b"".join(items))
+    return str(value.dtype), missing, lengths, hashlib.sha256(joined).digest()
+
+
+def _source(backend: Any) -> Iterable[str]:
+    """Return which database a backend of Ibis reads. Raises TypeError for one in memory."""
+    source = str(backend.db_identity)
+    if source == str(type(backend)) or ":memory:" in source:
+        raise TypeError("a database in memory has no name")
+    return (source,)
+
+
+def _arrow(value: Any) -> Iterator[Any]:
+    """A table of Arrow is its rows, in however many pieces of whatever memory they lie."""
+    arrow = sys.modules["pyarrow"]
+    is_table = hasattr(value, "schema")
+    table = value if is_table else arrow.table([value], [""])
+    yield [type(column) for column in value.columns] if is_table else [type(value)]
+    stream = arrow.BufferOutputStream()
+    with arrow.ipc.new_stream(stream, table.schema) as writer:
+        writer.write(table.take(arrow.array(range(len(table)))).combine_chunks())
+    yield stream.getvalue().to_pybytes()
+
+
+def _polars(value: Any) -> Iterator[Any]:
+    """A table of polars is its rows: new ones have no marks of what was computed of them."""
+    is_table = hasattr(value, "get_columns")
+    order = None if is_table else sys.modules["polars"].int_range(len(value), eager=True)
+    yield value.get_columns() if is_table else value.gather(order).__getstate__()
+
+
+_TIMES: Parts = lambda value: (str(value.dtype), value.asi8)  # noqa: E731
+LIBRARY_PARTS: dict[str, Parts] = {
+    "ibis.BaseBackend": _source,
+    "numpy.MaskedArray": lambda v: (v.data, v.mask, v.fill_value),
+    "numpy.ndarray": _array,
+    "pandas.DataFrame": _frame,
+    "pandas.Series": _series,
+    "pandas.Index": _index,
+    "pandas.Categorical": lambda v: (v.codes, v.categories, v.ordered),
+    **{f"pandas.{name}Array": _TIMES for name in ("Datetime", "Timedelta", "Period")},
+    "pandas.BaseStringArray": _texts,
+    "pandas.NumpyExtensionArray": lambda v: (v.to_numpy(),),
+    "pandas.ExtensionArray": _column,
+    **{f"polars.{name}": _polars for name in ("DataFrame", "Series")},
+    **{f"pyarrow.{name}": _arrow for name in ("Table", "RecordBatch", "ChunkedArray", "Array")},
+}
+"""The parts of the classes of libraries whose pickle tells how a value lies in memory."""
+_LIBRARIES = {name.partition(".")[0] for name in LIBRARY_PARTS}
+
+
+# -- private copies -------------------------------------------------------------------------
+
+
+def is_frozen(value: object) -> bool:
+    """Return whether a value cannot change, so that it needs no copy.
+
+    A class whose values never change has a method `__content__`, which returns their content.
+    """
+    cls = type(value)
+    return cls in _SCALARS or bool(attempt(_is_frozen, value, cls)[0])
+
+
+def _is_frozen(value: Any, cls: Any) -> bool:
+    # A column can be assigned to a DataFrame of Dask.
+    is_query = library_elsewhere(value) in ("duckdb", "ibis")
+    if is_query or issubclass(cls, enum.Enum) or hasattr(cls, "__content__"):
+        return True
+    if cls in (tuple, frozenset):
+        return all(map(is_frozen, value))
+    if not getattr(getattr(cls, "__dataclass_params__", None), "frozen", False):
+        return False
+    # Besides its fields it may have items, slots of a base, and other attributes.
+    _, arguments, _, items, pairs = (*object.__reduce_ex__(value, 5), None, None)[:5]
+    is_bare = len(arguments) == 1 and not items and not pairs
+    return is_bare and all(map(is_frozen, attributes_of(value).values()))
+
+
+def private(value: Any, read_only: bool = False) -> tuple[Any, bool]:
+    """Return a copy of a value that nobody else holds, and whether all of it could be copied.
+
+    What cannot be pickled, such as a lock, is shared with the copy; so are classes, functions and
+    modules. A value that is such a thing itself is returned as it is. A `read_only` copy of an
+    array or a table shares its memory too, and who writes to that gets an error.
+    """
+    if is_frozen(value):
+        return value, True
+    if read_only and type(value).__module__.partition(".")[0] in _TABULAR:
+        copied, raised = attempt(_copied, value, read_only=True)
+        if not raised:
+            return copied, True
+    # Pickling calls methods of the value's class, which may raise anything.
+    copied, raised = attempt(_copied, value)
+    if raised == "RecursionError":
+        copied, raised = attempt(deeply, _copied, value)
+    if not raised:
+        return copied, copied is not value or _is_named(value)
+    copied, raised = attempt(_copied, value, tolerant=True)
+    return (value if raised else copied), False
+
+
+_TABULAR = frozenset({"numpy", "pandas", "polars", "pyarrow"})
+"""The libraries whose arrays and tables hold their data in memory that can be shared."""
+_SHARED = (type, FunctionType, ModuleType)
+
+
+def _is_named(value: Any) -> bool:
+    """Return whether a value is what its name leads to, such as a function or pandas.NaT."""
+    return issubclass(type(value), _SHARED) or type(attempt(reduced, value)[0]) is str
+
+
+def _copied(value: Any, tolerant: bool = False, read_only: bool = False) -> Any:
+    copier = _Copier(tolerant)
+    copier.dump(value)
+    return _CopyReader(copier, read_only).load()
+
+
+class _Copier(pickle.Pickler):
+    """Pickles a value, except for what its copy shares with it.
+
+    A `tolerant` one shares also what cannot be pickled. Of a class that is installed this is the
+    whole value: a copy of an event loop over the same sockets would be neither of the two.
+    """
+
+    def __init__(self, tolerant: bool) -> None:
+        self.data, self.shared = io.BytesIO(), list[Any]()
+        self.buffers = list[pickle.PickleBuffer]()
+        super().__init__(self.data, 5, buffer_callback=self.buffers.append)
+        self.tolerant = tolerant
+
+    def reducer_override(self, value: Any) -> Any:
+        """Return how a value is pickled that pickle does not know by itself."""
+        if value is _shared_part:
+            return NotImplemented
+        cls = type(value)
+        if issubclass(cls, _SHARED):
+            return self._share(value)
+        if cls.__module__ == "numpy" and _is_unwritable(value):
+            # A view of memory that was shared: what is recorded of it can be written to in copies.
+            return value.copy().__reduce_ex__(5)
+        is_own = is_local(cls.__module__)
+        if is_own and _refuses_copies(value, cls):
+            if self.tolerant:
+                return self._share(value)
+            raise TypeError(f"{cls.__name__} can't be copied")
+        if getattr(getattr(cls, "__dataclass_params__", None), "frozen", False):
+            return _reduced_frozen(value)
+        if not self.tolerant:
+            return _reduced_figure(value, cls)
+        raised = attempt(*((reduced, value) if is_own else (_Copier(False).dump, value)))[1]
+        return self._share(value) if raised else NotImplemented
+
+    def _share(self, value: Any) -> tuple[Callable[[int], Any], tuple[int]]:
+        self.shared.append(value)
+        return _shared_part, (len(self.shared) - 1,)
+
+
+def _shared_part(number: int) -> Any:
+    """Stand for a part that a value and its copy share; replaced while the copy is made."""
+    raise RuntimeError(f"the shared part {number} is found only while a copy is made")
+
+
+class _CopyReader(pickle.Unpickler):
+    def __init__(self, copier: _Copier, read_only: bool) -> None:
+        # Any other copy owns its memory: a tool may write to it.
+        buffers = (
+            b.raw().toreadonly() if read_only else bytearray(b.raw()) for b in copier.buffers
+        )
+        super().__init__(io.BytesIO(copier.data.getvalue()), buffers=buffers)
+        self._shared = copier.shared
+
+    def find_class(self, module: str, name: str) -> Any:
+        """Return what a pickle names; of a shared part the part itself."""
+        if name == _shared_part.__name__ and module == __name__:
+            return self._shared.__getitem__
+        return super().find_class(module, name)
+
+
+def _is_unwritable(value: Any) -> bool:
+    return hasattr(value, "flags") and hasattr(value, "copy") and not value.flags.writeable
+
+
+def _refuses_copies(value: Any, cls: Any) -> bool:
+    """Return whether a class of the notebook says itself that there is only one of its value."""
+    method = getattr(cls, "__deepcopy__", None)
+    is_own = is_local(getattr(method, "__module__", None) or "")
+    return is_own and bool(attempt(deepcopy, value)[1])
+
+
+def _reduced_frozen(value: Any) -> Any:
+    """Reduce a frozen dataclass, whose slots of a base pickle itself could not set."""
+    parts = value.__reduce_ex__(5)
+    has_slots = type(parts) is tuple and parts[0] is NEW_OBJECT and type(parts[2]) is tuple
+    return (*parts[:5], _set_attributes) if has_slots else parts
+
+
+def _set_attributes(value: Any, state: tuple[Any, ...]) -> None:
+    for part in state:
+        for name, attribute in (part or {}).items():
+            object.__setattr__(value, name, attribute)
+
+
+def _reduced_figure(value: Any, cls: type) -> Any:
+    """Reduce a figure without its place in pyplot, which would show its copy beside it."""
+    figures: Any = sys.modules.get("matplotlib.figure")
+    if figures is None or not issubclass(cls, figures.Figure):
+        return NotImplemented
+    parts = value.__reduce_ex__(5)
+    parts[2].pop("_restore_to_pylab", None)
+    return parts
