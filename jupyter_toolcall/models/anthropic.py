@@ -14,9 +14,9 @@ from .anthropic_requests import Strategy
 from .provider_client import (
     Json,
     ProviderClient,
+    error_text,
     http_client,
     json_object,
-    one_line,
     read_to_end,
     status_line,
 )
@@ -109,14 +109,9 @@ class Claude(ProviderClient):
         return client
 
     def _refusal(self, status: int, body: object) -> tuple[str, bool]:
-        match body:
-            case {"error": {"message": str(message)}}:
-                pass
-            case _:
-                message = ""
         lines = {
             401: "the API refuses the key in ANTHROPIC_API_KEY (401): check it",
             403: f"the key may not use {self.model} (403)",
             404: f"the API has no model {self.model} (404): check the name",
         }
-        return status_line(status, one_line(message), self.where, lines), False
+        return status_line(status, error_text(body), self.where, lines), False

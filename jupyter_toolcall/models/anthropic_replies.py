@@ -24,7 +24,6 @@ from .provider_client import (
     one_line,
     own_key,
     stop_reason,
-    whole_reply,
 )
 from .retrying import Passing, length_ending
 
@@ -65,7 +64,8 @@ def reply(
     `tools` are the names of tools by the short form that they were sent in.
     Raises ModelError if they are not whole, as Passing if they ended too early.
     """
-    return whole_reply(_Draft(on_text, model, bound, tools), events)
+    draft = _Draft(on_text, model, bound, tools)
+    return draft.finished(any(map(draft.add, events)))
 
 
 @dataclass

@@ -17,9 +17,8 @@ from typing import Any, Literal
 
 from ..core.events import Call
 from ..schemes.messages import Assistant, Message, Request, Result, Results, Sent, User
-from ..tools.tool import Tool
 from ..tools.value_copies import well_formed
-from .provider_client import GO_ON, Json, legal_key, legal_name
+from .provider_client import GO_ON, Json, as_sent, legal_key, legal_name, newest_tools, tools_sent
 
 NOTHING = "(nothing)"
 """Stands for a turn without a word, where there has to be one."""
@@ -336,20 +335,20 @@ class Declared:
 def declared(request: Request, target: Target) -> Declared:
     """Return the tools of a request, as the strategy of its target presents them."""
     known = {tool.name: tool for tool in (*request.tools, *request.deferred)}
-    sent = [tool for tool in (*request.first, *_new(request)) if tool.name in known]
+    sent = [tool for tool in tools_sent(request) if tool.name in known]
     by_name = target.strategy == "reference"
     named = _named(request.messages) if by_name else {}
     base, revealed, added = _placed(sent, named, target.inline)
     if target.strategy == "resend" or not base:
         offered = {tool.name for tool in request.tools}
-        newest = {tool.name: tool for tool in sent if tool.name in offered}
-        return Declared([_declaration(tool) for tool in newest.values()])
+        newest = newest_tools(request).items()
+        return Declared([_declaration(tool) for name, tool in newest if name in offered])
     defined = {tool["name"] for tools in added.values() for tool in tools}
     waiting = known.keys() - base.keys() - defined if by_name else set[str]()
     # One is declared from the start: whether a first deferred tool changes what the API puts
     # before the conversation is not documented.
     hidden = dict.fromkeys([*sorted(waiting)[:1], *(name for name in named if name in waiting)])
-    later = (revealed.get(name) or _as_sent(known[name], request.turn) for name in hidden)
+    later = (revealed.get(name) or as_sent(known[name], request.turn) for name in hidden)
     tools = (*map(_declaration, base.values()), *(_declaration(tool) | HIDDEN for tool in later))
     return Declared(tools, frozenset(hidden), added)
 
@@ -373,20 +372,6 @@ def _placed(sent: Sequence[Sent], named: Mapping[str, int], inline: bool) -> Pla
         else:
             (revealed if tool.name in revealed else base)[tool.name] = tool
     return base, revealed, added
-
-
-def _new(request: Request) -> list[Sent]:
-    """Return the tools that go out with this request for the first time, by name."""
-    known = {tool.name: tool.parameters for tool in request.first}
-    return [
-        _as_sent(tool, request.turn)
-        for _, tool in sorted({tool.name: tool for tool in request.tools}.items())
-        if known.get(tool.name) != tool.parameters
-    ]
-
-
-def _as_sent(tool: Tool, turn: int) -> Sent:
-    return Sent(turn, tool.name, tool.description, tool.parameters)
 
 
 def _named(messages: Iterable[Message]) -> dict[str, int]:

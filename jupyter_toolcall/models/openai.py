@@ -16,6 +16,7 @@ from .provider_client import (
     NO_KEY,
     Json,
     ProviderClient,
+    error_text,
     http_client,
     read_to_end,
     status_line,
@@ -135,7 +136,7 @@ class OpenAI(ProviderClient):
         return super()._refused(error)
 
     def _refusal(self, status: int, body: object) -> tuple[str, bool]:
-        code, message, where = wire.error_code(body), wire.error_text(body), self.where
+        code, message, where = wire.error_code(body), error_text(body), self.where
         lines = {
             401: f"{where} refuses the key (401): check OPENAI_API_KEY",
             403: f"the key may not use {self.model} at {where} (403)",

@@ -25,12 +25,12 @@ from .provider_client import (
     Json,
     call_of,
     cut_off,
+    error_text,
     garbled,
     json_object,
     legal_name,
-    one_line,
+    newest_tools,
     stop_reason,
-    whole_reply,
 )
 from .retrying import Passing, may_pass
 
@@ -46,7 +46,9 @@ def body(request: Request, model: str, *, usage: bool, options: Mapping[str, Any
 
     `usage` asks for the count of tokens, `options` are fields of the API beside ours.
     """
-    tools = _declared(request)
+    offered = {tool.name for tool in request.tools}
+    # Each stands where it first stood: a server's cache has what it read before.
+    tools = [tool for name, tool in newest_tools(request).items() if name in offered]
     # What is too long for a tool's description stands in the system message.
     long = (f"The tool {tool.name}: {tool.description.strip()}" for tool in tools if _is_long(tool))
     system = _message("system", "\n\n".join(filter(str.strip, (request.system, *long))))
@@ -62,23 +64,6 @@ def body(request: Request, model: str, *, usage: bool, options: Mapping[str, Any
 
 
 # -- tools ----------------------------------------------------------------------------------
-
-
-def _declared(request: Request) -> list[Sent]:
-    """Return the tools of a request, each at the position and in the words that it first had.
-
-    A server's cache has what it read before; a new tool comes last.
-    """
-    now = {
-        tool.name: Sent(request.turn, tool.name, tool.description, tool.parameters)
-        for tool in sorted(request.tools, key=lambda tool: tool.name)
-    }
-    before = {tool.name: tool for tool in request.first if tool.name in now}
-    for name, tool in before.items():
-        # Other arguments are another tool, and an old description would not fit them.
-        if tool.parameters == now[name].parameters:
-            now[name] = tool
-    return [now[name] for name in {**before, **now}]
 
 
 def _declaration(tool: Sent) -> Json:
@@ -202,7 +187,8 @@ def reply(
     `tools` are the names of tools by the short form that they were sent in.
     Raises ModelError if they are not whole, as Passing if they ended too early.
     """
-    return whole_reply(_Draft(on_text, keep_thoughts, tools), payloads)
+    draft = _Draft(on_text, keep_thoughts, tools)
+    return draft.finished(any(map(draft.add, payloads)))
 
 
 @dataclass
@@ -395,29 +381,6 @@ def broken_off(error: object) -> ModelError:
     code = error.get("code") if isinstance(error, dict) else None
     passes = may_pass(code if isinstance(code, int) else 500, {})
     return Passing(line) if passes and error_code(error) not in FINAL else ModelError(line)
-
-
-def error_text(body: object) -> str:
-    """Return the words of an error, in whichever form a server sends them."""
-    match body:
-        case str():
-            return one_line(body)
-        case {"error": (str() | dict()) as inner} if inner:
-            return error_text(inner)
-        case {"message": (str() | dict()) as inner} if inner:
-            return error_text(inner)
-        case {"detail": str(inner)}:
-            return one_line(inner)
-        case {"detail": list(faults)}:
-            return one_line("; ".join(map(_fault, faults)))
-    return ""
-
-
-def _fault(fault: object) -> str:
-    match fault:
-        case {"loc": list(path), "msg": str(message)}:
-            return f"{'.'.join(map(str, path))}: {message}"
-    return str(fault)
 
 
 def error_code(body: object) -> str:

@@ -15,14 +15,15 @@ from abc import ABC, abstractmethod
 from collections import deque
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
 from contextlib import closing, suppress
-from typing import Any, Protocol
+from typing import Any
 from urllib.parse import urljoin, urlsplit
 
 from ..core.errors import ModelError
 from ..core.events import Call
 from ..core.text import printable
-from ..schemes.messages import Reply, Request
+from ..schemes.messages import Reply, Request, Sent
 from ..tools.arguments import parse_arguments
+from ..tools.tool import Tool, parameters_schema
 from ..tools.value_copies import well_formed
 from .retrying import Passing, Patience, asked_wait, may_pass, persistent
 from .tool_names import with_short_names
@@ -231,6 +232,29 @@ def status_line(
     return f"{line}: {message}" if message else line
 
 
+def error_text(body: object) -> str:
+    """Return the words of an error, in whichever form a server sends them."""
+    match body:
+        case str():
+            return one_line(body)
+        case {"error": (str() | dict()) as inner} if inner:
+            return error_text(inner)
+        case {"message": (str() | dict()) as inner} if inner:
+            return error_text(inner)
+        case {"detail": str(inner)}:
+            return one_line(inner)
+        case {"detail": list(faults)}:
+            return one_line("; ".join(map(_fault, faults)))
+    return ""
+
+
+def _fault(fault: object) -> str:
+    match fault:
+        case {"loc": list(path), "msg": str(message)}:
+            return f"{'.'.join(map(str, path))}: {message}"
+    return str(fault)
+
+
 def redacted(error: ModelError, secrets: Iterable[str]) -> ModelError:
     """Return an error of the same kind without these texts."""
     text = str(error)
@@ -249,26 +273,28 @@ def one_line(text: str) -> str:
     return well_formed(" ".join(text.split())[:300])
 
 
+# -- tools ---------------------------------------------------------------------------------------
+
+
+def tools_sent(request: Request) -> list[Sent]:
+    """Return the tools as they were first sent, then those that are new or have other arguments."""
+    known = {tool.name: tool.parameters for tool in request.first}
+    now = sorted(request.tools, key=lambda tool: tool.name)
+    new = [as_sent(t, request.turn) for t in now if known.get(t.name) != parameters_schema(t)]
+    return [*request.first, *new]
+
+
+def newest_tools(request: Request) -> dict[str, Sent]:
+    """Return the newest definition of each tool by name, in the order in which they first came."""
+    return {tool.name: tool for tool in tools_sent(request)}
+
+
+def as_sent(tool: Tool, turn: int) -> Sent:
+    """Return a tool as it is sent with the request of a turn for the first time."""
+    return Sent(turn, tool.name, tool.description, parameters_schema(tool))
+
+
 # -- the reply -------------------------------------------------------------------------------
-
-
-class Draft(Protocol):
-    """What has come so far of one reply."""
-
-    def add(self, part: Any) -> bool:
-        """Add one part of the stream; return whether it is the last."""
-
-    def finished(self, ended: bool) -> Reply:
-        """Return the whole reply; `ended` says that the last part has come."""
-
-
-def whole_reply(draft: Draft, parts: Iterable[Any]) -> Reply:
-    """Return the reply that the parts make, whole or not at all.
-
-    Raises ModelError if they are not whole, as Passing if they ended too early: nothing of the
-    reply ran, so it can be asked for again.
-    """
-    return draft.finished(any(map(draft.add, parts)))
 
 
 def call_of(call_id: str, tool: str, text: str) -> Call:

@@ -10,16 +10,16 @@ import os
 import re
 import time
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from importlib import import_module
+from itertools import zip_longest
 from pathlib import Path
 from typing import Any
 
 from ..core.digests import digest, encode
 from ..core.errors import ModelError, UsageError
-from ..core.events import Call
 from ..core.secrets import Hide
 from ..core.text import visible_text
 from ..schemes.messages import (
@@ -36,7 +36,6 @@ from ..schemes.messages import (
 from . import recording_file
 from .recording_file import (
     NOTEBOOK,
-    CallOutcome,
     Course,
     KeptMessage,
     Outcomes,
@@ -283,11 +282,14 @@ AROUND = 24
 """Characters that are quoted before a difference."""
 WIDEST = 72
 NOTHING = "nothing"
+Fact = tuple[str, str | tuple[str, ...] | None]
+"""Something that a model was sent: what it is, and its text. A journal keeps only parts of the text
+of a result; None stands for any text."""
 
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """Where a request leaves a course: behind how many equal messages, and what differs."""
+    """Where a request leaves a course: after how many equal messages, and what differs."""
 
     index: int
     what: str
@@ -323,105 +325,72 @@ def message_difference(
     kept: Sequence[KeptMessage], messages: Sequence[Message], hide: Hide
 ) -> Difference | None:
     """Return where messages first differ from those of a recording."""
-    for index in range(max(len(kept), len(messages))):
-        was = kept[index] if index < len(kept) else None
-        now = without_raw(messages[index]) if index < len(messages) else None
+    tools: dict[str, str] = {}
+    for index, (was, sent) in enumerate(zip_longest(kept, messages)):
+        now = sent and without_raw(sent)
         if was != now:
-            now = None if now is None else message_of(hide(message_json(now)))
-            if not _agree(was, now):
-                return _between(index, was, now, kept[:index])
+            now = now and message_of(hide(message_json(now)))
+            recorded, current = _facts(was, tools), _facts(now, tools)
+            if isinstance(was, Outcomes) and isinstance(now, User):
+                # In XML the results of all calls are one text.
+                parts = tuple(part for outcome in was.results for part in outcome.parts)
+                recorded, current = [("the results", parts)], [("the results", now.text)]
+            for old, new in zip_longest(recorded, current, fillvalue=("", "")):
+                if old[0] != new[0]:
+                    texts = (
+                        ": ".join(filter(None, (what, _shown(text)))) for what, text in (old, new)
+                    )
+                    return Difference(index, f"message {index + 1}", *texts)
+                if not _fits(old[1], str(new[1])):
+                    return Difference(index, old[0], _shown(old[1]), _shown(new[1]))
+        if isinstance(was, Assistant):
+            tools |= {call.id: call.tool for call in was.calls}
     return None
 
 
-def _agree(was: KeptMessage | None, now: Message | None) -> bool:
-    match was, now:
-        case Outcomes(results), Results(others):
-            return len(results) == len(others) and all(map(_same_result, results, others))
-        case Outcomes(results), User(text):
-            return all(part in text for outcome in results for part in outcome.parts)
-    return was == now
-
-
-def _same_result(was: Result | CallOutcome, now: Result) -> bool:
-    if isinstance(was, Result):
-        return was == now
-    parts = all(part in now.content for part in was.parts)
-    return was.call_id == now.call_id and was.error in (None, now.error) and parts
-
-
-def _between(
-    index: int, was: KeptMessage | None, now: Message | None, before: Sequence[KeptMessage]
-) -> Difference:
-    """Return the difference of two messages."""
-    match was, now:
-        case User(old), User(new):
-            return Difference(index, "the prompt", old, new)
-        case Assistant(old, calls), Assistant(new, others):
-            if old != new:
-                return Difference(index, "what the model said", old, new)
-            return Difference(
-                index, "what the model called", _call_texts(calls), _call_texts(others)
-            )
-        case Outcomes(results), User(text):
-            parts = ", ".join(part for outcome in results for part in outcome.parts)
-            return Difference(index, "what calls came to", parts, text)
-        case ((Outcomes() | Results()), Results(others, news)):
-            old_results: Sequence[Result | CallOutcome] = was.results
-            for first, second in zip(old_results, others, strict=False):
-                if not _same_result(first, second):
-                    return _result_difference(index, first, second, before)
-            if len(was.results) == len(others) and isinstance(was, Results):
-                return Difference(index, "what it was told of new tools", was.news, news)
-    return Difference(index, f"message {index + 1}", _message_text(was), _message_text(now))
-
-
-def _result_difference(
-    index: int, was: Result | CallOutcome, now: Result, before: Sequence[KeptMessage]
-) -> Difference:
-    if was.call_id != now.call_id:
-        return Difference(index, "which call came to a result", was.call_id, now.call_id)
-    calls = (call for message in before if isinstance(message, Assistant) for call in message.calls)
-    tools = [call.tool for call in calls if call.id == was.call_id]
-    what = f"the result of {tools[-1]} ({was.call_id})" if tools else f"the result of {was.call_id}"
-    content = was.content if isinstance(was, Result) else ", ".join(was.parts)
-    if content == now.content:
-        kinds = ("a success", "a failure")
-        return Difference(index, what, kinds[bool(was.error)], kinds[now.error])
-    return Difference(index, what, content, now.content)
-
-
-def _call_texts(calls: Sequence[Call]) -> str:
-    return "; ".join(f"{call.id} {call.tool}({encode(dict(call.arguments))})" for call in calls)
-
-
-def _message_text(message: KeptMessage | None) -> str:
+def _facts(message: KeptMessage | None, tools: Mapping[str, str]) -> list[Fact]:
+    """Return what a message says; `tools` are the tools of the calls before it, by their ids."""
+    facts: list[Fact] = []
     match message:
-        case None:
-            return ""
         case User(text):
-            return f"a prompt, {text}"
-        case Assistant(text):
-            return f"the model's words, {text}"
-    return "results"
+            facts = [("the prompt", text)]
+        case Assistant(text, calls):
+            called = (f"{c.id} {c.tool}({encode(dict(c.arguments))})" for c in calls)
+            facts = [("what the model said", text), ("what the model called", "; ".join(called))]
+        case Results() | Outcomes():
+            for result in message.results:
+                what = f"the result of {tools.get(result.call_id, 'a call')} ({result.call_id})"
+                kinds = {None: None, False: "a success", True: "a failure"}
+                kept = result.content if isinstance(result, Result) else result.parts
+                facts += [(what, kept), (what, kinds[result.error])]
+            news = message.news if isinstance(message, Results) else None
+            facts.append(("what it was told of new tools", news))
+    return facts
+
+
+def _fits(kept: str | tuple[str, ...] | None, text: str) -> bool:
+    return all(part in text for part in kept) if isinstance(kept, tuple) else kept in (None, text)
+
+
+def _shown(text: str | tuple[str, ...] | None) -> str:
+    return ", ".join(text) if isinstance(text, tuple) else text or ""
 
 
 def _offer_difference(turn: Turn, request: Request, hide: Hide) -> Difference | None:
-    index = len(request.messages)
-    if turn.system is not None and turn.system not in (request.system, hide(request.system)):
-        return Difference(index, "the system text", turn.system, hide(request.system))
-    offered = tuple(tool.name for tool in request.tools)
-    if turn.offered is not None and turn.offered != offered:
-        return Difference(index, "the tools", ", ".join(turn.offered), ", ".join(offered))
+    offered = None if turn.offered is None else ", ".join(turn.offered)
+    pairs = [
+        ("the system text", turn.system, request.system),
+        ("the tools", offered, ", ".join(tool.name for tool in request.tools)),
+    ]
     for tool in request.tools:
-        now = tool.definition()
-        if tool.name not in turn.tools:
-            return Difference(index, "the tools", "", tool.name)
-        was, hidden = turn.tools[tool.name], hide(now)
+        was, now = turn.tools.get(tool.name, {}), tool.definition()
+        hidden = hide(now)
         if was is None or same_definition(was, now) or same_definition(was, hidden):
             continue
         for key, text in (("description", str), ("parameters", encode)):
-            if was.get(key) != hidden.get(key):
-                what = f"the {key} of tool {tool.name}"
-                return Difference(index, what, text(was.get(key)), text(hidden.get(key)))
-        return Difference(index, f"tool {tool.name}", encode(was), encode(hidden))
+            what = f"the {key} of tool {tool.name}"
+            pairs.append((what, text(was.get(key, "")), text(hidden[key])))
+    for what, old, new in pairs:
+        if old not in (None, new, hide(new)):
+            return Difference(len(request.messages), what, old, hide(new))
     return None
