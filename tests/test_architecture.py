@@ -33,7 +33,7 @@ HEAVY = {
     "graphql": "sources/graphql_schema.py",
     "graphviz": "view/session_graph.py",
     "mistune": "view/previews.py",
-    "duckdb": "sources/table_sql.py",
+    "duckdb": "sources/table_duckdb.py",
     "nbclient": "storage/notebook_files.py",
     "nbformat": "storage/notebook_files.py",
     "networkx": "view/session_graph.py",

@@ -14,15 +14,15 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from ..core.errors import CallError
 from ..tools.table_classes import AnyTable
-from .table_frames import Column, Frame, numpy
-from .table_lazy import rows_to_show
+from .table_frames import Frame, rows_to_show
+from .table_libraries import Column, numpy
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 COLORS = ("#3b7dd8", "#d9722b", "#2f9e6e", "#c2478f", "#8a63d2", "#a08a1e", "#4aa3b5", "#c04a4a")
 """Each has a contrast of 3 to 1 to white and to black pages."""
-MOST_POINTS, MOST_BARS, MOST_SERIES = 20_000, 60, 8
+MOST_POINTS, MOST_BARS = 20_000, 60
 Plot = Literal["line", "bar", "scatter", "histogram", "box"]
 
 
@@ -46,19 +46,16 @@ def plot(
     """
     frame = rows_to_show(table)
     columns = frame.chosen(y)
-    across_column = None if x is None else frame.column(x)
+    across = None if x is None else frame.column(x)
     _check_plot(frame, kind, columns, x)
     figure, axes = _empty_figure(title)
-    if kind == "histogram":
-        _draw_histogram(axes, frame, columns)
-    elif kind == "box":
-        _draw_boxes(axes, frame, columns)
-    else:
-        _draw_over(axes, frame, kind, across_column, columns)
     names = [column.name for column in columns]
+    if kind in ("histogram", "box"):
+        _draw_distributions(axes, kind, [frame.array(c).drop_null() for c in columns], names)
+    else:
+        _draw_over(axes, frame, kind, across, columns)
     first = names[0] if len(names) == 1 else "value"
-    across = {"histogram": first, "box": ""}.get(kind, x or "row")
-    axes.set_xlabel(_label(across))
+    axes.set_xlabel(_label({"histogram": first, "box": ""}.get(kind, x or "row")))
     axes.set_ylabel(_label(y_label or ("rows" if kind == "histogram" else first)))
     if len(names) > 1 and kind != "box":
         axes.legend(frameon=False)
@@ -67,8 +64,8 @@ def plot(
 
 def _check_plot(frame: Frame, kind: str, columns: Sequence[Column], x: str | None) -> None:
     """Raise CallError for what cannot be drawn."""
-    if not 1 <= len(columns) <= MOST_SERIES:
-        raise CallError(f"y takes 1 to {MOST_SERIES} columns")
+    if not 1 <= len(columns) <= len(COLORS):
+        raise CallError(f"y takes 1 to {len(COLORS)} columns")
     texts = [column for column in columns if frame.kind(column) != "number"]
     if texts:
         raise CallError(f"{texts[0].name} holds no numbers; cast it first, or count with aggregate")
@@ -90,11 +87,11 @@ def _empty_figure(title: str) -> tuple[Figure, Any]:
         raise CallError("plot needs matplotlib: pip install 'jupyter-toolcall[tables]'") from None
     figure = cls(figsize=(6.4, 3.6), layout="constrained")
     axes = figure.subplots()
+    axes.set_prop_cycle(color=COLORS)
     axes.spines[["top", "right"]].set_visible(False)
     axes.grid(axis="y", alpha=0.25)
     axes.set_axisbelow(True)
-    if title:
-        axes.set_title(_label(title), loc="left")
+    axes.set_title(_label(title), loc="left")
     return figure, axes
 
 
@@ -103,12 +100,13 @@ def _label(text: str) -> str:
     return text[:80].replace("$", r"\$")
 
 
-def _values(frame: Frame, column: Column, rows: Any) -> list[Any]:
+def _values(frame: Frame, column: Column, rows: Any) -> Any:
     """Return cells of a column as matplotlib takes them: numbers with NaN, dates, texts."""
-    kind, values = frame.kind(column), frame.array(column).take(rows).to_pylist()
+    kind, array = frame.kind(column), frame.array(column).take(rows)
     if kind == "number":
-        return [float("nan") if value is None else float(value) for value in values]
-    return values if kind == "date" else [str(value) for value in values]
+        return array.cast("float64").to_numpy()
+    values = array.to_pylist()
+    return numpy().array(values if kind == "date" else [*map(str, values)], object)
 
 
 def _draw_over(
@@ -122,47 +120,35 @@ def _draw_over(
         )
     if kind == "line" and x is not None:
         rows = rows[frame.valid(x)[rows]]
-        values = _values(frame, x, rows)
-        rows = rows[sorted(range(len(rows)), key=values.__getitem__)]
-    across = [*range(1, len(rows) + 1)] if x is None else _values(frame, x, rows)
-    width = 0.8 / len(columns)
+        rows = rows[_values(frame, x, rows).argsort(kind="stable")]
+    across = numpy().arange(1, len(rows) + 1) if x is None else _values(frame, x, rows)
+    marker = "o" if len(rows) <= MOST_BARS else ""
     for index, column in enumerate(columns):
-        look = {"color": COLORS[index], "label": _label(column.name)}
-        heights = _values(frame, column, rows)
+        heights, label = _values(frame, column, rows), _label(column.name)
         if kind == "line":
-            few = {"marker": "o", "markersize": 4} if len(across) <= MOST_BARS else {}
-            axes.plot(across, heights, **few, **look)
+            axes.plot(across, heights, marker=marker, markersize=4, label=label)
         elif kind == "scatter":
-            axes.scatter(across, heights, s=14, alpha=0.7, **look)
+            axes.scatter(across, heights, s=14, alpha=0.7, label=label)
         else:
+            width = 0.8 / len(columns)
             offset = (index - (len(columns) - 1) / 2) * width
-            positions = [row + offset for row in range(len(across))]
-            axes.bar(positions, heights, width, **look)
+            axes.bar(numpy().arange(len(rows)) + offset, heights, width, label=label)
     if kind == "bar":
         labels = [str(value)[:20] for value in across]
-        turned = len(labels) > 6 or max(map(len, labels)) > 9
-        axes.set_xticks(range(len(labels)), labels, rotation=45 if turned else 0)
-        for tick in axes.get_xticklabels() if turned else ():
-            tick.set_ha("right")
+        is_turned = len(labels) > 6 or max(map(len, labels)) > 9
+        turn = {"rotation": 45, "ha": "right"} if is_turned else {}
+        axes.set_xticks(range(len(labels)), labels, **turn)
 
 
-def _present(frame: Frame, column: Column) -> list[float]:
-    return [float(value) for value in frame.array(column).drop_null().to_pylist()]
-
-
-def _draw_histogram(axes: Any, frame: Frame, columns: Sequence[Column]) -> None:
-    alpha = 1 if len(columns) == 1 else 0.6
-    for index, column in enumerate(columns):
-        look = {"color": COLORS[index], "label": _label(column.name), "alpha": alpha}
-        axes.hist(_present(frame, column), bins=30, **look)
-
-
-def _draw_boxes(axes: Any, frame: Frame, columns: Sequence[Column]) -> None:
-    names = [_label(column.name) for column in columns]
-    values = [_present(frame, column) for column in columns]
-    boxes = axes.boxplot(values, tick_labels=names, patch_artist=True, widths=0.5)
-    for index, box in enumerate(boxes["boxes"]):
-        box.set_facecolor(COLORS[index])
+def _draw_distributions(axes: Any, kind: str, arrays: Sequence[Any], names: Sequence[str]) -> None:
+    values = [array.cast("float64").to_numpy() for array in arrays]
+    labels = [*map(_label, names)]
+    if kind == "histogram":
+        axes.hist(values, bins=30, histtype="stepfilled", alpha=0.6, label=labels)
+        return
+    boxes = axes.boxplot(values, tick_labels=labels, patch_artist=True, widths=0.5)
+    for box, color in zip(boxes["boxes"], COLORS, strict=False):
+        box.set_facecolor(color)
     for line in boxes["medians"]:
         line.set_color(axes.xaxis.label.get_color())
 

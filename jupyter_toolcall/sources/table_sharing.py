@@ -13,7 +13,6 @@ import io
 import traceback
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
 from typing import Any, Literal, get_args
 
 from ..core.errors import CallError, UsageError
@@ -24,8 +23,8 @@ from ..tools.remote_values import RemoteValue
 from ..tools.table_classes import AnyTable, cell_free_text, library_elsewhere, parts_with_cells
 from ..tools.tool import Tool
 from ..tools.toolbox import Toolbox
-from .table_frames import arrow, frame_of_table, is_withheld
-from .table_lazy import columns_of, first_rows
+from .table_frames import Frame, columns_of, first_rows, frame_of_table, is_withheld
+from .table_libraries import arrow
 
 Share = Literal["schema", "sample", "values"]
 SAMPLE = 20
@@ -174,15 +173,14 @@ def guarded(name: str, function: Callable[..., Any], sharing: Sharing) -> Callab
 
     The tool gets frames in which withheld columns cannot be named.
     """
+    key, usual = _ROWS.get(name, ("", 0))
 
     def call(**values: Any) -> Any:
-        if sharing.share == "schema" and name in ("head", "sample", "value_counts", "pivot"):
+        if sharing.share == "schema" and (key or name == "pivot"):
             raise CallError(f"{name} would send cells, and only the schema is shared: {_COUNTS}")
         framed = {key: _framed(value, sharing) for key, value in values.items()}
-        if name in ("head", "sample", "value_counts") and sharing.rows is not None:
-            key = "limit" if name == "value_counts" else "rows"
-            asked = values.get(key, SAMPLE if key == "limit" else 10)
-            framed[key] = min(asked, sharing.rows)
+        if key and sharing.rows is not None:
+            framed[key] = min(values.get(key, usual), sharing.rows)
         try:
             result = function(**framed)
         except (CallError, MemoryError):
@@ -196,6 +194,8 @@ def guarded(name: str, function: Callable[..., Any], sharing: Sharing) -> Callab
     return call
 
 
+_ROWS = {"head": ("rows", 10), "sample": ("rows", 10), "value_counts": ("limit", SAMPLE)}
+"""Of a tool whose results are cells, the argument that says how many rows, and its default."""
 _COUNTS = "use schema, missing or describe"
 
 
@@ -232,53 +232,43 @@ def effect_of(name: str, sharing: Sharing) -> Callable[[Mapping[str, Any], str],
     """Return a function from a call's values and the model's name to the sentence that says which
     cells the call sends; None for a tool that sends none.
     """
-    if sharing.share == "schema" or name not in _EFFECTS:
+    if sharing.share == "schema" or name not in (*_ROWS, "describe", "pivot"):
         return None
-    return lambda values, model: _EFFECTS[name](values, model, sharing)
+
+    def effect(values: Mapping[str, Any], model: str) -> str:
+        if name == "pivot":
+            return t(
+                "The values of %1 become column names, which %2 may read.", values["on"], model
+            )
+        frame = columns_of(values["table"], sharing.withhold)
+        cells = _cells_sent(name, values, frame, sharing)
+        named = [values["column"]] if "column" in values else values.get("columns") or ()
+        count = len(named or frame.columns)
+        is_listed = 0 < len(named) <= NAMED
+        columns = ", ".join(named) if is_listed else tn("%1 column", "%1 columns", count)
+        hidden = "" if named else ", ".join(column.name for column in frame.withheld)
+        if not hidden:
+            return t("Sends %1 of %2 to %3.", cells, columns, model)
+        return t("Sends %1 of %2, without %4, to %3.", cells, columns, model, hidden)
+
+    return effect
 
 
-def _rows_sent(
-    which_rows: Callable[[int], str], values: Mapping[str, Any], model: str, sharing: Sharing
-) -> str:
-    frame = columns_of(values["table"], sharing.withhold)
-    hidden = [column.name for column in frame.withheld]
-    rows = min(values.get("rows", 10), MANY if sharing.rows is None else sharing.rows)
-    is_all = frame.elsewhere is None and rows >= len(frame)
-    which = tn("all %1 row", "all %1 rows", len(frame)) if is_all else which_rows(rows)
-    columns = tn("%1 column", "%1 columns", len(frame.columns))
-    if not hidden:
-        return t("Sends %1 of %2 to %3.", which, columns, model)
-    return t("Sends %1 of %2, without %4, to %3.", which, columns, model, ", ".join(hidden))
+NAMED = 3
+"""Columns that the sentence names; of more it has the number."""
 
 
-def _values_sent(values: Mapping[str, Any], model: str, sharing: Sharing) -> str:
-    most = min(values.get("limit", SAMPLE), MANY if sharing.rows is None else sharing.rows)
-    count = tn("%1 value", "%1 values", most)
-    return t("Sends at most %1 of %2 to %3.", count, values["column"], model)
-
-
-def _ranges_sent(values: Mapping[str, Any], model: str, sharing: Sharing) -> str:
-    frame = columns_of(values["table"], sharing.withhold)
-    hidden = [column.name for column in frame.withheld]
-    sent = values.get("columns") or frame.names
-    of = ", ".join(sent) if len(sent) <= NAMED else tn("%1 column", "%1 columns", len(sent))
-    without = "" if values.get("columns") else ", ".join(hidden)
-    if not without:
-        return t("Sends the range and the quartiles of %1 to %2.", of, model)
-    return t("Sends the range and the quartiles of %1, without %3, to %2.", of, model, without)
-
-
-def _names_sent(values: Mapping[str, Any], model: str, sharing: Sharing) -> str:
-    return t("The values of %1 become column names, which %2 may read.", values["on"], model)
-
-
-MANY, NAMED = 10**9, 3
-_EFFECTS: Mapping[str, Callable[[Mapping[str, Any], str, Sharing], str]] = {
-    "head": partial(_rows_sent, lambda rows: tn("the first row", "the first %1 rows", rows)),
-    "sample": partial(
-        _rows_sent, lambda rows: tn("%1 row chosen at random", "%1 rows chosen at random", rows)
-    ),
-    "value_counts": _values_sent,
-    "describe": _ranges_sent,
-    "pivot": _names_sent,
-}
+def _cells_sent(name: str, values: Mapping[str, Any], frame: Frame, sharing: Sharing) -> str:
+    """Return which cells of the columns a look sends."""
+    if name == "describe":
+        return t("the range and the quartiles")
+    key, usual = _ROWS[name]
+    asked = values.get(key, usual)
+    rows = asked if sharing.rows is None else min(asked, sharing.rows)
+    if name == "value_counts":
+        return tn("at most %1 value", "at most %1 values", rows)
+    if frame.elsewhere is None and rows >= len(frame):
+        return tn("all %1 row", "all %1 rows", len(frame))
+    if name == "head":
+        return tn("the first row", "the first %1 rows", rows)
+    return tn("%1 row chosen at random", "%1 rows chosen at random", rows)

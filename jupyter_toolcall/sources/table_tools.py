@@ -1,15 +1,13 @@
-"""The tools of the toolset `tables`: plain functions from tables to new tables, or to JSON data.
+"""The tools of the toolset `tables` that make a table: functions from tables to a new table.
 
-They work on pandas, polars and pyarrow alike, return a table of the library of their first table,
-and never change a table. Exported scripts import this module. What a call did to the rows is told
-by `describe_result`.
+They return a table of the library of their first table, and never change one. SQL computes
+positions of rows and new columns; the library of the table takes the rows. Exported scripts import
+this module. What a call did to the rows is told by `describe_result`.
 """
 
 from __future__ import annotations
 
-import datetime
 import decimal
-import random
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from importlib import import_module
@@ -18,136 +16,20 @@ from typing import Annotated, Any, Literal, cast
 from pydantic import Field
 
 from ..core.errors import CallError
-from ..core.interrupts import attempt
-from ..core.text import count_text
+from ..core.text import count_text, visible_text
 from ..tools.running_tool import describe_result
 from ..tools.table_classes import AnyTable
-from .table_frames import (
-    Column,
-    Frame,
-    arrow,
-    frame_of_table,
-    json_cell,
-    numpy,
-)
-from .table_lazy import columns_of, query_elsewhere, rows_to_show
-from .table_sql import (
-    Relation,
-    check_kinds,
-    computed,
-    condition,
-    query_tables,
-    quoted,
-    relation_of,
-    run_sql,
-)
+from .table_duckdb import Relation, run_sql
+from .table_frames import Frame, columns_of, frame_of_table, quoted
+from .table_libraries import Column, arrow, kind_of, numpy, zone_of
+from .table_sql import computed, query_elsewhere, query_tables, relation_of
 
-MOST_ROWS, MOST_NEW_COLUMNS = 1_000, 100
-"""Rows that one look returns, and columns that a pivot may create."""
+MOST_NEW_COLUMNS = 100
+"""Columns that a pivot may create."""
 Names = Annotated[dict[str, str], Field(min_length=1)]
 Columns = Annotated[list[str], Field(min_length=1)]
-Rows = Annotated[int, Field(ge=1, le=MOST_ROWS)]
 Aggregate = Literal["sum", "mean", "median", "min", "max", "count", "distinct", "std", "first"]
 Cell = bool | int | float | str
-
-# -- looking ------------------------------------------------------------------------------------
-
-
-def head(table: AnyTable, rows: Rows = 10) -> dict[str, Any]:
-    """Return the first rows of a table.
-
-    Args:
-        rows: How many.
-    """
-    frame = rows_to_show(table, rows)
-    return {"rows": frame.json_rows(slice(rows))} | _size(table)
-
-
-def sample(table: AnyTable, rows: Rows = 10, seed: int = 0) -> dict[str, Any]:
-    """Return rows of a table that are chosen at random; the same seed chooses the same rows.
-
-    Args:
-        rows: How many.
-        seed: Another seed chooses other rows.
-    """
-    frame = rows_to_show(table)
-    chosen = random.Random(seed).sample(range(len(frame)), min(rows, len(frame)))
-    return {"rows": frame.json_rows(sorted(chosen)), "rows_in_table": len(frame)}
-
-
-def schema(table: AnyTable) -> dict[str, Any]:
-    """Return the number of rows, and the name and the type of each column."""
-    frame = columns_of(table)
-    types = {column.name: frame.type_text(column) for column in frame.columns}
-    return _size(table) | {"columns": types}
-
-
-def _size(table: AnyTable) -> dict[str, Any]:
-    """Return how many rows a table has, if they are here."""
-    frame = columns_of(table)
-    return {"rows_in_table": len(frame)} if frame.elsewhere is None else {}
-
-
-def missing(table: AnyTable) -> dict[str, Any]:
-    """Return how many values are missing in each column that has missing ones."""
-    frame = rows_to_show(table)
-    counts = {column.name: frame.missing(column) for column in frame.columns}
-    return {
-        "rows_in_table": len(frame),
-        "missing": {name: count for name, count in counts.items() if count},
-    }
-
-
-def describe(table: AnyTable, columns: list[str] | None = None) -> dict[str, Any]:
-    """Return statistics of columns: counts, and for numbers and dates the range and the quartiles.
-
-    Args:
-        columns: The columns to describe; all of them if left out.
-    """
-    frame = rows_to_show(table)
-    chosen = frame.columns if columns is None else frame.chosen(columns)
-    return {
-        "rows_in_table": len(frame),
-        "columns": {column.name: _statistics(frame, column) for column in chosen},
-    }
-
-
-def _statistics(frame: Frame, column: Column) -> dict[str, Any]:
-    stats = {"type": frame.type_text(column), "missing": frame.missing(column)}
-    kind = attempt(frame.kind, column)[0]
-    wanted = {"distinct": "count(DISTINCT c0)"} if kind in ("text", "bool", "number") else {}
-    if kind in ("number", "date"):
-        wanted |= {"min": "min(c0)", "max": "max(c0)"}
-    if kind == "number":
-        wanted |= {"mean": "avg(c0)", "std": "stddev_samp(c0)"}
-        wanted |= {f"{n}%": f"quantile_cont(c0::DOUBLE, {n / 100})" for n in (25, 50, 75)}
-    if not wanted:
-        return stats
-    listed = ", ".join(f'{sql} AS "{name}"' for name, sql in wanted.items())
-    (values,) = _query(f"SELECT {listed} FROM t", frame, [column]).to_pylist()
-    return stats | {name: json_cell(v) for name, v in values.items() if v is not None}
-
-
-def value_counts(
-    table: AnyTable, column: str, limit: Annotated[int, Field(ge=1, le=MOST_ROWS)] = 20
-) -> dict[str, Any]:
-    """Return the values of a column with the number of their rows, the most frequent first.
-
-    Args:
-        limit: How many values at most.
-    """
-    frame = rows_to_show(table)
-    counted = frame.column(column)
-    groups = _query(
-        "SELECT min(pos) AS first, count(*) AS rows FROM t GROUP BY c0 "
-        "ORDER BY rows DESC, c0 NULLS LAST, first",
-        *(frame, [counted]),
-        is_key=True,
-    )
-    shown = groups.slice(0, limit)
-    values, counts = frame.cells(counted, shown["first"]), shown["rows"].to_pylist()
-    listed = [{"value": v, "rows": count} for v, count in zip(values, counts, strict=True)]
-    return {"values": listed, "distinct": len(groups), "rows_in_table": len(frame)}
 
 
 def _query(
@@ -160,7 +42,13 @@ def _query(
     return run_sql(sql, {"t": relation_of(frame, columns, is_key)}, values)
 
 
-# -- rows -----------------------------------------------------------------------------------------
+def _kept(frame: Frame, rows: Any, more: str = "") -> AnyTable:
+    """Return rows of a table by their positions, and tell how many these are."""
+    describe_result(f"kept {len(rows):,} of {count_text(len(frame), 'row')}{more}")
+    return frame.take(rows)
+
+
+# -- rows ---------------------------------------------------------------------------------------
 
 
 def filter_rows(table: AnyTable, where: str) -> AnyTable:
@@ -174,12 +62,15 @@ def filter_rows(table: AnyTable, where: str) -> AnyTable:
     """
     if (frame := columns_of(table)).elsewhere is not None:
         return query_elsewhere(frame, f"SELECT * FROM t WHERE (\n{where}\n)")
-    kept, nulls = condition(frame, where)
-    note = _kept(len(kept), frame)
-    describe_result(
-        note + (f"; the condition is NULL for {nulls:,} of the others" if nulls else "")
-    )
-    return frame.take(kept)
+    mask = computed(frame, where)
+    if not arrow().types.is_boolean(mask.type):
+        raise CallError(
+            f"{visible_text(where, 80)} is no condition: write a comparison such as price > 3, "
+            "city IN ('Rome', 'Oslo') or name IS NOT NULL"
+        )
+    nulls = f"; the condition is NULL for {mask.null_count:,} of the others"
+    rows = numpy().flatnonzero(mask.fill_null(False).to_numpy())
+    return _kept(frame, rows, nulls if mask.null_count else "")
 
 
 def sort_rows(table: AnyTable, by: Columns, descending: bool = False) -> AnyTable:
@@ -194,10 +85,11 @@ def sort_rows(table: AnyTable, by: Columns, descending: bool = False) -> AnyTabl
     if frame.elsewhere is not None:
         keys = ", ".join(f"{quoted(column.name)} {direction} NULLS LAST" for column in columns)
         return query_elsewhere(frame, f"SELECT * FROM t ORDER BY {keys}")
-    arrays = relation_of(frame, columns, is_key=True).arrays
-    codes = {f"c{n}": frame.engine.codes(column.series) for n, column in enumerate(columns)}
-    arrays = {**arrays, **{name: array for name, array in codes.items() if array is not None}}
-    keys = ", ".join(f"c{n} {direction} NULLS LAST" for n in range(len(columns)))
+    relation = relation_of(frame, columns, is_key=True)
+    orders = {f"c{number}": frame.order(column) for number, column in enumerate(columns)}
+    keys = ", ".join(f"{name} {direction} NULLS LAST" for name in orders)
+    codes = {name: order for name, order in orders.items() if order is not None}
+    arrays = {**relation.arrays, **codes}
     rows = run_sql(f"SELECT pos FROM t ORDER BY {keys}, pos", {"t": Relation(arrays, {})})
     return frame.take(rows["pos"])
 
@@ -214,9 +106,7 @@ def drop_duplicates(table: AnyTable, columns: list[str] | None = None) -> AnyTab
         raise CallError("the table has no columns to compare")
     keys = ", ".join(f"c{n}" for n in range(len(chosen)))
     query = f"SELECT min(pos) AS pos FROM t GROUP BY {keys} ORDER BY pos"
-    rows = _query(query, frame, chosen, is_key=True)
-    describe_result(_kept(len(rows), frame))
-    return frame.take(rows["pos"])
+    return _kept(frame, _query(query, frame, chosen, is_key=True)["pos"])
 
 
 def drop_nulls(table: AnyTable, columns: list[str] | None = None) -> AnyTable:
@@ -226,15 +116,13 @@ def drop_nulls(table: AnyTable, columns: list[str] | None = None) -> AnyTable:
         columns: The columns that are looked at; all of them if left out.
     """
     frame = frame_of_table(table)
-    chosen = frame.chosen(columns) if columns else frame.columns
     valid = numpy().ones(len(frame), bool)
-    for column in chosen:
+    for column in frame.chosen(columns) if columns else frame.columns:
         valid &= frame.valid(column)
-    describe_result(_kept(int(valid.sum()), frame))
-    return frame.take(valid.nonzero()[0])
+    return _kept(frame, valid.nonzero()[0])
 
 
-# -- columns --------------------------------------------------------------------------------------
+# -- columns ------------------------------------------------------------------------------------
 
 
 def select_columns(table: AnyTable, columns: Columns) -> AnyTable:
@@ -275,11 +163,12 @@ def rename_columns(table: AnyTable, names: Names) -> AnyTable:
     """
     frame = frame_of_table(table)
     new = {column: frame.check_new(names[column.name]) for column in frame.chosen(names)}
-    renamed = [
-        replace(column, name=new[column], label=new[column]) if column in new else column
-        for column in frame.all_columns
-    ]
-    return frame.build(renamed)
+    return frame.build(
+        [
+            replace(column, name=new[column], label=new[column]) if column in new else column
+            for column in frame.all_columns
+        ]
+    )
 
 
 def cast_column(
@@ -298,11 +187,20 @@ def cast_column(
     """
     frame = frame_of_table(table)
     changed = frame.column(column)
-    if (frame.kind(changed), to) in (("bool", "bool"), ("text", "str")):
+    before, kind = frame.array(changed), frame.kind(changed)
+    if (kind, to) in (("bool", "bool"), ("text", "str")):
         return frame.build(frame.all_columns)
-    sql, values = _cast_sql(frame, changed, to, format)
+    # An integer beyond 2^53 may be no float.
+    is_integer = to == "float" and arrow().types.is_integer(before.type)
+    sql = _EXACT if is_integer else _CASTS.get(f"{kind} to {to}", "c0::VARCHAR")
+    if kind == "date" and to == "str" and format:
+        sql = "strftime(c0, ?)"
+    elif to != "str" and sql == "c0::VARCHAR":
+        raise CallError(f"a column of type {frame.type_text(changed)} does not become {to}")
+    formats = {"strftime": format, "strptime": [format] if format else ISO}
+    values = [value for name, value in formats.items() if name in sql]
     array = _query(f"SELECT {sql} AS x FROM t", frame, [changed], values).column(0)
-    lost = array.null_count - frame.array(changed).null_count
+    lost = array.null_count - before.null_count
     if lost and invalid == "error":
         raise CallError(
             f"{lost:,} values of {column} are no {to}; with invalid: null they become missing"
@@ -311,10 +209,11 @@ def cast_column(
     return frame.with_columns(frame.new_column(column, array))
 
 
-ISO = ("%Y-%m-%d", "%Y-%m-%d %H:%M:%S", "%Y-%m-%dT%H:%M:%S", "%Y-%m-%d %H:%M", "%Y-%m-%dT%H:%M")
+ISO = ["%Y-%m-%d", "%Y-%m-%d %H:%M:%S", "%Y-%m-%dT%H:%M:%S", "%Y-%m-%d %H:%M", "%Y-%m-%dT%H:%M"]
 """The formats of dates that are tried if no format is named."""
 _WHOLE = r"'^[+-]?[0-9]{1,18}$'"
 _NUMBER = r"'^[+-]?([0-9]+[.]?[0-9]*|[.][0-9]+)([eE][+-]?[0-9]{1,3})?$'"
+_EXACT = "if(c0::DOUBLE::HUGEINT = c0, c0::DOUBLE, NULL)"
 _CASTS = {
     "text to int": f"TRY_CAST(regexp_extract(trim(c0), {_WHOLE}) AS BIGINT)",
     "text to float": f"TRY_CAST(regexp_extract(trim(c0), {_NUMBER}) AS DOUBLE)",
@@ -332,22 +231,6 @@ _CASTS = {
     "date to datetime": "c0",
 }
 """Casts of `c0` that are NULL where a value does not fit."""
-
-
-def _cast_sql(frame: Frame, column: Column, to: str, format: str | None) -> tuple[str, list[Any]]:
-    """Return the cast of a column, and its parameters."""
-    kind, types, type_ = frame.kind(column), arrow().types, frame.array(column).type
-    if kind == "date" and to == "str" and format:
-        return "strftime(c0, ?)", [format]
-    sql = _CASTS.get(f"{kind} to {to}", "c0::VARCHAR" if to == "str" else "")
-    if to == "float" and types.is_integer(type_):
-        # An integer beyond 2^53 may be no float.
-        sql = "if(c0::DOUBLE::HUGEINT = c0, c0::DOUBLE, NULL)"
-    if to == "datetime" and types.is_date(type_):
-        sql = "c0::TIMESTAMP"
-    if not sql:
-        raise CallError(f"a column of type {frame.type_text(column)} does not become {to}")
-    return sql, [[format] if format else [*ISO]] if "strptime" in sql else []
 
 
 def fill_missing(
@@ -373,58 +256,35 @@ def fill_missing(
     return frame.with_columns(*new)
 
 
+_FILLS = {
+    "value": "coalesce(c0, ?)",
+    "forward": "last_value(c0 IGNORE NULLS) OVER (ORDER BY pos)",
+    "backward": "first_value(c0 IGNORE NULLS) OVER "
+    "(ORDER BY pos ROWS BETWEEN CURRENT ROW AND UNBOUNDED FOLLOWING)",
+    "mean": "coalesce({}, avg({}) OVER ())",
+    "median": "coalesce({}, median({}) OVER ())",
+}
+
+
 def _filled(frame: Frame, column: Column, method: str, value: Cell | None) -> Column:
-    if method in ("forward", "backward"):
-        return frame.rows_of(column, _nearest_valid(frame.valid(column), method))
-    if method == "value":
-        values = [_fitting(frame, column, value)]
-        array = _query("SELECT coalesce(c0, ?) AS x FROM t", frame, [column], values).column(0)
-        return frame.new_column(column.name, array, like=column)
-    if frame.kind(column) != "number":
-        raise CallError(f"{column.name} has no {method}: it holds no numbers")
-    type_ = frame.array(column).type
-    is_decimal = arrow().types.is_decimal(type_)
-    if is_decimal and type_.precision > 15:
-        raise CallError(f"{column.name} has more than 15 digits: fill it with a value")
-    _check_exact(frame, [column], is_float=not is_decimal)
-    average = f"(SELECT {'avg' if method == 'mean' else 'median'}(c0::DOUBLE) FROM t)"
-    target = f"DECIMAL({type_.precision}, {type_.scale})" if is_decimal else "DOUBLE"
-    sql = f"SELECT coalesce(c0::{target}, {average}::{target}) AS x FROM t"
-    return frame.new_column(column.name, _query(sql, frame, [column]).column(0))
-
-
-def _nearest_valid(valid: Any, method: str) -> Any:
-    """Return for each row the position of the nearest valid row before or after it, or null."""
-    count, rows = len(valid), numpy().arange(len(valid))
-    if method == "forward":
-        nearest = numpy().maximum.accumulate(numpy().where(valid, rows, -1))
-    else:
-        nearest = numpy().minimum.accumulate(numpy().where(valid, rows, count)[::-1])[::-1]
-    return arrow().array(nearest, "int64", mask=(nearest < 0) | (nearest == count))
-
-
-def _fitting(frame: Frame, column: Column, value: Any) -> Any:
-    """Return a value for a column. Raises CallError where it is of another type."""
-    name, type_, kind = column.name, frame.array(column).type, frame.kind(column)
-    if kind == "date" and isinstance(value, str):
-        try:
-            when = datetime.datetime.fromisoformat(value)
-        except ValueError:
-            raise CallError(f"{name} holds dates: write the value as '2024-01-31'") from None
-        return when.date() if arrow().types.is_date(type_) else when
-    numbers = isinstance(value, (int, float)) and not isinstance(value, bool)
-    fits = {"number": numbers, "text": isinstance(value, str), "bool": isinstance(value, bool)}
-    if not fits.get(kind, False):
-        raise CallError(f"{name} is of type {frame.type_text(column)}; {value!r:.40} does not fit")
-    if kind == "number" and arrow().types.is_decimal(type_):
-        exact = decimal.Decimal(str(value))
-        if -int(exact.as_tuple().exponent) > type_.scale:
-            raise CallError(f"{name} holds decimals with {type_.scale} digits; cast it first")
-        return exact
-    is_integer = arrow().types.is_integer(type_)
-    if is_integer and isinstance(value, float) and not value.is_integer():
-        raise CallError(f"{name} holds whole numbers; cast it to float first")
-    return int(value) if is_integer else value
+    kind, type_, types = frame.kind(column), frame.array(column).type, arrow().types
+    is_average = method in ("mean", "median")
+    if is_average and (kind != "number" or types.is_decimal(type_)):
+        raise CallError(f"{column.name} has no {method}: it holds no numbers, or decimals")
+    exact = "CAST(c0 AS DOUBLE)"
+    if is_average and types.is_integer(type_):
+        exact = f"if(c0 IS NULL, NULL, coalesce({_EXACT}, error('no float')))"
+    given: Any = decimal.Decimal(str(value)) if types.is_decimal(type_) else value
+    sql = f"SELECT {_FILLS[method].format(exact, exact)} AS x FROM t ORDER BY pos"
+    array = _query(sql, frame, [column], [given] if method == "value" else ()).column(0)
+    new = frame.new_column(column.name, array, like=None if is_average else column)
+    # A text that is no category is a text; a number of another type would change all others.
+    if not is_average and kind == "number" and new.dtype_text != column.dtype_text:
+        raise CallError(
+            f"{column.name} is of type {frame.type_text(column)}; {value!r:.40} does not fit: "
+            "cast the column first"
+        )
+    return new
 
 
 # -- groups, joins and shapes --------------------------------------------------------------------
@@ -482,10 +342,9 @@ def _grouped(
     order = ", ".join(f"c{n} NULLS LAST" for n in range(len(keys)))
     aggregates = "".join(f", {sql} AS a{n}" for n, sql in enumerate(wanted.values()))
     sql = f"SELECT min(pos) AS first{aggregates} FROM t GROUP BY {by} ORDER BY {order}, first"
-    result = run_sql(sql, {"t": Relation(arrays, relation.names)})
-    firsts = result["first"]
+    firsts, *new = run_sql(sql, {"t": Relation(arrays, relation.names)}).columns
     columns = [replace(frame.rows_of(key, firsts), place="column") for key in keys]
-    columns += [frame.new_column(name, result[f"a{n}"]) for n, name in enumerate(wanted)]
+    columns += map(frame.new_column, wanted, new)
     return frame.build(columns), len(firsts)
 
 
@@ -507,6 +366,12 @@ _AGGREGATES = {
 }
 
 
+def _missing_text(frame: Frame, columns: Sequence[Column], effect: str) -> list[str]:
+    """Return a sentence for each column in which values are missing."""
+    counts = {column.name: frame.missing(column) for column in columns}
+    return [f"{count_text(n, 'row')} without {name}, {effect}" for name, n in counts.items() if n]
+
+
 def join_tables(
     table: AnyTable,
     other: AnyTable,
@@ -522,43 +387,44 @@ def join_tables(
             of the first that have a match (semi) or none (anti).
     """
     frame, right = frame_of_table(table), frame_of_table(other)
-    if frame.engine is not right.engine:
-        raise CallError(f"a table of {frame.engine.name} joins no table of {right.engine.name}")
+    if frame.library is not right.library:
+        raise CallError(f"a table of {frame.library.name} joins no table of {right.library.name}")
     keys, others = frame.chosen(on), right.chosen(on)
-    arrays = [(frame.array(a), right.array(b)) for a, b in zip(keys, others, strict=True)]
-    for key, pair in zip(keys, arrays, strict=True):
-        check_kinds(*pair, key.name)
-    is_integer = arrow().types.is_integer
-    relations = {
-        "l": relation_of(frame, keys, is_key=True),
-        "r": relation_of(right, others, is_key=True),
-    }
-    # SQL compares an integer with a float as floats, which is not exact beyond 2^53.
-    equal = " AND ".join(
-        f"l.c{n} = r.c{n}"
-        + f" AND TRY_CAST(l.c{n} AS HUGEINT) = TRY_CAST(r.c{n} AS HUGEINT)"
-        * (is_integer(first.type) != is_integer(second.type))
-        for n, (first, second) in enumerate(arrays)
-    )
-    matches = run_sql(
-        f"SELECT l.pos AS l, r.pos AS r FROM l FULL JOIN r ON {equal} "
-        "ORDER BY l.pos NULLS LAST, r.pos",
-        relations,
-    )
-    left, right_rows = matches["l"], matches["r"]
+    pairs = [(frame.array(a).type, right.array(b).type) for a, b in zip(keys, others, strict=True)]
+    sides = {"l": relation_of(frame, keys, is_key=True), "r": relation_of(right, others, True)}
+    equal = " AND ".join(_equal_sql(on[n], n, *types) for n, types in enumerate(pairs))
+    only_first = how in ("semi", "anti")
+    cells, order = ("l.pos", "l.pos") if only_first else ("l.pos, r.pos", "l.pos NULLS LAST, r.pos")
+    matches = run_sql(f"SELECT {cells} FROM l {how} JOIN r ON {equal} ORDER BY {order}", sides)
+    rows, right_rows = matches.column(0), matches.column(matches.num_columns - 1)
     compute = import_module("pyarrow.compute")
-    has_left, has_right = left.is_valid(), right_rows.is_valid()
-    matched = compute.unique(left.filter(compute.and_(has_left, has_right)))
+    matched = len(compute.unique(rows.filter(right_rows.is_valid())).drop_null())
     describe_result(
-        f"{len(matched):,} of {count_text(len(frame), 'row')} have a match in "
-        f"{count_text(len(right), 'row')}"
+        f"{len(frame) - matched if how == 'anti' else matched:,} of "
+        f"{count_text(len(frame), 'row')} have a match in {count_text(len(right), 'row')}"
     )
-    if how in ("semi", "anti"):
-        other_rows = numpy().setdiff1d(numpy().arange(len(frame)), matched)
-        return frame.take(matched if how == "semi" else other_rows)
-    if how != "full":
-        matches = matches.filter(compute.and_(has_left, has_right) if how == "inner" else has_left)
-    return _joined(frame, right, dict(zip(keys, others, strict=True)), matches["l"], matches["r"])
+    if only_first:
+        return frame.take(rows)
+    return _joined(frame, right, dict(zip(keys, others, strict=True)), rows, right_rows)
+
+
+def _equal_sql(name: str, number: int, first: Any, second: Any) -> str:
+    """Return the condition that two keys of Arrow types are equal.
+
+    Raises CallError where SQL would compare them by a cast.
+    """
+    types, pair = arrow().types, (first, second)
+    mixes = any(map(types.is_decimal, pair)) and any(map(types.is_floating, pair))
+    has_zone = {bool(zone_of(type_)) for type_ in pair}
+    if len({*map(kind_of, pair)}) > 1 or len(has_zone) > 1 or mixes:
+        raise CallError(
+            f"{name} has the type {first} in one table and {second} in the other; cast one first"
+        )
+    equal = f"l.c{number} = r.c{number}"
+    if types.is_integer(first) == types.is_integer(second):
+        return equal
+    # SQL compares an integer with a float as floats, which is not exact beyond 2^53.
+    return f"{equal} AND TRY_CAST(l.c{number} AS HUGEINT) = TRY_CAST(r.c{number} AS HUGEINT)"
 
 
 def _joined(
@@ -581,9 +447,8 @@ def _joined(
         if column in keys.values() or column.place == "numbers" or is_second:
             continue
         name = f"{column.name}_right" if column.name in taken else column.name
-        series = right.rows_of(column, right_rows).series
         label = column.label if name == column.name else name
-        columns.append(Column(name, label, series))
+        columns.append(Column(name, label, right.rows_of(column, right_rows).series))
     return frame.build(columns)
 
 
@@ -618,14 +483,16 @@ def pivot(
     keys, spread, value = frame.chosen(index), frame.column(on), frame.column(values)
     if spread in keys or value in keys or spread == value:
         raise CallError("index, on and values are different columns")
-    order = "SELECT pos, dense_rank() OVER (ORDER BY c0 NULLS LAST) - 1 AS code FROM t ORDER BY pos"
+    order = "SELECT dense_rank() OVER (ORDER BY c0 NULLS LAST) - 1 AS code FROM t ORDER BY pos"
     codes, valid = _query(order, frame, [spread], is_key=True)["code"], frame.valid(spread)
     seen = numpy().unique(codes.to_numpy()[valid], return_index=True)[1]
     if len(seen) > MOST_NEW_COLUMNS:
         raise CallError(
             f"{on} has {len(seen):,} values: a pivot creates at most {MOST_NEW_COLUMNS} columns"
         )
-    names = _new_names(frame.cells(spread, valid.nonzero()[0][seen]), keys)
+    names = [str(cell) for cell in frame.cells(spread, valid.nonzero()[0][seen])]
+    if len({*names, *index}) < len(names) + len(keys) or not all(map(str.strip, names)):
+        raise CallError("columns of the result would have the same name, or none; rename one first")
     sql = _aggregate_sql(frame, value, aggregate, f"c{len(keys)}")
     wanted = {name: f"{sql} FILTER (WHERE code = {code})" for code, name in enumerate(names)}
     wide, count = _grouped(frame, keys, [value], wanted, code=codes)
@@ -633,15 +500,6 @@ def pivot(
     size = f"{count_text(len(frame), 'row')} in {count_text(count, 'row')}"
     describe_result("; ".join([size, *no_column]))
     return wide
-
-
-def _new_names(values: Sequence[Any], keys: Sequence[Column]) -> list[str]:
-    """Return the names of the columns of a pivot. Raises CallError where two would be one."""
-    names = [str(value) for value in values]
-    taken = {key.name for key in keys}
-    if any(name in taken or names.count(name) > 1 or not name.strip() for name in names):
-        raise CallError("columns of the result would have the same name, or none; rename one first")
-    return names
 
 
 def unpivot(
@@ -657,38 +515,20 @@ def unpivot(
         name: The column of the result that holds their names.
         value: The column of the result that holds their values.
     """
-    frame = frame_of_table(table)
+    frame, pa = frame_of_table(table), arrow()
     wide = frame.chosen(columns)
     stay = [c for c in frame.all_columns if c not in wide and c.place != "numbers"]
-    kinds = {frame.kind(column) for column in wide}
-    types = {frame.array(column).type for column in wide}
-    if len(kinds) > 1 or (kinds == {"other"} and len(types) > 1):
-        raise CallError("the columns hold values of different types; cast them first")
-    _check_exact(frame, wide)
-    # A float of 32 bits beside other numbers would round them.
-    has_floats = len(types) > 1 and any(map(arrow().types.is_floating, types))
-    cast = "::DOUBLE" if has_floats else ""
-    long = " UNION ALL ".join(
-        f"SELECT {n} AS n, pos, c{n}{cast} AS x FROM t" for n in range(len(wide))
-    )
-    values = _query(f"SELECT x FROM ({long}) ORDER BY n, pos", frame, wide).column(0)
+    parts = [pa.table({"x": frame.array(column)}) for column in wide]
+    try:
+        # Numbers become those of the widest type, if each of them is exact there.
+        values = pa.concat_tables(parts, promote_options="permissive")["x"]
+    except pa.ArrowException:
+        raise CallError("the columns hold values of different types; cast them first") from None
     rows = numpy().tile(numpy().arange(len(frame)), len(wide))
-    labels = [column.name for column in wide for _ in range(len(frame))]
-    names = arrow().chunked_array([arrow().array(labels, "string")])
-    new = [frame.new_column(name, names), frame.new_column(value, values)]
+    names = pa.array([column.name for column in wide], "string")
+    labels = pa.chunked_array([names.take(numpy().arange(len(wide)).repeat(len(frame)))])
+    new = [frame.new_column(name, labels), frame.new_column(value, values)]
     return frame.build([*(frame.rows_of(column, rows) for column in stay), *new])
-
-
-def _check_exact(frame: Frame, columns: Sequence[Column], is_float: bool = False) -> None:
-    """Raise CallError where an integer would become a float that is another number."""
-    types = arrow().types
-    arrays = [frame.array(column) for column in columns]
-    if is_float or any(types.is_floating(array.type) for array in arrays):
-        for column, array in zip(columns, arrays, strict=True):
-            if types.is_integer(array.type):
-                lossy = "SELECT count(*) FROM t WHERE c0::DOUBLE::HUGEINT <> c0"
-                if _query(lossy, frame, [column]).column(0)[0].as_py():
-                    raise CallError(f"{column.name} has integers that are no floats; cast it first")
 
 
 def query_with_sql(query: str, tables: dict[str, AnyTable]) -> AnyTable:
@@ -710,13 +550,3 @@ def query_with_sql(query: str, tables: dict[str, AnyTable]) -> AnyTable:
     result: Any = query_tables(query, frames)
     describe_result(count_text(result.shape[0], "row"))
     return cast(AnyTable, result)
-
-
-def _kept(rows: int, frame: Frame) -> str:
-    return f"kept {rows:,} of {count_text(len(frame), 'row')}"
-
-
-def _missing_text(frame: Frame, columns: Sequence[Column], effect: str) -> list[str]:
-    """Return a sentence for each column in which values are missing."""
-    counts = {column.name: frame.missing(column) for column in columns}
-    return [f"{count_text(n, 'row')} without {name}, {effect}" for name, n in counts.items() if n]

@@ -17,19 +17,19 @@ from ..tools.table_classes import ENGINES, AnyTable
 from ..tools.tool import Tool
 from ..tools.tool_version import Version
 from ..tools.toolbox import Toolbox, ToolSource
-from . import file_tools, table_plots, table_tools
+from . import file_tools, table_looks, table_plots, table_tools
+from .table_duckdb import require_duckdb
 from .table_sharing import Sharing, check_sharing, effect_of, guarded
-from .table_sql import require_duckdb
 
 TABLES_ABOUT = "Looks at, cleans, joins and draws tables of pandas, polars and pyarrow."
 FILES_ABOUT = "Reads, lists and writes text files in one folder."
 _LOOKS: dict[str, Callable[..., Any]] = {
-    "schema": table_tools.schema,
-    "head": table_tools.head,
-    "sample": table_tools.sample,
-    "describe": table_tools.describe,
-    "value_counts": table_tools.value_counts,
-    "missing": table_tools.missing,
+    "schema": table_looks.schema,
+    "head": table_looks.head,
+    "sample": table_looks.sample,
+    "describe": table_looks.describe,
+    "value_counts": table_looks.value_counts,
+    "missing": table_looks.missing,
 }
 _CHANGES: dict[str, Callable[..., Any]] = {
     "select": table_tools.select_columns,

@@ -16,7 +16,7 @@ from ..core.digests import readable_json
 from ..core.interface_text import joined, t, tn
 from ..core.interrupts import attempt
 from ..core.text import shortened_text, visible_text
-from ..sources.table_lazy import first_rows
+from ..sources.table_frames import first_rows
 from ..tools.table_classes import library_elsewhere, shape_of
 from ..tools.value_copies import describe, well_formed
 from ..tools.value_display import Shows, glyph, image_address, is_image, reprs

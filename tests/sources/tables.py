@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime
 from collections.abc import Mapping, Sequence
+from types import SimpleNamespace
 from typing import Any
 
 import pandas as pd
@@ -11,11 +12,11 @@ import polars as pl
 import pyarrow as pa
 
 from jupyter_toolcall import Scripted, Session
-from jupyter_toolcall.sources import table_tools
+from jupyter_toolcall.sources import table_looks, table_tools
 from jupyter_toolcall.tools.toolbox import Toolbox
 from jupyter_toolcall.toolsets import tables
 
-tools: Any = table_tools
+tools: Any = SimpleNamespace(**{**vars(table_looks), **vars(table_tools)})
 """The functions of the tools, which exported scripts call too."""
 ENGINES = ("pandas", "polars", "pyarrow")
 DAY = datetime.datetime(2024, 1, 31, 9, 30)

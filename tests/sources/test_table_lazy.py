@@ -18,7 +18,7 @@ from polars.io.plugins import register_io_source
 from jupyter_toolcall import Scripted, Session, Toolbox, tool
 from jupyter_toolcall.compare.differences import Others, Same
 from jupyter_toolcall.compare.values import difference
-from jupyter_toolcall.sources.table_lazy import MOST_HERE, first_rows
+from jupyter_toolcall.sources.table_frames import MOST_HERE, first_rows
 from jupyter_toolcall.tools.table_classes import AnyTable
 from jupyter_toolcall.tools.value_content import content_digest, private
 from jupyter_toolcall.toolsets import tables
