@@ -21,7 +21,6 @@ from ..tools.arguments import LazySchema, resolve_receiver, wrong_arguments
 from ..tools.tool import Resolve, Tool
 from ..tools.toolbox import Toolbox
 from . import graphql_schema as gql
-from .graphql_arguments import ArgumentReader, offered, parameters
 from .graphql_queries import (
     Answer,
     ObjectPath,
@@ -33,8 +32,8 @@ from .graphql_queries import (
     graphql_endpoint,
     send_nowhere,
 )
-from .graphql_results import check_result
 from .graphql_schema import Loader, Schema
+from .graphql_values import ArgumentReader, check_result, offered, parameters
 
 
 def from_graphql(

@@ -17,7 +17,7 @@ from ..tools.table_classes import ENGINES, AnyTable
 from ..tools.tool import Tool
 from ..tools.tool_version import Version
 from ..tools.toolbox import Toolbox, ToolSource
-from . import file_tools, table_looks, table_plots, table_tools
+from . import file_tools, table_looks, table_tools
 from .table_duckdb import require_duckdb
 from .table_sharing import Sharing, check_sharing, effect_of, guarded
 
@@ -73,11 +73,11 @@ class TableTools(ToolSource):
         names = (*dict.fromkeys(tables.values()),)
         for name, function in _CHANGES.items():
             yield self._tool(name, function, tables, makes=names)
-        yield self._tool("plot", table_plots.plot, tables, makes=("Figure",))
+        yield self._tool("plot", table_looks.plot, tables, makes=("Figure",))
 
     def type_named(self, name: str) -> type | None:
         """Return the class of figures by its name; the classes of tables come with inputs."""
-        return table_plots.figure_class() if name == "Figure" else None
+        return table_looks.figure_class() if name == "Figure" else None
 
     def _tool(
         self, name: str, function: Callable[..., Any], tables: Kinds, makes: tuple[str, ...]
@@ -227,7 +227,7 @@ def toolset_function(name: str, folder: Path) -> Callable[..., Any] | None:
     if group == "files":
         return _functions_of(file_tools.Folder(folder)).get(own)
     if group == "tables":
-        return {**_LOOKS, **_CHANGES, "plot": table_plots.plot}.get(own)
+        return {**_LOOKS, **_CHANGES, "plot": table_looks.plot}.get(own)
     return None
 
 

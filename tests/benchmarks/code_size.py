@@ -20,7 +20,7 @@ LIMITS = {
     "maps + executors": 1_363,
     "core + engine + session": 8_100,
     "tools": 3_690,
-    "sources": 6_211,
+    "sources": 6_070,
     "jupyter": 4_128,
     "view": 2_474,
     "models": 2_156,
@@ -31,9 +31,9 @@ LIMITS = {
     "storage": 996,
     "rules, budgets, origins, previews": 620,
     "cli, kitchen, toolsets, __init__": 457,
-    "all": 38_600,
+    "all": 38_459,
     "Python files": 248,
-    "Python tests": 53_818,
+    "Python tests": 53_810,
     "TypeScript": 11_922,
 }
 """Of each row, how many lines of code, files or lines there may be."""

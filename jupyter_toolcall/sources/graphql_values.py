@@ -1,4 +1,4 @@
-"""The arguments of a GraphQL field: their JSON Schema, and the check of a call's arguments.
+"""The arguments of a GraphQL field, and what a server returned, checked against the schema.
 
 The check goes by the GraphQL schema itself, not by JSON Schema: a schema has hundreds of
 fields and a session calls a few, so nothing is made for a field before it is looked at.
@@ -6,6 +6,7 @@ fields and a session calls a few, so nothing is made for a field before it is lo
 
 from __future__ import annotations
 
+import json
 import re
 import sys
 from collections.abc import Callable, Mapping
@@ -13,7 +14,7 @@ from typing import Any
 
 from ..core.errors import CallError
 from ..core.state import NAME, kind_in
-from ..core.text import nearest
+from ..core.text import nearest, visible_text
 from ..tools.arguments import unknown_argument
 from ..tools.object_references import NAME_OR_TEXT, pattern, receiver_schema
 from . import graphql_schema as gql
@@ -23,6 +24,8 @@ from .graphql_schema import BUILT_IN, AnyType, Argument, Arguments, Schema
 Resolve = Callable[[str, tuple[str, ...]], Value]
 """From an object's name, and the kinds that fit, to its value. Raises CallError."""
 _TYPES = {"String": "string", "Int": "integer", "Float": "number", "Boolean": "boolean"}
+LONGEST = 60
+"""Characters of a value that an error shows."""
 _NUMBER = re.compile(r"\s*-?\d{1,40}(\.\d{1,40})?([eE][+-]?\d{1,3})?\s*")
 
 
@@ -99,7 +102,7 @@ def _type_schema(schema: Schema, ref: AnyType, expected: str) -> dict[str, Any]:
     return {"type": _TYPES[name]} if name in _TYPES else {"title": name}
 
 
-# -- the check ------------------------------------------------------------------------
+# -- the arguments of a call ----------------------------------------------------------
 
 
 class _Misfit(ValueError):
@@ -157,7 +160,10 @@ class ArgumentReader:
         if name == "ID" and isinstance(value, str) and NAME.fullmatch(value):
             return self.id_of(value)
         self.check_plain(value, name)
-        return _scalar(name, value) if name in BUILT_IN else json_value(value, str(ref))
+        if name not in BUILT_IN:
+            return json_value(value, str(ref))
+        spelled = name in ("Int", "Float") and isinstance(value, str) and _NUMBER.fullmatch(value)
+        return _scalar(name, float(value) if spelled else value)
 
     def id_of(self, text: str) -> Value:
         """Return the object, or the id, that a text in the form of a name stands for.
@@ -229,20 +235,89 @@ def _enum_value(values: tuple[str, ...], value: Any) -> EnumValue:
 
 
 def _scalar(name: str, value: Any) -> Value:
-    """Return a value of a built-in scalar; a text may spell a number. Raises _Misfit."""
-    number = value
-    if name in ("Int", "Float") and isinstance(value, str) and _NUMBER.fullmatch(value):
-        number = float(value)
-    match name, number:
+    """Return a value of a built-in scalar. Raises _Misfit."""
+    match name, value:
         case ("String" | "ID", str()) | ("Boolean", bool()):
             return value
         case _, bool():
             pass
         case "Int" | "ID", int():
             return value
-        case "Int", float() if number.is_integer():
-            return int(number)
-        case "Float", int() | float() if abs(number) <= sys.float_info.max:
-            return number
+        case "Int", float() if value.is_integer():
+            return int(value)
+        case "Float", int() | float() if abs(value) <= sys.float_info.max:
+            return value
     kind = {"Int": "a whole number", "Float": "a number", "Boolean": "true or false"}
     raise _Misfit(f"must be {kind.get(name, 'a text')}, not {value!r:.60}")
+
+
+# -- what a server returned -----------------------------------------------------------
+
+
+def check_result(
+    schema: Schema,
+    ref: AnyType,
+    data: Any,
+    field: str,
+    nulls: bool = False,
+    names: tuple[str, ...] = (),
+) -> None:
+    """Raise CallError, in one line, unless data fits a type (GraphQL specification, 6.4.3).
+
+    A scalar of the server's own may be any JSON. Objects are only checked for null, and
+    for lists where the type has lists.
+
+    Arguments:
+        field: the field that returned the data, as `Type.field`.
+        nulls: whether null may stand anywhere, since errors beside the data say why.
+        names: the fields of an object, or of each in a list, that are checked too.
+    """
+    if misfit := _misfit(schema, ref, data, nulls, names):
+        path, part, declared = misfit
+        values = gql.enum_values(schema.types[gql.name_of(declared)])
+        choices = f" ({', '.join(values[:12])}{', …' if len(values) > 12 else ''})"
+        answered = visible_text(json.dumps(part, ensure_ascii=False), LONGEST)
+        raise CallError(
+            f"{field}{path}: the server answered {answered}, and the schema says {declared}"
+            + (choices if values else "")
+        )
+
+
+Place = tuple[str, Any, AnyType]
+"""The path to a part of the data, such as `[1]`, the part, and the type that it does not fit."""
+
+
+def _misfit(
+    schema: Schema, ref: AnyType, data: Any, nulls: bool, names: tuple[str, ...]
+) -> Place | None:
+    """Return the first part of data that does not fit a type; None if all of it fits."""
+    if data is None:
+        return ("", data, ref) if gql.is_required(ref) and not nulls else None
+    inner, declared = gql.item_type(ref), schema.types[gql.name_of(ref)]
+    if inner is None and not names:
+        return None if _fits(declared, data) else ("", data, ref)
+    if not isinstance(data, list if inner else dict):
+        return "", data, ref
+    whole: Any = data
+    parts: list[tuple[str, Any, Any, tuple[str, ...]]]
+    if inner is None:
+        parts = [(f".{n}", declared.fields[n].type, whole.get(n), ()) for n in names]
+    else:
+        parts = [(f"[{index}]", inner, item, names) for index, item in enumerate(whole)]
+    for step, type_, part, part_names in parts:
+        if misfit := _misfit(schema, type_, part, nulls, part_names):
+            path, *rest = misfit
+            return f"{step}{path}", *rest
+    return None
+
+
+def _fits(declared: Any, data: Any) -> bool:
+    """Return whether data that is not null fits a type that is no list."""
+    if values := gql.enum_values(declared):
+        return isinstance(data, str) and data in values
+    if not gql.is_leaf(declared):
+        return not isinstance(data, list)
+    try:
+        return declared.name not in BUILT_IN or _scalar(declared.name, data) is not None
+    except _Misfit:
+        return False
