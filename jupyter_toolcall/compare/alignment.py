@@ -9,7 +9,7 @@ from itertools import takewhile
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from ..core.branches import shared_with_older
-from ..core.call_record import SAVE, CallRecord
+from ..core.call_record import SAVE, CallRecord, objects_of
 from ..core.errors import Absent
 from ..core.events import Interrupted, Made, Producer, Uses
 from ..core.interface_text import t
@@ -212,6 +212,40 @@ def values(
         result = Unknown(error.args[0])
     without_secrets: Difference = _hidden(_hidden(result, a.hide), b.hide)
     return without_secrets
+
+
+def object_before(call: CallRecord, uses: Uses, receiver: str, state: State) -> Made | None:
+    """Return what a call made its first object from: the one before it, of the same type.
+
+    That is the argument that a function changed in place, else the object that the method was
+    called on, else the first argument. None for a call that made nothing, made it from nothing
+    of its type, or returned the argument itself.
+    """
+    made = next(iter(objects_of(call.outcome)), None)
+    if made is None or made.producer in uses.values():
+        return None
+    if made.changed in uses:
+        return state.produced_object(uses[made.changed])
+    for argument in sorted(uses, key=lambda argument: argument != receiver):
+        used = state.produced_object(uses[argument])
+        if used is not None and used.kind == made.kind:
+            return used
+    return None
+
+
+def change(before: Made, made: Made, context: SessionContext) -> Difference:
+    """Return how an object differs from the one before it; computed once for two values."""
+    if alike(before, made):
+        return Same()
+    cached, key = context.values.differences, (before.digest, made.digest)
+    if key not in cached:
+        result = values(before, made, context, context)
+        # What is not in this kernel may be made again.
+        if not all(context.values.has_value(each.digest, each.content) for each in (before, made)):
+            return result
+        cached[key] = result
+    found: Difference = cached[key]
+    return found
 
 
 def _hidden(fact: Any, hide: Hide) -> Any:

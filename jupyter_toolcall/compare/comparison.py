@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from html import escape
 from itertools import groupby
-from typing import Any, Literal, TypeGuard
+from typing import Any, Literal
 
 from ..core.call_record import CallRecord
 from ..core.text import LINES, count_text, printable, visible_text
@@ -22,8 +22,6 @@ from .differences import (
     ARROW,
     Difference,
     Images,
-    Line,
-    Numbers,
     Others,
     Picture,
     Same,
@@ -36,8 +34,8 @@ from .values import shown
 
 CALLS, NAMES = 200, 6
 """So many calls that differ are listed, and so many tools named in a line."""
-TEXT_LINES, TEXT_CELLS = 12, 12
-PAGE_LINES, PAGE_CELLS = 40, 24
+TEXT_DETAILS, PAGE_DETAILS = 12, 40
+"""So many lines or cells are shown of a difference."""
 NAME_WIDTH = 16
 OBJECT_NAME = re.compile(r"[A-Za-z_]\w*#[1-9]\d*")
 Aspect = Literal["tool", "argument", "status", "result", "error", "prints", "reason"]
@@ -165,23 +163,65 @@ def _headline(comparison: Comparison) -> str:
     return f"{left} {ARROW} {right}: {count:,} of {calls} {'differs' if count == 1 else 'differ'}"
 
 
-def _listed(comparison: Comparison) -> Iterator[tuple[str, str | CallPair]]:
-    """Yield steps, with a pair that differs, or a line for calls that are the same.
+@dataclass(frozen=True, slots=True)
+class Part:
+    """A paragraph of a comparison: a line, and the differences below it, each with its name."""
 
-    The last line may have no step: it counts the pairs that are left out.
-    """
+    steps: str
+    line: str
+    same: bool = False
+    differences: tuple[tuple[str, Difference], ...] = ()
+
+
+def _paragraphs(comparison: Comparison) -> Iterator[Part]:
+    """Yield all that is shown of a comparison, from its inputs to its last replies."""
+    inputs = tuple(_objects(comparison.inputs))
+    if inputs:
+        yield Part("–", "began with", differences=inputs)
     count = 0
     for kind, run in groupby(comparison.calls, lambda pair: (pair.same, pair.same and pair.shared)):
         group = [*run]
         if kind[0]:
             first, last = group[0].call.step, group[-1].call.step
             steps = str(first) if len(group) == 1 else f"{first}–{last}"
-            yield steps, _same_line(group)
+            yield Part(steps, _same_line(group), same=True)
             continue
-        yield from ((str(pair.call.step), pair) for pair in group[: max(0, CALLS - count)])
+        for pair in group[: max(0, CALLS - count)]:
+            changes = [(c.name or c.what, c.difference) for c in pair.changes if c.what != "tool"]
+            line, differences = _pair_line(pair, comparison), (*changes, *_objects(pair.objects))
+            yield Part(str(pair.call.step), line, differences=differences)
         count += len(group)
     if count > CALLS:
-        yield "", f"and {count - CALLS:,} more calls that differ"
+        yield Part("", f"and {count - CALLS:,} more calls that differ", same=True)
+    if not isinstance(comparison.text, Same):
+        yield Part("–", "said last", differences=(("", comparison.text),))
+
+
+def _objects(pairs: Sequence[ObjectPair]) -> Iterator[tuple[str, Difference]]:
+    """Yield the objects that differ, each by its name, or by both names."""
+    for pair in pairs:
+        if not pair.same:
+            names = dict.fromkeys(name for name in (pair.left, pair.right) if name)
+            yield f" {ARROW} ".join(names), pair.difference
+
+
+def _pair_line(pair: CallPair, comparison: Comparison) -> str:
+    """Return the tool of two calls, or the call that one branch alone has."""
+    left, right = pair.left, pair.right
+    sides = (left, comparison.left), (right, comparison.right)
+    names = {id(call): visible_text(side.name, 60) for call, side in sides if call is not None}
+    if left is None or right is None:
+        arguments = ", ".join(f"{key}={_argument(v)}" for key, v in pair.call.arguments.items())
+        return f"only in {names[id(pair.call)]}: {visible_text(f'{pair.tool}({arguments})')}"
+    tools = f" {ARROW} ".join(dict.fromkeys([left.tool, right.tool]))
+    edited = " and ".join(names[id(call)] for call in (left, right) if call.edited)
+    return f"{visible_text(tools)}{f', edited in {edited}' if edited else ''}"
+
+
+def _argument(value: object) -> str:
+    """Return an argument as it reads; an object is its name."""
+    is_object = isinstance(value, str) and OBJECT_NAME.fullmatch(value) is not None
+    return str(value) if is_object else shown(value)
 
 
 def _same_line(group: Sequence[CallPair]) -> str:
@@ -193,22 +233,6 @@ def _same_line(group: Sequence[CallPair]) -> str:
         return f"{names}: the same in both"
     cached = all(pair.cached[1] for pair in group)
     return f"{names}: the same{', cached' if cached else ''}"
-
-
-def _arguments(call: CallRecord) -> Iterator[tuple[str, str]]:
-    """Yield the arguments of a call as they read; an object is its name."""
-    for key, value in call.arguments.items():
-        yield key, value if is_object(value) else shown(value)
-
-
-def is_object(value: object) -> TypeGuard[str]:
-    """Return whether an argument reads as the name of an object."""
-    return isinstance(value, str) and OBJECT_NAME.fullmatch(value) is not None
-
-
-def _object_name(pair: ObjectPair) -> str:
-    """Return the name of an object, both names where they differ."""
-    return f" {ARROW} ".join(dict.fromkeys(name for name in (pair.left, pair.right) if name))
 
 
 def _totals(side: Side) -> str:
@@ -223,23 +247,38 @@ def _totals(side: Side) -> str:
     return " · ".join(filter(None, parts))
 
 
+@dataclass(frozen=True, slots=True)
+class Detail:
+    """A line or a cell on both sides, None where it is not there; a cell has a label."""
+
+    left: str | None
+    right: str | None
+    label: str = ""
+
+
+def _details(difference: Difference, most: int) -> tuple[list[Detail], int]:
+    """Return lines or cells of a difference, and how many of these are left out."""
+    match difference:
+        case Texts(lines):
+            details = [Detail(line.left, line.right) for line in lines]
+            return details[:most], max(0, len(details) - most)
+        case Tables(cells=cells, changed=changed):
+            named = [Detail(c.left, c.right, f"{c.row}, {c.column}") for c in cells[:most]]
+            return named, changed - len(named)
+    return [], 0
+
+
 # -- text --------------------------------------------------------------------------------------
 
 
 def comparison_text(comparison: Comparison) -> str:
     """Return a comparison as text."""
     lines = [_headline(comparison)]
-    inputs = [pair for pair in comparison.inputs if not pair.same]
-    lines += ["  began with"] * bool(inputs)
-    for pair in inputs:
-        lines += _difference_lines(_object_name(pair), pair.difference)
-    for steps, row in _listed(comparison):
-        if isinstance(row, str):
-            lines.append(f"  {steps:<5} {row}" if steps else f"  {row}")
-        else:
-            lines += _pair_lines(steps, row, comparison)
-    if not isinstance(comparison.text, Same):
-        lines += ["  said last", *_difference_lines("", comparison.text)]
+    for part in _paragraphs(comparison):
+        is_call = part.steps not in ("", "–")
+        lines.append(f"  {part.steps:<5} {part.line}" if is_call else f"  {part.line}")
+        for name, difference in part.differences:
+            lines += _difference_lines(name, difference)
     names = [visible_text(side.name, 60) for side in (comparison.left, comparison.right)]
     width = max(map(len, names))
     for name, side in zip(names, (comparison.left, comparison.right), strict=True):
@@ -247,64 +286,36 @@ def comparison_text(comparison: Comparison) -> str:
     return "\n".join(lines)
 
 
-def _pair_lines(steps: str, pair: CallPair, comparison: Comparison) -> Iterator[str]:
-    left, right = pair.left, pair.right
-    if left is None or right is None:
-        side = comparison.left if right is None else comparison.right
-        arguments = ", ".join(f"{key}={value}" for key, value in _arguments(pair.call))
-        call = visible_text(f"{pair.tool}({arguments})")
-        yield f"  {steps:<5} only in {visible_text(side.name, 60)}: {call}"
-    else:
-        tools = f" {ARROW} ".join(dict.fromkeys([left.tool, right.tool]))
-        sides = (left, comparison.left), (right, comparison.right)
-        edited = " and ".join(visible_text(side.name, 60) for call, side in sides if call.edited)
-        yield f"  {steps:<5} {visible_text(tools)}{f', edited in {edited}' if edited else ''}"
-    for change in pair.changes:
-        if change.what != "tool":
-            yield from _difference_lines(change.name or change.what, change.difference)
-    for made in pair.objects:
-        if not made.same:
-            yield from _difference_lines(_object_name(made), made.difference)
-
-
 def _difference_lines(name: str, difference: Difference) -> Iterator[str]:
     for part_name, part in parts(difference):
         line = f"{part_name}: {in_a_line(part)}" if part_name else in_a_line(part)
         yield f"          {visible_text(name, 40):<{NAME_WIDTH}} {visible_text(line, 300)}"
         name = ""
-        for detail in _details(part):
-            yield f"          {'':<{NAME_WIDTH}}   {visible_text(detail)}"
+        details, more = _details(part, TEXT_DETAILS)
+        lines = [line for detail in details for line in _detail_lines(detail)]
+        lines += [f"… and {more:,} more"] * (more > 0)
+        yield from (f"          {'':<{NAME_WIDTH}}   {visible_text(line)}" for line in lines)
 
 
-def _details(difference: Difference) -> Iterator[str]:
-    match difference:
-        case Texts(lines):
-            for line in lines[:TEXT_LINES]:
-                if line.same:
-                    yield f"  {line.left}"
-                    continue
-                yield from [f"- {line.left}"] * (line.left is not None)
-                yield from [f"+ {line.right}"] * (line.right is not None)
-            if len(lines) > TEXT_LINES:
-                yield "…"
-        case Tables(cells=cells, changed=changed):
-            for cell in cells[:TEXT_CELLS]:
-                yield f"{cell.row}, {cell.column}: {cell.left} {ARROW} {cell.right}"
-            if changed > TEXT_CELLS:
-                yield f"… and {changed - TEXT_CELLS:,} more"
+def _detail_lines(detail: Detail) -> Iterator[str]:
+    if detail.label:
+        yield f"{detail.label}: {detail.left} {ARROW} {detail.right}"
+    elif detail.left == detail.right:
+        yield f"  {detail.left}"
+    else:
+        yield from [f"- {detail.left}"] * (detail.left is not None)
+        yield from [f"+ {detail.right}"] * (detail.right is not None)
 
 
 # -- a page ------------------------------------------------------------------------------------
 
-RULE = "1px solid rgba(127,127,127,.35)"
 TINT = "background:rgba(33,118,210,.16);text-decoration-thickness:2px"
 FONT = "font:13px/1.5 system-ui,-apple-system,'Segoe UI',sans-serif;max-width:960px"
 CODE = "font:12px/1.6 Menlo,Consolas,'DejaVu Sans Mono',monospace;white-space:pre-wrap"
 PLAIN = "font:inherit;vertical-align:top;text-align:left;padding:2px 12px;border:0"
-CELL = f"{PLAIN};padding:8px 12px 6px;border-top:{RULE}"
+CELL = f"{PLAIN};padding:8px 12px 6px;border-top:1px solid rgba(127,127,127,.35)"
 """Of a row that begins something; what belongs to it stands below, without a rule."""
 STEP = "white-space:nowrap;width:1%"
-QUIET = "opacity:.75"
 
 
 def comparison_html(comparison: Comparison) -> str:
@@ -324,19 +335,12 @@ def comparison_html(comparison: Comparison) -> str:
 
 
 def _table_rows(comparison: Comparison) -> Iterator[str]:
-    inputs = [pair for pair in comparison.inputs if not pair.same]
-    if inputs:
-        yield _row("–", "began with")
-    for pair in inputs:
-        yield from _difference_rows(_object_name(pair), pair.difference)
-    for steps, row in _listed(comparison):
-        if isinstance(row, str):
-            yield _row(steps or "…", _quiet(f"= {row}" if steps else row))
-        else:
-            yield from _pair_rows(steps, row)
-    if not isinstance(comparison.text, Same):
-        yield _row("–", "said last")
-        yield from _difference_rows("", comparison.text)
+    for part in _paragraphs(comparison):
+        yield _row(part.steps or "…", _quiet(part.line) if part.same else _text(part.line))
+        for name, difference in part.differences:
+            for inner, fact in parts(difference):
+                title = f"{f'<b>{_text(name, 60)}</b>' if name else ''} {_text(inner, 80)}".strip()
+                yield from _difference_rows(title, fact)
 
 
 def _text(text: str, limit: int = 400) -> str:
@@ -344,11 +348,7 @@ def _text(text: str, limit: int = 400) -> str:
 
 
 def _quiet(text: str) -> str:
-    return f'<span style="{QUIET}">{_text(text)}</span>'
-
-
-def _marked(text: str, mark: str, limit: int = 200) -> str:
-    return f'<{mark} style="{TINT}">{_text(text, limit)}</{mark}>'
+    return f'<span style="opacity:.75">{_text(text)}</span>'
 
 
 def _row(step: str, *cells: str) -> str:
@@ -360,57 +360,35 @@ def _row(step: str, *cells: str) -> str:
     return f'<tr style="background:none">{head}{cells_html}</tr>'
 
 
-def _pair_rows(steps: str, pair: CallPair) -> Iterator[str]:
-    yield _row(steps, _call(pair.left, pair, "del"), _call(pair.right, pair, "ins"))
-    for change in pair.changes:
-        if change.what not in ("tool", "argument"):
-            yield from _difference_rows(change.what, change.difference)
-        elif not isinstance(change.difference, (Others, Numbers)):
-            yield from _difference_rows(change.name, change.difference)
-    for made in pair.objects:
-        if not made.same:
-            yield from _difference_rows(_object_name(made), made.difference)
+def _difference_rows(title: str, difference: Difference) -> Iterator[str]:
+    match difference:
+        case Others(left, right):
+            yield _row("", *_both(title, left, right))
+            return
+        case Images(left, right, where=where):
+            yield _row("", f"{title} {_quiet(in_a_line(difference))}")
+            yield _row("", _picture(left, "left"), _picture(right, "right"))
+            yield from [_row("", _picture(where, "difference"))] if where.address else []
+            return
+    yield _row("", f"{title} {_text(in_a_line(difference))}")
+    details, more = _details(difference, PAGE_DETAILS)
+    for detail in details:
+        yield _row("", *_both(_quiet(detail.label), detail.left, detail.right))
+    if more:
+        yield _row("", _quiet(f"and {more:,} more"))
 
 
-def _call(call: CallRecord | None, pair: CallPair, mark: str) -> str:
-    """A call with the arguments marked that differ."""
-    if call is None:
-        return _quiet("not called")
-    marked = {change.name for change in pair.changes if change.what == "argument"}
-    alone = pair.left is None or pair.right is None
-    other = alone or any(change.what == "tool" for change in pair.changes)
-    tool = _marked(call.tool, mark) if other else _text(call.tool)
-    arguments = ", ".join(
-        f"{_text(name, 40)}={_marked(value, mark) if alone or name in marked else _text(value)}"
-        for name, value in _arguments(call)
-    )
-    edited = f" {_quiet('edited')}" if call.edited else ""
-    return f'<code style="{CODE}">{tool}({arguments})</code>{edited}'
-
-
-def _difference_rows(name: str, difference: Difference) -> Iterator[str]:
-    for part_name, part in parts(difference):
-        title = f"{f'<b>{_text(name, 60)}</b>' if name else ''} {_text(part_name, 80)}".strip()
-        match part:
-            case Others(left, right):
-                yield _row("", _value(title, left, "del"), _value(title, right, "ins"))
-            case Images(left, right):
-                yield _row("", f"{title} {_quiet(in_a_line(part))}")
-                yield _row("", _picture(left, "left"), _picture(right, "right"))
-                if part.where.address:
-                    yield _row("", _picture(part.where, "difference"))
-            case Texts(lines):
-                yield _row("", f"{title} {_quiet(in_a_line(part))}")
-                yield _row("", _lines(lines, 0, "del"), _lines(lines, 1, "ins"))
-            case Tables():
-                yield _row("", f"{title} {_quiet(in_a_line(part))}{_cells(part)}")
-            case _:
-                yield _row("", f"{title} {_text(in_a_line(part))}")
-
-
-def _value(title: str, value: str | None, mark: str) -> str:
-    text = _quiet("–") if value is None else _marked(value, mark)
-    return f'{title} <code style="{CODE}">{text}</code>'
+def _both(title: str, left: str | None, right: str | None) -> Iterator[str]:
+    """Yield a value on both sides, marked where it differs."""
+    for text, mark in ((left, "del"), (right, "ins")):
+        shown_text = _text(text or "␣", 200)
+        if text is None:
+            yield f"{title} {_quiet('–')}"
+        elif left == right:
+            yield f'{title} <code style="{CODE}">{shown_text}</code>'
+        else:
+            marked = f'<{mark} style="{TINT}">{shown_text}</{mark}>'
+            yield f'{title} <code style="{CODE}">{marked}</code>'
 
 
 def _picture(picture: Picture, side: str) -> str:
@@ -418,38 +396,3 @@ def _picture(picture: Picture, side: str) -> str:
         return _quiet("no picture of it here")
     size = "max-width:100%;max-height:320px;background:#fff"
     return f'<img alt="{side}" src="{escape(picture.address, quote=True)}" style="{size}">'
-
-
-def _lines(lines: tuple[Line, ...], side: int, mark: str) -> str:
-    """One side of a text; where lines are left out there is an ellipsis."""
-    out, before = [], 0
-    for line in lines[:PAGE_LINES]:
-        text, at = (line.left, line.right)[side], line.at[side]
-        if text is None:
-            out.append("")
-            continue
-        out += ["…"] if at > before + 1 else []
-        out.append(_text(text) if line.same else _marked(text or "␣", mark))
-        before = at
-    out += ["…"] if len(lines) > PAGE_LINES else []
-    return f'<code style="{CODE}">{"<br>".join(out)}</code>'
-
-
-def _cells(tables: Tables) -> str:
-    if not tables.cells:
-        return ""
-
-    def cell(text: str, mark: str = "") -> str:
-        inner = _marked(text, mark, 80) if mark else _text(text, 80)
-        return f'<td style="{PLAIN}"><code style="{CODE}">{inner}</code></td>'
-
-    rows = "".join(
-        f"<tr>{cell(each.row)}{cell(each.column)}"
-        f"{cell(each.left, 'del')}{cell(each.right, 'ins')}</tr>"
-        for each in tables.cells[:PAGE_CELLS]
-    )
-    more = tables.changed - min(PAGE_CELLS, len(tables.cells))
-    left_out = f"<br>{_quiet(f'and {more:,} more')}" if more > 0 else ""
-    heads = "".join(f'<th style="{PLAIN}">{each}</th>' for each in ("row", "column", "", ""))
-    look = "font:inherit;border-collapse:collapse;margin:0 -12px"
-    return f'<table style="{look}"><tr>{heads}</tr>{rows}</table>{left_out}'

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, replace
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass, replace
 
 from ..core.interface_text import joined, t, tn
 
@@ -210,54 +210,33 @@ def parts(difference: Difference, name: str = "") -> Iterator[tuple[str, Differe
         yield name, Unknown(tn("%1 more differs", "%1 more differ", difference.more))
 
 
-ROOM = 13_000
-"""Bytes of the texts and pictures of a difference, which has some more for names and marks."""
+ROOM, MOST = 16_000, 80
+"""Bytes of a difference as JSON, and so many lines, cells and parts, at most."""
 
 
 def shortened(difference: Difference) -> Difference:
-    """Return a difference with as many of its lines, cells and pictures as there is room for."""
-    return _shortened(difference, ROOM)[0]
+    """Return a difference with as many lines, cells, parts and pictures as there is room for."""
+    most = MOST
+    while len(json.dumps(asdict(difference))) > ROOM and most:
+        most //= 2
+        difference = _first(difference, most)
+    return difference
 
 
-def _shortened(difference: Difference, room: int) -> tuple[Difference, int]:
+def _first(difference: Difference, most: int) -> Difference:
+    """Return a difference with the first lines, cells and parts alone, and without a picture of
+    what differs."""
     match difference:
         case Texts(lines=lines):
-            sizes = (_bytes(line.left or "", line.right or "") for line in lines)
-            count, room = _fitting(sizes, room)
-            return replace(difference, lines=lines[:count]), room
+            return replace(difference, lines=lines[:most])
         case Tables(cells=cells):
-            sizes = (_bytes(each.row, each.column, each.left, each.right) for each in cells)
-            count, room = _fitting(sizes, room)
-            return replace(difference, cells=cells[:count]), room
-        case Images(left, right, where=where):
-            room -= sum(len(each.address) for each in (left, right, where))
-            return (difference if room > 0 else replace(difference, where=Picture())), room
-        case Fields(fields=fields):
-            kept = list[Field]()
-            for field in fields:
-                if room <= 0:
-                    break
-                inner, room = _shortened(field.difference, room - _bytes(field.name))
-                kept.append(Field(field.name, inner))
-            more = difference.more + len(fields) - len(kept)
-            return replace(difference, fields=tuple(kept), more=more), room
-        case Others(left, right):
-            return difference, room - _bytes(left or "", right or "")
-    return difference, room - 100
-
-
-def _fitting(sizes: Iterable[int], room: int) -> tuple[int, int]:
-    """Return how many of the first items there is room for, and how much room they leave."""
-    count = 0
-    for size in sizes:
-        if size > room:
-            return count, 0
-        count, room = count + 1, room - size
-    return count, room
-
-
-def _bytes(*texts: str) -> int:
-    return 90 + sum(len(json.dumps(text)) for text in texts)
+            return replace(difference, cells=cells[:most])
+        case Images():
+            return replace(difference, where=Picture())
+        case Fields(fields=fields, more=more):
+            kept = tuple(Field(part.name, _first(part.difference, most)) for part in fields[:most])
+            return replace(difference, fields=kept, more=more + len(fields) - len(kept))
+    return difference
 
 
 SIDES = (t("only left"), t("only right"))

@@ -19,6 +19,7 @@ from typing import Any, ClassVar
 from ..core.interrupts import attempt
 from ..core.text import unique_names
 from .cells import PLAIN, alike, cell_text, is_nothing, reads_alike
+from .differences import ColumnChange
 
 NUMERIC = ("int", "uint", "float", "double", "decimal")
 """How the names of types of numbers begin."""
@@ -26,15 +27,8 @@ FIRST = 60
 """So many rows in which two columns differ are named."""
 
 
-@dataclass(frozen=True, slots=True)
-class Unlike:
-    """Where two columns differ: the first rows, and the counts of cells by what changed in them."""
-
-    rows: Sequence[int] = ()
-    changed: int = 0
-    filled: int = 0
-    emptied: int = 0
-    by: float | None = None
+Unlike = tuple[Sequence[int], ColumnChange]
+"""Where two columns differ: the first rows, and the counts of cells by what changed in them."""
 
 
 @dataclass(frozen=True)
@@ -114,7 +108,7 @@ class Frame:
         if numeric and len(rows) == len(a) > 0:
             by = step(self.numbers(a), self.numbers(b))
         filled, emptied = int((x & ~y).sum()), int((y & ~x).sum())
-        return Unlike(rows[:FIRST].tolist(), len(rows), filled, emptied, by)
+        return rows[:FIRST].tolist(), ColumnChange("", len(rows), filled, emptied, by)
 
     def differs(self, a: Any, b: Any) -> Any:
         """Return in which rows two columns differ, as an array. Raises for no common kind."""
@@ -127,18 +121,20 @@ class Frame:
 
 def unlike(one: Frame, a: Any, other: Frame, b: Any) -> Unlike:
     """Return where a column of one table and a column of another differ, whatever is in them."""
-    same, alike_cells = type(one) is type(other), alike
-    if same and one.type(a) != one.type(b):
-        alike_cells = reads_alike
+    same = type(one) is type(other)
+    types = (one.type(a), other.type(b)) if same and one.type(a) != other.type(b) else ("", "")
     is_slow = not same or one.is_slow(a) or one.is_slow(b) or one.converted(a, b)
     changes = None if is_slow else attempt(one.compared, a, b)[0]
-    return changes or _one_by_one(one.cells(a), other.cells(b), alike_cells)
+    alike_cells = reads_alike if any(types) else alike
+    rows, change = changes or _one_by_one(one.cells(a), other.cells(b), alike_cells)
+    return rows, replace(change, types=types)
 
 
 def _one_by_one(a: Sequence[Any], b: Sequence[Any], same: Callable[[Any, Any], bool]) -> Unlike:
     rows = [n for n, (x, y) in enumerate(zip(a, b, strict=True)) if x is not y and not same(x, y)]
     empty = [(is_nothing(a[n]), is_nothing(b[n])) for n in rows]
-    return Unlike(rows[:FIRST], len(rows), empty.count((True, False)), empty.count((False, True)))
+    counts = empty.count((True, False)), empty.count((False, True))
+    return rows[:FIRST], ColumnChange("", len(rows), *counts)
 
 
 def step(a: Any, b: Any) -> float | None:

@@ -32,7 +32,8 @@ RED = (211, 47, 47)
 
 def is_picture(value: Any) -> bool:
     """Return whether a value is an image that can be shown."""
-    return _is_pillow(value) or _is_figure(value) or _kind(value) != ""
+    is_figure = _is_loaded(value, "matplotlib.figure", "Figure")
+    return is_figure or _is_loaded(value, "PIL.Image", "Image") or _kind(value) != ""
 
 
 def pictures(left: Any, right: Any) -> Difference:
@@ -95,14 +96,9 @@ def _depth(image: Any) -> bool:
     return str(image.mode).startswith(("I", "F"))
 
 
-def _is_pillow(value: Any) -> bool:
-    pillow = sys.modules.get("PIL.Image")
-    return pillow is not None and isinstance(value, pillow.Image)
-
-
-def _is_figure(value: Any) -> bool:
-    figures = sys.modules.get("matplotlib.figure")
-    return figures is not None and isinstance(value, figures.Figure)
+def _is_loaded(value: Any, module: str, name: str) -> bool:
+    """Return whether a value is of a class of a library, which has loaded that then."""
+    return isinstance(value, getattr(sys.modules.get(module), name, ()))
 
 
 def _kind(value: Any) -> str:
@@ -114,7 +110,7 @@ def _kind(value: Any) -> str:
 def _opened(value: Any) -> Any:
     """Return an image of Pillow; None where Pillow is not loaded, or can't or need not read it."""
     pillow = sys.modules.get("PIL.Image")
-    if pillow is None or _is_pillow(value):
+    if pillow is None or _is_loaded(value, "PIL.Image", "Image"):
         return value if pillow is not None else None
     try:
         image = pillow.open(io.BytesIO(value if isinstance(value, bytes) else _png(value)))

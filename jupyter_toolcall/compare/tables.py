@@ -15,15 +15,14 @@ from typing import Any
 from ..core.interface_text import joined, t
 from ..core.interrupts import attempt
 from .cells import cell, cell_text
-from .differences import Cell, ColumnChange, Difference, Same, Tables, Unknown
+from .differences import Cell, Difference, Same, Tables, Unknown
 from .frame_columns import Frame, PandasFrame, Unlike, frame_of, unlike
 from .matching import pairs
 
 LARGE, SAMPLE = 100_000, 10_000
 """Of a table with more rows so many are compared, evenly spaced."""
-READ, SLOW, CONVERTED = 1_000_000, 20, 2
-"""Cells that are compared at most; one that is compared by itself counts as so many, and so does a
-text beside a number."""
+READ, SLOW = 1_000_000, 20
+"""Cells that are compared at most; one that is compared by itself counts as so many."""
 KEYS, ALIGNED = 8, 60_000
 """So many columns are tried as keys. Rows are aligned by their texts up to so many cells."""
 WIDE, CELLS, LABELS = 200, 60, 12
@@ -100,15 +99,11 @@ def _pairing(a: Frame, b: Frame) -> Pairing | None:
 
 def _most_rows(a: Frame, b: Frame) -> int:
     """Return how many rows are compared one and all; of more a sample is."""
-    heads = a.take(range(0)), b.take(range(0))
-    ours, theirs = (
-        {name: head.column(n) for n, name in enumerate(head.names[:WIDE])} for head in heads
-    )
     cost = 0
-    for frame, own, others in ((a, ours, theirs), (b, theirs, ours)):
-        for name, column in own.items():
-            converted = name in others and frame.converted(column, others[name])
-            cost += SLOW if frame.is_slow(column) else CONVERTED if converted else 1
+    for table in (a, b):
+        head = table.take(range(0))
+        columns = (head.column(number) for number in range(len(head.names[:WIDE])))
+        cost += sum(SLOW if head.is_slow(column) else 1 for column in columns)
     return min(LARGE, 2 * READ // max(1, cost))
 
 
@@ -244,10 +239,7 @@ def _difference(pairing: Pairing) -> Difference:
         (one.column(a.names.index(name)), other.column(b.names.index(name))) for name in common
     ]
     changes = [unlike(one, x, other, y) for x, y in columns]
-    types = [
-        (one.type(x), other.type(y)) if type(one) is type(other) else ("", "") for x, y in columns
-    ]
-    by_column = map(_column_change, common, types, changes)
+    by_column = (replace(c, name=name) for name, (_, c) in zip(common, changes, strict=True))
     reordered = sorted(shared, key=a.names.index) != sorted(shared, key=b.names.index)
     lone = (
         tuple(pairing.name(side, row) for row in rows[:LABELS])
@@ -257,11 +249,11 @@ def _difference(pairing: Pairing) -> Difference:
         a.shape,
         b.shape,
         tuple(_cells(pairing, common, columns, changes, (one, other))),
-        sum(column.changed for column in changes),
+        sum(change.changed for _, change in changes),
         (names_alone(a.names, b.names), names_alone(b.names, a.names)),
         (next(lone), next(lone)),
         pairing.alone,
-        tuple(column for column in by_column if column is not None),
+        tuple(change for change in by_column if change.changed or any(change.types)),
         pairing.sample,
         tuple(["rows"] * pairing.moved + ["columns"] * reordered),
         len(common) if len(common) < len(shared) else 0,
@@ -273,14 +265,6 @@ def _difference(pairing: Pairing) -> Difference:
     return Unknown(t("no difference in %1", joined(", ", parts))) if parts else Same()
 
 
-def _column_change(name: str, types: tuple[str, str], change: Unlike) -> ColumnChange | None:
-    """Return how a column differs; None where it does not."""
-    types = types if types[0] != types[1] else ("", "")
-    if not (change.changed or any(types)):
-        return None
-    return ColumnChange(name, change.changed, change.filled, change.emptied, change.by, types)
-
-
 def _cells(
     pairing: Pairing,
     names: Sequence[str],
@@ -289,7 +273,7 @@ def _cells(
     tables: tuple[Frame, Frame],
 ) -> Iterator[Cell]:
     """Yield the first cells that differ, from above."""
-    numbered = ((n, number) for number, change in enumerate(changes) for n in change.rows)
+    numbered = ((n, number) for number, (rows, _) in enumerate(changes) for n in rows)
     for n, number in sorted(numbered)[:CELLS]:
         left, right = pairing.rows[0][n], pairing.rows[1][n]
         yield cell(

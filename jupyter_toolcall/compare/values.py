@@ -5,7 +5,6 @@ No library is loaded for it: a value of pandas, Pillow or Matplotlib has loaded 
 
 from __future__ import annotations
 
-import contextlib
 import dataclasses
 import enum
 import json
@@ -106,28 +105,18 @@ def _named(value: Mapping[Any, Any]) -> dict[str, Any]:
 
 def _attributes(value: Any) -> dict[str, Any]:
     """Return what a plain object holds; what is computed when it is asked for is left alone."""
+    state = object.__getstate__(value)
+    attributes, slots = state if isinstance(state, tuple) else (state, None)
+    held, in_slots = dict(attributes or {}), dict(slots or {})
     if dataclasses.is_dataclass(value):
-        return _held(value, [each.name for each in dataclasses.fields(value)])
-    attributes = getattr(value, "__dict__", {})
-    held = dict(attributes) if isinstance(attributes, dict) else {}
+        held |= in_slots
+        return {f.name: held[f.name] for f in dataclasses.fields(value) if f.name in held}
     if hasattr(type(value), "model_fields"):
         # What a model of pydantic got beyond its fields.
-        return held | (object.__getattribute__(value, "__pydantic_extra__") or {})
+        return held | (in_slots.get("__pydantic_extra__") or {})
     # A class with slots and a text of its own, such as a path, is told by that text.
     cls: Any = type(value)
-    if cls.__repr__ is object.__repr__:
-        for base in cls.__mro__:
-            slots = base.__dict__.get("__slots__", ())
-            held |= _held(value, [slots] if isinstance(slots, str) else [*slots])
-    return held
-
-
-def _held(value: Any, names: Sequence[str]) -> dict[str, Any]:
-    held = {}
-    for name in names:
-        with contextlib.suppress(AttributeError):
-            held[name] = object.__getattribute__(value, name)
-    return held
+    return held | in_slots if cls.__repr__ is object.__repr__ else held
 
 
 def _fields(

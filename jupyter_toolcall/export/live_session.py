@@ -43,9 +43,6 @@ class LiveSession:
     cursor: Cursor
     texts: Texts = field(default_factory=lambda: functools.cache(live_text))
 
-    def is_tool(self, name: str) -> bool:
-        return name in self.cursor.context.toolbox
-
     def callee(self, call: CallRecord, instance: Code | None) -> Callee:
         tool = self._tool(call)
         if tool.for_person:
@@ -65,11 +62,6 @@ class LiveSession:
     def changed(self, call: CallRecord) -> str:
         code = recorded_tool_code(call, self.cursor.context.journal)
         return changed_tool_parts(self._tool(call), code) if code is not None else ""
-
-    def receiver(self, call: CallRecord) -> str:
-        tool = self._tool(call)
-        # A function takes the object as an argument.
-        return tool.receiver if tool.origin is None or tool.origin.owner else ""
 
     def arguments(self, call: CallRecord, object_code: ObjectCode) -> dict[str, Code]:
         tool = self._tool(call)
@@ -137,15 +129,6 @@ class LiveSession:
             return self.cursor.context.values.value(made)
         except Absent:
             return _StandIn()
-
-    def value(self, made: Made) -> Any:
-        return self.cursor.context.values.value(made)
-
-    def instance(self, name: str, digest: str) -> Any:
-        memory = self.cursor.context.values
-        if not memory.has_value(digest):
-            raise Absent(f"the instance {name} is not here as it was given")
-        return memory.by_digest[digest]
 
     def saved(self, name: str) -> Code:
         return written(self.cursor.context.values.outputs(self.cursor.state)[name])

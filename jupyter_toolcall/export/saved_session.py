@@ -14,7 +14,6 @@ from pathlib import Path
 from typing import Any, cast
 
 from ..core.call_record import SAVE, CallRecord
-from ..core.errors import Absent
 from ..core.events import Made, Replied
 from ..core.journal import Journal
 from ..core.state import State
@@ -125,13 +124,6 @@ class SavedSession:
         own = self._cells_text if module == MAIN else None
         return module_text(module) if module == WORLD else own
 
-    def is_tool(self, name: str) -> bool:
-        return not is_own(name)
-
-    def receiver(self, call: CallRecord) -> str:
-        tool = self.cursor.context.toolbox.get(call.tool)
-        return tool.receiver if tool else ""
-
     def arguments(self, call: CallRecord, object_code: ObjectCode) -> dict[str, Code]:
         tool, state = self.cursor.context.toolbox.get(call.tool), self.cursor.state
         known = (
@@ -214,12 +206,6 @@ class SavedSession:
     def _node(self, name: str) -> ast.stmt | None:
         """Return the statement of a cell that binds a name; one of our world's where it is its."""
         return _node_in(self.texts(MAIN), name)
-
-    def value(self, made: Made) -> Any:
-        raise Absent("its value is not in the file")
-
-    def instance(self, name: str, digest: str) -> Any:
-        raise Absent("its value is not in the file")
 
     def changed(self, call: CallRecord) -> str:
         """A file does not know what its tools are made of by now."""

@@ -14,6 +14,7 @@ from ..core.call_record import CallRecord, status_phrase
 from ..core.events import Data, Failed, Interrupted, Made, Producer
 from ..core.state import State
 from ..core.text import visible_text
+from ..engine.cursor import Cursor
 from ..tools.value_copies import cut
 from .callees import Callee
 from .code import Code, call, is_name, of_module, with_article
@@ -76,26 +77,14 @@ class SessionSource(Protocol):
     @property
     def texts(self) -> Texts: ...
 
-    def is_tool(self, name: str) -> bool:
-        """Return whether a call was one of the session's tools, and not of its scheme's own."""
-
     def callee(self, call: CallRecord, instance: Code | None) -> Callee:
         """Return how a call's tool is called. Raises Unwritable."""
 
     def changed(self, call: CallRecord) -> str:
         """Say what of a call's tool is another than it was when it ran, "" for nothing."""
 
-    def receiver(self, call: CallRecord) -> str:
-        """Return the argument that names the object which a call is a method of, or ""."""
-
     def arguments(self, call: CallRecord, object_code: ObjectCode) -> dict[str, Code]:
         """Return the arguments as they reached the function. Raises Unwritable."""
-
-    def value(self, made: Made) -> Any:
-        """Return an object's value. Raises Absent, Unwritable."""
-
-    def instance(self, name: str, digest: str) -> Any:
-        """Return a stateful instance as it was given. Raises Absent, Unwritable."""
 
     def saved(self, name: str) -> Code:
         """Return the data that was saved as an output, of its class. Raises Absent, Unwritable."""
@@ -138,7 +127,7 @@ class Draft:
     """One branch on its way into code."""
 
     source: SessionSource
-    state: State
+    cursor: Cursor
     names: Mapping[str, str]
     """For each object its variable."""
     taken: frozenset[str] = frozenset()
@@ -157,6 +146,21 @@ class Draft:
 
     def __post_init__(self) -> None:
         self.definitions = Slice(self.source.texts)
+
+    @property
+    def state(self) -> State:
+        return self.cursor.state
+
+    def value(self, made: Made) -> Any:
+        """Return an object's value. Raises Absent."""
+        return self.cursor.context.values.value(made)
+
+    def receiver(self, call: CallRecord) -> str:
+        """Return the argument that names the object which a call is a method of, or ""."""
+        tool = self.cursor.context.toolbox.get(call.tool)
+        # A function takes the object as an argument.
+        is_method = tool is not None and (tool.origin is None or tool.origin.owner is not None)
+        return tool.receiver if tool is not None and is_method else ""
 
     def defined(self, code: Code) -> Code:
         """Return code when all that it needs is defined. Raises Unwritable if it cannot be."""

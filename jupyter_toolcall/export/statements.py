@@ -75,16 +75,12 @@ Named = Callable[[str], Code | None]
 """From the name of a class to the code that names it; None where it is not known."""
 
 
-def no_class(name: str) -> None:
-    """No class is known."""
-
-
 def by_schema(
     schema: Mapping[str, Any],
     arguments: Mapping[str, Any],
     objects: Mapping[str, str],
     object_code: Callable[[str], Code],
-    named: Named = no_class,
+    named: Named = lambda name: None,
 ) -> dict[str, Code]:
     """Return arguments as code; `objects` are the places in them that name objects."""
     wording = _Wording(schema.get("$defs", {}), objects, object_code, named)
@@ -159,7 +155,7 @@ def statement(draft: Draft, ran: CallRecord) -> Line:
         name = at_path(ran.arguments, tuple(made.changed.split(".")))
         object_code.change(str(name), draft.variable_of(made))
     arguments = source.arguments(ran, object_code)
-    subject = arguments.pop(source.receiver(ran), None)
+    subject = arguments.pop(draft.receiver(ran), None)
     results = [made for made in own if not made.changed]
     if results and subject is not None and _may_change(draft, ran, callee):
         code = _changed(draft, draft.variable_of(own[0]), subject, callee, arguments)
@@ -227,7 +223,7 @@ def _reached(text: str, path: Path, access: Access, spread: bool) -> str:
 
 def _may_change(draft: Draft, ran: CallRecord, callee: Callee) -> bool:
     """Return whether the new object may be the one that a method was called on, changed."""
-    name = ran.arguments.get(draft.source.receiver(ran))
+    name = ran.arguments.get(draft.receiver(ran))
     made = draft.state.objects.get(name) if isinstance(name, str) else None
     if not isinstance(ran.outcome, Made) or made is None or callee.gives == "value":
         return False
@@ -307,7 +303,7 @@ def input_line(draft: Draft, made: Made, variable: str = "") -> Line:
     draft.there.add(made.producer)
     to = draft.variable_of(made)
     try:
-        code = draft.defined(written(draft.source.value(made)))
+        code = draft.defined(written(draft.value(made)))
     except (Absent, Unwritable) as error:
         looks = _looks(draft, made) if isinstance(error, Unwritable) else ""
         name = draft.state.name_of(made)
@@ -319,18 +315,26 @@ def input_line(draft: Draft, made: Made, variable: str = "") -> Line:
 
 def _looks(draft: Draft, made: Made) -> str:
     """Return how a value looks: its shape, or its text."""
-    shown = preview(draft.source.value(made))
+    shown = preview(draft.value(made))
     return shown.caption if "×" in shown.caption else shown.text[:80]
 
 
 def _instance(draft: Draft, name: str, digest: str) -> Line:
     to = draft.instance(name)
     try:
-        code = draft.defined(written(draft.source.instance(name, digest)))
+        code = draft.defined(written(_instance_value(draft, name, digest)))
         return Line(assigned([to], code))
     except (Absent, Unwritable) as error:
         comment = f"{name} was an instance with a state of its own"
         return _unwritten(draft, to, name, comment, error, draft.source.instance_variable(name))
+
+
+def _instance_value(draft: Draft, name: str, digest: str) -> Any:
+    """Return a stateful instance as it was given. Raises Absent."""
+    values = draft.cursor.context.values
+    if not values.has_value(digest):
+        raise Absent(f"the instance {name} is not here as it was given")
+    return values.by_digest[digest]
 
 
 def _unwritten(
@@ -380,9 +384,9 @@ def script_of(
         awaits: Code can `await` at its top, as a notebook's can.
         taken: Names that no variable has.
     """
-    state, path = cursor.state, cursor.context.journal.path(cursor.head)
-    names = variables(state.names, taken)
-    draft = Draft(source, state, names, taken, only, awaits)
+    path = cursor.context.journal.path(cursor.head)
+    names = variables(cursor.state.names, taken)
+    draft = Draft(source, cursor, names, taken, only, awaits)
     opened = next((e.event for e in path if isinstance(e.event, Opened)), Opened())
     input_lines = tuple(beginning(draft, opened))
     parts = tuple(part for entry in path for part in _parts(draft, entry, cursor.context.journal))
@@ -417,11 +421,12 @@ def _parts(draft: Draft, entry: Entry, journal: Journal) -> Iterator[MessageText
 def _ended(draft: Draft, call: CallRecord, how: str) -> Iterator[Line]:
     """Yield what a call did; `how` says who gave its result in the place of its tool."""
     how = how or ("its tool asked you for input" if call.rounds else "")
+    is_tool = call.tool in draft.cursor.context.toolbox
     if isinstance(call.outcome, (Failed, Interrupted)):
         yield Line(above=(call_line(call),))
-    elif draft.source.is_tool(call.tool) and how:
+    elif is_tool and how:
         yield from handed(draft, call, how)
-    elif draft.source.is_tool(call.tool):
+    elif is_tool:
         try:
             line = statement(draft, call)
             changed = draft.source.changed(call)

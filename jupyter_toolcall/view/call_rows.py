@@ -8,8 +8,7 @@ from itertools import starmap, takewhile
 from typing import Any
 from urllib.parse import urlsplit
 
-from ..compare.alignment import interruption_text
-from ..compare.call_changes import change, object_before
+from ..compare.alignment import change, interruption_text, object_before
 from ..compare.differences import CHANGED, in_a_line
 from ..core.call_record import SAVE, CallRecord, is_bare_list, objects_of
 from ..core.digests import readable_json

@@ -8,8 +8,7 @@ from itertools import islice, takewhile
 from time import monotonic
 
 from ..compare import differences as kinds
-from ..compare.alignment import alike, compare
-from ..compare.call_changes import change
+from ..compare.alignment import alike, change, compare
 from ..compare.comparison import CallPair, Change
 from ..compare.differences import Difference, Line
 from ..core.call_record import CallRecord
