@@ -141,7 +141,7 @@ class Person:
 def _scripted(name: str) -> Model:
     scripts = _scripts()
     if name not in scripts:
-        known = ", ".join(f"scripted:{each}" for each in scripts)
+        known = ", ".join(f"scripted:{script}" for script in scripts)
         raise UsageError(
             f"there is no script {name!r}; there are {known}. "
             "Your own: give Scripted([...]) as the model"

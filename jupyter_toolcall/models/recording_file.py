@@ -210,7 +210,7 @@ def with_line(course: Course, data: Json) -> Course:
     )
     if before and turn.number <= before.number:
         raise ValueError(f"turn {turn.number} stands behind turn {before.number}")
-    return course.then(turn, [message_of(each, before) for each in data["told"]])
+    return course.then(turn, [message_of(message, before) for message in data["told"]])
 
 
 def message_of(data: Json, before: Turn | None = None) -> Message:

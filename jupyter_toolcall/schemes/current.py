@@ -195,8 +195,8 @@ def _new_current_object(call: CallRecord) -> str:
 def saved(state: State, call: CallRecord | None = None) -> dict[str, str]:
     """Return the names that the model gave (`$base`, before a call), and their objects."""
     named = state.results_of(SAVE_AS)
-    before = (each for each in named if call is None or each.step < call.step)
-    return {own_name(each.arguments.get("name")): current(state, each) for each in before}
+    before = (saving for saving in named if call is None or saving.step < call.step)
+    return {own_name(saving.arguments.get("name")): current(state, saving) for saving in before}
 
 
 def _kind(name: str, state: State) -> str:

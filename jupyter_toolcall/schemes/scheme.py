@@ -441,8 +441,9 @@ def _value(value: Any) -> str:
 
 def new_kinds(call: CallRecord, state: State) -> list[str]:
     """Return the types whose first object a call made."""
-    made = (each.kind for each in call.produced if state.name_of(each) == state.oldest(each.kind))
-    return list(dict.fromkeys(made))
+    produced = call.produced
+    first = (made.kind for made in produced if state.name_of(made) == state.oldest(made.kind))
+    return list(dict.fromkeys(first))
 
 
 def receiver_kinds(toolbox: Toolbox) -> tuple[str, ...]:

@@ -56,7 +56,7 @@ class Select(Scheme):
     """`selectTools` always, what was selected, and `save` where outputs are due."""
 
     def offer(self, state: State, toolbox: Toolbox) -> Offer:
-        chosen = selected(state, toolbox)
+        chosen = [name for name in selected(state) if name in toolbox]
         rest = tuple(tool for tool in toolbox if tool.name not in chosen)
         objects, listed = _object_lines(state, toolbox), _tool_lines(state, toolbox)
         groups = group_lines(("", *existing_kinds(state)), toolbox)
@@ -68,7 +68,7 @@ class Select(Scheme):
 
     def complete(self, call: CallRecord, tool: Tool, state: State) -> dict[str, Any]:
         # What a person wrote runs, whatever the model had selected.
-        if not (call.edited or tool.name in _own_names(state) or _is_selected(tool.name, state)):
+        if not (call.edited or tool.name in _own_names(state) or tool.name in selected(state)):
             raise CallError(
                 f'{tool.name} is not selected yet; call {SELECT} with ["{tool.name}"] first'
             )
@@ -79,23 +79,18 @@ class Select(Scheme):
             return _answer(call, state, toolbox)
         data, error = sent_data(call, state, toolbox)
         # The first object of a type makes its tools available: the model is told once.
-        tools = (
-            tool.name for kind in new_kinds(call, state) for tool in functions_of(kind, toolbox)
-        )
-        new = [name for name in dict.fromkeys(tools) if not _is_selected(name, state)]
+        kinds = new_kinds(call, state)
+        tools = dict.fromkeys(tool.name for kind in kinds for tool in functions_of(kind, toolbox))
+        chosen = selected(state) if tools else ()
+        new = [name for name in tools if name not in chosen]
         if new:
             data["hint"] = f"New tools to select: {', '.join(shortened(new))}"
         return Result(call.id, result_text(data), error)
 
 
-def selected(state: State, toolbox: Toolbox) -> dict[str, None]:
-    """Return the names of the tools that were selected so far, in that order."""
-    names = (name for call in state.results_of(SELECT) for name in _wanted(call))
-    return dict.fromkeys(name for name in names if name in toolbox)
-
-
-def _is_selected(name: str, state: State) -> bool:
-    return any(name in _wanted(call) for call in state.results_of(SELECT))
+def selected(state: State) -> dict[str, None]:
+    """Return the names that were selected so far, in that order; some may be those of no tool."""
+    return dict.fromkeys(name for call in state.results_of(SELECT) for name in _wanted(call))
 
 
 def _own_names(state: State) -> tuple[str, ...]:
@@ -160,7 +155,7 @@ def _tool_lines(state: State, toolbox: Toolbox) -> dict[str, str | None]:
         names |= set(own).intersection(short)
         if short != own:
             object_name = state.oldest(kind) if kind else None
-            patterns.update((f"- {each}", object_name) for each in short if each not in names)
+            patterns.update((f"- {text}", object_name) for text in short if text not in names)
         room = max(0, room - _length(short))
     kinds = ((name, toolbox[name].kind) for name in toolbox.names if name in names)
     listed = {f"- {name}": state.oldest(kind) if kind else None for name, kind in kinds}

@@ -104,7 +104,7 @@ class WrittenCall:
     """A call as it is written; `wrong` says why it cannot be read ("" if it can).
 
     `texts` are those of its parameters, by name; `whole` are the arguments if they were written as
-    one piece of JSON; `of_elements` says that a list or an object in it may be elements too.
+    one piece of JSON; `of_elements` says that its parameters are elements of their own names.
     """
 
     tool: str = ""

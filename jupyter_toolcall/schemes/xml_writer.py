@@ -163,7 +163,7 @@ def schema_text(schema: Any, defs: Schema, spelled: set[str], depth: int = 0) ->
         return " | ".join(map(written, _constants(schema)))
     kind = schema.get("type", "object" if "properties" in schema else "")
     if isinstance(kind, list):
-        return " | ".join(inner({**schema, "type": each}) for each in kind)
+        return " | ".join(inner({**schema, "type": name}) for name in kind)
     if schema.get("pattern") == NAME_OR_TEXT:
         return "str | name such as Type#1"
     if kinds := kinds_of(schema):

@@ -26,14 +26,14 @@ LIMITS = {
     "models": 2_156,
     "export": 2_680,
     "compare": 1_635,
-    "schemes": 1_714,
+    "schemes": 1_708,
     "teaching + evaluation": 2_260,
     "storage": 996,
     "rules, budgets, origins, previews": 620,
     "cli, kitchen, toolsets, __init__": 457,
-    "all": 38_341,
+    "all": 38_335,
     "Python files": 247,
-    "Python tests": 53_810,
+    "Python tests": 53_811,
     "TypeScript": 11_922,
 }
 """Of each row, how many lines of code, files or lines there may be."""

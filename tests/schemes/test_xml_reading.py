@@ -206,6 +206,7 @@ def test_a_text_is_what_was_meant_by_it(said: str, meant: str) -> None:
         ("part", "1e3", 1000.0),
         ("names", '["a", "b"]', ["a", "b"]),
         ("names", "[&quot;a&quot;]", ["a"]),
+        ("names", "<item>a</item>\n<item>b</item>", ["a", "b"]),
         ("names", "null", None),
         ("names", "", None),
         ("data", '{"a": {"b": [1, null]}}', {"a": {"b": [1, None]}}),
