@@ -125,7 +125,8 @@ def _origins(known: dict[tuple[Any, ...], int], state: State) -> dict[int, int]:
         return number(producer) if call is None else number(call, producer.index)
 
     for call in state.all_calls():
-        used = sorted((name, of_object(each)) for name, each in _used_by(call, state).items())
+        producers = _used_by(call, state)
+        used = sorted((name, of_object(producers[name])) for name in producers)
         setters = call.started.setters.items() if call.started else ()
         read = sorted((name, numbers.get(setter)) for name, setter in setters)
         numbers[call.id] = number(call.tool, *used, "variables", *read)
@@ -241,7 +242,7 @@ def change(before: Made, made: Made, context: SessionContext) -> Difference:
     if key not in cached:
         result = values(before, made, context, context)
         # What is not in this kernel may be made again.
-        if not all(context.values.has_value(each.digest, each.content) for each in (before, made)):
+        if not all(context.values.has_value(one.digest, one.content) for one in (before, made)):
             return result
         cached[key] = result
     found: Difference = cached[key]
@@ -278,7 +279,7 @@ def _changes(
         if not isinstance(result, Same):
             yield Change("argument", name, result)
     if not _are_beside(left.objects, right.objects, right_names):
-        returned = [", ".join(each.objects) or None for each in (left, right)]
+        returned = [", ".join(call.objects) or None for call in (left, right)]
         yield Change("result", "", Others(*returned))
     a, b = _aspects(left, ends[0]), _aspects(right, ends[1])
     # A call whose result was cached did not run, so it printed nothing.
@@ -328,7 +329,7 @@ def _argument(
 ) -> Difference:
     """Objects that stand beside each other are the same argument, whatever they are called."""
     if name not in left or name not in right:
-        return Others(*(shown(each[name]) if name in each else None for each in (left, right)))
+        return Others(*(shown(side[name]) if name in side else None for side in (left, right)))
     same = _with_names(left[name], right_names) == right[name]
     return Same() if same else difference(left[name], right[name])
 

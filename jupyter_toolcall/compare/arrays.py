@@ -17,20 +17,20 @@ LARGE, OBJECTS = 2_000_000, 10_000
 def arrays(left: Any, right: Any) -> Difference | None:
     """Return how two arrays differ; None for other values, and for small ones that are tables."""
     numpy = sys.modules.get("numpy")
-    if numpy is None or not all(isinstance(each, numpy.ndarray) for each in (left, right)):
+    if numpy is None or not all(isinstance(value, numpy.ndarray) for value in (left, right)):
         return None
     types = (str(left.dtype), str(right.dtype)) if left.dtype != right.dtype else ("", "")
     if not any(types) and frame_of(left) and frame_of(right):
         return None
-    objects = any(each.dtype.hasobject for each in (left, right))
+    objects = any(array.dtype.hasobject for array in (left, right))
     most = OBJECTS if objects else LARGE
     sample = max(left.size, right.size) > most
-    a, b = (_some_elements(each, most) for each in (left, right))
+    a, b = (_some_elements(array, most) for array in (left, right))
     changed, compared, by = 0, 0, None
     if left.shape == right.shape:
         flags = _differing(a, b, objects)
         changed, compared = int(flags.sum()), int(flags.size)
-        numeric = all(each.dtype.kind in "iuf" for each in (a, b))
+        numeric = all(array.dtype.kind in "iuf" for array in (a, b))
         by = step(a, b) if numeric and changed == compared > 0 else None
     if not (changed or any(types) or left.shape != right.shape):
         text = t("no difference in %1 of %2 elements", compared, int(left.size))
@@ -60,7 +60,7 @@ def _differing(a: Any, b: Any, objects: bool) -> Any:
         ]
         return numpy.array(flags, dtype=bool)
     flags = numpy.asarray(a != b)
-    if all(each.dtype.kind in "fcmM" for each in (a, b)) and flags.any():
+    if all(array.dtype.kind in "fcmM" for array in (a, b)) and flags.any():
         nothing = numpy.isnat if a.dtype.kind in "mM" else numpy.isnan
         flags &= ~(nothing(a) & nothing(b))
     return flags
@@ -75,4 +75,4 @@ def _range(array: Any) -> tuple[float, ...]:
         numbers = array if finite.all() else array[finite]
     if array.dtype.kind not in "iuf" or not numbers.size:
         return ()
-    return tuple(float(each) for each in (numbers.min(), numbers.mean(dtype=float), numbers.max()))
+    return tuple(map(float, (numbers.min(), numbers.mean(dtype=float), numbers.max())))

@@ -25,7 +25,7 @@ def alike(a: Any, b: Any) -> bool:
         return bool(a == b) or (is_nothing(a) and is_nothing(b))
     a, b = _plain(a), _plain(b)
     if type(a) in PLAIN and type(b) in PLAIN:
-        numbers = all(isinstance(each, (int, float)) for each in (a, b))
+        numbers = all(isinstance(value, (int, float)) for value in (a, b))
         same = (numbers or type(a) is type(b)) and bool(a == b)
         return same or (is_nothing(a) and is_nothing(b))
     return type(a) is type(b) and describe(a, 1_000) == describe(b, 1_000)

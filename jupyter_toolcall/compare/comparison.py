@@ -247,24 +247,19 @@ def _totals(side: Side) -> str:
     return " · ".join(filter(None, parts))
 
 
-@dataclass(frozen=True, slots=True)
-class Detail:
-    """A line or a cell on both sides, None where it is not there; a cell has a label."""
-
-    left: str | None
-    right: str | None
-    label: str = ""
+Detail = tuple[str, str | None, str | None]
+"""The label of a cell ("" for a line), and what stands on either side, None where nothing does."""
 
 
 def _details(difference: Difference, most: int) -> tuple[list[Detail], int]:
     """Return lines or cells of a difference, and how many of these are left out."""
     match difference:
         case Texts(lines):
-            details = [Detail(line.left, line.right) for line in lines]
+            details = [("", line.left, line.right) for line in lines]
             return details[:most], max(0, len(details) - most)
         case Tables(cells=cells, changed=changed):
-            named = [Detail(c.left, c.right, f"{c.row}, {c.column}") for c in cells[:most]]
-            return named, changed - len(named)
+            named = [(f"{cell.row}, {cell.column}", cell.left, cell.right) for cell in cells[:most]]
+            return [*named], changed - len(named)
     return [], 0
 
 
@@ -292,19 +287,19 @@ def _difference_lines(name: str, difference: Difference) -> Iterator[str]:
         yield f"          {visible_text(name, 40):<{NAME_WIDTH}} {visible_text(line, 300)}"
         name = ""
         details, more = _details(part, TEXT_DETAILS)
-        lines = [line for detail in details for line in _detail_lines(detail)]
+        lines = [line for detail in details for line in _detail_lines(*detail)]
         lines += [f"… and {more:,} more"] * (more > 0)
         yield from (f"          {'':<{NAME_WIDTH}}   {visible_text(line)}" for line in lines)
 
 
-def _detail_lines(detail: Detail) -> Iterator[str]:
-    if detail.label:
-        yield f"{detail.label}: {detail.left} {ARROW} {detail.right}"
-    elif detail.left == detail.right:
-        yield f"  {detail.left}"
+def _detail_lines(label: str, left: str | None, right: str | None) -> Iterator[str]:
+    if label:
+        yield f"{label}: {left} {ARROW} {right}"
+    elif left == right:
+        yield f"  {left}"
     else:
-        yield from [f"- {detail.left}"] * (detail.left is not None)
-        yield from [f"+ {detail.right}"] * (detail.right is not None)
+        yield from [f"- {left}"] * (left is not None)
+        yield from [f"+ {right}"] * (right is not None)
 
 
 # -- a page ------------------------------------------------------------------------------------
@@ -372,8 +367,8 @@ def _difference_rows(title: str, difference: Difference) -> Iterator[str]:
             return
     yield _row("", f"{title} {_text(in_a_line(difference))}")
     details, more = _details(difference, PAGE_DETAILS)
-    for detail in details:
-        yield _row("", *_both(_quiet(detail.label), detail.left, detail.right))
+    for label, left, right in details:
+        yield _row("", *_both(_quiet(label), left, right))
     if more:
         yield _row("", _quiet(f"and {more:,} more"))
 

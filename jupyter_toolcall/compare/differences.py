@@ -276,10 +276,10 @@ def _table_line(tables: Tables, sides: tuple[str, str]) -> str:
     left, right = tables.alone
     if sides is CHANGED and 2 * left > tables.left[0] and 2 * right > tables.right[0]:
         return t("a new table, %1", _shape(tables.right))
-    parts = [_column(each) for each in tables.by_column[:SHOWN]]
+    parts = [_column(column) for column in tables.by_column[:SHOWN]]
     if len(tables.by_column) > SHOWN:
         others = tables.by_column[SHOWN:]
-        cells, count = sum(each.changed for each in others), len(others)
+        cells, count = sum(column.changed for column in others), len(others)
         text = tn(
             "%1 cell of %2 more columns differs", "%1 cells of %2 more columns differ", cells, count
         )
@@ -349,7 +349,7 @@ def _shape(shape: tuple[int, ...]) -> str:
 
 def _image_line(images: Images) -> str:
     share = images.share
-    left, right = (f"{each.width} × {each.height}" for each in (images.left, images.right))
+    left, right = (f"{image.width} × {image.height}" for image in (images.left, images.right))
     if left != right:
         return t("%1 pixels", _arrow(left, right))
     if share is None:

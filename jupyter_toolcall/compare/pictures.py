@@ -52,7 +52,8 @@ def pictures(left: Any, right: Any) -> Difference:
     # Of large images every nth pixel is compared.
     by = math.ceil(math.sqrt(a.width * a.height / LARGE))
     if by > 1:
-        a, b = (each.resize((-(-a.width // by), -(-a.height // by)), resample=0) for each in (a, b))
+        size = -(-a.width // by), -(-a.height // by)
+        a, b = (image.resize(size, resample=0) for image in (a, b))
     mask, pixels = _unlike(a, b), a.width * a.height
     count = pixels - mask.histogram()[0]
     if count:
@@ -66,7 +67,7 @@ def pictures(left: Any, right: Any) -> Difference:
 def _unlike(a: Any, b: Any) -> Any:
     """Return an image that is black where two are the same."""
     chops: Any = import_module("PIL.ImageChops")
-    mode = "RGBA" if any(_is_transparent(each) for each in (a, b)) else "RGB"
+    mode = "RGBA" if any(_is_transparent(image) for image in (a, b)) else "RGB"
     mode = "L" if a.mode == b.mode == "L" else mode
     first, *others = chops.difference(a.convert(mode), b.convert(mode)).split()
     for band in others:
@@ -78,7 +79,7 @@ def _marked(a: Any, b: Any, mask: Any) -> Picture:
     """Return a small pale picture of two images, red where a mask is not black."""
     pillow, chops = sys.modules["PIL.Image"], import_module("PIL.ImageChops")
     by = max(1, -(-max(a.size) // SIDE))
-    small = [each.convert("L").reduce(by) for each in (a, b)]
+    small = [image.convert("L").reduce(by) for image in (a, b)]
     pale = chops.lighter(*small).point(lambda light: 170 + light // 3).convert("RGB")
     # A single pixel counts too: a block in which any differs is red.
     spots = mask.point(lambda light: 255 if light else 0).reduce(by)

@@ -74,7 +74,7 @@ def _plain(left: Any, right: Any) -> Difference:
         return Same()
     if {type(left), type(right)} <= {int, float} and left != right:
         return Numbers(left, right)
-    lines = [each.split("\n") for each in (left, right) if isinstance(each, str)]
+    lines = [text.split("\n") for text in (left, right) if isinstance(text, str)]
     if len(lines) == 2 and (max(len(left), len(right)) > LINE or max(map(len, lines)) > 1):
         return _texts(*lines)
     return _described(left, right)
@@ -85,13 +85,13 @@ def _parts(left: Any, right: Any) -> tuple[Mapping[str, Any], Mapping[str, Any]]
     if isinstance(left, Mapping) and isinstance(right, Mapping):
         if max(len(left), len(right)) > FIELDS:
             # The first ones of either side: what both have is compared, whatever its order.
-            keys = dict.fromkeys(key for each in (left, right) for key in islice(each, FIELDS // 2))
+            keys = dict.fromkeys(key for side in (left, right) for key in islice(side, FIELDS // 2))
             left, right = (
-                {key: each[key] for key in keys if key in each} for each in (left, right)
+                {key: side[key] for key in keys if key in side} for side in (left, right)
             )
         return _named(left), _named(right)
     if isinstance(left, (list, tuple)) and type(left) is type(right) and len(left) == len(right):
-        a, b = ({f"[{n}]": item for n, item in enumerate(each)} for each in (left, right))
+        a, b = ({f"[{n}]": item for n, item in enumerate(items)} for items in (left, right))
         return a, b
     if type(left) is not type(right) or isinstance(left, (type, enum.Enum)):
         return None
@@ -129,7 +129,7 @@ def _fields(
         if name in left and name in right:
             result = difference(left[name], right[name], deep)
         else:
-            texts = (shown(each[name]) if name in each else None for each in (left, right))
+            texts = (shown(side[name]) if name in side else None for side in (left, right))
             result = Others(*texts)
         if not isinstance(result, Same):
             unlike.append(Field(name[:80], result))
@@ -150,7 +150,7 @@ def _sets(left: Set[Any], right: Set[Any]) -> Difference:
     """Return how two sets differ, by what only one of them has."""
     if not left and not right:
         return Same()
-    items, others = (sorted(_items(islice(each, LINES))) for each in (left, right))
+    items, others = (sorted(_items(islice(side, LINES))) for side in (left, right))
     lines = [Line(text, None, (n, 0)) for n, text in enumerate(items[:SHOWN], 1)]
     lines += [Line(None, text, (0, n)) for n, text in enumerate(others[:SHOWN], 1)]
     lines.sort(key=lambda line: line.left or line.right or "")

@@ -48,8 +48,8 @@ class Callee:
         if head is None:
             raise Unwritable(f"{self.method} of nothing")
         at = head.then(f".{self.method}") if self.method else head
-        made = call(at, first, remaining, more)
-        return Code(made.text, made.needs | self.needs)
+        code = call(at, first, remaining, more)
+        return Code(code.text, code.needs | self.needs)
 
 
 def _opened(stars: str, part: Code | None) -> Iterator[Code]:

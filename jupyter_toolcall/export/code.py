@@ -68,9 +68,9 @@ def of_module(module: str, text: str, name: str = "") -> Code:
 
 def joined(opened: str, parts: Iterable[Code], closed: str, between: str = ", ") -> Code:
     """Return parts in a row, with what is around and between them."""
-    known = list(parts)
-    needs = frozenset(need for part in known for need in part.needs)
-    return Code(f"{opened}{between.join(part.text for part in known)}{closed}", needs)
+    codes = list(parts)
+    needs = frozenset(need for code in codes for need in code.needs)
+    return Code(f"{opened}{between.join(code.text for code in codes)}{closed}", needs)
 
 
 def call(
@@ -262,11 +262,9 @@ def _tried(value: Any, held: Holder) -> Code | Unwritable:
 def _written(value: Any, held: Holder, depth: int) -> Code:
     if depth > DEEPEST:
         raise Unwritable(f"a value that is nested deeper than {DEEPEST} levels")
-    known = held(value)
-    if known is not None:
-        return known
-    plain = _scalar(value)
-    if plain is not None:
+    if (variable := held(value)) is not None:
+        return variable
+    if (plain := _scalar(value)) is not None:
         return plain
 
     def inner(part: Any) -> Code:
@@ -390,10 +388,10 @@ def _ways(value: Any, cls: Any) -> Iterator[dict[str, Any]]:
         yield {(fields[key].alias if key in fields else None) or key: values[key] for key in values}
         yield values
     elif dataclasses.is_dataclass(cls):
-        known = {f.name: getattr(value, f.name) for f in dataclasses.fields(cls) if f.init}
+        fields = {f.name: getattr(value, f.name) for f in dataclasses.fields(cls) if f.init}
         default = {f.name: _default(f) for f in dataclasses.fields(cls)}
-        yield {key: item for key, item in known.items() if not _alike(item, default[key])}
-        yield known
+        yield {key: item for key, item in fields.items() if not _alike(item, default[key])}
+        yield fields
     elif is_yours(cls.__module__):
         held = {name.lstrip("_"): item for name, item in getattr(value, "__dict__", {}).items()}
         yield {}

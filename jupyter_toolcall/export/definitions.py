@@ -58,18 +58,18 @@ KNOWN = frozenset(dir(builtins)) | {"__name__", "__file__", "__doc__", "__packag
 
 @dataclass(frozen=True, slots=True)
 class Import:
-    """`from module import name as known`; `import module as known` where the name is ""."""
+    """`from module import name as alias`; `import module as alias` where the name is ""."""
 
     module: str
     name: str
-    known: str
+    alias: str
 
     def __str__(self) -> str:
         # `import a.b` binds a.
         own = self.name or self.module.partition(".")[0]
-        alias = "" if self.known == own else f" as {self.known}"
+        suffix = "" if self.alias == own else f" as {self.alias}"
         begin = f"from {self.module} import {self.name}" if self.name else f"import {self.module}"
-        return begin + alias
+        return begin + suffix
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,12 +113,12 @@ class Text:
         """Return the places of the statements that make a name what it is; () for none."""
         positions: list[int] = []
         for position in reversed(range(len(self.statements))):
-            each = self.statements[position]
-            if name in each.binds:
+            statement = self.statements[position]
+            if name in statement.binds:
                 positions.append(position)
-                if name not in each.now and not _may_not_bind(each.node):
+                if name not in statement.now and not _may_not_bind(statement.node):
                     break
-            elif name in each.changes:
+            elif name in statement.changes:
                 positions.append(position)
         bound = any(name in self.statements[position].binds for position in positions)
         return tuple(reversed(positions)) if bound else ()
@@ -161,7 +161,7 @@ def text_of(sources: Iterable[str], package: str = "") -> Text:
     ]
     imports = [imported for _, node in nodes for imported in _imports(node, package)]
     marks = frozenset(
-        i.known for i in imports if is_of_package(i.module) and i.name in ("", "tool")
+        i.alias for i in imports if is_of_package(i.module) and i.name in ("", "tool")
     )
     lines = [source.splitlines() for source in texts]
     statements = (
@@ -209,8 +209,8 @@ def _statements(
     if isinstance(node, (ast.Import, ast.ImportFrom)):
         for imported in _imports(node, package):
             if (imported.module, bool(imported.name)) != ("__future__", True):
-                known = frozenset({imported.known})
-                yield Statement(str(imported), known, imports=imported, node=node)
+                binds = frozenset({imported.alias})
+                yield Statement(str(imported), binds, imports=imported, node=node)
         return
     text = _source(node, lines, marks)
     try:
@@ -361,14 +361,14 @@ class Slice:
             for position in text.binding(need.name) or [None]:
                 self._choose(need, text, None if position is None else text.statements[position])
         else:
-            known = need.name or need.module.partition(".")[0]
-            self._import(Import(need.module, need.name, known))
+            alias = need.name or need.module.partition(".")[0]
+            self._import(Import(need.module, need.name, alias))
 
     def _choose(self, need: Need, text: Text, statement: Statement | None) -> None:
         if statement is None:
             self._elsewhere(need, text)
         elif statement.imports:
-            self._choose_import(statement.imports, text.values.get(statement.imports.known))
+            self._choose_import(statement.imports, text.values.get(statement.imports.alias))
         else:
             if isinstance(statement.node, COMPOUND) and need.name in text.values:
                 # A loop or a block does other things too: its constant is taken out of it.
@@ -386,7 +386,7 @@ class Slice:
 
     def _choose_import(self, imported: Import, value: Any) -> None:
         is_source = imported.name != "" and is_by_source(imported.module, self.texts)
-        if is_source and imported.name == imported.known:
+        if is_source and imported.name == imported.alias:
             self._take(Need(imported.module, imported.name))
             return
         if callable(value) and is_defined_by_you(bare := inspect.unwrap(value)):
@@ -410,7 +410,7 @@ class Slice:
         return code
 
     def _import(self, imported: Import) -> None:
-        self._means(imported.known, imported)
+        self._means(imported.alias, imported)
         self.imports[imported] = None
 
     def _means(self, name: str, meaning: object) -> None:

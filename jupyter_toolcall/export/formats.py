@@ -63,7 +63,7 @@ _ROWS = (
         lambda t: messages(t.cursor, t.exact),
     ),
 )
-FORMATS = {each.name: each for each in _ROWS}
+FORMATS = {row.name: row for row in _ROWS}
 """The formats by name; add a row for another one."""
 
 
@@ -75,9 +75,7 @@ def format_named(path: Path, to: str | None) -> Format:
             raise UsageError(f"no format {to!r:.60}; there are {known}.{nearest(to, FORMATS)}")
         return FORMATS[to]
     name = path.name.lower()
-    fitting = [
-        (end, each) for each in FORMATS.values() for end in each.endings if name.endswith(end)
-    ]
+    fitting = [(end, row) for row in FORMATS.values() for end in row.endings if name.endswith(end)]
     if not fitting:
         ending = f"ends in {path.suffix}" if path.suffix else "has no ending"
         raise UsageError(f"{path} {ending}, which names no format; say to= (--to) one of {known}")

@@ -146,8 +146,8 @@ class LiveSession:
         subject = next((tool.subject for tool in tools), None)
         text = self.texts(MAIN)
         main = vars(sys.modules[MAIN])
-        bound = [each for part in (text.statements if text else ()) for each in part.binds]
-        return next((each for each in bound if main.get(each) is subject is not None), "")
+        bound = [name for part in (text.statements if text else ()) for name in part.binds]
+        return next((name for name in bound if main.get(name) is subject is not None), "")
 
 
 NOWHERE = "A tool-calling session"

@@ -37,9 +37,9 @@ def ancestry(
     """
     needed, call_ids, instances = {*objects}, set[str](), set[str]()
     ahead = [producer.call for producer in needed]
-    for each in calls:
-        ahead.append(each)
-        needed.update(made.producer for made in state.calls[each].produced)
+    for call_id in calls:
+        ahead.append(call_id)
+        needed.update(made.producer for made in state.calls[call_id].produced)
     while ahead:
         call = state.calls.get(ahead.pop())
         if call is None or call.id in call_ids:
@@ -177,7 +177,7 @@ def _explained(
     return Explanation(
         name,
         hide(visible_text(what, LONG)),
-        tuple(Reason(hide(each.text), hide(each.prompt)) for each in reasons),
+        tuple(Reason(hide(reason.text), hide(reason.prompt)) for reason in reasons),
         hide(statements(script)),
         hide(script_text(script)),
     )

@@ -53,12 +53,12 @@ def notes(script: Script) -> Iterator[str]:
 
 
 def _head(script: Script) -> str:
-    needs = any("jupyter_toolcall.sources." in each for each in script.definitions.import_lines)
+    needs = any("jupyter_toolcall.sources." in line for line in script.definitions.import_lines)
     free = "whose toolset it imports" if needs else "and free of it"
     subtitle = f"As plain Python, one statement a call: exported by jupyter-toolcall, {free}."
     first = [script.title, subtitle]
     future = "\n\nfrom __future__ import annotations" if script.definitions.future else ""
-    return "\n".join(comment(each) for each in [*first, *notes(script)]) + future
+    return "\n".join(comment(sentence) for sentence in [*first, *notes(script)]) + future
 
 
 def definitions(script: Script) -> str:
@@ -100,7 +100,7 @@ def _parts_text(parts: Sequence[MessageText | Line]) -> str:
 
 def line_text(line: Line) -> str:
     """Return a statement with what is said of it, as comments."""
-    above = [comment(each) for each in line.above]
+    above = [comment(text) for text in line.above]
     if line.code is None:
         return "\n".join(above)
     behind = f"  {comment(line.behind)}" if line.behind else ""
@@ -111,7 +111,7 @@ def comment(text: str) -> str:
     """Return a text as comments: each of its lines is one, and nothing in it can end one."""
     lines = (visible_text(line, 10_000).rstrip() for line in text.splitlines())
     rows = [row for line in lines for row in textwrap.wrap(line, WIDTH) or [""]] or [""]
-    return "\n".join(f"# {each}".rstrip() for each in rows)
+    return "\n".join(f"# {row}".rstrip() for row in rows)
 
 
 _MARKS = re.compile(r"([!-/:-@\[-`{-~])")

@@ -93,8 +93,8 @@ def _tool(name: str, definition: Mapping[str, Any], calls: Sequence[CallRecord])
     if kind and kind not in parameters.get("properties", {}):
         named = {"type": "string", "pattern": pattern((kind,))}
         parameters["properties"] = {kind: named, **parameters.get("properties", {})}
-    made = Tool(name, str(definition.get("description", "")), parameters)
-    return replace(made, kind=kind, receiver=kind, instance=instance, group=kind or instance)
+    tool = Tool(name, str(definition.get("description", "")), parameters)
+    return replace(tool, kind=kind, receiver=kind, instance=instance, group=kind or instance)
 
 
 def _receiver(name: str, parameters: Mapping[str, Any], used: Iterable[str]) -> str:
@@ -126,10 +126,10 @@ class SavedSession:
 
     def arguments(self, call: CallRecord, object_code: ObjectCode) -> dict[str, Code]:
         tool, state = self.cursor.context.toolbox.get(call.tool), self.cursor.state
-        known = (
+        used = (
             (argument, state.produced_object(producer)) for argument, producer in call.uses.items()
         )
-        objects = {argument: state.name_of(made) for argument, made in known if made is not None}
+        objects = {argument: state.name_of(made) for argument, made in used if made is not None}
         schema = parameters_schema(tool) if tool else {}
         return by_schema(schema, call.arguments, objects, object_code, self._class)
 
@@ -180,7 +180,7 @@ class SavedSession:
     def _is_ours(self, node: ast.stmt) -> bool:
         """Return whether a statement makes a tool with what is ours, such as a definition."""
         text = self.texts(MAIN)
-        ours = {imported.known for imported in text.ours} if text else set()
+        ours = {imported.alias for imported in text.ours} if text else set()
         return any(isinstance(part, ast.Name) and part.id in ours for part in ast.walk(node))
 
     def _given_classes(self) -> Iterator[ast.ClassDef]:
@@ -227,7 +227,9 @@ class SavedSession:
         return is_frozen or "can't be copied" in self.notes.get(name, "")
 
     def instance_variable(self, name: str) -> str:
-        return next((each for each in self._tool_variables() if self._makes(each, name)), "")
+        return next(
+            (variable for variable in self._tool_variables() if self._makes(variable, name)), ""
+        )
 
     def _makes(self, variable: str, group: str) -> bool:
         """Return whether a variable holds an instance whose tools have this name."""

@@ -70,10 +70,12 @@ def chosen(path: Path, name: str, tool_names: ToolNames) -> tuple[FileSession, .
     known_sessions = sessions(path, tool_names)
     if not name:
         return known_sessions
-    fitting = [each for each in known_sessions if name in each.names]
+    fitting = [session for session in known_sessions if name in session.names]
     if not fitting:
-        known = ", ".join(dict.fromkeys(label for each in known_sessions for label in each.names))
-        raise UsageError(f"{path}: there is no session {name}; there are {known}")
+        labels = ", ".join(
+            dict.fromkeys(label for session in known_sessions for label in session.names)
+        )
+        raise UsageError(f"{path}: there is no session {name}; there are {labels}")
     return (fitting[-1],)
 
 
@@ -86,17 +88,17 @@ def written(
     """
     if output is None and to is None:
         raise UsageError("say in which format with --to, or to which file with --output")
-    made = format_named(output or source, to)
-    target = output or source.with_suffix(made.endings[0])
+    kind = format_named(output or source, to)
+    target = output or source.with_suffix(kind.endings[0])
     many = len(held) > 1 or target == source
-    ending = next((end for end in made.endings if target.name.endswith(end)), target.suffix)
+    ending = next((end for end in kind.endings if target.name.endswith(end)), target.suffix)
     stem = target.name.removesuffix(ending)
     with progress_bar(len(held), source.name, "session") as moved:
         for session_file in held:
             path = target.with_name(f"{stem}-{session_file.label}{ending}")
             try:
                 with damage_refused():
-                    at = export(session_file.session, path if many else target, made.name, force)
+                    at = export(session_file.session, path if many else target, kind.name, force)
             except BrokenJournal as error:
                 raise UsageError(f"{source}: {session_file.where}: {error}") from None
             yield at, session_file.where
@@ -130,7 +132,7 @@ def _cursor(journal: Journal, head: str, path: Path, words: Mapping[str, str]) -
 def _notebook(path: Path, tool_names: ToolNames) -> Iterator[FileSession]:
     saved = saved_sessions(path)
     held = join_sessions(saved, str(path), "")
-    heads = [held.names.get(each.data["journal"]["head"], "") for each in saved]
+    heads = [held.names.get(session.data["journal"]["head"], "") for session in saved]
     ways = {head: {e.id for e in held.journal.path(head)} for head in heads if head}
     code = [source or "" for source in cell_sources(path)]
     tools = [_tools_of(source, tool_names) for source in code]

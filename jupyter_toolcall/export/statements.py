@@ -97,8 +97,8 @@ class _Wording:
     named: Named
 
     def fields(self, part: Any, value: Mapping[str, Any], at: str) -> dict[str, Code]:
-        known, more = part.get("properties", {}), part.get("additionalProperties", {})
-        return {key: self._code(known.get(key, more), v, at + key) for key, v in value.items()}
+        named, others = part.get("properties", {}), part.get("additionalProperties", {})
+        return {key: self._code(named.get(key, others), v, at + key) for key, v in value.items()}
 
     def _code(self, part: Any, value: Any, path: str) -> Code:
         if path in self.objects:
@@ -258,17 +258,17 @@ class _ObjectCopies:
     often: Mapping[str, int]
     """How often the call names each object."""
     before: list[Code] = field(default_factory=list)
-    known: dict[str, Code] = field(default_factory=dict)
+    lent: dict[str, Code] = field(default_factory=dict)
 
     def __call__(self, name: str) -> Code:
-        if name not in self.known:
-            self.known[name] = self._lent(name)
-        return self.known[name]
+        if name not in self.lent:
+            self.lent[name] = self._lent(name)
+        return self.lent[name]
 
     def change(self, name: str, target: str) -> None:
         """Lend an object as the copy that is the new object after the call."""
         self.before.append(assigned([target], self._lent(name)))
-        self.known[name] = Code(target)
+        self.lent[name] = Code(target)
 
     def _lent(self, name: str) -> Code:
         made, draft = self.draft.state.objects.get(name), self.draft

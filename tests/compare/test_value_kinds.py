@@ -8,6 +8,7 @@ import random
 import re
 import sys
 from collections.abc import Callable
+from itertools import permutations
 from typing import Any
 
 import numpy as np
@@ -61,6 +62,10 @@ def arrow_table(columns: dict[str, list[Any]]) -> Any:
     return pa.table({n: pa.array(cells, names[kind(cells)]) for n, cells in columns.items()})
 
 
+def records(columns: dict[str, list[Any]]) -> Any:
+    return [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
+
+
 MAKERS: list[Maker] = [pandas_table, polars_table, arrow_table]
 CELLS: list[st.SearchStrategy[Any]] = [
     st.integers(-3, 3),
@@ -101,8 +106,13 @@ def test_frames_of_all_libraries_differ_in_the_cells_that_a_loop_counts(
     assert facts in ([], [facts[0]] * 3 if facts else [])
     pairs = {name: [*zip(left[name], right[name], strict=True)] for name in left}
     counted = {name: sum(x != y for x, y in cells) for name, cells in pairs.items()}
-    told = {name: changed for name, changed, *_ in (facts[0] if facts else set())}
-    assert told == {name: count for name, count in counted.items() if count}
+    differing = {name: count for name, count in counted.items() if count}
+    assert {name: changed for name, changed, *_ in (facts[0] if facts else set())} == differing
+    # Tables of two kinds are compared cell by cell.
+    for make, other in permutations([*MAKERS, records], 2):
+        mixed = difference(make(left), other(right))
+        columns = mixed.by_column if isinstance(mixed, Tables) else ()
+        assert {column.name: column.changed for column in columns} == differing
     for name, _, filled, emptied, _ in facts[0] if facts else ():
         assert filled == sum(x is None and y is not None for x, y in pairs[name])
         assert emptied == sum(y is None and x is not None for x, y in pairs[name])
