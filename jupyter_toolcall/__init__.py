@@ -65,7 +65,7 @@ def load_ipython_extension(shell: Any) -> None:
         shell: The IPython shell that loads the extension.
     """
     import_module(".jupyter.serve_command", __name__).register_serving()
-    import_module(".teaching.registration", __name__).register_teaching()
+    import_module(".teaching", __name__).register_teaching()
     import_module(".jupyter.magics", __name__).load(shell)
 
 

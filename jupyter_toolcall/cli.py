@@ -40,7 +40,6 @@ from .storage.notebook_files import (
 )
 from .storage.signatures import key_refusal
 from .teaching import class_scores
-from .teaching.exercise_file import relative_path
 from .teaching.exercise_proofs import exercise_code, prove
 from .teaching.lesson_page import LESSON, export_lesson
 from .teaching.seeded_errors import noticed_errors
@@ -115,7 +114,7 @@ def parser() -> argparse.ArgumentParser:
     what = f"check that each exercise passes with its own solution; {RIGHTS}"
     add = command("check", _check, what, trust=True)
     add("notebook", type=Path, nargs="+", help="a notebook with exercises")
-    what = f"propose wrong calls that the checks of an exercise notice; {RIGHTS}, up to 16 times"
+    what = f"propose wrong calls that the checks of an exercise notice; {RIGHTS}"
     add = command("seed", _seed, what, trust=True)
     add("notebook", type=Path, help="the notebook that replays and checks the exercise")
     add("exercise", help="the name of the exercise")
@@ -269,14 +268,13 @@ def _check(parsed: argparse.Namespace) -> int:
 def _seed(parsed: argparse.Namespace) -> int:
     if not _may_execute("seed", [parsed.notebook], parsed.trust, adds=True):
         return 2
-    lines = list[str]()
-    for line, check in noticed_errors(parsed.notebook, parsed.exercise):
-        lines.append(line)
-        _print_line(f"{line}  (noticed: {check})")
-    if not lines:
+    noticed = noticed_errors(parsed.notebook, parsed.exercise)
+    for error, check in noticed:
+        _print_line(f"{error}  (noticed: {check})")
+    if not noticed:
         _say("its checks notice none of the wrong calls that were tried")
         return 1
-    _say(f"write one as a line below ## Session in {relative_path(parsed.exercise)}")
+    _say(f"write one as a line below ## Session of the exercise {parsed.exercise}")
     return 0
 
 

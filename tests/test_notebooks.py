@@ -24,8 +24,7 @@ from jupyter_toolcall.storage.notebook_files import (
     saved_sessions,
     with_parsed_rows,
 )
-from jupyter_toolcall.teaching.exercise_file import exercise_named
-from jupyter_toolcall.teaching.exercise_proofs import prove
+from jupyter_toolcall.teaching.exercise_proofs import checked_exercises, prove
 from tests.lessons import NAMES, executed
 
 ROOT = Path(__file__).parent.parent
@@ -180,13 +179,13 @@ def test_a_lesson_takes_ten_minutes(name: str) -> None:
 
 @pytest.mark.parametrize("name", NAMES)
 def test_a_lesson_has_one_exercise_with_checks(name: str) -> None:
-    sources = "\n".join(c.source for c in read_notebook(ROOT / "notebooks" / name).cells)
-    (shown,) = re.findall(r"^%toolchat exercise (\w+)$", sources, re.MULTILINE)
-    (checked,) = re.findall(r"^%toolchat check (\w+)$", sources, re.MULTILINE)
-    assert shown == checked
-    exercise = exercise_named(ROOT / "notebooks", shown)
-    assert exercise.checks
-    assert exercise.solution
+    cells = read_notebook(ROOT / "notebooks" / name).cells
+    (shown,) = [cell for cell in cells if cell.source.startswith("%%toolchat exercise ")]
+    assert shown.metadata["jupyter"]["source_hidden"]
+    (checked,) = checked_exercises(ROOT / "notebooks" / name)
+    assert shown.source == f"%%toolchat exercise {checked.name}\n{checked.text}"
+    assert checked.exercise.checks
+    assert checked.exercise.solution
 
 
 def estimated_minutes(name: str) -> float:
@@ -238,11 +237,8 @@ def test_the_lines_to_copy_run_alone_in_a_notebook(name: str, tmp_path: Path) ->
 @pytest.mark.parametrize("name", NAMES)
 def test_a_lesson_is_in_plain_english(name: str) -> None:
     notebook = read_notebook(ROOT / "notebooks" / name)
-    texts = [cell.source for cell in notebook.cells]
-    exercises = re.findall(r"^%toolchat exercise (\w+)$", "\n".join(texts), re.MULTILINE)
-    texts += [(ROOT / "notebooks/exercises" / f"{each}.md").read_text() for each in exercises]
-    for text in texts:
-        assert (word := NOT_PLAIN.search(text)) is None, (word, text)
+    for cell in notebook.cells:
+        assert (word := NOT_PLAIN.search(cell.source)) is None, (word, cell.source)
 
 
 def test_executing_twice_gives_the_same_notebook(twice: Twice) -> None:

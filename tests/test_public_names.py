@@ -13,7 +13,7 @@ from jupyter_toolcall.jupyter.subcommands import subcommands
 from jupyter_toolcall.models.named import PROVIDERS
 from jupyter_toolcall.rules.approval_policy import PRESETS
 from jupyter_toolcall.schemes import SCHEMES
-from jupyter_toolcall.teaching.registration import register_teaching
+from jupyter_toolcall.teaching import register_teaching
 
 EXPORTS = """Scripted Session Tool Toolbox from_definition from_graphql load_ipython_extension
     to_definition tool"""

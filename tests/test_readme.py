@@ -14,7 +14,7 @@ from jupyter_toolcall.jupyter.options import parser
 from jupyter_toolcall.models.named import PROVIDERS
 from jupyter_toolcall.schemes import SCHEMES
 from jupyter_toolcall.storage.notebook_files import Executed, execute
-from jupyter_toolcall.teaching.registration import register_teaching
+from jupyter_toolcall.teaching import register_teaching
 
 ROOT = Path(__file__).parent.parent
 README = (ROOT / "README.md").read_text(encoding="utf-8")

@@ -14,10 +14,10 @@ from jupyter_toolcall.jupyter.cells import Cells
 from jupyter_toolcall.jupyter.options import parse_options
 from jupyter_toolcall.jupyter.subcommands import carry_out
 from jupyter_toolcall.kitchen import Fries, Oven, Plate, Potato, Sink
+from jupyter_toolcall.teaching import register_teaching
 from jupyter_toolcall.teaching.exercise_checks import CheckContext, CheckedSession, check_exercise
 from jupyter_toolcall.teaching.exercise_file import Check, Exercise, SeededError, read_exercise
 from jupyter_toolcall.teaching.guesses import Points
-from jupyter_toolcall.teaching.registration import register_teaching
 
 PAGE = (Path(__file__).parent.parent / "docs" / "teaching.md").read_text()
 FRIES, SPOT = re.findall(r"^```markdown\n(.*?)^```$", PAGE, re.DOTALL | re.MULTILINE)

@@ -22,7 +22,7 @@ from jupyter_toolcall.jupyter.options import parser
 from jupyter_toolcall.jupyter.serve_command import register_serving
 from jupyter_toolcall.jupyter.subcommands import subcommands_help
 from jupyter_toolcall.models.named import PROVIDERS
-from jupyter_toolcall.teaching.registration import PREDICT, register_teaching
+from jupyter_toolcall.teaching import PREDICT, register_teaching
 from jupyter_toolcall.view import contract_rows
 
 LESSONS = Path(__file__).parents[2] / "notebooks"

@@ -316,6 +316,9 @@ class Cells:
         self, name: str, options: Options, variables: Variables, model: Model | None = None
     ) -> tuple[SessionContext, Opened]:
         journal = self.journal(name, options.fresh)
+        if model is None and options.replay:
+            added = (each.replayed_model(options.replay) for each in self.extensions.values())
+            model = next(filter(None, added), None)
         context, opened = context_for_cell(options, variables, journal, self.folder, model)
         if (results := notebook_results()) is not None:
             context = replace(context, toolbox=with_recorded_results(context.toolbox, results))

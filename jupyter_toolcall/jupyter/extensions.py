@@ -6,8 +6,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
-from pathlib import Path
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 
 if TYPE_CHECKING:
@@ -100,7 +99,8 @@ class NotebookExtension:
     ) -> Any:
         """Carry out one of the subcommands on the session of a name, "" for the last one.
 
-        Returns a session that went on, something to display, or None. Raises UsageError.
+        The text below `%%toolchat SUBCOMMAND` is the last word. Returns a session that went on,
+        something to display, or None. Raises UsageError.
         """
         return None
 
@@ -112,6 +112,10 @@ class NotebookExtension:
         """Return the files that `--replay` can name besides recordings."""
         return []
 
+    def replayed_model(self, file: str) -> Model | None:
+        """Return the model for `--replay FILE`; None for a recording. Raises UsageError."""
+        return None
+
 
 @dataclass(frozen=True, slots=True)
 class Registration:
@@ -122,11 +126,6 @@ class Registration:
     subcommands: tuple[str, ...] = ()
     help: str = ""
     """The lines of `%toolchat help` about them."""
-    replays: Mapping[str, Callable[[Path, str], Model]] = field(default_factory=dict)
-    """What opens a file that `--replay` names as a model, by the ending of the file.
-
-    It takes the notebook's folder and the name of the file, and may raise UsageError.
-    """
 
 
 _registered: dict[str, Registration] = {}
@@ -140,12 +139,3 @@ def register(registration: Registration) -> None:
 def registrations() -> tuple[Registration, ...]:
     """Return the extensions in the order in which they were registered."""
     return tuple(_registered.values())
-
-
-def replayed_model(folder: Path, name: str) -> Model | None:
-    """Return the model that an extension opens for `--replay NAME`; None for a recording."""
-    for registration in _registered.values():
-        for ending, opened in registration.replays.items():
-            if name.endswith(ending):
-                return opened(folder, name)
-    return None

@@ -21,7 +21,8 @@ from traitlets.config import Configurable
 from ..core.errors import UsageError
 from .extensions import FLAGS
 
-_CELL = re.compile(r"^get_ipython\(\)\.run_cell_magic\('toolchat', (.*)\)\s*$", re.S)
+# A word in place of options is a subcommand, which nobody waits for.
+_CELL = re.compile(r"^get_ipython\(\)\.run_cell_magic\('toolchat', (?!['\"]\w)(.*)\)\s*$", re.S)
 _EMPTY = re.compile(r"^\s*%%toolchat\b(?!\?)([^\n]*)\n?\s*$")
 RUN = "__toolchat__"
 MAP = (f"{__package__.rpartition('.')[0]}.maps.session_map", "SessionMap")

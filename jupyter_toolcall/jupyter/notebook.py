@@ -85,6 +85,9 @@ class Notebook:
 
     def cell_now(self, line: str, body: str) -> Any:
         """Run a cell that cannot be awaited: it ends where a person would be needed."""
+        # The text of the cell belongs to the subcommand of an extension.
+        if self.cells.extension_of(line.partition(" ")[0]) is not None:
+            return self._carry_out([*split(line), body])
         options = parse_options(line, self.settings.settings())
         if options.help:
             print_text(help_text())
@@ -237,6 +240,9 @@ class Notebook:
                 return None
             parse_options(text.partition("--cell")[2])
             raise Unfinished("the prompt is empty; write what is to be done below the first line")
+        return self._carry_out(words)
+
+    def _carry_out(self, words: list[str]) -> Any:
         self.cells.reopen_journals()
         try:
             result = carry_out(words, self.cells, self.settings.settings(), self.shell.user_ns)

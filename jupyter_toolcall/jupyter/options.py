@@ -39,7 +39,7 @@ from ..sources.table_sharing import Share, check_sharing
 from ..tools.answer_types import type_from_text
 from ..tools.executors import NAMES, executor_named, is_executor
 from ..tools.toolbox import Toolbox
-from .extensions import FLAGS, REPLAY_SOURCES, replayed_model
+from .extensions import FLAGS, REPLAY_SOURCES
 
 Variables = Mapping[str, Any]
 
@@ -444,8 +444,7 @@ def model_for_cell(options: Options, variables: Variables, folder: Path) -> Mode
     """
     model: Model | None
     if options.replay:
-        model = replayed_model(folder, options.replay)
-        model = model or Recorded(folder / options.replay, name=options.replay)
+        model = Recorded(folder / options.replay, name=options.replay)
     else:
         model = _named_model(options.model or options.default_model, variables, folder)
     if not options.record or model is None or isinstance(model, StandIn):

@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from ..core.errors import BrokenJournal, ToolcallError, Unfinished, UsageError
-from ..core.events import Event, Opened, Replied, from_json
+from ..core.events import Event, Opened, from_json
 from ..core.journal import Journal
 from ..core.journal_entries import BROKEN, demand_format, name
 from ..core.json_data import parsed_texts
@@ -220,20 +220,6 @@ def with_parsed_rows(data: Mapping[str, Any]) -> Mapping[str, Any]:
         )
         rows = {**rows, **dict(tables)}
     return {**data, "journal": part, "rows": rows}
-
-
-def offered_tools(data: Mapping[str, Any]) -> dict[str, list[str]]:
-    """Return the tools that each request of a saved session was the first to offer.
-
-    They are by the id that the reply's row has. Raises as `check_session` does.
-    """
-    part = check_session(data)["journal"]
-    events = zip(_ids(part), (from_json(event) for _, event, *_ in part["events"]), strict=True)
-    return {
-        entry[:12]: [*filter(None, event.offered)]
-        for entry, event in events
-        if isinstance(event, Replied)
-    }
 
 
 def _ids(part: Mapping[str, Any]) -> list[str]:

@@ -1,7 +1,8 @@
 """Guesses, exercises and seeded errors: teaching with recorded sessions.
 
-It uses the public `Session` and its hooks, and registers its options and subcommands with
-`jupyter`. No other package imports or mentions it.
+It uses the public `Session` and its hooks, and adds its options and subcommands to `%%toolchat`
+and `%toolchat`. No other package imports or mentions it. Nothing heavy is imported before it is
+used.
 """
 
 from __future__ import annotations
@@ -9,8 +10,53 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING
 
+from ..jupyter.extensions import (
+    Flag,
+    NotebookExtension,
+    Registration,
+    add_flag,
+    add_replay_source,
+    register,
+)
+
 if TYPE_CHECKING:
+    from ..jupyter.cells import Cells
     from .exercise_checks import CheckResult
+
+PREDICT = Flag(
+    "predict",
+    help="you guess the next call before each reply of the model",
+    help_off="no guesses in this cell",
+    setting="You guess the next call before each reply of the model.",
+)
+EXERCISE = ".md"
+HELP = """\
+  guess TOOL NAME=VALUE      guess the next call (--predict); guess none: the model calls nothing
+  guess skip [rest]          continue without this guess; with rest, without any more guesses
+  exercise NAME              show the task in exercises/NAME.md; as a cell with %%, the task below
+  check [NAME]               check an exercise: passed, or what does not hold; then a hint
+  solution [NAME]            show the solution of an exercise
+  lesson restart             start all sessions of this notebook over; the old ones are kept
+"""
+
+
+def register_teaching() -> None:
+    """Add `--predict`, exercises for `--replay`, and the subcommands for both."""
+    add_flag(PREDICT)
+    add_replay_source(EXERCISE, "an exercise")
+    register(
+        Registration(
+            "teaching",
+            _create,
+            subcommands=("guess", "exercise", "check", "solution", "lesson"),
+            help=HELP,
+        )
+    )
+
+
+def _create(cells: Cells) -> NotebookExtension:
+    extension: NotebookExtension = import_module(".magic_commands", __package__).Teaching(cells)
+    return extension
 
 
 def check(name: str) -> CheckResult:
@@ -29,7 +75,6 @@ def check(name: str) -> CheckResult:
         from jupyter_toolcall.teaching import check
         assert check("fries").passed, check("fries").message
     """
-    # Imported when a grader asks: loading the extension stays fast.
     notebook = import_module("..jupyter.notebook", __package__).current_notebook()
     subcommands = import_module("..jupyter.subcommands", __package__)
     result: CheckResult = subcommands.carry_out(

@@ -17,7 +17,7 @@ from ..core.interface_text import from_wire
 from ..core.text import aligned_lines, printable
 from ..storage.notebook_files import MIME as SESSION
 from ..storage.notebook_files import notebook_cells, with_parsed_rows
-from .exercise_checks import MIME as CHECK
+from .exercise_checks import shown_results
 
 GUESSES = ""
 """The column of the points of guesses: no exercise has this name."""
@@ -39,25 +39,20 @@ def score_rows(paths: Sequence[Path]) -> list[tuple[str, ...]]:
 def _scores(path: Path) -> dict[str, str]:
     """Return what a notebook shows: the last points of each exercise, and those of its guesses."""
     try:
-        return dict(chain(*map(_shown_points, _shown_data(path))))
+        cells = notebook_cells(path)
+        scores = [(name, f"{held} of {of}") for name, held, of in shown_results(cells)]
+        return dict([*scores, *((GUESSES, score) for score in _guess_scores(cells))])
     # Anything may stand in a file: it ends no table of others.
     except Exception as error:
         return {GUESSES: f"cannot be read ({type(error).__name__})"}
 
 
-def _shown_data(path: Path) -> Iterator[Mapping[str, Any]]:
-    for cell in notebook_cells(path):
-        yield from (output.get("data", {}) for output in cell.get("outputs", ()))
-
-
-def _shown_points(data: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
-    if CHECK in data:
-        result = data[CHECK]
-        yield str(result["exercise"]), f"{int(result['held'])} of {int(result['of'])}"
-    if SESSION in data:
-        rows = with_parsed_rows(data[SESSION])["rows"].get("extensions", ())
-        scores = (row.get("score") for row in rows if row.get("id") == "teaching")
-        yield from ((GUESSES, str(from_wire(score))) for score in scores if score)
+def _guess_scores(cells: Sequence[Mapping[str, Any]]) -> Iterator[str]:
+    """Yield the points of guesses that the saved sessions of a notebook show."""
+    for output in (output for cell in cells for output in cell.get("outputs", ())):
+        if saved := output.get("data", {}).get(SESSION):
+            rows = with_parsed_rows(saved)["rows"].get("extensions", ())
+            yield from (str(from_wire(row["score"])) for row in rows if row.get("score"))
 
 
 def as_text(rows: Sequence[tuple[str, ...]]) -> str:

@@ -5,15 +5,10 @@ An expression is code of the exercise's author, and runs with the rights of the 
 
 from __future__ import annotations
 
-import _thread
-import contextlib
-import ctypes
-import signal
-import threading
-from collections.abc import Callable, Collection, Mapping, Set
+from collections.abc import Collection, Iterable, Iterator, Mapping, Set
 from dataclasses import dataclass, field, replace
 from traceback import walk_tb
-from typing import Any, TypeVar
+from typing import Any, NamedTuple
 
 from ..core.call_record import CallRecord
 from ..core.errors import Absent, CallError, UsageError
@@ -29,6 +24,7 @@ from ..tools.value_content import private
 from .exercise_file import Check, Exercise
 from .guesses import NO_POINTS, Points
 from .panel_rows import Task
+from .time_limit import OutOfTime, with_time_limit
 
 MIME = "application/vnd.jupyter-toolcall.check+json"
 EXPRESSION = "<check>"
@@ -37,11 +33,8 @@ LIMIT = 5.0
 """Seconds that one check may take."""
 LONGEST = 120
 """Characters of an error that the learner sees."""
-T = TypeVar("T")
 BRANCHES = 8
 """So many branches of a session are checked, the newest, besides its own."""
-AGAIN = 0.5
-"""Seconds between two interrupts: enough for the code that ends a call to end it in between."""
 
 
 class CheckedSession:
@@ -134,24 +127,19 @@ class CheckContext:
 
     def values(self, names: Set[str]) -> dict[str, Any]:
         """Return copies of the values that have these names."""
-        own = {"score": self.score, "tool_of": tool_of, "run_tool": run_tool}
-        outputs: Mapping[str, Any] = {}
-        if self.session is not None:
-            own["session"] = CheckedSession(self.session)
-            if names & self.session.state.outputs.keys():
-                outputs = self.session.outputs
         values: dict[str, Any] = {}
-        for name in names:
-            if name in own:
-                values[name] = own[name]
-            elif name == "session":
-                continue  # A variable of the notebook with this name is another session.
-            elif name in outputs:
-                values[name] = outputs[name]
-            elif isinstance(value := self.variables.get(name), Session):
-                values[name] = CheckedSession(value)
-            elif name in self.variables:
-                values[name] = private(value)[0]
+        # A variable that has the name of a session or of an output may hold something older.
+        taken = {"session"}
+        if self.session is not None:
+            taken |= self.session.state.opened.outputs.keys()
+            if names & self.session.state.outputs.keys():
+                values |= self.session.outputs
+            values["session"] = CheckedSession(self.session)
+        values |= {"score": self.score, "tool_of": tool_of, "run_tool": run_tool}
+        for name in names & self.variables.keys() - taken - values.keys():
+            value = self.variables[name]
+            is_session = isinstance(value, Session)
+            values[name] = CheckedSession(value) if is_session else private(value)[0]
         return values
 
     def missing(self, name: str) -> str:
@@ -340,6 +328,24 @@ def check_result(verdict: Verdict, hint: str, name: str) -> CheckResult:
     return CheckResult(markdown, {MIME: data}, points, of, printable(message, LINES))
 
 
+class ShownResult(NamedTuple):
+    """The result of a check, as an output of a notebook shows it."""
+
+    exercise: str
+    held: int
+    of: int
+
+
+def shown_results(cells: Iterable[Mapping[str, Any]]) -> Iterator[ShownResult]:
+    """Yield the results of checks that the outputs of cells show, in their order.
+
+    Raises LookupError, ValueError or OverflowError for data that no check wrote.
+    """
+    outputs = (output for cell in cells for output in cell.get("outputs", ()))
+    for shown in filter(None, (output.get("data", {}).get(MIME) for output in outputs)):
+        yield ShownResult(str(shown["exercise"]), int(shown["held"]), int(shown["of"]))
+
+
 def verdict_task(verdict: Verdict, hint: str) -> Task:
     """Return how an exercise stands, for the panel."""
     lines = [*_lines(verdict), *_notes(verdict), *([hint] if hint else [])]
@@ -365,93 +371,3 @@ def _notes(verdict: Verdict) -> list[str]:
         # The first one alone: the calls after it often fail because of it.
         lines += [t("Call %1 failed: %2", call.step, _code(call.error)) for call in failed[:1]]
     return lines
-
-
-# -- the time limit --------------------------------------------------------------------------
-#
-# A second thread interrupts this one when the time is over: in the main thread as Ctrl-C does,
-# which also ends a `sleep`, in any other one with an exception between two instructions. It
-# interrupts again and again, since the code may catch what it raises, and ends with the call. It
-# cannot interrupt one call into C that never returns, such as `sum(itertools.count())`.
-
-
-class OutOfTime(Exception):
-    """The time limit is over."""
-
-
-def with_time_limit(seconds: float, function: Callable[[], T]) -> T:
-    """Return what a function returns.
-
-    Raises OutOfTime where it takes longer, KeyboardInterrupt where a person interrupts it, and
-    what the function raises.
-    """
-    watcher = _Watcher(seconds)
-    try:
-        try:
-            watcher.begin()
-            try:
-                result = function()
-            finally:
-                watcher.ended.set()
-        finally:
-            watcher.end()
-    except BaseException:
-        # After the time limit it does not matter how the function handled the interrupt.
-        if not watcher.late.is_set():
-            raise
-    if watcher.late.is_set():
-        raise OutOfTime
-    return result
-
-
-class _Watcher(threading.Thread):
-    """Interrupts the thread that created it when the time is over."""
-
-    def __init__(self, seconds: float) -> None:
-        super().__init__(daemon=True)
-        self.seconds = seconds
-        self.late, self.ended = threading.Event(), threading.Event()
-        self.watched, self.watched_id = threading.current_thread(), threading.get_ident()
-        self.in_main = self.watched is threading.main_thread()
-
-    def begin(self) -> None:
-        if self.in_main:
-            self.before = signal.signal(signal.SIGINT, self._on_signal)
-        self.start()
-
-    def end(self) -> None:
-        self.ended.set()  # Again: an interrupt may have come right after the function's end.
-        if self.in_main:
-            self.join()
-            signal.signal(signal.SIGINT, self.before)
-            return
-        while self.is_alive():
-            with contextlib.suppress(KeyboardInterrupt):
-                self.join()
-        # The last exception may still be pending: it is raised in this loop, not in what follows.
-        # (To take it back with NULL would leave Python 3.11 checking for it for ever.)
-        with contextlib.suppress(KeyboardInterrupt):
-            for _ in range(100):
-                pass
-
-    def run(self) -> None:
-        wait = self.seconds
-        while not self.ended.wait(wait) and self.watched.is_alive():
-            self.late.set()
-            wait = AGAIN
-            if not self.in_main:
-                _raise_in(self.watched_id, KeyboardInterrupt)
-            elif hasattr(signal, "pthread_kill"):
-                signal.pthread_kill(self.watched_id, signal.SIGINT)
-            else:
-                _thread.interrupt_main()
-
-    def _on_signal(self, number: int, frame: object) -> None:
-        # One that the watcher sent right before the end came too late.
-        if not (self.late.is_set() and self.ended.is_set()):
-            raise KeyboardInterrupt
-
-
-def _raise_in(thread: int, error: type[BaseException]) -> None:
-    """Have a thread raise an exception at its next instruction."""
-    ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(thread), ctypes.py_object(error))

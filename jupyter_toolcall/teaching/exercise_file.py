@@ -48,6 +48,7 @@ SECTIONS |= {"check": "checks", "hint": "hints", "solutions": "solution"}
 """The headings that have a meaning; the learner reads all other text."""
 
 _NAME = re.compile(r"[\w-]{1,64}")
+_CELL = re.compile(r"%%toolchat\s+exercise\s+([\w-]+)[ \t]*\n(.*)", re.DOTALL)
 _FENCED = re.compile(r"^(```|~~~)[^\n`]*\n(.*?)^\1\s*$", re.DOTALL | re.MULTILINE)
 _HEADING = re.compile(r"(#{1,6})\s+(.*?)\s*#*\s*$")
 _ITEM = re.compile(r"(\s*)(?:[-*+]|\d+[.)])\s+(.*)$")
@@ -84,6 +85,11 @@ class SeededError:
     arguments: dict[str, Any]
     tool: str = ""
     """Another tool; "": `arguments` replace those of the same name."""
+
+    def __str__(self) -> str:
+        """Return the line of this error below `## Session`."""
+        text = ", ".join(f"{name}={value!r}" for name, value in self.arguments.items())
+        return f"In call {self.step}, `{f'{self.tool}({text})' if self.tool else text}`"
 
     def applied(self, call: Call) -> Call:
         """Return a call with this error in it."""
@@ -123,6 +129,12 @@ class _Item:
     nested: list[str] = field(default_factory=list)
 
 
+def exercise_in_cell(source: str) -> tuple[str, str] | None:
+    """Return the name and the text of the exercise that a code cell is, None for any other cell."""
+    found = _CELL.match(source)
+    return (found[1], found[2]) if found else None
+
+
 def exercise_names(folder: Path) -> list[str]:
     """Return the names of the exercises beside a notebook in this folder."""
     return sorted(path.stem for path in (folder / FOLDER).glob(f"*{SUFFIX}"))
@@ -139,22 +151,19 @@ def name_of(path: str) -> str:
     return file.stem if file.suffix == SUFFIX and file.parent == Path(FOLDER) else ""
 
 
-def exercise_named(folder: Path, name: str) -> Exercise:
-    """Return an exercise. Raises UsageError for a name or a file that is wrong."""
-    if _NAME.fullmatch(name) and (folder / relative_path(name)).is_file():
-        return load_exercise(folder, relative_path(name))
-    known = exercise_names(folder)
-    listed = f"there are {', '.join(known)}" if known else f"there is no {relative_path('NAME')}"
-    raise UsageError(f"no exercise {name!r:.80} here; {listed}.{nearest(name, known)}")
-
-
-def load_exercise(folder: Path, file: str) -> Exercise:
-    """Return the exercise in a file, relative to a folder. Raises UsageError."""
+def exercise_text(folder: Path, name: str) -> str:
+    """Return the text of an exercise. Raises UsageError for a name or a file that is wrong."""
+    file = relative_path(name)
+    if not _NAME.fullmatch(name) or not (folder / file).is_file():
+        known = exercise_names(folder)
+        listed = (
+            f"there are {', '.join(known)}" if known else f"there is no {relative_path('NAME')}"
+        )
+        raise UsageError(f"no exercise {name!r:.80} here; {listed}.{nearest(name, known)}")
     try:
-        text = (folder / file).read_text(encoding="utf-8")
+        return (folder / file).read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
         raise UsageError(f"{file} cannot be read ({type(error).__name__})") from None
-    return read_exercise(text, file)
 
 
 def read_exercise(text: str, file: str) -> Exercise:
@@ -189,6 +198,18 @@ def read_exercise(text: str, file: str) -> Exercise:
         seeded_errors=seeded_errors,
         session=session,
     )
+
+
+def with_seeded_error(text: str, error: SeededError | None) -> str:
+    """Return the text of an exercise that replays, with one seeded error, or without any."""
+    lines: list[str] = []
+    for line in text.splitlines():
+        item = _ITEM.match(line)
+        if item is None or not _SEEDED.fullmatch(item[2]):
+            lines.append(line)
+        if item is not None and _REPLAYS.fullmatch(item[2]) and error is not None:
+            lines.append(f"{item[1]}- {error}")
+    return "\n".join(lines)
 
 
 def _sections(text: str) -> tuple[str, dict[str, list[tuple[int, str]]]]:
@@ -288,35 +309,30 @@ def _seeded_error(step: int, text: str, line: str) -> SeededError:
 
 # -- the recording of an exercise, with seeded errors ------------------------------------------
 
-PROPOSED: dict[str, tuple[SeededError, ...]] = {}
-"""Errors that are tried in place of those of an exercise, by its name (`seeded_errors`)."""
 
-
-def recording(folder: Path, name: str) -> Model:
+def recording(folder: Path, file: str, exercise: Exercise) -> Model:
     """Return the recording that an exercise replays, as a model.
 
-    `name` is the exercise's file in a notebook's folder, and what the model is called, so that
-    its name does not tell what is wrong. Raises UsageError where there is no exercise, no
-    recording, or no such call in it.
+    `file` is the exercise's file in a notebook's folder, and what the model is called, so that
+    its name does not tell what is wrong. Raises UsageError where there is no recording, or no
+    such call in it.
     """
-    file, exercise = folder / name, load_exercise(folder, name)
     if not exercise.replays:
-        raise UsageError(f"{name} replays nothing; its section ## Session can say: Replays `FILE`")
-    path = file.parent / exercise.replays
+        raise UsageError(f"{file} replays nothing; its section ## Session can say: Replays `FILE`")
+    beside = (folder / file).parent
+    path = beside / exercise.replays
     # `a.ipynb#me` is a session of a notebook.
-    if not path.is_file() and not (file.parent / exercise.replays.rpartition("#")[0]).is_file():
-        known = sorted(each.name for each in file.parent.glob("*.jsonl"))
+    if not path.is_file() and not (beside / exercise.replays.rpartition("#")[0]).is_file():
+        known = sorted(path.name for path in beside.glob("*.jsonl"))
         there = f"there are {', '.join(known)}" if known else "there is no recording"
         raise UsageError(
-            f"{name} replays {exercise.replays}, and that is not beside it; {there}."
+            f"{file} replays {exercise.replays}, and that is not beside it; {there}."
             f"{nearest(exercise.replays, known)} "
-            f"--record {file.parent.name}/{path.name} in a cell makes one"
+            f"--record {FOLDER}/{path.name} in a cell makes one"
         )
     recorded = Recorded(path, name=exercise.replays)
-    if errors := PROPOSED.get(name_of(name), exercise.seeded_errors):
-        return RecordingWithErrors(recorded, errors, name)
-    recorded.name = f"recorded:{name}"
-    return recorded
+    recorded.name = f"recorded:{file}"
+    return RecordingWithErrors(recorded, exercise, file) if exercise.seeded_errors else recorded
 
 
 class RecordingWithErrors:
@@ -326,17 +342,14 @@ class RecordingWithErrors:
     others, and only the number of the turn counts.
     """
 
-    def __init__(self, recorded: Recorded, errors: tuple[SeededError, ...], name: str) -> None:
+    def __init__(self, recorded: Recorded, exercise: Exercise, file: str) -> None:
         self.recorded, self.course = recorded, recorded.courses[0]
-        self.name, self.note = f"recorded:{name}", recorded.note
-        self.replies = _replies_with_errors(self.course, errors, name)
+        self.name, self.note = recorded.name, recorded.note
+        self.replies = _replies_with_errors(self.course, exercise.seeded_errors, file)
         self.first = min(self.replies)
         replies = [[turn, repr(reply)] for turn, reply in sorted(self.replies.items())]
         self.identity = f"{self.name}:{digest('planted', recorded.identity, replies)[:12]}"
         self.on_text: Callable[[str], object] = lambda text: None
-
-    def __repr__(self) -> str:
-        return f"<{self.name}>"
 
     def __call__(self, request: Request) -> Reply:
         """Return the reply of this turn, an empty one after the last turn.
@@ -353,14 +366,14 @@ class RecordingWithErrors:
 
 
 def _replies_with_errors(
-    course: Course, errors: tuple[SeededError, ...], name: str
+    course: Course, errors: tuple[SeededError, ...], file: str
 ) -> Mapping[int, Reply]:
     """Return the replies that have errors, by turn. Raises UsageError for no such call."""
     calls = [(turn, index) for turn in course.turns for index in range(len(turn.reply.calls))]
     replies: dict[int, Reply] = {}
     for error in errors:
         if not 0 < error.step <= len(calls):
-            raise UsageError(f"{name}: there is no call {error.step}; it has {len(calls)} calls")
+            raise UsageError(f"{file}: there is no call {error.step}; it has {len(calls)} calls")
         turn, index = calls[error.step - 1]
         reply = replies.get(turn.number, turn.reply)
         wrong = error.applied(reply.calls[index])

@@ -13,8 +13,8 @@ from pathlib import Path
 
 from ..core.errors import ToolcallError
 from ..storage.notebook_files import Executed, cell_sources, execute
-from .exercise_checks import MIME
-from .exercise_file import Exercise, exercise_named
+from .exercise_checks import shown_results
+from .exercise_file import Exercise, exercise_in_cell, exercise_text, read_exercise
 
 _LINE = re.compile(r"^%toolchat (check|exercise)(?: +([\w-]+))?[ \t]*$", re.MULTILINE)
 
@@ -28,12 +28,16 @@ class Proof:
 
 
 @dataclass(frozen=True, slots=True)
-class _CheckedExercise:
-    """An exercise that a notebook checks, and the cell before which its solution goes."""
+class CheckedExercise:
+    """An exercise that a notebook checks."""
 
     name: str
+    text: str
     exercise: Exercise
-    cell: int
+    answer_cell: int
+    """The cell before which the learner's answer goes, from 0."""
+    check_cell: int
+    """The first cell that checks it."""
 
 
 def prove(path: Path) -> tuple[Proof, ...]:
@@ -41,38 +45,45 @@ def prove(path: Path) -> tuple[Proof, ...]:
 
     Raises ToolcallError where it checks none, or where it does not run with the solutions.
     """
-    checked = _checked_exercises(path)
+    checked = checked_exercises(path)
     if not checked:
         raise ToolcallError(f"{path} checks no exercise; a cell has to say %toolchat check NAME")
     unsolved = _passed(execute(path, halts=False))
     added: dict[int, Sequence[str]] = {}
-    for each in checked:
-        added[each.cell] = (*added.get(each.cell, ()), *each.exercise.cells)
+    for item in checked:
+        added[item.answer_cell] = (*added.get(item.answer_cell, ()), *item.exercise.cells)
     solved = _passed(execute(path, added=added))
-    return tuple(Proof(each.name, _wrong(each, unsolved, solved)) for each in checked)
+    return tuple(Proof(item.name, _wrong(item, unsolved, solved)) for item in checked)
 
 
 def exercise_code(path: Path) -> tuple[str, ...]:
     """Return the code of exercises that `prove` runs in a notebook; () for what is no notebook."""
     try:
-        exercises = [each.exercise for each in _checked_exercises(path)]
+        exercises = [item.exercise for item in checked_exercises(path)]
     except (ToolcallError, OSError):
         return ()
-    expressions = [check.expression for each in exercises for check in each.checks]
-    return (*(cell for each in exercises for cell in each.cells), *expressions)
+    expressions = [check.expression for exercise in exercises for check in exercise.checks]
+    return (*(cell for exercise in exercises for cell in exercise.cells), *expressions)
 
 
-def _checked_exercises(path: Path) -> list[_CheckedExercise]:
+def checked_exercises(path: Path) -> list[CheckedExercise]:
+    """Return the exercises that a notebook checks. Raises UsageError for one that is not there."""
     cells = cell_sources(path)
-    checked: dict[str, _CheckedExercise] = {}
+    texts: dict[str, str] = {}
+    checked: dict[str, CheckedExercise] = {}
     first, name = 0, ""
     for index, source in enumerate(cells):
+        if written := exercise_in_cell(source or ""):
+            name, texts[name] = written[0], written[1]
+            continue
         for command, named in _LINE.findall(source or ""):
             name = named or name
             if command == "check" and name not in checked:
                 empty = [at for at in range(first, index) if _is_empty(cells[at])]
-                exercise = exercise_named(path.parent, name)
-                checked[name] = _CheckedExercise(name, exercise, empty[-1] if empty else index)
+                text = texts.get(name) or exercise_text(path.parent, name)
+                exercise = read_exercise(text, name)
+                answer = empty[-1] if empty else index
+                checked[name] = CheckedExercise(name, text, exercise, answer, index)
                 first = index + 1
     return [*checked.values()]
 
@@ -84,18 +95,14 @@ def _is_empty(source: str | None) -> bool:
     )
 
 
-def _passed(done: Executed) -> Mapping[str, bool]:
+def _passed(executed: Executed) -> Mapping[str, bool]:
     """Return whether each exercise passed, when it was checked first."""
-    passed: dict[str, bool] = {}
-    for cell in done.notebook.cells:
-        for output in cell.get("outputs", ()):
-            if data := output.get("data", {}).get(MIME):
-                passed.setdefault(data["exercise"], data["passed"])
-    return passed
+    results = [*shown_results(executed.notebook.cells)]
+    return {name: held == of for name, held, of in reversed(results)}
 
 
 def _wrong(
-    checked: _CheckedExercise, unsolved: Mapping[str, bool], solved: Mapping[str, bool]
+    checked: CheckedExercise, unsolved: Mapping[str, bool], solved: Mapping[str, bool]
 ) -> str:
     if not solved.get(checked.name):
         return "its solution does not pass" if checked.exercise.cells else "it does not pass"

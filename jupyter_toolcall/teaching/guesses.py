@@ -11,27 +11,34 @@ counts whether it is named or is the default.
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
-from ..core.digests import digest
+from ..core.digests import digest, encode
 from ..core.errors import Absent, CallError, NotYourTurn, UsageError
 from ..core.events import Call, Replied
-from ..core.interface_text import joined, t, tn
+from ..core.interface_text import t, tn
 from ..core.state import AskModel
 from ..core.text import nearest
 from ..engine import person_model as replying
 from ..engine.cursor import Cursor, SessionHooks
-from ..engine.person_model import Written, YourTurn
+from ..engine.person_model import Written, YourTurn, check_person_call
 from ..models.named import Person
 from ..schemes.select import SELECT
 from ..session.session import Session
 from ..tools.arguments import plain_arguments, wrong_arguments
-from ..tools.object_references import fits_in, references
-from ..tools.tool import Tool, default_arguments, parameters_schema
+from ..tools.tool import default_arguments
 from ..tools.value_copies import plain_data
-from .panel_rows import Guess, GuessRow, Mark, TeachingRow
+from .panel_rows import (
+    ArgumentAnswer,
+    CallAnswer,
+    Guess,
+    GuessRow,
+    Mark,
+    ReplyAnswer,
+    TeachingRow,
+)
 
 NOBODY = "predict is off: nobody is here to guess"
 PLAYS = "predict is off: you are the model yourself"
@@ -56,9 +63,6 @@ class Points:
     def text(self) -> str:
         return tn("%2 of %1 point", "%2 of %1 points", self.of, self.right)
 
-    def __str__(self) -> str:
-        return str(self.text)
-
 
 NO_POINTS = Points()
 
@@ -69,14 +73,10 @@ class Guesses(SessionHooks):
 
     held_status = t("Your turn to guess")
 
-    root: str = ""
-    """The entry that the session began with."""
-    earlier: Points = NO_POINTS
-    """The points of the session's cells before."""
+    passed: set[str] = field(default_factory=set)
+    """The entries after which a reply was guessed, skipped, or seen before this cell."""
     points: Points = NO_POINTS
     rows: list[GuessRow] = field(default_factory=list)
-    _passed: set[str] = field(default_factory=set)
-    """The entries after which a reply was guessed, skipped, or seen before this cell."""
     _open: tuple[str, Guess | None] | None = None
     """An entry, and the guess of the reply after it; None for no guess."""
 
@@ -94,11 +94,11 @@ class Guesses(SessionHooks):
         state = cursor.state
         if state.open or state.aside is not None or cursor.turn_limit_reached:
             return False
-        if cursor.head in self._passed:
+        if cursor.head in self.passed:
             return False
         replayed = cursor.replay_queue.next()
         if replayed is not None:
-            return isinstance(replayed.event, Replied) and replayed.parent not in self._passed
+            return isinstance(replayed.event, Replied) and replayed.parent not in self.passed
         has_model = cursor.context.model is not None and not _plays(cursor)
         return has_model and isinstance(cursor.next_step, AskModel)
 
@@ -111,7 +111,7 @@ class Guesses(SessionHooks):
         if not isinstance(cursor.holding_hook, Guesses):
             raise NotYourTurn("nothing is to be guessed now")
         self._open = cursor.head, None if guess is None else _possible(cursor, guess)
-        self._passed.add(cursor.head)
+        self.passed.add(cursor.head)
 
     def settle(self, cursor: Cursor) -> None:
         """Compare the guess with its reply, if the reply has come."""
@@ -129,14 +129,7 @@ class Guesses(SessionHooks):
     @property
     def score(self) -> str:
         """The points so far in words, "" for none."""
-        if not (self.earlier + self.points).of:
-            return ""
-        return joined(", ", filter(None, [self.points.text, self.session_score]))
-
-    @property
-    def session_score(self) -> str:
-        """What was guessed in the whole session, "" where only this cell has guesses."""
-        return t("%1 in this session", (self.earlier + self.points).text) if self.earlier.of else ""
+        return self.points.text if self.points.of else ""
 
 
 def turn_to_guess(cursor: Cursor) -> YourTurn | None:
@@ -147,20 +140,16 @@ def turn_to_guess(cursor: Cursor) -> YourTurn | None:
     return replying.next_turn(cursor) if isinstance(cursor.holding_hook, Guesses) else None
 
 
-def begin(session: Session, before: Guesses | None = None) -> Guesses:
+def begin(session: Session) -> Guesses:
     """Start to hold the session's replies until they are guessed, and return the guesses.
 
-    Replies that it has already are not guessed. `before` are the guesses of its last cell.
+    Replies that it has already are not guessed.
     """
     end(session)
-    cursor = session.cursor
-    path = cursor.context.journal.path(cursor.head)
-    replied = {entry.parent or "" for entry in path if isinstance(entry.event, Replied)}
-    root, earlier = path[0].id, NO_POINTS
-    if before is not None and before.root == root:
-        earlier = before.earlier + before.points
-    guesses = Guesses(root, earlier, _passed=replied)
-    cursor.context.hooks = (*cursor.context.hooks, guesses)
+    context = session.cursor.context
+    path = context.journal.path(session.head)
+    guesses = Guesses({entry.parent or "" for entry in path if isinstance(entry.event, Replied)})
+    context.hooks = (*context.hooks, guesses)
     return guesses
 
 
@@ -214,24 +203,16 @@ def _possible(cursor: Cursor, guess: Guess) -> Guess:
 
 def _problems(cursor: Cursor, name: str, arguments: dict[str, Any]) -> dict[str, str]:
     """Return what is wrong with arguments of a tool, by path; an argument may be missing."""
-    state, tool = cursor.state, cursor.tool_named(name)
-    assert tool is not None
-    problems = {
-        path: f"there is no object {object_name}"
-        for path, object_name in references(
-            parameters_schema(tool), arguments, fits_in(state.objects, state.plain)
-        )
-        if object_name not in state.objects
-    }
     try:
-        cursor.prepared(state.next_call(Call("guess", name, arguments)), state)
+        check_person_call(cursor, name, arguments)
     except CallError as error:
-        for path, problem in error.fields.items():
-            if path.partition(".")[0] in arguments:
-                problems[path] = problem
+        if not error.fields:
+            raise
+        fields = error.fields.items()
+        return {path: text for path, text in fields if path.partition(".")[0] in arguments}
     except Absent:
         pass
-    return problems
+    return {}
 
 
 # -- guesses beside the calls ---------------------------------------------------------------
@@ -242,24 +223,19 @@ def _row(cursor: Cursor, head: str, guess: Guess | None, calls: tuple[Call, ...]
     before = Cursor(cursor.context, head)
     scored = score_guess(before, guess or Guess(), calls)
     call = scored.call
-    row = GuessRow(
+    # A skipped reply has no points, right or wrong.
+    points = scored.points if guess is not None else NO_POINTS
+    return GuessRow(
         id=head[:12],
         turn=before.state.turns + 1,
-        says=t("Skipped: it answered.") if call is None else t("Skipped: it called %1.", call.tool),
-        came=None if call is None else Written(call.tool, dict(call.arguments)),
+        guess=None if guess is None else Written(guess.tool, dict(guess.arguments)),
+        came=None if call is None else Written(call.tool, plain_data(call.arguments)),
         step=0 if call is None else cursor.state.calls[call.id].step,
         calls=len(calls),
-    )
-    if guess is None:
-        return row
-    return replace(
-        row,
-        says=scored.sentence,
-        guess=Written(guess.tool, dict(guess.arguments)),
-        marks=scored.marks,
-        tool=scored.tool,
-        right=scored.points.right,
-        of=scored.points.of,
+        marks=scored.marks if guess is not None else (),
+        tool=scored.tool and guess is not None,
+        right=points.right,
+        of=points.of,
     )
 
 
@@ -267,7 +243,9 @@ def as_text(rows: Iterable[GuessRow], score: str) -> str:
     """Return guesses beside the calls as text, for a front end without the panel."""
     lines = []
     for row in rows:
-        lines.append(f"turn {row.turn}: {row.says}")
+        lines.append(
+            f"turn {row.turn}: {Points(row.right, row.of).text if row.guess else 'skipped'}"
+        )
         if row.guess is not None:
             lines.append(f"  you    {_as_code(row.guess)}")
         lines.append(f"  model  {_as_code(row.came)}")
@@ -288,7 +266,6 @@ def _as_code(call: Written | None) -> str:
 class ScoredGuess:
     """A guess beside the call that it is compared with, None where the model made none."""
 
-    guess: Guess
     call: Call | None
     tool: bool
     """The guess names the right tool, or says rightly that there is none."""
@@ -299,24 +276,6 @@ class ScoredGuess:
         right = self.tool + sum(mark.right for mark in self.marks) if self.tool else 0
         return Points(right, 1 + len(self.marks))
 
-    @property
-    def sentence(self) -> str:
-        """How the guess came out, in one kind line."""
-        right, of = sum(mark.right for mark in self.marks), len(self.marks)
-        if not self.tool:
-            if self.call is None:
-                return t("Not this time: it answered.")
-            return t("Not this time: it called %1.", self.call.tool)
-        if self.call is None:
-            return t("Right: it answered, and called nothing.")
-        if right == of:
-            return t("Right, all of it.") if of else t("Right: that is the call.")
-        if right:
-            return t("The right tool, and %1 of %2 arguments.", right, of)
-        return tn(
-            "The right tool, with another argument.", "The right tool, with other arguments.", of
-        )
-
 
 def score_guess(before: Cursor, guess: Guess, calls: Sequence[Call]) -> ScoredGuess:
     """Return a guess beside the calls of the reply that followed at a cursor.
@@ -324,36 +283,73 @@ def score_guess(before: Cursor, guess: Guess, calls: Sequence[Call]) -> ScoredGu
     Of several calls in one reply, the one that the guess comes nearest to counts.
     """
     if not calls:
-        return ScoredGuess(guess, None, not guess.tool)
-    each = [_compared(before, guess, call) for call in calls]
-    return max(each, key=lambda scored: (scored.tool, scored.points.percent))
+        return ScoredGuess(None, not guess.tool)
+    scores = (_compared(before, guess, call) for call in calls)
+    return max(scores, key=lambda scored: (scored.tool, scored.points.percent))
 
 
 def _compared(before: Cursor, guess: Guess, call: Call) -> ScoredGuess:
-    tool = before.tool_named(call.tool)
-    # The object of a call counts even if it is left out, since it is the default.
-    receiver = [tool.receiver] if tool is not None and tool.receiver else []
-    names = tuple(dict.fromkeys((*receiver, *call.arguments)))
+    names = _scored_arguments(before, call)
     if guess.tool != call.tool:
-        return ScoredGuess(guess, call, False, tuple(Mark(name, False) for name in names))
-    marks = [Mark(name, _is_right(before, guess, call, name)) for name in names]
+        return ScoredGuess(call, False, tuple(Mark(name, False) for name in names))
+    marks = [Mark(name, _is_right(before, call, name, guess.arguments)) for name in names]
     # An argument too much is wrong, unless it only says the default.
     for name in guess.arguments:
-        if name not in names and not _is_right(before, guess, call, name):
+        if name not in names and not _is_right(before, call, name, guess.arguments):
             marks.append(Mark(name, False))
-    return ScoredGuess(guess, call, True, tuple(marks))
+    return ScoredGuess(call, True, tuple(marks))
 
 
-def _is_right(before: Cursor, guess: Guess, call: Call, name: str) -> bool:
-    """Return whether the call would be the same with the guess's value of one argument."""
-    guessed = {key: value for key, value in call.arguments.items() if key != name}
-    if name in guess.arguments:
-        guessed[name] = guess.arguments[name]
-    pair = (dict(call.arguments), guessed)
-    if len({digest("said", each) for each in pair}) == 1:
-        return True
-    meanings = (plain_data(_meaning(before, call.tool, each)) for each in pair)
-    return len({digest("meant", each) for each in meanings}) == 1
+def _scored_arguments(before: Cursor, call: Call) -> tuple[str, ...]:
+    """Return the arguments of a call for which there is a point.
+
+    The object of a method counts even if it is left out, since it is the default.
+    """
+    tool = before.tool_named(call.tool)
+    receiver = [tool.receiver] if tool is not None and tool.receiver else []
+    return tuple(dict.fromkeys((*receiver, *call.arguments)))
+
+
+def _is_right(before: Cursor, call: Call, name: str, guessed: Mapping[str, Any]) -> bool:
+    """Return whether the call would be the same with the guess's value of one argument, or
+    without the argument where the guess has no value.
+    """
+    others = {key: value for key, value in call.arguments.items() if key != name}
+    changed = {**others, name: guessed[name]} if name in guessed else others
+    pair = dict(call.arguments), changed
+    meant = (plain_data(_meaning(before, call.tool, arguments)) for arguments in pair)
+    # A call that could not run means what it says.
+    return _are_same(*pair) or _are_same(*meant)
+
+
+def _are_same(first: object, second: object) -> bool:
+    return digest("same", first) == digest("same", second)
+
+
+def recorded_answers(cursor: Cursor) -> Iterator[ReplyAnswer]:
+    """Yield the replies on the branch of a cursor, with what counts as a right guess of each."""
+    for entry in cursor.context.journal.path(cursor.head):
+        if isinstance(entry.event, Replied):
+            before = Cursor(cursor.context, entry.parent or "")
+            calls = (_answer(before, cursor, call) for call in entry.event.calls)
+            yield ReplyAnswer(replying.next_turn(before), tuple(calls))
+
+
+def _answer(before: Cursor, cursor: Cursor, call: Call) -> CallAnswer:
+    tool, record = before.tool_named(call.tool), cursor.state.calls[call.id]
+    scored = _scored_arguments(before, call)
+    defaults = default_arguments(tool) if tool is not None else {}
+    answers = []
+    for name in dict.fromkeys((*scored, *defaults)):
+        # A page knows these values of an argument; a kernel would take others for the same.
+        spellings = (call.arguments, record.recorded_arguments, defaults)
+        values = [given[name] for given in spellings if name in given]
+        right = (encode(v) for v in values if _is_right(before, call, name, {name: v}))
+        left_out = _is_right(before, call, name, {})
+        answers.append(
+            ArgumentAnswer(name, tuple(dict.fromkeys(right)), left_out, name not in scored)
+        )
+    return CallAnswer(Written(call.tool, plain_data(call.arguments)), record.step, tuple(answers))
 
 
 # -- what a call means ---------------------------------------------------------------------
@@ -371,26 +367,16 @@ def _meaning(before: Cursor, name: str, arguments: Mapping[str, Any]) -> Mapping
 
     Arguments that could not run mean themselves.
     """
-    tool = before.tool_named(name)
-    if tool is None:
-        return dict(arguments)
-    complete = _completed(before, tool, arguments)
-    if tool.name == SELECT and isinstance(complete.get("tools"), list):
+    tool, state = before.tool_named(name), before.state
+    try:
+        ready, _ = before.prepared(state.next_call(Call("guess", name, arguments)), state)
+    except (CallError, Absent):
+        return arguments
+    complete = dict(ready.arguments)
+    if name == SELECT:
         return {**complete, "tools": sorted(map(str, complete["tools"]))}
-    for each in ({**default_arguments(tool), **complete}, complete):
-        # The types of a tool may run any code, which gets a name here in place of an object.
-        with contextlib.suppress(Exception):
-            return tool.check(each, lambda name, types: Named(name))
-    return complete
-
-
-def _completed(before: Cursor, tool: Tool, arguments: Mapping[str, Any]) -> dict[str, Any]:
-    state, complete = before.state, dict(arguments)
-    call = state.next_call(Call("guess", tool.name, arguments))
-    with contextlib.suppress(CallError):
-        complete = before.context.scheme.complete(call, tool, state)
-    variables = {**before.context.toolbox.variables, **state.variables}
-    known = {each: variables[each] for each in tool.reads if each in variables}
-    with contextlib.suppress(CallError):
-        complete = tool.fill(complete, known)
+    # The types of a tool may run any code, which gets a name here in place of an object.
+    with contextlib.suppress(Exception):
+        assert tool is not None
+        return tool.check({**default_arguments(tool), **complete}, lambda name, types: Named(name))
     return complete

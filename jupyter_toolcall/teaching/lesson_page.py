@@ -1,7 +1,7 @@
 """A notebook as HTML: one page that needs no kernel, and the panels that a book shows.
 
 Nothing of the notebook runs. In the page and in a book the same script draws each saved session.
-A cell with `--predict` is guessed there: the recorded session has the answers.
+The replies of a cell with `--predict` are guessed there: its saved session has the answers.
 """
 
 from __future__ import annotations
@@ -21,27 +21,20 @@ from ..storage.notebook_files import (
     damage_refused,
     joined_text,
     notebook_cells,
-    offered_tools,
 )
 from ..view.previews import markdown_html
 
 LESSON = "lesson"
 """How `jupyter toolcall export --to` names the page of a whole notebook."""
-_PREDICTS = re.compile(r"%%toolchat\b.*\s--predict(?!\S)")
 _TITLE = re.compile(r"^# (.+)", re.MULTILINE)
 _FOLDED = "<details><summary>Show the output</summary>\n{}\n</details>"
 
 
-def session_html(cell: Mapping[str, Any], data: Mapping[str, Any]) -> str:
-    """Return the HTML element of the saved session in an output's data, "" where it has none.
-
-    Raises BrokenJournal for a session that is guessed and that was changed.
-    """
+def session_html(data: Mapping[str, Any]) -> str:
+    """Return the HTML element of the saved session in an output's data, "" where it has none."""
     if MIME not in data:
         return ""
     saved = {name: data[MIME][name] for name in ("rows", "version")}
-    if _PREDICTS.match(joined_text(cell["source"])):
-        saved["offered"] = offered_tools(data[MIME])
     picture, text = (joined_text(data.get(mime, "")) for mime in ("image/svg+xml", "text/plain"))
     return session_element(saved, picture, text)
 
@@ -49,7 +42,7 @@ def session_html(cell: Mapping[str, Any], data: Mapping[str, Any]) -> str:
 def lesson_page(cells: Sequence[Mapping[str, Any]], name: str) -> str:
     """Return the page of a notebook; its title is the first heading, else `name`.
 
-    Raises UsageError where Markdown cannot be read here, BrokenJournal as `session_html` does.
+    Raises UsageError where Markdown cannot be read here.
     """
     sources = (joined_text(cell["source"]) for cell in cells if cell["cell_type"] == "markdown")
     head = _TITLE.search("\n".join(sources))
@@ -79,16 +72,16 @@ def _cell_parts(cell: Mapping[str, Any]) -> Iterator[str]:
         yield _markdown(source)
     elif cell["cell_type"] == "code":
         yield f'<pre class="code" tabindex="0">{escape(source)}</pre>'
-        outputs = "\n".join(_output_html(cell, output) for output in cell.get("outputs", ()))
+        outputs = "\n".join(map(_output_html, cell.get("outputs", ())))
         # The learner thinks before the output is shown, as in the notebook.
         is_hidden = cell.get("metadata", {}).get("jupyter", {}).get("outputs_hidden")
         yield _FOLDED.format(outputs) if is_hidden and outputs else outputs
 
 
-def _output_html(cell: Mapping[str, Any], output: Mapping[str, Any]) -> str:
+def _output_html(output: Mapping[str, Any]) -> str:
     """Return an output as HTML: a session, Markdown, a picture, or its text."""
     data = output.get("data", {})
-    if panel := session_html(cell, data):
+    if panel := session_html(data):
         return panel
     if "text/markdown" in data:
         return _markdown(joined_text(data["text/markdown"]))

@@ -15,6 +15,7 @@ from ..engine.person_model import Phase
 from ..jupyter.cells import Cells
 from ..jupyter.extensions import CellRun, NotebookExtension, PanelExtension
 from ..jupyter.input_line import arguments, split, turn_as_text
+from ..schemes.messages import Model
 from ..session.session import Session
 from ..storage.file_system import write_error_texts
 from . import guesses
@@ -29,8 +30,17 @@ from .exercise_checks import (
     task_page,
     verdict_task,
 )
-from .exercise_file import exercise_named, exercise_names, name_of, relative_path
-from .guesses import NO_POINTS, Guesses, turn_to_guess
+from .exercise_file import (
+    SUFFIX,
+    Exercise,
+    exercise_names,
+    exercise_text,
+    name_of,
+    read_exercise,
+    recording,
+    relative_path,
+)
+from .guesses import NO_POINTS, Guesses, recorded_answers, turn_to_guess
 from .panel_rows import Check, Guess, SkipGuess, Task, TeachingCommand, TeachingRow
 
 NONE, SKIP = "none", "skip"
@@ -44,6 +54,8 @@ class Teaching(NotebookExtension):
     cells: Cells
     guesses: dict[str, Guesses] = field(default_factory=dict)
     """The guesses of the last cell of each session with `--predict`."""
+    in_cells: dict[str, str] = field(default_factory=dict)
+    """The texts of exercises that cells of the notebook hold, by name."""
     shown: str = ""
     """The exercise that was shown last."""
     own_cells: dict[str, str] = field(default_factory=dict)
@@ -62,7 +74,8 @@ class Teaching(NotebookExtension):
             return None
         name = self.exercise_of(run.options.replay, session, run.cell)
         cell_guesses = self._begin_guesses(session, run)
-        if cell_guesses is None and not name:
+        predicts = run.options.extra["predict"]
+        if not predicts and not name:
             return None
 
         def check(session: Session) -> Task | None:
@@ -71,8 +84,8 @@ class Teaching(NotebookExtension):
         task = None
         # A check says what is wrong with a file that cannot be read.
         with contextlib.suppress(UsageError):
-            task = Task(exercise_named(self.cells.folder, name).title) if name else None
-        return TeachingPanel(cell_guesses or Guesses(), task, check)
+            task = Task(self.exercise(name).title) if name else None
+        return TeachingPanel(cell_guesses or Guesses(), task, check, predicts)
 
     def _begin_guesses(self, session: Session, run: CellRun) -> Guesses | None:
         """Return the guesses of a cell in which each reply is guessed, None of any other."""
@@ -84,7 +97,7 @@ class Teaching(NotebookExtension):
         if why_not := guesses.why_not(session, somebody):
             print_text(f"toolchat: {why_not}")
             return None
-        self.guesses[session.name] = guesses.begin(session, self.guesses.get(session.name))
+        self.guesses[session.name] = guesses.begin(session)
         return self.guesses[session.name]
 
     def exercise_of(self, replay: str, session: Session, cell: str) -> str:
@@ -96,7 +109,7 @@ class Teaching(NotebookExtension):
         if name_of(replay) or not self.shown:
             return name_of(replay)
         with contextlib.suppress(UsageError):
-            exercise = exercise_named(self.cells.folder, self.shown)
+            exercise = self.exercise(self.shown)
             if is_about(exercise, session.name, session.state.opened.outputs) and (
                 exercise.session or self.own_cells.setdefault(self.shown, cell) == cell
             ):
@@ -105,6 +118,12 @@ class Teaching(NotebookExtension):
 
     # -- an exercise ----------------------------------------------------------------------------
 
+    def exercise(self, name: str) -> Exercise:
+        """Return an exercise, of a cell or of a file. Raises UsageError for a wrong one."""
+        if name in self.in_cells:
+            return read_exercise(self.in_cells[name], f"the exercise {name}")
+        return read_exercise(exercise_text(self.cells.folder, name), relative_path(name))
+
     def check(
         self, name: str, variables: Mapping[str, Any], session: Session | None = None
     ) -> tuple[Verdict, str]:
@@ -112,7 +131,7 @@ class Teaching(NotebookExtension):
 
         It is checked on the session that it names, else on `session`, else on the last one.
         """
-        exercise = exercise_named(self.cells.folder, name)
+        exercise = self.exercise(name)
         variable = variables.get(exercise.session)
         if isinstance(variable, Session):
             session = variable
@@ -161,14 +180,17 @@ class Teaching(NotebookExtension):
         if command == "guess":
             return _guess(self.cells.with_current_tools(self.cells.current(name), variables), words)
         if command == "exercise" and not words:
-            known = ", ".join(exercise_names(self.cells.folder)) or "none"
+            known = ", ".join(self.exercise_names()) or "none"
             raise UsageError(f"exercise needs the name of one; beside this notebook: {known}")
         exercise = words[0] if words else self.shown
         if not exercise:
             raise UsageError(f"{command} needs the name of an exercise: %toolchat {command} fries")
         if command == "check":
             return check_result(*self.check(exercise, variables), exercise)
-        read = exercise_named(self.cells.folder, exercise)
+        if command == "exercise" and len(words) > 1:
+            # The first line of the cell is none of the text, and counts in messages.
+            self.in_cells[exercise] = f"\n{words[1]}"
+        read = self.exercise(exercise)
         if command == "solution":
             return solution_page(read)
         self.shown = exercise
@@ -193,15 +215,25 @@ class Teaching(NotebookExtension):
         if command == "lesson":
             return ["restart"]
         if command != "guess":
-            return exercise_names(self.cells.folder)
+            return self.exercise_names()
         session = self.cells.sessions.get(self.cells.last or "")
         offer = session.cursor.offer if session is not None else None
         tools = [tool.name for tool in (*offer.own, *offer.tools)] if offer else []
         return [*tools, "none", "skip"]
 
+    def exercise_names(self) -> list[str]:
+        """Return the names of the exercises in cells and in files."""
+        return sorted({*self.in_cells, *exercise_names(self.cells.folder)})
+
     def replay_files(self) -> list[str]:
         """Return the exercises that `--replay` can name."""
-        return [relative_path(name) for name in exercise_names(self.cells.folder)]
+        return [relative_path(name) for name in self.exercise_names()]
+
+    def replayed_model(self, file: str) -> Model | None:
+        """Return the recording of an exercise, with its seeded errors."""
+        if not file.endswith(SUFFIX):
+            return None
+        return recording(self.cells.folder, file, self.exercise(name_of(file) or file))
 
 
 def _guess(session: Session, words: list[str]) -> Session | None:
@@ -234,6 +266,8 @@ class TeachingPanel(PanelExtension):
     task: Task | None = None
     check: Callable[[Session], Task | None] = lambda session: None
     """Returns how the exercise stands."""
+    predicts: bool = False
+    """Whether the replies of the session are guessed in a page."""
 
     commands: ClassVar = {"guess": Guess, "skip_guess": SkipGuess, "check": Check}
 
@@ -246,11 +280,12 @@ class TeachingPanel(PanelExtension):
     def row(self, session: Session, phase: Phase) -> TeachingRow:
         """Return the turn to guess, the guesses with their score, and the exercise."""
         turn = turn_to_guess(session.cursor) if phase == "waiting" else None
+        over = self.predicts and phase == "finished"
         return TeachingRow(
             turn=turn,
             score=self.guesses.score,
-            session_score=self.guesses.session_score,
             guesses=tuple(self.guesses.rows),
+            answers=tuple(recorded_answers(session.cursor)) if over else (),
             task=self.task,
         )
 

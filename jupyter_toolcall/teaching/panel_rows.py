@@ -29,8 +29,6 @@ class GuessRow:
 
     id: str
     turn: int
-    says: Text = ""
-    """The result of the guess, in words."""
     guess: Written | None = None
     """None if it was skipped; without a tool: no call."""
     came: Written | None = None
@@ -45,6 +43,36 @@ class GuessRow:
     right: int = 0
     of: int = 0
     """Points, and how many there were to have."""
+
+
+@dataclass(frozen=True, slots=True)
+class ArgumentAnswer:
+    """What counts as right for one argument of a recorded call."""
+
+    name: str
+    values: tuple[str, ...] = ()
+    """The right values, as JSON."""
+    left_out: bool = False
+    """It is right to leave it out, too."""
+    optional: bool = False
+    """The call has it not: a wrong value costs a point, and no other earns one."""
+
+
+@dataclass(frozen=True, slots=True)
+class CallAnswer:
+    """A recorded call, and what counts as right for its arguments."""
+
+    call: Written
+    step: int = 0
+    arguments: tuple[ArgumentAnswer, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class ReplyAnswer:
+    """A recorded reply that a page without a kernel asks for, and what the model was sent."""
+
+    turn: YourTurn
+    calls: tuple[CallAnswer, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,16 +94,16 @@ class TeachingRow(ExtensionRow):
     """Set while the person guesses the reply; it contains nothing of the reply."""
     score: Text = ""
     """The points so far, in words."""
-    session_score: Text = ""
-    """The points of the whole session, if earlier cells had guesses too."""
     guesses: tuple[GuessRow, ...] = ()
+    answers: tuple[ReplyAnswer, ...] = ()
+    """The replies of a session that is over, for a page."""
     task: Task | None = None
 
     def saved(self) -> TeachingRow | None:
-        """Return the turn and the score: guesses and the exercise are no part of the session."""
-        if self.turn is None and not self.score:
+        """Return it without guesses and exercise, which are no part of the session."""
+        if self.turn is None and not self.score and not self.answers:
             return None
-        return replace(self, session_score="", guesses=(), task=None)
+        return replace(self, guesses=(), task=None)
 
     def offered_tools(self) -> tuple[str, ...]:
         """Return the tools that may be guessed."""

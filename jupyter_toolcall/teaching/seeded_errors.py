@@ -1,74 +1,73 @@
 """Proposes wrong calls for an exercise, and keeps those that its checks notice.
 
-The notebook is executed as it is, and once with each proposal in place of the seeded errors of the
-exercise. A proposal is noticed where fewer checks hold.
+The notebook is executed once. After the check of the exercise, the cells from the one that replays
+it to the check run again for each proposal. A proposal is noticed where fewer checks hold.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import suppress
-from itertools import islice, zip_longest
+from itertools import accumulate, islice, pairwise, zip_longest
 from pathlib import Path
 from typing import Any
 
 from ..core.errors import ToolcallError, UsageError
 from ..core.events import Call
-from ..core.text import progress_bar
 from ..models.recorded import Recorded
 from ..models.recording_file import Course
 from ..schemes.select import SELECT
-from ..storage.notebook_files import NotExecuted, execute
-from . import exercise_file
-from .exercise_checks import MIME
-from .exercise_file import FOLDER, SeededError, exercise_named
+from ..storage.notebook_files import cell_sources, execute
+from .exercise_checks import shown_results
+from .exercise_file import FOLDER, SeededError, relative_path, with_seeded_error
+from .exercise_proofs import CheckedExercise, checked_exercises
 
-MODULE = exercise_file.__name__
 KEPT, TRIED = 5, 15
-"""So many errors are kept, of so many proposals at most: each is an execution of the notebook."""
+"""So many errors are kept, of so many proposals at most."""
 
 
-def noticed_errors(notebook: Path, name: str) -> Iterator[tuple[str, str]]:
-    """Yield wrong calls for an exercise of a notebook that its checks notice, at most five.
+def noticed_errors(notebook: Path, name: str) -> list[tuple[SeededError, str]]:
+    """Return wrong calls for an exercise of a notebook that its checks notice, at most five.
 
-    Each is the line below `## Session`, with the sentence of the check that does not hold. Raises
-    UsageError for no such exercise, and for one that replays nothing; ToolcallError where the
-    notebook does not check it.
+    Each is with the sentence of the check that does not hold. Raises UsageError for an exercise
+    that replays nothing, ToolcallError where the notebook does not replay or check it.
     """
-    exercise = exercise_named(notebook.parent, name)
+    checked = next((item for item in checked_exercises(notebook) if item.name == name), None)
+    if checked is None:
+        raise ToolcallError(f"{notebook} has no cell that says %toolchat check {name}")
+    exercise = checked.exercise
     if not exercise.replays:
         raise UsageError(f"{name} replays nothing; its section ## Session can say: Replays `FILE`")
     course = Recorded(notebook.parent / FOLDER / exercise.replays).courses[0]
-    held, kept = _held(notebook, name, ()), 0
-    proposals = [*islice(proposed_errors(course), TRIED)]
-    with progress_bar(len(proposals), "wrong calls", "call") as progress:
-        for error in proposals:
-            with suppress(NotExecuted):
-                now_held = _held(notebook, name, (error,))
-                if now_held < held:
-                    kept += 1
-                    yield _line(error), exercise.checks[now_held].sentence
-            progress.update()
-            if kept == KEPT:
-                return
+    errors = [*islice(proposed_errors(course), TRIED)]
+    right, *wrong = _held(notebook, checked, [None, *errors])
+    if right is None:
+        raise ToolcallError(f"{notebook} shows no result of %toolchat check {name}")
+    tried = zip(errors, wrong, strict=True)
+    noticed = ((error, held) for error, held in tried if held is not None and held < right)
+    return [(error, exercise.checks[held].sentence) for error, held in islice(noticed, KEPT)]
 
 
-def _held(notebook: Path, name: str, errors: tuple[SeededError, ...]) -> int:
-    """Return how many checks hold in a notebook in which an exercise has these errors."""
-    # Errors are plain data, whose `repr` is code.
-    code = f"from {MODULE} import PROPOSED, SeededError\nPROPOSED[{name!r}] = {errors!r}"
-    executed = execute(notebook, added={0: [code]}, halts=False)
-    outputs = (out for cell in executed.notebook.cells for out in cell.get("outputs", ()))
-    for result in (out.get("data", {}).get(MIME, {}) for out in outputs):
-        if result.get("exercise") == name:
-            return int(result["held"])
-    raise ToolcallError(f"{notebook} comes to no cell that says %toolchat check {name}")
-
-
-def _line(error: SeededError) -> str:
-    text = ", ".join(f"{name}={value!r}" for name, value in error.arguments.items())
-    code = f"{error.tool}({text})" if error.tool else text
-    return f"In call {error.step}, `{code}`"
+def _held(
+    notebook: Path, checked: CheckedExercise, errors: Sequence[SeededError | None]
+) -> list[int | None]:
+    """Return how many checks hold with each of these errors; None where the check fails."""
+    cells = cell_sources(notebook)[: checked.check_cell + 1]
+    file = relative_path(checked.name)
+    replays = re.compile(rf"--replay\s+{re.escape(file)}\b")
+    first = next((at for at, cell in enumerate(cells) if replays.search(cell or "")), None)
+    if first is None:
+        raise ToolcallError(f"{notebook} has no cell with --replay {file}")
+    again = [cell for cell in cells[first:] if cell is not None]
+    # The cell with the exercise comes first, so that its recording has the error.
+    texts = (with_seeded_error(checked.text, error) for error in errors)
+    exercises = (f"%%toolchat exercise {checked.name}\n{text}" for text in texts)
+    trials = [("%toolchat lesson restart", exercise, *again) for exercise in exercises]
+    added = [cell for trial in trials for cell in trial]
+    executed = execute(notebook, added={len(cells): added}, halts=False).notebook.cells
+    ends = accumulate(map(len, trials), initial=len(cells))
+    shown = ([*shown_results(executed[begin:end])] for begin, end in pairwise(ends))
+    return [results[0].held if results else None for results in shown]
 
 
 # -- what may be wrong ----------------------------------------------------------------------------

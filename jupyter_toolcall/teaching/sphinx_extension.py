@@ -33,7 +33,7 @@ def with_panels(source: str) -> str:
         for output in cell.get("outputs", ()):
             data = output.get("data", {})
             if MIME in data:
-                data["text/html"] = session_html(cell, data)
+                data["text/html"] = session_html(data)
             for mime in [mime for mime in data if mime.startswith(OURS)]:
                 del data[mime]
     return json.dumps(notebook)

@@ -3,29 +3,27 @@
  *
  * If the rows cannot be shown, the static picture and text before them stay.
  */
-import { type Rows, VERSION } from './generated/contract';
-import { type Offered, RecordedGuesses } from './recorded_guesses';
+import { type Rows, VERSION, type Whole } from './generated/contract';
+import { RecordedGuesses } from './recorded_guesses';
 import { PanelView } from './view';
 import { h } from './view/dom';
-import { applyNotice, EMPTY_MODEL } from './view/model';
+import { applyNotice, EMPTY_MODEL, type Model } from './view/model';
 import { t } from './view/text';
 
-/** A session of the page; `offered` is there if the reader guesses its replies. */
+/** A session of the page. */
 interface Saved {
   readonly rows: Rows;
   readonly version: number;
-  readonly offered?: Offered;
 }
 
-function show(container: HTMLElement, { rows }: Saved): void {
+function show(container: HTMLElement, notice: Whole): void {
   const view = new PanelView(container, { live: false, copyText: t('Saved copy. Run the cell to continue.') });
-  view.update({ type: 'whole', rows, live: false, version: VERSION });
+  view.update(notice);
 }
 
 /** Shows a session reply by reply: the reader guesses each one first. */
-function showGuesses(container: HTMLElement, { rows }: Saved, offered: Offered, key: string): void {
-  const notice = { type: 'whole', rows, live: false, version: VERSION } as const;
-  const guesses = new RecordedGuesses(applyNotice(EMPTY_MODEL, notice), offered, key);
+function showGuesses(container: HTMLElement, notice: Whole, all: Model, key: string): void {
+  const guesses = new RecordedGuesses(all, key);
   const draw = (): void => {
     again.hidden = !guesses.hasGuesses;
     view.update(notice, guesses.model);
@@ -46,8 +44,10 @@ for (const [index, data] of document.querySelectorAll('.toolcall-rows').entries(
   try {
     const saved = JSON.parse(data.textContent ?? '') as Saved;
     if (saved.version !== VERSION) continue;
-    if (saved.offered && saved.rows.turns?.length) showGuesses(container, saved, saved.offered, `toolcall ${location.pathname} ${index}`);
-    else show(container, saved);
+    const notice = { type: 'whole', rows: saved.rows, live: false, version: VERSION } as const;
+    const all = applyNotice(EMPTY_MODEL, notice);
+    if (all.teaching.answers.length) showGuesses(container, notice, all, `toolcall ${location.pathname} ${index}`);
+    else show(container, notice);
     still.hidden = true;
   } catch (error) {
     console.error(error);

@@ -1,7 +1,7 @@
-/** The points of guesses in a page, as a kernel counts them (tests/teaching/test_guess_scores.py). */
+/** The guesses of a page, beside the answers that the kernel saved (tests/teaching/test_guess_scores.py). */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { CallRow, Command, Rows } from '../src/generated/contract';
+import type { CallRow, Command, Rows, TeachingRow } from '../src/generated/contract';
 import { chain, page, whole } from './page';
 
 const stored = new Map<string, string>();
@@ -12,6 +12,23 @@ Object.defineProperty(globalThis, 'localStorage', {
 
 const NAME = { type: 'string', pattern: '^Potato#[1-9][0-9]*$' };
 const call = (step: number, turn: number, more: Partial<CallRow>): CallRow => ({ id: `r${turn}.${step}`, call: `call_${step}`, tool: 'Potato_slice', step, turn, status: 'succeeded', ...more });
+
+const POTATO = { name: 'Potato', values: ['"Potato#1"'], left_out: true };
+const TURN = { told: [], system: '', calls: [] };
+const ANSWERS: TeachingRow['answers'] = [
+  {
+    turn: { ...TURN, turn: 1, prompt: 'Cut it.', tools: ['selectTools'] },
+    calls: [{ step: 1, call: { tool: 'selectTools', arguments: { tools: ['Potato_peel', 'Potato_slice'] } }, arguments: [{ name: 'tools', values: ['["Potato_peel", "Potato_slice"]'] }] }]
+  },
+  {
+    turn: { ...TURN, turn: 2, prompt: 'Cut it.', tools: ['selectTools', 'Potato_peel', 'Potato_slice'] },
+    calls: [
+      { step: 2, call: { tool: 'Potato_peel' }, arguments: [POTATO] },
+      { step: 3, call: { tool: 'Potato_slice', arguments: { shape: 'SLICES' } }, arguments: [POTATO, { name: 'shape', values: ['"SLICES"'] }, { name: 'thick', values: ['3'], left_out: true, optional: true }] }
+    ]
+  },
+  { turn: { ...TURN, turn: 3, prompt: 'Cut it.', tools: ['selectTools', 'Potato_peel', 'Potato_slice'] }, calls: [] }
+];
 
 /** A session of three replies: tools are selected, two calls, and an answer. */
 function recorded(): Rows {
@@ -27,6 +44,7 @@ function recorded(): Rows {
       call(2, 2, { tool: 'Potato_peel', arguments: { Potato: 'Potato#1' }, filled: ['Potato'] }),
       call(3, 2, { arguments: { Potato: 'Potato#1', shape: 'SLICES', thick: 3 } })
     ],
+    extensions: [{ id: 'teaching', answers: ANSWERS }],
     turns: [1, 2, 3].map(turn => ({ id: `r${turn}`, turn })),
     messages: [
       { id: 'm1', turn: 1, role: 'user', text: 'Cut it.' },
@@ -47,7 +65,7 @@ async function begun(key = 'test') {
   const { RecordedGuesses } = await import('../src/recorded_guesses');
   const { applyNotice, EMPTY_MODEL } = await import('../src/view/model');
   const all = applyNotice(EMPTY_MODEL, whole(recorded()));
-  return new RecordedGuesses(all, { r1: ['selectTools'], r2: ['Potato_peel', 'Potato_slice'] }, key);
+  return new RecordedGuesses(all, key);
 }
 
 const guess = (tool: string, given: Readonly<Record<string, unknown>> = {}): Command => ({ type: 'guess', tool, arguments: given });
@@ -79,7 +97,7 @@ test('an object counts whether it is named or left to the default, and so does a
   assert.deepEqual(await points(guess('Potato_peel')), [2, 2]);
   assert.deepEqual(await points(guess('Potato_peel', { Potato: 'Potato#1' })), [2, 2]);
   assert.deepEqual(await points(guess('Potato_peel', { Potato: 'Potato#2' })), [1, 2]);
-  assert.deepEqual(await points(guess('Potato_slice', { shape: 'SLICES' })), [4, 4]);
+  assert.deepEqual(await points(guess('Potato_slice', { shape: 'SLICES', thick: 3 })), [3, 3]);
   assert.deepEqual(await points(guess('Potato_slice', { Potato: 'Potato#1', shape: 'STICKS', thick: 4 })), [2, 4]);
 });
 
@@ -96,7 +114,7 @@ test('the last reply calls nothing; then the whole session is there, with the sc
   assert.equal(it.model.objects.get('q')?.saved, '');
   it.take(guess(''));
   const { teaching, session, calls, objects } = it.model;
-  assert.deepEqual(teaching.guesses.map(row => row.says), ['The right tool, with another argument.', 'Right, all of it.', 'Right: it answered, and called nothing.']);
+  assert.deepEqual(teaching.guesses.map(row => [row.tool, row.right, row.of]), [[true, 1, 2], [true, 2, 2], [true, 1, 1]]);
   assert.deepEqual([teaching.turn, teaching.score, session.phase, calls.size, objects.get('q')?.saved], [null, '4 of 5 points', 'finished', 3, 'dinner']);
 });
 
@@ -104,7 +122,7 @@ test('guesses are kept for the next visit, and not for another recording', async
   const first = await begun('kept');
   first.take(guess('selectTools', { tools: [] }));
   assert.equal((await begun('kept')).model.teaching.guesses.length, 1);
-  stored.set('kept', JSON.stringify([{ id: 'other', turn: 1 }]));
+  stored.set('kept', JSON.stringify([{ id: '9', turn: 9 }]));
   assert.equal((await begun('kept')).hasGuesses, false);
   stored.set('kept', '{');
   assert.equal((await begun('kept')).hasGuesses, false);

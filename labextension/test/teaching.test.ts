@@ -7,7 +7,6 @@ const TURN: YourTurn = { turn: 3, prompt: 'Make <b>fries</b>.', tools: ['Potato_
 const SLICE: GuessRow = {
   id: 'g2',
   turn: 2,
-  says: 'The right tool, and 1 of 2 arguments.',
   guess: { tool: 'Potato_slice', arguments: { shape: 'SLICES' } },
   came: { tool: 'Potato_slice', arguments: { Potato: 'Potato#2', shape: 'STICKS' } },
   step: 2,
@@ -122,10 +121,10 @@ test('that it calls nothing is a guess too, and the call can be shown, or all th
 
 test('the score stands beside the question, guess by guess, and in the card when all is over', async () => {
   const it = await page();
-  const shown: GuessRow = { id: 'g1', turn: 1, says: 'Skipped', came: { tool: 'Potato_peel' } };
-  it.view.update(whole(toGuess({ guesses: [shown, SLICE], score: '2 of 3 points, 9 of 12 points in this session', session_score: '9 of 12 points in this session' })));
+  const shown: GuessRow = { id: 'g1', turn: 1, came: { tool: 'Potato_peel' } };
+  it.view.update(whole(toGuess({ guesses: [shown, SLICE], score: '2 of 3 points' })));
   const pane = it.one('.tc-body > [aria-label="Your score"]');
-  for (const text of ['2 of 3 points', 'Right tool1 of 1', 'Right arguments1 of 2', '9 of 12 points in this session'])
+  for (const text of ['2 of 3 points', 'Right tool1 of 1', 'Right arguments1 of 2'])
     assert.ok(pane.textContent.includes(text), text);
   const items = [...pane.querySelectorAll('ol[aria-label="Your guesses"] li')].map(one => one.textContent);
   assert.deepEqual(items, ['Potato_sliceshape: STICKS', 'Potato_peelshown']);
@@ -147,15 +146,36 @@ test('the guess stands beside the call, argument by argument, and the score in t
   assert.match(it.one('.tc-meta').textContent, /2 of 3 points/);
 });
 
+test('how a guess came out is one sentence', async () => {
+  const it = await page();
+  const right = [{ name: 'shape', right: true }];
+  const none = { came: null, guess: { tool: '' }, marks: [], calls: 0 };
+  const results: [Partial<GuessRow>, string][] = [
+    [{ marks: right }, 'Right, all of it.'],
+    [{ marks: [] }, 'Right: that is the call.'],
+    [{}, 'The right tool, and 1 of 2 arguments.'],
+    [{ marks: [{ name: 'shape', right: false }] }, 'The right tool, with another argument.'],
+    [{ tool: false }, 'Not this time: it called Potato_slice.'],
+    [{ guess: null }, 'Skipped: it called Potato_slice.'],
+    [{ ...none, tool: true }, 'Right: it answered, and called nothing.'],
+    [{ ...none, guess: { tool: 'Potato_peel' }, tool: false }, 'Not this time: it answered.'],
+    [{ ...none, guess: null }, 'Skipped: it answered.']
+  ];
+  for (const [more, sentence] of results) {
+    it.view.update(whole(toGuess({ guesses: [{ ...SLICE, ...more }] })));
+    assert.equal(it.one('[aria-label="Your guess"] h3').textContent, sentence);
+  }
+});
+
 test('of another tool both calls stand there whole, and of an answer that it is one', async () => {
   const it = await page();
-  const other: GuessRow = { ...SLICE, id: 'g3', says: 'Not this time', tool: false, came: { tool: 'Potato_peel' }, marks: [], right: 0, of: 1 };
+  const other: GuessRow = { ...SLICE, id: 'g3', tool: false, came: { tool: 'Potato_peel' }, marks: [], right: 0, of: 1 };
   it.view.update(whole(toGuess({ guesses: [SLICE, other] })));
   assert.match(beside(it).textContent, /Potato_slice\(shape="SLICES"\)Potato_peel\(\)/);
   const answers: GuessRow = { ...other, id: 'g4', came: null, guess: { tool: '' }, tool: true };
   it.view.update(delta(1, { extensions: [teaching({ guesses: [SLICE, other, answers] })] }));
   assert.match(beside(it).textContent, /no call: it answersno call: it answers/);
-  const skipped = { ...answers, id: 'g5', guess: null, says: 'Skipped: it answered.' };
+  const skipped = { ...answers, id: 'g5', guess: null };
   it.view.update(delta(2, { extensions: [teaching({ guesses: [SLICE, other, answers, skipped] })] }));
   assert.equal(it.all('.tc-beside').length, 0);
 });
@@ -184,7 +204,7 @@ test('a step that is looked at takes the place of the card, with the way back', 
 test('hostile words of a guess stay words', async () => {
   const it = await page();
   const evil = '<img src=x onerror=alert(1)>';
-  const row = { ...SLICE, says: evil, guess: { tool: evil, arguments: { [evil]: evil } }, marks: [{ name: evil, right: false }] };
+  const row = { ...SLICE, guess: { tool: evil, arguments: { [evil]: evil } }, marks: [{ name: evil, right: false }] };
   const task = { title: evil, says: `✗ \`${evil}\``, passed: false };
   it.view.update(whole(toGuess({ guesses: [row], task })));
   assert.equal(it.all('img').length, 0);

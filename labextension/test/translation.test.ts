@@ -161,7 +161,7 @@ test('every text of the cards in which a person replies, guesses and solves an e
     assert.deepEqual(untranslated(it), []);
     it.all('.tc-tools-now button')[0]?.click();
     assert.deepEqual(untranslated(it), [], 'Write call');
-    const guess = { id: 'g', turn: 2, says: 'S', guess: { tool: 'A', arguments: { N: 1 } }, came: { tool: 'A', arguments: {} }, step: 2, calls: 2, marks: [{ name: 'N', right: false }], tool: true, right: 1, of: 2 };
+    const guess = { id: 'g', turn: 2, guess: { tool: 'A', arguments: { N: 1 } }, came: { tool: 'A', arguments: {} }, step: 2, calls: 2, marks: [{ name: 'N', right: false }], tool: true, right: 1, of: 2 };
     const others = [{ ...guess, id: 'g2', tool: false }, { ...guess, id: 'g3', guess: null }, { ...guess, id: 'g4', came: { tool: '', arguments: {} }, tool: false }];
     const task = { title: 'T', says: 'S' };
     const teaching = { id: 'teaching' as const, turn: yours, score: 'S', guesses: [...others, guess], task } satisfies TeachingRow;

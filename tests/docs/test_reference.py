@@ -18,7 +18,7 @@ from jupyter_toolcall.jupyter.serve_command import register_serving
 from jupyter_toolcall.jupyter.subcommands import subcommands as subcommand_names
 from jupyter_toolcall.rules.approval_policy import PRESETS
 from jupyter_toolcall.schemes import SCHEMES
-from jupyter_toolcall.teaching.registration import register_teaching
+from jupyter_toolcall.teaching import register_teaching
 from tests.lessons import NAMES
 
 DOCS = Path(__file__).parents[2] / "docs"

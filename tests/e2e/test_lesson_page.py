@@ -27,6 +27,8 @@ def lesson(tmp_path_factory: pytest.TempPathFactory) -> Path:
     cell = next(cell for cell in notebook["cells"] if "-n seattle -m" in "".join(cell["source"]))
     cell["source"] = "".join(cell["source"]).replace("%%toolchat", "%%toolchat --predict")
     (folder / LESSON.name).write_text(json.dumps(notebook))
+    path = str(folder / LESSON.name)
+    assert main(["run", "--trust", path, "--output", path]) == 0
     assert main(["export", str(folder / LESSON.name), "--to", "lesson"]) == 0
     return (folder / LESSON.name).with_suffix(".html")
 

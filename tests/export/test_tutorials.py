@@ -64,7 +64,6 @@ def taken_home(path: Path, folder: Path) -> list[Any]:
     source = TAKE_HOME.format(root=str(ROOT), folder=str(folder), free=free)
     notebook.cells.append(nbformat.v4.new_code_cell(source))
     at = folder / path.name
-    shutil.copytree(path.parent / "exercises", folder / "exercises", dirs_exist_ok=True)
     shutil.copy(path.parent / "library_server.py", folder)
     nbformat.write(notebook, at)
     outputs = execute(at).notebook.cells[-1].outputs

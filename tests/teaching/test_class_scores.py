@@ -45,10 +45,3 @@ def test_a_class_is_one_table_with_the_last_check_of_each_exercise(
     assert main(["scores", ".", "--csv"]) == 0
     head, bo, *_ = csv.reader(capsys.readouterr().out.splitlines())
     assert (head[1], bo) == ("'-cut", ["'=bo/fries.ipynb", "3 of 3", "-", "-", "-"])
-
-
-def test_a_lesson_shows_its_scores(capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["scores", str(LESSONS / "00_first_call.ipynb")]) == 0
-    head, row = capsys.readouterr().out.splitlines()
-    assert head.split()[1:] == ["slices", "guesses"]
-    assert "0 of 4" in row

@@ -77,6 +77,7 @@ PREDICT = """# Predict
 EXERCISES = {"spot": SPOT, "play": PLAY, "write": WRITE, "predict": PREDICT}
 CELLS = {
     "spot": [
+        f"%%toolchat exercise spot\n{SPOT}",
         f"%%toolchat --replay exercises/spot.md {TOOLS}\nSticks, please.",
         "%toolchat check spot",
     ],
@@ -86,7 +87,7 @@ CELLS = {
         "%toolchat check play",
     ],
     "write": [
-        "%toolchat exercise write",
+        f"%%toolchat exercise write\n{WRITE}",
         "# write `weigh` here",
         "%%toolchat -m script -t weigh -i potato --scheme flat --approve all\nWeigh it.",
         "%toolchat check",
@@ -100,10 +101,10 @@ CELLS = {
 
 @pytest.fixture(scope="module")
 def lesson(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder with the exercises and what they replay."""
+    """A folder with two exercises, which the others have in cells, and with what they replay."""
     folder = tmp_path_factory.mktemp("lesson")
     (folder / "exercises").mkdir()
-    for name, text in EXERCISES.items():
+    for name, text in (("play", PLAY), ("predict", PREDICT)):
         (folder / "exercises" / f"{name}.md").write_text(text)
     tape = Recording(Scripted(SCRIPT), folder / "exercises" / "tape.jsonl")
     inputs = {"potato": Potato(), "sink": Sink()}
@@ -137,8 +138,8 @@ def test_a_solution_that_does_not_pass_and_a_check_that_checks_nothing_are_named
     shutil.copytree(lesson, folder)
     nothing = "# None\n## Checks\n- No calls: `not session.calls`\n## Solution\n```\n1 + 1\n```\n"
     (folder / "exercises" / "none.md").write_text(nothing)
-    path = notebook(folder, LOAD, *CELLS["spot"])
-    (folder / "exercises" / "spot.md").write_text(SPOT.replace("=STICKS", "=SLICES"))
+    wrong = SPOT.replace("=STICKS", "=SLICES")
+    path = notebook(folder, LOAD, f"%%toolchat exercise spot\n{wrong}", *CELLS["spot"][1:])
     assert cli.main(["check", "--trust", str(path)]) == 1
     assert capsys.readouterr().out == f"fails   {path}: spot (its solution does not pass)\n"
     person = f"%%toolchat -m person {TOOLS}\nWell?"

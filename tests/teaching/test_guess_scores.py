@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import enum
+import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Annotated, Any, Literal
@@ -12,10 +13,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from pydantic import BaseModel, Field
 
-from jupyter_toolcall import Session, Toolbox, from_definition
+from jupyter_toolcall import Scripted, Session, Toolbox, from_definition
 from jupyter_toolcall.core.events import Call
 from jupyter_toolcall.kitchen import Fries, Oven, Potato, Sink
-from jupyter_toolcall.teaching.guesses import Points, ScoredGuess, score_guess
+from jupyter_toolcall.teaching.guesses import (
+    Points,
+    ScoredGuess,
+    recorded_answers,
+    score_guess,
+)
 from jupyter_toolcall.teaching.panel_rows import Guess
 
 
@@ -240,31 +246,27 @@ def test_a_definition_fills_in_for_both_alike() -> None:
     assert score_guess(here, Guess("book", {"city": "Bronx", "nights": 2}), [call]).points.of == 2
 
 
-# -- words ---------------------------------------------------------------------------------------
+@settings(deadline=None)
+@given(POURS.map(lambda given: ("Jar_pour", given)) | MIXES.map(lambda given: ("mix", given)))
+def test_a_page_counts_as_right_what_a_kernel_counts_as_right(call: tuple[str, Any]) -> None:
+    inputs = {"one": Jar(1), "two": Jar(2)}
+    model = Scripted([call, "Done."])
+    session = Session(BOX, model, scheme="flat", inputs=inputs, approve="all").tell("Go on.")
+    answer, last = recorded_answers(session.cursor)
+    assert last.calls == ()
+    (recorded,), asked = answer.calls, Call("c", *call)
+    assert recorded.call.tool == call[0]
+    for argument in recorded.arguments:
+        for guessed in ({argument.name: json.loads(text)} for text in argument.values):
+            assert right_argument(argument.name, guessed, asked)
+        assert right_argument(argument.name, {}, asked) == (argument.left_out or argument.optional)
+        if not argument.optional and argument.name in call[1]:
+            assert argument.values
+        else:
+            assert argument.left_out
 
 
-@pytest.mark.parametrize(
-    ("guess", "calls", "said"),
-    [
-        (Guess("idle"), [Call("c", "idle", {})], "Right: that is the call."),
-        (Guess(), [], "Right: it answered, and called nothing."),
-        (Guess("idle"), [], "Not this time: it answered."),
-        (Guess(), [Call("c", "idle", {})], "Not this time: it called idle."),
-        (
-            Guess("Jar_pour", {"into": "Jar#1"}),
-            [Call("c", "Jar_pour", {"into": "Jar#2"})],
-            "The right tool, and 1 of 2 arguments.",
-        ),
-        (
-            Guess("Potato_slice"),
-            [Call("c", "Jar_pour", {"into": "Jar#2"})],
-            "Not this time: it called Jar_pour.",
-        ),
-    ],
-)
-def test_the_words_are_short_and_kind(guess: Guess, calls: list[Call], said: str) -> None:
-    assert beside(guess, *calls).sentence == said
-
-
-def test_points_add_up() -> None:
-    assert str(Points(1, 3) + Points(1, 1)) == "2 of 4 points"
+def right_argument(name: str, guessed: Mapping[str, Any], call: Call) -> bool:
+    """Return whether a guess of one argument costs no point."""
+    marks = {mark.name: mark.right for mark in beside(Guess(call.tool, guessed), call).marks}
+    return marks.get(name, True)

@@ -10,13 +10,11 @@ from typing import Any
 import pytest
 
 from jupyter_toolcall.cli import main
-from jupyter_toolcall.core.errors import BrokenJournal
 from jupyter_toolcall.teaching.lesson_page import lesson_page
 from jupyter_toolcall.teaching.sphinx_extension import with_panels
 
 NOTEBOOKS = Path(__file__).parents[2] / "notebooks"
 LESSON = NOTEBOOKS / "00_first_call.ipynb"
-KITCHEN = "%%toolchat -m scripted:kitchen"
 
 
 def markdown(text: str) -> dict[str, Any]:
@@ -30,36 +28,6 @@ def code(text: str, *outputs: dict[str, Any]) -> dict[str, Any]:
 def saved_rows(page: str) -> list[Any]:
     """Return what a page's script reads of its sessions."""
     return [json.loads(text) for text in re.findall(r'class="toolcall-rows">(.*?)</script>', page)]
-
-
-def lesson_cells(options: str = "") -> list[Any]:
-    cells: list[Any] = json.loads(LESSON.read_text())["cells"]
-    for cell in cells:
-        cell["source"] = "".join(cell["source"]).replace(KITCHEN, KITCHEN + options)
-    return cells
-
-
-def test_only_a_cell_with_predict_is_guessed_and_its_session_has_the_tools_of_each_request() -> (
-    None
-):
-    assert not any("offered" in saved for saved in saved_rows(lesson_page(lesson_cells(), "a")))
-    assert not any(
-        "offered" in saved for saved in saved_rows(lesson_page(lesson_cells(" --no-predict"), "a"))
-    )
-    guessed, *others = saved_rows(lesson_page(lesson_cells(" --predict"), "a"))
-    assert not any("offered" in saved for saved in others)
-    replies = [json.loads(row)["id"] for row in guessed["rows"]["turns"]]
-    assert [*guessed["offered"]] == replies
-    assert guessed["offered"][replies[0]] == ["selectTools", "save"]
-    assert "Potato_rinse" in guessed["offered"][replies[1]]
-
-
-def test_a_session_that_is_guessed_has_to_fit_its_own_digests() -> None:
-    cells = json.loads(
-        json.dumps(lesson_cells(" --predict")).replace("Bake me some fries", "Bake me no fries")
-    )
-    with pytest.raises(BrokenJournal, match="it was changed"):
-        lesson_page(cells, "a")
 
 
 def test_markdown_is_rendered_and_of_its_html_only_plain_tags_are_markup() -> None:

@@ -56,6 +56,13 @@ export interface ShownCall {
   call: string;
   bound: string;
 }
+/** What counts as right for one argument of a recorded call. */
+export interface ArgumentAnswer {
+  name: string;
+  values?: string[];
+  left_out?: boolean;
+  optional?: boolean;
+}
 /** Ask the model again in place of the reply of a turn, on a branch of its own. */
 export interface Ask {
   turn: number;
@@ -87,6 +94,19 @@ export interface Break {
   tool: string;
   on?: boolean;
   type: 'break';
+}
+/** A recorded call, and what counts as right for its arguments. */
+export interface CallAnswer {
+  call: Written;
+  step?: number;
+  arguments?: ArgumentAnswer[];
+}
+/** A call that the person has written in the model's place. */
+export interface Written {
+  tool: string;
+  arguments?: {
+    [k: string]: unknown;
+  };
 }
 /** A step. `id` is unique over all branches. */
 export interface CallRow {
@@ -293,13 +313,6 @@ export interface Told {
   step?: number;
   error?: boolean;
 }
-/** A call that the person has written in the model's place. */
-export interface Written {
-  tool: string;
-  arguments?: {
-    [k: string]: unknown;
-  };
-}
 /** An object. `id` is unique over all branches, `name` in its branch only. */
 export interface ObjectRow {
   id: string;
@@ -445,15 +458,14 @@ export interface TeachingRow {
   id?: 'teaching';
   turn?: YourTurn | null;
   score?: string | unknown[];
-  session_score?: string | unknown[];
   guesses?: GuessRow[];
+  answers?: ReplyAnswer[];
   task?: Task | null;
 }
 /** A guess of what the model does next, beside what it did. Notebooks do not save it. */
 export interface GuessRow {
   id: string;
   turn: number;
-  says?: string | unknown[];
   guess?: Written | null;
   came?: Written | null;
   step?: number;
@@ -467,6 +479,11 @@ export interface GuessRow {
 export interface Mark {
   name: string;
   right: boolean;
+}
+/** A recorded reply that a page without a kernel asks for, and what the model was sent. */
+export interface ReplyAnswer {
+  turn: YourTurn;
+  calls?: CallAnswer[];
 }
 /** An exercise that the session is for: the panel offers to check it. */
 export interface Task {
@@ -686,6 +703,11 @@ export const DEFAULTS = {
   "ApproveAll": {
     "type": "approve_all"
   },
+  "ArgumentAnswer": {
+    "values": [],
+    "left_out": false,
+    "optional": false
+  },
   "Ask": {
     "type": "ask"
   },
@@ -709,6 +731,10 @@ export const DEFAULTS = {
   "Break": {
     "on": true,
     "type": "break"
+  },
+  "CallAnswer": {
+    "step": 0,
+    "arguments": []
   },
   "CallRow": {
     "status": "proposed",
@@ -853,7 +879,6 @@ export const DEFAULTS = {
     "arguments": {}
   },
   "GuessRow": {
-    "says": "",
     "guess": null,
     "came": null,
     "step": 0,
@@ -959,6 +984,9 @@ export const DEFAULTS = {
   "Replay": {
     "type": "replay"
   },
+  "ReplyAnswer": {
+    "calls": []
+  },
   "Rows": {
     "session": [],
     "calls": [],
@@ -1033,8 +1061,8 @@ export const DEFAULTS = {
     "id": "teaching",
     "turn": null,
     "score": "",
-    "session_score": "",
     "guesses": [],
+    "answers": [],
     "task": null
   },
   "Told": {

@@ -1,5 +1,6 @@
 /** The rows that the panel shows: their types, and how they are read from what arrives. A field of the wrong shape gets the contract's default. */
 import {
+  type CallAnswer,
   DEFAULTS,
   type Full,
   type FullBranch,
@@ -20,6 +21,7 @@ import {
   type GraphEdge,
   type GraphNode,
   type Preview,
+  type ReplyAnswer,
   type Told,
   type Use,
   type Written,
@@ -34,6 +36,8 @@ export type FullGraphNode = Full<GraphNode>;
 export type FullGraphEdge = Full<GraphEdge>;
 export type FullToldResult = Full<Told>;
 export type FullWrittenCall = Full<Written>;
+export type FullCallAnswer = Full<CallAnswer>;
+export type FullReplyAnswer = Full<ReplyAnswer>;
 export type FullPersonTurn = Full<YourTurn>;
 
 export type UnknownRow = Readonly<Record<string, unknown>>;
@@ -264,11 +268,22 @@ export const fullGraph = (row: UnknownRow): FullGraph => ({
   edges: records(row.edges).map(graphEdge)
 });
 
+const callAnswer = (row: UnknownRow): FullCallAnswer => ({
+  call: fullWrittenCall(isRecord(row.call) ? row.call : {}),
+  step: typeof row.step === 'number' ? row.step : 0,
+  arguments: records(row.arguments).map(one => ({ ...withDefaults(one, { name: '', ...DEFAULTS.ArgumentAnswer }), values: texts(one.values) }))
+});
+
+const replyAnswer = (row: UnknownRow): FullReplyAnswer => ({
+  turn: fullPersonTurn(isRecord(row.turn) ? row.turn : {}),
+  calls: records(row.calls).map(callAnswer)
+});
+
 export const fullTeaching = (row: UnknownRow): FullTeaching => ({
   id: 'teaching',
   turn: isRecord(row.turn) ? fullPersonTurn(row.turn) : null,
   score: text(row.score),
-  session_score: text(row.session_score),
   guesses: records(row.guesses).map(fullGuess),
+  answers: records(row.answers).map(replyAnswer),
   task: isRecord(row.task) ? withDefaults(row.task, { title: '', ...DEFAULTS.Task }) : null
 });

@@ -148,13 +148,25 @@ function guessTable(row: FullGuess): HTMLElement {
   return h('table', 'tc-beside', h('thead', {}, head), h('tbody', {}, ...comparedLines(row).map(comparedRow)));
 }
 
+/** How a guess came out, in one kind sentence. */
+function sentence({ guess, came, marks, tool }: FullGuess): string {
+  const called = came ? oneLine(came.tool, 120) : '';
+  if (!guess) return came ? t('Skipped: it called %1.', called) : t('Skipped: it answered.');
+  if (!tool) return came ? t('Not this time: it called %1.', called) : t('Not this time: it answered.');
+  if (!came) return t('Right: it answered, and called nothing.');
+  const [right, of] = [marks.filter(mark => mark.right).length, marks.length];
+  if (right === of) return of ? t('Right, all of it.') : t('Right: that is the call.');
+  if (right) return t('The right tool, and %1 of %2 arguments.', right, of);
+  return tn('The right tool, with another argument.', 'The right tool, with other arguments.', of);
+}
+
 /** A guess and the model's reply. */
 function guessResult(row: FullGuess): Child[] {
   const pointsList = row.guess ? tn('%2 of %1 point', '%2 of %1 points', row.of, row.right) : '';
   const aside = joined(', ', t('turn %1', row.turn), pointsList);
   const others = row.calls > 1 ? h('p', 'small muted', t('One of %1 calls of this reply.', row.calls)) : null;
   return [
-    h('div', 'tc-title', h('h3', {}, oneLine(row.says, 200)), mutedText(aside)),
+    h('div', 'tc-title', h('h3', {}, sentence(row)), mutedText(aside)),
     row.guess ? guessTable(row) : null,
     others
   ];
@@ -228,12 +240,11 @@ function points(made: readonly FullGuess[]): HTMLElement[] {
 }
 
 /** The points, and the guesses with the last one first. */
-function scoreContent(rows: readonly FullGuess[], session: string): HTMLElement[] {
+function scoreContent(rows: readonly FullGuess[]): HTMLElement[] {
   const list = [...rows].reverse().slice(0, 200).map(guessItem);
   return [
     h('h3', 'tc-h', t('Your score')),
     ...points(rows.filter(row => row.guess)),
-    ...(session ? [h('p', 'small muted', oneLine(session, 120))] : []),
     ...(list.length ? [h('ol', { class: 'tc-guesses', label: t('Your guesses') }, ...list)] : [])
   ];
 }
@@ -243,7 +254,7 @@ export class ScoreCard {
   readonly element = h('section', { class: 'tc-scores', label: t('Your score'), hidden: true });
   private _view!: ViewState;
   private readonly _draw = whenChanged(() => {
-    this.element.replaceChildren(...scoreContent(this._view.model.teaching.guesses, this._view.model.teaching.session_score));
+    this.element.replaceChildren(...scoreContent(this._view.model.teaching.guesses));
   });
 
   constructor(private readonly _end: boolean) {}
@@ -252,7 +263,7 @@ export class ScoreCard {
     this._view = next;
     const over = !next.toGuess && !next.isPast && next.model.teaching.guesses.length > 0 && next.model.session.phase === 'finished';
     this.element.hidden = !next.followsNewest || !(this._end ? over : next.toGuess && next.ui.tab === 'Graph');
-    if (!this.element.hidden) this._draw(next.model.teaching.guesses, next.model.teaching.session_score);
+    if (!this.element.hidden) this._draw(next.model.teaching.guesses);
   }
 }
 

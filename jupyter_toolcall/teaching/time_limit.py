@@ -1,0 +1,61 @@
+"""Ends a function at a time limit, whatever it does: it runs in a thread that can be given up."""
+
+from __future__ import annotations
+
+import contextlib
+import ctypes
+import threading
+from collections.abc import Callable
+from concurrent.futures import Future, wait
+from contextvars import copy_context
+from functools import partial
+from typing import TypeVar
+
+T = TypeVar("T")
+TRIES, AGAIN = 5, 0.2
+"""So often an exception ends code at its time limit, with so many seconds between two."""
+
+
+class OutOfTime(Exception):
+    """The time limit is over."""
+
+
+def with_time_limit(seconds: float, function: Callable[[], T]) -> T:
+    """Return what a function returns, which runs in a thread of its own.
+
+    Raises OutOfTime if it takes longer, KeyboardInterrupt if a person interrupts it, and what the
+    function raises.
+    """
+    # A thread can be given up: no interrupt has to find its way out of foreign code in this one.
+    result: Future[T] = Future()
+    may_end = threading.Lock()
+
+    def run() -> None:
+        with contextlib.suppress(SystemExit):
+            try:
+                returned = partial(result.set_result, function())
+            except BaseException as error:
+                returned = partial(result.set_exception, error)
+            with may_end:
+                returned()
+
+    thread = threading.Thread(target=copy_context().run, args=(run,), daemon=True)
+    thread.start()
+    try:
+        is_in_time = bool(wait([result], seconds).done)
+    finally:
+        # The code may catch what is raised in it, and a call into C has to end first.
+        for _ in range(TRIES):
+            with may_end:
+                if not result.done():
+                    _raise_in(thread, SystemExit)
+            thread.join(AGAIN)
+    if not is_in_time:
+        raise OutOfTime
+    return result.result()
+
+
+def _raise_in(thread: threading.Thread, error: type[BaseException]) -> None:
+    """Have a thread raise an exception at its next instruction."""
+    number = ctypes.c_ulong(thread.ident or 0)
+    ctypes.pythonapi.PyThreadState_SetAsyncExc(number, ctypes.py_object(error))
