@@ -12,7 +12,6 @@ import threading
 import time
 from collections.abc import Mapping, Sequence
 from concurrent.futures import Future, wait
-from dataclasses import dataclass
 from importlib import import_module
 from importlib.util import find_spec
 from typing import Any
@@ -87,15 +86,16 @@ def converted_sql(function: str, text: str) -> str:
     return str(answer)
 
 
-@dataclass(frozen=True, slots=True)
-class Relation:
-    """Arrow arrays by the names that a query has for them, and their names for the model."""
-
-    arrays: Mapping[str, Any]
-    names: Mapping[str, str]
+Relation = Mapping[str, Any]
+"""Arrow arrays by the names that a query has for them."""
 
 
-def run_sql(query: str, relations: Mapping[str, Relation], values: Sequence[Any] = ()) -> Any:
+def run_sql(
+    query: str,
+    relations: Mapping[str, Relation],
+    values: Sequence[Any] = (),
+    names: Sequence[str] = (),
+) -> Any:
     """Return the result of a query as an Arrow table.
 
     Sums of integers are integers of 64 bits or an error; decimals are floats, unless a column
@@ -104,12 +104,15 @@ def run_sql(query: str, relations: Mapping[str, Relation], values: Sequence[Any]
     Arguments:
         relations: the tables that the query reads, by name.
         values: what `?` stands for in it.
+        names: what an error calls the columns `c0`, `c1`.
     """
     connection, done = _connection(), Future[Any]()
 
     def compute() -> None:
         try:
             done.set_result(_computed(connection, query, relations, values))
+        except _duckdb().Error as error:
+            done.set_exception(_sql_error(error, names))
         except BaseException as error:
             done.set_exception(error)
         finally:
@@ -136,22 +139,19 @@ def _computed(
     connection: Any, query: str, relations: Mapping[str, Relation], values: Sequence[Any]
 ) -> Any:
     """Return the result of a query on a connection; `run_sql` waits for it, and stops it."""
-    duckdb, pa = _duckdb(), arrow()
-    arrays = [array for relation in relations.values() for array in relation.arrays.values()]
+    pa = arrow()
+    arrays = [array for relation in relations.values() for array in relation.values()]
     zone = _common_zone({zone_of(array.type) for array in arrays} - {""})
     keep_decimals = any(pa.types.is_decimal(array.type) for array in arrays)
     try:
         connection.execute("SET TimeZone = ?", [_named_zone(zone)])
         for table, relation in relations.items():
-            connection.register(table, pa.table(dict(relation.arrays)))
+            connection.register(table, pa.table(dict(relation)))
         result = connection.sql(query, params=[*values])
         types = [_result_type(str(type_), keep_decimals) for type_ in result.types]
         casts = ", ".join(f"CAST(#{number} AS {type_})" for number, type_ in enumerate(types, 1))
         most = MOST_CELLS // len(types)
         table = result.project(casts).limit(most + 1).to_arrow_table()
-    except duckdb.Error as error:
-        names = {old: new for r in relations.values() for old, new in r.names.items()}
-        raise _sql_error(error, names) from None
     except pa.ArrowException as error:
         raise CallError(f"this cannot be computed: {type(error).__name__}") from None
     if len(table) > most:
@@ -222,7 +222,7 @@ _ERRORS = {
 }
 
 
-def _sql_error(error: Exception, names: Mapping[str, str]) -> CallError:
+def _sql_error(error: Exception, names: Sequence[str]) -> CallError:
     """Return an error in one line; one that may quote a cell is named by its class alone."""
     name, text = type(error).__name__, str(error)
     if name in _QUOTES_NO_CELL:
@@ -231,7 +231,8 @@ def _sql_error(error: Exception, names: Mapping[str, str]) -> CallError:
                 "this has not one value for each row; write OVER () after an aggregate, as in "
                 "sum(price) OVER ()"
             )
-        line = re.sub(r'"?\b(c\d+)\b"?', lambda m: names.get(m[1], m[0]), first_line(text))
+        known = {f"c{number}": column for number, column in enumerate(names)}
+        line = re.sub(r'"?\b(c\d+)\b"?', lambda m: known.get(m[1], m[0]), first_line(text))
         hint = re.search(r"Did you mean \"(\w+)\"\?", text)
         line = line.partition(": ")[2] or line
         return CallError(f"{line} Did you mean {hint[1]}?" if hint else line)

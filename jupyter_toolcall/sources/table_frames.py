@@ -7,7 +7,6 @@ index, subclass and attributes stay.
 from __future__ import annotations
 
 import datetime
-import decimal
 import math
 import re
 from collections import Counter
@@ -365,15 +364,13 @@ def json_cell(value: Any) -> Any:
     match value:
         case None | bool() | int():
             return value
-        case float():
-            return value if math.isfinite(value) else None if value != value else str(value)
-        case str():
-            return cut(value, LONGEST_CELL)
-        case datetime.date() | datetime.time():
-            return None if value != value else value.isoformat()
-        case datetime.timedelta() | decimal.Decimal():
-            return None if value != value else str(value)
         case bytes():
             return f"{len(value):,} bytes"
+        case float() if math.isfinite(value):
+            return value
+        case datetime.date() | datetime.time() if value == value:
+            return value.isoformat()
+    # What is not equal to itself is NaN, NaT, or a decimal of that kind.
     text = str(value)
-    return None if text in ("<NA>", "NaT") else cut(text, LONGEST_CELL)
+    is_missing = not isinstance(value, str) and text in ("nan", "NaN", "NaT", "<NA>")
+    return None if is_missing else cut(text, LONGEST_CELL)

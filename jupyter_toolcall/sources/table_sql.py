@@ -51,8 +51,8 @@ def computed(frame: Frame, text: str) -> Any:
     sql, columns = _parsed_expression(text, frame)
     # A window orders the rows by its own keys.
     order = "ORDER BY pos" * bool(re.search(r"\bOVER\b", sql, re.IGNORECASE))
-    relation = relation_of(frame, columns)
-    return nan_as_null(run_sql(f"SELECT pos, {sql} AS x FROM t {order}", {"t": relation})["x"])
+    query, names = f"SELECT pos, {sql} AS x FROM t {order}", [column.name for column in columns]
+    return nan_as_null(run_sql(query, {"t": relation_of(frame, columns)}, names=names)["x"])
 
 
 def relation_of(frame: Frame, columns: Sequence[Column], is_key: bool = False) -> Relation:
@@ -63,8 +63,7 @@ def relation_of(frame: Frame, columns: Sequence[Column], is_key: bool = False) -
     arrays = {f"c{number}": frame.array(column) for number, column in enumerate(columns)}
     for name, array in arrays.items() if is_key else ():
         arrays[name] = array.cast(arrow().timestamp("us")) if zone_of(array.type) else array
-    arrays["pos"] = arrow().array(numpy().arange(len(frame)))
-    return Relation(arrays, {f"c{n}": column.name for n, column in enumerate(columns)})
+    return {**arrays, "pos": arrow().array(numpy().arange(len(frame)))}
 
 
 def _parsed_expression(text: str, frame: Frame) -> tuple[str, list[Column]]:
@@ -290,7 +289,7 @@ def _mentioned_columns(table: str, frame: Frame, mentioned: set[str], takes_all:
                 f"{table} has {first} and {column.name}, which SQL cannot tell apart: rename one"
             )
     arrays = {column.name: frame.array(column) for column in chosen}
-    return Relation(arrays or {"": arrow().nulls(len(frame))}, {})
+    return arrays or {"": arrow().nulls(len(frame))}
 
 
 # -- tables whose rows are elsewhere ------------------------------------------------------------

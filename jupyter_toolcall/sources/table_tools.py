@@ -19,7 +19,7 @@ from ..core.errors import CallError
 from ..core.text import count_text, visible_text
 from ..tools.running_tool import describe_result
 from ..tools.table_classes import AnyTable
-from .table_duckdb import Relation, run_sql
+from .table_duckdb import run_sql
 from .table_frames import Frame, columns_of, frame_of_table, quoted
 from .table_libraries import Column, arrow, kind_of, numpy, zone_of
 from .table_sql import computed, query_elsewhere, query_tables, relation_of
@@ -89,8 +89,7 @@ def sort_rows(table: AnyTable, by: Columns, descending: bool = False) -> AnyTabl
     orders = {f"c{number}": frame.order(column) for number, column in enumerate(columns)}
     keys = ", ".join(f"{name} {direction} NULLS LAST" for name in orders)
     codes = {name: order for name, order in orders.items() if order is not None}
-    arrays = {**relation.arrays, **codes}
-    rows = run_sql(f"SELECT pos FROM t ORDER BY {keys}, pos", {"t": Relation(arrays, {})})
+    rows = run_sql(f"SELECT pos FROM t ORDER BY {keys}, pos", {"t": {**relation, **codes}})
     return frame.take(rows["pos"])
 
 
@@ -270,16 +269,23 @@ def _filled(frame: Frame, column: Column, method: str, value: Cell | None) -> Co
     kind, type_, types = frame.kind(column), frame.array(column).type, arrow().types
     is_average = method in ("mean", "median")
     if is_average and (kind != "number" or types.is_decimal(type_)):
-        raise CallError(f"{column.name} has no {method}: it holds no numbers, or decimals")
-    exact = "CAST(c0 AS DOUBLE)"
-    if is_average and types.is_integer(type_):
-        exact = f"if(c0 IS NULL, NULL, coalesce({_EXACT}, error('no float')))"
+        raise CallError(f"{column.name} has no {method}: cast it to float first")
+    exact = f"if(c0 IS NULL, NULL, coalesce({_EXACT}, error('no float')))"
+    number = exact if types.is_integer(type_) else "c0::DOUBLE"
+    fill = _FILLS[method].format(number, number)
     given: Any = decimal.Decimal(str(value)) if types.is_decimal(type_) else value
-    sql = f"SELECT {_FILLS[method].format(exact, exact)} AS x FROM t ORDER BY pos"
-    array = _query(sql, frame, [column], [given] if method == "value" else ()).column(0)
+    # A date takes no time of the day, and a float of 32 bits takes the nearest one of these.
+    given_type = "TIMESTAMP" if types.is_date(type_) else "FLOAT" * types.is_float32(type_)
+    if method == "value" and given_type:
+        fill = f"coalesce(c0, CAST(? AS {given_type}))"
+    values = [given] if method == "value" else ()
+    query = f"SELECT {fill} AS x FROM t ORDER BY pos"
+    array = _query(query, frame, [column], values).column(0)
     new = frame.new_column(column.name, array, like=None if is_average else column)
     # A text that is no category is a text; a number of another type would change all others.
-    if not is_average and kind == "number" and new.dtype_text != column.dtype_text:
+    is_other = kind in ("number", "date") and new.dtype_text != column.dtype_text
+    is_flag = isinstance(value, bool) and kind != "bool"
+    if not is_average and (is_other or is_flag or kind_of(array.type) != kind):
         raise CallError(
             f"{column.name} is of type {frame.type_text(column)}; {value!r:.40} does not fit: "
             "cast the column first"
@@ -334,15 +340,14 @@ def _grouped(
 
     The keys have the types that they had. `wanted` has the SQL of the new columns by their names.
     """
-    relation = relation_of(frame, [*keys, *others])
-    by_instant = relation_of(frame, keys, is_key=True).arrays
     # Keys are compared as instants; what is aggregated keeps its time zone.
-    arrays = {**relation.arrays, **by_instant, **more}
+    by_instant = relation_of(frame, keys, is_key=True)
+    relation = {**relation_of(frame, [*keys, *others]), **by_instant, **more}
     by = ", ".join(f"c{n}" for n in range(len(keys)))
     order = ", ".join(f"c{n} NULLS LAST" for n in range(len(keys)))
     aggregates = "".join(f", {sql} AS a{n}" for n, sql in enumerate(wanted.values()))
     sql = f"SELECT min(pos) AS first{aggregates} FROM t GROUP BY {by} ORDER BY {order}, first"
-    firsts, *new = run_sql(sql, {"t": Relation(arrays, relation.names)}).columns
+    firsts, *new = run_sql(sql, {"t": relation}).columns
     columns = [replace(frame.rows_of(key, firsts), place="column") for key in keys]
     columns += map(frame.new_column, wanted, new)
     return frame.build(columns), len(firsts)

@@ -33,7 +33,7 @@ LIMITS = {
     "cli, kitchen, toolsets, __init__": 455,
     "all": 38_318,
     "Python files": 247,
-    "Python tests": 53_920,
+    "Python tests": 53_839,
     "TypeScript": 11_917,
 }
 """Of each row, how many lines of code, files or lines there may be."""

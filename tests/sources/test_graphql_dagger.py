@@ -51,13 +51,6 @@ def tell(box: Toolbox, *script: Any, **options: Any) -> Session:
     return Session(box, Scripted([*script, "done"]), **given).tell("go")
 
 
-CHAIN = [
-    ("container", {}),
-    ("Container_from", {"address": "alpine"}),
-    ("Container_withExec", {"args": ["go", "build"]}),
-]
-
-
 def test_the_whole_schema_becomes_tools(box: Toolbox, schema: GraphQLSchema) -> None:
     assert len(box) == 385
     assert len(box.kinds) == 44
@@ -74,75 +67,6 @@ def test_sdl_and_introspection_say_the_same(sdl: str, schema: GraphQLSchema) -> 
     assert sorted(one.names) == sorted(two.names)
     for tool in one:
         assert json.dumps(tool.definition()) == json.dumps(two[tool.name].definition())
-
-
-def test_a_chain_to_stdout_sends_one_request(box: Toolbox, server: Server) -> None:
-    session = tell(box, *CHAIN, ("Container_stdout", {}))
-    assert [call.status for call in session.calls] == ["succeeded"] * 4
-    assert server.queries == [
-        '{ container { from(address: "alpine") { withExec(args: ["go", "build"]) { stdout } } } }'
-    ]
-    assert str(session["Container#3"]) == 'container.from("alpine").withExec(["go", "build"])'
-
-
-def test_only_what_sends_waits_for_a_person(box: Toolbox, server: Server) -> None:
-    session = tell(box, *CHAIN, ("Container_stdout", {}), approve="ask")
-    assert [call.tool for call in session.pending] == ["Container_stdout"]
-    assert server.queries == []
-
-
-def test_lists_of_objects_input_objects_and_optional_objects_work(
-    box: Toolbox, server: Server
-) -> None:
-    session = tell(
-        box,
-        ("directory", {}),
-        ("Directory_file", {"path": "a"}),
-        ("Directory_file", {"path": "b"}),
-        ("Directory_withFiles", {"path": "/", "sources": ["File#1", "File#2"]}),
-        ("Directory_dockerBuild", {"buildArgs": [{"name": "X", "value": "1"}], "secrets": []}),
-        ("cacheVolume", {"key": "go"}),
-        (
-            "Container_withMountedCache",
-            {"path": "/c", "cache": "$CacheVolume", "sharing": "LOCKED"},
-        ),
-        (
-            "Container_withMountedCache",
-            {"path": "/d", "cache": "$CacheVolume", "source": "Directory#2"},
-        ),
-        ("Container_asService", {}),
-        ("host", {}),
-        ("Host_tunnel", {"service": "Service#1", "ports": [{"backend": 80, "protocol": "UDP"}]}),
-        ("Service_endpoint", {}),
-    )
-    assert [call.error for call in session.calls if call.status != "succeeded"] == []
-    last = server.queries[-1]
-    assert "ports: [{backend: 80, protocol: UDP}]" in last
-    asked = "\n".join(server.queries)
-    for part in (
-        'withFiles(path: "/", sources: ["/directory/file(path: \\"a\\")/id"',
-        'dockerBuild(buildArgs: [{name: "X", value: "1"}], secrets: [])',
-        "sharing: LOCKED",
-        'withMountedCache(path: "/d", cache: "/cacheVolume(key: \\"go\\"',
-    ):
-        assert part in asked
-    assert len(server.queries) == len(set(server.queries)), "an id was asked for twice"
-
-
-def test_lists_are_found_by_ids_and_void_is_null(box: Toolbox, server: Server) -> None:
-    session = tell(
-        box,
-        *CHAIN,
-        ("Container_envVariables", {}),
-        ("EnvVariable_name", {"EnvVariable": "EnvVariable#2"}),
-        ("Container_exitCode", {}),
-        ("Container_platform", {}),
-        ("Container_entrypoint", {}),
-    )
-    assert session.calls[3].result == ["EnvVariable#1", "EnvVariable#2"]
-    assert server.queries[1].startswith("{ loadEnvVariableFromID(id:")
-    assert session.calls[5].result == 7
-    assert isinstance(session.calls[7].result, list)
 
 
 def test_a_whole_session_selects_builds_saves_and_replays(box: Toolbox, server: Server) -> None:

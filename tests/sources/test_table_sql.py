@@ -260,6 +260,27 @@ def test_decimals_of_several_scales_are_never_rounded(expression: str, values: l
         tools.fill_missing(value, ["p"], "value", 0.25)
 
 
+@pytest.mark.parametrize("engine", ["polars", "pyarrow"])
+@pytest.mark.parametrize(
+    ("cell", "value"),
+    [
+        *((1, 1.5), (1, True), (1, "x"), (True, 2), (1.5, "x"), ("a", 3), (DAY, "x"), (DAY, 3)),
+        (DAY.date(), "2024-01-31 10:00"),
+    ],
+)
+def test_a_value_of_another_type_fills_nothing_in_and_changes_no_type(
+    engine: str, cell: Any, value: Any
+) -> None:
+    holed = table(engine, {"x": [cell, None]})
+    with pytest.raises(CallError, match=r"does not fit|Cannot mix values of type"):
+        tools.fill_missing(holed, ["x"], "value", value)
+    narrow = pl.DataFrame({"x": [0.5, None]}, schema={"x": pl.Float32})
+    assert tools.fill_missing(narrow, ["x"], "value", 0.1)["x"].dtype == pl.Float32
+    for method in ("forward", "value"):
+        filled = tools.fill_missing(holed, ["x"], method, cell if method == "value" else None)
+        assert rows(filled) == rows(table(engine, {"x": [cell, cell]}))
+
+
 def test_windows_and_lambdas_mean_what_sql_says() -> None:
     value = pd.DataFrame({"g": [3, 3, 3], "n": [1, 2, 2**53 + 1]})
     last = "last_value(n) OVER (PARTITION BY g ORDER BY g)"
@@ -384,7 +405,12 @@ def test_a_query_that_takes_too_long_or_too_much_is_stopped(
 
 
 def test_an_interrupt_ends_a_query_at_once_and_nothing_else_runs() -> None:
-    threading.Timer(0.3, lambda: os.kill(os.getpid(), signal.SIGINT)).start()
+    def interrupt() -> None:
+        while "toolcall-sql" not in {thread.name for thread in threading.enumerate()}:
+            threading.Event().wait(0.01)
+        os.kill(os.getpid(), signal.SIGINT)
+
+    threading.Thread(target=interrupt).start()
     endless = ("tables_sql", {"query": ENDLESS, "tables": {"t": "DataFrame#1"}})
     model, inputs = Scripted([endless, ("tables_head", {}), "Done."]), {"t": table("polars")}
     session = Session(tables, model, scheme="flat", inputs=inputs, approve="all")
