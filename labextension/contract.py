@@ -22,6 +22,7 @@ from pydantic import TypeAdapter
 HERE = Path(__file__).parent
 sys.path.insert(0, str(HERE.parent))
 
+from jupyter_toolcall.jupyter.panel_commands import Command  # noqa: E402
 from jupyter_toolcall.teaching.panel_rows import TeachingCommand, TeachingRow  # noqa: E402
 from jupyter_toolcall.view import contract as rows  # noqa: E402
 from jupyter_toolcall.view.svg import SHAPES  # noqa: E402
@@ -44,7 +45,7 @@ HEAD = "// Generated from jupyter_toolcall/view by `npm run contract`. Do not ed
 def schema() -> dict[str, Any]:
     """The JSON Schema of everything that crosses the wire or is saved."""
     names = ("Notice", "Command", "Saved", *EXTENSION_ROWS)
-    commands = rows.Command | TeachingCommand
+    commands = Command | TeachingCommand
     one = TypeAdapter(tuple[rows.Notice, commands, rows.Saved, *EXTENSION_ROWS.values()])  # type: ignore[valid-type]
     whole = one.json_schema(ref_template="#/$defs/{model}")
     extensions = [{"$ref": f"#/$defs/{name}"} for name in EXTENSION_ROWS]

@@ -30,7 +30,7 @@ HERE = Path(__file__).parent
 PACKAGE = HERE.parent / "jupyter_toolcall"
 sys.path.insert(0, str(HERE.parent))
 
-from jupyter_toolcall.view.contract_rows import WarningKind  # noqa: E402
+from jupyter_toolcall.engine.call_warnings import WarningKind  # noqa: E402
 
 DOMAIN = "jupyter_toolcall"
 LOCALE = PACKAGE / "locale"

@@ -1,14 +1,20 @@
-"""The effect of a call in a sentence: the rows that it sends, or the file that it replaces.
+"""What a call would do: its effect in a sentence, and the name of the object that it would make.
 
-A person reads it on the card before the call runs, and at its step afterwards.
+A person reads both on the card before the call runs, and the effect at its step afterwards.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from itertools import takewhile
 from typing import Any
 
+from ..core.call_record import CallRecord
+from ..core.events import Made, Producer
 from ..core.interrupts import attempt
+from ..core.object_names import introduce, produced_names
 from ..core.state import State
+from .cursor import Cursor
 from .session_values import PreparedCall, SessionValues, ToolInputs
 
 
@@ -27,3 +33,20 @@ def call_effect(ready: PreparedCall, state: State, values: SessionValues, model:
         return effect(checked, name)
 
     return attempt(sentence)[0] or ""
+
+
+def next_names(cursor: Cursor, calls: Sequence[CallRecord]) -> dict[str, str]:
+    """Return what names the objects that open calls will make, if each call makes its own.
+
+    What comes after the last of `calls` is not looked at: a reply may have thousands.
+    """
+    names, recorded, state = dict[str, str](), cursor.recorded_state(), cursor.state
+    last = max((call.step for call in calls if call.outcome is None), default=0)
+    open_calls = map(state.calls.__getitem__, state.open)
+    for call in takewhile(lambda call: call.step <= last, open_calls):
+        tool = cursor.tool_named(call.tool)
+        if tool is not None and (kind := tool.returns):
+            (name,) = produced_names(call.id, [Made(kind, "")], state, recorded)
+            state = introduce(state, Made(kind, "", producer=Producer(call.id), name=name))
+            names[call.id] = name
+    return names

@@ -21,9 +21,9 @@ from ..core.state import State
 from ..core.state_fold import state_at
 from ..core.text import progress_bar
 from ..engine.cursor import Cursor
+from ..engine.exchanges import Exchange, exchanges, replying_model, request_data
 from ..schemes.messages import Assistant, Message, Results, User
 from ..schemes.requests import NOTHING
-from ..view.message_rows import Exchange, exchanges, replying_model, request_data
 from .file_marks import MARK
 from .provenance import deciders
 

@@ -15,9 +15,9 @@ from ..core.state import State
 from ..core.state_fold import state_at
 from ..core.text import nearest, visible_text
 from ..engine.cursor import Cursor
+from ..engine.exchanges import replying_model
 from ..schemes.save_tool import is_data
 from ..tools.object_references import fits_in, named_paths
-from ..view.message_rows import replying_model
 from .code import with_article
 from .live_session import ExportedSession
 from .python_script import fenced, plain, script_text, statements

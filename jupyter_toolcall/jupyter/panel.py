@@ -16,10 +16,11 @@ from ipywidgets import VBox
 
 from ..core.errors import UsageError
 from ..view.contract import VERSION, Notice
-from ..view.saved_output import LIVE
 from ..view.view_rows import UpdateEncoder
 from .panel_controller import PanelController
 
+LIVE = "application/vnd.jupyter-toolcall.live+json"
+"""The MIME type by which an output names its live panel."""
 STATIC = Path(__file__).parent.parent / "static"
 LOCALE = Path(__file__).parent.parent / "locale"
 

@@ -16,31 +16,27 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any, Literal
 
-from pydantic import TypeAdapter, ValidationError
-
 from ..core import errors
 from ..core.branches import unchanged_summary
-from ..core.digests import digest
-from ..core.events import Decision, Outcome
+from ..core.events import Outcome
 from ..core.interface_text import InterfaceText, joined, on_wire, t
 from ..core.secrets import MissingSecret
 from ..core.state import AskModel, AskPerson, RunCall
 from ..engine import person_model as replying
 from ..engine.cursor import Cursor, SessionHooks
-from ..engine.decisions import check_answer, waiting_calls
-from ..engine.forks import entry_before_reply
+from ..engine.decisions import waiting_calls
 from ..engine.person_model import Phase, Written
 from ..engine.replay import advance
 from ..engine.session_values import PreparedCall
 from ..models.named import Person
 from ..schemes.messages import Reply
 from ..session.session import Session
-from ..tools.arguments import plain_arguments
 from ..tools.running_tool import showing_progress
-from ..view import contract
-from ..view.contract import Command, Notice, Refused, Rows
+from ..view.contract import Notice, Refused, Rows
 from ..view.view_rows import position
+from . import panel_commands as commands
 from .extensions import PanelExtension
+from .panel_commands import apply_command, parse_command
 from .panel_updates import PanelUpdates, session_row
 from .update_rate import UpdateRate
 
@@ -328,40 +324,40 @@ class PanelController:
     def _apply(self, command: Any) -> bool:
         """Apply a command; return whether the session goes on afterwards."""
         match command:
-            case contract.Hello():
+            case commands.Hello():
                 self.greet()
-            case contract.Stop():
+            case commands.Stop():
                 raise errors.Stopped(t("Press Run, or run %toolchat next, to continue."))
-            case contract.Run() | contract.Step():
-                self.stepping, self._paused = isinstance(command, contract.Step), False
+            case commands.Run() | commands.Step():
+                self.stepping, self._paused = isinstance(command, commands.Step), False
                 return True
-            case contract.DrawGraph() | contract.Compare() | contract.Export():
+            case commands.DrawGraph() | commands.Compare() | commands.Export():
                 self.updates.show(command)
-            case contract.ShowRequest() | contract.ShowObject() | contract.ShowDifference():
+            case commands.ShowRequest() | commands.ShowObject() | commands.ShowDifference():
                 # A value that a cluster has lost is computed again, which may take long.
                 try:
                     with interrupts():
                         self.updates.show(command)
                 except KeyboardInterrupt:
                     raise errors.UsageError(t("Interrupted")) from None
-            case contract.Break(tool, on):
+            case commands.Break(tool, on):
                 self.session.cursor.context.set_breakpoint(tool, on)
                 self._publish_again()
-            case contract.Draft(send=send, text=text):
+            case commands.Draft(send=send, text=text):
                 self._keep_draft(command)
                 if send:
-                    return self._apply_other(contract.Say(text, self.draft))
+                    return self._apply_other(commands.Say(text, self.draft))
                 self._publish_again()
-            case contract.NameBranch() | contract.HideBranch():
+            case commands.NameBranch() | commands.HideBranch():
                 self.session = apply_command(self.session, command)
                 self._publish_again()
-            case contract.Fork() | contract.Checkout() | contract.Replay():
+            case commands.Fork() | commands.Checkout() | commands.Replay():
                 self.session, self._paused = apply_command(self.session, command), True
-                is_replay = isinstance(command, contract.Replay)
+                is_replay = isinstance(command, commands.Replay)
                 self._replayed_from = len(self.session.journal) if is_replay else -1
                 return True
-            case contract.Say(text, calls):
-                return self._apply_other(contract.Say(text, self._revealed(calls)))
+            case commands.Say(text, calls):
+                return self._apply_other(commands.Say(text, self._revealed(calls)))
             case _:
                 return self._apply_other(command)
         return False
@@ -385,7 +381,7 @@ class PanelController:
         head, calls = self._draft
         return calls if head == self.session.head else ()
 
-    def _keep_draft(self, draft: contract.Draft) -> None:
+    def _keep_draft(self, draft: commands.Draft) -> None:
         """Keep the calls that the person writes in the model's place, where they could run."""
         cursor, known = self.session.cursor, self.draft
         calls = self._revealed(draft.calls)
@@ -426,8 +422,6 @@ class PanelController:
         with self.rate.lock:
             self.rate.puts_off = False
             self._send_update(*self._published)
-            if self.updates.view.graph_is_late and self.rate.interval:
-                self.rate.put_off()
 
     def _send_update(self, phase: Phase, status: str, detail: str, transient: str) -> None:
         rows = []
@@ -528,114 +522,3 @@ def text_of(error: BaseException) -> str:
     """Return what an error says; a text of the interface as one."""
     first = error.args[0] if len(error.args) == 1 else None
     return first if isinstance(first, str) else str(error)
-
-
-# -- commands, from a panel, applied to a session ------------------------------------------------
-#
-# What a command asks for is checked as strictly as a model's call: the panel is only a view, and
-# what it sends may be late, double or forged.
-
-_COMMAND: TypeAdapter[Command] = TypeAdapter(Command)
-
-
-def parse_command(data: Any, more: Mapping[str, type] | None = None) -> Any:
-    """Return the command that a message is: a `Command`, or one of `more`, by its `type`.
-
-    Raises UsageError for anything else.
-    """
-    kind = data.get("type") if isinstance(data, Mapping) else data
-    own = more.get(kind) if more and isinstance(kind, str) else None
-    try:
-        return (_COMMAND if own is None else TypeAdapter(own)).validate_python(data)
-    except ValidationError:
-        raise errors.UsageError(f"{str(kind)[:40]!r} is no command of this panel") from None
-
-
-def apply_command(session: Session, command: Command) -> Session:
-    """Return the session after a command; it is recorded, nothing has run.
-
-    Raises what `decide`, `reply`, `edit`, `fork`, `replay` and `name_branch` raise.
-    """
-    match command:
-        case contract.Approve(call, bound):
-            _demand_open(session, call)
-            return session.decide(call, "approve", bound=bound)
-        case contract.ApproveAll(calls):
-            return session.approve_all({each.call: each.bound for each in calls})
-        case contract.KeepResult(call, bound, rest):
-            return session.keep_result(call, bound=bound, rest=rest)
-        case contract.BeginNew():
-            return session.begin_new()
-        case contract.Edit():
-            return _edited(session, command)
-        case contract.Reject(call, bound, reason):
-            return _decided(session, call, bound, "reject", reason=reason)
-        case contract.Answer(call, bound, result, reason):
-            check_answer(session.cursor, call, result)
-            return _decided(session, call, bound, "answer", result=result, reason=reason)
-        case contract.Replay(call):
-            return session.replay(call)
-        case contract.Fork(call):
-            return session.fork(call)
-        case contract.Ask(turn):
-            return session.fork(entry_before_reply(session.cursor, turn))
-        case contract.Checkout(branch):
-            return session.fork(branch)
-        case contract.NameBranch(branch, name):
-            return session.name_branch(name, _head(session, branch))
-        case contract.HideBranch(branch, hidden):
-            head = _head(session, branch)
-            return session.hide_branch(head) if hidden else session.show_branch(head)
-        case contract.Say(text, calls):
-            return session.reply(text, *((call.tool, call.arguments) for call in calls))
-    raise errors.UsageError(f"{command.type!r} is for the one who runs the session")
-
-
-def _head(session: Session, branch: str) -> str:
-    """Return the head of a branch that a panel names: that of the shown one may have moved on."""
-    on_show = any(entry.id == branch for entry in session.journal.path(session.head))
-    return session.head if on_show else branch
-
-
-def _demand_open(session: Session, call_id: str) -> None:
-    """Raise NotYourTurn for a call that other code or another page has decided meanwhile."""
-    status = session.state.call(call_id).status
-    if call_id not in session.state.open:
-        if status == "rejected":
-            raise errors.NotYourTurn(t("This call was rejected already."))
-        raise errors.NotYourTurn(t("This call has run already."))
-
-
-def _edited(session: Session, edit: contract.Edit) -> Session:
-    """Run a call with the arguments that a person changed; an edit of nothing is an approval.
-
-    Of a call that failed it runs the tool as it is now.
-    """
-    record = session.state.call(edit.call)
-    is_open = edit.call in session.state.open
-    shown = session.cursor.arguments_to_run(record) if is_open else record.arguments
-    merged = {**shown, **edit.arguments}
-    arguments = plain_arguments({key: merged[key] for key in merged if key not in edit.left_out})
-    # Equal in Python are 1, 1.0 and True too; a digest tells them apart.
-    changes = digest("arguments", arguments) != digest("arguments", dict(shown))
-    runs = is_open or record.status == "failed"
-    decision: Decision | None = "edit" if changes else "approve" if runs else None
-    more: dict[str, Any] = {"arguments": arguments} if changes else {}
-    return _decided(session, edit.call, edit.bound, decision, reason=edit.reason, **more)
-
-
-def _decided(
-    session: Session, call_id: str, bound: str, decision: Decision | None, **more: Any
-) -> Session:
-    """Decide on a call as it was shown; on one that has its result, on another branch.
-
-    Without a decision such a call stays as it is. Raises NotYourTurn where it was shown otherwise.
-    """
-    if decision is not None and call_id in session.state.open:
-        return session.decide(call_id, decision, bound=bound, **more)
-    call = session.state.call(call_id)
-    if bound != call.approval_digest:
-        raise errors.NotYourTurn(
-            f"call {call.id} is {call.status} by now; look at it and decide again"
-        )
-    return session if decision is None else session.decide_anew(call_id, decision, **more)

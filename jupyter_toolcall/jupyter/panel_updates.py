@@ -7,47 +7,48 @@ from dataclasses import dataclass, field, replace
 from importlib import import_module
 from itertools import islice
 
+from ..compare.comparison_rows import CURRENT
 from ..core.errors import UsageError
 from ..core.events import Replied
 from ..core.interface_text import joined, t
 from ..engine.cursor import ExtensionRow
 from ..engine.decisions import waiting_calls
+from ..engine.exchanges import request_json
 from ..engine.person_model import Phase, Written, person_turn
 from ..session.session import Session
 from ..view.comparison_rows import (
     UNASKED,
-    ComparisonUpdates,
     Sides,
     change_row,
     compared_with,
+    shown_comparisons,
 )
 from ..view.contract import (
-    Compare,
     Delta,
     Displayed,
-    DrawGraph,
-    Export,
     Exported,
-    Look,
     Notice,
     Rows,
-    ShowDifference,
     Shown,
-    ShowObject,
-    ShowRequest,
     Whole,
 )
-from ..view.contract_rows import CURRENT, SessionRow
-from ..view.message_rows import request_json
+from ..view.contract_rows import SessionRow
 from ..view.object_rows import (
     BranchView,
-    call_key,
     draw_previews,
     ending,
     full_preview,
-    objects_by_row,
 )
-from ..view.view_rows import ViewRows, saved_rows
+from ..view.view_rows import ViewRows, Window, saved_rows
+from .panel_commands import (
+    Compare,
+    DrawGraph,
+    Export,
+    Look,
+    ShowDifference,
+    ShowObject,
+    ShowRequest,
+)
 
 STATUS: dict[Phase, str] = {
     "ready": t("Ready"),
@@ -60,6 +61,10 @@ STATUS: dict[Phase, str] = {
 }
 
 
+COMPARED = 4
+"""So many comparisons are kept up to date: those that were asked for last."""
+
+
 @dataclass
 class PanelUpdates:
     """Sends the panels of a session what changed, and remembers what they have."""
@@ -69,7 +74,8 @@ class PanelUpdates:
     session: Callable[[], Session]
     """Returns the session as it stands."""
     view: ViewRows = field(default_factory=ViewRows)
-    comparisons: ComparisonUpdates = field(default_factory=ComparisonUpdates)
+    comparisons: list[Sides] = field(default_factory=list)
+    """The comparisons that panels show, those that were asked for last at the end."""
     status: SessionRow = field(default_factory=SessionRow)
     """The row of the session itself, as last sent."""
     extensions: tuple[ExtensionRow, ...] = ()
@@ -95,8 +101,9 @@ class PanelUpdates:
             self.send_whole()
         else:
             continues = status.phase in ("thinking", "running")
-            rows = self._with_comparisons(rows, continues)
-            self._send_delta(self.view.with_graph(rows, continues))
+            # How two long branches differ takes longer than a call: it is told at a pause.
+            rows = rows if continues else self._with_comparisons(rows)
+            self._send_delta(self.view.with_graph(rows))
 
     def draw_previews(self) -> None:
         """Draw the previews that the next update needs: a value's own code runs now, not then."""
@@ -108,13 +115,12 @@ class PanelUpdates:
         self._number = 0
         status = self._status_with_transient()
         rows = self.view.whole(self.session().cursor, status, self.extensions)
-        self.comparisons.start_over()
         self.send(Whole(self.view.with_graph(self._with_comparisons(rows))))
 
     def greet(self) -> None:
         """Send all rows to a panel that connects."""
-        self.comparisons.shown.clear()
-        self.view.window = DrawGraph()
+        self.comparisons.clear()
+        self.view.window = Window()
         self.send_whole()
 
     def whole(self) -> Rows:
@@ -139,12 +145,11 @@ class PanelUpdates:
         session, view = self.session(), self.view
         match look:
             case DrawGraph():
-                view.window = look
-                self._send_delta(view.with_graph(Rows()))
+                self._send_delta(view.draw(Window(look.until, look.selected)))
             case Compare(on=True):
                 self._compare(_sides(session, look))
             case Compare():
-                self.comparisons.remove(_sides(session, look))
+                self._forget(_sides(session, look))
                 self._send_delta(self._with_comparisons(Rows()))
             case ShowRequest(turn):
                 self.send(Shown(turn, request_json(session.cursor, turn)))
@@ -158,7 +163,7 @@ class PanelUpdates:
                 self.send(Displayed(key, picture))
             case ShowDifference(left, right):
                 views = view.branch_views.values()
-                found = (change_row(each, objects_by_row(each), left, right) for each in views)
+                found = (change_row(each, each.objects_by_row(), left, right) for each in views)
                 self._send_delta(Rows(differences=tuple(islice(filter(None, found), 1))))
             case Export(to):
                 # What exports is imported when it is used first.
@@ -180,12 +185,15 @@ class PanelUpdates:
         self._number += 1
         self.send(Delta(rows, self._number))
 
-    def _with_comparisons(self, rows: Rows, continues: bool = False) -> Rows:
+    def _with_comparisons(self, rows: Rows) -> Rows:
         """Add what is new of the comparisons that a panel shows."""
-        cursor = self.session().cursor
-        branch_views = {**self.view.branch_views, "": BranchView(cursor, cursor.state)}
-        new = self.comparisons.changes(branch_views, compared_with(self.view.branches), continues)
-        return rows if new is None else self.view.store.with_comparisons(rows, new)
+        unasked = compared_with(self.view.branches)
+        shown = shown_comparisons(self.comparisons, self.view.branch_views, unasked)
+        return self.view.store.with_comparisons(rows, shown)
+
+    def _forget(self, sides: Sides) -> None:
+        """Keep a comparison up to date no longer; a panel that still shows it asks again."""
+        self.comparisons = [other for other in self.comparisons if other != sides]
 
     def _compare(self, sides: Sides) -> None:
         """Send how two branches differ; `publish` sends it again as they grow."""
@@ -197,7 +205,8 @@ class PanelUpdates:
             raise UsageError("that branch can't be compared: it is out of view, or lies ahead")
         if sides == UNASKED and compared_with(self.view.branches) is None:
             raise UsageError("there is no other branch in view to compare with")
-        self.comparisons.add(sides)
+        self._forget(sides)
+        self.comparisons = [*self.comparisons, sides][-COMPARED:]
         self._send_delta(self._with_comparisons(Rows()))
 
 
@@ -232,7 +241,7 @@ def session_row(
         detail=context.hide(detail),
         ending=ending(state) if phase == "finished" else (),
         scheme=state.opened.scheme,
-        pending=tuple([call_key(call, branch_view) for call in pending]),
+        pending=tuple([branch_view.call_key(call) for call in pending]),
         text=text,
         stops=tuple(sorted(context.breakpoints)),
         yours=person_turn(cursor, draft) if phase == "waiting" else None,

@@ -10,9 +10,10 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
-INTERVAL = 0.05
-"""Seconds between two updates of a session whose steps follow each other fast."""
-BURST = 10
+INTERVAL = 0.1
+"""Seconds between two updates of a session whose steps follow each other fast: the drawing of the
+graph may take a third of them."""
+BURST = 5
 """Updates that are sent at once, however fast they follow each other."""
 
 

@@ -39,13 +39,13 @@ from ..engine import (
 )
 from ..engine.cursor import Cursor
 from ..engine.decisions import decision_event
+from ..engine.exchanges import Exchange, exchanges
 from ..engine.opening import Described, load_session, open_session, save_session
 from ..rules.approval_policy import Approve
 from ..schemes.messages import Model, Reply
 from ..schemes.scheme import Scheme
 from ..tools.executors import AnyExecutor
 from ..tools.toolbox import Toolbox
-from ..view.message_rows import Exchange, exchanges
 from ..view.saved_output import mime_bundle
 from ..view.session_graph import SessionGraph, session_graph
 from ..view.view_rows import all_rows

@@ -10,9 +10,9 @@ from dataclasses import dataclass, field, replace
 from typing import Literal
 
 from ..core.interface_text import t
+from ..core.rows import Json, Text
 from ..engine.cursor import ExtensionRow
 from ..engine.person_model import Written, YourTurn
-from ..view.contract_rows import Json, Text
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,18 +1,15 @@
-"""The other branches beside the one that is shown: which have rows of their calls, totals, and
-what is the same on two of them.
+"""The other branches beside the one that is shown: which have rows of their calls, and totals.
 
-A call of another branch is drawn as the one that it stands beside where a comparison says that
-both are the same; so are the objects that it made. The branch on show goes before the others, and
-of these the older one before the newer.
+The branch on show goes before the others, and of these the older one before the newer.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
-from ..compare.alignment import compare
 from ..compare.branch_totals import BranchTotals
+from ..compare.comparison_rows import CURRENT
 from ..core.branches import SHOWN, Branch, parent_branch
 from ..core.call_record import CallRecord
 from ..core.events import Decided, Finished, Replied, Started
@@ -21,9 +18,8 @@ from ..core.state import State
 from ..core.state_fold import state_at
 from ..engine.cursor import Cursor
 from ..tools.value_copies import cut
-from .comparison_rows import ValueDifferences
-from .contract_rows import CURRENT, BranchRow
-from .object_rows import BranchView, call_key, object_key
+from .contract_rows import BranchRow
+from .object_rows import BranchView
 
 TEXT = 200
 """Characters of a branch's last reply."""
@@ -67,10 +63,7 @@ def _forked_calls(state: State, entries: Sequence[Entry], head: str) -> dict[str
 
 
 def touched_calls(
-    state: State,
-    entries: Iterable[Entry],
-    most: int | None = None,
-    running: Iterable[str] = (),
+    state: State, entries: Iterable[Entry], most: int | None = None, running: Iterable[str] = ()
 ) -> list[CallRecord]:
     """Return the calls that entries are about, and those that are open, in call order.
 
@@ -121,39 +114,3 @@ def used(totals: BranchTotals) -> dict[str, Any]:
         "tokens": totals.tokens,
         "cost": str(totals.cost or ""),
     }
-
-
-# -- what is the same on two branches, and drawn once, by the rule of a comparison ---------------
-
-
-def same_rows(views: Sequence[BranchView]) -> dict[str, str]:
-    """Return which rows of calls and objects are drawn as others, by their ids.
-
-    `views` are the branches that have rows, the one on show first.
-    """
-    same = dict[str, str]()
-    decided = {call_key(call, views[0]) for call in views[0].state.all_calls()}
-    for number, view in enumerate(views[1:], 1):
-        paired = set[str]()
-        for other in views[:number]:
-            for left, right in _same_calls(other, view):
-                key, before = call_key(right, view), call_key(left, other)
-                drawn = same.get(before, before)
-                if key in decided or key in same or drawn in paired or key == drawn:
-                    continue
-                same[key] = drawn
-                paired.add(drawn)
-                for one, another in zip(left.produced, right.produced, strict=True):
-                    drawn = object_key(one.producer, other)
-                    same[object_key(another.producer, view)] = same.get(drawn, drawn)
-        decided |= {call_key(call, view) for call in view.state.all_calls()}
-    return same
-
-
-def _same_calls(left: BranchView, right: BranchView) -> Iterator[tuple[CallRecord, CallRecord]]:
-    """Yield the calls that a comparison says are the same, without those that are one call."""
-    # How values differ is not looked at.
-    whether = ValueDifferences(most=0).compared
-    for pair in compare(left.cursor, right.cursor, values_of=whether).calls:
-        if pair.same and not pair.shared and pair.left and pair.right:
-            yield pair.left, pair.right

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from itertools import starmap, takewhile
+from itertools import starmap
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -13,24 +13,14 @@ from ..compare.differences import CHANGED, in_a_line
 from ..core.call_record import SAVE, CallRecord, is_bare_list, objects_of
 from ..core.digests import readable_json
 from ..core.errors import Absent, CallError
-from ..core.events import (
-    Data,
-    Failed,
-    InputNeeded,
-    Interrupted,
-    Made,
-    Many,
-    Producer,
-    Unknown,
-    Uses,
-)
+from ..core.events import Data, Failed, InputNeeded, Interrupted, Many, Unknown, Uses
 from ..core.input_round import InputRound
 from ..core.interface_text import joined, on_wire, t, tn
-from ..core.object_names import introduce, produced_names
 from ..core.recorded_calls import CallEnd
 from ..core.state_fold import state_at
-from ..core.text import shortened_text
-from ..engine.call_effects import call_effect
+from ..core.text import shortened_text, visible_text
+from ..engine.call_effects import call_effect, next_names
+from ..engine.call_warnings import call_warning
 from ..engine.cursor import Cursor
 from ..engine.decisions import recorded_result
 from ..engine.input_rounds import round_digest, waits_for_input
@@ -41,11 +31,10 @@ from ..schemes.select import SELECT
 from ..tools.object_references import fits_in, references
 from ..tools.tool import parameters_schema
 from ..tools.value_copies import cut
-from .call_warnings import call_warning
 from .contract import Rows
 from .contract_rows import CallRow, ObjectRow, Preview, QuestionRow, Use
-from .object_rows import LONG, SHORT, BranchView, call_key, object_key, object_row
-from .previews import caption
+from .object_rows import LONG, SHORT, BranchView, object_row
+from .previews import CAPTION
 
 LINE = 160
 """Characters of what a call changed, and of a question and its answer in a step."""
@@ -64,7 +53,8 @@ def call_rows(view: BranchView, calls: Sequence[CallRecord], ends: Mapping[str, 
 
     `ends` are how calls ended, by id.
     """
-    rows, objects, names = list[CallRow](), list[ObjectRow](), _next_names(view, calls)
+    rows, objects = list[CallRow](), list[ObjectRow]()
+    names = {} if view.branch else next_names(view.cursor, calls)
     for call in calls:
         ready, absent = _prepared(view, call)
         end = ends.get(call.id)
@@ -73,7 +63,7 @@ def call_rows(view: BranchView, calls: Sequence[CallRecord], ends: Mapping[str, 
         if ready is None:
             row = _with_change(replace(row, why=absent), view, call, end, uses)
         elif row.object:
-            drawn = Preview(caption(row.change) if row.status == "running" else "")
+            drawn = Preview(visible_text(row.change, CAPTION) if row.status == "running" else "")
             name, kind = names.get(call.id, ""), ready.tool.returns
             made = ObjectRow(row.id, name, kind, "pending", call.step, row.id, preview=drawn)
             objects.append(made)
@@ -116,35 +106,13 @@ def _uses(
     return {key: then.objects[name].producer for key, name in named if name in then.objects}
 
 
-def _next_names(view: BranchView, calls: Sequence[CallRecord]) -> dict[str, str]:
-    """Return what names the objects that open calls will make, if each call makes its own.
-
-    What comes after the last of `calls` is not looked at: a reply may have thousands.
-    """
-    cursor, state = view.cursor, view.state
-    names, recorded = dict[str, str](), cursor.recorded_state()
-    last = max((call.step for call in calls if call.outcome is None), default=0)
-    open_calls = () if view.branch else map(state.calls.__getitem__, state.open)
-    for call in takewhile(lambda call: call.step <= last, open_calls):
-        tool = cursor.tool_named(call.tool)
-        if tool is not None and (kind := tool.returns):
-            (name,) = produced_names(call.id, [Made(kind, "")], state, recorded)
-            state = introduce(state, Made(kind, "", producer=Producer(call.id), name=name))
-            names[call.id] = name
-    return names
-
-
 def _call_row(
-    view: BranchView,
-    call: CallRecord,
-    ready: PreparedCall | None,
-    end: CallEnd | None,
-    uses: Uses,
+    view: BranchView, call: CallRecord, ready: PreparedCall | None, end: CallEnd | None, uses: Uses
 ) -> CallRow:
     """Return the row of a call without what it waits for, or changed."""
     cursor, state, toolbox = view.cursor, view.state, view.cursor.context.toolbox
     tool, arguments = cursor.tool_named(call.tool), ready.arguments if ready else call.arguments
-    made, key = objects_of(call.outcome), call_key(call, view)
+    made, key = objects_of(call.outcome), view.call_key(call)
     result, error = _outcome_texts(call)
     waits = call.outcome is None and not view.branch
     is_approved = ready and call.status == "proposed" and repeats_approval(cursor, ready)
@@ -173,11 +141,11 @@ def _call_row(
         asked=_asked(call, arguments),
         filled=tuple(name for name in arguments if name not in call.asked),
         uses=tuple(
-            Use(argument, object_key(producer, view), producer.input != "")
+            Use(argument, view.object_key(producer), producer.input != "")
             for argument, producer in uses.items()
             if producer in state.by_producer
         ),
-        object=object_key(made[0].producer, view) if made else will_make,
+        object=view.object_key(made[0].producer) if made else will_make,
         saves=saves,
         scheme=tool is not None and not saves and call.tool not in toolbox,
         what=_arguments_line(view, call, arguments),
@@ -261,7 +229,7 @@ def _with_change(
         # Nobody has asked for them yet.
         return replace(row, change=t("not compared: on the cluster"))
     line = in_a_line(change(before, made, context), CHANGED)
-    return replace(row, before=object_key(before.producer, view), change=shortened_text(line, LINE))
+    return replace(row, before=view.object_key(before.producer), change=shortened_text(line, LINE))
 
 
 def _with_decision(
@@ -320,10 +288,7 @@ def _with_rounds(row: CallRow, call: CallRecord) -> CallRow:
         return row
     lines = [_line(input_round) for input_round in call.rounds]
     answered = [line for line, asked in zip(lines, call.rounds, strict=True) if asked.response]
-    # All rounds in one line where they fit, else the last one.
-    all_lines = joined(" · ", lines)
-    change = row.change or (all_lines if len(all_lines) <= LINE else lines[-1])
-    return replace(row, notes=(*row.notes, *answered), change=change)
+    return replace(row, notes=(*row.notes, *answered), change=row.change or lines[-1])
 
 
 def _question(key: str, request: Mapping[str, Any]) -> QuestionRow:

@@ -3,40 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
-from typing import Annotated, Any, Literal, dataclass_transform
-
-from pydantic import BeforeValidator, WithJsonSchema
+from dataclasses import field
+from typing import Literal
 
 from ..core.call_record import Status
-from ..core.interface_text import from_wire
-from ..core.json_data import from_exact
+from ..core.rows import Json, Row, Text
+from ..engine.call_warnings import CallWarning
 from ..engine.person_model import Phase, YourTurn
 
-Text = Annotated[
-    str,
-    BeforeValidator(from_wire),
-    WithJsonSchema({"anyOf": [{"type": "string"}, {"type": "array"}]}),
-]
-"""A text, which may be an `InterfaceText`: that is sent as a list, and the panel translates it."""
-Json = Annotated[Any, BeforeValidator(from_exact)]
-"""JSON data: what JavaScript would change is sent as a mark, such as {"$json": "1.0"}."""
-CURRENT = "current"
-"""How a row names the branch that is shown: its head moves."""
-
-
-@dataclass_transform(frozen_default=True, field_specifiers=(field,))
-class Row:
-    """Base of what is sent: each subclass is a frozen dataclass."""
-
-    def __init_subclass__(cls) -> None:
-        """Make a dataclass of a subclass."""
-        dataclass(frozen=True)(cls)
-
-
 # -- objects -----------------------------------------------------------------------------------
-
-ObjectRole = Literal["input", "made", "pending", "output"]
 
 
 class Preview(Row):
@@ -68,7 +43,7 @@ class ObjectRow(Row):
     id: str
     name: str
     kind: str
-    role: ObjectRole = "made"
+    role: Literal["input", "made", "pending", "output"] = "made"
     step: int = 0
     """The number of the call that made it; 0 for what the session began with."""
     call: str = ""
@@ -104,21 +79,6 @@ class Use(Row):
     """The id of an ObjectRow."""
     input: bool = False
     """The object is an input: no call made it."""
-
-
-WarningKind = Literal[
-    "outcome unknown", "untracked change", "lost change", "an earlier call failed", "may be stale"
-]
-
-
-class CallWarning(Row):
-    """What a person is warned of at a call: its mark stands at the step, the node and the card."""
-
-    kind: WarningKind
-    """In two words, as the step shows it."""
-    text: Text
-    action: Text
-    """What to do: one sentence."""
 
 
 class QuestionRow(Row):

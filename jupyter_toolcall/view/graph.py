@@ -13,9 +13,10 @@ from math import ceil
 
 from ..core.call_record import Status
 from ..core.interface_text import InterfaceText, joined, t, tn
+from ..core.rows import Text
 from ..core.text import visible_text
 from .contract import Rows
-from .contract_rows import CallRow, ObjectRow, Text
+from .contract_rows import CallRow, ObjectRow
 from .graph_geometry import EARLIER, SMALL, placed, text_width
 from .graph_rows import GraphEdge, GraphNode, GraphRow, NodeState
 from .graphviz_engine import LayoutError
@@ -210,8 +211,8 @@ def _id(row: CallRow | ObjectRow) -> str:
 
 def _call_node(call: CallRow, table: _Table) -> GraphNode:
     kinds = (table.objects[key].kind for key in table.uses[call.id])
-    kind = next((kind for kind in kinds if kind and call.tool.startswith(f"{kind}_")), None)
-    tool = call.tool if kind is None else call.tool[len(kind) + 1 :]
+    own = (call.tool.removeprefix(f"{kind}_") for kind in kinds if kind)
+    tool = next((tool for tool in own if tool != call.tool), call.tool)
     label = f"{call.step} {visible_text(tool, TOOL)}"
     state, stale = _state(call.status), call.stale or bool(call.outdated)
     if call.result and not call.object:

@@ -8,9 +8,8 @@ from __future__ import annotations
 
 from typing import Literal
 
-from .contract_rows import Row, Text
+from ..core.rows import Row, Text
 
-NodeKind = Literal["object", "call", "earlier"]
 NodeState = Literal[
     "ran", "waits", "running", "failed", "rejected", "answered", "interrupted", "unknown"
 ]
@@ -20,7 +19,7 @@ class GraphNode(Row):
     """A box (an object, or the earlier calls) or a pill (a call). `id` is unique in the drawing."""
 
     id: str
-    kind: NodeKind
+    kind: Literal["object", "call", "earlier"]
     row: str = ""
     """The id of its ObjectRow or CallRow; "" for the earlier calls."""
     x: float = 0

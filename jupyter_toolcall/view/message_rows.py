@@ -1,130 +1,22 @@
-"""The conversation with the model: each request as it was sent, and the reply.
-
-A request is computed again from the journal, so that it is there for every turn of every
-branch, also in a session that was loaded.
-"""
+"""The conversation with the model as rows: what was new in each request, and the reply."""
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import replace
 from typing import Any
 
 from ..core.digests import readable_json
-from ..core.errors import UsageError
 from ..core.events import Asked, Decided, Finished, Replied, Usage, ended_call
 from ..core.interface_text import t, tn
 from ..core.journal_entries import Entry
 from ..core.state import State
 from ..core.state_fold import state_at
 from ..engine.cursor import Cursor
-from ..models.prices import Cost, cost
-from ..schemes.messages import Attempt, Request
-from ..schemes.requests import NOTHING
+from ..engine.exchanges import failed_attempts, replying_model
+from ..models.prices import cost
 from ..tools.value_copies import cut
 from .contract_rows import MessageRole, MessageRow, TurnRow
-
-
-@dataclass(frozen=True, slots=True)
-class Exchange:
-    """A turn: the request, the reply, and what they used.
-
-    `known` of the request's messages were in the request before it too. `body` is the JSON
-    as it goes to the provider, None for a model that has none.
-    """
-
-    turn: int
-    model: str
-    request: Request
-    known: int
-    reply: Replied
-    usage: Usage | None
-    cost: Cost | None
-    ms: float
-    attempts: tuple[Attempt, ...]
-    entry: str
-    body: Any = field(default=None, repr=False)
-
-
-def exchanges(cursor: Cursor) -> Iterator[Exchange]:
-    """Yield the turns of a branch, oldest first."""
-    known = 0
-    for entry in cursor.context.journal.path(cursor.head):
-        if isinstance(entry.event, Replied):
-            request, model = _answered(cursor, entry), replying_model(cursor, entry)
-            yield Exchange(
-                turn=request.turn + 1,
-                model=model,
-                request=request,
-                known=known,
-                reply=entry.event,
-                usage=entry.event.usage,
-                cost=cost(model, entry.event.usage),
-                ms=entry.meta.get("ms", 0),
-                attempts=_attempts(entry),
-                entry=entry.id,
-                body=_body(cursor, request),
-            )
-            known = len(request.messages)
-
-
-def _answered(cursor: Cursor, entry: Entry) -> Request:
-    """Return the request that a reply answers."""
-    assert isinstance(entry.event, Replied)
-    request, context = Cursor(cursor.context, entry.parent or entry.id).request, cursor.context
-    # A program that has not the tools' classes would tell less news than was sent.
-    sent = context.journal.fold(entry.id, context.fold_conversation, NOTHING)
-    return replace(request, messages=tuple(sent.messages[:-1]), news=entry.event.news)
-
-
-def _body(cursor: Cursor, request: Request) -> Any:
-    """Return the provider's own JSON of a request, None for a model that has none."""
-    body = getattr(cursor.context.model, "body", None)
-    return None if body is None else body(request)
-
-
-def _attempts(entry: Entry) -> tuple[Attempt, ...]:
-    """Return the requests that came to nothing before a reply."""
-    return tuple(Attempt(str(why), waited) for why, waited in entry.meta.get("attempts", ()))
-
-
-def replying_model(cursor: Cursor, entry: Entry) -> str:
-    """Return the name of the model that replied: as it was recorded, else as it is now; or the
-    client that called a tool in its place."""
-    state = state_at(cursor.context.journal, entry.id)
-    if state.replied_by_client:
-        return state.calls[state.latest[0]].asked_call.by
-    return state.opened.model or str(getattr(cursor.context.model, "name", ""))
-
-
-LONGEST = 1_000_000
-"""Characters of a request that are shown."""
-
-
-def request_json(cursor: Cursor, turn: int) -> str:
-    """Return the request of a turn as JSON text: the provider's own body, where it has one.
-
-    Raises UsageError for a turn that there is not.
-    """
-    replies = [e for e in cursor.context.journal.path(cursor.head) if isinstance(e.event, Replied)]
-    if not 1 <= turn <= len(replies) + 1:
-        raise UsageError(f"there is no request {turn} on this branch")
-    request = _answered(cursor, replies[turn - 1]) if turn <= len(replies) else cursor.request
-    shown = _body(cursor, request) or request_data(request)
-    return cut(json.dumps(shown, indent=2, ensure_ascii=False), LONGEST)
-
-
-def request_data(request: Request) -> dict[str, Any]:
-    """Return what a model that is a function is given, as JSON-ready data."""
-    messages = []
-    for message in request.messages:
-        fields = asdict(message)
-        fields.pop("secrets", None)
-        messages.append({"role": type(message).__name__.lower(), **fields})
-    tools = [tool.definition() for tool in request.tools]
-    return {"system": request.system, "tools": tools, "messages": messages}
-
 
 LIMIT = 4_000
 """Characters of a message that are kept."""
@@ -183,7 +75,7 @@ def _reply_rows(
 def _turn_row(cursor: Cursor, entry: Entry, reply: Replied, state: State) -> TurnRow:
     """Return the row of what the reply of an entry used."""
     model, used = replying_model(cursor, entry), reply.usage or Usage()
-    failed = (t("%1; waited %2 s", a.said, round(a.waited, 1)) for a in _attempts(entry))
+    failed = (t("%1; waited %2 s", a.said, round(a.waited, 1)) for a in failed_attempts(entry))
     return TurnRow(
         id=entry.id[:12],
         turn=state.turns,

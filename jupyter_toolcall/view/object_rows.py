@@ -47,19 +47,21 @@ class BranchView:
     outdated: Reasons = field(default_factory=Reasons)
     """Why calls and objects would come out otherwise today."""
 
+    def call_key(self, call: CallRecord) -> str:
+        """Return the id of a call's row."""
+        fork = self.forked.get(call.id)
+        return call.key if fork is None else f"{call.key}~{fork}"
 
-def call_key(call: CallRecord, view: BranchView) -> str:
-    """Return the id of a call's row."""
-    fork = view.forked.get(call.id) if view.forked else None
-    return call.key if fork is None else f"{call.key}~{fork}"
+    def object_key(self, producer: Producer) -> str:
+        """Return the id of the row of an object, by what produced it."""
+        if producer.input:
+            return f"input:{producer.version}:{producer.input}"
+        key = self.call_key(self.state.calls[producer.call])
+        return f"{key}.{producer.index}" if producer.index else key
 
-
-def object_key(producer: Producer, view: BranchView) -> str:
-    """Return the id of the row of an object, by what produced it."""
-    if producer.input:
-        return f"input:{producer.version}:{producer.input}"
-    key = call_key(view.state.calls[producer.call], view)
-    return f"{key}.{producer.index}" if producer.index else key
+    def objects_by_row(self) -> dict[str, Made]:
+        """Return the objects of the branch, by the ids of their rows."""
+        return {self.object_key(made.producer): made for made in self.state.objects.values()}
 
 
 def object_row(view: BranchView, name: str) -> ObjectRow:
@@ -70,12 +72,12 @@ def object_row(view: BranchView, name: str) -> ObjectRow:
     same = state.contents.get((made.kind, made.content)) if made.content else None
     drawn = _preview(view, made)
     return ObjectRow(
-        id=object_key(made.producer, view),
+        id=view.object_key(made.producer),
         name=name,
         kind=made.kind,
         role="made" if call else "input",
         step=call.step if call else 0,
-        call=call_key(call, view) if call else "",
+        call=view.call_key(call) if call else "",
         branch=view.branch,
         saved=_saved_as(name, state),
         equals=same if same is not None and same != name else "",
@@ -150,14 +152,9 @@ def draw_previews(view: BranchView) -> None:
         _preview(view, made)
 
 
-def objects_by_row(view: BranchView) -> dict[str, Made]:
-    """Return the objects of a branch, by the ids of their rows."""
-    return {object_key(made.producer, view): made for made in view.state.objects.values()}
-
-
 def full_preview(view: BranchView, key: str) -> Preview | None:
     """Return an object as large as may be, by the id of its row; None where it has no value."""
-    context, made = view.cursor.context, objects_by_row(view).get(key)
+    context, made = view.cursor.context, view.objects_by_row().get(key)
     is_here = made is not None and context.values.has_value(made.digest, made.content)
     return _drawn(context, made, LARGE) if made is not None and is_here else None
 
@@ -177,9 +174,8 @@ def ending(state: State) -> tuple[str, ...]:
     unchanged = [str(name) for name, made in saved if made is not None and made.producer.input]
     if not (state.done and before and unchanged):
         return (count,)
-    names = dict.fromkeys(unchanged)
-    listed = joined(", ", [t("%1 as %2", name, _saved_as(name, state)) for name in names])
-    calls = _calls(len(before))
+    names = [t("%1 as %2", name, _saved_as(name, state)) for name in dict.fromkeys(unchanged)]
+    listed, calls = joined(", ", names), _calls(len(before))
     if len(unchanged) == 1:
         return count, t("saved %1: an input, unchanged; %2 failed before", listed, calls)
     return count, t("saved %1: inputs, unchanged; %2 failed before", listed, calls)

@@ -64,11 +64,6 @@ LARGE = Room(
 """On demand."""
 
 
-def caption(text: str) -> str:
-    """Return the beginning of a text, as it stands under a node of the graph."""
-    return _line(text, CAPTION)
-
-
 def preview(value: Any, shows: Shows = reprs, room: Room = SMALL) -> Preview:
     """Return a picture of a value; `shows` tells what it says of itself."""
     if room is LARGE and isinstance(value, StandsForText):
@@ -132,7 +127,7 @@ def _caption(value: Any) -> str:
     as_repr = cls.__module__.startswith(("pydantic", "matplotlib")) or hasattr(cls, "model_fields")
     own_text = cls.__str__ is not object.__str__ and not as_repr
     if isinstance(value, (str, int, float, bool)) or own_text:
-        return caption(str(value))
+        return _line(str(value), CAPTION)
     return tn("%1 item", "%1 items", len(value)) if isinstance(value, COLLECTIONS) else ""
 
 
@@ -206,9 +201,7 @@ def _markup(own: Mapping[str, Any]) -> str:
     html, words = own.get("text/html"), own.get("text/markdown")
     if isinstance(html, str):
         return well_formed(html)
-    if not isinstance(words, str):
-        return ""
-    return markdown_html(words)
+    return markdown_html(words) if isinstance(words, str) else ""
 
 
 def markdown_html(words: str) -> str:

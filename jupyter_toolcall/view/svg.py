@@ -12,12 +12,12 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from html import escape
 from pathlib import Path
-from textwrap import TextWrapper, wrap
+from textwrap import wrap
 from typing import Final
 
-from ..core.text import visible_text
+from ..core.text import aligned_lines, visible_text
 from .contract import Rows
-from .contract_rows import ObjectRow
+from .contract_rows import ObjectRow, Preview
 from .graph import BOLD, MONO, with_graph
 from .graph_geometry import LABEL, SMALL, text_width
 from .graph_rows import GraphEdge, GraphNode, GraphRow
@@ -37,8 +37,10 @@ LEAST_WIDTH, LETTER = 640, 6.1
 """Pixels of the picture, and of a letter of the lines below it."""
 ACROSS, DOWN = 48, 22
 """From the middle of what stands in a box to its end."""
-ROWS, COLUMNS = 4, 3
-"""Lines of text in a box, and rows and columns of a table."""
+ROWS, COLUMNS, SIGNS = 4, 3, 17
+"""Lines of text in a box, columns of a table, and characters of a line."""
+GLYPH = "translate(-17 -18) scale(1.4)"
+"""From the units of a glyph to its place in a box."""
 SHAPES: Final = json.loads(Path(__file__).with_name("icons.json").read_text(encoding="utf-8"))
 """Icons of 16 units and glyphs of 24, as path data, and the icon of each state of a call: for the
 panel and for the saved picture.
@@ -189,63 +191,50 @@ def _contents(rows: Rows, graph: GraphRow) -> dict[str, str]:
 
 
 def _content(row: ObjectRow, ink: str) -> str:
-    """Return what tells of an object in its box: its picture, table, fields or text."""
+    """Return what tells of an object in its box: its glyph, its picture, or lines of text."""
     view = row.preview
-    own = [path for path in view.glyph if _PATH.fullmatch(path)][:24]
-    if row.role == "pending":
-        return _glyph(SHAPES["glyphs"]["next"], ink)
-    if own:
-        return _glyph(own, ink)
-    if view.image.startswith("data:image/"):
+    glyph = [path for path in view.glyph if _PATH.fullmatch(path)][:24]
+    lines = [] if row.role == "pending" else _lines(view)
+    if not glyph and view.image.startswith("data:image/"):
         place = {"x": -ACROSS, "y": -DOWN, "width": 2 * ACROSS, "height": 2 * DOWN}
         return _element("image", **place, href=view.image)
-    if view.columns:
-        wide = 2 * ACROSS / min(len(view.columns), COLUMNS)
-        cells = (
-            (column * wide - ACROSS, 11 * number - 13.5, visible_text(cell, int(wide / 4.6)))
-            for number, cells in enumerate([view.columns, *view.cells][:ROWS])
-            for column, cell in enumerate(cells[:COLUMNS])
-        )
-        rule = _element("path", d=f"M-{ACROSS}-10.500h{2 * ACROSS}", stroke=PALE)
-        return _code(cells, 7.5, ink, rule)
-    fields = [] if view.html else [visible_text(f"{n} {v}") for n, v in view.fields[:ROWS]]
-    text = fields[0] if fields else visible_text(view.text)
-    if not text.strip() or re.match(r"<[\w.]+ object at 0x", text):
-        return _glyph(SHAPES["glyphs"]["object"], ink)
-
-    def laid_out(letters: int, most: int) -> list[str]:
-        # A line may end after such a sign, too.
-        words = re.sub(r"([,;:=(])(?=\S)", r"\1 ", text)
-        wrapper = TextWrapper(
-            letters,
-            max_lines=most,
-            placeholder="…",
-            break_long_words=False,
-            break_on_hyphens=False,
-        )
-        return fields if len(fields) > 1 else wrapper.wrap(words)
-
+    if glyph or not lines:
+        name = "next" if row.role == "pending" else "object"
+        return _strokes(glyph or SHAPES["glyphs"][name], GLYPH, ink, 1.3)
     # Short texts are larger.
-    size, lines = 11, laid_out(14, 3)
-    if len(lines) > 3 or max(map(len, lines)) > 14 or "…" in lines[-1]:
-        size, lines = 9, [visible_text(line, 17) for line in laid_out(17, ROWS)]
+    size = 11 if len(lines) < ROWS and max(map(len, lines)) <= 14 else 9
     top = size * (0.35 - 1.25 * (len(lines) - 1) / 2)
     places = ((-ACROSS, top + 1.25 * size * n, line) for n, line in enumerate(lines))
     return _code(places, size, ink)
 
 
-def _code(texts: Iterable[tuple[float, float, str]], size: float, ink: str, *shapes: str) -> str:
+def _lines(view: Preview) -> list[str]:
+    """Return the first rows of a table, or the fields or the text of an object, as short lines."""
+    if view.columns:
+        wide = SIGNS // min(len(view.columns), COLUMNS) - 2
+        table = [view.columns, *view.cells][:ROWS]
+        shown = [[visible_text(cell, wide) for cell in row[:COLUMNS]] for row in table]
+        return aligned_lines(shown, range(COLUMNS))
+    fields = [] if view.html else [visible_text(f"{n} {v}") for n, v in view.fields[:ROWS]]
+    if len(fields) > 1:
+        return [visible_text(line, SIGNS) for line in fields]
+    text = fields[0] if fields else visible_text(view.text)
+    if re.match(r"<[\w.]+ object at 0x", text):
+        return []
+    # A line may end after such a sign, too. A long word is cut.
+    words = re.sub(r"([,;:=(])(?=\S)", r"\1 ", text)
+    lines = wrap(words, SIGNS, break_long_words=False, max_lines=ROWS, placeholder="…")
+    return [visible_text(line, SIGNS) for line in lines]
+
+
+def _code(texts: Iterable[tuple[float, float, str]], size: float, ink: str) -> str:
     """Return texts at places in the type of code: in a group, since its names are long."""
     parts = (_text(x, y, text) for x, y, text in texts)
-    style = {"font_family": MONO_FONT, "font_size": size, "fill": ink}
-    return _element("g", *shapes, *parts, text_anchor="start", **style)
+    style = {"font_family": MONO_FONT, "font_size": size, "fill": ink, "style": "white-space:pre"}
+    return _element("g", *parts, text_anchor="start", **style)
 
 
 # -- elements ------------------------------------------------------------------------------------
-
-
-def _glyph(paths: Iterable[str], ink: str) -> str:
-    return _strokes(paths, "translate(-17 -18) scale(1.4)", ink, 1.3)
 
 
 def _icon(name: str, x: float, y: float, ink: str, title: str = "") -> str:

@@ -1,11 +1,11 @@
-"""A session as plain text: its state, its chain of objects, its steps."""
+"""A session as plain text: its state and its steps."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 from ..core.digests import readable_json
-from ..core.text import printable, visible_text
+from ..core.text import count_text, visible_text
 from .contract import Rows
 from .contract_rows import CallRow, SessionRow
 
@@ -15,42 +15,22 @@ MOST_EDITED = 4
 MARKS = {"succeeded": "✓", "failed": "✗", "rejected": "∅", "answered": "☺", "unknown": "?"}
 
 
-def main_chain(rows: Rows) -> tuple[str, ...]:
-    """Return the names on the main line of the newest object, from its beginning."""
-    objects = {row.id: row for row in rows.objects if not row.branch}
-    calls = {row.id: row for row in rows.calls}
-    made = [row for row in objects.values() if row.role == "made"]
-    row = max([row for row in made if row.saved] or made, key=lambda row: row.step, default=None)
-    chain: dict[str, str] = {}
-    while row is not None and row.id not in chain:
-        chain[row.id] = row.name
-        call = calls.get(row.call)
-        used = [objects[use.object] for use in call.uses if use.object in objects] if call else []
-        before = call.before if call else ""
-        # What a call made goes before an input, such as an oven that many things go into.
-        row = max(used, key=lambda row: (row.step > 0, row.id == before, row.step), default=None)
-    return (*reversed(chain.values()),)
-
-
 def session_text(rows: Rows) -> str:
-    """Return a session as plain text: its state, its chain, its steps, and notes on them."""
+    """Return a session as plain text: its state, its steps, and notes on them."""
     calls = [row for row in rows.calls if not row.branch]
     made: dict[str, list[str]] = {}
     for row in rows.objects:
         if row.role == "made":
             made.setdefault(row.call, []).append(row.name)
-    lines = [summary_line(rows)]
-    if chain := printable(" → ".join(main_chain(rows))):
-        lines.append(chain)
-    lines += [f"  {_step(row, made)}" for row in calls]
+    lines = [summary_line(rows), *(f"  {_step(row, made)}" for row in calls)]
     notes = [f"  {row.name}: {row.note}" for row in rows.objects if row.note and not row.branch]
     for call in calls:
-        outdated = [f"outdated: {call.outdated}"] if call.outdated else []
-        asked = [call.why] if call.again else []
-        warned = [f"warning: {w.text} {w.action}" for w in (call.warning,) if w]
-        asked += [f"asks: {question.message}" for question in call.questions]
-        all_notes = (*warned, *call.notes, *outdated, *asked)
-        notes += [f"  {call.step} {call.tool}: {note}" for note in all_notes]
+        texts = [
+            f"warning: {warning.text} {warning.action}" for warning in (call.warning,) if warning
+        ]
+        texts += [*call.notes, f"outdated: {call.outdated}" * bool(call.outdated)]
+        texts += [call.why * call.again, *(f"asks: {each.message}" for each in call.questions)]
+        notes += [f"  {call.step} {call.tool}: {text}" for text in texts if text]
     lines += [visible_text(note) for note in notes]
     lines += [visible_text(row.text, 2_000) for row in rows.session if row.text]
     return "\n".join(lines)
@@ -71,26 +51,27 @@ def summary_line(rows: Rows, room: int = 200) -> str:
     a call was changed."""
     session = next(iter(rows.session), SessionRow())
     calls = [row for row in rows.calls if not row.branch]
-    failed = len([row for row in calls if row.status == "failed"])
-    count = f"{len(calls)} call{'' if len(calls) == 1 else 's'}"
-    parts = [session.says or "Session", f"{count}, {failed} failed" if failed else count]
-    unchanged = session.ending[1:]
-    branches = len([row for row in rows.branches if not row.hidden])
-    if branches > 1:
-        parts.append(f"{branches} branches")
-    if session.remembered:
-        parts.append(f"{session.ran} ran, {session.remembered} cached")
+    failed = sum(row.status == "failed" for row in calls)
+    branches = sum(not row.hidden for row in rows.branches)
+    unchanged, edited = session.ending[1:], [row for row in calls if row.edited]
     saved = [row for row in rows.objects if row.saved and not row.branch]
-    shown_rows = [row for row in saved if not (unchanged and row.role == "input")]
-    parts += [f"saved {row.name} as {row.saved}" for row in shown_rows]
-    parts += unchanged
-    edited = [row for row in calls if row.edited]
-    if len(edited) > MOST_EDITED:
-        parts, edited = [*parts, f"{len(edited)} calls edited"], []
-    short = [*parts, *(f"call {row.step} edited" for row in edited)]
-    long = [*parts, *(f"call {row.step} edited{_change(row)}" for row in edited)]
-    line = " · ".join([visible_text(part, 120) for part in long])
-    return line if len(line) <= room else " · ".join([visible_text(part, 120) for part in short])
+    parts = [
+        session.says or "Session",
+        count_text(len(calls), "call") + f", {failed} failed" * bool(failed),
+        f"{branches} branches" * (branches > 1),
+        f"{session.ran} ran, {session.remembered} cached" * bool(session.remembered),
+        *(f"saved {r.name} as {r.saved}" for r in saved if not (unchanged and r.role == "input")),
+        *unchanged,
+        f"{len(edited)} calls edited" * (len(edited) > MOST_EDITED),
+    ]
+
+    def line(change: Callable[[CallRow], str]) -> str:
+        each = [f"call {row.step} edited{change(row)}" for row in edited]
+        texts = filter(None, [*parts, *each * (len(edited) <= MOST_EDITED)])
+        return " · ".join(visible_text(text, 120) for text in texts)
+
+    whole = line(_change)
+    return whole if len(whole) <= room else line(lambda row: "")
 
 
 def _change(row: CallRow) -> str:

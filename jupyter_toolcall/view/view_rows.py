@@ -6,12 +6,12 @@ long the session is; only another branch, or a panel that connects, needs all ro
 
 from __future__ import annotations
 
-import time
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
 from ..compare.branch_totals import BranchReader, BranchTotals
+from ..compare.comparison_rows import same_rows
 from ..core.branches import Branch, branches, is_prompt, shared_with_older, unnamed_branch_name
 from ..core.call_record import CallRecord
 from ..core.events import Opened
@@ -21,17 +21,14 @@ from ..core.recorded_calls import CallEnd
 from ..engine import person_model as replying
 from ..engine.cursor import Cursor, ExtensionRow
 from ..engine.outdated import outdated_reasons
-from .branch_rows import branch_row, same_rows, side_branches, touched_calls, used
+from .branch_rows import branch_row, side_branches, touched_calls, used
 from .call_rows import call_rows
-from .comparison_rows import with_changes, with_comparison
-from .contract import Delta, DrawGraph, Drop, Notice, Rows, Whole
+from .comparison_rows import with_differences
+from .contract import Delta, Drop, Notice, Rows, Whole
 from .contract_rows import BranchRow, CallRow, ObjectRow, SessionRow
 from .graph import graph_row
 from .message_rows import conversation_rows
 from .object_rows import BranchView, ending, object_row, output_rows, tool_row
-
-DRAWING = 0.1
-"""Seconds between two drawings of a session that runs: Graphviz may take a third of them."""
 
 
 class Position(NamedTuple):
@@ -51,6 +48,15 @@ def position(cursor: Cursor) -> Position:
     journal, hooks = cursor.context.journal, cursor.context.hooks
     hides = any(hook.hides_branches() for hook in hooks)
     return Position(cursor.head, len(journal), dict(journal.labels), hides)
+
+
+class Window(NamedTuple):
+    """Which calls are drawn."""
+
+    until: int = 0
+    """The number of the last one; 0 is the newest."""
+    selected: str = ""
+    """The id of the row of an object or a call whose ancestors are drawn too."""
 
 
 STORED = ("calls", "objects", "tools", "branches", "comparisons", "differences")
@@ -97,16 +103,10 @@ class ViewRows:
     """The branches that have rows, by their heads; "" is the one that is shown."""
     wanted: frozenset[str] = frozenset()
     """Branches that have rows though others are newer."""
-    window: DrawGraph = field(default_factory=DrawGraph)
+    window: Window = field(default_factory=Window)
     """Which calls a person asked to see in the graph."""
-    graph_is_late: bool = False
-    """Whether the panels have no drawing of the last update yet."""
-    _drawn: float = 0
-    """When the graph was drawn last."""
     _branches: tuple[Branch, ...] = ()
-    """All branches, as they were when all rows were computed."""
-    _listed: tuple[Branch, ...] = ()
-    """Those of them that have a row."""
+    """The branches that have a row, as they were when all rows were computed."""
     _sides: list[Rows] = field(default_factory=list)
     """The rows of calls and objects of the other branches, in the order of `branch_views`."""
     _totals: BranchTotals = field(default_factory=BranchTotals)
@@ -125,25 +125,22 @@ class ViewRows:
     # -- all rows, or what changed ----------------------------------------------------------
 
     def whole(
-        self,
-        cursor: Cursor,
-        session: SessionRow,
-        extensions: tuple[ExtensionRow, ...] = (),
+        self, cursor: Cursor, session: SessionRow, extensions: tuple[ExtensionRow, ...] = ()
     ) -> Rows:
         """Return all rows of a session at a cursor, with those of itself and of extensions."""
         context, state, self.position = cursor.context, cursor.state, None
         journal, path = context.journal, context.journal.path(cursor.head)
-        self._branches, self.store = branches(journal, cursor.head), RowStore()
-        hides = position(cursor).hides_branches
-        self._listed = tuple(b for b in self._branches if b.current or not hides)
+        hides, self.store = position(cursor).hides_branches, RowStore()
+        listed = (b for b in branches(journal, cursor.head) if b.current or not hides)
+        self._branches = tuple(listed)
         self._reader, shared = BranchReader(context), shared_with_older(journal, cursor.head)
         self._ends, self._totals = self._reader.read(path, shared)
         shown = BranchView(cursor, state, outdated=outdated_reasons(context, state))
         self.branch_views = {"": shown}
-        self.branch_views |= side_branches(cursor, self._listed, self.wanted, path)
+        self.branch_views |= side_branches(cursor, self._branches, self.wanted, path)
         self._sides = [self._side_rows(view) for view in self.branch_views.values() if view.branch]
         inputs = [name for name in state.names if not state.objects[name].producer.call]
-        branch_rows = tuple(map(self._branch_row, self._listed))
+        branch_rows = tuple(map(self._branch_row, self._branches))
         rows = Rows((session,), branches=branch_rows, extensions=extensions)
         return self._new_rows(rows, path, touched_calls(state, path), inputs)
 
@@ -252,7 +249,7 @@ class ViewRows:
             shared = shared_with_older(journal, branch.head)
             totals = self._reader.read(journal.path(branch.head), shared)[1]
         side = self.branch_views.get(branch.head)
-        return branch_row(cursor, branch, self._listed, side, totals)
+        return branch_row(cursor, branch, self._branches, side, totals)
 
     def _shown_branch(self) -> Branch:
         """Return the branch that is shown, as far as it has come."""
@@ -264,24 +261,22 @@ class ViewRows:
             branch = replace(branch, name=name)
         return replace(branch, head=cursor.head)
 
-    def with_graph(self, rows: Rows, continues: bool = False) -> Rows:
-        """Add the drawing of the rows as they were computed last.
-
-        While the session continues there is none soon after another: `graph_is_late` then.
-        """
-        self.graph_is_late = continues and time.monotonic() < self._drawn + DRAWING
-        if self.graph_is_late or self.position is None:
+    def with_graph(self, rows: Rows) -> Rows:
+        """Add the drawing of all rows to those that changed, if it is another one than before."""
+        if not (rows.calls or rows.objects or rows.branches or rows.drop):
             return rows
-        graph = graph_row(self.store.rows(), self.window.until, self.window.selected)
-        self._drawn = time.monotonic()
-        return replace(rows, graph=(graph,))
+        return replace(rows, graph=(graph_row(self.store.rows(), *self.window),))
+
+    def draw(self, window: Window) -> Rows:
+        """Return the drawing of the calls that a person asked to see; it stays so from now on."""
+        self.window = window
+        return Rows(graph=(graph_row(self.store.rows(), *window),))
 
 
 def saved_rows(cursor: Cursor, session: SessionRow, extensions: tuple[ExtensionRow, ...]) -> Rows:
     """Return all rows of a session as a notebook keeps them, with its comparisons."""
     view = ViewRows()
-    rows = with_comparison(view.whole(cursor, session, extensions), view.branch_views)
-    return with_changes(rows, view.branch_views[""])
+    return with_differences(view.whole(cursor, session, extensions), view.branch_views)
 
 
 def all_rows(cursor: Cursor, name: str) -> Rows:

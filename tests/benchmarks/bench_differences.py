@@ -22,11 +22,11 @@ import polars as pl
 import pyarrow as pa
 from PIL import Image
 
+from jupyter_toolcall.compare.comparison_rows import difference_row
 from jupyter_toolcall.compare.differences import in_a_line
 from jupyter_toolcall.compare.values import difference
 from jupyter_toolcall.core.digests import encode
 from jupyter_toolcall.core.json_data import sendable_data
-from jupyter_toolcall.view.comparison_rows import difference_row
 
 GOAL_MS, GOAL_BYTES = 100, 20_000
 """What a difference may take, and how much of it may be sent."""

@@ -11,9 +11,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from jupyter_toolcall import Scripted, Session, Toolbox
-from jupyter_toolcall.jupyter.panel_controller import PanelController, parse_command
+from jupyter_toolcall.compare.comparison_rows import DifferenceRow
+from jupyter_toolcall.jupyter.panel_commands import parse_command
+from jupyter_toolcall.jupyter.panel_controller import PanelController
 from jupyter_toolcall.view.contract import Delta, Notice, Rows, Whole
-from jupyter_toolcall.view.contract_comparisons import DifferenceRow
 from jupyter_toolcall.view.contract_rows import CallRow, ObjectRow
 from jupyter_toolcall.view.view_rows import all_rows
 

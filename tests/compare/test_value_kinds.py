@@ -21,6 +21,7 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from PIL import Image, ImageDraw
 
+from jupyter_toolcall.compare.comparison_rows import difference_row
 from jupyter_toolcall.compare.differences import (
     CHANGED,
     Arrays,
@@ -34,7 +35,6 @@ from jupyter_toolcall.compare.differences import (
 from jupyter_toolcall.compare.values import difference
 from jupyter_toolcall.core.digests import encode
 from jupyter_toolcall.core.json_data import sendable_data
-from jupyter_toolcall.view.comparison_rows import difference_row
 from tests.compare.mirrored import mirrored
 
 Maker = Callable[[dict[str, list[Any]]], Any]

@@ -18,7 +18,8 @@ from jupyter_toolcall.jupyter.cell_prompts import add_prompt
 from jupyter_toolcall.jupyter.cells import Cells
 from jupyter_toolcall.jupyter.input_line import demand_no_person
 from jupyter_toolcall.jupyter.options import parse_options
-from jupyter_toolcall.jupyter.panel_controller import PanelController, apply_command, parse_command
+from jupyter_toolcall.jupyter.panel_commands import apply_command, parse_command
+from jupyter_toolcall.jupyter.panel_controller import PanelController
 from jupyter_toolcall.jupyter.subcommands import carry_out
 from jupyter_toolcall.rules.approval_policy import Answer, Verdict
 from jupyter_toolcall.storage import signatures as seal

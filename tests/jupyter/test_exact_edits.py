@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from jupyter_toolcall import Scripted, Session, Toolbox
 from jupyter_toolcall.core.json_data import exact_data, from_exact, sendable_data
-from jupyter_toolcall.jupyter.panel_controller import apply_command, parse_command
+from jupyter_toolcall.jupyter.panel_commands import apply_command, parse_command
 from jupyter_toolcall.view.view_rows import all_rows
 
 LARGEST = 2**53 - 1

@@ -11,7 +11,8 @@ import pytest
 from jupyter_toolcall import Scripted, Session, Toolbox
 from jupyter_toolcall.core.errors import Absent, CallError, NotYourTurn, UsageError
 from jupyter_toolcall.core.journal import Journal
-from jupyter_toolcall.jupyter.panel_controller import PanelController, apply_command, parse_command
+from jupyter_toolcall.jupyter.panel_commands import apply_command, parse_command
+from jupyter_toolcall.jupyter.panel_controller import PanelController
 from jupyter_toolcall.storage.value_store import SETTING
 from jupyter_toolcall.view.contract import Notice, Whole
 from jupyter_toolcall.view.contract_rows import CallRow, MessageRow

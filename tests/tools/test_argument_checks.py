@@ -14,7 +14,7 @@ import pytest
 from jupyter_toolcall import Scripted, Session, Toolbox, from_definition, tool
 from jupyter_toolcall.core.errors import CallError, DefinitionError
 from jupyter_toolcall.engine.person_model import check_person_call
-from jupyter_toolcall.jupyter.panel_controller import apply_command, parse_command
+from jupyter_toolcall.jupyter.panel_commands import apply_command, parse_command
 from jupyter_toolcall.schemes import SCHEMES
 from jupyter_toolcall.schemes.messages import Results
 from jupyter_toolcall.toolsets import tables

@@ -209,6 +209,7 @@ export interface ChangeRow {
 export interface Check {
   type: 'check';
 }
+/** Show a branch, and continue there. */
 export interface Checkout {
   branch: string;
   type: 'checkout';
@@ -548,6 +549,7 @@ export interface Exported {
   text: string;
   type: 'exported';
 }
+/** Start a branch at a call. */
 export interface Fork {
   call: string;
   type: 'fork';
@@ -599,6 +601,7 @@ export interface Reject {
   reason?: string;
   type: 'reject';
 }
+/** Repeat the recorded events from a call on, on a branch of its own. */
 export interface Replay {
   call: string;
   type: 'replay';

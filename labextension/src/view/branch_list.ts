@@ -48,6 +48,7 @@ export class BranchList {
     const before = hasFocus(this._list) ? (document.activeElement?.getAttribute('data-k') ?? '') : null;
     this._list.hidden = !open;
     setChildren(this._list, open ? this._listContent() : []);
+    this.element.closest('.tc')?.classList.toggle('listing', this._list.querySelectorAll('li').length > 4);
     if (open) this._restoreFocus(before, this._drawnState === 'closed');
     this._drawnState = this._view.ui.branchList;
   });

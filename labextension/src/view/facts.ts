@@ -1,9 +1,8 @@
 /** Objects, values and arguments as a card shows them. */
 import { isDecision } from './decisions';
 import { type Child, h, mutedText, scrollingText, strongText } from './dom';
-import { tileOf } from './graph/elements';
 import { jsonLines, jsonText } from './exact';
-import { sign, thumb } from './icons';
+import { glyph, sign, thumb } from './icons';
 import { namesObject, nameText, objectState } from './labels';
 import type { FullCall, FullObject, FullPreview } from './rows';
 import { choices, definitionsOf, own } from './schema';
@@ -35,9 +34,7 @@ function fields(preview: FullPreview): HTMLElement | null {
   return shown.length ? h('div', 'tc-kv', ...shown) : null;
 }
 
-/** An object's tile as in the graph. */
-const objectTile = ({ role, preview }: FullObject): HTMLElement =>
-  role === 'pending' ? thumb(sign('next')) : tileOf(preview);
+const objectTile = ({ role, preview }: FullObject): HTMLElement => thumb(role === 'pending' ? sign('next') : glyph(preview));
 
 /** An object in one line: tile, name, note, fields. */
 export function objectLine(object: FullObject, title: string, aside: string): HTMLElement {

@@ -51,15 +51,8 @@ export class TimeSlider {
     this._stepText.textContent = text;
     this._pastBar.style.width = `${last ? (100 * at) / last : 0}%`;
     this._backButton.hidden = !past;
-    const marks = last > 1 && last < MOST_TICKS ? last + 1 : 0;
-    if (this._tickMarks.childElementCount === marks) return;
-    this._tickMarks.replaceChildren(
-      ...Array.from({ length: marks }, (_, index) => {
-        const tick = h('i');
-        tick.style.left = `${(100 * index) / (marks - 1)}%`;
-        return tick;
-      })
-    );
+    this._tickMarks.hidden = last >= MOST_TICKS;
+    this._tickMarks.style.setProperty('--tc-ticks', String(last));
   });
 
   constructor(private readonly _acts: PanelActions) {

@@ -78,8 +78,10 @@ export class Camera {
     const near = clamp(px, left, this._width - right);
     this._x += (middle && near !== px ? this._width / 2 : near) - px;
     const level = clamp(py, top, Math.max(top, this._height - low));
+    const { top: first, bottom: last } = this._drawingSize.box;
     if (!this._isTooTall()) this._y = this._movedByPerson && level === py ? this._y : this._centredY();
-    else this._y += (middle && level !== py ? this._height / 2 : level) - py;
+    // Nothing outside of the drawing is shown while a part of it is out of sight.
+    else this._y = clamp(this._y + (middle && level !== py ? this._height / 2 : level) - py, this._height - last * this._scale, -first * this._scale);
     this._applyTransform();
   }
 

@@ -1,6 +1,6 @@
 /** SVG elements of the graph: boxes, pills and edges, what a box shows, and their layers. */
 import { STATE_ICONS } from '../../generated/icons';
-import { afterLayout, h, keyedChildren, s, setChanged } from '../dom';
+import { afterLayout, keyedChildren, s, setChanged } from '../dom';
 import { safeImage } from '../safe_markup';
 import { glyph, type IconName, mark, sign } from '../icons';
 import type { FullObject, FullPreview } from '../rows';
@@ -58,7 +58,7 @@ const lineOf = (look: string, text: string, y: number, { width }: Spot['node']):
 const FLAG = 'v-12h8l-2 3.5 2 3.5h-8';
 
 function boxParts({ node, object }: Spot): SVGElement[] {
-  const content = object ? [s('g', { transform: 'translate(0 -16) scale(.9)' }, inside(object, node.state))] : [];
+  const content = object ? [s('g', { transform: 'translate(0 -16)' }, inside(object, node.state))] : [];
   const flag = node.flag ? [s('path', { class: 'flag', d: `M${node.width / 2 - 12} ${18 - node.height / 2}${FLAG}` })] : [];
   return [...content, ...flag, lineOf('name', node.label, 19, node), ...(node.detail ? [lineOf('state', node.detail, 33, node)] : [])];
 }
@@ -104,7 +104,7 @@ function linkElement({ link: { edge, head, tail }, isAway }: SceneLink): SVGElem
   const state = call ? (head.call ? head : tail).node.state : 'ran';
   const look = ['e', state, edge.muted && 'pale', edge.dashed && 'dashed', isAway && 'away'].filter(Boolean).join(' ');
   const label = edge.label ? [s('text', 'param', oneLine(edge.label, 80))] : [];
-  return s('g', look, s('path', 'edge'), s('circle', { class: 'head', r: 2.2 }), ...label);
+  return s('g', look, s('path', 'edge'), s('path', 'head'), ...label);
 }
 
 function placeNode(element: Element, { spot: { x, y } }: SceneNode, before?: SceneNode): void {
@@ -114,8 +114,7 @@ function placeNode(element: Element, { spot: { x, y } }: SceneNode, before?: Sce
 function placeLink({ children: [path, head, label] }: Element, { link: { edge } }: SceneLink, before?: SceneLink): void {
   if (before?.link.edge.path === edge.path) return;
   path?.setAttribute('d', edge.path);
-  head?.setAttribute('cx', String(edge.tip_x));
-  head?.setAttribute('cy', String(edge.tip_y));
+  head?.setAttribute('d', `M${edge.tip_x} ${edge.tip_y}h0`);
   label?.setAttribute('x', String(edge.label_x));
   label?.setAttribute('y', String(edge.label_y + 3.5));
 }
@@ -148,18 +147,17 @@ const nodeStamp = ({ spot, text, isAway }: SceneNode): unknown[] => [nodeLook(sp
 
 const linkStamp = ({ link: { edge, head, tail }, isAway }: SceneLink): unknown[] => [edge.label, edge.muted, edge.dashed, head.node.state, tail.node.state, isAway];
 
-const HALF = 21;
-const LINES = 4;
-/** A text size, with the characters of a line and the lines that fit into a tile. */
+/** Half the width of what stands in a box, in pixels, the characters of a line, and the most columns of a table and lines. */
+const [HALF, SIGNS, COLUMNS, LINES] = [48, 17, 3, 4];
+/** A text size, with the characters of a line and the lines that fit into a box. */
 type TextSize = readonly [size: number, signs: number, lines: number];
-/** Largest first: short texts are large. */
-const TEXT_SIZES: readonly TextSize[] = [
-  [11, 6, 3], [9, 7, 3], [8, 8, 4], [7, 10, LINES]
-];
+/** Short texts are larger. */
+const TEXT_SIZES: readonly TextSize[] = [[11, 14, 3], [9, SIGNS, LINES]];
 
-function scaledGlyph(tileContent: SVGElement): SVGElement {
-  tileContent.setAttribute('transform', 'translate(-17 -17) scale(1.4167)');
-  return tileContent;
+/** Moves what is drawn for 24 by 24 pixels into a box. */
+function scaledGlyph(drawing: SVGElement): SVGElement {
+  drawing.setAttribute('transform', 'translate(-15.3 -15.3) scale(1.275)');
+  return drawing;
 }
 
 /** Words wrapped to short lines; long words are cut. */
@@ -174,8 +172,6 @@ function shortLines(text: string, lines: number, signs: number): readonly string
   return found;
 }
 
-const smallText = (text: string, x: number, y: number, look = 'small'): SVGElement => s('text', { class: look, x, y }, text);
-
 const isWhole = (lines: readonly string[]): boolean => !lines.some(text => text.includes('…'));
 
 /** Text in the largest size that fits, else cut. */
@@ -185,18 +181,19 @@ function fittedWords(lay: (type: TextSize) => readonly string[]): SVGElement {
   const [size = 0, lines = []] = fits ? [fits.type[0], fits.lines] : [];
   const high = size * 1.25;
   const top = -((lines.length - 1) * high) / 2 + size * 0.35;
-  return s('g', {}, ...lines.map((text, row) => smallText(text, -HALF, top + row * high, `small s${size}`)));
+  return s('g', {}, ...lines.map((text, row) => s('text', { class: `small s${size}`, x: -HALF, y: top + row * high }, text)));
 }
 
-/** The first two columns and the first rows of a table. */
+/** The first columns and rows of a table. */
 function tableContent({ columns, cells }: FullPreview): SVGElement {
+  const count = Math.min(columns.length, COLUMNS);
   const rows = [columns, ...cells].slice(0, LINES);
   const texts = rows.flatMap((row, number) =>
-    row.slice(0, 2).map((cell, column) =>
-      smallText(clip(oneLine(cell, 40), 5), -HALF + column * 22.5, -12.5 + number * 10.5, number ? 'small' : 'small strong')
+    row.slice(0, count).map((cell, column) =>
+      s('text', { class: number ? 'small' : 'small strong', x: -HALF + (2 * HALF * column) / count, y: -13 + number * 11.25 }, clip(oneLine(cell, 40), Math.floor(SIGNS / count) - 1))
     )
   );
-  return s('g', {}, s('path', { class: 'rule', d: `M${-HALF - 3} -9.500h48M0.500 -24v48` }), ...texts);
+  return s('g', {}, s('path', { class: 'rule', d: `M${-HALF} -9.5h${2 * HALF}` }), ...texts);
 }
 
 /** Whether a text is more than a default `<… object at 0x…>`. */
@@ -217,12 +214,6 @@ function objectContent(preview: FullPreview): SVGElement {
   if (!preview.html && only !== undefined)
     return fittedWords(([, signs, lines]) => (fields.length > 1 ? fields.map(text => clip(text, signs)) : shortLines(only, lines, signs)));
   return isTelling(preview.text) ? fittedWords(([, signs, lines]) => shortLines(preview.text, lines, signs)) : scaledGlyph(sign('object'));
-}
-
-/** An object's tile for use in text. */
-export function tileOf(preview: FullPreview): HTMLElement {
-  const drawing = s('svg', { class: 'g', viewBox: '-24 -24 48 48', silent: 'true' }, objectContent(preview));
-  return h('span', 'tc-thumb whole', drawing);
 }
 
 /** The content of an object's box. */

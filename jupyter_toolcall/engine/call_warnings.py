@@ -4,14 +4,28 @@ do about it."""
 from __future__ import annotations
 
 from collections.abc import Container, Iterator
+from typing import Literal
 
 from ..core.call_record import SAVE, CallRecord
 from ..core.interface_text import joined, t, tn
 from ..core.recorded_calls import CallEnd
+from ..core.rows import Row, Text
 from ..core.state import State
-from .contract_rows import CallWarning
 
 REPAIRED = ("succeeded", "answered")
+WarningKind = Literal[
+    "outcome unknown", "untracked change", "lost change", "an earlier call failed", "may be stale"
+]
+
+
+class CallWarning(Row):
+    """What a person is warned of at a call: its mark stands at the step, the node and the card."""
+
+    kind: WarningKind
+    """In two words, as the step shows it."""
+    text: Text
+    action: Text
+    """What to do: one sentence."""
 
 
 def call_warning(

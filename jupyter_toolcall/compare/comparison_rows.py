@@ -1,0 +1,346 @@
+"""Two branches side by side, and two values, as rows: what `session.diff` finds, small enough for a
+notebook. Each list is cut at what a person can look through.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import islice, takewhile
+from typing import TYPE_CHECKING, Literal, Protocol
+
+from ..core.call_record import CallRecord
+from ..core.digests import encode
+from ..core.events import Made, Producer
+from ..core.interface_text import t
+from ..core.json_data import sendable_data
+from ..core.rows import Row, Text
+from ..core.text import shortened_text
+from . import differences as kinds
+from .alignment import alike, change, compare
+from .comparison import CallPair, Change
+from .differences import Difference, Line
+
+if TYPE_CHECKING:
+    from ..engine.cursor import Cursor, SessionContext
+
+CURRENT = "current"
+"""How a row names the branch that is shown: its head moves."""
+MOST, ROOM = 24, 24_000
+"""Pairs of objects of which the values are compared, and bytes of their rows, at most."""
+PARTS, LINES, CELLS, LONG, IMAGE = 12, 24, 24, 160, 6_000
+NOT_COMPARED = kinds.Unknown(t("they differ, and how was not looked at"))
+
+
+class LinePair(Row):
+    """A line of two texts side by side; `sign` says which side has it, or whether it changed."""
+
+    sign: Literal["same", "changed", "left", "right"] = "same"
+    left: str = ""
+    right: str = ""
+    left_at: int = 0
+    """The number of the line, from 1."""
+    right_at: int = 0
+
+
+class CellPair(Row):
+    """A cell in which two tables differ."""
+
+    row: str
+    column: str
+    left: str = ""
+    right: str = ""
+    left_at: int = 0
+    """The number of the row, from 1; 0 where it is not known."""
+    right_at: int = 0
+
+
+class PartRow(Row):
+    """A part of two values that differs: in words, or as texts, lines, cells, pictures."""
+
+    name: str = ""
+    """`lid.size`; "" for the whole value."""
+    says: Text = ""
+    left: str | None = None
+    right: str | None = None
+    """The part in words, None where it is told otherwise, or is not there."""
+    lines: tuple[LinePair, ...] = ()
+    cells: tuple[CellPair, ...] = ()
+    images: tuple[str, ...] = ()
+    """Of the left, of the right and of what differs: `data:image/…;base64,` addresses, or ""."""
+
+
+class DifferenceRow(Row):
+    """How the values of two objects differ. `id` is their rows' ids: `LEFT RIGHT`."""
+
+    id: str
+    unknown: Text = ""
+    """Why nobody can tell, where that is so."""
+    parts: tuple[PartRow, ...] = ()
+
+
+Aspect = Literal["tool", "argument", "status", "result", "error", "prints", "reason", "text"]
+
+
+class ChangeRow(Row):
+    """Something in which two calls differ; `text` is what the model said last on two branches."""
+
+    what: Aspect
+    name: str = ""
+    """The argument's."""
+    left: tuple[int, ...] = ()
+    """The numbers of the lines of a text that differ, from 1; none on both sides: all of it."""
+    right: tuple[int, ...] = ()
+
+
+class ObjectPairRow(Row):
+    """Two objects side by side, by the ids of their rows; "" where there is none."""
+
+    left: str = ""
+    right: str = ""
+    same: bool = False
+    repeated: bool = False
+    """An earlier pair of calls has the same two objects, which shows how they differ."""
+
+
+class PairRow(Row):
+    """Two calls side by side, by the ids of their rows; "" where there is none."""
+
+    left: str = ""
+    right: str = ""
+    kind: Literal["shared", "same", "differs"] = "same"
+    """`shared`: it is one call of both branches; `same`: the same was asked for, and came out."""
+    changes: tuple[ChangeRow, ...] = ()
+    made: Literal["", "same", "differ"] = ""
+    """Each made one object, whose row has the id of the call's row: whether they are the same."""
+    objects: tuple[ObjectPairRow, ...] = ()
+    """What else they made, or saved; not told of a call that is shared."""
+
+
+class ComparisonRow(Row):
+    """Two branches, call by call."""
+
+    id: str
+    left: str = ""
+    """The id of the branch on the left, `current` for the one that is shown."""
+    right: str = ""
+    unasked: bool = False
+    """It is the one that is shown where a person has chosen no other."""
+    same: bool = False
+    """Nothing differs: no call, no input, and nothing that the model said last."""
+    shared: int = 0
+    """So many calls come before the pairs: the first ones of the branch that is shown, shared."""
+    pairs: tuple[PairRow, ...] = ()
+    text: ChangeRow | None = None
+    """How what the model said last differs; None where it is the same."""
+
+
+class RowSide(Protocol):
+    """A branch whose calls and objects have rows."""
+
+    @property
+    def cursor(self) -> Cursor:
+        """Where it stands."""
+
+    @property
+    def branch(self) -> str:
+        """Its head; empty on the branch that is shown."""
+
+    def call_key(self, call: CallRecord, /) -> str:
+        """Return the id of a call's row."""
+
+    def object_key(self, producer: Producer, /) -> str:
+        """Return the id of the row of an object, by what produced it."""
+
+
+def comparison_row(
+    left: RowSide, right: RowSide, shown: RowSide, unasked: bool = False
+) -> tuple[ComparisonRow, tuple[DifferenceRow, ...]]:
+    """Return how two branches differ: their calls in pairs, and the values of their objects.
+
+    `shown` is the branch on show, whose first calls may be those of both.
+    """
+    compared = compare(left.cursor, right.cursor, values_of=ValueDifferences().compared)
+    differing = dict[tuple[str, str], Difference]()
+    pairs = [_pair_row(pair, left, right, differing) for pair in compared.calls]
+    shared = _shared(pairs, shown)
+    row = ComparisonRow(
+        f"{left.branch or CURRENT} {right.branch or CURRENT}",
+        left.branch or CURRENT,
+        right.branch or CURRENT,
+        unasked=unasked,
+        same=compared.same,
+        shared=shared,
+        pairs=tuple(pairs[shared:]),
+        text=None if isinstance(compared.text, kinds.Same) else _lines("text", compared.text),
+    )
+    differences = (
+        difference_row(f"{one} {other}", difference)
+        for (one, other), difference in differing.items()
+        if difference is not NOT_COMPARED
+    )
+    return row, tuple(fitting(differences))
+
+
+@dataclass(frozen=True, slots=True)
+class ValueDifferences:
+    """How values differ; of those that are known to differ, only so many are compared."""
+
+    most: int = MOST
+    differing: set[tuple[str, str]] = field(default_factory=set)
+
+    def compared(
+        self, left: Made | None, right: Made | None, a: SessionContext, b: SessionContext
+    ) -> Difference:
+        """Return how two values of one session differ; whether they do is always exact."""
+        if left is None or right is None:
+            return NOT_COMPARED
+        key = left.digest, right.digest
+        differ = left.content and right.content and not alike(left, right)
+        if differ and key not in self.differing:
+            if len(self.differing) >= self.most:
+                return NOT_COMPARED
+            self.differing.add(key)
+        return change(left, right, a)
+
+
+def _pair_row(
+    pair: CallPair,
+    left: RowSide,
+    right: RowSide,
+    differing: dict[tuple[str, str], Difference],
+) -> PairRow:
+    """Return a pair of calls as a row; add how their objects differ to those of earlier pairs."""
+    ids = _call_id(pair.left, left), _call_id(pair.right, right)
+    objects = list[ObjectPairRow]()
+    for made in () if pair.shared else pair.objects:
+        sides = _object_id(made.left, left), _object_id(made.right, right)
+        objects.append(ObjectPairRow(*sides, made.same, repeated=sides in differing))
+        if not made.same:
+            differing.setdefault(sides, made.difference)
+    row = PairRow(
+        *ids,
+        "shared" if pair.shared else "same" if pair.same else "differs",
+        changes=tuple(dict.fromkeys(_change_row(change, pair) for change in pair.changes)),
+    )
+    # Most calls make one object, whose row has the id of the call's row.
+    if [(made.left, made.right) for made in objects] == [ids]:
+        return replace(row, made="same" if objects[0].same else "differ")
+    return replace(row, objects=tuple(objects))
+
+
+def _call_id(call: CallRecord | None, side: RowSide) -> str:
+    return side.call_key(call) if call else ""
+
+
+def _object_id(name: str, side: RowSide) -> str:
+    return side.object_key(side.cursor.state.objects[name].producer) if name else ""
+
+
+def _change_row(change: Change, pair: CallPair) -> ChangeRow:
+    # Only the lines of texts are shown as they are numbered.
+    is_text = all(isinstance(call.data, str) for call in (pair.left, pair.right) if call)
+    if change.what == "argument" or (change.what == "result" and not is_text):
+        return ChangeRow(change.what, change.name)
+    return _lines(change.what, change.difference)
+
+
+def _lines(what: Aspect, difference: Difference) -> ChangeRow:
+    lines = difference.lines if isinstance(difference, kinds.Texts) else ()
+    numbers = [line.at for line in lines if not line.same]
+    left, right = (tuple(at[side] for at in numbers if at[side]) for side in (0, 1))
+    return ChangeRow(what, "", left, right)
+
+
+def _shared(pairs: Sequence[PairRow], shown: RowSide) -> int:
+    """Return how many pairs, from the first, are one and the same call of the shown branch."""
+    both = zip(pairs, map(shown.call_key, shown.cursor.state.all_calls()), strict=False)
+    same = ((pair.kind, pair.left, pair.right) == ("shared", key, key) for pair, key in both)
+    return len([*takewhile(bool, same)])
+
+
+def fitting(rows: Iterable[DifferenceRow]) -> Iterator[DifferenceRow]:
+    """Yield the first rows, as far as there is room."""
+    room = ROOM
+    for row in islice(rows, MOST):
+        room -= len(encode(sendable_data(row)))
+        if room < 0:
+            return
+        yield row
+
+
+def difference_row(
+    key: str, difference: Difference, sides: tuple[str, str] = kinds.SIDES
+) -> DifferenceRow:
+    """Return a difference as a row; `sides` are the words for what one side alone has."""
+    if isinstance(difference, kinds.Unknown):
+        return DifferenceRow(key, unknown=shortened_text(difference.why, LONG))
+    rows = [_part(name, part, sides) for name, part in islice(kinds.parts(difference), PARTS)]
+    return DifferenceRow(key, parts=tuple(rows))
+
+
+def _part(name: str, part: Difference, sides: tuple[str, str]) -> PartRow:
+    row = PartRow(name[:80], shortened_text(kinds.in_a_line(part, sides), LONG))
+    match part:
+        case kinds.Others(left, right):
+            return replace(row, says="", left=left, right=right)
+        case kinds.Numbers(left, right, by=by):
+            says = "" if by is None else f"{by:+.6g}"
+            return replace(row, says=says, left=str(left), right=str(right))
+        case kinds.Texts(lines):
+            return replace(row, lines=tuple(map(_line, lines[:LINES])))
+        case kinds.Tables(cells=cells):
+            pairs = (CellPair(e.row, e.column, e.left, e.right, *e.at) for e in cells[:CELLS])
+            return replace(row, cells=tuple(pairs))
+        case kinds.Images(left, right, where=where):
+            images = (left, right, where) if where.address else (left, right)
+            small = (image.address if len(image.address) <= IMAGE else "" for image in images)
+            return replace(row, images=tuple(small))
+    return row
+
+
+def _line(line: Line) -> LinePair:
+    is_same, left, right = line.same, line.left, line.right
+    return LinePair(
+        "same" if is_same else "right" if left is None else "left" if right is None else "changed",
+        left or "",
+        "" if is_same else right or "",
+        *line.at,
+    )
+
+
+# -- what is the same on two branches, and drawn once ---------------------------------------------
+
+
+def same_rows(sides: Sequence[RowSide]) -> dict[str, str]:
+    """Return which rows of calls and objects are drawn as others, by their ids.
+
+    `sides` are the branches that have rows, the one on show first. A call is drawn as one that
+    stands beside it and is the same; so are the objects that it made.
+    """
+    same = dict[str, str]()
+    decided = {sides[0].call_key(call) for call in sides[0].cursor.state.all_calls()}
+    for number, side in enumerate(sides[1:], 1):
+        paired = set[str]()
+        for other in sides[:number]:
+            for left, right in _same_calls(other, side):
+                key, before = side.call_key(right), other.call_key(left)
+                drawn = same.get(before, before)
+                if key in decided or key in same or drawn in paired or key == drawn:
+                    continue
+                same[key] = drawn
+                paired.add(drawn)
+                for one, another in zip(left.produced, right.produced, strict=True):
+                    drawn = other.object_key(one.producer)
+                    same[side.object_key(another.producer)] = same.get(drawn, drawn)
+        decided |= {side.call_key(call) for call in side.cursor.state.all_calls()}
+    return same
+
+
+def _same_calls(left: RowSide, right: RowSide) -> Iterator[tuple[CallRecord, CallRecord]]:
+    """Yield the calls that a comparison says are the same, without those that are one call."""
+    # How values differ is not looked at.
+    whether = ValueDifferences(most=0).compared
+    for pair in compare(left.cursor, right.cursor, values_of=whether).calls:
+        if pair.same and not pair.shared and pair.left and pair.right:
+            yield pair.left, pair.right

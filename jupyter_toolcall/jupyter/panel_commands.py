@@ -1,0 +1,335 @@
+"""What a person asks for in a panel: commands, a closed union, and the session after each.
+
+Each is a message whose `type` is its name; TypeScript types of them are generated.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Annotated, Any
+
+from pydantic import BeforeValidator, TypeAdapter, ValidationError
+
+from ..core import errors
+from ..core.digests import digest
+from ..core.events import Decision
+from ..core.interface_text import t
+from ..core.json_data import from_exact
+from ..core.rows import Json, Row
+from ..engine.decisions import check_answer
+from ..engine.forks import entry_before_reply
+from ..engine.person_model import Written
+from ..session.session import Session
+from ..tools.arguments import plain_arguments
+from ..view.contract import Message
+
+
+def _exact_call(data: Any) -> Any:
+    """Return a call as a panel sent it, with the arguments that its marks stand for."""
+    match data:
+        case {"arguments": dict() as arguments}:
+            return {**data, "arguments": {key: from_exact(arguments[key]) for key in arguments}}
+    return data
+
+
+WrittenCall = Annotated[Written, BeforeValidator(_exact_call)]
+
+
+class Hello(Message):
+    """A panel is here, and wants everything."""
+
+
+class ShownCall(Row):
+    """A call as it was shown: `bound` is its digest."""
+
+    call: str
+    bound: str
+
+
+class Approve(Message, ShownCall):
+    """Approve exactly this call; one whose outcome is unknown runs again."""
+
+
+class ApproveAll(Message):
+    """Approve exactly these calls, which wait now; where one has changed, none is approved."""
+
+    calls: tuple[ShownCall, ...]
+
+
+class KeepResult(Message, ShownCall):
+    """Keep the recorded result of a call that may have run; with `rest` all that follow too."""
+
+    rest: bool = False
+
+
+class BeginNew(Message):
+    """Ask the last prompt again on a branch of its own, with nothing of what is recorded."""
+
+
+class Edit(Message, ShownCall):
+    """Run a call with other arguments; one that has run is replayed from there.
+
+    Where nothing changes, it approves a call that waits, runs one that failed with the tool as it
+    is now, and does nothing to another one.
+    """
+
+    arguments: Mapping[str, Json]
+    """Those that change, by name; the others stay as they are."""
+    reason: str = ""
+    left_out: tuple[str, ...] = ()
+    """The names of those that are left out, so that the tool uses its defaults."""
+
+
+class Reject(Message, ShownCall):
+    """Do not run a call; the model gets the reason."""
+
+    reason: str = ""
+
+
+class Answer(Message, ShownCall):
+    """Give the result oneself: JSON, text, or the name of an object."""
+
+    result: Json
+    reason: str = ""
+
+
+class Draft(Message):
+    """The calls that the person has written so far in the model's place.
+
+    What is new among them is checked as it would run, but with `anyway`; nothing is recorded
+    before the reply is sent: with `send` at once, and with `text`.
+    """
+
+    calls: tuple[WrittenCall, ...]
+    anyway: bool = False
+    send: bool = False
+    text: str = ""
+
+
+class Say(Message):
+    """Reply in the model's place: with words, with calls, or with both."""
+
+    text: str = ""
+    calls: tuple[WrittenCall, ...] = ()
+
+
+class Step(Message):
+    """Run the next step, and pause."""
+
+
+class Run(Message):
+    """Run until a person has to decide."""
+
+
+class Stop(Message):
+    """Pause the run."""
+
+
+class Replay(Message):
+    """Repeat the recorded events from a call on, on a branch of its own."""
+
+    call: str
+
+
+class Fork(Message):
+    """Start a branch at a call."""
+
+    call: str
+
+
+class Ask(Message):
+    """Ask the model again in place of the reply of a turn, on a branch of its own."""
+
+    turn: int
+
+
+class Checkout(Message):
+    """Show a branch, and continue there."""
+
+    branch: str
+
+
+class NameBranch(Message):
+    """Call a branch so."""
+
+    branch: str
+    name: str
+
+
+class HideBranch(Message):
+    """Take a branch out of view, or with `hidden` false back into it. Nothing is deleted."""
+
+    branch: str
+    hidden: bool = True
+
+
+class Compare(Message):
+    """Tell how two branches differ, and tell it again as they grow, until `on` is false.
+
+    Without their ids: those that are compared where a person has chosen none.
+    """
+
+    left: str = ""
+    right: str = ""
+    on: bool = True
+
+
+class Break(Message):
+    """Let all calls of a tool wait, or no longer."""
+
+    tool: str
+    on: bool = True
+
+
+class ShowRequest(Message):
+    """Show the request of a turn exactly as it goes to the model."""
+
+    turn: int
+
+
+class Export(Message):
+    """Tell the session as a text of a format, such as `dot`."""
+
+    to: str
+
+
+class ShowObject(Message):
+    """Tell an object as large as may be, by the id of its row."""
+
+    object: str
+
+
+class ShowDifference(Message):
+    """Tell how two objects of a branch differ, by the ids of their rows."""
+
+    left: str
+    right: str
+
+
+class DrawGraph(Message):
+    """Draw the calls up to one, and what an object or a call came from."""
+
+    until: int = 0
+    """The number of the last call to draw; 0 is the newest."""
+    selected: str = ""
+    """The id of the row of an object or a call whose ancestors are drawn too."""
+
+
+Look = Compare | DrawGraph | ShowObject | ShowDifference | ShowRequest | Export
+"""The commands that ask to see something, and change nothing."""
+Command = (
+    (Approve | ApproveAll | KeepResult | Edit | Reject | Answer | Draft | Say)
+    | (Hello | BeginNew | Step | Run | Stop | Replay | Fork | Ask | Break)
+    | (Checkout | NameBranch | HideBranch | Look)
+)
+
+
+# -- commands applied to a session ---------------------------------------------------------------
+#
+# What a command asks for is checked as strictly as a model's call: the panel is only a view, and
+# what it sends may be late, double or forged.
+
+_COMMAND: TypeAdapter[Command] = TypeAdapter(Command)
+
+
+def parse_command(data: Any, more: Mapping[str, type] | None = None) -> Any:
+    """Return the command that a message is: a `Command`, or one of `more`, by its `type`.
+
+    Raises UsageError for anything else.
+    """
+    kind = data.get("type") if isinstance(data, Mapping) else data
+    own = more.get(kind) if more and isinstance(kind, str) else None
+    try:
+        return (_COMMAND if own is None else TypeAdapter(own)).validate_python(data)
+    except ValidationError:
+        raise errors.UsageError(f"{str(kind)[:40]!r} is no command of this panel") from None
+
+
+def apply_command(session: Session, command: Command) -> Session:
+    """Return the session after a command; it is recorded, nothing has run.
+
+    Raises what `decide`, `reply`, `edit`, `fork`, `replay` and `name_branch` raise.
+    """
+    match command:
+        case Approve(call, bound):
+            _demand_open(session, call)
+            return session.decide(call, "approve", bound=bound)
+        case ApproveAll(calls):
+            return session.approve_all({each.call: each.bound for each in calls})
+        case KeepResult(call, bound, rest):
+            return session.keep_result(call, bound=bound, rest=rest)
+        case BeginNew():
+            return session.begin_new()
+        case Edit():
+            return _edited(session, command)
+        case Reject(call, bound, reason):
+            return _decided(session, call, bound, "reject", reason=reason)
+        case Answer(call, bound, result, reason):
+            check_answer(session.cursor, call, result)
+            return _decided(session, call, bound, "answer", result=result, reason=reason)
+        case Replay(call):
+            return session.replay(call)
+        case Fork(call):
+            return session.fork(call)
+        case Ask(turn):
+            return session.fork(entry_before_reply(session.cursor, turn))
+        case Checkout(branch):
+            return session.fork(branch)
+        case NameBranch(branch, name):
+            return session.name_branch(name, _head(session, branch))
+        case HideBranch(branch, hidden):
+            head = _head(session, branch)
+            return session.hide_branch(head) if hidden else session.show_branch(head)
+        case Say(text, calls):
+            return session.reply(text, *((call.tool, call.arguments) for call in calls))
+    raise errors.UsageError(f"{command.type!r} is for the one who runs the session")
+
+
+def _head(session: Session, branch: str) -> str:
+    """Return the head of a branch that a panel names: that of the shown one may have moved on."""
+    on_show = any(entry.id == branch for entry in session.journal.path(session.head))
+    return session.head if on_show else branch
+
+
+def _demand_open(session: Session, call_id: str) -> None:
+    """Raise NotYourTurn for a call that other code or another page has decided meanwhile."""
+    status = session.state.call(call_id).status
+    if call_id not in session.state.open:
+        if status == "rejected":
+            raise errors.NotYourTurn(t("This call was rejected already."))
+        raise errors.NotYourTurn(t("This call has run already."))
+
+
+def _edited(session: Session, edit: Edit) -> Session:
+    """Run a call with the arguments that a person changed; an edit of nothing is an approval.
+
+    Of a call that failed it runs the tool as it is now.
+    """
+    record = session.state.call(edit.call)
+    is_open = edit.call in session.state.open
+    shown = session.cursor.arguments_to_run(record) if is_open else record.arguments
+    merged = {**shown, **edit.arguments}
+    arguments = plain_arguments({key: merged[key] for key in merged if key not in edit.left_out})
+    # Equal in Python are 1, 1.0 and True too; a digest tells them apart.
+    changes = digest("arguments", arguments) != digest("arguments", dict(shown))
+    runs = is_open or record.status == "failed"
+    decision: Decision | None = "edit" if changes else "approve" if runs else None
+    more: dict[str, Any] = {"arguments": arguments} if changes else {}
+    return _decided(session, edit.call, edit.bound, decision, reason=edit.reason, **more)
+
+
+def _decided(
+    session: Session, call_id: str, bound: str, decision: Decision | None, **more: Any
+) -> Session:
+    """Decide on a call as it was shown; on one that has its result, on another branch.
+
+    Without a decision such a call stays as it is. Raises NotYourTurn where it was shown otherwise.
+    """
+    if decision is not None and call_id in session.state.open:
+        return session.decide(call_id, decision, bound=bound, **more)
+    call = session.state.call(call_id)
+    if bound != call.approval_digest:
+        raise errors.NotYourTurn(
+            f"call {call.id} is {call.status} by now; look at it and decide again"
+        )
+    return session if decision is None else session.decide_anew(call_id, decision, **more)
