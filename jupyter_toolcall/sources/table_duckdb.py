@@ -12,6 +12,7 @@ import threading
 import time
 from collections.abc import Mapping, Sequence
 from concurrent.futures import Future, wait
+from contextlib import closing
 from importlib import import_module
 from importlib.util import find_spec
 from typing import Any
@@ -109,14 +110,16 @@ def run_sql(
     connection, done = _connection(), Future[Any]()
 
     def compute() -> None:
+        # DuckDB is left before the result is there: the process may end at once then, and Python
+        # ends a thread inside of C++ by an abort.
         try:
-            done.set_result(_computed(connection, query, relations, values))
+            with closing(connection):
+                result = _computed(connection, query, relations, values)
+            done.set_result(result)
         except _duckdb().Error as error:
             done.set_exception(_sql_error(error, names))
         except BaseException as error:
             done.set_exception(error)
-        finally:
-            connection.close()
 
     # DuckDB looks for an interrupt between its steps, and one step may take minutes.
     threading.Thread(target=compute, name="toolcall-sql", daemon=True).start()

@@ -278,9 +278,8 @@ def _filled(frame: Frame, column: Column, method: str, value: Cell | None) -> Co
     given_type = "TIMESTAMP" if types.is_date(type_) else "FLOAT" * types.is_float32(type_)
     if method == "value" and given_type:
         fill = f"coalesce(c0, CAST(? AS {given_type}))"
-    values = [given] if method == "value" else ()
     query = f"SELECT {fill} AS x FROM t ORDER BY pos"
-    array = _query(query, frame, [column], values).column(0)
+    array = _query(query, frame, [column], [given] if method == "value" else ()).column(0)
     new = frame.new_column(column.name, array, like=None if is_average else column)
     # A text that is no category is a text; a number of another type would change all others.
     is_other = kind in ("number", "date") and new.dtype_text != column.dtype_text
