@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from .branch_names import Cause, cause, fork_name
 from .errors import UsageError
@@ -11,6 +11,7 @@ from .events import Asked, Decided, Opened, ended_call
 from .interface_text import t, tn
 from .journal import Journal
 from .journal_entries import Entry, Label
+from .recorded_data import replace
 from .state_fold import state_at
 from .text import nearest
 
@@ -220,7 +221,7 @@ def _set_label(journal: Journal, branch: Branch, **changes: str | bool) -> None:
             "this is a place on another branch, and nothing is its own yet; go on first"
         )
     known = journal.labels.get(branch.begins, Label())
-    journal.label(branch.begins, replace(known, **changes))  # type: ignore[arg-type]
+    journal.label(branch.begins, replace(known, **changes))
 
 
 def checked_branch_name(name: str) -> str:

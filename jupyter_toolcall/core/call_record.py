@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass
 from operator import attrgetter
 from typing import Any, Literal, get_args
+
+import msgspec
 
 from .digests import readable_json
 from .events import (
@@ -23,7 +25,7 @@ from .events import (
 )
 from .input_round import InputRound
 from .json_data import at_path, replaced_at
-from .recorded_data import copied, recorded
+from .recorded_data import NOTHING, Record, copied, freeze, replace
 from .secrets import MissingSecret
 
 _STATUS_PHRASES: Mapping[str, str] = {
@@ -58,8 +60,7 @@ Status = RecordedStatus | Literal["running"]
 """The journal says nothing of a call while it runs: that is known where it runs alone."""
 
 
-@dataclass(frozen=True, slots=True)
-class AskedCall:
+class AskedCall(Record, frozen=True):
     """A call as the model asked for it. Nothing of it changes after the reply."""
 
     call: Call
@@ -146,9 +147,7 @@ _ORIGIN_TEXTS = {
 }
 
 
-@recorded("runs_with", "origins")
-@dataclass(frozen=True, slots=True, eq=False, repr=False)
-class CallRecord:
+class CallRecord(msgspec.Struct, frozen=True, eq=False):
     """A call, as it stands at one entry of its branch.
 
     A program reads these; the engine reads the rest too.
@@ -198,8 +197,11 @@ class CallRecord:
     """Whether its tool runs right now."""
     runs_with: Mapping[str, Any] | None = None
     """The arguments with which it would run, where it waits and that was looked at."""
-    origins: Mapping[str, ArgumentOrigin] = field(default_factory=dict)
+    origins: Mapping[str, ArgumentOrigin] = NOTHING
     """Where each of its arguments came from. The records of a session have them."""
+
+    def __post_init__(self) -> None:
+        freeze(self, "runs_with", "origins")
 
     # -- what the model asked for ----------------------------------------------------------
 

@@ -38,10 +38,13 @@ def readable_json(data: Any) -> str:
 
 def digest_text(tag: str, *texts: str) -> str:
     """Return the digest of texts in their order; the tag keeps kinds apart."""
-    joined = "\0".join((tag, *texts))
-    return hashlib.sha256(joined.encode()).hexdigest()[:LENGTH]
+    return _hex_digest("\0".join((tag, *texts)))
 
 
 def digest(tag: str, *parts: Any) -> str:
     """Return the digest of JSON-ready data; the order of keys does not matter."""
-    return digest_text(tag, _canonical(parts))
+    return _hex_digest(f"{tag}\0{_canonical(parts)}")
+
+
+def _hex_digest(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()[:LENGTH]

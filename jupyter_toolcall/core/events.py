@@ -2,8 +2,8 @@
 
 A session is its events, and nothing else is kept: messages, objects, pending calls,
 outputs and the lineage graph are all computed from them (`state`). These classes are
-also the wire format of the journal file and the notebook output, so a field that has
-its default is left out there. Only frozen dataclasses and their encoding live here.
+also the format of the journal file and the notebook output: there each is an object with its
+`type`, without the fields that have their default.
 
 `secrets` of an event are the keys of the markers `{secret:KEY}` in it that stand for values
 of the environment; any other text that reads so is a text (see `secrets.markers`).
@@ -11,12 +11,15 @@ of the environment; any other text that reads so is a text (see `secrets.markers
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import MISSING, dataclass, field, fields
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
 from typing import Any, Literal
 
+import msgspec
+from msgspec.structs import astuple, fields
+
 from .errors import BrokenJournal
-from .recorded_data import FrozenDict, recorded
+from .recorded_data import NOTHING, FrozenDict, Record, freeze
 
 Decision = Literal["approve", "edit", "reject", "answer"]
 DECISIONS: tuple[Decision, ...] = ("approve", "edit", "reject", "answer")
@@ -26,8 +29,7 @@ MAX_RESULT = 20_000
 """Characters of one result, or of a text that is an input, that a model is sent."""
 
 
-@dataclass(frozen=True, slots=True)
-class Producer:
+class Producer(Record, frozen=True, forbid_unknown_fields=True):
     """What produced an object: a call (its nth result), or an input (its nth value).
 
     Either `call` or `input` is set. Producers are equal on all branches: a call keeps its id
@@ -45,6 +47,10 @@ class Producer:
     """Which value of the input, counted from 1: a variable may hold something else later."""
 
 
+class Part(Record, frozen=True, tag_field="type", tag=str.lower, forbid_unknown_fields=True):
+    """An event, or a part of one that says in a journal what it is."""
+
+
 UNSAID = Producer()
 """The producer of an object that the call produced which it is recorded with: the fold fills
 it in."""
@@ -52,9 +58,7 @@ Uses = Mapping[str, Producer]
 """The objects that the arguments of a call name, by argument (`plates.0`): what produced each."""
 
 
-@recorded("arguments")
-@dataclass(frozen=True, slots=True)
-class Call:
+class Call(Part, frozen=True):
     """A tool call, as the model asked for it.
 
     `broken` says why its arguments could not be read; such a call never runs.
@@ -62,8 +66,11 @@ class Call:
 
     id: str
     tool: str
-    arguments: Mapping[str, Any] = field(default_factory=dict)
+    arguments: Mapping[str, Any] = NOTHING
     broken: str = ""
+
+    def __post_init__(self) -> None:
+        freeze(self, "arguments")
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,17 +86,17 @@ class Usage:
     written: int = 0
 
 
-@recorded("data", "variables")
-@dataclass(frozen=True, slots=True)
-class Data:
+class Data(Part, frozen=True):
     """The result of a call is plain data (JSON-ready), and new values of session variables."""
 
     data: Any = None
-    variables: Mapping[str, Any] = field(default_factory=dict)
+    variables: Mapping[str, Any] = NOTHING
+
+    def __post_init__(self) -> None:
+        freeze(self, "data", "variables")
 
 
-@dataclass(frozen=True, slots=True)
-class Made:
+class Made(Part, frozen=True):
     """The result of a call is an immutable object.
 
     `digest` names the value for memory, `content` is the digest of the value itself (""
@@ -115,9 +122,7 @@ class Made:
     name that it has on the replayed branch."""
 
 
-@recorded("data", "unnamed")
-@dataclass(frozen=True, slots=True)
-class Many:
+class Many(Part, frozen=True):
     """The result of a call holds objects: a list of them, or any JSON in which they stand.
 
     `objects` are those of the result, in order, and then those that the tool changed in place.
@@ -135,28 +140,27 @@ class Many:
     there. () where all steps are `result[step]`."""
     untracked: tuple[str, ...] = ()
     """The arguments whose change in place cannot be followed: they can't be copied or compared."""
-    unnamed: Mapping[str, int] = field(default_factory=dict)
+    unnamed: Mapping[str, int] = NOTHING
     """How many objects of each type have no name, since there are too many."""
 
+    def __post_init__(self) -> None:
+        freeze(self, "data", "unnamed")
 
-@dataclass(frozen=True, slots=True)
-class Failed:
+
+class Failed(Part, frozen=True):
     """A call failed, with this message for the model."""
 
     message: str
 
 
-@dataclass(frozen=True, slots=True)
-class Interrupted:
+class Interrupted(Part, frozen=True):
     """A call was interrupted while it ran, and what it had done is not known; or before it ran."""
 
     ran: bool = True
     """Whether its tool had begun, or may have."""
 
 
-@recorded("requests", "state")
-@dataclass(frozen=True, slots=True)
-class InputNeeded:
+class InputNeeded(Part, frozen=True):
     """A call needs input of the person before it goes on: it has no result yet.
 
     `requests` are the questions, by the tool's own keys, each with a `message`, and with the JSON
@@ -166,9 +170,11 @@ class InputNeeded:
     requests: Mapping[str, Any]
     state: Any = None
 
+    def __post_init__(self) -> None:
+        freeze(self, "requests", "state")
 
-@dataclass(frozen=True, slots=True)
-class Unknown:
+
+class Unknown(Part, frozen=True):
     """A call ended, and its tool cannot say whether it took effect: a person decides."""
 
     reason: str
@@ -179,9 +185,7 @@ WITHOUT_RESULT = (Failed, Interrupted, InputNeeded, Unknown)
 """The outcomes of a run that made nothing."""
 
 
-@recorded("schema")
-@dataclass(frozen=True, slots=True)
-class Output:
+class Output(Part, frozen=True):
     """Something that a session is asked to make.
 
     `schema` is the JSON Schema of a list or a record, which is handed over as data; it is empty
@@ -190,17 +194,18 @@ class Output:
 
     kind: str
     description: str = ""
-    schema: Mapping[str, Any] = field(default_factory=dict)
+    schema: Mapping[str, Any] = NOTHING
+
+    def __post_init__(self) -> None:
+        freeze(self, "schema")
 
 
-@recorded("outputs")
-@dataclass(frozen=True, slots=True)
-class Opened:
+class Opened(Part, frozen=True):
     """A session began, or its options changed: how calls are read, and what is at hand."""
 
     scheme: str = "select"
     inputs: tuple[tuple[str, Made], ...] = ()
-    outputs: Mapping[str, Output] = field(default_factory=dict)
+    outputs: Mapping[str, Output] = NOTHING
     system: str = ""
     model: str = ""
     instances: tuple[tuple[str, str], ...] = ()
@@ -215,9 +220,11 @@ class Opened:
     server: str = ""
     """A digest of the address of the model's server; "" if it has none, or is not known."""
 
+    def __post_init__(self) -> None:
+        freeze(self, "outputs")
 
-@dataclass(frozen=True, slots=True)
-class Asked:
+
+class Asked(Part, frozen=True):
     """Somebody said something to the model; a session says only reminders."""
 
     text: str
@@ -227,9 +234,7 @@ class Asked:
     """How often it was asked before at the same place: each time begins a branch of its own."""
 
 
-@recorded("raw", "offered")
-@dataclass(frozen=True, slots=True)
-class Replied:
+class Replied(Part, frozen=True):
     """The model said something, and may have asked for calls.
 
     `raw` is the provider's own content, opaque, to be sent back as it came. `offered` has,
@@ -244,7 +249,7 @@ class Replied:
     stop: str = "end"
     usage: Usage | None = None
     raw: Any = None
-    offered: Mapping[str, str] = field(default_factory=dict)
+    offered: Mapping[str, str] = NOTHING
     thought: str = ""
     said: str | None = None
     news: str = ""
@@ -253,10 +258,11 @@ class Replied:
     ending: str = ""
     """Why it stopped before its end, for the person: `said` has it too."""
 
+    def __post_init__(self) -> None:
+        freeze(self, "raw", "offered")
 
-@recorded("arguments")
-@dataclass(frozen=True, slots=True)
-class Decided:
+
+class Decided(Part, frozen=True):
     """Somebody decided on a call, or responded to a round of input of it.
 
     `approval_digest` is the digest of exactly what may run, or of the round as it was shown.
@@ -264,7 +270,7 @@ class Decided:
 
     call_id: str
     decision: Decision = "approve"
-    approval_digest: str = ""
+    approval_digest: str = msgspec.field(default="", name="bound")
     arguments: Mapping[str, Any] | None = None
     result: Outcome | None = None
     reason: str = ""
@@ -276,30 +282,32 @@ class Decided:
     reserved_names: tuple[str, ...] = ()
     """As in `Finished`, of a call that this decision ends."""
 
+    def __post_init__(self) -> None:
+        freeze(self, "arguments")
 
-@recorded("arguments", "uses", "setters")
-@dataclass(frozen=True, slots=True)
-class Started:
+
+class Started(Part, frozen=True):
     """A call is about to run: with these arguments, and on what they stand for by now."""
 
     call_id: str
     arguments: Mapping[str, Any] | None = None
-    uses: Uses = field(default_factory=dict)
+    uses: Uses = NOTHING
     instance: str = ""
     """The stateful instance that it works on, "" for none."""
     previous: str = ""
     """The id of the call that worked on that instance last, "" for none."""
-    setters: Mapping[str, str] = field(default_factory=dict)
+    setters: Mapping[str, str] = NOTHING
     """For each session variable that it reads, the id of the call that set it last, "" for none."""
-    approval_digest: str = ""
+    approval_digest: str = msgspec.field(default="", name="bound")
     """The digest of exactly what runs where the policy approved it; "" where a person did."""
     untrusted: bool = False
     """Whether its tool was marked: others write what it returns."""
 
+    def __post_init__(self) -> None:
+        freeze(self, "arguments", "uses", "setters")
 
-@recorded("uses")
-@dataclass(frozen=True, slots=True)
-class Finished:
+
+class Finished(Part, frozen=True):
     """A call has its outcome.
 
     Where the program ran it by itself (`by`), `uses` are the objects that the call names.
@@ -308,12 +316,15 @@ class Finished:
     call_id: str
     outcome: Outcome
     by: Literal["session", "program"] = "session"
-    uses: Uses = field(default_factory=dict)
+    uses: Uses = NOTHING
     secrets: tuple[str, ...] = ()
     """In the variables that the outcome sets, or in the state that its tool goes on with."""
     reserved_names: tuple[str, ...] = ()
     """The names of objects that the call has on the replayed branch and did not produce here. No
     other object of this branch gets one of them."""
+
+    def __post_init__(self) -> None:
+        freeze(self, "uses")
 
 
 Event = Opened | Asked | Replied | Decided | Started | Finished
@@ -332,65 +343,36 @@ def ended_call(event: Event) -> str:
     return ""
 
 
-_CLASSES: dict[str, Callable[..., Any]] = {
-    cls.__name__.lower(): cls
-    for cls in (
-        *(Opened, Asked, Replied, Decided, Started, Finished),
-        *(Call, Usage, Output, Data, Made, Many, Failed, Interrupted, InputNeeded, Unknown),
-    )
-}
 _PLAIN = frozenset((str, int, float, bool, type(None)))
-_JSON = frozenset(
-    {
-        *("arguments", "data", "offered", "raw", "requests", "schema", "setters", "state"),
-        "variables",
-    }
-)
-"""The fields that hold JSON already."""
-_PARTS = frozenset(
-    {
-        *("calls", "objects", "inputs", "outputs", "usage", "outcome", "result", "instances"),
-        *("secrets", "producer", "uses", "paths", "access", "untracked", "reserved_names"),
-    }
-)
-"""The fields that hold parts with a type of their own, or pairs."""
+_OF_PARTS = frozenset(("outputs", "uses"))
+"""The fields that hold parts by name. All other frozen data are JSON already."""
 
 
-_KEYS = {"approval_digest": "bound"}
-"""The fields whose key in a journal is another word: files keep the one that they have."""
-_NAMES = {key: name for name, key in _KEYS.items()}
-
-
-def _defaults(cls: Any) -> tuple[tuple[str, str, Any], ...]:
-    """Return the fields of a class: its name, its key in a journal, and its default."""
-
-    def default(f: Any) -> Any:
-        return f.default if f.default_factory is MISSING else f.default_factory()
-
-    return tuple((f.name, _KEYS.get(f.name, f.name), default(f)) for f in fields(cls))
-
-
-_FIELDS = {cls: (name, _defaults(cls)) for name, cls in _CLASSES.items()}
+_PARTS: list[type[Record]] = Part.__subclasses__()
+_FIELDS = {
+    cls: (
+        {} if cls is Producer else {"type": cls.__name__.lower()},
+        [(field.encode_name, field.default) for field in fields(cls)],
+    )
+    for cls in (*_PARTS, Producer)
+}
+"""Of each class the beginning of its JSON, and the keys and the defaults of its fields."""
 
 
 def to_json(value: Any) -> Any:
-    """Return an event, or a part of one, as plain JSON data.
-
-    A part is `{"type": name, ...}`; what it leaves out has its default.
-    """
+    """Return an event, or a part of one, as plain JSON data. Raises TypeError for other data."""
     cls = type(value)
-    known = _FIELDS.get(cls)
-    if known is not None:
-        name, defaults = known
-        data: dict[str, Any] = {"type": name}
-        for field_name, key, default in defaults:
-            item = getattr(value, field_name)
+    existing = _FIELDS.get(cls)
+    if existing is not None:
+        data: dict[str, Any] = existing[0].copy()
+        for (key, default), item in zip(existing[1], astuple(value), strict=True):
             if item is not default and item != default:
-                is_json = type(item) in _PLAIN or (key in _JSON and type(item) is FrozenDict)
+                kind = type(item)
+                is_json = kind in _PLAIN or (kind is FrozenDict and key not in _OF_PARTS)
                 data[key] = item if is_json else to_json(item)
         return data
-    if cls is Producer:
-        return _producer_to_json(value)
+    if cls is Usage:
+        return {"type": "usage"} | {name: count for name, count in asdict(value).items() if count}
     if cls in _PLAIN or isinstance(value, (str, int, float)):
         return value
     if cls is dict or isinstance(value, Mapping):
@@ -400,71 +382,12 @@ def to_json(value: Any) -> Any:
     raise TypeError(f"{cls.__name__} cannot be written to a journal")
 
 
-def _producer_to_json(producer: Producer) -> dict[str, Any]:
-    """Return a producer as JSON; its fields say by themselves what it is, so it has no type."""
-    if producer.call:
-        data: dict[str, Any] = {"call": producer.call}
-        return data | {"index": producer.index} if producer.index else data
-    data = {"input": producer.input}
-    return data | {"version": producer.version} if producer.version != 1 else data
-
-
-def _producer(data: Mapping[str, Any]) -> Producer:
-    """Read a producer back. Raises ValueError or TypeError where it is none."""
-    producer = Producer(**data)
-    known = all(type(getattr(producer, f.name)) is type(f.default) for f in fields(Producer))
-    if not known or _producer_to_json(producer) != data or producer == UNSAID:
-        raise ValueError(f"{data!s:.60} is no producer")
-    return producer
-
-
-def _input(data: Mapping[str, Any]) -> Made:
-    """Read an input back. Raises ValueError where it is none."""
-    made = _build(data)
-    if not isinstance(made, Made) or not made.producer.input:
-        raise ValueError(f"{data!s:.60} is no input")
-    return made
-
-
 def from_json(data: Any) -> Event:
     """Read an event back. Raises BrokenJournal where it is none."""
     try:
-        event = _build(data)
-    except (TypeError, ValueError, KeyError, AttributeError) as error:
+        event: Event = msgspec.convert(data, Event)
+    except (TypeError, ValueError, AttributeError) as error:
         raise BrokenJournal(f"this is no event: {str(data)[:80]} ({error})") from None
-    if not isinstance(event, Event):
-        raise BrokenJournal(f"this is no event: {str(data)[:80]}")
+    if isinstance(event, Opened) and not all(made.producer.input for _, made in event.inputs):
+        raise BrokenJournal(f"this is no event: {str(data)[:80]} (an input is none)")
     return event
-
-
-def _build(data: Mapping[str, Any]) -> Any:
-    cls = _CLASSES[data["type"]]
-    read = {
-        _NAMES.get(key, key): _field(key, item) if key in _PARTS else item
-        for key, item in data.items()
-    }
-    del read["type"]
-    return cls(**read)
-
-
-def _field(key: str, item: Any) -> Any:
-    match key, item:
-        case (("calls" | "objects"), list()):
-            return tuple(_build(part) for part in item)
-        case "inputs", list():
-            return tuple((name, _input(part)) for name, part in item)
-        case "outputs", dict():
-            return {name: _build(part) for name, part in item.items()}
-        case (("usage" | "outcome" | "result"), dict()):
-            return _build(item)
-        case (("paths" | "access"), list()):
-            return tuple(map(tuple, item))
-        case (("secrets" | "untracked" | "reserved_names"), list()):
-            return tuple(map(str, item))
-        case "producer", dict():
-            return _producer(item)
-        case "uses", dict():
-            return {argument: _producer(part) for argument, part in item.items()}
-        case "instances", list():
-            return tuple((name, digest) for name, digest in item)
-    return item

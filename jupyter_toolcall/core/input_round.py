@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any, Literal
 
 from .events import Data, Decided, InputNeeded
+from .recorded_data import Record
 
 
-@dataclass(frozen=True, slots=True)
-class InputRound:
+class InputRound(Record, frozen=True):
     """What a call's tool asked the person once, and the response, as of an entry of the journal."""
 
     asked: InputNeeded

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from dataclasses import replace
 from types import MappingProxyType
 from typing import Any, NoReturn, TypeVar
 
@@ -14,7 +13,7 @@ from .events import Asked, Decided, Event, Finished, InputNeeded, Replied, Start
 from .folds import Fold, S
 from .interrupts import Hold
 from .journal_entries import BROKEN, HEADER, Entry, Label, Seal, When, name_by_json
-from .recorded_data import frozen
+from .recorded_data import frozen, replace
 from .repeated_entries import Repeat, read_repeat, repeated_entries
 from .secrets import Secrets, hide_event_secrets
 

@@ -10,13 +10,12 @@ import json
 import re
 import zlib
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from .digests import digest, encode
 from .errors import BrokenJournal, UnknownFormat
 from .events import Decided, Event, Finished, Replied, Started, from_json, to_json
-from .recorded_data import recorded
+from .recorded_data import NOTHING, Record, freeze
 
 VERSION = 3
 """The version of the format, in journals on disk and in all that holds a journal's entries.
@@ -40,18 +39,19 @@ _SUM = re.compile(r',"sum":"([0-9a-f]{8})"}')
 _SEAL = re.compile(r',"seal":"([0-9a-f]{32})"}')
 
 
-@recorded("meta")
-@dataclass(frozen=True, slots=True)
-class Entry:
+class Entry(Record, frozen=True):
     """An event, and the entry that it follows. `meta` is not part of its name:
     time, duration, prints, who decided."""
 
     id: str
     parent: str | None
     event: Event
-    meta: Mapping[str, Any] = field(default_factory=dict)
+    meta: Mapping[str, Any] = NOTHING
     verified: bool = True
     """Whether this user's machine wrote it. Any other is history: it allows nothing."""
+
+    def __post_init__(self) -> None:
+        freeze(self, "meta")
 
     @property
     def is_effective(self) -> bool:
@@ -85,8 +85,7 @@ class Entry:
         return "soon"
 
 
-@dataclass(frozen=True, slots=True)
-class Label:
+class Label(Record, frozen=True):
     """How a person calls a branch, and whether it is out of view: no fact, and in no digest."""
 
     name: str = ""

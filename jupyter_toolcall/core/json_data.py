@@ -10,7 +10,10 @@ from contextlib import suppress
 from functools import partial
 from typing import Any
 
+from msgspec import structs
+
 from .interface_text import on_wire
+from .recorded_data import Record
 
 MARK = "$json"
 """The only key of a mark, which stands for the JSON text under it: {"$json": "1.0"} is 1.0.
@@ -150,12 +153,17 @@ def _parsed(item: Any) -> Any:
 
 
 def field_defaults(cls: Any) -> tuple[tuple[str, Any], ...]:
-    """Return the names and the defaults of a dataclass's fields. Raises TypeError for others."""
+    """Return the names and the defaults of the fields of a dataclass, or of a record.
+
+    Raises TypeError for other classes.
+    """
     if cls not in _DEFAULTS:
-        defaults = {each.name: each.default for each in dataclasses.fields(cls)}
-        for each in dataclasses.fields(cls):
-            if each.default_factory is not dataclasses.MISSING:
-                defaults[each.name] = each.default_factory()
+        is_record = issubclass(cls, Record)
+        fields: Any = structs.fields(cls) if is_record else dataclasses.fields(cls)
+        defaults = {field.name: field.default for field in fields}
+        for field in () if is_record else fields:
+            if field.default_factory is not dataclasses.MISSING:
+                defaults[field.name] = field.default_factory()
         # No field has this default: it is always sent.
         always = {name: dataclasses.MISSING for name in ALWAYS if name in defaults}
         _DEFAULTS[cls] = tuple({**defaults, **always}.items())

@@ -8,7 +8,6 @@ on both branches; and a name that nothing gets here stays reserved. So replies n
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import replace
 
 from rpds import HashTrieMap
 
@@ -16,6 +15,7 @@ from .call_record import CallRecord, objects_of
 from .errors import NotYourTurn
 from .events import UNSAID, Decided, Finished, Made, Many, Outcome, Producer
 from .folds import Trail
+from .recorded_data import replace
 from .state import NAME, State, kind_in
 
 

@@ -1,4 +1,4 @@
-"""Recorded data never change: dicts and lists are frozen where they enter a record.
+"""Records, and the data in them, never change: dicts and lists are frozen where they enter one.
 
 Tools and policies get arguments of their own (`copied`), and programs read copies: not every
 library takes a subclass of dict and list. Models and hooks read the frozen data: what would change
@@ -7,11 +7,16 @@ them raises TypeError.
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Callable, Iterator, Mapping
 from functools import cached_property
 from typing import Any, NoReturn, TypeVar
 
-Record = TypeVar("Record", bound=type)
+import msgspec
+from msgspec.structs import force_setattr
+
+T = TypeVar("T")
+Class = TypeVar("Class", bound=type)
 _UNCHANGING = frozenset((str, int, float, bool, type(None)))
 
 
@@ -47,6 +52,7 @@ class FrozenList(list[Any]):
 
 
 NOTHING = FrozenDict()
+_FROZEN = _UNCHANGING | {FrozenDict, FrozenList}
 _DICTS = (dict, FrozenDict)
 _LISTS = (list, FrozenList)
 
@@ -86,6 +92,29 @@ def copied(data: Any) -> Any:
     return tuple(map(copied, data)) if kind is tuple else data
 
 
+class Record(msgspec.Struct, frozen=True, gc=False):
+    """Base class of what is recorded, and never changes: its fields hold data and records alone.
+
+    Making one takes a fifth of the time of a frozen dataclass. `gc=False` is safe, since a record
+    is a tree: nothing in it leads back to it.
+    """
+
+
+def freeze(record: msgspec.Struct, *names: str) -> None:
+    """Freeze the fields of these names: to be called by the `__post_init__` of a record."""
+    for name in names:
+        value = getattr(record, name)
+        if type(value) not in _FROZEN:
+            force_setattr(record, name, frozen(value))
+
+
+def replace(record: T, /, **changes: Any) -> T:
+    """Return a record, or an instance of a dataclass, with other values of some fields."""
+    if isinstance(record, msgspec.Struct):
+        return msgspec.structs.replace(record, **changes)
+    return dataclasses.replace(record, **changes)  # type: ignore[type-var]
+
+
 class LazyDict(Mapping[str, Any]):
     """Recorded data that are computed when they are first read."""
 
@@ -110,13 +139,13 @@ class LazyDict(Mapping[str, Any]):
         return repr(self._data)
 
 
-def recorded(*names: str, copies: str = "") -> Callable[[Record], Record]:
+def recorded(*names: str, copies: str = "") -> Callable[[Class], Class]:
     """Return a decorator of a dataclass with slots, which freezes the fields of these names.
 
     Programs read a copy of the field `copies`.
     """
 
-    def mark(cls: Record) -> Record:
+    def mark(cls: Class) -> Class:
         for name in filter(None, (*names, copies)):
             slot = vars(cls)[name]
             # Reading a slot by its own method costs a sixth of a function of Python.

@@ -8,7 +8,6 @@ import json
 import os
 import re
 from collections.abc import Callable, Collection, Iterator, Mapping
-from dataclasses import replace
 from typing import Any
 from urllib.parse import quote, unquote
 
@@ -29,6 +28,7 @@ from .events import (
     Started,
     Unknown,
 )
+from .recorded_data import replace
 
 LEAST = 8
 """Characters of what is known to be a secret: what is shorter is in too many words."""
@@ -202,7 +202,7 @@ class Secrets:
     # -- from values to markers --------------------------------------------------------------
 
     def occur(self, data: Any) -> bool:
-        """Return whether data, or a dataclass with slots, holds a secret."""
+        """Return whether data, a record, or a dataclass with slots, holds a secret."""
         return bool(self.values) and _holds(data, self.values)
 
     def hide(self, data: Any) -> Any:
@@ -321,7 +321,8 @@ def _holds(data: Any, values: Keys) -> bool:
         return any(_holds(item, values) for item in data)
     if isinstance(data, str):
         return _holds(str(data), values)
-    return any(_holds(getattr(data, name), values) for name in getattr(cls, "__slots__", ()))
+    names = getattr(cls, "__struct_fields__", ()) or getattr(cls, "__slots__", ())
+    return any(_holds(getattr(data, name), values) for name in names)
 
 
 def _mapped(data: Any, change: Callable[[str], str]) -> Any:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
 from typing import Any
 
 from rpds import HashTrieMap
@@ -37,7 +36,7 @@ from .input_round import InputRound
 from .journal import Journal
 from .journal_entries import Entry
 from .object_names import introduce, reserve, with_producers
-from .recorded_data import FrozenDict
+from .recorded_data import FrozenDict, replace
 from .state import START, State
 
 

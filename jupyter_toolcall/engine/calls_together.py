@@ -11,7 +11,7 @@ from collections.abc import Callable, Container, Iterator
 from concurrent.futures import Future
 from contextlib import suppress
 from contextvars import Context, copy_context
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from itertools import islice
 from queue import Empty, SimpleQueue
 from typing import Any
@@ -21,6 +21,7 @@ from ..core.errors import Absent, CallError
 from ..core.events import Outcome
 from ..core.interrupts import interruptible
 from ..core.journal_entries import Entry
+from ..core.recorded_data import replace
 from ..core.secrets import MissingSecret
 from ..core.state import NAME, State
 from ..schemes.scheme import completed

@@ -10,7 +10,7 @@ import time
 from collections.abc import Callable, Mapping
 from concurrent.futures import Executor
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any
 
 from ..core.branch_names import DEFAULTS, is_same_json
@@ -22,7 +22,7 @@ from ..core.journal import Journal
 from ..core.journal_entries import Entry
 from ..core.object_names import with_names
 from ..core.recorded_calls import CallIndex
-from ..core.recorded_data import LazyDict, copied
+from ..core.recorded_data import LazyDict, copied, replace
 from ..core.secrets import Hide, MissingSecret, Secrets
 from ..core.state import State, Step, next_step
 from ..core.state_fold import state_at

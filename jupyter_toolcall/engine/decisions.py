@@ -7,7 +7,6 @@ from __future__ import annotations
 import contextlib
 import functools
 from collections.abc import Collection, Mapping
-from dataclasses import replace
 from typing import Any
 
 from ..core.call_record import CallRecord
@@ -26,6 +25,7 @@ from ..core.events import (
 )
 from ..core.interrupts import attempt
 from ..core.journal_entries import Entry
+from ..core.recorded_data import replace
 from ..core.secrets import Keys, MissingSecret, marker_keys
 from ..core.state import NAME, State, kind_in
 from ..core.state_fold import state_at

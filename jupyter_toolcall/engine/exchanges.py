@@ -11,12 +11,14 @@ from collections.abc import Iterator
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
+from msgspec import structs
+
 from ..core.errors import UsageError
 from ..core.events import Replied, Usage
 from ..core.journal_entries import Entry
 from ..core.state_fold import state_at
 from ..models.prices import Cost, cost
-from ..schemes.messages import Attempt, Request
+from ..schemes.messages import Assistant, Attempt, Request
 from ..schemes.requests import NOTHING
 from ..tools.value_copies import cut
 from .cursor import Cursor
@@ -117,6 +119,8 @@ def request_data(request: Request) -> dict[str, Any]:
     for message in request.messages:
         fields = asdict(message)
         fields.pop("secrets", None)
+        if isinstance(message, Assistant):
+            fields["calls"] = list(map(structs.asdict, message.calls))
         messages.append({"role": type(message).__name__.lower(), **fields})
     tools = [tool.definition() for tool in request.tools]
     return {"system": request.system, "tools": tools, "messages": messages}

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping
 from concurrent.futures import Executor
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 from ..core.call_record import CallRecord, objects_of
@@ -30,12 +30,12 @@ from ..core.interface_text import t
 from ..core.interrupts import attempt, interruptible
 from ..core.object_names import produced_names
 from ..core.recorded_calls import instance_version, result_digests
-from ..core.recorded_data import copied
+from ..core.recorded_data import copied, replace
 from ..core.secrets import MissingSecret
 from ..core.state import State
 from ..core.state_fold import state_at
 from ..sources.table_sharing import cell_free_error, holds_withheld
-from ..tools.captured_prints import Prints, capturing
+from ..tools.captured_prints import Prints, stream_proxies
 from ..tools.invoke import error_text, message_text, run_validator, traceback_text
 from ..tools.object_references import Path, fits_in, replace_names
 from ..tools.object_types import kind_name
@@ -377,7 +377,7 @@ def _outcome_of(error: BaseException, ready: PreparedCall, state: State) -> Outc
 
 def _run(execution: ToolExecution, executor: Executor | None) -> tuple[Outcome, bool]:
     """Return the outcome of a call, and whether an interrupt came as it ended."""
-    with capturing(execution.printed):
+    with stream_proxies(execution.printed):
         task = execution.task()
         if executor is None:
             result, description = interruptible(task.result)

@@ -8,11 +8,11 @@ from __future__ import annotations
 
 from concurrent.futures import BrokenExecutor, CancelledError, Executor, Future
 from contextlib import suppress
-from dataclasses import replace
 from typing import Any
 
 from ..core.errors import NotRun
 from ..core.interrupts import Hold, interruptible
+from ..core.recorded_data import replace
 from ..tools.executors import never_runs, worker_of
 from ..tools.invoke import TICK, error_text
 from ..tools.running_tool import NotBegun, OutcomeUnknown

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import replace
 from typing import Any
 
 from ..core.errors import NotYourTurn, UsageError
 from ..core.events import Asked, Decided, Decision, Replied, ended_call
 from ..core.journal import Journal
 from ..core.journal_entries import Entry
+from ..core.recorded_data import replace
 from .cursor import Cursor, SessionContext
 from .decisions import decided_event, demand_decision, edit_event
 from .replay_queue import ReplayQueue, call_id_of

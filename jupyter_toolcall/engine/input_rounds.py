@@ -5,7 +5,6 @@ continues. They are recorded in the journal, so an open round survives a restart
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
 from importlib import import_module
 from typing import Any
 from urllib.parse import urlsplit
@@ -15,6 +14,7 @@ from ..core.digests import digest
 from ..core.errors import CallError, DefinitionError, NotYourTurn, UsageError
 from ..core.events import Data, Decided, Decision, Failed, InputNeeded, Outcome, to_json
 from ..core.input_round import InputRound
+from ..core.recorded_data import replace
 from ..core.secrets import Secrets
 from ..tools.arguments import plain_arguments
 from ..tools.running_tool import InputRequest, InputRequired, InputResponse

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from concurrent.futures import Executor
 from contextlib import suppress
-from dataclasses import replace
 from pathlib import Path
 from typing import Any, get_origin
 
 from ..core.errors import BrokenJournal, DefinitionError, ToolcallError, UsageError
 from ..core.events import MAX_RESULT, Made, Opened, Output
 from ..core.journal import Journal
+from ..core.recorded_data import replace
 from ..core.secrets import Secrets, hide_event_secrets
 from ..core.state_fold import opened_as, state_at
 from ..core.text import nearest

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import partial
 from typing import Any, Literal
 
 from ..core.call_record import CallRecord
@@ -16,7 +15,7 @@ from ..core.errors import Absent, CallError
 from ..core.interface_text import t
 from ..core.state import State
 from ..rules.approval_policy import Answer, policy_decision
-from ..rules.origins import Origins
+from ..rules.origins import CallOrigins, Origins
 from ..tools.tool import Tool
 from .cursor import Cursor, SessionContext
 from .session_values import PreparedCall
@@ -70,8 +69,11 @@ def permission_of_policy(cursor: Cursor, call: CallRecord, ready: PreparedCall) 
     """
     if may_have_run(cursor, call, ready):
         return Ask(_reason(cursor.context, call), may_have_run=True)
-    context, state = cursor.context, cursor.state
-    origins = partial(context.origins, state, call, ready.arguments)
+    context = cursor.context
+
+    def origins() -> CallOrigins:
+        return context.origins(cursor.state, call, ready.arguments)
+
     verdict, reason = policy_answer(context, ready.tool, ready.judged_arguments, origins)
     if verdict == "reject":
         return Refuse(reason)
@@ -85,9 +87,10 @@ def permission_of_policy(cursor: Cursor, call: CallRecord, ready: PreparedCall) 
 def _altered_objects(cursor: Cursor, call: CallRecord, ready: PreparedCall) -> list[str]:
     """Return the names of the objects that a call would run on, and that are not as they were
     made; none where it has run already, or its result is recorded."""
-    values, state = cursor.context.values, cursor.state
+    values = cursor.context.values
     if not values.altered or call.id in cursor.early_ends:
         return []
+    state = cursor.state
     recorded = not (cursor.fresh or _is_new(cursor, call))
     if recorded and values.cached_outcome(ready) is not None:
         return []

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import count
 from typing import Any
 
@@ -23,6 +23,7 @@ from ..core.events import (
 )
 from ..core.interrupts import Hold, attempt
 from ..core.journal_entries import Entry
+from ..core.recorded_data import replace
 from ..core.state import NAME, AskModel, State, kind_in
 from ..core.state_fold import state_at
 from ..tools.answer_types import SCALARS

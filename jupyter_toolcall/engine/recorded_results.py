@@ -5,7 +5,6 @@ server.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import replace
 from typing import Any
 
 from ..core.errors import CallError
@@ -23,6 +22,7 @@ from ..core.events import (
     Unknown,
 )
 from ..core.json_data import at_path, replaced_at
+from ..core.recorded_data import replace
 from ..tools.running_tool import InputRequest, InputRequired, NotBegun, OutcomeUnknown
 from ..tools.tool import Tool
 from ..tools.toolbox import Toolbox

@@ -7,7 +7,6 @@ not hold any more, the person is asked again.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
 from typing import Any
 
 from ..core.call_record import CallRecord
@@ -17,6 +16,7 @@ from ..core.interface_text import t
 from ..core.interrupts import Hold
 from ..core.journal import Journal
 from ..core.journal_entries import Entry
+from ..core.recorded_data import replace
 from ..core.repeated_entries import repeated_meta
 from ..core.state import State, step_of
 from ..core.state_fold import state_at

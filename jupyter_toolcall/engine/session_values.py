@@ -10,6 +10,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple, Protocol
 
+import msgspec
+
 from ..core.call_record import objects_of
 from ..core.digests import digest
 from ..core.errors import Absent, CallError, Lost, UsageError
@@ -18,7 +20,7 @@ from ..core.interface_text import joined, t
 from ..core.journal import Journal
 from ..core.json_data import at_path, replaced_at
 from ..core.recorded_calls import CallIndex, instance_version
-from ..core.recorded_data import recorded
+from ..core.recorded_data import NOTHING, freeze, recorded
 from ..core.secrets import MissingSecret
 from ..core.state import NAME, State
 from ..core.text import nearest
@@ -66,9 +68,7 @@ class Resumption:
     """How many rounds of input it has had."""
 
 
-@recorded("arguments", "uses", "variables", "setters")
-@dataclass(frozen=True, slots=True)
-class PreparedCall:
+class PreparedCall(msgspec.Struct, frozen=True):
     """A call that can run: its arguments as they will run, and all that they name."""
 
     tool: Tool
@@ -78,7 +78,7 @@ class PreparedCall:
     approval_digest: str
     instance_digest: str = ""
     """For a stateful instance: what it is before the call, by digest."""
-    variables: Mapping[str, Any] = field(default_factory=dict)
+    variables: Mapping[str, Any] = NOTHING
     """The session variables that it reads."""
     previous: str = ""
     """For a stateful instance: the id of the call that worked on it last, "" for none."""
@@ -89,10 +89,17 @@ class PreparedCall:
     names, for the run alone; None where there is neither."""
     missing: MissingSecret | None = None
     """Why it can't run now: a variable of the environment is not set."""
-    resumption: Resumption | None = field(default=None, repr=False, compare=False)
+    resumption: Resumption | None = None
     """What it goes on with after a round of input; None where it runs from its beginning."""
-    recorded: State | None = field(default=None, repr=False, compare=False)
+    recorded: State | None = None
     """The state at the end of the branch that is replayed; None where none is."""
+
+    def __post_init__(self) -> None:
+        freeze(self, "arguments", "uses", "variables", "setters")
+
+    def __repr__(self) -> str:
+        # What it runs with holds the values of secrets.
+        return f"PreparedCall({self.tool.name!r}, {self.call_id!r})"
 
     def results(self, outcome: Outcome) -> list[Result]:
         """Return all that the call produced or changed, if this is its outcome."""

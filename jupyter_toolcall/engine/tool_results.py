@@ -5,13 +5,13 @@ changed in place. Nothing fails a call that ran, since the model would repeat it
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 from typing import Any
 
 from ..core.digests import digest, encode
 from ..core.errors import CallError
 from ..core.events import Data, Made, Many, Outcome
 from ..core.interrupts import attempt
+from ..core.recorded_data import replace
 from ..tools.json_structure import HeldObject, IteratorItems, Structure, structure_of
 from ..tools.object_types import leaf_kind, registered_kind
 from ..tools.remote_values import RemoteValue

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import zip_longest
 from typing import Any
 
@@ -11,6 +11,7 @@ from ..core.call_record import objects_of
 from ..core.errors import Absent
 from ..core.events import Decided, Event, Finished, Made, Many, Opened, to_json
 from ..core.journal_entries import Entry
+from ..core.recorded_data import replace
 from ..core.state_fold import state_at
 from ..core.text import visible_text
 from .cursor import Cursor, SessionContext

@@ -5,13 +5,13 @@ from __future__ import annotations
 import itertools
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 
 from ..core.branches import is_prompt
 from ..core.errors import UsageError
 from ..core.events import Asked
 from ..core.journal import Journal
 from ..core.journal_entries import Entry
+from ..core.recorded_data import replace
 from ..core.text import nearest_name
 from ..engine.cursor import Cursor
 from ..engine.forks import unfinished_replay

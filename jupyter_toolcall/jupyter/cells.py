@@ -9,7 +9,7 @@ from __future__ import annotations
 import contextlib
 import itertools
 from collections.abc import Container, Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +17,7 @@ from ..core.errors import ToolcallError, UsageError
 from ..core.events import Event, Made, Opened, Producer, Replied
 from ..core.journal import Journal
 from ..core.recorded_calls import CallIndex
+from ..core.recorded_data import replace
 from ..core.state import State
 from ..core.state_fold import state_at
 from ..engine.cursor import Cursor, SessionContext

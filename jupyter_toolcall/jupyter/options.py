@@ -11,7 +11,7 @@ import os
 import shlex
 from collections.abc import Mapping
 from concurrent.futures import Executor
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, field, fields
 from importlib import import_module
 from pathlib import Path
 from typing import Any, NoReturn, get_args
@@ -20,6 +20,7 @@ from ..core.errors import UsageError
 from ..core.events import MAX_RESULT, Opened
 from ..core.interrupts import attempt
 from ..core.journal import Journal
+from ..core.recorded_data import replace
 from ..core.secrets import is_named_secret, secret_values
 from ..core.text import nearest
 from ..engine.cursor import SessionContext

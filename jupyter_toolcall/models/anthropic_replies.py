@@ -8,11 +8,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any
 
 from ..core.errors import ModelError
 from ..core.events import Call, Usage
+from ..core.recorded_data import replace
 from ..schemes.messages import Reply
 from ..tools.value_copies import well_formed
 from .provider_client import (

@@ -111,7 +111,8 @@ def uncut_reply(
         on_wait(_notice(CUT_OFF, wait, tries + 1, patience))
         patience.sleep(wait)
         request = replace(request, cut_off=tries)
-    reply = replace(reply, attempts=attempts, usage=usage)
+    if attempts:
+        reply = replace(reply, attempts=attempts, usage=usage)
     return _with_ending(reply, tries) if reply.stop == "length" else reply
 
 

@@ -10,10 +10,10 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Iterable, Mapping
-from dataclasses import replace
 from typing import TypeVar
 
 from ..core.digests import digest
+from ..core.recorded_data import replace
 from ..schemes.messages import Assistant, Message, Request, Results, Sent
 from ..tools.tool import Tool
 

@@ -12,11 +12,12 @@ import operator
 import re
 import unicodedata
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from ..core.branch_names import is_same_json
 from ..core.call_record import TRUST, ArgumentOrigin, CallRecord, Trust
+from ..core.recorded_data import replace
 from ..core.state import State
 from ..tools.tool import Tool, default_arguments, parameters_schema, unchanged
 from ..tools.toolbox import Toolbox

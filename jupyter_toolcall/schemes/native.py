@@ -7,12 +7,13 @@ What may be called, what is left unsaid and what a call came to is the inner sch
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 from ..core.call_record import CallRecord
 from ..core.errors import CallError, UsageError
 from ..core.events import Call
+from ..core.recorded_data import replace
 from ..core.state import OWN_NAME, State
 from ..core.text import nearest
 from ..tools.arguments import writable_call

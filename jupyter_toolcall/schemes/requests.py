@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import replace
 from itertools import chain, count
 from typing import Any, NamedTuple
 
@@ -16,6 +15,7 @@ from ..core.events import Asked, Call, Replied, ended_call
 from ..core.folds import Trail
 from ..core.journal import Journal
 from ..core.journal_entries import Entry
+from ..core.recorded_data import replace
 from ..core.secrets import Hide, Secrets
 from ..core.state import State
 from ..core.state_fold import state_at

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 from pathlib import Path
 
 from ..core.call_record import CallRecord
@@ -16,6 +15,7 @@ from ..core.errors import BrokenJournal, ToolcallError, UsageError
 from ..core.events import Asked, Decided, Finished, Replied
 from ..core.journal import Journal
 from ..core.journal_entries import Entry
+from ..core.recorded_data import replace
 from ..core.state import State
 from ..core.state_fold import state_at
 from ..models.recording_file import CallOutcome, Course, KeptMessage, Outcomes, Turn, without_raw

@@ -29,13 +29,14 @@ import ast
 import re
 import warnings
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from ..core.digests import digest
 from ..core.errors import UsageError
 from ..core.events import Call
+from ..core.recorded_data import replace
 from ..core.text import nearest
 from ..models.recorded import Recorded, speak
 from ..models.recording_file import Course

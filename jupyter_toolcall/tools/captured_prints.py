@@ -13,9 +13,8 @@ import os
 import sys
 import threading
 from collections import deque
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
 from contextvars import ContextVar
+from functools import cached_property
 from typing import Any
 from weakref import WeakSet
 
@@ -35,7 +34,11 @@ class Prints(io.TextIOBase):
     def __init__(self) -> None:
         self._parts: list[str] = []
         self._room = PRINTS
-        self.buffer = PrintedBytes(self)
+
+    @cached_property
+    def buffer(self) -> PrintedBytes:
+        # Made when it is asked for: the two refer to one another, and would wait for a collection.
+        return PrintedBytes(self)
 
     def writable(self) -> bool:
         return True
@@ -78,11 +81,7 @@ _PRINTS: ContextVar[Prints | None] = ContextVar("prints", default=None)
 _lock = threading.RLock()
 
 
-class RunningCalls:
-    """A call, or a group of calls, that has the proxies in place."""
-
-
-_running: WeakSet[RunningCalls] = WeakSet()
+_running: WeakSet[stream_proxies] = WeakSet()
 """Weak references: a call whose end an interrupt skipped is collected with its frame."""
 
 
@@ -137,15 +136,34 @@ class StreamProxy:
         return self._stream
 
 
-@contextmanager
-def capturing(prints: Prints) -> Iterator[None]:
-    """Write to `prints` what is printed inside, in this context and in its copies."""
-    with stream_proxies():
-        token = _PRINTS.set(prints)
-        try:
-            yield
-        finally:
-            _PRINTS.reset(token)
+class stream_proxies:
+    """Has proxies in the place of the process's streams; what a tool did to them is undone.
+
+    What is printed inside, in this context and in its copies, goes to `prints`, if it is given. Any
+    number of threads may be inside. No interrupt comes between the last line of a tool and the end:
+    it is held, or the thread is not the main one.
+    """
+
+    def __init__(self, prints: Prints | None = None) -> None:
+        self._prints = prints
+
+    def __enter__(self) -> None:
+        streams = vars(sys)
+        self._before = [_stream(streams.get(name)) for name in STREAMS]
+        with _lock:
+            _running.add(self)
+            for name in STREAMS:
+                streams[name] = _proxy(name, streams.get(name))
+        self._token = _PRINTS.set(self._prints) if self._prints is not None else None
+
+    def __exit__(self, *raised: object) -> None:
+        if self._token is not None:
+            _PRINTS.reset(self._token)
+        with _lock:
+            _running.discard(self)
+            for name, before in zip(STREAMS, self._before, strict=True):
+                stream = _stream_to_keep(name, before)
+                vars(sys)[name] = _proxy(name, stream) if _running else _stream(stream)
 
 
 def set_prints(prints: Prints) -> None:
@@ -154,32 +172,6 @@ def set_prints(prints: Prints) -> None:
     It does so inside `stream_proxies`.
     """
     _PRINTS.set(prints)
-
-
-@contextmanager
-def stream_proxies() -> Iterator[None]:
-    """Have proxies in the place of the process's streams; what a tool did to them is undone.
-
-    Any number of threads may be inside. No interrupt comes between the last line of a tool and
-    the end: it is held, or the thread is not the main one.
-    """
-    before = {name: _stream(vars(sys).get(name)) for name in STREAMS}
-    calls = RunningCalls()
-    with _lock:
-        _running.add(calls)
-        vars(sys).update({name: _proxy(name, vars(sys).get(name)) for name in STREAMS})
-    try:
-        yield
-    finally:
-        _leave(calls, before)
-
-
-def _leave(calls: RunningCalls, before: Mapping[str, Any]) -> None:
-    with _lock:
-        _running.discard(calls)
-        streams = {name: _stream_to_keep(name, before[name]) for name in STREAMS}
-        wanted = _proxy if _running else (lambda name, stream: _stream(stream))
-        vars(sys).update({name: wanted(name, stream) for name, stream in streams.items()})
 
 
 def _stream_to_keep(name: str, before: Any) -> Any:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from itertools import starmap
 from typing import Any
 from urllib.parse import urlsplit
@@ -17,6 +16,7 @@ from ..core.events import Data, Failed, InputNeeded, Interrupted, Many, Unknown,
 from ..core.input_round import InputRound
 from ..core.interface_text import joined, on_wire, t, tn
 from ..core.recorded_calls import CallEnd
+from ..core.recorded_data import replace
 from ..core.state_fold import state_at
 from ..core.text import shortened_text, visible_text
 from ..engine.call_effects import call_effect, next_names

@@ -7,7 +7,7 @@ import json
 import re
 import sys
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
@@ -35,6 +35,7 @@ from jupyter_toolcall.compare.differences import (
 from jupyter_toolcall.compare.values import difference
 from jupyter_toolcall.core.errors import UsageError
 from jupyter_toolcall.core.events import Usage
+from jupyter_toolcall.core.recorded_data import replace
 from jupyter_toolcall.models import Reply, Request
 from tests.compare.mirrored import mirrored
 

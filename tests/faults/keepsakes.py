@@ -9,13 +9,14 @@ from __future__ import annotations
 import importlib
 import sys
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from jupyter_toolcall import Scripted, Session, Toolbox, tool
 from jupyter_toolcall.core.events import Decided, Event, Started
 from jupyter_toolcall.core.journal import Journal
+from jupyter_toolcall.core.recorded_data import replace
 from jupyter_toolcall.models.scripted import Item
 
 

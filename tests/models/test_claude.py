@@ -11,7 +11,6 @@ import subprocess
 import sys
 import threading
 from collections.abc import Iterator
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -22,6 +21,7 @@ from jupyter_toolcall import Session, Tool, Toolbox
 from jupyter_toolcall.core.digests import encode
 from jupyter_toolcall.core.errors import ModelError
 from jupyter_toolcall.core.events import Call
+from jupyter_toolcall.core.recorded_data import replace
 from jupyter_toolcall.jupyter.panel_controller import PanelController
 from jupyter_toolcall.models.anthropic import Claude
 from jupyter_toolcall.models.anthropic_requests import Strategy
