@@ -130,8 +130,8 @@ def _own(journal: Journal, head: str) -> str | None:
 
 
 def _unused(name: str, names: set[str]) -> str:
-    numbers = (f"{name} {n}" for n in range(2, len(names) + 3))
-    return name if name not in names else next(each for each in numbers if each not in names)
+    numbered = (f"{name} {n}" for n in range(2, len(names) + 3))
+    return name if name not in names else next(free for free in numbered if free not in names)
 
 
 def shared_with_older(journal: Journal, head: str) -> frozenset[str]:
@@ -202,7 +202,7 @@ def name_branch(journal: Journal, head: str, name: str, of: str | None = None) -
     used_names = {each.name for each in branches(journal, head)}
     if new_name in used_names:
         raise UsageError(
-            f"a branch is called {new_name!r} already; {_free(new_name, used_names)!r} is free"
+            f"a branch is called {new_name!r} already; {_unused(new_name, used_names)!r} is free"
         )
     _set_label(journal, branch, name=new_name)
 
@@ -235,11 +235,6 @@ def checked_branch_name(name: str) -> str:
     return text
 
 
-def _free(name: str, used_names: set[str]) -> str:
-    numbered = (f"{name} {number}" for number in range(2, len(used_names) + 3))
-    return next(each for each in numbered if each not in used_names)
-
-
 def unchanged_summary(path: Sequence[Entry], recorded: Collection[str]) -> str:
     """Return in a line what of a path was recorded before; "" where nothing was."""
     there = [entry for entry in path if entry.id in recorded]
@@ -258,7 +253,3 @@ def unchanged_summary(path: Sequence[Entry], recorded: Collection[str]) -> str:
 def _is_decision(entry: Entry) -> bool:
     """Return whether an entry is the word of a person, and not of a policy."""
     return isinstance(entry.event, Decided) and entry.meta.get("by") != "policy"
-
-
-def _many(count: int, noun: str) -> str:
-    return f"{count:,} {noun}{'' if count == 1 else 's'}" if count else ""

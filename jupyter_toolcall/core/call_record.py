@@ -8,8 +8,6 @@ from dataclasses import dataclass
 from operator import attrgetter
 from typing import Any, Literal, get_args
 
-import msgspec
-
 from .digests import readable_json
 from .events import (
     Call,
@@ -25,7 +23,7 @@ from .events import (
 )
 from .input_round import InputRound
 from .json_data import at_path, replaced_at
-from .recorded_data import NOTHING, Record, copied, freeze, replace
+from .recorded_data import NOTHING, Record, copied, replace
 from .secrets import MissingSecret
 
 _STATUS_PHRASES: Mapping[str, str] = {
@@ -147,7 +145,7 @@ _ORIGIN_TEXTS = {
 }
 
 
-class CallRecord(msgspec.Struct, frozen=True, eq=False):
+class CallRecord(Record, frozen=True, eq=False, gc=True):
     """A call, as it stands at one entry of its branch.
 
     A program reads these; the engine reads the rest too.
@@ -199,9 +197,6 @@ class CallRecord(msgspec.Struct, frozen=True, eq=False):
     """The arguments with which it would run, where it waits and that was looked at."""
     origins: Mapping[str, ArgumentOrigin] = NOTHING
     """Where each of its arguments came from. The records of a session have them."""
-
-    def __post_init__(self) -> None:
-        freeze(self, "runs_with", "origins")
 
     # -- what the model asked for ----------------------------------------------------------
 

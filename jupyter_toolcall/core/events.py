@@ -19,7 +19,7 @@ import msgspec
 from msgspec.structs import astuple, fields
 
 from .errors import BrokenJournal
-from .recorded_data import NOTHING, FrozenDict, Record, freeze
+from .recorded_data import NOTHING, FrozenDict, Record
 
 Decision = Literal["approve", "edit", "reject", "answer"]
 DECISIONS: tuple[Decision, ...] = ("approve", "edit", "reject", "answer")
@@ -69,9 +69,6 @@ class Call(Part, frozen=True):
     arguments: Mapping[str, Any] = NOTHING
     broken: str = ""
 
-    def __post_init__(self) -> None:
-        freeze(self, "arguments")
-
 
 @dataclass(frozen=True, slots=True)
 class Usage:
@@ -91,9 +88,6 @@ class Data(Part, frozen=True):
 
     data: Any = None
     variables: Mapping[str, Any] = NOTHING
-
-    def __post_init__(self) -> None:
-        freeze(self, "data", "variables")
 
 
 class Made(Part, frozen=True):
@@ -143,9 +137,6 @@ class Many(Part, frozen=True):
     unnamed: Mapping[str, int] = NOTHING
     """How many objects of each type have no name, since there are too many."""
 
-    def __post_init__(self) -> None:
-        freeze(self, "data", "unnamed")
-
 
 class Failed(Part, frozen=True):
     """A call failed, with this message for the model."""
@@ -170,9 +161,6 @@ class InputNeeded(Part, frozen=True):
     requests: Mapping[str, Any]
     state: Any = None
 
-    def __post_init__(self) -> None:
-        freeze(self, "requests", "state")
-
 
 class Unknown(Part, frozen=True):
     """A call ended, and its tool cannot say whether it took effect: a person decides."""
@@ -196,9 +184,6 @@ class Output(Part, frozen=True):
     description: str = ""
     schema: Mapping[str, Any] = NOTHING
 
-    def __post_init__(self) -> None:
-        freeze(self, "schema")
-
 
 class Opened(Part, frozen=True):
     """A session began, or its options changed: how calls are read, and what is at hand."""
@@ -219,9 +204,6 @@ class Opened(Part, frozen=True):
     """Characters of one result that the model is sent, where its tool has no limit of its own."""
     server: str = ""
     """A digest of the address of the model's server; "" if it has none, or is not known."""
-
-    def __post_init__(self) -> None:
-        freeze(self, "outputs")
 
 
 class Asked(Part, frozen=True):
@@ -258,9 +240,6 @@ class Replied(Part, frozen=True):
     ending: str = ""
     """Why it stopped before its end, for the person: `said` has it too."""
 
-    def __post_init__(self) -> None:
-        freeze(self, "raw", "offered")
-
 
 class Decided(Part, frozen=True):
     """Somebody decided on a call, or responded to a round of input of it.
@@ -282,9 +261,6 @@ class Decided(Part, frozen=True):
     reserved_names: tuple[str, ...] = ()
     """As in `Finished`, of a call that this decision ends."""
 
-    def __post_init__(self) -> None:
-        freeze(self, "arguments")
-
 
 class Started(Part, frozen=True):
     """A call is about to run: with these arguments, and on what they stand for by now."""
@@ -303,9 +279,6 @@ class Started(Part, frozen=True):
     untrusted: bool = False
     """Whether its tool was marked: others write what it returns."""
 
-    def __post_init__(self) -> None:
-        freeze(self, "arguments", "uses", "setters")
-
 
 class Finished(Part, frozen=True):
     """A call has its outcome.
@@ -322,9 +295,6 @@ class Finished(Part, frozen=True):
     reserved_names: tuple[str, ...] = ()
     """The names of objects that the call has on the replayed branch and did not produce here. No
     other object of this branch gets one of them."""
-
-    def __post_init__(self) -> None:
-        freeze(self, "uses")
 
 
 Event = Opened | Asked | Replied | Decided | Started | Finished
@@ -348,13 +318,13 @@ _OF_PARTS = frozenset(("outputs", "uses"))
 """The fields that hold parts by name. All other frozen data are JSON already."""
 
 
-_PARTS: list[type[Record]] = Part.__subclasses__()
+_CLASSES: tuple[type[Record], ...] = (Producer, *Part.__subclasses__())
 _FIELDS = {
     cls: (
         {} if cls is Producer else {"type": cls.__name__.lower()},
         [(field.encode_name, field.default) for field in fields(cls)],
     )
-    for cls in (*_PARTS, Producer)
+    for cls in _CLASSES
 }
 """Of each class the beginning of its JSON, and the keys and the defaults of its fields."""
 

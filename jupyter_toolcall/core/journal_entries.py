@@ -15,7 +15,7 @@ from typing import Any, Literal
 from .digests import digest, encode
 from .errors import BrokenJournal, UnknownFormat
 from .events import Decided, Event, Finished, Replied, Started, from_json, to_json
-from .recorded_data import NOTHING, Record, freeze
+from .recorded_data import NOTHING, Record
 
 VERSION = 3
 """The version of the format, in journals on disk and in all that holds a journal's entries.
@@ -49,9 +49,6 @@ class Entry(Record, frozen=True):
     meta: Mapping[str, Any] = NOTHING
     verified: bool = True
     """Whether this user's machine wrote it. Any other is history: it allows nothing."""
-
-    def __post_init__(self) -> None:
-        freeze(self, "meta")
 
     @property
     def is_effective(self) -> bool:

@@ -12,23 +12,8 @@ from typing import Any
 from urllib.parse import quote, unquote
 
 from .errors import Absent
-from .events import (
-    Asked,
-    Data,
-    Decided,
-    Event,
-    Failed,
-    Finished,
-    InputNeeded,
-    Made,
-    Many,
-    Opened,
-    Outcome,
-    Replied,
-    Started,
-    Unknown,
-)
-from .recorded_data import replace
+from .events import Decided, Event, from_json, to_json
+from .json_data import at_path, replaced_at
 
 LEAST = 8
 """Characters of what is known to be a secret: what is shorter is in too many words."""
@@ -351,90 +336,30 @@ def _texts(data: Any) -> Iterator[str]:
                 yield from _texts(item)
 
 
-def hide_event_secrets(event: Event, secrets: Secrets) -> Event:
-    """Return an event with markers in place of secrets.
+_MARKED: Mapping[str, tuple[str, ...]] = {
+    "opened": ("system",),
+    "asked": ("text",),
+    "replied": ("text", "said", "ending", "thought", "raw", "calls"),
+    "decided": ("arguments",),
+    "finished": ("outcome.variables", "outcome.state"),
+}
+"""By the type of an event, the parts whose values are needed again: the event says which markers
+in them stand for values. Anywhere else a secret is only hidden."""
 
-    Where a value is needed again (a prompt, a reply, arguments, variables), the event says
-    which markers stand for values. An event without secrets is returned as it is.
-    """
+
+def hide_event_secrets(event: Event, secrets: Secrets) -> Event:
+    """Return an event with markers in place of secrets; one without secrets as it is."""
     if not secrets.occur(event):
         return event
-    match event:
-        case Opened(system=text):
-            inputs = tuple(
-                (name, _object_without_secrets(made, secrets)) for name, made in event.inputs
-            )
-            outputs = {
-                name: replace(out, description=secrets.hide(out.description))
-                for name, out in event.outputs.items()
-            }
-            system, keys = secrets.mark(text, event.secrets)
-            return replace(event, system=system, inputs=inputs, outputs=outputs, secrets=keys)
-        case Asked(text):
-            text, keys = secrets.mark(text, event.secrets)
-            return replace(event, text=text, secrets=keys)
-        case Replied():
-            return _reply(event, secrets)
-        case Decided(result=Data(content), round=number) if number:
-            # The tool gets the values.
-            content, keys = secrets.mark(content, event.secrets)
-            reason = secrets.hide(event.reason)
-            return replace(event, result=Data(content), reason=reason, secrets=keys)
-        case Decided(arguments=arguments, result=result, reason=reason):
-            arguments, keys = secrets.mark(arguments, event.secrets)
-            outcome = None if result is None else _outcome(result, secrets)
-            reason = secrets.hide(reason)
-            return replace(event, arguments=arguments, result=outcome, reason=reason, secrets=keys)
-        case Started(arguments=arguments):
-            return replace(event, arguments=secrets.hide(arguments))
-        case Finished(outcome=Data(data, variables)):
-            variables, keys = secrets.mark(variables, event.secrets)
-            return replace(event, outcome=Data(secrets.hide(data), variables), secrets=keys)
-        case Finished(outcome=InputNeeded(requests, state)):
-            state, keys = secrets.mark(state, event.secrets)
-            asked = InputNeeded(secrets.hide(requests), state)
-            return replace(event, outcome=asked, secrets=keys)
-        case Finished(outcome=came):
-            return replace(event, outcome=_outcome(came, secrets))
-
-
-def _reply(reply: Replied, secrets: Secrets) -> Replied:
-    """All that the model wrote is marked at once, so that a key is the same in all of it."""
-    calls = [(call.tool, call.arguments, call.broken) for call in reply.calls]
-    wrote = (reply.text, reply.said, reply.ending, reply.thought, reply.raw, calls)
-    (text, said, ending, thought, raw, calls), keys = secrets.mark(wrote, reply.secrets)
-    return replace(
-        reply,
-        text=text,
-        said=said,
-        ending=ending,
-        thought=thought,
-        raw=raw,
-        calls=tuple(
-            replace(call, tool=tool, arguments=arguments, broken=broken)
-            for call, (tool, arguments, broken) in zip(reply.calls, calls, strict=True)
-        ),
-        news=secrets.hide(reply.news),
-        secrets=keys,
-    )
-
-
-def _outcome(outcome: Outcome, secrets: Secrets) -> Outcome:
-    match outcome:
-        case Data(data, variables):
-            return Data(secrets.hide(data), secrets.hide(variables))
-        case Failed(message):
-            return Failed(secrets.hide(message))
-        case Unknown(reason):
-            return Unknown(secrets.hide(reason))
-        case Made():
-            return _object_without_secrets(outcome, secrets)
-        case Many(objects, data):
-            hidden = tuple(_object_without_secrets(made, secrets) for made in objects)
-            return replace(outcome, objects=hidden, data=secrets.hide(data))
-    return outcome
-
-
-def _object_without_secrets(made: Made, secrets: Secrets) -> Made:
-    shown = secrets.hide(made.shown)
-    return replace(made, description=secrets.hide(made.description), shown=shown)
+    data: dict[str, Any] = to_json(event)
+    names = _MARKED.get(data["type"], ())
+    if isinstance(event, Decided) and event.round:
+        # The tool gets the values of a response.
+        names = ("result.data",)
+    paths = [tuple(name.split(".")) for name in names]
+    # All parts are marked at once, so that a key is the same in each of them.
+    parts, keys = secrets.mark([at_path(data, path) for path in paths], data.get("secrets", ()))
+    data = secrets.hide(data)
+    for path, part in zip(paths, parts, strict=True):
+        data = replaced_at(data, path, part)
+    return from_json({**data, **({"secrets": list(keys)} if keys else {})})

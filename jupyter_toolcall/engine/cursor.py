@@ -221,6 +221,13 @@ class Cursor:
             cached = self._prepared[1][call.id] = (call, ready, of_scheme)
         return cached[1:]
 
+    def runnable(self, call: CallRecord, state: State) -> PreparedCall | None:
+        """Return a call that can run; None where it does not fit, or a value is not at hand."""
+        try:
+            return self.prepared(call, state)[0]
+        except (CallError, Absent):
+            return None
+
     def keep_prepared(self, entry: Entry, ready: PreparedCall, of_scheme: bool = False) -> Entry:
         """Keep a prepared call after an entry of the call, and return that entry."""
         call = self.state.calls[ready.call_id]
@@ -329,10 +336,8 @@ class Cursor:
 
     def arguments_to_run(self, call: CallRecord) -> Mapping[str, Any]:
         """Return the arguments that an open call would run with, or else was asked for with."""
-        try:
-            return self.prepared(call, self.state)[0].arguments
-        except (CallError, Absent):
-            return call.asked
+        ready = self.runnable(call, self.state)
+        return call.asked if ready is None else ready.arguments
 
     def is_current(self, tool: Tool) -> bool:
         """Return whether the server of a tool still defines it so; else the session has it as it is

@@ -117,10 +117,8 @@ def current_approval_digest(cursor: Cursor, call: CallRecord, state: State) -> s
     is at; "" where it cannot run now."""
     if waits_for_input(call):
         return round_digest(call)
-    try:
-        return cursor.prepared(call, state)[0].approval_digest
-    except (Absent, CallError):
-        return ""
+    ready = cursor.runnable(call, state)
+    return ready.approval_digest if ready else ""
 
 
 def decided_event(
@@ -166,10 +164,10 @@ def _marked(
     so nobody gets a value of the environment by writing its name.
     """
     values = dict(arguments)
-    with contextlib.suppress(CallError, Absent):
-        ready, _ = cursor.prepared(call, cursor.state)
-        inputs = ready.inputs.arguments if ready.inputs else {}
-        plain = {path[0] for path in ready.inputs.plain} if ready.inputs else set[str]()
+    ready = cursor.runnable(call, cursor.state)
+    if ready is not None and ready.inputs is not None:
+        inputs = ready.inputs.arguments
+        plain = {path[0] for path in ready.inputs.plain}
         # What was filled in has its value by other keys than the call's.
         same = (n for n in inputs.keys() - plain if values.get(n) == ready.arguments.get(n))
         values |= {name: inputs[name] for name in same if name in values}
@@ -273,10 +271,7 @@ def keep_result(cursor: Cursor, call_id: str, approval_digest: str | None, follo
     """
     state = cursor.state
     call = state.call(call_id)
-    try:
-        ready = cursor.prepared(call, state)[0] if call_id in state.open else None
-    except (Absent, CallError):
-        ready = None
+    ready = cursor.runnable(call, state) if call_id in state.open else None
     _demand_as_shown(cursor, call, state, approval_digest)
     end = recorded_result(cursor, call, ready) if ready is not None else None
     if end is None:
@@ -363,9 +358,8 @@ def rule_offers(cursor: Cursor, call_id: str) -> list[Generalisation]:
     would have done with the calls that a person decided on; none for a call that cannot run."""
     state, journal, context = cursor.state, cursor.context.journal, cursor.context
     call = state.call(call_id)
-    try:
-        ready = cursor.prepared(call, state)[0]
-    except (CallError, Absent):
+    ready = cursor.runnable(call, state)
+    if ready is None:
         return []
     decided = [
         each
@@ -383,9 +377,8 @@ def rule_offers(cursor: Cursor, call_id: str) -> list[Generalisation]:
 def unknown_outcome_reason(cursor: Cursor, call_id: str) -> str:
     """Return in a sentence why a call that waits may have run already, "" where it has not."""
     call = cursor.state.call(call_id)
-    try:
-        ready = cursor.prepared(call, cursor.state)[0]
-    except (CallError, Absent):
+    ready = cursor.runnable(call, cursor.state)
+    if ready is None:
         return ""
     allowed = permission_of_policy(cursor, call, ready)
     return allowed.reason if isinstance(allowed, Ask) and allowed.may_have_run else ""

@@ -11,7 +11,6 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from ..core.call_record import CallRecord
-from ..core.errors import Absent, CallError
 from ..core.interface_text import t
 from ..core.state import State
 from ..rules.approval_policy import Answer, policy_decision
@@ -165,11 +164,8 @@ def repeatable_call(cursor: Cursor, call: CallRecord, state: State) -> PreparedC
     tool = cursor.tool_named(call.tool)
     if tool is None or not tool.idempotent or not call.verified or call.repeated:
         return None
-    try:
-        ready = cursor.prepared(call, state)[0]
-    except (CallError, Absent):
-        return None
-    return ready if ready.approval_digest == call.approval_digest else None
+    ready = cursor.runnable(call, state)
+    return ready if ready and ready.approval_digest == call.approval_digest else None
 
 
 def _is_new(cursor: Cursor, call: CallRecord) -> bool:

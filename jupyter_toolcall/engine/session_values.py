@@ -10,8 +10,6 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple, Protocol
 
-import msgspec
-
 from ..core.call_record import objects_of
 from ..core.digests import digest
 from ..core.errors import Absent, CallError, Lost, UsageError
@@ -20,7 +18,7 @@ from ..core.interface_text import joined, t
 from ..core.journal import Journal
 from ..core.json_data import at_path, replaced_at
 from ..core.recorded_calls import CallIndex, instance_version
-from ..core.recorded_data import NOTHING, freeze, recorded
+from ..core.recorded_data import NOTHING, Record, recorded
 from ..core.secrets import MissingSecret
 from ..core.state import NAME, State
 from ..core.text import nearest
@@ -68,7 +66,7 @@ class Resumption:
     """How many rounds of input it has had."""
 
 
-class PreparedCall(msgspec.Struct, frozen=True):
+class PreparedCall(Record, frozen=True, gc=True):
     """A call that can run: its arguments as they will run, and all that they name."""
 
     tool: Tool
@@ -93,9 +91,6 @@ class PreparedCall(msgspec.Struct, frozen=True):
     """What it goes on with after a round of input; None where it runs from its beginning."""
     recorded: State | None = None
     """The state at the end of the branch that is replayed; None where none is."""
-
-    def __post_init__(self) -> None:
-        freeze(self, "arguments", "uses", "variables", "setters")
 
     def __repr__(self) -> str:
         # What it runs with holds the values of secrets.

@@ -25,7 +25,7 @@ from ..engine.outdated import changed_tools
 from ..engine.recorded_results import with_recorded_results
 from ..engine.session_values import SessionValues
 from ..schemes.messages import Model
-from ..session.recorded_decisions import entries_of, notebook_results
+from ..session.recorded_decisions import notebook_results
 from ..session.session import Session
 from ..storage.file_system import DISK, Files, replace_file
 from ..storage.journal_file import (
@@ -39,7 +39,7 @@ from ..storage.journal_file import (
     open_journal,
     read_journal,
 )
-from ..storage.notebook_files import saved_sessions
+from ..storage.notebook_files import entries_of, saved_sessions
 from ..storage.signatures import signer
 from ..storage.value_store import value_store
 from ..tools.value_content import content_digest

@@ -23,9 +23,7 @@ from ..core.events import (
     Started,
     Unknown,
     ended_call,
-    from_json,
 )
-from ..core.journal_entries import name
 from ..engine import person_model as replying
 from ..engine.client_calls import record_client_call
 from ..engine.decisions import decision_event
@@ -33,24 +31,12 @@ from ..engine.recorded_results import RecordedResults
 from ..engine.replay_queue import call_id_of
 from ..models.named import IN_PLACE
 from ..sources.mcp_results import RESOURCE, restored_resource
-from ..storage.notebook_files import saved_sessions
+from ..storage.notebook_files import SavedEntry, entries_of, saved_sessions
 from ..tools.tool import Tool
 from .session import Session
 
-Saved = tuple[str, Event, Mapping[str, Any]]
-"""A saved session's entry: its id, its event, and what is noted beside it."""
 
-
-def entries_of(part: Mapping[str, Any]) -> Iterator[Saved]:
-    """Yield a saved session's entries: their ids, events and what is noted beside them."""
-    ids: list[str] = []
-    for parent, data, *meta in part["events"]:
-        event = from_json(data)
-        ids.append(name(part["parent"] if parent < 0 else ids[parent], event))
-        yield ids[-1], event, meta[0] if meta else {}
-
-
-def cut_off(entries: Sequence[Saved], rows: Sequence[Any]) -> Mapping[int, str]:
+def cut_off(entries: Sequence[SavedEntry], rows: Sequence[Any]) -> Mapping[int, str]:
     """Return where calls started that never ended, and which: what allowed them is used up."""
     started = {n: e.call_id for n, (_, e, _) in enumerate(entries) if isinstance(e, Started)}
     for number, (_, event, _) in enumerate(entries):
@@ -60,7 +46,7 @@ def cut_off(entries: Sequence[Saved], rows: Sequence[Any]) -> Mapping[int, str]:
     return started
 
 
-def waits(entries: Sequence[Saved], rows: Sequence[Any], head: str) -> bool:
+def waits(entries: Sequence[SavedEntry], rows: Sequence[Any], head: str) -> bool:
     """Return whether a call has no result at the place where a saved session stands."""
     position = next((n for n, each in enumerate(entries) if each[0] == head), -1)
     ended: set[str] = set()
@@ -91,7 +77,7 @@ def without_cut_off(part: Mapping[str, Any]) -> list[Any]:
     return [[positions[above], *rows[n][1:]] for n, above in zip(kept, held, strict=True)]
 
 
-def _turn(entries: Sequence[Saved], rows: Sequence[Any], number: int) -> Iterator[int]:
+def _turn(entries: Sequence[SavedEntry], rows: Sequence[Any], number: int) -> Iterator[int]:
     """Yield an entry's number and those before it, back to the reply that began its turn."""
     return takewhile(lambda at: not isinstance(entries[at][1], Replied), _up(rows, number))
 

@@ -195,7 +195,7 @@ def check_session(data: Mapping[str, Any]) -> Mapping[str, Any]:
         part = data["journal"]
         # Format 1 did not name itself here.
         demand_format(part.get("version", 1))
-        ids, head = _ids(part), part["head"]
+        ids, head = [entry for entry, *_ in entries_of(part)], part["head"]
     except (KeyError, TypeError, IndexError, ValueError, AttributeError) as error:
         raise BrokenJournal(
             f"a saved session is broken ({type(error).__name__}: {error})"
@@ -222,11 +222,17 @@ def with_parsed_rows(data: Mapping[str, Any]) -> Mapping[str, Any]:
     return {**data, "journal": part, "rows": rows}
 
 
-def _ids(part: Mapping[str, Any]) -> list[str]:
+SavedEntry = tuple[str, Event, Mapping[str, Any]]
+"""An entry of a saved session: its id, its event, and what is noted beside it."""
+
+
+def entries_of(part: Mapping[str, Any]) -> Iterator[SavedEntry]:
+    """Yield the entries of a saved session in order."""
     ids: list[str] = []
-    for parent, event, *_ in part["events"]:
-        ids.append(name(part["parent"] if parent < 0 else ids[parent], from_json(event)))
-    return ids
+    for parent, data, *meta in part["events"]:
+        event = from_json(data)
+        ids.append(name(part["parent"] if parent < 0 else ids[parent], event))
+        yield ids[-1], event, meta[0] if meta else {}
 
 
 def cell_sources(path: Path) -> tuple[str | None, ...]:
@@ -260,16 +266,15 @@ class JoinedSessions:
         for key, value in part.get("texts", {}).items():
             if self.journal.remember(value) != key:
                 raise BrokenJournal("a text does not fit its digest")
-        ids: list[str] = []
-        start = self._start(part)
-        for index, data, *meta in part["events"]:
-            event = from_json(data)
-            before = self.names[ids[index]] if index >= 0 else start
-            ids.append(name(part["parent"] if index < 0 else ids[index], event))
-            entry = self.journal.append(before, event, meta[0] if meta else None, verified=False)
-            self.names[ids[-1]] = entry.id
+        start, added = self._start(part), list[str]()
+        for (index, *_), (entry_id, event, meta) in zip(
+            part["events"], entries_of(part), strict=True
+        ):
+            before = added[index] if index >= 0 else start
+            added.append(self.journal.append(before, event, meta, verified=False).id)
+            self.names[entry_id] = added[-1]
         if wanted:
-            last = {self.names[each] for each in ids} & {*self.journal.leaves()}
+            last = {*added} & {*self.journal.leaves()}
             self.ends |= last | {self.names.get(part["head"], "")}
 
     def _start(self, part: Mapping[str, Any]) -> str | None:

@@ -14,12 +14,13 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from msgspec import structs
 
 from jupyter_toolcall import Scripted, Session, Tool, Toolbox
 from jupyter_toolcall.core import call_record, events, journal_entries
 from jupyter_toolcall.core.events import Outcome, to_json
 from jupyter_toolcall.core.journal import Journal
-from jupyter_toolcall.core.recorded_data import FrozenDict, FrozenList
+from jupyter_toolcall.core.recorded_data import FrozenDict, FrozenList, Record
 from jupyter_toolcall.engine import session_values
 from jupyter_toolcall.engine.cursor import SessionHooks
 from jupyter_toolcall.engine.session_values import PreparedCall
@@ -224,6 +225,18 @@ NO_DATA = {
     ("Tool", "subject"): "a live object",
 }
 """Fields that may hold dicts or lists, and why they are no recorded data."""
+
+
+@pytest.mark.parametrize("cls", [*events.Part.__subclasses__(), journal_entries.Entry])
+def test_each_field_of_an_event_that_may_hold_data_freezes_it(cls: type[Record]) -> None:
+    for field in structs.fields(cls):
+        if field.type is Any or "Mapping[" in str(field.type):
+            values = {f.name: "x" for f in structs.fields(cls) if f.required}
+            record = cls(**{**values, field.name: {"a": [1]}})
+            assert type(getattr(record, field.name)) is FrozenDict
+            assert type(getattr(record, field.name)["a"]) is FrozenList
+            with pytest.raises(AttributeError):
+                setattr(record, field.name, {})
 
 
 def test_each_field_of_a_record_that_may_hold_dicts_or_lists_is_frozen() -> None:
