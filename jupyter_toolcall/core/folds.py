@@ -44,13 +44,6 @@ class Fold(Generic[S]):
         known = self._recent.get(head)
         if known is not None:
             return known[0]
-        entry = self._entries.get(head)
-        before = self._recent.get(entry.parent) if entry is not None and entry.parent else None
-        if entry is not None and before is not None:
-            # The next entry of the branch that grows.
-            state = self._evolve(before[0], entry)
-            self._keep(head, state, before[1] + 1)
-            return state
         ahead: list[Entry] = []
         since = 0
         state = self._start
