@@ -465,9 +465,8 @@ class CallRecord(Record, frozen=True, eq=False, gc=True):
         self, outcome: Outcome, objects: tuple[str, ...], reserved_names: tuple[str, ...]
     ) -> CallRecord:
         """Return this call as it stands once it has come to its outcome."""
-        before = (self.decided, self.started, outcome, objects, self.verified, self.code)
-        after = self.rounds, self.unknown_reason, self.decision_entry, reserved_names
-        return CallRecord(self.asked_call, *before, *after)
+        ended = replace(self, outcome=outcome, objects=objects, reserved_names=reserved_names)
+        return replace(ended, repeated=False) if self.repeated else ended
 
     # -- two records -----------------------------------------------------------------------
 

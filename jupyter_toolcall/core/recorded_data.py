@@ -67,7 +67,7 @@ def frozen(data: Any) -> Any:
         if not data:
             return NOTHING
         return FrozenDict(
-            (key, item if type(item) in _UNCHANGING else frozen(item)) for key, item in data.items()
+            {key: item if type(item) in _UNCHANGING else frozen(item) for key, item in data.items()}
         )
     if isinstance(data, list):
         return FrozenList(map(frozen, data))

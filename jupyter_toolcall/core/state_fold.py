@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Literal
 
 from rpds import HashTrieMap
 
@@ -123,47 +123,49 @@ def evolve(state: State, entry: Entry) -> State:
             first = str(entry.meta.get("of", entry.id))
             return _decide(state, decided, entry.is_effective, first)
         case Started() as started:
-            call = _expect(state, started.call_id, *_may_start(state, started))
+            call = _expect(state, started.call_id, _start_by(state, started))
             if code := entry.meta.get("code"):
                 state = state.changed(code=state.code.insert(call.tool, code))
             code = state.code.get(call.tool) or call.code
             verified = entry.is_effective if started.approval_digest else call.verified
             return _put(state, call.with_start(started, verified, code))
         case Finished(call_id, InputNeeded() as asked):
-            call = _expect(state, call_id, "unknown")
+            call = _expect(state, call_id, "pauses")
             keys = entry.event.secrets if entry.verified else ()
             rounds = (*call.rounds, InputRound(asked, entry.is_effective, keys))
             return _put(state, replace(call, rounds=rounds))
         case Finished(call_id, Unknown(reason)):
-            call = _expect(state, call_id, "unknown")
+            call = _expect(state, call_id, "pauses")
             return _put(state, replace(call, unknown_reason=reason))
         case Finished(call_id, _, uses=uses) as end:
-            call = _expect(state, call_id, "proposed", "approved", "unknown")
+            call = _expect(state, call_id, "ends")
             if uses:
                 call = call.with_start(Started(call_id, None, uses), call.verified, call.code)
             end = end if entry.verified or not end.secrets else replace(end, secrets=())
             return settle(state, call, end)
 
 
-_MAY_START: Mapping[bool, tuple[RecordedStatus, ...]] = {
-    True: ("proposed", "approved", "unknown"),
-    False: ("approved",),
+Transition = Literal["is decided on", "starts by policy", "starts by person", "pauses", "ends"]
+_STATUS_BEFORE: Mapping[Transition, tuple[RecordedStatus, ...]] = {
+    "is decided on": ("proposed", "approved", "input required", "unknown"),
+    "starts by policy": ("proposed", "approved", "unknown"),
+    "starts by person": ("approved",),
+    # A call whose tool has started is unknown until it ends: the journal says nothing of it.
+    "pauses": ("unknown",),
+    "ends": ("proposed", "approved", "unknown"),
 }
-"""What a call may be that starts: by the policy's approval, or by a person's."""
+"""What a call may be for each event about it."""
 
 
-def _may_start(state: State, started: Started) -> tuple[RecordedStatus, ...]:
-    """Return what a call may be that starts, or goes on after a round of input."""
+def _start_by(state: State, started: Started) -> Transition:
+    """Return by whose approval a call starts, or goes on after a round of input."""
     last = state.call(started.call_id).open_round
     is_response = last is not None and last.response is not None
     # Another machine's round is history, and so is what followed it.
-    return _MAY_START[started.approval_digest != "" or is_response]
+    by_policy = started.approval_digest != "" or is_response
+    return "starts by policy" if by_policy else "starts by person"
 
 
-_MAY_BE_DECIDED: tuple[RecordedStatus, ...] = (
-    *("proposed", "approved", "input required", "unknown"),
-)
-"""What a call may be that somebody decides on."""
 _OF_OWN_WORK = (
     *("last", "prompt", "asked_again", "turns_since", "calls_before"),
     *("reminded", "done", "outputs"),
@@ -298,7 +300,7 @@ def _sum(spent: Usage, more: Usage | None) -> Usage:
 
 
 def _decide(state: State, decided: Decided, verified: bool, entry: str) -> State:
-    call = _expect(state, decided.call_id, *_MAY_BE_DECIDED)
+    call = _expect(state, decided.call_id, "is decided on")
     if decided.round:
         return _put(state, _responded(call, decided, verified, entry))
     call, names = call.with_decision(decided, verified, entry), decided.reserved_names
@@ -325,8 +327,9 @@ def _put(state: State, call: CallRecord) -> State:
     return state.changed(calls=state.calls.insert(call.id, call))
 
 
-def _expect(state: State, call_id: str, *allowed: RecordedStatus) -> CallRecord:
+def _expect(state: State, call_id: str, transition: Transition) -> CallRecord:
+    """Return a call. Raises NotYourTurn where its status does not allow this."""
     call = state.call(call_id)
-    if call.recorded_status not in allowed:
+    if call.recorded_status not in _STATUS_BEFORE[transition]:
         raise NotYourTurn(f"call {call_id} is {call.status}; it waits for nothing of that kind")
     return call
