@@ -8,7 +8,7 @@ import re
 from typing import Any
 
 from ..core.text import shortened_text
-from ..tools.value_copies import describe
+from ..tools.plain_data import describe
 from .differences import Cell
 
 LONG = 60

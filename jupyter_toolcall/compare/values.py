@@ -15,7 +15,7 @@ from typing import Any
 from ..core.interface_text import t
 from ..core.interrupts import attempt
 from ..core.text import shortened_text
-from ..tools.value_copies import describe
+from ..tools.plain_data import describe
 from .arrays import arrays
 from .cells import PLAIN, alike
 from .differences import (

@@ -11,7 +11,8 @@ from typing import Any
 from ..core.events import Made, Outcome, Producer, Uses
 from ..core.state import State
 from ..tools.remote_values import RemoteValue, Unchanged
-from ..tools.value_content import Content, content_of, is_frozen, private
+from ..tools.value_copies import private
+from ..tools.value_digests import Content, content_of, is_frozen
 from .session_values import SessionValues
 
 

@@ -35,7 +35,7 @@ from ..rules.origins import CallOrigins
 from ..tools.arguments import plain_arguments
 from ..tools.json_structure import HeldObject, structure_of
 from ..tools.object_types import kind_name, leaf_kind
-from ..tools.value_copies import plain_data
+from ..tools.plain_data import plain_data
 from .cursor import Cursor
 from .input_rounds import response_event, round_digest, waits_for_input
 from .permission import (

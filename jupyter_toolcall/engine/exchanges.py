@@ -20,7 +20,7 @@ from ..core.state_fold import state_at
 from ..models.prices import Cost, cost
 from ..schemes.messages import Assistant, Attempt, Request
 from ..schemes.requests import NOTHING
-from ..tools.value_copies import cut
+from ..tools.plain_data import cut
 from .cursor import Cursor
 
 

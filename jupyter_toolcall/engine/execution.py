@@ -39,13 +39,14 @@ from ..tools.captured_prints import Prints, stream_proxies
 from ..tools.invoke import error_text, message_text, run_validator, traceback_text
 from ..tools.object_references import Path, fits_in, replace_names
 from ..tools.object_types import kind_name
+from ..tools.plain_data import well_formed
 from ..tools.remote_values import RemoteValue
 from ..tools.running_tool import InputRequired, NotBegun, OutcomeUnknown
 from ..tools.tool import Tool, Validator, parameters_schema
 from ..tools.tool_task import TaskEnd, ToolTask
 from ..tools.toolbox import Toolbox
-from ..tools.value_content import content_digest, private
-from ..tools.value_copies import well_formed
+from ..tools.value_copies import private
+from ..tools.value_digests import content_digest
 from .argument_copies import NO_CHANGES, ArgumentCopies, InPlaceChanges
 from .executor_calls import StillRunning, run_on_executor
 from .input_rounds import input_outcome

@@ -14,9 +14,9 @@ from ..core.events import Made, Uses
 from ..core.json_data import replaced_at
 from ..core.state import State
 from ..tools.object_references import Path, fits_plain, named_paths
+from ..tools.plain_data import uncut_data
 from ..tools.tool import Tool, parameters_schema, unchanged
-from ..tools.value_content import private
-from ..tools.value_copies import uncut_data
+from ..tools.value_copies import private
 from ..tools.value_text import StandsForText
 from .session_values import SessionValues
 

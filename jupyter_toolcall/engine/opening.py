@@ -30,9 +30,9 @@ from ..tools.answer_types import SCALARS, data_schema, is_record_class, type_fro
 from ..tools.executors import AnyExecutor, executor_named
 from ..tools.object_references import kinds_of
 from ..tools.object_types import classes_within, is_object_class, kind_name
+from ..tools.plain_data import well_formed
 from ..tools.tool import parameters_schema
 from ..tools.toolbox import Toolbox
-from ..tools.value_copies import well_formed
 from ..tools.value_text import is_plain_input, shown_value
 from .cursor import Cursor, SessionContext
 from .execution import store_results

@@ -14,7 +14,7 @@ from ..core.state import AskModel
 from ..models.named import Person
 from ..schemes.messages import Assistant, Message, Reply, Results, User, call_id
 from ..tools.arguments import plain_arguments
-from ..tools.value_copies import cut, well_formed
+from ..tools.plain_data import cut, well_formed
 from .cursor import Cursor
 from .decisions import waiting_calls
 from .turn import record_reply

@@ -29,9 +29,9 @@ from ..core.state_fold import state_at
 from ..tools.answer_types import SCALARS
 from ..tools.arguments import parse_json
 from ..tools.object_types import kind_of
+from ..tools.plain_data import plain_data, well_formed
 from ..tools.table_classes import has_no_text
-from ..tools.value_content import content_digest
-from ..tools.value_copies import plain_data, well_formed
+from ..tools.value_digests import content_digest
 from .calls_by_program import all_answered
 from .cursor import Cursor
 from .decisions import waiting_calls

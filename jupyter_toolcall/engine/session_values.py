@@ -28,11 +28,12 @@ from ..storage.value_store import MISSING
 from ..tools.answer_types import answer_type, read_answer
 from ..tools.object_references import Path, fits_plain, named_paths
 from ..tools.object_types import Kinds, kind_name, kind_of
+from ..tools.plain_data import uncut_data
 from ..tools.remote_values import RemoteValue
 from ..tools.running_tool import InputResponse
 from ..tools.tool import Tool
-from ..tools.value_content import content_digest, private
-from ..tools.value_copies import uncut_data
+from ..tools.value_copies import private
+from ..tools.value_digests import content_digest
 
 RESULT = "result"
 """The name of what a question asks for."""

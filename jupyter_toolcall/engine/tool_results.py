@@ -14,10 +14,10 @@ from ..core.interrupts import attempt
 from ..core.recorded_data import replace
 from ..tools.json_structure import HeldObject, IteratorItems, Structure, structure_of
 from ..tools.object_types import leaf_kind, registered_kind
+from ..tools.plain_data import LONGEST, described_for_model, plain_data, uncut_data
 from ..tools.remote_values import RemoteValue
 from ..tools.tool import Changed
-from ..tools.value_content import SCALARS
-from ..tools.value_copies import LONGEST, described_for_model, plain_data, uncut_data
+from ..tools.value_digests import SCALARS
 from ..tools.value_text import StandsForText
 from .argument_copies import ArgumentCopies, ArgumentCopy
 from .session_values import PreparedCall, SessionValues, recorded_value

@@ -19,7 +19,7 @@ from ..core.digests import digest
 from ..core.errors import UsageError
 from ..core.interrupts import attempt
 from ..storage.file_system import DISK
-from ..tools.value_content import content_digest
+from ..tools.value_digests import content_digest
 from .tasks import Task
 
 RUNS = "runs.jsonl"

@@ -28,7 +28,7 @@ from pydantic import BaseModel
 from ..core.interrupts import attempt, class_name
 from ..core.recorded_data import FrozenDict, FrozenList
 from ..tools.tool_version import container_data, first_content, is_plain
-from ..tools.value_content import content_digest, is_frozen
+from ..tools.value_digests import content_digest, is_frozen
 
 WIDE = 96
 """Characters of a line; a longer call has a line for each argument."""

@@ -18,7 +18,7 @@ from typing import Any
 
 from ..core.interrupts import attempt
 from ..tools.tool_version import defaults_of
-from ..tools.value_content import functions_in
+from ..tools.value_digests import functions_in
 from .code import Unwritable, definition_name
 
 DefinitionNode = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef

@@ -10,7 +10,7 @@ from pathlib import Path
 from ..core.errors import UsageError
 from ..core.secrets import hiding
 from ..core.text import nearest
-from ..tools.value_copies import well_formed
+from ..tools.plain_data import well_formed
 from ..view.contract import Rows
 from ..view.session_graph import session_graph
 from ..view.svg import svg

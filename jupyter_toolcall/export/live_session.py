@@ -20,7 +20,7 @@ from ..engine.named_data import named_data
 from ..engine.outdated import changed_tool_parts, recorded_tool_code
 from ..tools.object_references import fits_in, references
 from ..tools.tool import Resolve, Tool, parameters_schema
-from ..tools.value_content import is_frozen
+from ..tools.value_digests import is_frozen
 from ..view.contract import Rows
 from ..view.view_rows import all_rows
 from .callees import Callee, callee_of

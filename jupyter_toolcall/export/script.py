@@ -15,7 +15,7 @@ from ..core.events import Data, Failed, Interrupted, Made, Producer
 from ..core.state import State
 from ..core.text import visible_text
 from ..engine.cursor import Cursor
-from ..tools.value_copies import cut
+from ..tools.plain_data import cut
 from .callees import Callee
 from .code import Code, call, is_name, of_module, with_article
 from .definitions import Slice, Texts

@@ -42,7 +42,7 @@ from ..storage.journal_file import (
 from ..storage.notebook_files import entries_of, saved_sessions
 from ..storage.signatures import signer
 from ..storage.value_store import value_store
-from ..tools.value_content import content_digest
+from ..tools.value_digests import content_digest
 from .extensions import NotebookExtension, registrations
 from .options import (
     SET_UP,

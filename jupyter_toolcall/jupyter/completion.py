@@ -205,7 +205,7 @@ def _option_help(word: str, before: str) -> str:
 def _name_help(word: str) -> str:
     """Return what an object or a tool of the last session is."""
     from ..core.errors import Absent
-    from ..tools.value_copies import describe
+    from ..tools.plain_data import describe
 
     session = _last_session()
     if session is None:

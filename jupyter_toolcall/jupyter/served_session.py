@@ -27,7 +27,7 @@ from ..engine.input_rounds import waits_for_input
 from ..engine.person_model import is_person_turn
 from ..schemes.scheme import completed, result_data, result_text
 from ..session.session import Session
-from ..tools.value_copies import short_texts
+from ..tools.plain_data import short_texts
 from .panel_controller import TICK, PanelController, interrupts
 
 QUICK, LOOK = 0.002, 0.1

@@ -15,7 +15,7 @@ from ..core.errors import ModelError
 from ..core.events import Call, Usage
 from ..core.recorded_data import replace
 from ..schemes.messages import Reply
-from ..tools.value_copies import well_formed
+from ..tools.plain_data import well_formed
 from .provider_client import (
     AGAIN,
     Json,

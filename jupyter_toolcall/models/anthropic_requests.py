@@ -17,7 +17,7 @@ from typing import Any, Literal
 
 from ..core.events import Call
 from ..schemes.messages import Assistant, Message, Request, Result, Results, Sent, User
-from ..tools.value_copies import well_formed
+from ..tools.plain_data import well_formed
 from .provider_client import GO_ON, Json, as_sent, legal_key, legal_name, newest_tools, tools_sent
 
 NOTHING = "(nothing)"

@@ -18,7 +18,7 @@ from ..core.digests import digest
 from ..core.errors import ModelError
 from ..core.events import Call, Usage
 from ..schemes.messages import Assistant, Message, Reply, Request, Result, Results, Sent, User
-from ..tools.value_copies import well_formed
+from ..tools.plain_data import well_formed
 from .provider_client import (
     AGAIN,
     GO_ON,

@@ -23,8 +23,8 @@ from ..core.events import Call
 from ..core.text import printable
 from ..schemes.messages import Reply, Request, Sent
 from ..tools.arguments import parse_arguments
+from ..tools.plain_data import well_formed
 from ..tools.tool import Tool, parameters_schema
-from ..tools.value_copies import well_formed
 from .retrying import Passing, Patience, asked_wait, may_pass, persistent
 from .tool_names import with_short_names
 

@@ -20,9 +20,9 @@ from ..core.secrets import Hide, Secrets
 from ..core.state import State
 from ..core.state_fold import state_at
 from ..tools.arguments import writable_call
+from ..tools.plain_data import well_formed
 from ..tools.tool import Tool, parameters_schema
 from ..tools.toolbox import Toolbox
-from ..tools.value_copies import well_formed
 from .messages import Assistant, Message, Reply, Request, Results, Sent, User
 from .scheme import Offer, Scheme
 

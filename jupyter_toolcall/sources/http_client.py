@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ..core.errors import CallError, DefinitionError
 from ..tools.invoke import invoke
-from ..tools.value_copies import well_formed
+from ..tools.plain_data import well_formed
 
 if TYPE_CHECKING:
     import httpx2

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from ..core.errors import CallError
-from ..tools.value_copies import cut
+from ..tools.plain_data import cut
 from ..tools.value_text import StandsForText
 from .mcp_connection import connection_by_name
 

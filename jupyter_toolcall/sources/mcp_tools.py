@@ -24,11 +24,11 @@ from ..core.interface_text import t
 from ..core.text import nearest, printable, visible_text
 from ..storage.journal_file import journals_folder
 from ..tools.object_types import Kinds
+from ..tools.plain_data import well_formed
 from ..tools.running_tool import InputRequired, InputResponse
 from ..tools.tool import Tool
 from ..tools.tool_version import pinned_change
 from ..tools.toolbox import Toolbox, ToolSource
-from ..tools.value_copies import well_formed
 from .definition_dialects import schema_for_models
 from .definition_schema import ArgumentChecker
 from .mcp_connection import Connection, Listing, Question, connection_to

@@ -19,8 +19,8 @@ from typing import Any, cast
 from ..core.errors import CallError
 from ..core.interrupts import attempt
 from ..core.text import nearest, unique_names, visible_text
+from ..tools.plain_data import cut
 from ..tools.table_classes import AnyTable, library_elsewhere
-from ..tools.value_copies import cut
 from .table_libraries import (
     LIBRARIES,
     Column,

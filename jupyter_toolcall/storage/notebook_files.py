@@ -23,7 +23,7 @@ from ..core.journal import Journal
 from ..core.journal_entries import BROKEN, demand_format, name
 from ..core.json_data import parsed_texts
 from ..core.text import progress_bar, visible_text
-from ..tools.value_copies import well_formed
+from ..tools.plain_data import well_formed
 
 MIME = "application/vnd.jupyter-toolcall.session+json"
 

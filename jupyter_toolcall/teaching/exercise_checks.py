@@ -20,7 +20,7 @@ from ..session.session import Session
 from ..tools.invoke import error_text
 from ..tools.tool import Tool
 from ..tools.toolbox import Toolbox
-from ..tools.value_content import private
+from ..tools.value_copies import private
 from .exercise_file import Check, Exercise
 from .guesses import NO_POINTS, Points
 from .panel_rows import Task

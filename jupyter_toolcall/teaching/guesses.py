@@ -28,8 +28,8 @@ from ..models.named import Person
 from ..schemes.select import SELECT
 from ..session.session import Session
 from ..tools.arguments import plain_arguments, wrong_arguments
+from ..tools.plain_data import plain_data
 from ..tools.tool import default_arguments
-from ..tools.value_copies import plain_data
 from .panel_rows import (
     ArgumentAnswer,
     CallAnswer,

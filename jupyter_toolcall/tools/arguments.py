@@ -29,8 +29,8 @@ from ..core.text import nearest
 from .lossless_validation import lossless_validator
 from .object_references import kinds_of
 from .object_types import strict_dict
+from .plain_data import well_formed
 from .tool import Check, Resolve
-from .value_copies import well_formed
 
 MAX_LENGTH = 1_000_000
 """Characters of one call's arguments."""

@@ -19,7 +19,7 @@ from typing import Any
 from weakref import WeakSet
 
 from ..core.interrupts import attempt
-from .value_copies import well_formed
+from .plain_data import well_formed
 
 PRINTS = 4_000
 """Characters of a tool's prints that are kept."""

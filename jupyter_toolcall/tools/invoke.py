@@ -24,8 +24,8 @@ from ..core.errors import CallError
 from ..core.interrupts import Hold, attempt, class_name, interruptible
 from ..core.text import shortened_text, without_addresses
 from .json_structure import IteratorItems
+from .plain_data import described_for_model, well_formed
 from .running_tool import cancel_with_call
-from .value_copies import described_for_model, well_formed
 
 OWN = __package__.partition(".")[0]
 """The package whose own frames no traceback begins with."""

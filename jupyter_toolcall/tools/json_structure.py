@@ -19,7 +19,7 @@ from pydantic_core import to_jsonable_python
 
 from ..core.interrupts import attempt, class_name
 from ..core.text import own_text
-from .value_content import SCALARS
+from .value_digests import SCALARS
 
 MOST_OBJECTS = 50
 """Objects of one result that get names; the others are counted."""

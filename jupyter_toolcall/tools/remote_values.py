@@ -16,7 +16,7 @@ from uuid import uuid4
 
 from ..core.errors import Lost
 from ..core.interrupts import attempt
-from .value_content import content_digest
+from .value_digests import content_digest
 from .worker_code import dumps
 
 Stay: TypeAlias = tuple[float, str]

@@ -31,7 +31,7 @@ from ..core.digests import digest_text
 from ..core.interrupts import attempt
 from ..core.text import visible_text
 from .code_names import CodeNames, names_in
-from .value_content import (
+from .value_digests import (
     LIBRARY_PARTS,
     WRAPPERS,
     attributes_of,

@@ -16,10 +16,10 @@ from ..core.errors import DefinitionError, UsageError
 from ..core.text import nearest
 from .arguments import LazySchema
 from .object_types import Kinds, annotation_type, classes_in, is_object_class, kind_name
+from .plain_data import well_formed
 from .python_tools import from_bound_method, from_class, from_function
 from .tool import Tool, parameters_schema
 from .tool_version import forget
-from .value_copies import well_formed
 
 TOOL_NAME = re.compile(r"[\w.-](?:[\w ./:-]{0,198}[\w.-])?")
 

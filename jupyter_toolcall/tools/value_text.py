@@ -14,8 +14,8 @@ from ..core.json_data import replaced_at
 from ..core.secrets import Hide, is_named_secret
 from .json_structure import structure_of
 from .object_types import DATA, Kinds, kind_of
+from .plain_data import described_for_model, plain_data, well_formed
 from .table_classes import cell_free_text, has_cells, shape_of
-from .value_copies import described_for_model, plain_data, well_formed
 
 LINE = 400
 """Characters of a plain input that a model is shown where objects are listed."""

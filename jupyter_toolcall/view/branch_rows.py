@@ -17,7 +17,7 @@ from ..core.journal_entries import Entry
 from ..core.state import State
 from ..core.state_fold import state_at
 from ..engine.cursor import Cursor
-from ..tools.value_copies import cut
+from ..tools.plain_data import cut
 from .contract_rows import BranchRow
 from .object_rows import BranchView
 

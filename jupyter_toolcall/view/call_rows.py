@@ -29,8 +29,8 @@ from ..engine.replay import reapproval_reason, repeats_approval
 from ..engine.session_values import PreparedCall
 from ..schemes.select import SELECT
 from ..tools.object_references import fits_in, references
+from ..tools.plain_data import cut
 from ..tools.tool import parameters_schema
-from ..tools.value_copies import cut
 from .contract import Rows
 from .contract_rows import CallRow, ObjectRow, Preview, QuestionRow, Use
 from .object_rows import LONG, SHORT, BranchView, object_row

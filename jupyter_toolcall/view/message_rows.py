@@ -15,7 +15,7 @@ from ..core.state_fold import state_at
 from ..engine.cursor import Cursor
 from ..engine.exchanges import failed_attempts, replying_model
 from ..models.prices import cost
-from ..tools.value_copies import cut
+from ..tools.plain_data import cut
 from .contract_rows import MessageRole, MessageRow, TurnRow
 
 LIMIT = 4_000

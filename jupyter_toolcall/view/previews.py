@@ -17,8 +17,8 @@ from ..core.interface_text import joined, t, tn
 from ..core.interrupts import attempt
 from ..core.text import shortened_text, visible_text
 from ..sources.table_frames import first_rows
+from ..tools.plain_data import describe, well_formed
 from ..tools.table_classes import library_elsewhere, shape_of
-from ..tools.value_copies import describe, well_formed
 from ..tools.value_display import Shows, glyph, image_address, is_image, reprs
 from ..tools.value_text import StandsForText
 from .contract_rows import Preview

@@ -15,7 +15,8 @@ from numpy import array, ndarray, shares_memory
 from pandas import DataFrame
 
 from jupyter_toolcall import Scripted, Session, Toolbox, tool
-from jupyter_toolcall.tools.value_content import content_digest, private
+from jupyter_toolcall.tools.value_copies import private
+from jupyter_toolcall.tools.value_digests import content_digest
 from jupyter_toolcall.view.view_rows import all_rows
 
 

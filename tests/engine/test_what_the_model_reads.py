@@ -24,7 +24,7 @@ from jupyter_toolcall.schemes.messages import Reply
 from jupyter_toolcall.schemes.native import Native
 from jupyter_toolcall.schemes.scheme import Flat, Scheme, sent_data
 from jupyter_toolcall.tools.invoke import MEMBERS, error_text
-from jupyter_toolcall.tools.value_copies import plain_data
+from jupyter_toolcall.tools.plain_data import plain_data
 from jupyter_toolcall.tools.value_text import content_text
 
 Point = namedtuple("Point", "x y")

@@ -20,7 +20,8 @@ from jupyter_toolcall.compare.differences import Others, Same
 from jupyter_toolcall.compare.values import difference
 from jupyter_toolcall.sources.table_frames import MOST_HERE, first_rows
 from jupyter_toolcall.tools.table_classes import AnyTable
-from jupyter_toolcall.tools.value_content import content_digest, private
+from jupyter_toolcall.tools.value_copies import private
+from jupyter_toolcall.tools.value_digests import content_digest
 from jupyter_toolcall.toolsets import tables
 from jupyter_toolcall.view.previews import LARGE, preview
 from tests.sources.tables import call, failure, rows, table, tools

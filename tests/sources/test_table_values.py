@@ -22,7 +22,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from jupyter_toolcall.core.errors import CallError
-from jupyter_toolcall.tools.value_content import content_digest
+from jupyter_toolcall.tools.value_digests import content_digest
 from tests.sources.tables import tools
 
 Rows = list[dict[str, Any]]

@@ -14,7 +14,7 @@ import pytest
 from matplotlib.figure import Figure
 
 from jupyter_toolcall import Scripted, Session, Toolbox
-from jupyter_toolcall.tools.value_content import content_digest
+from jupyter_toolcall.tools.value_digests import content_digest
 from jupyter_toolcall.toolsets import tables
 from tests.sources.tables import DATA, DAY, ENGINES, call, failure, rows, table
 

@@ -35,8 +35,9 @@ from PIL import Image
 from pydantic import BaseModel, PrivateAttr
 
 from jupyter_toolcall.core.digests import encode
-from jupyter_toolcall.tools.value_content import content_digest, content_of, is_frozen, private
-from jupyter_toolcall.tools.value_copies import plain_data
+from jupyter_toolcall.tools.plain_data import plain_data
+from jupyter_toolcall.tools.value_copies import private
+from jupyter_toolcall.tools.value_digests import content_digest, content_of, is_frozen
 
 
 class Plain:
@@ -306,7 +307,7 @@ def test_equal_content_has_one_digest_and_a_copy_is_private(name: str) -> None:
 
 
 PROBE = """
-from tests.tools.test_value_content import CHANGES, content_of
+from tests.tools.test_value_reading import CHANGES, content_of
 print([content_of(make()) for name, (make, _) in CHANGES.items() if name != "functions"])
 """
 

@@ -1,8 +1,8 @@
-"""The content of a value: a digest of it, and a private copy. Both read it as pickle does.
+"""The digest of a value's content, which is what pickle reads of it.
 
 A digest is the hash of what pickle writes of a value's parts in a canonical form, without the memo:
-so equal content has one digest, whatever is shared inside, in any process. A copy is what pickle
-makes of the same parts. Neither follows installed classes, functions and modules: these are named.
+so equal content has one digest, whatever is shared inside, in any process. It does not follow
+installed classes, functions and modules: these are named.
 """
 
 from __future__ import annotations
@@ -23,7 +23,6 @@ from array import array
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
-from copy import deepcopy
 from types import (
     BuiltinFunctionType,
     CellType,
@@ -547,16 +546,13 @@ LIBRARY_PARTS: dict[str, Parts] = {
 _LIBRARIES = {name.partition(".")[0] for name in LIBRARY_PARTS}
 
 
-# -- private copies -------------------------------------------------------------------------
-
-
 def is_frozen(value: object) -> bool:
     """Return whether a value cannot change, so that it needs no copy.
 
     A class whose values never change has a method `__content__`, which returns their content.
     """
     cls = type(value)
-    return cls in _SCALARS or bool(attempt(_is_frozen, value, cls)[0])
+    return cls in SCALARS or bool(attempt(_is_frozen, value, cls)[0])
 
 
 def _is_frozen(value: Any, cls: Any) -> bool:
@@ -572,137 +568,3 @@ def _is_frozen(value: Any, cls: Any) -> bool:
     _, arguments, _, items, pairs = (*object.__reduce_ex__(value, 5), None, None)[:5]
     is_bare = len(arguments) == 1 and not items and not pairs
     return is_bare and all(map(is_frozen, attributes_of(value).values()))
-
-
-def private(value: Any, read_only: bool = False) -> tuple[Any, bool]:
-    """Return a copy of a value that nobody else holds, and whether all of it could be copied.
-
-    What cannot be pickled, such as a lock, is shared with the copy; so are classes, functions and
-    modules. A value that is such a thing itself is returned as it is. A `read_only` copy of an
-    array or a table shares its memory too, and who writes to that gets an error.
-    """
-    if is_frozen(value):
-        return value, True
-    if read_only and type(value).__module__.partition(".")[0] in _TABULAR:
-        copied, raised = attempt(_copied, value, read_only=True)
-        if not raised:
-            return copied, True
-    # Pickling calls methods of the value's class, which may raise anything.
-    copied, raised = attempt(_copied, value)
-    if raised == "RecursionError":
-        copied, raised = attempt(deeply, _copied, value)
-    if not raised:
-        return copied, copied is not value or _is_named(value)
-    copied, raised = attempt(_copied, value, tolerant=True)
-    return (value if raised else copied), False
-
-
-_TABULAR = frozenset({"numpy", "pandas", "polars", "pyarrow"})
-"""The libraries whose arrays and tables hold their data in memory that can be shared."""
-_SHARED = (type, FunctionType, ModuleType)
-
-
-def _is_named(value: Any) -> bool:
-    """Return whether a value is what its name leads to, such as a function or pandas.NaT."""
-    return issubclass(type(value), _SHARED) or type(attempt(reduced, value)[0]) is str
-
-
-def _copied(value: Any, tolerant: bool = False, read_only: bool = False) -> Any:
-    copier = _Copier(tolerant)
-    copier.dump(value)
-    return _CopyReader(copier, read_only).load()
-
-
-class _Copier(pickle.Pickler):
-    """Pickles a value, except for what its copy shares with it.
-
-    A `tolerant` one shares also what cannot be pickled. Of a class that is installed this is the
-    whole value: a copy of an event loop over the same sockets would be neither of the two.
-    """
-
-    def __init__(self, tolerant: bool) -> None:
-        self.data, self.shared = io.BytesIO(), list[Any]()
-        self.buffers = list[pickle.PickleBuffer]()
-        super().__init__(self.data, 5, buffer_callback=self.buffers.append)
-        self.tolerant = tolerant
-
-    def reducer_override(self, value: Any) -> Any:
-        """Return how a value is pickled that pickle does not know by itself."""
-        if value is _shared_part:
-            return NotImplemented
-        cls = type(value)
-        if issubclass(cls, _SHARED):
-            return self._share(value)
-        if cls.__module__ == "numpy" and _is_unwritable(value):
-            # A view of memory that was shared: what is recorded of it can be written to in copies.
-            return value.copy().__reduce_ex__(5)
-        is_own = is_local(cls.__module__)
-        if is_own and _refuses_copies(value, cls):
-            if self.tolerant:
-                return self._share(value)
-            raise TypeError(f"{cls.__name__} can't be copied")
-        if getattr(getattr(cls, "__dataclass_params__", None), "frozen", False):
-            return _reduced_frozen(value)
-        if not self.tolerant:
-            return _reduced_figure(value, cls)
-        raised = attempt(*((reduced, value) if is_own else (_Copier(False).dump, value)))[1]
-        return self._share(value) if raised else NotImplemented
-
-    def _share(self, value: Any) -> tuple[Callable[[int], Any], tuple[int]]:
-        self.shared.append(value)
-        return _shared_part, (len(self.shared) - 1,)
-
-
-def _shared_part(number: int) -> Any:
-    """Stand for a part that a value and its copy share; replaced while the copy is made."""
-    raise RuntimeError(f"the shared part {number} is found only while a copy is made")
-
-
-class _CopyReader(pickle.Unpickler):
-    def __init__(self, copier: _Copier, read_only: bool) -> None:
-        # Any other copy owns its memory: a tool may write to it.
-        buffers = (
-            b.raw().toreadonly() if read_only else bytearray(b.raw()) for b in copier.buffers
-        )
-        super().__init__(io.BytesIO(copier.data.getvalue()), buffers=buffers)
-        self._shared = copier.shared
-
-    def find_class(self, module: str, name: str) -> Any:
-        """Return what a pickle names; of a shared part the part itself."""
-        if name == _shared_part.__name__ and module == __name__:
-            return self._shared.__getitem__
-        return super().find_class(module, name)
-
-
-def _is_unwritable(value: Any) -> bool:
-    return hasattr(value, "flags") and hasattr(value, "copy") and not value.flags.writeable
-
-
-def _refuses_copies(value: Any, cls: Any) -> bool:
-    """Return whether a class of the notebook says itself that there is only one of its value."""
-    method = getattr(cls, "__deepcopy__", None)
-    is_own = is_local(getattr(method, "__module__", None) or "")
-    return is_own and bool(attempt(deepcopy, value)[1])
-
-
-def _reduced_frozen(value: Any) -> Any:
-    """Reduce a frozen dataclass, whose slots of a base pickle itself could not set."""
-    parts = value.__reduce_ex__(5)
-    has_slots = type(parts) is tuple and parts[0] is NEW_OBJECT and type(parts[2]) is tuple
-    return (*parts[:5], _set_attributes) if has_slots else parts
-
-
-def _set_attributes(value: Any, state: tuple[Any, ...]) -> None:
-    for part in state:
-        for name, attribute in (part or {}).items():
-            object.__setattr__(value, name, attribute)
-
-
-def _reduced_figure(value: Any, cls: type) -> Any:
-    """Reduce a figure without its place in pyplot, which would show its copy beside it."""
-    figures: Any = sys.modules.get("matplotlib.figure")
-    if figures is None or not issubclass(cls, figures.Figure):
-        return NotImplemented
-    parts = value.__reduce_ex__(5)
-    parts[2].pop("_restore_to_pylab", None)
-    return parts
