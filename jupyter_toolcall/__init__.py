@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from .models.scripted import Scripted as Scripted
     from .rules.approval_policy import Rule as Rule
+    from .rules.budget import Budget as Budget
     from .session.session import Session as Session
     from .session.verify_files import verify as verify
     from .sources.definition_tools import from_definition as from_definition
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
     __version__: str
 
 _HOMES = {
+    "Budget": ".rules.budget",
     "Rule": ".rules.approval_policy",
     "Scripted": ".models.scripted",
     "Session": ".session.session",
@@ -41,7 +43,8 @@ _HOMES = {
     "verify": ".session.verify_files",
 }
 __all__ = [
-    *("Rule", "Scripted", "Session", "Tool", "Toolbox", "load_ipython_extension", "tool"),
+    *("Budget", "Rule", "Scripted", "Session", "Tool", "Toolbox"),
+    *("load_ipython_extension", "tool"),
     *("from_definition", "from_definitions", "from_graphql", "from_mcp", "to_definition", "verify"),
 ]
 

@@ -251,5 +251,5 @@ def unchanged_summary(path: Sequence[Entry], recorded: Collection[str]) -> str:
 
 
 def _is_decision(entry: Entry) -> bool:
-    """Return whether an entry is the word of a person, and not of a policy."""
-    return isinstance(entry.event, Decided) and entry.meta.get("by") != "policy"
+    """Return whether an entry is a decision of a person, and not of a policy or a rule."""
+    return isinstance(entry.event, Decided) and entry.meta.get("by") not in ("policy", "rule")

@@ -124,6 +124,12 @@ class ArgumentOrigin:
         own = "untrusted" if self.trust == "untrusted" else self.kind
         return frozenset((own,)).union(*(each.labels for each in self.also))
 
+    @property
+    def is_of_exposed_model(self) -> bool:
+        """Whether the model wrote it, or a part of it, after it had read what others wrote."""
+        own = self.kind == "model" and self.trust != "trusted"
+        return own or any(part.is_of_exposed_model for part in self.also)
+
     def __str__(self) -> str:
         match self.kind:
             case "object":

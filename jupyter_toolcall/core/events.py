@@ -260,6 +260,8 @@ class Decided(Part, frozen=True):
     the forms, by request, and "reject" declines. 0: it decides on the call itself."""
     reserved_names: tuple[str, ...] = ()
     """As in `Finished`, of a call that this decision ends."""
+    rule: str = ""
+    """The name of the person's rule that decided, in the person's place."""
 
 
 class Started(Part, frozen=True):

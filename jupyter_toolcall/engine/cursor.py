@@ -28,7 +28,9 @@ from ..core.state import State, Step, next_step
 from ..core.state_fold import state_at
 from ..core.text import nearest
 from ..rules.approval_policy import Policy
+from ..rules.budget import Budget
 from ..rules.origins import CallOrigins, OriginReader
+from ..rules.person_rules import PersonRules
 from ..schemes.messages import Model, Reply, Request
 from ..schemes.requests import NOTHING, SentConversation, compose_request, conversation_fold
 from ..schemes.scheme import (
@@ -81,6 +83,8 @@ class Cursor:
     latest_reply: str = ""
     """The entry of the last reply that the model gave here. Its calls are new, even if an equal
     reply is recorded with results."""
+    _shown: dict[str, tuple[CallRecord, CallRecord]] = field(default_factory=dict)
+    """The calls as programs saw them last, by id: as they are recorded, and as they were shown."""
     _offered: tuple[int, Offer] | None = None
     _prepared: tuple[str, dict[str, tuple[CallRecord, PreparedCall, bool]]] = field(
         default_factory=lambda: ("", {})
@@ -326,13 +330,22 @@ class Cursor:
 
     def shown(self, call: CallRecord) -> CallRecord:
         """Return a call as programs see it: whether it runs right now, and with its origins."""
+        recorded, shown = self._shown.get(call.id, (None, call))
+        if recorded is call and not self.running:
+            return shown
         context, head = self.context, self.head
 
         def origins() -> Mapping[str, ArgumentOrigin]:
-            state = state_at(context.journal, head)
+            # Where the newest state has the call too, it counts: all calls are read in one pass.
+            state = self.state
+            if state.calls.get(call.id) is not call:
+                state = state_at(context.journal, head)
             return context.origins(state, call, call.recorded_arguments).arguments
 
-        return replace(call, running=call.id in self.running, origins=LazyDict(origins))
+        shown = replace(call, running=call.id in self.running, origins=LazyDict(origins))
+        if not self.running:
+            self._shown[call.id] = call, shown
+        return shown
 
     def arguments_to_run(self, call: CallRecord) -> Mapping[str, Any]:
         """Return the arguments that an open call would run with, or else was asked for with."""
@@ -470,6 +483,10 @@ class SessionContext:
     """How many read-only calls of one reply run together."""
     fold_conversation: Callable[[SentConversation, Entry], SentConversation] = field(init=False)
     origin_reader: OriginReader = field(default_factory=OriginReader)
+    budget: Budget | None = None
+    """What the session may use before it pauses and asks."""
+    person_rules: PersonRules = field(default_factory=PersonRules)
+    """The rules that the person added while the session ran."""
 
     def __post_init__(self) -> None:
         self.fold_conversation = conversation_fold(self.journal, self.scheme, self.toolbox)

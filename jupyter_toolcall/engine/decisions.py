@@ -85,6 +85,19 @@ def decision_event(
     return replace(event, approval_digest=ready.approval_digest)
 
 
+def decide_all(
+    cursor: Cursor, calls: Mapping[str, str], decision: Decision, reason: str = ""
+) -> None:
+    """Decide alike on exactly these calls, each by its approval digest, or on none."""
+    cursor.refresh()
+    events = [
+        decision_event(cursor, call, decision, reason=reason, approval_digest=bound)
+        for call, bound in calls.items()
+    ]
+    for event in events:
+        cursor.decide(event, "person")
+
+
 def demand_decision(decision: str) -> None:
     """Raise UsageError for a word that is no decision."""
     if decision not in DECISIONS:

@@ -17,6 +17,7 @@ from ..core.state_fold import opened_as, state_at
 from ..core.text import nearest
 from ..models.named import model_named
 from ..rules.approval_policy import Approve, approval_policy
+from ..rules.budget import Budget
 from ..schemes import is_known, scheme_named
 from ..schemes.messages import Model
 from ..schemes.native import Native
@@ -34,6 +35,7 @@ from ..tools.plain_data import well_formed
 from ..tools.tool import parameters_schema
 from ..tools.toolbox import Toolbox
 from ..tools.value_text import is_plain_input, shown_value
+from .budget_hook import BudgetHook
 from .cursor import Cursor, SessionContext
 from .execution import store_results
 from .forks import replay_cursor, resume_replay
@@ -62,6 +64,7 @@ def open_session(
     executor: AnyExecutor | None = None,
     jobs: int = 1,
     max_result: int = MAX_RESULT,
+    budget: Budget | None = None,
 ) -> tuple[SessionContext, Opened]:
     """Return what a session's branches share, and the session's first event.
 
@@ -97,6 +100,8 @@ def open_session(
         sharing=shared,
         executor=_executor(executor, box),
         jobs=checked_count(jobs),
+        budget=budget,
+        hooks=(BudgetHook(budget),) if budget is not None else (),
     )
     if isinstance(journal, str | Path):
         values.value_store, context.unreliable_reason = value_store(), key_problem()

@@ -13,7 +13,7 @@ from typing import Any, Literal
 from ..core.call_record import CallRecord
 from ..core.interface_text import t
 from ..core.state import State
-from ..rules.approval_policy import Answer, policy_decision
+from ..rules.approval_policy import Answer, RulePolicy, policy_decision
 from ..rules.origins import CallOrigins, Origins
 from ..tools.tool import Tool
 from .cursor import Cursor, SessionContext
@@ -26,7 +26,9 @@ FOR_PERSON = t("It is a request to you, and nothing runs: answer it, or reject i
 class Run:
     """The call runs. The scheme's own calls wait for nobody."""
 
-    by: Literal["person", "policy", "scheme"]
+    by: Literal["person", "policy", "scheme", "rule"]
+    rule: str = ""
+    """The name of the rule that the person added and that lets the call run."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,6 +45,8 @@ class Refuse:
     """The call is rejected; `reason` is a sentence that says why."""
 
     reason: str
+    rule: str = ""
+    """The name of the rule that the person added and that rejects the call."""
 
 
 Permission = Run | Ask | Refuse
@@ -73,14 +77,18 @@ def permission_of_policy(cursor: Cursor, call: CallRecord, ready: PreparedCall) 
     def origins() -> CallOrigins:
         return context.origins(cursor.state, call, ready.arguments)
 
-    verdict, reason = policy_answer(context, ready.tool, ready.judged_arguments, origins)
+    rule, (verdict, reason) = judged(context, ready.tool, ready.judged_arguments, origins)
     if verdict == "reject":
-        return Refuse(reason)
+        return Refuse(reason, rule)
     if ready.tool.for_person:
         return Ask(FOR_PERSON)
     if verdict == "approve" and (altered := _altered_objects(cursor, call, ready)):
         return Ask(t("It takes %1, which a call changed after it was made.", ", ".join(altered)))
-    return Run("policy") if verdict == "approve" else Ask(reason)
+    if verdict != "approve":
+        return Ask(reason)
+    if context.budget is not None and not context.budget.allows_call:
+        return Ask(t("%1 calls ran unasked, and the budget allows no more.", context.budget.calls))
+    return Run("rule", rule) if rule else Run("policy")
 
 
 def _altered_objects(cursor: Cursor, call: CallRecord, ready: PreparedCall) -> list[str]:
@@ -97,18 +105,30 @@ def _altered_objects(cursor: Cursor, call: CallRecord, ready: PreparedCall) -> l
     return [name for name in names if state.objects[name].digest in values.altered]
 
 
-def policy_answer(
+def judged(
     context: SessionContext, tool: Tool, arguments: Mapping[str, Any], origins: Origins
-) -> Answer:
-    """Return the policy's decision on a call, and its reason. A breakpoint comes first.
+) -> tuple[str, Answer]:
+    """Return the decision on a call and its reason, and before it the name of the person's rule
+    that decides, "" where the policy does. A breakpoint comes first.
+
+    The rules that the person added tighten what the policy says, and answer where it asks.
 
     Raises UsageError for a policy that answers with no decision.
     """
     if tool.name in context.breakpoints:
-        return "ask", t("You set a breakpoint on this tool.")
+        return "", ("ask", t("You set a breakpoint on this tool."))
     if tool.changed:
-        return "ask", tool.changed
-    return policy_decision(context.policy, tool, arguments, origins)
+        return "", ("ask", tool.changed)
+    policy = context.policy
+    stopped = policy.stopped(tool, arguments) if isinstance(policy, RulePolicy) else None
+    if stopped is not None:
+        return "", stopped
+    answer = policy_decision(policy, tool, arguments, origins)
+    if answer[0] != "reject":
+        asks = answer[0] == "ask"
+        if found := context.person_rules.answer(tool, arguments, origins, asks):
+            return found
+    return "", answer
 
 
 # -- a person's decisions ----------------------------------------------------------------------

@@ -47,6 +47,7 @@ def record_prompt(cursor: Cursor, text: str) -> None:
     if not text.strip():
         raise UsageError("the prompt is empty; say what is to be done")
     cursor.context.secrets.refresh()
+    cursor.context.person_rules.end_run()
     end_interrupted_reply(cursor)
     cursor.write(Asked(well_formed(text)), at=cursor.context.clock())
     cursor.replay_queue = ReplayQueue()

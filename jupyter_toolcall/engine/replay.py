@@ -57,6 +57,41 @@ def repeats_approval(cursor: Cursor, ready: PreparedCall) -> bool:
     return _holds(cursor, approval, approval.event, ready)
 
 
+def following_approvals(cursor: Cursor, ready: PreparedCall) -> int:
+    """Return how many approvals after that of a call may hold after an edit, if the person says so
+    with this call; 0 where its own does not differ in the objects alone."""
+    queue, call = cursor.replay_queue, cursor.state.calls[ready.call_id]
+    approval = _recorded_approval(queue, ready.call_id)
+    if approval is None or not _differs_in_objects_alone(cursor, approval, call, ready):
+        return 0
+    following = queue.entries[queue.position + 1 :]
+    ids = {call_id_of(entry.event) for entry in following if _is_approval(entry)}
+    return len(ids - {ready.call_id} - queue.superseded)
+
+
+def _is_approval(entry: Entry) -> bool:
+    is_approval = isinstance(entry.event, Decided) and entry.event.decision in ("approve", "edit")
+    return is_approval and entry.meta.get("by") != "policy"
+
+
+def _differs_in_objects_alone(
+    cursor: Cursor, approval: Entry, call: CallRecord, ready: PreparedCall
+) -> bool:
+    """Return whether a call is what was approved but for the content of its objects, and stays
+    here: its tool, arguments and kinds of objects are the same, and others wrote none of it."""
+    tool, context = ready.tool, cursor.context
+    if tool.external or tool.destructive or tool.for_person or not approval.is_effective:
+        return False
+    recorded = state_at(context.journal, cursor.replay_queue.entries[-1].id).calls[call.id]
+    code = recorded_tool_code(recorded, context.journal)
+    if code is None or code.version != tool.version():
+        return False
+    # The name of an object tells its kind, and is the same on both branches.
+    if dict(recorded.recorded_arguments) != dict(ready.arguments):
+        return False
+    return not context.origins(cursor.state, call, ready.arguments).has_untrusted
+
+
 def replay_recorded(cursor: Cursor) -> None:
     """Advance through what a replay has still to repeat, to its end or to the next pause."""
     while cursor.replay_queue.next(cursor.state.open) and advance(cursor):
@@ -193,6 +228,11 @@ def _replay_approval(
         return _keep_approval(cursor, event, recorded_entry)
     allowed = permission_of_policy(cursor, call, ready)
     holds = _holds(cursor, recorded_entry, event, ready)
+    follows = not holds and cursor.replay_queue.approves_following
+    if follows and _differs_in_objects_alone(cursor, recorded_entry, call, ready):
+        # It is good for another effect, so it is a decision of its own.
+        cursor.decide(replace(event, approval_digest=ready.approval_digest), "person")
+        return cursor.context.journal[cursor.head]
     if (of_scheme or holds or isinstance(allowed, Run)) and not ready.tool.for_person:
         if not (of_scheme or holds):
             # The policy of today starts the call, or nothing does.
@@ -205,7 +245,7 @@ def _replay_approval(
             _write_again(cursor, event, recorded_entry, **meta), ready, of_scheme
         )
     if isinstance(allowed, Refuse):
-        return _reject(cursor, event.call_id, allowed.reason)
+        return _reject(cursor, event.call_id, allowed)
     # The person is asked again, about the call as the person edited it.
     return _keep_approval(cursor, event, recorded_entry) if call.edited else None
 
@@ -230,9 +270,10 @@ def _replay_response(
     return _write_again(cursor, event, recorded_entry, verified=is_verified, **meta)
 
 
-def _reject(cursor: Cursor, call_id: str, why: str) -> Entry:
+def _reject(cursor: Cursor, call_id: str, refused: Refuse) -> Entry:
     cursor.supersede(call_id)
-    return cursor.write(Decided(call_id, "reject", reason=why), by="policy")
+    event = Decided(call_id, "reject", reason=refused.reason, rule=refused.rule)
+    return cursor.write(event, by="rule" if refused.rule else "policy")
 
 
 def _holds(cursor: Cursor, recorded_entry: Entry, event: Decided, ready: PreparedCall) -> bool:
@@ -280,7 +321,7 @@ def _replay_start(
             cursor.supersede(call.id)
             return cursor.write(Finished(call.id, Failed(str(error))))
         if isinstance(allowed, Refuse):
-            return _reject(cursor, call.id, allowed.reason)
+            return _reject(cursor, call.id, allowed)
         if isinstance(allowed, Ask):
             return None
     cursor.supersede(call.id)

@@ -37,6 +37,8 @@ class ReplayQueue:
     """The calls that were decided on, or run, again: their recorded entries are skipped."""
     stopped_at: int = -1
     """Where the last entry is that was found to be changed: it is replayed in single steps."""
+    approves_following: bool = False
+    """Whether approvals of before an edit hold for calls that differ in their objects alone."""
     following: ReplayQueue | None = None
     """The queue that is replayed after this one."""
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
+from dataclasses import replace
 from typing import Any
 
 from ..core.call_record import CallRecord
@@ -173,8 +174,13 @@ def run_call(
         case Run("policy"):
             from_journal = from_record or is_answered_by_record(cursor, call, ready)
             return start_call(cursor, call, ready, state, by_policy=True, from_record=from_journal)
-        case Refuse(reason):
-            return cursor.write(Decided(call.id, "reject", reason=reason), by="policy")
+        case Run("rule", rule):
+            # The person took this decision before: it is recorded as one, and holds in a replay.
+            cursor.decide(replace(call.approval(ready.approval_digest), rule=rule), "rule")
+            return cursor.context.journal[cursor.head]
+        case Refuse(reason, rule):
+            by = "rule" if rule else "policy"
+            return cursor.write(Decided(call.id, "reject", reason=reason, rule=rule), by=by)
     return None
 
 

@@ -25,7 +25,7 @@ from ..tools.tool import Tool, parameters_schema
 from .cursor import Cursor, SessionHooks
 from .execution import approval_digest
 from .outdated import recorded_tool_code
-from .permission import policy_answer
+from .permission import judged
 from .replay_queue import read_by_model
 from .session_values import results_of
 
@@ -138,8 +138,8 @@ class _UnchangedCalls:
         if is_same and started.approval_digest:
             context, arguments = self.cursor.context, call.recorded_arguments
             origins = partial(context.origins, self.recorded, call, arguments)
-            answer = policy_answer(context, tool, arguments, origins)
-            is_same = answer[0] == "approve"
+            _, (verdict, _) = judged(context, tool, arguments, origins)
+            is_same = verdict == "approve"
         if is_same:
             self.ids.add(call_id)
         return is_same

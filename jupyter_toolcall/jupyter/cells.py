@@ -24,6 +24,7 @@ from ..engine.cursor import Cursor, SessionContext
 from ..engine.outdated import changed_tools
 from ..engine.recorded_results import with_recorded_results
 from ..engine.session_values import SessionValues
+from ..rules.person_rules import PersonRules
 from ..schemes.messages import Model
 from ..session.recorded_decisions import notebook_results
 from ..session.session import Session
@@ -255,6 +256,7 @@ class Cells:
             return session
         context, _ = self._context(session.name, options, variables, cursor.context.model)
         context.breakpoints, context.hooks = cursor.context.breakpoints, cursor.context.hooks
+        context.person_rules = cursor.context.person_rules
         now = Cursor(context, cursor.head, cursor.replay_queue, cursor.fresh)
         return self.keep(Session.here(now, session.name))
 
@@ -303,6 +305,7 @@ class Cells:
         """Return a session with changed options: a new `Opened` at its head."""
         context, opened = self._context(known.name, options, variables, model)
         context.breakpoints = known.cursor.context.breakpoints
+        context.person_rules = known.cursor.context.person_rules
         self._options[known.name] = options
         before, head = known.state.opened, known.head
         inputs = _all_inputs(opened, known.state.by_producer, dict(before.inputs))
@@ -324,6 +327,7 @@ class Cells:
         if (results := notebook_results()) is not None:
             context = replace(context, toolbox=with_recorded_results(context.toolbox, results))
         context.unreliable_reason = self._doubt(name)
+        context.person_rules = PersonRules.of(self.notebook)
         held = (tool.partition(".")[0] for tool in options.tools)
         self._tools[name] = {tool: variables.get(tool) for tool in held}
         context.values.share_with(self._values.setdefault(name, context.values))

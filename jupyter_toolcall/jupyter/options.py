@@ -29,6 +29,7 @@ from ..models.named import Person, default, is_name, model_named
 from ..models.recorded import Recorded, Recording, StandIn
 from ..models.recording_file import new_tape
 from ..rules.approval_policy import PRESETS
+from ..rules.budget import Budget
 from ..rules.rule_files import rules_named
 from ..schemes import SCHEMES, is_scheme, scheme_named
 from ..schemes.messages import Model, model_identity, server_digest
@@ -64,6 +65,7 @@ class Options:
     system: str = ""
     approve: str = "ask"
     rules: str = ""
+    budget: str = ""
     """The rules that decide before `approve`: a file, or a name of this computer's."""
     share: str = "sample"
     """What a model is sent of a table's content."""
@@ -149,6 +151,7 @@ _OPTIONS: Mapping[str, Mapping[str, Any]] = {
     "--system": {"metavar": "TEXT"},
     "--approve": {"default": "ask", "choices": list(PRESETS)},
     "--rules": {"metavar": "FILE|NAME"},
+    "--budget": {"metavar": "LIMITS"},
     "--share": {"default": "sample", "choices": list(get_args(Share))},
     "--withhold": {"metavar": "COLUMN", **_LIST},
     "--break": {"metavar": "GLOB", "dest": "breaks", "action": "append", "default": []},
@@ -180,6 +183,8 @@ _HELP: Mapping[str, str] = {
     "others, delete, or may follow from what others wrote",
     "--rules": "rules that decide before --approve: a name of %%toolchat rules, or a file, which "
     "runs no call",
+    "--budget": "pause before more is used, such as tokens=50000,cost=0.50,calls=40: dollars, and "
+    "calls that run unasked",
     "--share": "what a model is sent of a table; schema: names, types and counts; sample: also "
     "20 rows a call; values: any rows",
     "--withhold": "columns of tables whose values are never sent",
@@ -263,7 +268,7 @@ def _check(parsed: argparse.Namespace) -> None:
 SET_UP = frozenset(
     {"model", "tools", "inputs", "outputs", "scheme", "native", "force"}
     | {"system", "approve", "share", "withhold", "breaks", "max_turns", "max_result", "executor"}
-    | {"jobs", "record", "replay", "rules"}
+    | {"jobs", "record", "replay", "rules", "budget"}
 )
 """The options that set a session up; the others are about a cell alone."""
 
@@ -339,6 +344,7 @@ def context_for_cell(
         max_result=options.max_result,
         executor=_executor(options.executor, variables),
         jobs=options.jobs,
+        budget=Budget.parsed(options.budget) if options.budget else None,
         sharing=check_sharing(options.share, options.withhold),
     )
     return context, replace(

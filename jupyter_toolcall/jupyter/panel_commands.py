@@ -6,7 +6,7 @@ Each is a message whose `type` is its name; TypeScript types of them are generat
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 from pydantic import BeforeValidator, TypeAdapter, ValidationError
 
@@ -16,7 +16,7 @@ from ..core.events import Decision
 from ..core.interface_text import t
 from ..core.json_data import from_exact
 from ..core.rows import Json, Row
-from ..engine.decisions import check_answer
+from ..engine.decisions import check_answer, decide_all, rule_offers
 from ..engine.forks import entry_before_reply
 from ..engine.person_model import Written
 from ..session.session import Session
@@ -50,10 +50,42 @@ class Approve(Message, ShownCall):
     """Approve exactly this call; one whose outcome is unknown runs again."""
 
 
+class AddRule(Message, ShownCall):
+    """Approve exactly this call, and add the rule that was offered for it with this number."""
+
+    number: int
+    scope: Literal["session", "notebook", "computer"] = "session"
+    until: Literal["run", "today", "removed"] = "run"
+
+
+class ChangeRule(Message):
+    """Change a rule that the person added; `name` is that of the rule with this number."""
+
+    number: int
+    """Its place in the list, from 1."""
+    name: str
+    change: Literal["pause", "resume", "remove", "up", "down"]
+
+
 class ApproveAll(Message):
     """Approve exactly these calls, which wait now; where one has changed, none is approved."""
 
     calls: tuple[ShownCall, ...]
+
+
+class RejectAll(Message):
+    """Reject exactly these calls, which wait now; where one has changed, none is rejected."""
+
+    calls: tuple[ShownCall, ...]
+    reason: str = ""
+
+
+class ApproveAfterEdit(Message, ShownCall):
+    """Approve exactly this call, and those that follow from it as they were approved before.
+
+    After an edit of an earlier call these run on other objects of the same kinds, with the same
+    arguments. A call that reaches others or may delete data still waits.
+    """
 
 
 class KeepResult(Message, ShownCall):
@@ -111,6 +143,13 @@ class Say(Message):
 
     text: str = ""
     calls: tuple[WrittenCall, ...] = ()
+
+
+class AddBudget(Message):
+    """Go on with more: tokens, and US dollars."""
+
+    tokens: int = 0
+    cost: float = 0
 
 
 class Step(Message):
@@ -187,6 +226,12 @@ class ShowRequest(Message):
     turn: int
 
 
+class OfferRules(Message):
+    """Tell which rules would decide on calls like one that waits."""
+
+    call: str
+
+
 class Export(Message):
     """Tell the session as a text of a format, such as `dot`."""
 
@@ -215,10 +260,11 @@ class DrawGraph(Message):
     """The id of the row of an object or a call whose ancestors are drawn too."""
 
 
-Look = Compare | DrawGraph | ShowObject | ShowDifference | ShowRequest | Export
+Look = Compare | DrawGraph | ShowObject | ShowDifference | ShowRequest | OfferRules | Export
 """The commands that ask to see something, and change nothing."""
 Command = (
-    (Approve | ApproveAll | KeepResult | Edit | Reject | Answer | Draft | Say)
+    (Approve | AddRule | ApproveAll | ApproveAfterEdit | RejectAll)
+    | (KeepResult | Edit | Reject | Answer | Draft | Say | ChangeRule | AddBudget)
     | (Hello | BeginNew | Step | Run | Stop | Replay | Fork | Ask | Break)
     | (Checkout | NameBranch | HideBranch | Look)
 )
@@ -254,6 +300,16 @@ def apply_command(session: Session, command: Command) -> Session:
         case Approve(call, bound):
             _demand_open(session, call)
             return session.decide(call, "approve", bound=bound)
+        case AddRule():
+            return _approved_with_rule(session, command)
+        case RejectAll(calls, reason):
+            decide_all(session.cursor, {c.call: c.bound for c in calls}, "reject", reason)
+            return session
+        case ApproveAfterEdit(call, bound):
+            _demand_open(session, call)
+            session.decide(call, "approve", bound=bound)
+            session.cursor.replay_queue.approves_following = True
+            return session
         case ApproveAll(calls):
             return session.approve_all({each.call: each.bound for each in calls})
         case KeepResult(call, bound, rest):
@@ -298,6 +354,45 @@ def _demand_open(session: Session, call_id: str) -> None:
         if status == "rejected":
             raise errors.NotYourTurn(t("This call was rejected already."))
         raise errors.NotYourTurn(t("This call has run already."))
+
+
+def _approved_with_rule(session: Session, command: AddRule) -> Session:
+    """Approve a call as it was shown, and add the rule that was offered for it."""
+    _demand_open(session, command.call)
+    offers = rule_offers(session.cursor, command.call)
+    if not 0 <= command.number < len(offers):
+        raise errors.UsageError(t("This rule is not offered any more."))
+    session.decide(command.call, "approve", bound=command.bound)
+    rules, offer = session.cursor.context.person_rules, offers[command.number]
+    rules.add(offer.rule, command.scope, command.until)
+    return session
+
+
+def add_budget(session: Session, tokens: int, dollars: float) -> None:
+    """Raise the limits of a budget. Raises UsageError where there is none, or nothing is added."""
+    budget = session.cursor.context.budget
+    if budget is None or tokens < 0 or dollars < 0 or not tokens + dollars:
+        raise errors.UsageError(t("Say how many tokens or dollars more the session may use."))
+    budget.tokens = None if budget.tokens is None else budget.tokens + tokens
+    budget.cost = None if budget.cost is None else budget.cost + dollars
+
+
+def change_rule(session: Session, command: ChangeRule) -> None:
+    """Pause, resume, remove or move a rule that the person added.
+
+    Raises UsageError where the list has changed since it was shown.
+    """
+    rules, number = session.cursor.context.person_rules, command.number
+    names = [rule.name for rule in rules.rules]
+    if not 0 < number <= len(names) or names[number - 1] != command.name:
+        raise errors.UsageError(t("The rules have changed since they were shown."))
+    match command.change:
+        case "pause" | "resume":
+            rules.change(number, paused=command.change == "pause")
+        case "remove":
+            rules.remove(number)
+        case "up" | "down":
+            rules.move(number, up=command.change == "up")
 
 
 def _edited(session: Session, edit: Edit) -> Session:

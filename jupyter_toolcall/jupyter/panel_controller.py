@@ -331,7 +331,18 @@ class PanelController:
             case commands.Run() | commands.Step():
                 self.stepping, self._paused = isinstance(command, commands.Step), False
                 return True
-            case commands.DrawGraph() | commands.Compare() | commands.Export():
+            case commands.AddBudget(tokens, dollars):
+                commands.add_budget(self.session, tokens, dollars)
+                return True
+            case commands.ChangeRule():
+                commands.change_rule(self.session, command)
+                self._publish_again()
+            case (
+                commands.DrawGraph()
+                | commands.Compare()
+                | commands.Export()
+                | commands.OfferRules()
+            ):
                 self.updates.show(command)
             case commands.ShowRequest() | commands.ShowObject() | commands.ShowDifference():
                 # A value that a cluster has lost is computed again, which may take long.

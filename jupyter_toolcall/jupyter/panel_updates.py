@@ -28,11 +28,13 @@ from ..view.contract import (
     Displayed,
     Exported,
     Notice,
+    Offered,
     Rows,
     Shown,
     Whole,
 )
 from ..view.contract_rows import SessionRow
+from ..view.decision_rows import budget_row, offer_rows, rule_rows
 from ..view.object_rows import (
     BranchView,
     draw_previews,
@@ -45,6 +47,7 @@ from .panel_commands import (
     DrawGraph,
     Export,
     Look,
+    OfferRules,
     ShowDifference,
     ShowObject,
     ShowRequest,
@@ -125,7 +128,9 @@ class PanelUpdates:
 
     def whole(self) -> Rows:
         """Return all rows as a notebook keeps them, without sending them."""
-        return saved_rows(self.session().cursor, self.status, self.extensions)
+        # Rules are of a person at work here: a notebook that others read does not show them.
+        status = replace(self.status, rules=(), notebook_rules="")
+        return saved_rows(self.session().cursor, status, self.extensions)
 
     def stream(self, text: str) -> None:
         """Send what the model has written of its reply since the last time."""
@@ -165,6 +170,8 @@ class PanelUpdates:
                 views = view.branch_views.values()
                 found = (change_row(each, each.objects_by_row(), left, right) for each in views)
                 self._send_delta(Rows(differences=tuple(islice(filter(None, found), 1))))
+            case OfferRules(call):
+                self.send(Offered(call, offer_rows(session.cursor, call)))
             case Export(to):
                 # What exports is imported when it is used first.
                 export = import_module("..export", __package__)
@@ -244,5 +251,8 @@ def session_row(
         pending=tuple([branch_view.call_key(call) for call in pending]),
         text=text,
         stops=tuple(sorted(context.breakpoints)),
+        budget=budget_row(cursor),
+        rules=rule_rows(cursor),
+        notebook_rules=context.person_rules.for_metadata,
         yours=person_turn(cursor, draft) if phase == "waiting" else None,
     )

@@ -395,7 +395,8 @@ def _without_session(
             )
             return "\n".join(lines) or nothing
         case "rules":
-            return rule_files.carry_out(words)
+            last = cells.sessions.get(cells.last or "")
+            return rule_files.carry_out(words, None if last is None else last.toolbox)
         case "models":
             chosen = settings.get("model") or default(os.environ)
             return table(models(os.environ, cells.folder), chosen)

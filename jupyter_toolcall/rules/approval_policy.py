@@ -16,8 +16,9 @@ from fnmatch import fnmatchcase
 from functools import lru_cache
 from typing import Any, Literal, cast, get_args
 
-from jsonschema_rs import Draft202012Validator, ValidationError
+from jsonschema_rs import Draft202012Validator, RegexOptions, ValidationError
 
+from ..core.call_record import ArgumentOrigin
 from ..core.digests import encode, readable_json
 from ..core.errors import UsageError
 from ..core.interface_text import InterfaceText, t
@@ -27,7 +28,7 @@ from ..core.state import NAME
 from ..core.text import nearest, visible_text
 from ..sources.definition_schema import schema_validator
 from ..tools.tool import Tool, default_arguments, parameters_schema
-from .origins import CallOrigins, Origins
+from .origins import CallOrigins, Origins, has_text
 
 Verdict = Literal["approve", "reject", "ask"]
 VERDICTS = get_args(Verdict)
@@ -36,6 +37,7 @@ Answer = tuple[Verdict, str]
 Test = Callable[[Tool, Mapping[str, Any], Origins], Answer | None]
 """Returns the answer of a rule for a call, None where the rule does not fit."""
 Policy = Callable[[Tool, Mapping[str, Any]], Answer]
+Scope = Literal["", "session", "notebook", "computer"]
 LABELS = ("prompt", "person", "object", "result", "default", "model", "untrusted")
 """The kinds of origins, and what is not trusted, by which a rule judges arguments."""
 
@@ -56,13 +58,22 @@ class Rule:
             "result", "default", "model" and "untrusted". None: for "run" from all but "untrusted",
             so that no rule runs a call with a value that others wrote; for "ask" and "refuse" from
             anywhere. To run, all values have to come from there; to ask or refuse, one of them.
-        until: when it ends, such as "2026-12-24" or "2026-12-24T18:00+01:00"; "" for never.
+        until: when it ends, such as "2026-12-24" or "2026-12-24T18:00+01:00"; "" for never; "run"
+            for the end of the run, of a rule that was added to a session.
         code: the tool's `version()` for which it was made; "" for any.
         by, made: who made it, and when.
+        name: what the panel calls it; "" for the tool.
+        scope: where a rule holds that was added from the panel: "session", "notebook" or
+            "computer".
+        paused: whether it decides nothing for now.
 
     A rule to run that has ended, whose tool has other code now, or that was made later than the
     clock says, asks and says so. A rule to refuse also fits the NFKC form of a text, so that
-    `Ｍallory` is Mallory; case counts, so write the pattern `[Mm]allory` for both.
+    `Ｍallory` is Mallory; case counts, so write the pattern `[Mm]allory` for both. A pattern is
+    matched in linear time, and so has no lookaround. A text that the model wrote after it had read
+    what others wrote may hold a part of that: it is run only where the rule names the whole value,
+    by `const` or `enum`. A rule for one tool that names an argument which the tool does not have
+    asks.
 
     Raises UsageError for another decision or origin, and for what is no JSON Schema or no date.
 
@@ -86,6 +97,9 @@ class Rule:
     code: str = ""
     by: str = ""
     made: str = ""
+    name: str = ""
+    scope: Scope = ""
+    paused: bool = False
     _validators: Mapping[str, Draft202012Validator] = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
@@ -96,7 +110,10 @@ class Rule:
             if label not in LABELS or isinstance(self.origins, str):
                 known = ", ".join(LABELS)
                 raise UsageError(f"{label!r:.60} is no origin of a value; origins=[...] of {known}")
-        for day in filter(None, (self.until, self.made)):
+        if self.scope not in get_args(Scope):
+            raise UsageError(f"{self.scope!r:.60} is no scope of a rule")
+        ends_with_run = self.until == "run" and self.scope == "session"
+        for day in filter(None, ("" if ends_with_run else self.until, self.made)):
             try:
                 _time(day)
             except (ValueError, OverflowError):
@@ -104,7 +121,7 @@ class Rule:
         validators = {}
         for name, schema in self.arguments.items():
             try:
-                validators[name] = schema_validator(schema)
+                validators[name] = schema_validator(schema, RegexOptions())
             except (ValidationError, ValueError, TypeError) as error:
                 problem = f"{schema!r:.60} is no JSON Schema ({error!s:.200})"
                 raise UsageError(f"the rule for {self.tool}: {name}: {problem}") from None
@@ -112,19 +129,45 @@ class Rule:
 
     def __call__(self, tool: Tool, arguments: Mapping[str, Any], origins: Origins) -> Answer | None:
         """Return the answer for a call, None where the rule does not fit."""
-        if not fnmatchcase(tool.name, self.tool):
+        if self.paused or not fnmatchcase(tool.name, self.tool):
             return None
         values = {**default_arguments(tool), **arguments}
         undeclared = (name for name in self.arguments if not _is_declared(tool, name, values))
         if wrong := next(undeclared, ""):
             # A tool may take "5000" for a number: a rule for numbers would not judge it.
-            return "ask", t("The rule %1 cannot judge the type of %2.", repr(self.tool), wrong)
-        if not (self._fits(values) and self._allows(origins)):
+            return "ask", t("The rule %1 cannot judge the type of %2.", self.title, wrong)
+        if self.tool == tool.name and (wrong := self._unknown_argument(tool)):
+            return "ask", t(
+                "The rule %1 names %2, which %3 does not take.", self.title, wrong, tool.name
+            )
+        if not self._fits(values):
             return None
-        if self.decision == "run" and (ended := self._ended(tool)):
+        if not self._allows(values, origins):
+            return self._no_answer(origins)
+        if self.decision == "run" and (ended := self.ended(tool)):
             return "ask", ended
-        reason = self.reason or t("The rule %1 says %2.", repr(self.tool), self.decision)
+        reason = self.reason or t("The rule %1 says %2.", self.title, self.decision)
         return _DECISIONS[self.decision], reason
+
+    @property
+    def title(self) -> str:
+        """The name of the rule in a sentence."""
+        return repr(self.name or self.tool)
+
+    def _no_answer(self, origins: Origins) -> Answer | None:
+        """Return why a rule of the panel does not run a call; other rules just do not fit it."""
+        doubtful = origins().doubtful
+        if not self.scope or self.decision != "run" or doubtful is None:
+            return None
+        name, origin = doubtful
+        return "ask", t("The rule %1 does not decide: %2 is %3.", self.title, name, str(origin))
+
+    def _unknown_argument(self, tool: Tool) -> str:
+        """Return an argument of the rule that the tool cannot have, "" where there is none."""
+        schema = parameters_schema(tool)
+        if schema.get("additionalProperties") or "properties" not in schema:
+            return ""
+        return next((name for name in self.arguments if name not in schema["properties"]), "")
 
     def _fits(self, values: Mapping[str, Any]) -> bool:
         def fit(read: Mapping[str, Any]) -> bool:
@@ -133,26 +176,40 @@ class Rule:
 
         return fit(values) or (self.decision != "run" and fit(_normal(values)))
 
-    def _ended(self, tool: Tool) -> str:
+    def ended(self, tool: Tool) -> str:
         """Return why the rule runs nothing any more, "" where it does."""
         now = datetime.now(UTC)
-        if self.until and now >= _time(self.until):
-            return t("The rule %1 ended on %2.", repr(self.tool), self.until)
+        if self.until not in ("", "run") and now >= _time(self.until):
+            return t("The rule %1 ended on %2.", self.title, self.until)
         if self.made and now < _time(self.made):
-            return t("The rule %1 is of later than now: the clock was set back.", repr(self.tool))
+            return t("The rule %1 is of later than now: the clock was set back.", self.title)
         if self.code and self.code != tool.version():
-            return t("The rule %1 ended: the code of %2 has changed.", repr(self.tool), tool.name)
+            return t("The rule %1 ended: the code of %2 has changed.", self.title, tool.name)
         return ""
 
-    def _allows(self, origins: Origins) -> bool:
+    def _allows(self, values: Mapping[str, Any], origins: Origins) -> bool:
         """Return whether a value comes from where the rule says; to run a call, all have to."""
         if self.origins is None and self.decision != "run":
             return True
         if self.decision != "run":
             named = {*(self.origins or ())}
-            return any(each.labels & named for each in origins().arguments.values())
+            return any(origin.labels & named for origin in origins().arguments.values())
         allowed = LABELS[:-1] if self.origins is None else ("default", *self.origins)
-        return all(each.labels.issubset(allowed) for each in origins().arguments.values())
+        return all(
+            origin.labels.issubset(allowed)
+            and ("untrusted" in allowed or self._may_run(name, values.get(name), origin))
+            for name, origin in origins().arguments.items()
+        )
+
+    def _may_run(self, name: str, value: Any, origin: ArgumentOrigin) -> bool:
+        """Return whether a value holds no part of what others wrote, as far as anybody can tell.
+
+        The model may have put a part of it, in any spelling, into a text of its own. Where the
+        rule names all values that fit, none of them is new.
+        """
+        schema = self.arguments.get(name)
+        is_named = isinstance(schema, Mapping) and not {"const", "enum"}.isdisjoint(schema)
+        return is_named or not origin.is_of_exposed_model or not has_text(value)
 
 
 def _is_declared(tool: Tool, name: str, values: Mapping[str, Any]) -> bool:
@@ -257,11 +314,20 @@ def rule_matching(glob: str, verdict: Verdict) -> Test:
     def rule(tool: Tool, arguments: Mapping[str, Any], origins: Origins) -> Answer | None:
         shown = f"{tool.name}({readable_json(dict(arguments))})"
         fits = fnmatchcase(tool.name, glob) or fnmatchcase(shown, glob)
-        if not fits or (verdict == "approve" and origins().has_untrusted):
+        if not fits or (verdict == "approve" and _may_hold_words_of_others(arguments, origins())):
             return None
         return verdict, t("The rule %1 says %2.", repr(glob), verdict)
 
     return rule
+
+
+def _may_hold_words_of_others(arguments: Mapping[str, Any], call: CallOrigins) -> bool:
+    """Return whether others wrote a value of a call, or the model wrote a text that may hold a
+    part of what others wrote."""
+    return call.has_untrusted or any(
+        origin.is_of_exposed_model and has_text(arguments.get(name))
+        for name, origin in call.arguments.items()
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -269,13 +335,20 @@ class RulePolicy:
     """Rules in their order; the first that fits decides."""
 
     rules: tuple[Test, ...]
+    stops: tuple[Test, ...] = ()
+    """The breakpoints of the session: they come first, and no rule of a person runs their calls."""
+
+    def stopped(self, tool: Tool, arguments: Mapping[str, Any]) -> Answer | None:
+        """Return the answer of a breakpoint for a call, None where there is none."""
+        answers = (stop(tool, arguments, CallOrigins) for stop in self.stops)
+        return next(filter(None, answers), None)
 
     def __call__(
         self, tool: Tool, arguments: Mapping[str, Any], origins: Origins = CallOrigins
     ) -> Answer:
         """Return the answer for a call; a person is asked where no rule fits."""
-        answers = (rule(tool, arguments, origins) for rule in self.rules)
-        return next((answer for answer in answers if answer), None) or _no_rule(origins())
+        answers = (rule(tool, arguments, origins) for rule in (*self.stops, *self.rules))
+        return next(filter(None, answers), None) or _no_rule(origins())
 
 
 def approval_policy(approve: Approve, breaks: Sequence[str] = ()) -> Policy:
@@ -286,7 +359,7 @@ def approval_policy(approve: Approve, breaks: Sequence[str] = ()) -> Policy:
     if callable(approve):
         return approve
     stops = [rule_matching(glob, "ask") for glob in breaks]
-    return RulePolicy((*stops, *_rules(approve)))
+    return RulePolicy((*_rules(approve),), (*stops,))
 
 
 def policy_decision(

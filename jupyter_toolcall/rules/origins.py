@@ -135,6 +135,11 @@ def _leaves(data: Any, known: frozenset[str] = frozenset()) -> Iterator[Any]:
             yield data
 
 
+def has_text(value: Any) -> bool:
+    """Return whether a text stands in JSON data."""
+    return any(isinstance(leaf, str) for leaf in _leaves(value))
+
+
 def _property_names(schema: Any) -> Iterator[str]:
     """Yield the names of the properties in a schema, at any depth."""
     match schema:
@@ -147,6 +152,32 @@ def _property_names(schema: Any) -> Iterator[str]:
                 yield from _property_names(part)
 
 
+BLOCK = 64
+"""How many texts are searched at once."""
+NAMED = 4
+"""How many of the trusted, and of the untrusted, places of a value are named."""
+
+
+@dataclass
+class _Block:
+    """Some texts of the conversation, and all of them as one text, in which is searched first."""
+
+    sources: list[_Source] = field(default_factory=list)
+    text: str = ""
+    letters: str = ""
+
+    def add(self, source: _Source) -> None:
+        self.sources.append(source)
+        if source.origin.trust == "untrusted":
+            self.letters += f"\n{source.letters}"
+        else:
+            self.text += f"\n{source.text}"
+
+    def may_have(self, value: str, letters: str) -> bool:
+        """Return whether a value may stand in one of the texts."""
+        return value in self.text or letters in self.letters
+
+
 @dataclass
 class OriginReader:
     """Reads the origins of the calls of a session, on all its branches."""
@@ -154,8 +185,8 @@ class OriginReader:
     of_file: bool = False
     """Whether it reads a file for show, and nothing can run: what others recorded counts too."""
     _untrusted: frozenset[str] = frozenset()
-    _calls: dict[str, tuple[CallRecord, Trust, _Source | None]] = field(default_factory=dict)
-    """Of the calls that were read, by their keys: the record, the trust in its result, its text."""
+    _conversation: _Conversation | None = None
+    """The one that was read last, which may go on."""
     _last: tuple[State, CallRecord, Mapping[str, Any], CallOrigins] | None = None
 
     def origins(
@@ -164,25 +195,24 @@ class OriginReader:
         """Return the origins of a call that would run, or ran, with these arguments."""
         untrusted = frozenset(tool.name for tool in toolbox if tool.untrusted)
         if untrusted != self._untrusted:
-            self._untrusted, self._calls, self._last = untrusted, {}, None
+            self._untrusted, self._conversation, self._last = untrusted, None, None
         # A call is judged several times before it runs.
         if self._last and all(map(operator.is_, self._last, (state, call, arguments))):
             return self._last[3]
-        conversation = _Conversation(state, toolbox, self.of_file)
-        for earlier in state.all_calls():
-            if earlier.id == call.id:
-                break
-            known = self._calls.get(earlier.key)
-            if known is None or known[0] is not earlier:
-                known = self._calls[earlier.key] = (earlier, *conversation.result(earlier))
-            conversation.add(*known)
+        conversation = self._conversation
+        if conversation is None or not conversation.goes_on(state, toolbox):
+            conversation = self._conversation = _Conversation(state, toolbox, self.of_file)
         origins = conversation.origins(call, arguments)
         self._last = state, call, arguments, origins
         return origins
 
 
 class _Conversation:
-    """What was said and what calls came to, in order, up to a call."""
+    """What was said and what calls came to, in order.
+
+    It is read once, and goes on as the session does. Of all its texts a call has read those of
+    earlier turns.
+    """
 
     def __init__(self, state: State, toolbox: Toolbox, of_file: bool) -> None:
         self.state, self.toolbox, self.of_file = state, toolbox, of_file
@@ -190,25 +220,52 @@ class _Conversation:
         is_foreign = {turn for turn, _, verified in state.prompts if not (verified or of_file)}
         self.exposed_since: int | None = min(is_foreign, default=None)
         """The turn that made the first untrusted result, or that a stranger began."""
+        self.blocks: list[_Block] = []
+        self.calls: list[CallRecord] = []
+        """The calls that were read; what has no end yet is read again."""
         own, foreign = ArgumentOrigin("prompt"), ArgumentOrigin("prompt", "untrusted")
-        prompts = (
-            _source(foreign if turn in is_foreign else own, turn, text)
-            for turn, text, _ in state.prompts
-        )
-        shown = (
-            _source(ArgumentOrigin("object", object=state.name_of(made)), 0, made.shown)
-            for _, made in state.opened.inputs
-            if made.shown
-        )
-        self.sources = [*prompts, *shown]
+        for turn, text, _ in state.prompts:
+            self._add_source(_source(foreign if turn in is_foreign else own, turn, text))
+        for _, made in state.opened.inputs:
+            if made.shown:
+                origin = ArgumentOrigin("object", object=state.name_of(made))
+                self._add_source(_source(origin, 0, made.shown))
+        self._read([*state.all_calls()])
 
-    def add(self, call: CallRecord, trust: Trust, source: _Source | None) -> None:
-        """Add a call after those before it."""
-        self.results[call.id] = trust
-        if trust == "untrusted" and self.exposed_since is None:
-            self.exposed_since = call.turn
-        if source is not None:
-            self.sources.append(source)
+    def goes_on(self, state: State, toolbox: Toolbox) -> bool:
+        """Read on to a later state of the same branch; return False for any other state."""
+        before = self.state
+        if state is before and toolbox is self.toolbox:
+            return True
+        if toolbox is not self.toolbox or state.opened is not before.opened:
+            return False
+        calls = [*state.all_calls()]
+        is_same = len(calls) >= len(self.calls) and all(map(operator.is_, self.calls, calls))
+        if not is_same or [*state.prompts] != [*before.prompts]:
+            return False
+        self.state = state
+        self._read(calls)
+        return True
+
+    def _read(self, calls: list[CallRecord]) -> None:
+        """Read the calls from the first on that has not ended, or was not read."""
+        is_settled = True
+        for call in calls[len(self.calls) :]:
+            is_settled = is_settled and _is_over(call)
+            trust, source = self.result(call)
+            self.results[call.id] = trust
+            if trust == "untrusted" and self.exposed_since is None:
+                self.exposed_since = call.turn
+            # What follows a call without an end is read again, and no model has read it yet.
+            if is_settled:
+                self.calls.append(call)
+                if source is not None:
+                    self._add_source(source)
+
+    def _add_source(self, source: _Source) -> None:
+        if not self.blocks or len(self.blocks[-1].sources) >= BLOCK:
+            self.blocks.append(_Block())
+        self.blocks[-1].add(source)
 
     def result(self, call: CallRecord) -> tuple[Trust, _Source | None]:
         """Return how far the result of a call can be trusted, and its text."""
@@ -272,16 +329,28 @@ class _Conversation:
         """Return where a text or a number stands: in all places if one of them is untrusted, else
         in trusted ones, if there are any and no untrusted text has anything like it."""
         text = _text(leaf)
-        read = [source for source in self.sources if text and source.turn < call.turn]
-        found = [source.origin for source in read if source.has(text)]
+        letters = _letters(_folded(text))
+        bad, good = list[ArgumentOrigin](), list[ArgumentOrigin]()
+        may_be_untrusted = False
+        for block in self.blocks if text else ():
+            is_enough = len(good) >= NAMED and not block.letters
+            if is_enough or not block.may_have(text, letters):
+                continue
+            for source in block.sources:
+                if source.turn < call.turn:
+                    may_be_untrusted = may_be_untrusted or source.may_have(text)
+                    places = bad if source.origin.trust == "untrusted" else good
+                    if len(places) < NAMED and source.has(text):
+                        places.append(source.origin)
         if text in self.state.objects:
-            found.insert(0, self._made(text))
-        if any(each.trust == "untrusted" for each in found):
-            return found
-        if any(source.may_have(text) for source in read):
+            made = self._made(text)
+            (bad if made.trust == "untrusted" else good).insert(0, made)
+        if bad:
+            return [*bad, *good]
+        if may_be_untrusted:
             return [_own_words(is_exposed)]
-        trusted = [each for each in found if each.trust == "trusted"]
-        return trusted or found or [_own_words(is_exposed)]
+        trusted = [origin for origin in good if origin.trust == "trusted"]
+        return trusted or good or [_own_words(is_exposed)]
 
     def _made(self, name: str) -> ArgumentOrigin:
         """Return the origin of an object."""
@@ -291,6 +360,11 @@ class _Conversation:
             return ArgumentOrigin("object", object=name)
         trust = self.results.get(call.id, "unclear")
         return ArgumentOrigin("object", trust, call.id, call.tool, call.step, name)
+
+
+def _is_over(call: CallRecord) -> bool:
+    """Return whether nothing more comes of a call."""
+    return call.outcome is not None or call.status in ("rejected", "answered")
 
 
 def _own_words(is_exposed: bool) -> ArgumentOrigin:

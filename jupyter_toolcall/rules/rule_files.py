@@ -10,27 +10,34 @@ import getpass
 import json
 import os
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import fields, replace
 from datetime import UTC, datetime
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-from ..core.digests import encode
-from ..core.errors import UsageError
+from ..core.digests import digest, encode
+from ..core.errors import ToolcallError, UsageError
 from ..core.interface_text import t
 from ..core.json_data import unique_keys
 from ..core.text import nearest
 from ..storage.file_system import replace_file
 from ..storage.journal_file import journals_folder
+from ..storage.notebook_files import notebook_metadata
 from ..storage.signatures import signer
+from ..tools.toolbox import Toolbox
 from .approval_policy import Rule
 
 FORMAT = "jupyter-toolcall/rules"
+METADATA = "jupyter_toolcall"
+"""The key of a notebook's metadata that holds its rules."""
 HELP = """\
   rules                      list the rules of this computer, which --rules NAME uses
   rules add NAME run|ask|refuse TOOL [ARGUMENT=SCHEMA]...
-                             add a rule; TOOL may be a pattern, SCHEMA is JSON Schema or a value
+                             add a rule; TOOL may be a pattern, SCHEMA is JSON Schema or a value;
+                             for a tool of this session, or MODULE:NAME, it ends with the tool's
+                             code
   rules remove NAME NUMBER   remove a rule
 """
 _NAME = re.compile(r"[A-Za-z0-9_-]{1,64}")
@@ -48,6 +55,40 @@ def rules_named(named: str, folder: Path) -> list[Rule]:
     if not is_file and _is_own(named, rules, seal):
         return _without_contradictions(rules)
     return [_tightened(rule, named) for rule in rules]
+
+
+def stored_rules(name: str) -> list[Rule]:
+    """Return the rules of this computer that have a name. Where they cannot be read, or are not of
+    this computer, there are none: so a person is asked.
+    """
+    try:
+        rules, seal = _read(_file(name), name)
+    except UsageError:
+        return []
+    return rules if _is_own(name, rules, seal) else []
+
+
+def sealed_rules(notebook: str, rules: Sequence[Rule]) -> Mapping[str, Any]:
+    """Return what a notebook keeps of its rules in its metadata; nothing where it has none."""
+    listed = [_to_json(rule) for rule in rules]
+    return {"rules": listed, "seal": _seal(_metadata_name(notebook), rules)} if rules else {}
+
+
+def notebook_rules(notebook: str) -> list[Rule]:
+    """Return the rules in the metadata of a notebook that this computer wrote there; none of
+    another computer, of another notebook, or where the file cannot be read.
+    """
+    try:
+        kept = notebook_metadata(Path(notebook)).get(METADATA, {}) if notebook else {}
+        rules = [_rule(part, "a rule of the notebook") for part in kept.get("rules", ())]
+        seal = str(kept.get("seal", ""))
+    except (OSError, ToolcallError, AttributeError, TypeError):
+        return []
+    return rules if _is_own(_metadata_name(notebook), rules, seal) else []
+
+
+def _metadata_name(notebook: str) -> str:
+    return digest("notebook", os.path.abspath(notebook))
 
 
 def _tightened(rule: Rule, named: str) -> Rule:
@@ -95,7 +136,7 @@ def _is_own(name: str, rules: Sequence[Rule], seal: str) -> bool:
 
 def _to_json(rule: Rule) -> dict[str, Any]:
     values = {key: getattr(rule, key) for key in _KEYS}
-    kept = {key: value for key, value in values.items() if value not in (None, "", {})}
+    kept = {key: value for key, value in values.items() if value not in (None, "", {}, False)}
     plain: dict[str, Any] = json.loads(json.dumps(kept, default=dict))
     return plain
 
@@ -125,7 +166,7 @@ def _rule(data: Any, where: str) -> Rule:
     for key, value in data.items():
         if key not in _KEYS:
             raise UsageError(f"{where} has no key {key!r:.60}.{nearest(key, _KEYS)}")
-        is_right = {"arguments": dict, "origins": list}.get(key, str)
+        is_right = {"arguments": dict, "origins": list, "paused": bool}.get(key, str)
         if not isinstance(value, is_right):
             raise UsageError(f"{where}: {key} is {value!r:.60}, which is no {is_right.__name__}")
     if "untrusted" in data.get("origins", ()):
@@ -133,7 +174,8 @@ def _rule(data: Any, where: str) -> Rule:
     return Rule(**data)
 
 
-def _write(name: str, rules: Sequence[Rule]) -> None:
+def write_rules(name: str, rules: Sequence[Rule]) -> None:
+    """Write the rules of this computer under a name, with its seal. Raises OSError."""
     path = _file(name)
     path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     listed = [_to_json(rule) for rule in rules]
@@ -144,9 +186,10 @@ def _write(name: str, rules: Sequence[Rule]) -> None:
 # -- commands ---------------------------------------------------------------------------------
 
 
-def carry_out(words: Sequence[str]) -> str:
+def carry_out(words: Sequence[str], toolbox: Toolbox | None = None) -> str:
     """Carry out `rules`, in a notebook or on the command line; return what is printed.
 
+    A rule for one tool of the toolbox, or of a module, ends when the code of the tool changes.
     Raises UsageError.
     """
     match words:
@@ -158,18 +201,39 @@ def carry_out(words: Sequence[str]) -> str:
             split = (pair.partition("=") for pair in pairs)
             arguments = {argument: _schema(text) for argument, _, text in split}
             made = datetime.now(UTC).isoformat(timespec="seconds")
-            by = os.environ.get("JUPYTERHUB_USER") or getpass.getuser()
             before = _own(name) if _file(name).exists() else []
-            rule = Rule(tool, decision, arguments, by=by, made=made)
-            _write(name, [*before, rule])
+            tool, code = _tool_and_code(tool, toolbox)
+            rule = Rule(tool, decision, arguments, code=code, by=person_name(), made=made)
+            write_rules(name, [*before, rule])
             return _listed(name)
         case ["remove", name, number] if _NAME.fullmatch(name) and number.isdigit():
             rules = _own(name)
             if not 0 < int(number) <= len(rules):
                 raise UsageError(f"{name} has no rule {number}; it has {len(rules)}")
-            _write(name, [rule for n, rule in enumerate(rules, 1) if n != int(number)])
+            write_rules(name, [rule for n, rule in enumerate(rules, 1) if n != int(number)])
             return _listed(name)
     raise UsageError(f"rules {' '.join(words)}: this is written as\n{HELP}")
+
+
+def person_name() -> str:
+    """Return who works here: the name on the hub, or of the account."""
+    return os.environ.get("JUPYTERHUB_USER") or getpass.getuser()
+
+
+def _tool_and_code(tool: str, toolbox: Toolbox | None) -> tuple[str, str]:
+    """Return the name of a tool, or a pattern of names, and the code of the tool where it is known.
+
+    Raises UsageError for `MODULE:NAME` where there is none.
+    """
+    module, colon, name = tool.partition(":")
+    if colon:
+        try:
+            toolbox = Toolbox(getattr(import_module(module), name))
+        except (ImportError, AttributeError) as error:
+            raise UsageError(f"rules add: there is no {tool} ({error!s:.200})") from None
+        (tool,) = toolbox.names
+    found = toolbox.get(tool) if toolbox is not None else None
+    return tool, found.version() if found is not None else ""
 
 
 def _own(name: str) -> list[Rule]:
@@ -198,6 +262,7 @@ def _listed(name: str) -> str:
     for number, rule in enumerate(rules, 1):
         conditions = "".join(f" {key}={encode(part)}" for key, part in rule.arguments.items())
         notes = [f"until {rule.until}"] if rule.until else []
+        notes += [f"code {rule.code[:8]}"] if rule.code else []
         notes += [f"by {rule.by}, {rule.made}"] if rule.made else []
         lines.append(f"  {number} {rule.decision} {rule.tool}{conditions}  {'; '.join(notes)}")
     return "\n".join(lines)

@@ -195,9 +195,10 @@ def _cell(part: Mapping[str, Any], allowed: str) -> Iterator[CellDecisions]:
 
 
 def _is_repeated(event: Event, by: str) -> bool:
-    """Return whether an event is a person's decision, or a reply that the model did not give."""
+    """Return whether an event is a person's decision, by a rule of theirs too, or a reply that the
+    model did not give."""
     if isinstance(event, Decided):
-        return by == "person"
+        return by in ("person", "rule")
     return isinstance(event, Replied) and by != ""
 
 

@@ -42,6 +42,7 @@ from ..engine.decisions import decision_event
 from ..engine.exchanges import Exchange, exchanges
 from ..engine.opening import Described, load_session, open_session, save_session
 from ..rules.approval_policy import Approve
+from ..rules.budget import Budget
 from ..schemes.messages import Model, Reply
 from ..schemes.scheme import Scheme
 from ..tools.executors import AnyExecutor
@@ -87,6 +88,8 @@ class Session:
             result of another. 1: one after the other.
         max_result: How many characters of one result, or of a text that is an input, the model is
             sent; it reads on in a result by `read_result`.
+        budget: What the session may use before it pauses: `run` returns before the request that
+            would go over it, and calls above it wait.
 
     Raises:
         UsageError: A name, a type or an option is wrong.
@@ -126,6 +129,7 @@ class Session:
         executor: AnyExecutor | None = None,
         jobs: int = 1,
         max_result: int = MAX_RESULT,
+        budget: Budget | None = None,
     ) -> None:
         context, opened = open_session(
             toolbox,
@@ -142,6 +146,7 @@ class Session:
             executor=executor,
             jobs=jobs,
             max_result=max_result,
+            budget=budget,
         )
         self.name, self._panel = name or "", None
         self.cursor = Cursor(context, context.journal.append(None, opened).id)
@@ -266,13 +271,7 @@ class Session:
 
     def approve_all(self, calls: Mapping[Any, str]) -> Session:
         """Approve exactly these calls, each by its approval digest, or none; as `decide`."""
-        self.cursor.refresh()
-        events = [
-            decision_event(self.cursor, id_of(call), "approve", approval_digest=bound)
-            for call, bound in calls.items()
-        ]
-        for event in events:
-            self.cursor.decide(event, "person")
+        decisions.decide_all(self.cursor, {id_of(call): calls[call] for call in calls}, "approve")
         return self
 
     def keep_result(self, call: Any, *, bound: str | None = None, rest: bool = False) -> Session:

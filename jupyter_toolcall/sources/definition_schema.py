@@ -8,7 +8,7 @@ from math import isfinite
 from typing import Any
 from urllib.parse import unquote
 
-from jsonschema_rs import Draft202012Validator, ValidationError
+from jsonschema_rs import Draft202012Validator, RegexOptions, ValidationError
 
 from ..core.errors import DefinitionError
 from ..core.text import nearest
@@ -70,14 +70,14 @@ def _is_schema(parameters: Schema) -> bool:
     )
 
 
-def schema_validator(schema: Schema) -> Draft202012Validator:
-    """Return what checks values.
+def schema_validator(schema: Schema, patterns: RegexOptions | None = None) -> Draft202012Validator:
+    """Return what checks values; `patterns` says how patterns are matched.
 
     Raises ValidationError for what is no schema, ValueError for one whose check would not end.
     """
     plain = json.loads(json.dumps(schema))
     _InPlace(plain).demand_few()
-    return Draft202012Validator(plain, retriever=_refuse_to_fetch)
+    return Draft202012Validator(plain, retriever=_refuse_to_fetch, pattern_options=patterns)
 
 
 class _InPlace:

@@ -119,8 +119,14 @@ def read_notebook(path: Path) -> Any:
         raise _no_notebook(path, _first_line(error)) from None
 
 
-def notebook_cells(path: Path) -> list[Mapping[str, Any]]:
-    """Return the cells of a notebook file. Raises ToolcallError for a file that is none.
+def notebook_metadata(path: Path) -> Mapping[str, Any]:
+    """Return the metadata of a notebook file. Raises OSError, and ToolcallError for none."""
+    metadata = _notebook_data(path).get("metadata")
+    return metadata if isinstance(metadata, dict) else {}
+
+
+def _notebook_data(path: Path) -> dict[str, Any]:
+    """Return the JSON of a notebook file. Raises OSError, and ToolcallError for none.
 
     A kernel reads its own notebook without nbformat, which takes seconds to import.
     """
@@ -128,7 +134,12 @@ def notebook_cells(path: Path) -> list[Mapping[str, Any]]:
         data = json.loads(path.read_text(encoding="utf-8"))
     except (ValueError, RecursionError) as error:
         raise _no_notebook(path, _first_line(error)) from None
-    cells = data.get("cells") if isinstance(data, dict) else None
+    return data if isinstance(data, dict) else {}
+
+
+def notebook_cells(path: Path) -> list[Mapping[str, Any]]:
+    """Return the cells of a notebook file. Raises ToolcallError for a file that is none."""
+    cells = _notebook_data(path).get("cells")
     if not isinstance(cells, list) or not all(isinstance(each, dict) for each in cells):
         raise _no_notebook(path, "it has no cells")
     return cells

@@ -25,7 +25,7 @@ from ..engine.cursor import Cursor
 from ..engine.decisions import recorded_result
 from ..engine.input_rounds import round_digest, waits_for_input
 from ..engine.permission import Ask, may_resume, permission_of_policy
-from ..engine.replay import reapproval_reason, repeats_approval
+from ..engine.replay import following_approvals, reapproval_reason, repeats_approval
 from ..engine.session_values import PreparedCall
 from ..schemes.select import SELECT
 from ..tools.object_references import fits_in, references
@@ -33,6 +33,7 @@ from ..tools.plain_data import cut
 from ..tools.tool import parameters_schema
 from .contract import Rows
 from .contract_rows import CallRow, ObjectRow, Preview, QuestionRow, Use
+from .decision_rows import origin_rows, rule_of
 from .object_rows import LONG, SHORT, BranchView, object_row
 from .previews import CAPTION
 
@@ -154,6 +155,7 @@ def _call_row(
         result="" if saves or (call.tool == SELECT and call.tool not in toolbox) else result,
         error=error,
         reason=call.reason,
+        by_rule=rule_of(call),
         ms=early.ms if early else 0,
     )
     if end is None:
@@ -246,14 +248,16 @@ def _with_decision(
         call_effect(ready, state, cursor.context.values, cursor.context.model),
         t("Creates %1.", makes) if makes else "",
     )
-    row = replace(row, downstream=joined(" ", filter(None, following)))
+    origins = tuple(origin_rows(view, call, ready.arguments))
+    row = replace(row, downstream=joined(" ", filter(None, following)), origins=origins)
     if call.status == "unknown" or not isinstance(allowed, Ask):
         return row
     if allowed.may_have_run:
         recorded = _recorded(cursor, call, ready)
         return replace(row, why=allowed.reason, may_have_run=True, recorded=recorded)
     again = reapproval_reason(cursor.replay_queue, cursor.context.journal, ready)
-    return replace(row, why=again or allowed.reason, again=again != "")
+    after = following_approvals(cursor, ready) if again else 0
+    return replace(row, why=again or allowed.reason, again=again != "", following=after)
 
 
 def _recorded(cursor: Cursor, call: CallRecord, ready: PreparedCall) -> str:

@@ -109,7 +109,14 @@ class Displayed(Message):
     preview: rows.Preview
 
 
-Notice = Whole | Delta | Refused | Shown | Exported | Displayed
+class Offered(Message):
+    """The rules that would decide on calls like a waiting one."""
+
+    call: str
+    offers: tuple[rows.RuleOffer, ...]
+
+
+Notice = Whole | Delta | Refused | Shown | Exported | Displayed | Offered
 
 
 class Saved(Row):

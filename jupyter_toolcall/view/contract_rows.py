@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import field
 from typing import Literal
 
-from ..core.call_record import Status
+from ..core.call_record import Status, Trust
 from ..core.rows import Json, Row, Text
 from ..engine.call_warnings import CallWarning
 from ..engine.person_model import Phase, YourTurn
@@ -95,6 +95,20 @@ class QuestionRow(Row):
     """Of the page: where the person would go."""
 
 
+class OriginRow(Row):
+    """Where the value of an argument of a waiting call came from."""
+
+    parameter: str
+    says: Text = ""
+    trust: Trust = "trusted"
+    call: str = ""
+    """The id of the row of the call that it came from; "" for none."""
+    warning: Text = ""
+    """Of an untrusted value: one sentence."""
+    passage: tuple[str, ...] = ()
+    """Of an untrusted value: the text before it, the value as it stands there, the text after."""
+
+
 class CallRow(Row):
     """A step. `id` is unique over all branches."""
 
@@ -146,6 +160,9 @@ class CallRow(Row):
     """Why it waits: one sentence."""
     again: bool = False
     """It was decided once, and is asked about again; `why` says why."""
+    following: int = 0
+    """How many approvals of before an edit hold for the calls after it, where the person says so
+    with this one."""
     may_have_run: bool = False
     """It is recorded where this kernel cannot rely on it, so a person decides; `why` says why."""
     recorded: str = ""
@@ -160,6 +177,10 @@ class CallRow(Row):
     """The id of the CallRow that it is drawn as: a comparison says that both are the same."""
     by: str = ""
     """The client that asked for it, such as `mcp:claude-code`; empty where the model did."""
+    origins: tuple[OriginRow, ...] = ()
+    """Of a call that waits: where its arguments came from, by name."""
+    by_rule: str = ""
+    """The name of the rule of the person that decided on it."""
 
 
 class ToolRow(Row):
@@ -222,6 +243,57 @@ class TurnRow(Row):
 # -- the session -------------------------------------------------------------------------------
 
 
+class RuleOffer(Row):
+    """A rule that would decide on calls like a waiting one. The narrowest is offered first."""
+
+    condition: Text = ""
+    """What it asks of the arguments."""
+    past: Text = ""
+    """What it would have done with the calls that the person decided on: sentences."""
+    wrong: Text = ""
+    """How many of them the person rejected or edited: one sentence."""
+    seen: tuple[Text, ...] = ()
+    """These calls, a line each."""
+    squares: tuple[Literal["ran", "rejected", "asks"], ...] = ()
+    """The same for the eye: a square for each decided call."""
+    left_out: str = ""
+    """The value that it leaves out, of an offer that narrows the one before it."""
+
+
+class RuleRow(Row):
+    """A rule that the person added, and how it stands."""
+
+    name: str
+    decision: Literal["run", "ask", "refuse"] = "run"
+    says: Text = ""
+    """What it does: one sentence."""
+    ran: int = 0
+    """How many calls of this branch ran, or were rejected, by it."""
+    holds: Text = ""
+    """Where and until when it holds."""
+    made: Text = ""
+    """Who made it and when."""
+    paused: bool = False
+    ended: Text = ""
+    """Why it decides nothing any more; "" where it does."""
+
+
+class BudgetRow(Row):
+    """What a session that is paused for its budget has used."""
+
+    why: Text
+    """Why it is paused: sentences."""
+    used: int = 0
+    """Tokens."""
+    tokens: int = 0
+    """The limit; 0 for none."""
+    used_cost: float = 0
+    cost: float = 0
+    """The limit in US dollars; 0 for none."""
+    note: Text = ""
+    """Which model has no known price, or when prices were read."""
+
+
 class SessionRow(Row):
     """The session itself. There is one, with id `session`."""
 
@@ -249,6 +321,12 @@ class SessionRow(Row):
     remembered: int = 0
     stops: tuple[str, ...] = ()
     """The tools with a breakpoint: their calls wait in any case."""
+    budget: BudgetRow | None = None
+    """Set while the session is paused for its budget."""
+    rules: tuple[RuleRow, ...] = ()
+    """The rules that the person added, in their order."""
+    notebook_rules: str = ""
+    """What the notebook keeps of them in its metadata, as JSON; "" where nothing is to change."""
     yours: YourTurn | None = None
     """Set while it is the model's turn, and the person is the model."""
 

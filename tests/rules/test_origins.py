@@ -206,7 +206,27 @@ def test_no_rule_runs_a_call_with_a_value_that_others_wrote(approve: Any) -> Non
     session = asked(*FROM_PAGE, approve=approve)
     assert waiting(session) == ["send"]
     assert "No rule decides about to, which is not from you" in why(session)
-    assert waiting(asked(FROM_PAGE[0], ("send", {"to": "Anna"}), approve=approve)) == []
+
+
+@pytest.mark.parametrize("approve", [[Rule("*", "run")], [("*", "approve")]])
+@pytest.mark.parametrize(
+    ("to", "runs"),
+    [("Anna", True), ("harbor accounts", False), ("ask bill about 47-11", False), (["Anna"], True)],
+)
+def test_no_rule_runs_a_text_that_the_model_wrote_after_it_had_read_what_others_wrote(
+    approve: Any, to: Any, runs: bool
+) -> None:
+    calls: Any = ("read_page", {}), ("note", {"text": to})
+    assert (waiting(asked(*calls, prompt="Mail Anna.", approve=approve)) == []) is runs
+    assert waiting(asked(calls[1], approve=approve)) == []
+
+
+def test_a_rule_that_names_the_whole_text_runs_it_whatever_the_model_has_read() -> None:
+    rules = [Rule("read_page", "run"), Rule("note", "run", {"text": {"enum": ["bread", "wine"]}})]
+    calls: Any = ("read_page", {}), ("note", {"text": "bread"})
+    assert waiting(asked(*calls, approve=rules)) == []
+    rules[1] = Rule("note", "run", {"text": {"pattern": "bread"}})
+    assert waiting(asked(*calls, approve=rules)) == ["note"]
 
 
 def test_a_rule_in_python_may_allow_values_that_others_wrote() -> None:

@@ -128,11 +128,14 @@ def test_an_offer_says_what_it_would_have_done_with_the_calls_so_far() -> None:
     session = session_of(*calls, filled("Table#3"))
     for decision in ("approve", "approve", "approve", "reject"):
         session.decide(session.pending[0], decision).run()
-    exact, objects, closed = offers(session)
+    exact, objects, closed, without_max = offers(session)
     assert str(exact) == "would have run 0 of 4"
     assert str(objects) == "would have run 2 of 4"
     assert str(closed) == "would have run 3 of 4; you rejected 1"
     assert closed.rejected == (session.calls[3].id,)
+    assert str(without_max) == "would have run 2 of 4"
+    assert without_max.left_out == '"max"'
+    assert without_max.condition == '`column` is "price", any `method` but "max", any `table`'
 
 
 def test_texts_and_numbers_are_never_free() -> None:
@@ -153,3 +156,151 @@ def test_the_rule_of_an_offer_runs_the_calls_that_it_was_made_for() -> None:
         box, turns, scheme="flat", inputs={"hotels": Table()}, approve=[closed.rule]
     ).tell("Fill the cells.")
     assert [call.status for call in session.calls] == ["succeeded", "proposed"]
+
+
+# -- rules that a person adds while a session runs ------------------------------------------------
+
+
+def filling(*calls: Any, approve: Any = "ask") -> Session:
+    """Return a session whose first call of `fill` waits."""
+    box, turns = Toolbox(fill, read_page), Scripted([*calls, "Done."])
+    session = Session(box, turns, scheme="flat", inputs={"hotels": Table()}, approve=approve)
+    return session.tell("Fill the column price.")
+
+
+def add_rule(session: Session, number: int = -1, scope: Any = "session", until: Any = "run") -> str:
+    """Approve the first call that waits with a rule that is offered for it; return its name."""
+    waiting, rules = session.pending[0], session.cursor.context.person_rules
+    rule = rules.add(offers(session)[number].rule, scope, until)
+    session.decide(waiting).run()
+    return rule.name
+
+
+def test_a_rule_of_the_person_answers_where_the_policy_asks_and_is_a_decision_on_record() -> None:
+    session = filling(filled(), filled("Table#2", method="mean"), filled(column="stars"))
+    assert add_rule(session) == "fill price"
+    assert [call.status for call in session.calls] == ["succeeded", "succeeded", "proposed"]
+    decided = session.calls[1].decided
+    assert decided is not None
+    assert (decided.decision, decided.rule) == ("approve", "fill price")
+    assert all_rows(session.cursor, "").calls[1].by_rule == "fill price"
+
+
+def test_what_ran_by_a_rule_is_repeated_when_the_rule_has_ended() -> None:
+    session = filling(filled(), filled("Table#2"))
+    add_rule(session)
+    session.cursor.context.person_rules.end_run()
+    entries = len(session.journal)
+    replayed = session.replay().run()
+    assert [call.status for call in replayed.calls] == ["succeeded", "succeeded"]
+    assert len(session.journal) == entries
+
+
+def test_the_rule_of_a_run_ends_with_it() -> None:
+    box, model = Toolbox(fill), Scripted([filled(), "Done.", filled("Table#2"), "Done."])
+    session = Session(box, model, scheme="flat", inputs={"hotels": Table()}).tell("Fill price.")
+    add_rule(session)
+    assert [call.status for call in session.tell("Again.").calls] == ["succeeded", "proposed"]
+
+
+def test_a_rule_of_the_person_loosens_nothing_that_the_session_refuses_or_stops_at() -> None:
+    refused = filling(filled(), filled(method="max"), approve=[Rule("fill", "refuse", MAX), "ask"])
+    add_rule(refused)
+    assert refused.calls[1].status == "rejected"
+    stopped = filling(filled(), filled("Table#2"))
+    stopped.cursor.context.set_breakpoint("fill")
+    add_rule(stopped)
+    assert stopped.calls[1].status == "proposed"
+
+
+MAX = {"method": {"const": "max"}}
+
+
+def test_a_rule_of_the_person_tightens_what_the_session_runs() -> None:
+    session = filling(filled(method="max"), approve="none")
+    rules = session.cursor.context.person_rules
+    rules.add(Rule("fill", "refuse", MAX, name="never: max"), "session", "removed")
+    assert session.run().calls[0].status == "rejected"
+    assert session.calls[0].reason == "The rule 'never: max' says refuse."
+
+
+def test_a_rule_of_the_person_says_why_it_does_not_decide() -> None:
+    calls: Any = (filled(), ("read_page", {}), filled("Table#2", "price"))
+    session = filling(*calls)
+    session.cursor.context.person_rules.add(Rule("fill", "run", name="fill"), "session", "removed")
+    session.run()
+    why = all_rows(session.cursor, "").calls[-1].why
+    assert why == (
+        "The rule 'fill' does not decide: column is from call 2, read_page (not trusted); "
+        "from your prompt."
+    )
+
+
+def test_a_person_pauses_moves_and_removes_rules() -> None:
+    session = filling(filled(), filled("Table#2"), filled("Table#3"))
+    rules = session.cursor.context.person_rules
+    add_rule(session, 0)
+    rules.add(Rule("fill", "refuse"), "session", "removed")
+    assert [rule.decision for rule in rules.rules] == ["run", "refuse"]
+    rules.move(2, up=True)
+    assert [rule.decision for rule in rules.rules] == ["refuse", "run"]
+    rules.change(1, paused=True)
+    assert session.run().calls[1].status == "proposed"
+    rules.change(1, paused=False)
+    assert session.run().calls[1].status == "rejected"
+    rules.remove(1)
+    assert [rule.decision for rule in rules.rules] == ["run"]
+    with pytest.raises(UsageError, match="there is no rule 2 any more"):
+        rules.remove(2)
+
+
+@pytest.mark.parametrize(
+    ("rule", "why"),
+    [
+        (Rule("pay", "run", {"amonut": {"maximum": 20}}), "names amonut, which pay does not take"),
+        (Rule("pay", "refuse", {"amonut": {}}), "names amonut, which pay does not take"),
+    ],
+)
+def test_a_rule_that_fits_no_call_of_its_tool_asks_and_says_why(rule: Rule, why: str) -> None:
+    session = asked(rule)
+    assert session.calls[0].status == "proposed"
+    assert why in all_rows(session.cursor, "").calls[0].why
+
+
+def test_a_pattern_is_matched_in_linear_time() -> None:
+    evil = Rule("pay", "refuse", {"to": {"pattern": "^(a+)+$"}})
+    assert asked(evil, to="a" * 5_000 + "b").calls[0].status == "proposed"
+    assert asked(evil, to="a" * 5_000).calls[0].status == "rejected"
+    with pytest.raises(UsageError, match="is no JSON Schema"):
+        Rule("pay", "refuse", {"to": {"pattern": "^(?=a)"}})
+
+
+# -- one question after an edit -------------------------------------------------------------------
+
+
+@tool(external=True)
+def publish(table: Table) -> str:
+    """Publish a table."""
+    return "published"
+
+
+def edited(approves_following: bool) -> Session:
+    """Return a session of which a person approved every call, with its first call edited."""
+    calls = [filled(), filled("Table#2"), filled("Table#3"), ("publish", {"table": "Table#4"})]
+    box, model = Toolbox(fill, publish), Scripted([*calls, "Done."])
+    session = Session(box, model, scheme="flat", inputs={"hotels": Table()}).tell("Fill price.")
+    while session.pending:
+        session.decide(session.pending[0]).run()
+    now = session.edit(session.calls[0], method="mean").run()
+    row = all_rows(now.cursor, "").calls
+    waiting = next(call for call in row if call.status == "proposed")
+    assert (waiting.step, waiting.following) == (2, 2)
+    now.decide(now.pending[0])
+    now.cursor.replay_queue.approves_following = approves_following
+    return now.run()
+
+
+def test_after_an_edit_the_approvals_of_calls_with_other_objects_alone_are_one_question() -> None:
+    # A call that reaches others is asked about again in any case.
+    assert [call.tool for call in edited(approves_following=True).pending] == ["publish"]
+    assert [call.step for call in edited(approves_following=False).pending] == [3]

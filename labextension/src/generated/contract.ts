@@ -1,15 +1,20 @@
 // Generated from jupyter_toolcall/view by `npm run contract`. Do not edit.
 
-export type Notice = Whole | Delta | Refused | Shown | Exported | Displayed;
+export type Notice = Whole | Delta | Refused | Shown | Exported | Displayed | Offered;
 export type Command =
   | Approve
+  | AddRule
   | ApproveAll
+  | ApproveAfterEdit
+  | RejectAll
   | KeepResult
   | Edit
   | Reject
   | Answer
   | Draft
   | Say
+  | ChangeRule
+  | AddBudget
   | Hello
   | BeginNew
   | Step
@@ -27,11 +32,27 @@ export type Command =
   | ShowObject
   | ShowDifference
   | ShowRequest
+  | OfferRules
   | Export
   | Guess
   | SkipGuess
   | Check;
 
+/** Go on with more: tokens, and US dollars. */
+export interface AddBudget {
+  tokens?: number;
+  cost?: number;
+  type: 'add_budget';
+}
+/** Approve exactly this call, and add the rule that was offered for it with this number. */
+export interface AddRule {
+  call: string;
+  bound: string;
+  number: number;
+  scope?: 'session' | 'notebook' | 'computer';
+  until?: 'run' | 'today' | 'removed';
+  type: 'add_rule';
+}
 /** Give the result oneself: JSON, text, or the name of an object. */
 export interface Answer {
   call: string;
@@ -45,6 +66,17 @@ export interface Approve {
   call: string;
   bound: string;
   type: 'approve';
+}
+/**
+ * Approve exactly this call, and those that follow from it as they were approved before.
+ *
+ * After an edit of an earlier call these run on other objects of the same kinds, with the same
+ * arguments. A call that reaches others or may delete data still waits.
+ */
+export interface ApproveAfterEdit {
+  call: string;
+  bound: string;
+  type: 'approve_after_edit';
 }
 /** Approve exactly these calls, which wait now; where one has changed, none is approved. */
 export interface ApproveAll {
@@ -94,6 +126,15 @@ export interface Break {
   tool: string;
   on?: boolean;
   type: 'break';
+}
+/** What a session that is paused for its budget has used. */
+export interface BudgetRow {
+  why: string | unknown[];
+  used?: number;
+  tokens?: number;
+  used_cost?: number;
+  cost?: number;
+  note?: string | unknown[];
 }
 /** A recorded call, and what counts as right for its arguments. */
 export interface CallAnswer {
@@ -156,6 +197,7 @@ export interface CallRow {
   prints?: string;
   why?: string | unknown[];
   again?: boolean;
+  following?: number;
   may_have_run?: boolean;
   recorded?: string;
   questions?: QuestionRow[];
@@ -163,6 +205,8 @@ export interface CallRow {
   bound?: string;
   same?: string;
   by?: string;
+  origins?: OriginRow[];
+  by_rule?: string;
 }
 /** What a person is warned of at a call: its mark stands at the step, the node and the card. */
 export interface CallWarning {
@@ -189,6 +233,15 @@ export interface QuestionRow {
   url?: string;
   host?: string;
 }
+/** Where the value of an argument of a waiting call came from. */
+export interface OriginRow {
+  parameter: string;
+  says?: string | unknown[];
+  trust?: 'untrusted' | 'unclear' | 'trusted';
+  call?: string;
+  warning?: string | unknown[];
+  passage?: string[];
+}
 /** A cell in which two tables differ. */
 export interface CellPair {
   row: string;
@@ -204,6 +257,13 @@ export interface ChangeRow {
   name?: string;
   left?: number[];
   right?: number[];
+}
+/** Change a rule that the person added; `name` is that of the rule with this number. */
+export interface ChangeRule {
+  number: number;
+  name: string;
+  change: 'pause' | 'resume' | 'remove' | 'up' | 'down';
+  type: 'change_rule';
 }
 /** Check the exercise. */
 export interface Check {
@@ -296,7 +356,21 @@ export interface SessionRow {
   ran?: number;
   remembered?: number;
   stops?: string[];
+  budget?: BudgetRow | null;
+  rules?: RuleRow[];
+  notebook_rules?: string;
   yours?: YourTurn | null;
+}
+/** A rule that the person added, and how it stands. */
+export interface RuleRow {
+  name: string;
+  decision?: 'run' | 'ask' | 'refuse';
+  says?: string | unknown[];
+  ran?: number;
+  holds?: string | unknown[];
+  made?: string | unknown[];
+  paused?: boolean;
+  ended?: string | unknown[];
 }
 /** The person plays the model, and it is the model's turn: what a model would be sent. */
 export interface YourTurn {
@@ -585,6 +659,26 @@ export interface NameBranch {
   name: string;
   type: 'name_branch';
 }
+/** Tell which rules would decide on calls like one that waits. */
+export interface OfferRules {
+  call: string;
+  type: 'offer_rules';
+}
+/** The rules that would decide on calls like a waiting one. */
+export interface Offered {
+  call: string;
+  offers: RuleOffer[];
+  type: 'offered';
+}
+/** A rule that would decide on calls like a waiting one. The narrowest is offered first. */
+export interface RuleOffer {
+  condition?: string | unknown[];
+  past?: string | unknown[];
+  wrong?: string | unknown[];
+  seen?: (string | unknown[])[];
+  squares?: ('ran' | 'rejected' | 'asks')[];
+  left_out?: string;
+}
 /** A command was not carried out; `fields` says which arguments are wrong, and how. */
 export interface Refused {
   command: string;
@@ -600,6 +694,12 @@ export interface Reject {
   bound: string;
   reason?: string;
   type: 'reject';
+}
+/** Reject exactly these calls, which wait now; where one has changed, none is rejected. */
+export interface RejectAll {
+  calls: ShownCall[];
+  reason?: string;
+  type: 'reject_all';
 }
 /** Repeat the recorded events from a call on, on a branch of its own. */
 export interface Replay {
@@ -676,6 +776,7 @@ export type Full<Row> =
     ? (unknown[] extends Row ? never : { readonly [Key in keyof Row]-?: Full<Row[Key]> })
     : Row extends object ? { readonly [Key in keyof Row]-?: Full<Row[Key]> } : Row;
 export type FullBranch = Full<BranchRow>;
+export type FullBudget = Full<BudgetRow>;
 export type FullCall = Full<CallRow>;
 export type FullChange = Full<ChangeRow>;
 export type FullComparison = Full<ComparisonRow>;
@@ -685,9 +786,11 @@ export type FullGuess = Full<GuessRow>;
 export type FullMessage = Full<MessageRow>;
 export type FullObjectPair = Full<ObjectPairRow>;
 export type FullObject = Full<ObjectRow>;
+export type FullOrigin = Full<OriginRow>;
 export type FullPair = Full<PairRow>;
 export type FullPart = Full<PartRow>;
 export type FullQuestion = Full<QuestionRow>;
+export type FullRule = Full<RuleRow>;
 export type FullSession = Full<SessionRow>;
 export type FullTeaching = Full<TeachingRow>;
 export type FullTool = Full<ToolRow>;
@@ -696,12 +799,25 @@ export type FullTurn = Full<TurnRow>;
 export const VERSION = 3;
 
 export const DEFAULTS = {
+  "AddBudget": {
+    "tokens": 0,
+    "cost": 0,
+    "type": "add_budget"
+  },
+  "AddRule": {
+    "scope": "session",
+    "until": "run",
+    "type": "add_rule"
+  },
   "Answer": {
     "reason": "",
     "type": "answer"
   },
   "Approve": {
     "type": "approve"
+  },
+  "ApproveAfterEdit": {
+    "type": "approve_after_edit"
   },
   "ApproveAll": {
     "type": "approve_all"
@@ -735,6 +851,13 @@ export const DEFAULTS = {
     "on": true,
     "type": "break"
   },
+  "BudgetRow": {
+    "used": 0,
+    "tokens": 0,
+    "used_cost": 0,
+    "cost": 0,
+    "note": ""
+  },
   "CallAnswer": {
     "step": 0,
     "arguments": []
@@ -764,6 +887,7 @@ export const DEFAULTS = {
     "prints": "",
     "why": "",
     "again": false,
+    "following": 0,
     "may_have_run": false,
     "recorded": "",
     "questions": [],
@@ -771,6 +895,8 @@ export const DEFAULTS = {
     "bound": "",
     "same": "",
     "by": "",
+    "origins": [],
+    "by_rule": "",
     "arguments": {}
   },
   "CellPair": {
@@ -783,6 +909,9 @@ export const DEFAULTS = {
     "name": "",
     "left": [],
     "right": []
+  },
+  "ChangeRule": {
+    "type": "change_rule"
   },
   "Check": {
     "type": "check"
@@ -939,6 +1068,19 @@ export const DEFAULTS = {
     "label": "",
     "same": ""
   },
+  "OfferRules": {
+    "type": "offer_rules"
+  },
+  "Offered": {
+    "type": "offered"
+  },
+  "OriginRow": {
+    "says": "",
+    "trust": "trusted",
+    "call": "",
+    "warning": "",
+    "passage": []
+  },
   "PairRow": {
     "left": "",
     "right": "",
@@ -984,6 +1126,10 @@ export const DEFAULTS = {
     "reason": "",
     "type": "reject"
   },
+  "RejectAll": {
+    "reason": "",
+    "type": "reject_all"
+  },
   "Replay": {
     "type": "replay"
   },
@@ -1003,6 +1149,23 @@ export const DEFAULTS = {
     "graph": [],
     "extensions": [],
     "drop": []
+  },
+  "RuleOffer": {
+    "condition": "",
+    "past": "",
+    "wrong": "",
+    "seen": [],
+    "squares": [],
+    "left_out": ""
+  },
+  "RuleRow": {
+    "decision": "run",
+    "says": "",
+    "ran": 0,
+    "holds": "",
+    "made": "",
+    "paused": false,
+    "ended": ""
   },
   "Run": {
     "type": "run"
@@ -1032,6 +1195,9 @@ export const DEFAULTS = {
     "ran": 0,
     "remembered": 0,
     "stops": [],
+    "budget": null,
+    "rules": [],
+    "notebook_rules": "",
     "yours": null
   },
   "ShowDifference": {

@@ -22,6 +22,9 @@ const ENDED_NOTICE: Notice = { type: 'whole', rows: {}, live: false, version: VE
 /** The sessions without an output, in `sessionStorage`: the key, with the id of their kernel. */
 const STORED = 'jupyter-toolcall:without-output:';
 
+/** The key of a notebook's metadata that holds its rules. */
+const RULES = 'jupyter_toolcall';
+
 const sleep = (ms: number): Promise<true> => new Promise(resolve => setTimeout(() => resolve(true), ms));
 
 /** One live session: its model, and the commands to its kernel. */
@@ -172,6 +175,7 @@ export class NotebookSessions {
     live.listed = sessionWith(this.notebook.content.model, panel) ?? live.listed;
     live.updated.connect(() => {
       if (live.state === 'lost' && !live.hasOutput) this._drop(live);
+      this._keepRules(live.model.session.notebook_rules);
       this.changed.emit(live);
       if (!live.hasOutput) this.listChanged.emit();
     });
@@ -199,6 +203,13 @@ export class NotebookSessions {
     }
     this._store();
     this.listChanged.emit();
+  }
+
+  /** Writes the person's rules of this notebook into its metadata, as the kernel sealed them. */
+  private _keepRules(text: string): void {
+    const { model } = this.notebook;
+    if (!text || !model || JSON.stringify(model.getMetadata(RULES)) === text) return;
+    model.setMetadata(RULES, JSON.parse(text));
   }
 
   private _drop(live: LiveSession): void {

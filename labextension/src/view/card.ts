@@ -1,4 +1,6 @@
 /** The card: facts about the chosen call or object, and the decision on a waiting call. */
+import { BatchTable, similarCalls } from './batch';
+import { BudgetCard, isPausedForBudget } from './budget';
 import { DecisionPanel, isDecision } from './decisions';
 import { changeOf } from './change';
 import { type Child, focusInPlace, h, hasFocus, listen, mutedText, prose, scrollingText, setChildren, strongText, whenChanged } from './dom';
@@ -8,6 +10,7 @@ import { icon } from './icons';
 import { branchName, callWord, currentBranch, nameText, objectState, savedName, warningText } from './labels';
 import { ancestors, descendants, MOST_NAMED } from './lineage';
 import { sameCalls } from './model';
+import { type Path, pathOf } from './origins';
 import { ReplyCard } from './reply_card';
 import type { FullCall, FullObject } from './rows';
 import { GuessCard, GuessResultCard, ScoreCard } from './teaching';
@@ -83,7 +86,15 @@ function lastCall(call: FullCall, acts: PanelActions): Child {
   return call.change ? h('p', 'small muted', line(`: ${call.change}`)) : null;
 }
 
-function callCard(view: ViewState, call: FullCall, acts: PanelActions, show: Show): Child[] {
+/** The card of similar calls of one reply. */
+function batchCard(view: ViewState, calls: readonly FullCall[], table: BatchTable): Child[] {
+  const first = calls[0];
+  if (!first) return [];
+  const text = view.model.tools.get(first.tool)?.description ?? '';
+  return [modelWords(view, first), title(oneLine(first.tool, 120), 'mono', t('%1 calls', calls.length), text ? h('p', {}, toolDescription(text)) : null), ...table.parts(view, calls)];
+}
+
+function callCard(view: ViewState, call: FullCall, acts: PanelActions, show: Show, path: Path): Child[] {
   // What `save` tells the model is no text for the person.
   const text = call.saves ? t('Saves the result as %1.', Object.keys(call.arguments).join(', ')) : (view.model.tools.get(call.tool)?.description ?? '');
   const description = text ? h('p', {}, toolDescription(text)) : null;
@@ -95,7 +106,7 @@ function callCard(view: ViewState, call: FullCall, acts: PanelActions, show: Sho
     title(oneLine(call.tool, 120), 'mono', callPlace(call), open ? description : null),
     open ? null : description,
     warningNote(call),
-    argumentsOf(view, call, open ? show : null),
+    argumentsOf(view, call, open ? show : null, open ? path : null),
     errorOf(call),
     callFacts(view, call),
     printsOf(call)
@@ -205,13 +216,17 @@ export class Card {
   /** The table that is shown as a whole beside a waiting call. */
   private _openTable = '';
   private _shownCall = '';
+  /** The argument whose path is shown in the place of the data. */
+  private _path = '';
   private _isScrolled = false;
   private readonly _decisionPanel = new DecisionPanel(this._acts);
+  private readonly _budget = new BudgetCard(this._acts);
+  private readonly _batch = new BatchTable(this._acts);
   private readonly _replyCard = new ReplyCard(this._acts);
   private readonly _guessResult = new GuessResultCard();
   private readonly _guessCard = new GuessCard(this._acts);
   private readonly _scoreCard = new ScoreCard(true);
-  private readonly _parts = [this._guessResult.element, this._scoreCard.element, this._body, this.data, this._replyCard.element, this._guessCard.element, this._decisionPanel.element];
+  private readonly _parts = [this._guessResult.element, this._scoreCard.element, this._budget.element, this._body, this.data, this._replyCard.element, this._guessCard.element, this._decisionPanel.element, this._decisionPanel.sheet];
   readonly element = h('section', { class: 'tc-card', label: t('Details'), tabindex: -1 }, ...this._parts);
   /** Whether it asks the person for a decision, a reply or a guess. */
   asks = false;
@@ -221,6 +236,7 @@ export class Card {
     // Setting the position forces a layout of the page, and a running session shows a new call in each picture.
     if (call !== this._shownCall && this._isScrolled) this._body.scrollTop = 0;
     this._isScrolled = this._isScrolled && call === this._shownCall;
+    if (call !== this._shownCall) this._path = '';
     this._shownCall = call;
     setChildren(this._body, this._content());
     this._drawData();
@@ -228,6 +244,8 @@ export class Card {
 
   constructor(private readonly _acts: PanelActions) {
     listen(this._body, 'scroll', () => (this._isScrolled = true));
+    this._decisionPanel.batchButtons = () => this._batch.buttons(this._view, similarCalls(this._view));
+    this._decisionPanel.batchChanges = () => this._batch.changes;
   }
 
   paint(now: ViewState): void {
@@ -248,12 +266,14 @@ export class Card {
       now.step,
       now.isPast,
       this._view.personTurn !== null,
-      this._view.toGuess !== null
+      this._view.toGuess !== null,
+      similarCalls(now).length,
+      this._batch.changes
     );
-    for (const part of [this._guessResult, this._scoreCard, this._replyCard, this._guessCard]) part.paint(this._view);
+    for (const part of [this._budget, this._guessResult, this._scoreCard, this._replyCard, this._guessCard]) part.paint(this._view);
     this._decisionPanel.paint(now);
     const call = this._view.model.calls.get(now.chosen.call);
-    const asks = (this._view.personTurn ?? this._view.toGuess) !== null || (call !== undefined && !now.isPast && isDecision(call));
+    const asks = isPausedForBudget(now) || (this._view.personTurn ?? this._view.toGuess) !== null || (call !== undefined && !now.isPast && isDecision(call));
     this.element.classList.toggle('asks', asks);
     this.asks = asks;
     // Keep the focus in the card when the focused button is removed.
@@ -262,14 +282,24 @@ export class Card {
 
   private _drawData(): void {
     const call = this._view.model.calls.get(this._view.chosen.call);
+    if (similarCalls(this._view).length) return setChildren(this.data, []);
     const named = call && isDecision(call) ? Object.entries(call.arguments).flatMap(([name, value]) => namedObject(this._view, call, name, value) ?? []) : [];
     const object = named.find(one => one.id === this._pointedAt) ?? named[0];
     const showAll = (): void => {
       this._openTable = object?.id ?? '';
       this._drawData();
     };
+    const origin = call?.origins.find(one => one.parameter === this._path);
+    if (call && origin) return setChildren(this.data, pathOf(call, this._path, this._view.model.calls.get(origin.call), () => this._showPath('')));
     const children = call && object ? dataOf(this._view, call, object, this._acts, this.element, object.id === this._openTable ? null : showAll) : [];
     setChildren(this.data, children);
+  }
+
+  private _showPath(parameter: string): void {
+    this._path = parameter;
+    setChildren(this._body, this._content());
+    this._drawData();
+    this._body.querySelector<HTMLElement>('[aria-pressed=true]')?.focus();
   }
 
   private _showObject(object: FullObject): void {
@@ -279,12 +309,14 @@ export class Card {
   }
 
   private _content(): Child[] {
-    if ((this._view.personTurn || this._view.toGuess) && this._view.followsNewest) return [];
+    if (((this._view.personTurn || this._view.toGuess) && this._view.followsNewest) || isPausedForBudget(this._view)) return [];
+    const together = similarCalls(this._view);
+    if (together.length) return batchCard(this._view, together, this._batch);
     const call = this._view.model.calls.get(this._view.chosen.call);
     const object = this._view.model.objects.get(this._view.chosen.object);
     const isObject = object && object.role !== 'output' && object.role !== 'pending' && !(call && isDecision(call));
     if (object && isObject) return objectCard(this._view, object, call, this._acts, this.element);
-    if (call) return callCard(this._view, call, this._acts, object => this._showObject(object));
+    if (call) return callCard(this._view, call, this._acts, object => this._showObject(object), { of: this._path, show: parameter => this._showPath(parameter) });
     if (object)
       return [
         title(oneLine(`${object.name}: ${object.kind}`, 120), '', t('output')),

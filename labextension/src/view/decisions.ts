@@ -1,12 +1,14 @@
 /** Decisions on the chosen call: the buttons under the card, and the forms `Reject` and `Answer`. */
 import type { ShownCall } from '../generated/contract';
-import { type Child, focusInPlace, h, joined, listen, prose, whenChanged } from './dom';
+import { type Child, focusInPlace, h, hasFocus, joined, listen, prose, whenChanged } from './dom';
+import { isPausedForBudget } from './budget';
 import { writeContext } from './dialogs';
 import { parsedJson } from './exact';
 import { complain, FieldRow, filledArguments, labelledField, offering } from './fields';
 import { button, type ButtonProps, icon, note } from './icons';
 import { namesObject } from './labels';
 import type { FullCall } from './rows';
+import { RuleSheet } from './rule_sheet';
 import { candidates, fieldsOf } from './schema';
 import { literalText, oneLine, t, textBlock } from './text';
 import { choiceOf, needsDecision, type PanelActions, type ViewState } from './view_state';
@@ -160,6 +162,23 @@ function recordedCallButtons(call: FullCall, acts: PanelActions, act: Act, open:
   ];
 }
 
+/** `Approve`, and the button that opens the sheet of rules. */
+function approveButtons(view: ViewState, call: FullCall, acts: PanelActions, approve: HTMLElement): HTMLElement {
+  const isOpen = view.ui.form?.kind === 'rule' && view.ui.form.call === call.id;
+  const isOff = call.origins.some(origin => origin.trust === 'untrusted');
+  const toggle = (): void => {
+    if (!isOff) acts.setState({ chosen: choiceOf(call), form: isOpen ? null : { kind: 'rule', call: call.id } });
+  };
+  const more = button('', { icon: 'down', label: t("Approve, and don't ask again when…"), look: isOff ? 'off' : 'primary', key: 'rule', disabled: view.ui.commandSent, onclick: toggle });
+  more.setAttribute('aria-haspopup', 'dialog');
+  more.setAttribute('aria-expanded', String(isOpen));
+  if (isOff) {
+    more.setAttribute('aria-disabled', 'true');
+    more.title = t('A rule cannot decide about values that others wrote.');
+  }
+  return h('span', { class: isOpen ? 'tc-split open' : 'tc-split', role: 'group', label: t('Approve') }, approve, more);
+}
+
 function decisionButtons(view: ViewState, call: FullCall, acts: PanelActions): Child[] {
   const sent = view.ui.commandSent;
   const act = actOn(view);
@@ -180,8 +199,10 @@ function decisionButtons(view: ViewState, call: FullCall, acts: PanelActions): C
     calls.length < 2
       ? t('No other call waits')
       : t('Runs the %1 waiting calls with the arguments shown', calls.length);
+  const approve = act(again ? 'Run again' : 'Approve', () => acts.send({ type: 'approve', call: call.call, bound: call.bound }), 'primary', again ? '' : 'Applies to exactly these arguments');
   return [
-    act(again ? 'Run again' : 'Approve', () => acts.send({ type: 'approve', call: call.call, bound: call.bound }), 'primary', again ? '' : 'Applies to exactly these arguments'),
+    again ? approve : approveButtons(view, call, acts, approve),
+    call.following ? button(t('Approve, and %1 after it', call.following), { key: 'following', disabled: sent, title: t('Approves this call, and those after it that were approved with the same arguments. Calls that reach others, or may delete data, still wait.'), onclick: () => acts.send({ type: 'approve_after_edit', call: call.call, bound: call.bound }) }) : null,
     act('Edit', () => acts.openEditDialog(call)),
     act('Reject', open('reject')),
     act('Answer', open('answer')),
@@ -201,6 +222,15 @@ function answerInPlace({ model, ui, live, isPast }: ViewState, acts: PanelAction
   const step = (type: 'step' | 'run', text: string): HTMLElement => button(text, { look: 'small', onclick: () => acts.send({ type }) });
   const isPaused = model.session.phase === 'ready';
   return h('div', 'tc-else', icon('info'), h('span', {}, textBlock(joined(' ', model.session.says, model.session.detail), 400)), ...(isPaused ? [step('step', t('Run the next step')), step('run', t('Run to the end'))] : []));
+}
+
+/** The line after a rule was added. */
+function addedRule({ model, ui, live }: ViewState, acts: PanelActions): Child {
+  const { rules } = model.session;
+  const rule = rules.at(-1);
+  if (!ui.ruleAdded || ui.commandSent || !live || !rule) return null;
+  const remove = (): void => acts.send({ type: 'change_rule', number: rules.length, name: rule.name, change: 'remove' });
+  return h('div', { class: 'tc-else', role: 'status' }, icon('rule'), h('span', {}, t("Rule '%1' added.", oneLine(rule.name, 80))), button(t('Show rules'), { look: 'small right', key: 'show rules', onclick: () => acts.setState({ showsRules: true }) }), button(t('Remove'), { look: 'small', key: 'remove rule', onclick: remove }));
 }
 
 function afterButtons(view: ViewState, call: FullCall, acts: PanelActions): Child[] {
@@ -240,6 +270,12 @@ function waitingElsewhere(view: ViewState, acts: PanelActions): Child {
 /** The row of buttons, or the open form. */
 export class DecisionPanel {
   readonly element = h('div', 'tc-acts');
+  /** The sheet of rules below the buttons; empty where it is closed. */
+  readonly sheet = h('div', 'tc-sheetplace');
+  private _sheet: RuleSheet | null = null;
+  /** The buttons of similar calls, which take the place of those of one. */
+  batchButtons: () => readonly Child[] = () => [];
+  batchChanges: () => number = () => 0;
   private _view!: ViewState;
   private _form: (Form & { readonly key: string }) | null = null;
   private _refusal: unknown = null;
@@ -252,6 +288,7 @@ export class DecisionPanel {
         ? h('p', { class: 'tc-error', role: 'alert' }, icon('failed'), oneLine(refused.reason))
         : null,
       ...this._content(),
+      addedRule(this._view, this._acts),
       answerInPlace(this._view, this._acts),
       waitingElsewhere(this._view, this._acts)
     ];
@@ -267,7 +304,27 @@ export class DecisionPanel {
   paint(next: ViewState): void {
     this._view = next;
     const call = next.model.calls.get(next.chosen.call);
-    this._draw(call, next.ui.commandSent, next.ui.form, next.isPast, next.live, next.waitingCall, next.model.refusal, next.model.calls, next.model.session.pending, next.calls.length, next.personTurn !== null, next.toGuess !== null, next.followsNewest, next.ui.moved, next.model.session);
+    this._draw(call, next.ui.commandSent, next.ui.form, next.isPast, next.live, next.waitingCall, next.model.refusal, next.model.calls, next.model.session.pending, next.calls.length, next.personTurn !== null, next.toGuess !== null, next.followsNewest, next.ui.moved, next.model.session, next.ui.ruleAdded, this.batchButtons().length, this.batchChanges());
+    this._placeSheet();
+  }
+
+  /** Opens the sheet of a call, or closes it; the focus goes back to its button. */
+  private _placeSheet(): void {
+    const { form } = this._view.ui;
+    const call = this._view.model.calls.get(this._view.chosen.call);
+    const opens = call && form?.kind === 'rule' && form.call === call.id && isDecision(call) && this._view.live && !this._view.isPast;
+    if (!opens) {
+      const had = hasFocus(this.sheet);
+      this._sheet = null;
+      this.sheet.replaceChildren();
+      if (had) focusInPlace(this.element.querySelector<HTMLElement>('[data-k=rule]'));
+      return;
+    }
+    if (this._sheet?.call.bound !== call.bound || this._sheet.call.id !== call.id) {
+      this._sheet = new RuleSheet(call, this._acts);
+      this.sheet.replaceChildren(this._sheet.element);
+    }
+    this._sheet.paint(this._view);
   }
 
   private _openForm(call: FullCall, kind: 'reject' | 'answer' | 'input'): HTMLElement {
@@ -290,7 +347,7 @@ export class DecisionPanel {
 
   private _content(): Child[] {
     const call = this._view.model.calls.get(this._view.chosen.call);
-    if (!call) return [];
+    if (!call || isPausedForBudget(this._view)) return [];
     const open = isDecision(call);
     if (!this._view.live) return [];
     if (this._view.isPast)
@@ -300,8 +357,10 @@ export class DecisionPanel {
       ];
     const opened = this._view.ui.form;
     if (open && call.questions.length) return [this._openForm(call, 'input')];
-    if (open && opened?.call === call.id) return [this._openForm(call, opened.kind)];
+    if (open && opened?.call === call.id && opened.kind !== 'rule') return [this._openForm(call, opened.kind)];
     this._form = null;
+    const together = this.batchButtons();
+    if (together.length) return [h('div', 'tc-row tc-act', ...together)];
     return [
       open && call.downstream ? h('p', 'tc-effect', ...prose(oneLine(call.downstream))) : null,
       h('div', 'tc-row tc-act', ...(open ? decisionButtons(this._view, call, this._acts) : afterButtons(this._view, call, this._acts))),

@@ -6,6 +6,7 @@ import { glyph, sign, thumb } from './icons';
 import { namesObject, nameText, objectState } from './labels';
 import type { FullCall, FullObject, FullPreview } from './rows';
 import { choices, definitionsOf, own } from './schema';
+import { originOf, type Path } from './origins';
 import { literalText, oneLine, seenAndHidden, summaryOf, t, textBlock } from './text';
 import type { ViewState } from './view_state';
 
@@ -148,8 +149,8 @@ function defaultArguments(view: ViewState, call: FullCall): HTMLElement[] {
 /** Names and values of arguments. */
 const MANY = 14;
 
-/** The arguments of a call; `show` shows the object of one that is pointed at. */
-export function argumentsOf(view: ViewState, call: FullCall, show: Show | null = null): HTMLElement | null {
+/** The arguments of a call; `show` shows the object of one that is pointed at, `path` how an untrusted value came. */
+export function argumentsOf(view: ViewState, call: FullCall, show: Show | null = null, path: Path | null = null): HTMLElement | null {
   const order = view.model.tools.get(call.tool)?.order ?? [];
   // A notebook file sorts the keys.
   const names = [...new Set([...order, ...Object.keys(call.arguments)])].filter(name => Object.hasOwn(call.arguments, name));
@@ -157,9 +158,13 @@ export function argumentsOf(view: ViewState, call: FullCall, show: Show | null =
     const value = call.arguments[parameter];
     const object = show && namedObject(view, call, parameter, value);
     const onmouseenter = object ? () => show(object) : undefined;
+    const shown = argumentValue(view, call, parameter, value, show);
+    const origin = originOf(call, parameter, path);
+    // Beside a long text the origin stands under the name, where it takes no height.
+    const isBeside = shown.some(part => part instanceof HTMLPreElement) && origin.length === 2;
     return [
-      argumentName(parameter),
-      h('dd', { onmouseenter }, ...argumentValue(view, call, parameter, value, show))
+      isBeside ? h('dt', 'tc-beside', ...signs(parameter), ...origin) : argumentName(parameter),
+      h('dd', { onmouseenter }, ...shown, ...(isBeside ? [] : origin))
     ];
   });
   rows.push(...removedArguments(view, call), ...defaultArguments(view, call));

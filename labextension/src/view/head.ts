@@ -76,7 +76,8 @@ export class PanelHead {
   private readonly _stop = button(t('Stop'), { icon: 'stop', look: 'ghost', onclick: () => this._acts.send({ type: 'stop' }) });
   private readonly _exportButton = exportMenu(this._acts.exportAs);
   private readonly _controls = h('div', 'tc-drive', h('span', 'tc-sep'), this._back, this._step, this._run, this._stop, this._exportButton);
-  readonly element = h('div', 'tc-head', this._status, this._about, this._controls);
+  private readonly _rules = button(t('Rules'), { icon: 'rule', look: 'ghost small', onclick: () => this._acts.setState({ showsRules: !this._view.ui.showsRules }) });
+  readonly element = h('div', 'tc-head', this._status, this._about, this._rules, this._controls);
   private readonly _bar = h('div', { class: 'tc-bar', hidden: true });
   private readonly _savedBar = h('div', { class: 'tc-bar', hidden: true }, icon('info'), h('span', {}, this._copyText));
   private _view!: ViewState;
@@ -85,12 +86,16 @@ export class PanelHead {
     const { session } = this._view.model;
     this._updateStatus();
     setChildren(this._about, metaItems(this._view));
+    this._rules.hidden = session.rules.length === 0;
+    this._rules.setAttribute('aria-pressed', String(this._view.ui.showsRules));
+    this._rules.lastChild?.replaceWith(t('Rules %1', session.rules.length));
     // After the end, Step walks through the calls, and Export replaces Run and Stop.
     const ended = session.phase === 'finished';
     const { live, isPast, step, lastStep } = this._view;
     this._controls.hidden = !live && !(ended && lastStep);
     this._back.hidden = !ended;
-    this._run.hidden = this._stop.hidden = ended;
+    this._run.hidden = ended;
+    this._stop.hidden = ended || session.budget !== null;
     this._exportButton.hidden = !ended || !live;
     this._run.disabled = isPast || this._view.ui.commandSent || this._view.toGuess !== null || !canStep(this._view.model);
     this._step.disabled = ended ? lastStep === 0 : this._run.disabled;
@@ -109,7 +114,7 @@ export class PanelHead {
 
   paint(next: ViewState): void {
     this._view = next;
-    this._draw(next.model.session, next.isPast, next.step, next.live, next.ui.commandSent, next.calls.length);
+    this._draw(next.model.session, next.isPast, next.step, next.live, next.ui.commandSent, next.calls.length, next.ui.showsRules);
   }
 
   private _updateStatus(): void {

@@ -19,6 +19,7 @@ import { Announcer, download, type ExportFormat, fileName, isExportFormat, Panel
 import { MessagesTab } from './messages/messages_tab';
 import { applyNotice, drawsInSlices, EMPTY_MODEL, isBusy, isLarge, type Model, readNotice } from './model';
 import type { FullCall } from './rows';
+import { RuleList } from './rule_list';
 import { StepList } from './steps';
 import { TabBar } from './tabs';
 import { ExerciseBar, ScoreCard } from './teaching';
@@ -139,13 +140,14 @@ export class PanelView {
   private readonly _announcer = new Announcer(this._host.speaks ?? false);
   private readonly _steps = new StepList(this._acts);
   private readonly _card = new Card(this._acts);
+  private readonly _rules = new RuleList(this._acts);
   private readonly _scoreCard = new ScoreCard(false);
   private readonly _messagesTab = new MessagesTab(this._acts);
   private readonly _compareTab = new CompareTab(this._acts);
   private readonly _replyText = new ReplyText();
   private readonly _timeSlider = new TimeSlider(this._acts);
   /** What the person holds while it is drawn, the slider, is drawn first. */
-  private readonly _parts = [this._timeSlider, this._branchList, this._tabBar, this._head, this._exercise, this._announcer, this._steps, this._card, this._scoreCard, this._messagesTab, this._compareTab, this._replyText];
+  private readonly _parts = [this._timeSlider, this._branchList, this._tabBar, this._head, this._exercise, this._announcer, this._steps, this._card, this._rules, this._scoreCard, this._messagesTab, this._compareTab, this._replyText];
   private readonly _panels = Object.values(this._tabBar.panels);
   private readonly _page = h(
     'div',
@@ -279,7 +281,7 @@ export class PanelView {
   private _send(command: Command): void {
     if (this._ui.commandSent && command.type !== 'stop') return;
     const moves = MOVES.includes(command.type);
-    this._ui = { ...this._ui, ...(moves ? { pastStep: null, chosen: null, form: null } : {}), commandSent: command.type !== 'stop', moved: moves && command.type !== 'step', editedCall: command.type === 'edit' ? command.call : '' };
+    this._ui = { ...this._ui, ...(moves ? { pastStep: null, chosen: null, form: null } : {}), commandSent: command.type !== 'stop', ruleAdded: command.type === 'add_rule', moved: moves && command.type !== 'step', editedCall: command.type === 'edit' ? command.call : '' };
     this._model = { ...this._model, refusal: null };
     this._graph.release();
     this._host.send?.(command);
@@ -299,6 +301,8 @@ export class PanelView {
       const moved = this._steps.element.querySelector('ol');
       if (moved) moved.scrollTop = scroll;
     }
+    if (hasSteps && this._rules.element.parentElement !== panel) panel.append(this._rules.element);
+    this._card.element.hidden = this._ui.showsRules && !this._isDeciding;
     const place = this._isDeciding ? this._page : panel;
     if (this._card.element.parentElement === place || !(this._isDeciding || hasSteps)) return;
     const focus = hasFocus(this._card.element);
@@ -310,7 +314,7 @@ export class PanelView {
 
   /** Whether the card stands above the tabs: from the first question to the end of the run. */
   private _decides(view: ViewState): boolean {
-    const asks = (view.waitingCall ?? view.personTurn ?? view.toGuess) !== null;
+    const asks = (view.waitingCall ?? view.personTurn ?? view.toGuess ?? view.model.session.budget) !== null;
     return view.takesGuesses && !view.isPast && (asks || (this._isDeciding && isBusy(view.model)));
   }
 

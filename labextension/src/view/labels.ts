@@ -72,6 +72,7 @@ export function stepIcon(call: FullCall): IconName {
   if (call.warning) return 'warning';
   if (call.status !== 'succeeded') return CALL_LABELS[call.status].icon;
   if (call.memory) return 'memory';
+  if (call.by_rule) return 'rule';
   return call.edited ? 'edited' : 'done';
 }
 

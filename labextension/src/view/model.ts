@@ -14,7 +14,9 @@ import {
   type FullGraph,
   type FullMessage,
   fullObject,
+  fullOffer,
   type FullObject,
+  type FullOffer,
   fullPreview,
   type FullPreview,
   fullSession,
@@ -63,6 +65,8 @@ export interface Model extends Tables {
   readonly exactRequest: { readonly turn: number; readonly text: string } | null;
   /** The newest full previews, by object id. */
   readonly fullPreviews: ReadonlyMap<string, FullPreview>;
+  /** The rules that the kernel offered last, for a call by its id. */
+  readonly offered: { readonly call: string; readonly offers: readonly FullOffer[] } | null;
   /** Why nothing can be shown; empty otherwise. */
   readonly unreadable: string;
 }
@@ -85,6 +89,7 @@ export const EMPTY_MODEL: Model = {
   refusal: null,
   exactRequest: null,
   fullPreviews: new Map(),
+  offered: null,
   unreadable: ''
 };
 
@@ -192,7 +197,7 @@ const MOST_DISPLAYED = 6;
 
 /** The type of a notice; a missing `type` is inferred from its fields. */
 function noticeType(notice: UnknownRow): Kind {
-  const known = ['whole', 'delta', 'refused', 'shown', 'displayed'] as const;
+  const known = ['whole', 'delta', 'refused', 'shown', 'displayed', 'offered'] as const;
   const named = known.find(kind => kind === notice.type);
   if (named) return named;
   if (notice.type !== undefined) return 'unknown';
@@ -258,6 +263,8 @@ export function* readNotice(model: Model, notice: unknown): Generator<void, Mode
       const large = fullPreview(isRecord(notice.preview) ? notice.preview : {});
       return { ...model, fullPreviews: new Map([...known, [text(notice.object), large]]) };
     }
+    case 'offered':
+      return { ...model, offered: { call: text(notice.call), offers: records(notice.offers).map(fullOffer) } };
     case 'exported':
     case 'unknown':
       return model;

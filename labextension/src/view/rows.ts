@@ -20,8 +20,10 @@ import {
   type FullTurn,
   type GraphEdge,
   type GraphNode,
+  type OriginRow,
   type Preview,
   type ReplyAnswer,
+  type RuleOffer,
   type Told,
   type Use,
   type Written,
@@ -32,6 +34,9 @@ import { t, tn } from './text';
 export type { FullBranch, FullCall, FullChange, FullComparison, FullDifference, FullGraph, FullGuess, FullMessage, FullObject, FullPair, FullPart, FullSession, FullTeaching, FullTool, FullTurn };
 export type FullPreview = Full<Preview>;
 export type FullUse = Full<Use>;
+export type FullOrigin = Full<OriginRow>;
+export type FullOffer = Full<RuleOffer>;
+export type FullRule = FullSession['rules'][number];
 export type FullGraphNode = Full<GraphNode>;
 export type FullGraphEdge = Full<GraphEdge>;
 export type FullToldResult = Full<Told>;
@@ -162,8 +167,12 @@ export const fullCall = (row: UnknownRow): FullCall =>
     notes: texts(row.notes),
     questions: records(row.questions).map(one => withDefaults(one, { key: '', ...DEFAULTS.QuestionRow })),
     warning: isRecord(row.warning) ? withDefaults(row.warning, { kind: '', text: '', action: '' }) : null,
+    origins: records(row.origins).map(one => ({ ...withDefaults(one, { parameter: '', ...DEFAULTS.OriginRow }), passage: texts(one.passage) })),
     uses: records(row.uses).map(fullUse)
   }) as FullCall;
+
+export const fullOffer = (row: UnknownRow): FullOffer =>
+  ({ ...withDefaults(row, DEFAULTS.RuleOffer), seen: texts(row.seen), squares: texts(row.squares) }) as FullOffer;
 
 const fullWrittenCall = (row: UnknownRow): FullWrittenCall => withDefaults(row, { tool: '', ...DEFAULTS.Written }) as FullWrittenCall;
 
@@ -244,6 +253,8 @@ export const fullSession = (row: UnknownRow): FullSession =>
     pending: texts(row.pending),
     stops: texts(row.stops),
     ending: texts(row.ending),
+    budget: isRecord(row.budget) ? withDefaults(row.budget, { why: '', ...DEFAULTS.BudgetRow }) : null,
+    rules: records(row.rules).map(one => withDefaults(one, { name: '', ...DEFAULTS.RuleRow })),
     yours: isRecord(row.yours) ? fullPersonTurn(row.yours) : null
   }) as FullSession;
 

@@ -22,6 +22,8 @@ function stepText(item: StepItem): Child[] {
   const result = call.status === 'failed' ? '' : item.made || call.result;
   const name = item.pending || !item.made ? oneLine(result, 80) : h('b', {}, oneLine(result, 80));
   const arrow = call.what ? ' → ' : item.made ? '→ ' : '';
+  const byRule = call.by_rule && (call.status === 'rejected' ? t("rejected by rule '%1'", oneLine(call.by_rule, 80)) : t("ran by rule '%1'", oneLine(call.by_rule, 80)));
+  if (byRule) return [oneLine(call.what, 200), ...(result ? [arrow, name] : []), ' · ', byRule];
   const reason = call.reason && oneLine(`${call.what || result ? ' · ' : ''}${call.reason}`, 200);
   return [call.by && `${oneLine(call.by, 40)}: `, oneLine(call.what, 200), ...(result ? [arrow, name] : []), reason];
 }

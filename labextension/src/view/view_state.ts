@@ -27,7 +27,11 @@ export interface PanelState {
   /** The call that the person edited last; it is shown after the session ends. */
   readonly editedCall: string;
   /** The form that is open under a call, by the id of the call's row. */
-  readonly form: { readonly kind: 'reject' | 'answer'; readonly call: string } | null;
+  readonly form: { readonly kind: 'reject' | 'answer' | 'rule'; readonly call: string } | null;
+  /** The last command added a rule. */
+  readonly ruleAdded: boolean;
+  /** The rules are shown in the place of the selected call. */
+  readonly showsRules: boolean;
   readonly shownTurn: number | null;
   /** The compared branches; empty for the default ones. */
   readonly leftBranch: string;
@@ -48,6 +52,8 @@ export const INITIAL_STATE: PanelState = {
   moved: false,
   editedCall: '',
   form: null,
+  ruleAdded: false,
+  showsRules: false,
   shownTurn: null,
   leftBranch: '',
   rightBranch: '',

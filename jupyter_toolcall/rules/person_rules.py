@@ -1,0 +1,146 @@
+"""The rules that a person adds while a session runs: `PersonRules`.
+
+They answer where the policy asks, and tighten what it lets run; they loosen nothing that it
+refuses. Rules of the session are in memory alone. Those of a notebook are in its metadata, with
+this computer's seal; those of the computer are in the user's data directory.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from datetime import UTC, date, datetime, timedelta
+from typing import Any, Literal
+
+from ..core.digests import encode
+from ..core.errors import UsageError
+from ..tools.tool import Tool
+from .approval_policy import Answer, Rule, Scope
+from .origins import Origins
+from .rule_files import notebook_rules, person_name, sealed_rules, stored_rules, write_rules
+
+COMPUTER = "person"
+"""The name of the rules of this computer that were added from the panel."""
+Until = Literal["run", "today", "removed"]
+
+
+@dataclass
+class PersonRules:
+    """The rules that a person added to a session, in the order in which they decide."""
+
+    notebook: str = ""
+    """The path of the notebook, "" where it is not known."""
+    rules: tuple[Rule, ...] = ()
+    _writes_notebook: bool = False
+    """Whether the notebook has had rules, so that its metadata say which there are now."""
+
+    @classmethod
+    def of(cls, notebook: str, session_rules: tuple[Rule, ...] = ()) -> PersonRules:
+        """Return the rules that hold in a notebook. What cannot be read holds no rule."""
+        kept = (*notebook_rules(notebook), *stored_rules(COMPUTER))
+        return cls(notebook, (*session_rules, *kept))
+
+    @property
+    def of_session(self) -> tuple[Rule, ...]:
+        """The rules that are in memory alone."""
+        return tuple(rule for rule in self.rules if rule.scope == "session")
+
+    @property
+    def for_metadata(self) -> str:
+        """What the notebook keeps of its rules, as JSON; "" where nothing is to change."""
+        rules = [rule for rule in self.rules if rule.scope == "notebook"]
+        self._writes_notebook = self._writes_notebook or bool(rules)
+        return encode(sealed_rules(self.notebook, rules)) if self._writes_notebook else ""
+
+    def answer(
+        self, tool: Tool, arguments: Mapping[str, Any], origins: Origins, asks: bool
+    ) -> tuple[str, Answer] | None:
+        """Return the name and the answer of the first rule that fits a call, None where none fits.
+
+        With `asks` the policy asks, so a rule may run the call; else rules only tighten. A rule to
+        run that says why it cannot decide, such as one that has ended, comes last.
+        """
+        rules = [rule for rule in self.rules if asks or rule.decision != "run"]
+        found = [(rule, rule(tool, arguments, origins)) for rule in rules]
+        answers = [(rule, answer) for rule, answer in found if answer is not None]
+        answers.sort(key=lambda pair: pair[0].decision == "run" and pair[1][0] == "ask")
+        return (answers[0][0].name, answers[0][1]) if answers else None
+
+    def add(self, rule: Rule, scope: Scope, until: Until) -> Rule:
+        """Add a rule, and return it with its name, its end, who added it and when.
+
+        Raises UsageError where the rule cannot be kept.
+        """
+        if scope == "notebook" and not self.notebook:
+            raise UsageError("this kernel does not know its notebook; add the rule to this session")
+        if until == "run":
+            scope = "session"
+        tomorrow = (date.today() + timedelta(days=1)).isoformat()
+        added = replace(
+            rule,
+            name=self._free_name(rule.name),
+            scope=scope,
+            until={"run": "run", "today": tomorrow, "removed": ""}[until],
+            by=person_name(),
+            made=datetime.now(UTC).isoformat(timespec="seconds"),
+        )
+        self._set((*self.rules, added))
+        return added
+
+    def change(self, number: int, **changes: Any) -> None:
+        """Change the rule of a number, counted from 1. Raises UsageError."""
+        self._demand(number)
+        self._set(
+            tuple(
+                replace(rule, **changes) if n == number else rule
+                for n, rule in enumerate(self.rules, 1)
+            )
+        )
+
+    def remove(self, number: int) -> None:
+        """Remove the rule of a number, counted from 1. Raises UsageError."""
+        self._demand(number)
+        self._set(tuple(rule for n, rule in enumerate(self.rules, 1) if n != number))
+
+    def move(self, number: int, up: bool) -> None:
+        """Let a rule decide before the one above it, or after the one below. Raises UsageError."""
+        self._demand(number)
+        other = number - 1 if up else number + 1
+        self._demand(other)
+        rules = [*self.rules]
+        rules[number - 1], rules[other - 1] = rules[other - 1], rules[number - 1]
+        self._set((*rules,))
+
+    def end_run(self) -> None:
+        """Remove the rules that hold to the end of the run, since another one begins."""
+        self.rules = tuple(rule for rule in self.rules if rule.until != "run")
+
+    def _demand(self, number: int) -> None:
+        if not 0 < number <= len(self.rules):
+            raise UsageError(f"there is no rule {number} any more; there are {len(self.rules)}")
+
+    def _set(self, rules: tuple[Rule, ...]) -> None:
+        """Keep changed rules: those of the computer are written, with those of other kernels."""
+        before, now = ({*map(_key, _of_computer(each))} for each in (self.rules, rules))
+        if before != now or _of_computer(self.rules) != _of_computer(rules):
+            kept = [*stored_rules(COMPUTER)]
+            others = [rule for rule in kept if _key(rule) not in before]
+            try:
+                write_rules(COMPUTER, [*_of_computer(rules), *others])
+            except OSError as error:
+                raise UsageError(f"the rule cannot be kept on this computer: {error}") from None
+        self.rules = rules
+
+    def _free_name(self, name: str) -> str:
+        names = {rule.name for rule in self.rules}
+        numbered = (f"{name} {n}" for n in range(2, len(names) + 3))
+        return next(each for each in (name, *numbered) if each not in names)
+
+
+def _of_computer(rules: tuple[Rule, ...]) -> list[Rule]:
+    return [rule for rule in rules if rule.scope == "computer"]
+
+
+def _key(rule: Rule) -> tuple[str, str]:
+    """Return what tells a rule of this computer from those of other kernels."""
+    return rule.name, rule.made

@@ -1,0 +1,195 @@
+"""The rows of what a person decides by: origins of arguments, rules that are offered, and rules."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from datetime import datetime
+from typing import Any, Literal
+
+from ..core.call_record import ArgumentOrigin, CallRecord
+from ..core.digests import readable_json
+from ..core.errors import UsageError
+from ..core.interface_text import joined, t, tn
+from ..core.text import shortened_text
+from ..engine.budget_hook import BudgetHook
+from ..engine.cursor import Cursor
+from ..engine.decisions import rule_offers
+from ..models.prices import READ_ON
+from ..rules.approval_policy import Rule
+from ..rules.generalisations import Generalisation, conditions
+from ..tools.tool import Tool
+from .contract_rows import BudgetRow, OriginRow, RuleOffer, RuleRow
+from .object_rows import BranchView
+
+LINE = 160
+MOST_SQUARES = 40
+NOUNS = {"to": t("address"), "address": t("address"), "url": t("address"), "email": t("address")}
+"""How a warning calls the value of a parameter with this name."""
+WHERE: Mapping[str, str] = {
+    "session": t("This session"),
+    "notebook": t("This notebook"),
+    "computer": t("This computer"),
+}
+
+
+def origin_rows(
+    view: BranchView, call: CallRecord, arguments: Mapping[str, Any]
+) -> Iterator[OriginRow]:
+    """Yield where the arguments came from with which a call would run."""
+    origins = view.cursor.context.origins(view.state, call, arguments)
+    for name, origin in origins.arguments.items():
+        source = view.state.calls.get(origin.call)
+        is_bad = origin.trust == "untrusted"
+        yield OriginRow(
+            name,
+            _origin_text(view, origin),
+            origin.trust,
+            view.call_key(source) if source else "",
+            _warning(name, arguments[name], origin) if is_bad else "",
+            _passage(source, arguments[name]) if source and is_bad else (),
+        )
+
+
+def _origin_text(view: BranchView, origin: ArgumentOrigin) -> str:
+    """Return one origin in words, and where else the value stands."""
+    match origin.kind:
+        case "object" if origin.step:
+            call = view.state.calls[origin.call]
+            used = [view.state.by_producer.get(made) for made in call.uses.values()]
+            made_from = ", ".join(filter(None, used))
+            text = t("made by call %1", origin.step)
+            text = t("%1 from %2", text, made_from) if made_from else text
+        case "object":
+            text = t("from the notebook")
+        case "result":
+            text = t("from call %1, %2", origin.step, origin.tool)
+        case "person":
+            text = t("your answer to call %1", origin.step) if origin.step else t("typed by you")
+        case "prompt":
+            text = t("from your prompt")
+        case "default":
+            text = t("the tool's default")
+        case "model":
+            text = t("the model's own words")
+    if origin.trust == "untrusted":
+        text = t("%1 (not trusted)", text)
+    return joined("; ", [text, *(_origin_text(view, part) for part in origin.also[:2])])
+
+
+def _warning(name: str, value: Any, origin: ArgumentOrigin) -> str:
+    noun = NOUNS.get(name) or (t("text") if isinstance(value, str) else t("value"))
+    source = origin.tool or t("others")
+    return t("This %1 comes from %2. Nobody has checked it.", noun, source)
+
+
+def _passage(call: CallRecord, value: Any) -> tuple[str, ...]:
+    """Return the passage of a result in which a text stands as it is; nothing where it does not."""
+    data = call.error if call.status == "failed" else call.structure or call.data
+    text = data if isinstance(data, str) else readable_json(data)
+    before, found, after = text.partition(value if isinstance(value, str) else readable_json(value))
+    return (before[-LINE:], found, after[:LINE]) if found else ()
+
+
+# -- offers ---------------------------------------------------------------------------------------
+
+
+def offer_rows(cursor: Cursor, call_id: str) -> tuple[RuleOffer, ...]:
+    """Return the rules that would decide on calls like one that waits.
+
+    Raises UsageError where no rule can.
+    """
+    offers = rule_offers(cursor, call_id)
+    if not offers:
+        raise UsageError(t("A rule cannot decide about values that others wrote."))
+    return tuple(_offer_row(cursor, offer) for offer in offers)
+
+
+def _offer_row(cursor: Cursor, offer: Generalisation) -> RuleOffer:
+    calls = cursor.state.calls
+    ran, decided = len(offer.would_run), len(offer.decided)
+    past: str = t("Would have run %1 of the %2 calls you decided.", ran, decided)
+    if not decided:
+        past = t("You have not decided on a call of this tool yet.")
+    elif ran and not offer.rejected:
+        past = joined(" ", [past, tn("You approved it.", "You approved all of them.", ran)])
+    wrong = tn("You rejected 1 of them.", "You rejected %1 of them.", len(offer.rejected))
+    squares: list[Literal["ran", "rejected", "asks"]] = [
+        "rejected" if call in offer.rejected else "ran" if call in offer.would_run else "asks"
+        for call in offer.decided[-MOST_SQUARES:]
+    ]
+    return RuleOffer(
+        offer.condition,
+        past,
+        wrong if offer.rejected else "",
+        tuple(_seen(calls[call_id]) for call_id in offer.rejected[-3:]),
+        tuple(squares),
+        offer.left_out,
+    )
+
+
+def _seen(call: CallRecord) -> str:
+    shown = ", ".join(f"{name}={readable_json(value)}" for name, value in call.proposed.items())
+    line = shortened_text(f"{call.tool}({shown})", LINE)
+    said = f" \u201c{call.reason}\u201d" if call.reason else ""
+    done = t("You edited it.") if call.edited else t("You rejected it.")
+    return joined(" ", [t("Call %1: %2", call.step, line), joined("", [done, said])])
+
+
+# -- rules ----------------------------------------------------------------------------------------
+
+
+def rule_rows(cursor: Cursor) -> tuple[RuleRow, ...]:
+    """Return the rules that the person added, in the order in which they decide."""
+    context = cursor.context
+    rules = context.person_rules.rules
+    if not rules:
+        return ()
+    ran = Counter(map(rule_of, cursor.state.all_calls()))
+    return tuple(_rule_row(rule, context.toolbox.get(rule.tool), ran[rule.name]) for rule in rules)
+
+
+def budget_row(cursor: Cursor) -> BudgetRow | None:
+    """Return what a session has used that is paused for its budget; None for any other one."""
+    budget = cursor.context.budget
+    if budget is None or not isinstance(cursor.holding_hook, BudgetHook):
+        return None
+    note = ""
+    if budget.unpriced:
+        note = t("No price is known for %1: its tokens count alone.", budget.unpriced)
+    elif budget.used_cost:
+        note = t("Prices of %1.", READ_ON)
+    return BudgetRow(
+        budget.shortage,
+        budget.used_tokens,
+        budget.tokens or 0,
+        budget.used_cost,
+        budget.cost or 0,
+        note,
+    )
+
+
+def rule_of(call: CallRecord) -> str:
+    """Return the name of the rule that decided on a call, "" where none did."""
+    return call.decided.rule if call.decided is not None else ""
+
+
+def _rule_row(rule: Rule, tool: Tool | None, ran: int) -> RuleRow:
+    verbs = {
+        "run": t("Runs `%1` when %2.", rule.tool, conditions(rule)),
+        "ask": t("Asks about `%1` when %2.", rule.tool, conditions(rule)),
+        "refuse": t("Rejects `%1` when %2.", rule.tool, conditions(rule)),
+    }
+    ends = {"run": t("until the end of this run"), "": t("until you remove it")}
+    until = ends.get(rule.until) or t("until %1", rule.until)
+    made = datetime.fromisoformat(rule.made).astimezone().strftime("%Y-%m-%d %H:%M")
+    return RuleRow(
+        rule.name,
+        rule.decision,
+        verbs[rule.decision],
+        ran,
+        t("%1, %2.", WHERE[rule.scope], until),
+        t("%1 made it on %2.", rule.by, made),
+        rule.paused,
+        rule.ended(tool) if tool is not None else "",
+    )

@@ -1,0 +1,150 @@
+/** Many similar calls of one reply as one table: what differs from the others stands first, and is not ticked. */
+import type { ShownCall } from '../generated/contract';
+import { type Child, h, mutedText, setChildren } from './dom';
+import { jsonText } from './exact';
+import { button, icon } from './icons';
+import { isDecision } from './decisions';
+import type { FullCall } from './rows';
+import { oneLine, t, tn, valueText } from './text';
+import { choiceOf, type PanelActions, type ViewState } from './view_state';
+
+/** So many calls at least, and at most, are one table. */
+const [FEWEST, MOST] = [3, 200];
+/** A number this many times as far from the middle as the usual one is far from the others. */
+const FAR = 6;
+
+/** The waiting calls that are decided on as one table; none while the person looks at one call. */
+export function similarCalls(view: ViewState): readonly FullCall[] {
+  const first = view.waitingCall;
+  if (!first || !view.live || view.isPast || !view.followsNewest || view.ui.form || first.may_have_run) return [];
+  const waiting = view.model.session.pending.flatMap(id => view.model.calls.get(id) ?? []);
+  const calls = waiting.filter(call => isDecision(call) && call.tool === first.tool && call.turn === first.turn && call.bound !== '' && !call.questions.length && !call.may_have_run && call.status !== 'unknown');
+  return calls.length < FEWEST || calls.length > MOST || !calls.includes(first) || view.model.tools.get(first.tool)?.for_person ? [] : calls;
+}
+
+/** The names of the arguments in which calls differ. */
+export function differingArguments(calls: readonly FullCall[]): string[] {
+  const names = new Set(calls.flatMap(call => Object.keys(call.arguments)));
+  return [...names].filter(name => new Set(calls.map(call => jsonText(call.arguments[name]))).size > 1);
+}
+
+const middle = (numbers: readonly number[]): number => [...numbers].sort((a, b) => a - b)[Math.floor(numbers.length / 2)] ?? 0;
+
+/** How a text is written: letters, digits and signs, each run once. */
+const shapeOf = (text: string): string => text.replace(/\p{L}+\.?/gu, 'a').replace(/\d+/g, '9').replace(/\s+/g, ' ').replace(/a(?: a)+/g, 'a');
+
+/** What most of the values have in common is shared by all but a few. */
+const isRare = <T>(values: readonly T[], value: T): boolean => {
+  const same = values.filter(one => one === value).length;
+  const most = Math.max(...[...new Set(values)].map(one => values.filter(other => other === one).length));
+  return same * 4 <= values.length && most * 3 >= values.length * 2;
+};
+
+/** Why the value of an argument differs from those of the other calls, in words; empty where it does not. */
+function difference(name: string, calls: readonly FullCall[], call: FullCall): string {
+  const [values, value] = [calls.map(one => one.arguments[name]), call.arguments[name]];
+  if (isRare(values.map(one => typeof one), typeof value)) return t('%1 is of another kind', name);
+  const numbers = values.filter(one => typeof one === 'number');
+  if (typeof value === 'number') {
+    const centre = middle(numbers);
+    const usual = middle(numbers.map(one => Math.abs(one - centre)));
+    return usual > 0 && Math.abs(value - centre) > FAR * usual ? t('%1 is far from the others', name) : '';
+  }
+  if (typeof value !== 'string') return isRare(values.map(jsonText), jsonText(value)) ? t('%1 differs', name) : '';
+  if (isRare(values, value) && new Set(values).size < values.length / 2) return t('%1 differs', name);
+  const written = values.map(one => (typeof one === 'string' ? shapeOf(one) : ''));
+  if (isRare(written, shapeOf(value))) return t('%1 is written in another way', name);
+  const usual = middle(values.map(one => String(one).length));
+  return value.length > 3 * usual ? t('%1 is much longer', name) : '';
+}
+
+/** Why a call differs from the others, in words; empty where it does not. */
+export function outlierReason(calls: readonly FullCall[], call: FullCall): string {
+  const untrusted = call.origins.find(origin => origin.trust === 'untrusted');
+  if (untrusted && calls.some(one => !one.origins.some(origin => origin.trust === 'untrusted'))) return untrusted.warning;
+  return differingArguments(calls).map(name => difference(name, calls, call)).filter(Boolean).join(', ');
+}
+
+/** The table of similar calls, with the buttons below it. */
+export class BatchTable {
+  readonly element = h('div', 'tc-batch');
+  private _view!: ViewState;
+  /** What the person ticked, or took the tick from, by the call's digest. */
+  private readonly _ticks = new Map<string, boolean>();
+  /** How often a tick was set or taken: the card is drawn again then. */
+  changes = 0;
+
+  constructor(private readonly _acts: PanelActions) {}
+
+  /** Returns the parts of the card for similar calls. */
+  parts(view: ViewState, calls: readonly FullCall[]): Child[] {
+    this._view = view;
+    const first = calls[0];
+    if (!first) return [];
+    const differing = differingArguments(calls);
+    const rest = Object.keys(first.arguments).filter(name => !differing.includes(name));
+    const same = rest.map(name => `${name}=${valueText(first.arguments[name], 60)}`).join(', ');
+    const rows = calls.map(call => ({ call, reason: outlierReason(calls, call) }));
+    const sorted = [...rows.filter(row => row.reason), ...rows.filter(row => !row.reason)];
+    const all = h('input', { type: 'checkbox', label: t('All %1 calls', calls.length), key: 'all calls', onchange: () => this._tickAll(calls, all.checked) });
+    all.checked = rows.every(row => this._isTicked(row.call, row.reason));
+    const head = h('tr', {}, h('th', {}, all), h('th', {}, t('call')), ...differing.map(name => h('th', {}, h('code', {}, oneLine(name, 60)), ' ', mutedText(this._origin(calls, name)))), h('th', {}));
+    const table = h('table', { class: 'tc-calls', label: t('%1 calls of %2', calls.length, oneLine(first.tool, 80)) }, h('thead', {}, head), h('tbody', {}, ...sorted.map(row => this._row(row.call, row.reason, differing))));
+    setChildren(this.element, [same ? h('p', 'small muted', t('The same in all: %1', same)) : null, h('div', 'tc-callscroll', table)]);
+    return [this.element];
+  }
+
+  /** The buttons; their numbers follow the ticks. */
+  buttons(view: ViewState, calls: readonly FullCall[]): Child[] {
+    if (!calls.length) return [];
+    const [ticked, others] = [calls.filter(call => this._isTicked(call, outlierReason(calls, call))), calls.filter(call => !this._isTicked(call, outlierReason(calls, call)))];
+    const shown: ShownCall[] = ticked.map(({ call, bound }) => ({ call, bound }));
+    const disabled = view.ui.commandSent || ticked.length === 0;
+    const next = others[0];
+    const steps = others.map(call => call.step).join(', ');
+    const waits = others.length ? mutedText(tn('Call %2 keeps waiting.', 'Calls %2 keep waiting.', others.length, oneLine(steps, 60))) : null;
+    return [
+      button(t('Approve %1', ticked.length), { look: 'primary', key: 'approve calls', title: tn('Approve %1 call', 'Approve %1 calls', ticked.length), disabled, onclick: () => this._acts.send({ type: 'approve_all', calls: shown }) }),
+      next ? button(t('Look at %1', others.length), { key: 'look', title: t('Look at call %1', steps), onclick: () => this._acts.setState({ chosen: choiceOf(next) }) }) : null,
+      waits,
+      button(t('Reject %1', ticked.length), { look: 'ghost right', key: 'reject calls', title: tn('Reject %1 call', 'Reject %1 calls', ticked.length), disabled, onclick: () => this._acts.send({ type: 'reject_all', calls: shown }) })
+    ];
+  }
+
+  /** The origin of a column, where it is one. */
+  private _origin(calls: readonly FullCall[], name: string): string {
+    const says = new Set(calls.map(call => call.origins.find(origin => origin.parameter === name)?.says ?? ''));
+    return says.size === 1 ? oneLine([...says][0] ?? '', 80) : '';
+  }
+
+  private _isTicked(call: FullCall, reason: string): boolean {
+    return this._ticks.get(call.bound) ?? reason === '';
+  }
+
+  private _tick(call: FullCall, on: boolean): void {
+    this._ticks.set(call.bound, on);
+    this.changes++;
+    this._acts.setState({});
+  }
+
+  private _tickAll(calls: readonly FullCall[], on: boolean): void {
+    for (const call of calls) this._ticks.set(call.bound, on);
+    this.changes++;
+    this._acts.setState({});
+  }
+
+  private _row(call: FullCall, reason: string, differing: readonly string[]): HTMLElement {
+    const values = differing.map(name => (name in call.arguments ? valueText(call.arguments[name], 200) : ''));
+    const tick = h('input', { type: 'checkbox', label: t('Call %1, %2', call.step, oneLine(values.join(', '), 120)), key: `tick ${call.id}`, onchange: () => this._tick(call, tick.checked) });
+    tick.checked = this._isTicked(call, reason);
+    const edit = button(t('Edit'), { look: 'ghost small', title: t('Edit call %1', call.step), key: `edit ${call.id}`, disabled: this._view.ui.commandSent, onclick: () => this._acts.openEditDialog(call) });
+    return h(
+      'tr',
+      reason ? 'out' : '',
+      h('td', {}, tick),
+      h('td', 'num', String(call.step)),
+      ...values.map((value, index) => h('td', 'value', h('code', {}, value), reason && index === 0 ? h('div', 'why', icon('differs'), t('differs from the others: %1', oneLine(reason, 160))) : null)),
+      h('td', 'edit', edit)
+    );
+  }
+}

@@ -1,0 +1,70 @@
+/** The region `Rules`: the rules that the person added, in the order in which they decide. */
+import type { ChangeRule } from '../generated/contract';
+import { afterLayout, h, mutedText, prose, setChildren, whenChanged } from './dom';
+import { button, icon, type IconName } from './icons';
+import type { FullRule } from './rows';
+import { oneLine, t, tn } from './text';
+import type { PanelActions, ViewState } from './view_state';
+
+const SIGNS: Readonly<Record<FullRule['decision'], IconName>> = { run: 'rule', ask: 'wait', refuse: 'reject' };
+
+const stateOf = (rule: FullRule): string => (rule.ended ? t('ended') : rule.paused ? t('paused') : '');
+
+function ruleItem(rule: FullRule, index: number, view: ViewState, acts: PanelActions): HTMLElement {
+  const change = (text: string, what: ChangeRule['change'], by: { icon?: IconName; disabled?: boolean } = {}): HTMLElement =>
+    button(text, {
+      look: by.icon ? 'ghost small icon' : 'small',
+      ...(by.icon ? { icon: by.icon, label: text } : {}),
+      title: `${text}: ${rule.name}`,
+      key: `${what} ${rule.name}`,
+      disabled: view.ui.commandSent || !view.live || (by.disabled ?? false),
+      onclick: () => acts.send({ type: 'change_rule', number: index + 1, name: rule.name, change: what })
+    });
+  const count = rule.decision === 'refuse' ? tn('Rejected %1 call.', 'Rejected %1 calls.', rule.ran) : tn('Ran %1 call.', 'Ran %1 calls.', rule.ran);
+  const state = stateOf(rule);
+  return h(
+    'li',
+    state ? 'tc-rule off' : 'tc-rule',
+    h('span', 'muted small', String(index + 1)),
+    icon(rule.ended ? 'close' : rule.paused ? 'pause' : SIGNS[rule.decision]),
+    h(
+      'div',
+      {},
+      h('div', 'tc-row', h('b', {}, oneLine(rule.name, 80)), state ? h('span', 'right small strong', state) : null),
+      h('p', {}, ...prose(oneLine(rule.says, 400))),
+      h('p', 'small', h('b', {}, count), ' ', mutedText(oneLine(rule.holds, 120))),
+      h('p', 'small muted', oneLine(rule.ended || rule.made, 200)),
+      h('div', 'tc-row', change(rule.paused ? t('Resume') : t('Pause'), rule.paused ? 'resume' : 'pause'), change(t('Remove'), 'remove'), h('span', 'right'), change(t('Move up'), 'up', { icon: 'up', disabled: index === 0 }), change(t('Move down'), 'down', { icon: 'down', disabled: index === view.model.session.rules.length - 1 }))
+    )
+  );
+}
+
+export class RuleList {
+  private readonly _title = h('h3');
+  private readonly _list = h('ol', { label: t('Rules') });
+  readonly element = h(
+    'section',
+    { class: 'tc-rules', label: t('Rules'), hidden: true },
+    h('header', 'tc-row', this._title, mutedText(t('The first rule that fits decides.')), button('', { icon: 'close', label: t('Close the rules'), look: 'ghost icon right', onclick: () => this._acts.setState({ showsRules: false }) })),
+    this._list,
+    h('p', 'tc-row muted', icon('person'), t('No rule fits: the session decides as before, and asks you.'))
+  );
+  private _view!: ViewState;
+  private readonly _draw = whenChanged(() => {
+    const { rules } = this._view.model.session;
+    const opens = this.element.hidden && this._view.ui.showsRules;
+    this.element.hidden = !this._view.ui.showsRules;
+    if (opens) afterLayout(() => this.element.scrollIntoView({ block: 'nearest' }));
+    this._title.textContent = t('Rules (%1)', rules.length);
+    const focused = document.activeElement?.getAttribute('data-k');
+    setChildren(this._list, rules.map((rule, index) => ruleItem(rule, index, this._view, this._acts)));
+    if (focused) [...this._list.querySelectorAll<HTMLElement>('button')].find(one => one.dataset.k === focused)?.focus();
+  });
+
+  constructor(private readonly _acts: PanelActions) {}
+
+  paint(next: ViewState): void {
+    this._view = next;
+    this._draw(next.model.session.rules, next.ui.showsRules, next.ui.commandSent, next.live);
+  }
+}

@@ -1,0 +1,96 @@
+"""Budgets: a session pauses before it uses more than it may, and goes on where it stopped."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from jupyter_toolcall import Budget, Scripted, Session, Toolbox
+from jupyter_toolcall.core.errors import UsageError
+from jupyter_toolcall.core.events import Usage
+from jupyter_toolcall.engine.person_model import idle_phase
+from jupyter_toolcall.schemes.messages import Reply
+from jupyter_toolcall.view.decision_rows import budget_row
+
+
+def note(text: str) -> str:
+    """Note."""
+    return "noted"
+
+
+class Counted:
+    """A model that uses 1,000 tokens a reply."""
+
+    def __init__(self, *turns: Any, name: str = "anthropic:claude-sonnet-5-5") -> None:
+        self.scripted, self.name, self.asked = Scripted([*turns]), name, 0
+
+    def __call__(self, request: Any) -> Reply:
+        self.asked += 1
+        reply = self.scripted(request)
+        return replace(reply, usage=Usage(900, 100))
+
+
+def opened(budget: Budget, calls: int = 5, name: str = "anthropic:claude-sonnet-5-5") -> Session:
+    model = Counted(*[("note", {"text": f"{n}"}) for n in range(calls)], "Done.", name=name)
+    return Session(Toolbox(note), model, scheme="flat", approve="all", budget=budget)
+
+
+def test_a_session_pauses_before_the_request_that_would_go_over_and_goes_on_with_more() -> None:
+    budget = Budget(tokens=2_500)
+    session = opened(budget).tell("Note.")
+    assert (len(session.calls), budget.used_tokens) == (2, 2_000)
+    assert budget.shortage == "The next request needs about 1,000 tokens, and 500 are left."
+    assert idle_phase(session.cursor) == ("waiting", "Paused: not enough budget left")
+    budget.tokens = 100_000
+    assert session.run().text == "Done."
+    assert budget.used_tokens == 6_000
+
+
+def test_what_is_repeated_costs_nothing() -> None:
+    budget = Budget(tokens=6_000)
+    session = opened(budget).tell("Note.")
+    assert session.text == "Done."
+    assert session.replay().run().text == "Done."
+    assert budget.used_tokens == 6_000
+
+
+def test_a_cost_counts_by_the_dated_prices_and_an_unknown_price_counts_tokens_alone() -> None:
+    budget = Budget(cost=0.007)
+    session = opened(budget).tell("Note.")
+    assert round(budget.used_cost, 4) == 0.0056
+    row = budget_row(session.cursor)
+    assert row is not None
+    assert row.note.startswith("Prices of 20")
+    assert "costs about $0.00" in row.why
+    unknown = Budget(tokens=2_500, cost=0.001)
+    row = budget_row(opened(unknown, name="other:model").tell("Note.").cursor)
+    assert unknown.used_cost == 0
+    assert row is not None
+    assert row.note == "No price is known for other:model: its tokens count alone."
+
+
+def test_calls_above_the_budget_wait_and_a_person_may_run_them() -> None:
+    session = opened(Budget(calls=2)).tell("Note.")
+    assert [call.status for call in session.calls] == ["succeeded", "succeeded", "proposed"]
+    session.decide(session.pending[0]).run()
+    assert [call.status for call in session.calls][2:] == ["succeeded", "proposed"]
+
+
+@pytest.mark.parametrize(
+    ("wrong", "why"),
+    [
+        ("token=5", "'token' is no limit; .*Did you mean tokens"),
+        ("tokens=many", "tokens is 'many', which is no number"),
+        ("tokens=0", "it is a number above 0"),
+        ("cost=nan", "it is a number above 0"),
+    ],
+)
+def test_what_is_no_budget_is_named(wrong: str, why: str) -> None:
+    with pytest.raises(UsageError, match=why):
+        Budget.parsed(wrong)
+
+
+def test_a_budget_is_written_as_an_option() -> None:
+    assert Budget.parsed("tokens=50000,cost=0.50,calls=40") == Budget(50_000, 0.5, 40)
