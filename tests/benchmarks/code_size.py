@@ -18,8 +18,8 @@ from pathlib import Path
 PACKAGE = "jupyter_toolcall"
 LIMITS = {
     "maps + executors": 1_363,
-    "core + engine + session": 8_269,
-    "tools": 3_690,
+    "core + engine + session": 8_272,
+    "tools": 3_693,
     "sources": 6_070,
     "jupyter": 4_304,
     "view": 2_093,
@@ -31,9 +31,9 @@ LIMITS = {
     "storage": 1_025,
     "rules, budgets, origins, previews": 968,
     "cli, kitchen, toolsets, __init__": 458,
-    "all": 38_892,
-    "Python files": 255,
-    "Python tests": 54_301,
+    "all": 38_904,
+    "Python files": 256,
+    "Python tests": 54_304,
     "TypeScript": 12_662,
 }
 """Of each row, how many lines of code, files or lines there may be."""
