@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
-from dataclasses import replace
 from typing import Any
 
 from ..core.call_record import CallRecord
@@ -28,6 +27,7 @@ from ..core.events import (
 from ..core.interrupts import interruptible
 from ..core.journal_entries import Entry
 from ..core.recorded_calls import call_run
+from ..core.recorded_data import replace
 from ..core.state import AskModel, Clarify, Remind, ResumeCall, RunCall, State, Step, step_of
 from ..models.retrying import uncut_reply
 from ..schemes.messages import Reply, Request

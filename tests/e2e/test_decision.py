@@ -215,7 +215,9 @@ WAITING = """
       - button "DataFrame#1 · orders"
     - term: column
     - group "Table"
-    - button "Approve"
+    - group "Approve":
+      - button "Approve"
+      - button /Approve, and don.t ask again when/
     - button "Edit"
     - button "Reject"
     - button "Answer"

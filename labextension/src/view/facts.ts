@@ -159,7 +159,10 @@ export function argumentsOf(view: ViewState, call: FullCall, show: Show | null =
     const object = show && namedObject(view, call, parameter, value);
     const onmouseenter = object ? () => show(object) : undefined;
     const shown = argumentValue(view, call, parameter, value, show);
-    const origin = originOf(call, parameter, path);
+    // What an object is may say already where it came from.
+    const named = namedObject(view, call, parameter, value);
+    const says = call.origins.find(one => one.parameter === parameter)?.says;
+    const origin = named && objectState(view, named) === says ? [] : originOf(call, parameter, path);
     // Beside a long text the origin stands under the name, where it takes no height.
     const isBeside = shown.some(part => part instanceof HTMLPreElement) && origin.length === 2;
     return [
