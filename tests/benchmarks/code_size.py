@@ -33,7 +33,7 @@ LIMITS = {
     "cli, kitchen, toolsets, __init__": 458,
     "all": 38_904,
     "Python files": 256,
-    "Python tests": 54_306,
+    "Python tests": 54_303,
     "TypeScript": 12_665,
 }
 """Of each row, how many lines of code, files or lines there may be."""

@@ -164,7 +164,7 @@ export function argumentsOf(view: ViewState, call: FullCall, show: Show | null =
     const says = call.origins.find(one => one.parameter === parameter)?.says;
     const origin = named && objectState(view, named) === says ? [] : originOf(call, parameter, path);
     // Beside a long text the origin stands under the name, where it takes no height.
-    const isBeside = shown.some(part => part instanceof HTMLPreElement) && origin.length === 2;
+    const isBeside = shown.some(part => part instanceof globalThis.Node && part.nodeName === 'PRE') && origin.length === 2;
     return [
       isBeside ? h('dt', 'tc-beside', ...signs(parameter), ...origin) : argumentName(parameter),
       h('dd', { onmouseenter }, ...shown, ...(isBeside ? [] : origin))
