@@ -230,7 +230,7 @@ def _lines(view: Preview) -> list[str]:
 def _code(texts: Iterable[tuple[float, float, str]], size: float, ink: str) -> str:
     """Return texts at places in the type of code: in a group, since its names are long."""
     parts = (_text(x, y, text) for x, y, text in texts)
-    style = {"font_family": MONO_FONT, "font_size": size, "fill": ink, "style": "white-space:pre"}
+    style = {"font_family": MONO_FONT, "font_size": size, "fill": ink, "xml:space": "preserve"}
     return _element("g", *parts, text_anchor="start", **style)
 
 

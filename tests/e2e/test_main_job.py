@@ -159,7 +159,7 @@ def test_approve_all_lets_the_calls_of_one_turn_run_and_no_other(page: Page, lab
     expect_waits(view, 1, "fill")
     expect(steps(view)).to_have_count(3)
     screenshot(page, "three-wait")
-    press(view, "Approve all")
+    press(view, "Approve 3 calls")
     expect_waits(view, 4, "weigh")
     for number in (1, 2, 3):
         expect_step(view, number, f"Jar#{number}")

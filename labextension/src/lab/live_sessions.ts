@@ -8,6 +8,7 @@ import { type Kernel, KernelMessage } from '@jupyterlab/services';
 import { Signal } from '@lumino/signaling';
 import { type Command, type Notice, VERSION } from '../generated/contract';
 import { applyNotice, EMPTY_MODEL, isBusy, type Model } from '../view/model';
+import { parsedRow } from '../view/rows';
 import { t } from '../view/text';
 import { hasPanel, noticeIn, onKernelEnd, panelIn, sendTo } from './comm';
 import { type CellSession, newestOf, sessionsIn, sessionWith, watchOutputs } from './outputs';
@@ -208,8 +209,9 @@ export class NotebookSessions {
   /** Writes the person's rules of this notebook into its metadata, as the kernel sealed them. */
   private _keepRules(text: string): void {
     const { model } = this.notebook;
-    if (!text || !model || JSON.stringify(model.getMetadata(RULES)) === text) return;
-    model.setMetadata(RULES, JSON.parse(text));
+    const rules = parsedRow(text);
+    if (!rules || !model || JSON.stringify(model.getMetadata(RULES)) === text) return;
+    model.setMetadata(RULES, rules);
   }
 
   private _drop(live: LiveSession): void {
