@@ -176,7 +176,9 @@ def _view_schema(tool: Tool) -> dict[str, Any]:
 def current(state: State, call: CallRecord | None = None) -> str:
     """Return the name of the current object, "" for none; before `call`, if one is given."""
     # Calls are in call order, whatever the order of their results; most change what is current.
-    for index in reversed(range(call.step - 1 if call else len(state.order))):
+    # A call of another branch may stand further on than this branch goes.
+    end = min(call.step - 1, len(state.order)) if call else len(state.order)
+    for index in reversed(range(end)):
         if name := _new_current_object(state.calls[state.order[index]]):
             return name
     return ""

@@ -205,7 +205,8 @@ def tool_of_one(
     parameters = {"type": "object", **closed}
 
     def check(arguments: Mapping[str, Any], resolve: Resolve) -> dict[str, Any]:
-        if not is_valid(parameters, dict(arguments)):
+        # An empty list names nothing. The schema does not say so, since recorded requests hold it.
+        if not is_valid(parameters, dict(arguments)) or not arguments[key]:
             raise CallError(wrong)
         return dict(arguments)
 

@@ -26,15 +26,15 @@ LIMITS = {
     "models": 2_158,
     "export": 2_680,
     "compare": 1_855,
-    "schemes": 1_709,
+    "schemes": 1_710,
     "teaching + evaluation": 2_256,
     "storage": 1_025,
     "rules, budgets, origins, previews": 968,
     "cli, kitchen, toolsets, __init__": 458,
-    "all": 38_904,
+    "all": 38_905,
     "Python files": 256,
     "Python tests": 54_303,
-    "TypeScript": 12_665,
+    "TypeScript": 12_667,
 }
 """Of each row, how many lines of code, files or lines there may be."""
 MAPS = (

@@ -129,8 +129,8 @@ def hostile_rows(live: bool, asks: bool = False) -> Rows:
     )
     session = row(SessionRow, CORPUS[0], id="session", phase="waiting", pending=("c0",))
     teaching = row(TeachingRow, CORPUS[0], id="teaching")
-    # While the person is the model, or guesses, they decide nothing.
-    session = dataclasses.replace(session, yours=None) if live else session
+    # While the person is the model, guesses, or is asked for a budget, they decide nothing.
+    session = dataclasses.replace(session, yours=None, budget=None) if live else session
     teaching = dataclasses.replace(teaching, turn=None) if live else teaching
     others = {
         "tools": [row(ToolRow, said, id=said, parameters=SCHEMA) for said in CORPUS],
