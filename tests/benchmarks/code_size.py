@@ -33,7 +33,7 @@ LIMITS = {
     "cli, kitchen, toolsets, __init__": 458,
     "all": 38_905,
     "Python files": 256,
-    "Python tests": 54_303,
+    "Python tests": 54_307,
     "TypeScript": 12_667,
 }
 """Of each row, how many lines of code, files or lines there may be."""
