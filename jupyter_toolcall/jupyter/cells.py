@@ -254,9 +254,9 @@ class Cells:
         cursor.refresh()
         if options is None or not self._has_other_tools(session, variables):
             return session
-        context, _ = self._context(session.name, options, variables, cursor.context.model)
-        context.breakpoints, context.hooks = cursor.context.breakpoints, cursor.context.hooks
-        context.person_rules = cursor.context.person_rules
+        model = cursor.context.model
+        context, _ = self._context(session.name, options, variables, model, cursor.context)
+        context.hooks = cursor.context.hooks
         now = Cursor(context, cursor.head, cursor.replay_queue, cursor.fresh)
         return self.keep(Session.here(now, session.name))
 
@@ -303,31 +303,42 @@ class Cells:
         self, known: Session, options: Options, variables: Variables, model: Model | None = None
     ) -> Session:
         """Return a session with changed options: a new `Opened` at its head."""
-        context, opened = self._context(known.name, options, variables, model)
-        context.breakpoints = known.cursor.context.breakpoints
-        context.person_rules = known.cursor.context.person_rules
+        before = known.cursor.context
+        context, opened = self._context(known.name, options, variables, model, before)
         self._options[known.name] = options
-        before, head = known.state.opened, known.head
-        inputs = _all_inputs(opened, known.state.by_producer, dict(before.inputs))
+        recorded, head = known.state.opened, known.head
+        inputs = _all_inputs(opened, known.state.by_producer, dict(recorded.inputs))
         opened = replace(opened, inputs=inputs)
-        if not _is_same_opening(opened, before):
+        if not _is_same_opening(opened, recorded):
             head = _opening_entry(context.journal, head, opened)
         session = Session.here(Cursor(context, head), known.name)
         self._notes += _changed_inputs(known.state, session.state)
         return self.keep(session)
 
     def _context(
-        self, name: str, options: Options, variables: Variables, model: Model | None = None
+        self,
+        name: str,
+        options: Options,
+        variables: Variables,
+        model: Model | None = None,
+        before: SessionContext | None = None,
     ) -> tuple[SessionContext, Opened]:
+        """Return what options set up; what the person set in a session of `before` stays."""
         journal = self.journal(name, options.fresh)
         if model is None and options.replay:
             added = (each.replayed_model(options.replay) for each in self.extensions.values())
             model = next(filter(None, added), None)
-        context, opened = context_for_cell(options, variables, journal, self.folder, model)
+        # A budget that is named again would begin with nothing used.
+        is_same = before is not None and self._options[name].budget == options.budget
+        budget = before.budget if before is not None and is_same else None
+        context, opened = context_for_cell(options, variables, journal, self.folder, model, budget)
         if (results := notebook_results()) is not None:
             context = replace(context, toolbox=with_recorded_results(context.toolbox, results))
         context.unreliable_reason = self._doubt(name)
-        context.person_rules = PersonRules.of(self.notebook)
+        if before is None:
+            context.person_rules = PersonRules.of(self.notebook)
+        else:
+            context.person_rules, context.breakpoints = before.person_rules, before.breakpoints
         held = (tool.partition(".")[0] for tool in options.tools)
         self._tools[name] = {tool: variables.get(tool) for tool in held}
         context.values.share_with(self._values.setdefault(name, context.values))

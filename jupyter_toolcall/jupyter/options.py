@@ -65,8 +65,9 @@ class Options:
     system: str = ""
     approve: str = "ask"
     rules: str = ""
-    budget: str = ""
     """The rules that decide before `approve`: a file, or a name of this computer's."""
+    budget: str = ""
+    """What the session may use before it pauses, such as `tokens=50000,cost=0.50`."""
     share: str = "sample"
     """What a model is sent of a table's content."""
     withhold: tuple[str, ...] = ()
@@ -310,8 +311,10 @@ def context_for_cell(
     journal: Journal,
     folder: Path,
     model: Model | None = None,
+    budget: Budget | None = None,
 ) -> tuple[SessionContext, Opened]:
-    """Return what a cell's options set up, with the model that they name, or with this one.
+    """Return what a cell's options set up, with the model and the budget that they name, or with
+    these.
 
     Raises UsageError and DefinitionError.
     """
@@ -344,7 +347,7 @@ def context_for_cell(
         max_result=options.max_result,
         executor=_executor(options.executor, variables),
         jobs=options.jobs,
-        budget=Budget.parsed(options.budget) if options.budget else None,
+        budget=Budget.parsed(options.budget) if options.budget and budget is None else budget,
         sharing=check_sharing(options.share, options.withhold),
     )
     return context, replace(

@@ -73,6 +73,14 @@ def fill(pot: Pot) -> Pot:
     return pot
 
 
+def fill_to_the_brim(pot: Pot) -> Pot:
+    """Fill it."""
+    return Pot()
+
+
+fill_to_the_brim.__name__ = "fill"
+
+
 def test_a_name_of_data_in_a_prompt_is_its_text_with_and_without_an_input(kernel: Kernel) -> None:
     kernel.variables |= {"content": "I'm a strawberry!", "limit": 3, "rows": [1, 2]}
     text = "Read {content} {limit} times, and {rows}."
@@ -143,6 +151,19 @@ def test_another_model_continues_with_the_same_tools(kernel: Kernel) -> None:
     kernel.run(f"{OPEN} --approve all")
     kernel.variables["other"] = Scripted(["", "", ("Potato_peel", {}), "done"])
     assert [call.status for call in kernel.run("-n a -m other", "Peel.").calls] == ["succeeded"] * 2
+
+
+@pytest.mark.parametrize("line", ["-n a", "-n a --jobs 2", "-n a -t fill"])
+def test_a_later_cell_counts_on_the_same_budget(kernel: Kernel, line: str) -> None:
+    script = Scripted([("fill", {"pot": "Pot#1"}), "Filled."] * 3)
+    kernel.variables |= {"fill": fill, "pot": Pot(), "m": script}
+    kernel.run("-n a -m m -t fill -i pot --scheme flat --approve all --budget calls=1")
+    kernel.variables["fill"] = fill_to_the_brim
+    later = kernel.run(line, "Again.")
+    assert [call.status for call in later.calls] == ["succeeded", "proposed"]
+    kernel.cells.keep(later.decide(later.pending[0], "reject").run())
+    other = kernel.run("-n a --budget calls=9", "Once more.")
+    assert other.calls[-1].status == "succeeded"
 
 
 def test_an_input_that_is_named_again_is_the_same_object(kernel: Kernel) -> None:
