@@ -6,7 +6,7 @@ import dataclasses
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import takewhile
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import Any, TypeAlias
 
 from ..core.branches import shared_with_older
 from ..core.call_record import SAVE, CallRecord, objects_of
@@ -16,14 +16,12 @@ from ..core.interface_text import t
 from ..core.recorded_calls import CallEnd
 from ..core.secrets import Hide
 from ..core.state import State
+from ..engine.cursor import Cursor, SessionContext
 from .branch_totals import BranchReader
 from .comparison import Aspect, CallPair, Change, Comparison, ObjectPair, Side
 from .differences import Difference, Others, Same, Unknown
 from .matching import Pair, pairs
 from .values import difference, shown
-
-if TYPE_CHECKING:
-    from ..engine.cursor import Cursor, SessionContext
 
 DIFFER_UNSEEN = Unknown(t("they differ behind what is shown of them"))
 ValuesOf: TypeAlias = (

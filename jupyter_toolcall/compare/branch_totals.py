@@ -7,16 +7,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from ..core.events import Finished, Replied, Usage, ended_call
 from ..core.journal_entries import Entry
 from ..core.recorded_calls import CallEnd, CallIndex
 from ..core.state_fold import state_at
+from ..engine.cursor import SessionContext
 from ..models.prices import Cost, cost
-
-if TYPE_CHECKING:
-    from ..engine.cursor import SessionContext
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import islice, takewhile
-from typing import TYPE_CHECKING, Literal, Protocol
+from typing import Literal, Protocol
 
 from ..core.call_record import CallRecord
 from ..core.digests import encode
@@ -16,13 +16,11 @@ from ..core.interface_text import t
 from ..core.json_data import sendable_data
 from ..core.rows import Row, Text
 from ..core.text import shortened_text
+from ..engine.cursor import Cursor, SessionContext
 from . import differences as kinds
 from .alignment import alike, change, compare
 from .comparison import CallPair, Change
 from .differences import Difference, Line
-
-if TYPE_CHECKING:
-    from ..engine.cursor import Cursor, SessionContext
 
 CURRENT = "current"
 """How a row names the branch that is shown: its head moves."""

@@ -151,6 +151,9 @@ def _sorted(labels: Sequence[Any]) -> list[int]:
 
 
 def _others(table: Frame, rows: Sequence[int]) -> list[int]:
+    # No row is there twice.
+    if len(rows) == table.height:
+        return []
     paired = {*rows}
     return [row for row in range(table.height) if row not in paired]
 

@@ -13,7 +13,7 @@ from .journal import Journal
 from .journal_entries import Entry, Label
 from .recorded_data import replace
 from .state_fold import state_at
-from .text import nearest
+from .text import nearest, unused_name
 
 SHOWN = 4
 """So many other branches are drawn, the newest."""
@@ -62,7 +62,8 @@ def branches(journal: Journal, head: str) -> tuple[Branch, ...]:
         others = {b.name for b in result}
         called = label.name[:LONGEST]
         if not is_ancestor:
-            name = _unused(called, others) if called else _unused(name, given_names | others)
+            taken = others if called else given_names | others
+            name = unused_name(called or name, taken)
         hidden = label.hidden and leaf != head
         result.append(Branch(leaf, name, own, leaf == head, hidden, begins, is_ancestor, differs))
     names = [each.name for each in result if not each.place]
@@ -75,7 +76,7 @@ def branches(journal: Journal, head: str) -> tuple[Branch, ...]:
 def unnamed_branch_name(journal: Journal, head: str, others: Collection[str]) -> str:
     """Return the name of a place on the way of a branch; `others` are the branches' names."""
     given_names = {label.name for label in journal.labels.values()} - {""}
-    return _unused(fork_name(state_at(journal, head)), given_names | {*others})
+    return unused_name(fork_name(state_at(journal, head)), given_names | {*others})
 
 
 def _beginning(journal: Journal, head: str) -> str:
@@ -127,11 +128,6 @@ def _own(journal: Journal, head: str) -> str | None:
         if siblings and siblings[0] != entry.id:
             return entry.id
     return None
-
-
-def _unused(name: str, names: set[str]) -> str:
-    numbered = (f"{name} {n}" for n in range(2, len(names) + 3))
-    return name if name not in names else next(free for free in numbered if free not in names)
 
 
 def shared_with_older(journal: Journal, head: str) -> frozenset[str]:
@@ -201,9 +197,8 @@ def name_branch(journal: Journal, head: str, name: str, of: str | None = None) -
         return
     used_names = {each.name for each in branches(journal, head)}
     if new_name in used_names:
-        raise UsageError(
-            f"a branch is called {new_name!r} already; {_unused(new_name, used_names)!r} is free"
-        )
+        free = unused_name(new_name, used_names)
+        raise UsageError(f"a branch is called {new_name!r} already; {free!r} is free")
     _set_label(journal, branch, name=new_name)
 
 

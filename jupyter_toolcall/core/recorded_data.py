@@ -10,7 +10,7 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Callable, Iterator, Mapping
 from functools import cached_property
-from typing import Any, NoReturn, TypeVar
+from typing import Any, NoReturn, TypeVar, get_args, get_origin
 
 import msgspec
 from msgspec.structs import force_setattr
@@ -116,7 +116,12 @@ _DATA_FIELDS: dict[type[Record], tuple[str, ...]] = {}
 def _data_fields(cls: type[Record]) -> tuple[str, ...]:
     """Return the names of the fields that may hold dicts and lists."""
     types = ((field.name, field.type) for field in msgspec.structs.fields(cls))
-    return tuple(name for name, kind in types if kind is Any or "Mapping[" in str(kind))
+    return tuple(name for name, kind in types if _may_hold_dicts(kind))
+
+
+def _may_hold_dicts(kind: Any) -> bool:
+    is_mapping = get_origin(kind) is Mapping
+    return kind is Any or is_mapping or any(map(_may_hold_dicts, get_args(kind)))
 
 
 def replace(record: T, /, **changes: Any) -> T:

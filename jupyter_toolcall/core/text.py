@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import re
 import sys
-from collections.abc import Container, Iterable, Sequence
+from collections.abc import Collection, Container, Iterable, Sequence
 from difflib import get_close_matches
 from typing import Any, TextIO
 
@@ -145,3 +145,9 @@ def unique_names(names: Iterable[str]) -> list[str]:
 def count_text(number: int, noun: str) -> str:
     """Return a number with its noun, in English: `1 row`, `2,000 rows`."""
     return f"{number:,} {noun}{'' if number == 1 else 's'}"
+
+
+def unused_name(name: str, names: Collection[str]) -> str:
+    """Return a name, followed by the first number from 2 on where it is one of `names`."""
+    numbered = (f"{name} {number}" for number in range(2, len(names) + 3))
+    return name if name not in names else next(free for free in numbered if free not in names)

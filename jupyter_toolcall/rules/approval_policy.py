@@ -209,7 +209,7 @@ class Rule:
         """
         schema = self.arguments.get(name)
         is_named = isinstance(schema, Mapping) and not {"const", "enum"}.isdisjoint(schema)
-        return is_named or not origin.is_of_exposed_model or not has_text(value)
+        return is_named or not _may_quote_others(origin, value)
 
 
 def _is_declared(tool: Tool, name: str, values: Mapping[str, Any]) -> bool:
@@ -322,12 +322,16 @@ def rule_matching(glob: str, verdict: Verdict) -> Test:
 
 
 def _may_hold_words_of_others(arguments: Mapping[str, Any], call: CallOrigins) -> bool:
-    """Return whether others wrote a value of a call, or the model wrote a text that may hold a
-    part of what others wrote."""
+    """Return whether others wrote a value of a call, or the model may have quoted them in one."""
+    origins = call.arguments.items()
     return call.has_untrusted or any(
-        origin.is_of_exposed_model and has_text(arguments.get(name))
-        for name, origin in call.arguments.items()
+        _may_quote_others(origin, arguments.get(name)) for name, origin in origins
     )
+
+
+def _may_quote_others(origin: ArgumentOrigin, value: Any) -> bool:
+    """Return whether a value has a text that the model wrote after it read what others wrote."""
+    return origin.is_of_exposed_model and has_text(value)
 
 
 @dataclass(frozen=True, slots=True)

@@ -200,7 +200,7 @@ class OriginReader:
         if self._last and all(map(operator.is_, self._last, (state, call, arguments))):
             return self._last[3]
         conversation = self._conversation
-        if conversation is None or not conversation.goes_on(state, toolbox):
+        if conversation is None or not conversation.read_on(state, toolbox):
             conversation = self._conversation = _Conversation(state, toolbox, self.of_file)
         origins = conversation.origins(call, arguments)
         self._last = state, call, arguments, origins
@@ -232,7 +232,7 @@ class _Conversation:
                 self._add_source(_source(origin, 0, made.shown))
         self._read([*state.all_calls()])
 
-    def goes_on(self, state: State, toolbox: Toolbox) -> bool:
+    def read_on(self, state: State, toolbox: Toolbox) -> bool:
         """Read on to a later state of the same branch; return False for any other state."""
         before = self.state
         if state is before and toolbox is self.toolbox:

@@ -14,6 +14,7 @@ from typing import Any, Literal
 
 from ..core.digests import encode
 from ..core.errors import UsageError
+from ..core.text import unused_name
 from ..tools.tool import Tool
 from .approval_policy import Answer, Rule, Scope
 from .origins import Origins
@@ -31,26 +32,27 @@ class PersonRules:
     notebook: str = ""
     """The path of the notebook, "" where it is not known."""
     rules: tuple[Rule, ...] = ()
-    _writes_notebook: bool = False
+    _notebook_had_rules: bool = False
     """Whether the notebook has had rules, so that its metadata say which there are now."""
 
     @classmethod
     def of(cls, notebook: str, session_rules: tuple[Rule, ...] = ()) -> PersonRules:
         """Return the rules that hold in a notebook. What cannot be read holds no rule."""
-        kept = (*notebook_rules(notebook), *stored_rules(COMPUTER))
-        return cls(notebook, (*session_rules, *kept))
+        of_notebook = notebook_rules(notebook)
+        rules = (*session_rules, *of_notebook, *stored_rules(COMPUTER))
+        return cls(notebook, rules, bool(of_notebook))
 
     @property
     def of_session(self) -> tuple[Rule, ...]:
         """The rules that are in memory alone."""
-        return tuple(rule for rule in self.rules if rule.scope == "session")
+        return (*_of_scope("session", self.rules),)
 
     @property
     def for_metadata(self) -> str:
         """What the notebook keeps of its rules, as JSON; "" where nothing is to change."""
-        rules = [rule for rule in self.rules if rule.scope == "notebook"]
-        self._writes_notebook = self._writes_notebook or bool(rules)
-        return encode(sealed_rules(self.notebook, rules)) if self._writes_notebook else ""
+        if not self._notebook_had_rules:
+            return ""
+        return encode(sealed_rules(self.notebook, _of_scope("notebook", self.rules)))
 
     def answer(
         self, tool: Tool, arguments: Mapping[str, Any], origins: Origins, asks: bool
@@ -78,7 +80,7 @@ class PersonRules:
         tomorrow = (date.today() + timedelta(days=1)).isoformat()
         added = replace(
             rule,
-            name=self._free_name(rule.name),
+            name=unused_name(rule.name, {existing.name for existing in self.rules}),
             scope=scope,
             until={"run": "run", "today": tomorrow, "removed": ""}[until],
             by=person_name(),
@@ -90,12 +92,9 @@ class PersonRules:
     def change(self, number: int, **changes: Any) -> None:
         """Change the rule of a number, counted from 1. Raises UsageError."""
         self._demand(number)
-        self._set(
-            tuple(
-                replace(rule, **changes) if n == number else rule
-                for n, rule in enumerate(self.rules, 1)
-            )
-        )
+        rules = [*self.rules]
+        rules[number - 1] = replace(rules[number - 1], **changes)
+        self._set((*rules,))
 
     def remove(self, number: int) -> None:
         """Remove the rule of a number, counted from 1. Raises UsageError."""
@@ -121,24 +120,20 @@ class PersonRules:
 
     def _set(self, rules: tuple[Rule, ...]) -> None:
         """Keep changed rules: those of the computer are written, with those of other kernels."""
-        before, now = ({*map(_key, _of_computer(each))} for each in (self.rules, rules))
-        if before != now or _of_computer(self.rules) != _of_computer(rules):
-            kept = [*stored_rules(COMPUTER)]
-            others = [rule for rule in kept if _key(rule) not in before]
+        before, after = (_of_scope("computer", listed) for listed in (self.rules, rules))
+        if before != after:
+            own = {*map(_key, before)}
+            others = [rule for rule in stored_rules(COMPUTER) if _key(rule) not in own]
             try:
-                write_rules(COMPUTER, [*_of_computer(rules), *others])
+                write_rules(COMPUTER, [*after, *others])
             except OSError as error:
                 raise UsageError(f"the rule cannot be kept on this computer: {error}") from None
         self.rules = rules
-
-    def _free_name(self, name: str) -> str:
-        names = {rule.name for rule in self.rules}
-        numbered = (f"{name} {n}" for n in range(2, len(names) + 3))
-        return next(each for each in (name, *numbered) if each not in names)
+        self._notebook_had_rules |= bool(_of_scope("notebook", rules))
 
 
-def _of_computer(rules: tuple[Rule, ...]) -> list[Rule]:
-    return [rule for rule in rules if rule.scope == "computer"]
+def _of_scope(scope: Scope, rules: tuple[Rule, ...]) -> list[Rule]:
+    return [rule for rule in rules if rule.scope == scope]
 
 
 def _key(rule: Rule) -> tuple[str, str]:

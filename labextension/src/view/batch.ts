@@ -33,36 +33,45 @@ const middle = (numbers: readonly number[]): number => [...numbers].sort((a, b) 
 /** How a text is written: letters, digits and signs, each run once. */
 const shapeOf = (text: string): string => text.replace(/\p{L}+\.?/gu, 'a').replace(/\d+/g, '9').replace(/\s+/g, ' ').replace(/a(?: a)+/g, 'a');
 
-/** What most of the values have in common is shared by all but a few. */
-const isRare = <T>(values: readonly T[], value: T): boolean => {
-  const same = values.filter(one => one === value).length;
-  const most = Math.max(...[...new Set(values)].map(one => values.filter(other => other === one).length));
-  return same * 4 <= values.length && most * 3 >= values.length * 2;
-};
-
-/** Why the value of an argument differs from those of the other calls, in words; empty where it does not. */
-function difference(name: string, calls: readonly FullCall[], call: FullCall): string {
-  const [values, value] = [calls.map(one => one.arguments[name]), call.arguments[name]];
-  if (isRare(values.map(one => typeof one), typeof value)) return t('%1 is of another kind', name);
-  const numbers = values.filter(one => typeof one === 'number');
-  if (typeof value === 'number') {
-    const centre = middle(numbers);
-    const usual = middle(numbers.map(one => Math.abs(one - centre)));
-    return usual > 0 && Math.abs(value - centre) > FAR * usual ? t('%1 is far from the others', name) : '';
-  }
-  if (typeof value !== 'string') return isRare(values.map(jsonText), jsonText(value)) ? t('%1 differs', name) : '';
-  if (isRare(values, value) && new Set(values).size < values.length / 2) return t('%1 differs', name);
-  const written = values.map(one => (typeof one === 'string' ? shapeOf(one) : ''));
-  if (isRare(written, shapeOf(value))) return t('%1 is written in another way', name);
-  const usual = middle(values.map(one => String(one).length));
-  return value.length > 3 * usual ? t('%1 is much longer', name) : '';
+/** Tells which values are rare: what most of the values have in common is shared by all but a few. */
+function rarity<T>(values: readonly T[]): (value: T) => boolean {
+  const counts = new Map<T, number>();
+  for (const value of values) counts.set(value, (counts.get(value) ?? 0) + 1);
+  const isShared = Math.max(...counts.values()) * 3 >= values.length * 2;
+  return value => isShared && (counts.get(value) ?? 0) * 4 <= values.length;
 }
 
-/** Why a call differs from the others, in words; empty where it does not. */
-export function outlierReason(calls: readonly FullCall[], call: FullCall): string {
-  const untrusted = call.origins.find(origin => origin.trust === 'untrusted');
-  if (untrusted && calls.some(one => !one.origins.some(origin => origin.trust === 'untrusted'))) return untrusted.warning;
-  return differingArguments(calls).map(name => difference(name, calls, call)).filter(Boolean).join(', ');
+/** Tells why the value of an argument differs from those of the other calls, in words; empty where it does not. */
+function differences(name: string, calls: readonly FullCall[]): (call: FullCall) => string {
+  const values = calls.map(call => call.arguments[name]);
+  const numbers = values.filter(value => typeof value === 'number');
+  const centre = middle(numbers);
+  const usualDistance = middle(numbers.map(value => Math.abs(value - centre)));
+  const usualLength = middle(values.map(value => String(value).length));
+  const hasFewValues = new Set(values).size < values.length / 2;
+  const isRareKind = rarity(values.map(value => typeof value));
+  const isRareJson = rarity(values.map(jsonText));
+  const isRareValue = rarity(values);
+  const isRareShape = rarity(values.map(value => (typeof value === 'string' ? shapeOf(value) : '')));
+  return call => {
+    const value = call.arguments[name];
+    if (isRareKind(typeof value)) return t('%1 is of another kind', name);
+    if (typeof value === 'number') return usualDistance > 0 && Math.abs(value - centre) > FAR * usualDistance ? t('%1 is far from the others', name) : '';
+    if (typeof value !== 'string') return isRareJson(jsonText(value)) ? t('%1 differs', name) : '';
+    if (isRareValue(value) && hasFewValues) return t('%1 differs', name);
+    if (isRareShape(shapeOf(value))) return t('%1 is written in another way', name);
+    return value.length > 3 * usualLength ? t('%1 is much longer', name) : '';
+  };
+}
+
+const untrustedOrigin = (call: FullCall): FullCall['origins'][number] | undefined => call.origins.find(origin => origin.trust === 'untrusted');
+
+/** Why each call differs from the others, in words; empty where it does not. */
+export function outlierReasons(calls: readonly FullCall[]): ReadonlyMap<FullCall, string> {
+  const areAllUntrusted = calls.every(untrustedOrigin);
+  const tests = differingArguments(calls).map(name => differences(name, calls));
+  const reason = (call: FullCall): string => tests.map(test => test(call)).filter(Boolean).join(', ');
+  return new Map(calls.map(call => [call, (areAllUntrusted ? undefined : untrustedOrigin(call))?.warning ?? reason(call)]));
 }
 
 /** The table of similar calls, with the buttons below it. */
@@ -84,7 +93,7 @@ export class BatchTable {
     const differing = differingArguments(calls);
     const rest = Object.keys(first.arguments).filter(name => !differing.includes(name));
     const same = rest.map(name => `${name}=${valueText(first.arguments[name], 60)}`).join(', ');
-    const rows = calls.map(call => ({ call, reason: outlierReason(calls, call) }));
+    const rows = [...outlierReasons(calls)].map(([call, reason]) => ({ call, reason }));
     const sorted = [...rows.filter(row => row.reason), ...rows.filter(row => !row.reason)];
     const all = h('input', { type: 'checkbox', label: t('All %1 calls', calls.length), key: 'all calls', onchange: () => this._tickAll(calls, all.checked) });
     all.checked = rows.every(row => this._isTicked(row.call, row.reason));
@@ -97,7 +106,9 @@ export class BatchTable {
   /** The buttons; their numbers follow the ticks. */
   buttons(view: ViewState, calls: readonly FullCall[]): Child[] {
     if (!calls.length) return [];
-    const [ticked, others] = [calls.filter(call => this._isTicked(call, outlierReason(calls, call))), calls.filter(call => !this._isTicked(call, outlierReason(calls, call)))];
+    const reasons = outlierReasons(calls);
+    const ticked = calls.filter(call => this._isTicked(call, reasons.get(call) ?? ''));
+    const others = calls.filter(call => !ticked.includes(call));
     const shown: ShownCall[] = ticked.map(({ call, bound }) => ({ call, bound }));
     const disabled = view.ui.commandSent || ticked.length === 0;
     const next = others[0];

@@ -95,6 +95,15 @@ export const joined = (separator: string, ...texts: readonly (string | false | 0
 export const focusedKey = (inside: Element): string | null =>
   (hasFocus(inside) && document.activeElement?.getAttribute('data-k')) || null;
 
+/** Draws what is inside an element anew; a focus inside goes to the new element with the same `data-k`, else to `otherwise`. */
+export function redraw(inside: Element, draw: () => void, otherwise = ''): void {
+  const [hadFocus, key] = [hasFocus(inside), focusedKey(inside)];
+  draw();
+  if (!hadFocus) return;
+  const heir = [...inside.querySelectorAll<HTMLElement>('[data-k]')].find(element => element.dataset.k === key);
+  focusInPlace(heir ?? (otherwise ? inside.querySelector<HTMLElement>(otherwise) : null));
+}
+
 interface Keyed<T> {
   readonly key: string;
   /** The element is created again if one of these changed. */

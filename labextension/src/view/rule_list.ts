@@ -1,6 +1,6 @@
 /** The region `Rules`: the rules that the person added, in the order in which they decide. */
 import type { ChangeRule } from '../generated/contract';
-import { afterLayout, h, mutedText, prose, setChildren, whenChanged } from './dom';
+import { afterLayout, h, mutedText, prose, redraw, setChildren, whenChanged } from './dom';
 import { button, icon, type IconName } from './icons';
 import type { FullRule } from './rows';
 import { oneLine, t, tn } from './text';
@@ -56,9 +56,7 @@ export class RuleList {
     this.element.hidden = !this._view.ui.showsRules;
     if (opens) afterLayout(() => this.element.scrollIntoView({ block: 'nearest' }));
     this._title.textContent = t('Rules (%1)', rules.length);
-    const focused = document.activeElement?.getAttribute('data-k');
-    setChildren(this._list, rules.map((rule, index) => ruleItem(rule, index, this._view, this._acts)));
-    if (focused) [...this._list.querySelectorAll<HTMLElement>('button')].find(one => one.dataset.k === focused)?.focus();
+    redraw(this._list, () => setChildren(this._list, rules.map((rule, index) => ruleItem(rule, index, this._view, this._acts))));
   });
 
   constructor(private readonly _acts: PanelActions) {}

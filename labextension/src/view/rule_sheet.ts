@@ -1,6 +1,6 @@
 /** The sheet `Approve, and don't ask again when…`: the rules that the kernel offers for a waiting call. */
 import type { AddRule } from '../generated/contract';
-import { type Child, focusInPlace, h, listen, prose, setChildren } from './dom';
+import { type Child, focusInPlace, h, listen, prose, redraw, setChildren } from './dom';
 import { button } from './icons';
 import type { FullCall, FullOffer } from './rows';
 import { oneLine, t, tableText } from './text';
@@ -83,8 +83,6 @@ export class RuleSheet {
   }
 
   private _draw(): void {
-    const focused = document.activeElement?.getAttribute('data-k') ?? null;
-    const inside = this.element.contains(document.activeElement);
     const shown = this._offers.flatMap((offer, number) => (offer.left_out && this._chosen !== number ? [] : [this._option(offer, number)]));
     const add = (): void => this._acts.send({ type: 'add_rule', call: this.call.call, bound: this.call.bound, number: this._chosen, scope: this._scope, until: this._until });
     const buttons: Child[] = [
@@ -92,11 +90,10 @@ export class RuleSheet {
       button(t('Cancel'), { key: 'cancel', onclick: () => this._close() })
     ];
     const ends = t('The rule also ends when the code of `%1` changes. It never decides about values that others wrote: those still ask you.', oneLine(this.call.tool, 80));
-    setChildren(this.element, [
+    const children = [
       h('div', 'tc-options', h('p', 'strong', t("Approve %1, and don't ask again when…", oneLine(this.call.tool, 80))), ...shown),
       h('div', 'tc-choices', segments(t('Where'), SCOPES, this._scope, scope => this._set({ scope })), segments(t('Until'), ENDS, this._until, until => this._set({ until })), h('p', 'small muted', ...prose(ends)), h('div', 'tc-row', ...buttons))
-    ]);
-    const heir = [...this.element.querySelectorAll<HTMLElement>('[data-k]')].find(one => one.dataset.k === focused);
-    if (inside) focusInPlace(heir ?? this.element.querySelector<HTMLElement>('.tc-option :checked'));
+    ];
+    redraw(this.element, () => setChildren(this.element, children), '.tc-option :checked');
   }
 }

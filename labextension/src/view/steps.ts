@@ -1,5 +1,5 @@
 /** The list of steps, and the list of tools with their breakpoints. */
-import { afterLayout, type Child, h, keyedChildren, listen, screenReaderText, scrollIntoList, setChildren, whenChanged } from './dom';
+import { afterLayout, type Child, h, keyedChildren, listen, redraw, screenReaderText, scrollIntoList, setChildren, whenChanged } from './dom';
 import { icon } from './icons';
 import { endText, stepIcon, warningText } from './labels';
 import { objectsByCall } from './model';
@@ -185,10 +185,8 @@ class ToolList {
     const all = [...this._view.model.tools.values()];
     this.element.hidden = all.length === 0;
     this._summary.textContent = toolSummary(all.length, this._view.model.session.stops.length);
-    const focus = document.activeElement?.getAttribute('data-k');
     const children: Child[] = this.element.open ? all.map(tool => toolElement(tool, this._view, this._acts)) : [];
-    setChildren(this._list, children);
-    if (focus) [...this._list.querySelectorAll<HTMLElement>('button')].find(one => one.dataset.k === focus)?.focus();
+    redraw(this._list, () => setChildren(this._list, children));
   });
 
   constructor(private readonly _acts: PanelActions) {

@@ -1,5 +1,5 @@
 /** The tab Compare: two branches side by side, with a header and a summary for each. */
-import { type Child, focusedKey, focusInPlace, h, mutedText, screenReaderText, setChildren, whenChanged } from '../dom';
+import { type Child, h, mutedText, redraw, screenReaderText, setChildren, whenChanged } from '../dom';
 import { ranText } from '../head';
 import { button } from '../icons';
 import { isBusy, type Model } from '../model';
@@ -127,9 +127,7 @@ export class CompareTab {
 
   /** Replaces the content and restores the keyboard focus. */
   private _replaceContent(): void {
-    const key = focusedKey(this.element);
-    setChildren(this.element, this._content());
-    if (key) focusInPlace([...this.element.querySelectorAll<HTMLElement>('[data-k]')].find(one => one.dataset.k === key));
+    redraw(this.element, () => setChildren(this.element, this._content()));
   }
 }
 

@@ -1,5 +1,5 @@
 /** The search bar of the graph, and what was found. */
-import { consume, focusedKey, focusInPlace, h, listen, whenChanged } from '../dom';
+import { consume, focusInPlace, h, listen, redraw, whenChanged } from '../dom';
 import { button, icon } from '../icons';
 import { finished } from '../incremental';
 import type { FullCall } from '../rows';
@@ -63,10 +63,8 @@ class SearchBar {
   private _query = NO_QUERY;
   private _counts: ReadonlyMap<CallKind, number> = new Map();
   private readonly _drawChips = whenChanged(() => {
-    const held = focusedKey(this._chips);
-    this._chips.replaceChildren(...CALL_KINDS.flatMap(kind => (this._counts.has(kind) || this._query.kind === kind ? [this._chip(kind, this._counts.get(kind) ?? 0)] : [])));
+    redraw(this._chips, () => this._chips.replaceChildren(...CALL_KINDS.flatMap(kind => (this._counts.has(kind) || this._query.kind === kind ? [this._chip(kind, this._counts.get(kind) ?? 0)] : []))));
     this._chips.hidden = this._chips.childElementCount === 0;
-    if (held) focusInPlace(this._chips.querySelector<HTMLElement>(`[data-k="${held}"]`));
   });
 
   constructor(private readonly _actions: SearchBarActions) {
