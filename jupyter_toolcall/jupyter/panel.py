@@ -15,8 +15,8 @@ import traitlets
 from ipywidgets import VBox
 
 from ..core.errors import UsageError
+from ..core.json_data import sendable_data
 from ..view.contract import VERSION, Notice
-from ..view.view_rows import UpdateEncoder
 from .panel_controller import PanelController
 
 LIVE = "application/vnd.jupyter-toolcall.live+json"
@@ -44,7 +44,7 @@ def catalogue(language: str) -> Mapping[str, Any]:
 
 
 class Panel(anywidget.AnyWidget):
-    """Sends notices to the page and takes its commands; remembers only which rows were sent."""
+    """Sends notices to the page and takes its commands."""
 
     _esm = STATIC / "widget.js"
     _css = STATIC / "widget.css"
@@ -54,12 +54,11 @@ class Panel(anywidget.AnyWidget):
     def __init__(self, **settings: Any) -> None:
         super().__init__(**settings)
         self.controller: PanelController | None = None
-        self.encoder = UpdateEncoder()
         self.on_msg(self._receive)
 
     def show(self, notice: Notice) -> None:
         """Send a notice to every view of this panel."""
-        data = self.encoder.encode(notice)
+        data = sendable_data(notice)
         # What the engine keeps has no secrets; what else is shown may quote one.
         controller = self.controller
         self.send(data if controller is None else controller.session.cursor.context.hide(data))

@@ -115,7 +115,6 @@ def _call_row(
     tool, arguments = cursor.tool_named(call.tool), ready.arguments if ready else call.arguments
     made, key = objects_of(call.outcome), view.call_key(call)
     result, error = _outcome_texts(call)
-    waits = call.outcome is None and not view.branch
     is_approved = ready and call.status == "proposed" and repeats_approval(cursor, ready)
     status = "approved" if is_approved else call.status
     early = cursor.early_ends.get(call.id) if cursor.running else None
@@ -150,7 +149,7 @@ def _call_row(
         saves=saves,
         scheme=tool is not None and not saves and call.tool not in toolbox,
         what=_arguments_line(view, call, arguments),
-        bound=ready.approval_digest if ready else "" if waits else call.approval_digest,
+        bound=ready.approval_digest if ready else "",
         # What `save` and `selectTools` answer says nothing to a person.
         result="" if saves or (call.tool == SELECT and call.tool not in toolbox) else result,
         error=error,

@@ -15,9 +15,9 @@ from ..engine.cursor import ExtensionRow
 from . import contract_rows as rows
 from .graph_rows import GraphRow
 
-VERSION = 3
+VERSION = 4
 """Of what panels are sent and notebooks keep. In version 1 a notebook's rows were no texts; before
-version 3 rows had places of their own, and there was no drawing."""
+version 3 there was no drawing, and before version 4 its edges named nodes by ids."""
 
 
 @dataclass_transform(frozen_default=True, field_specifiers=(field,))
@@ -69,11 +69,8 @@ class Whole(Message):
 
 
 class Delta(Message):
-    """What changed since the last message; after a gap in `number` the panel asks for all rows.
-
-    A row of the session, a call, an object or an extension that was sent before has its id and
-    the fields that changed.
-    """
+    """The rows that changed since the last message; after a gap in `number` the panel asks for all
+    rows."""
 
     rows: Rows
     number: int

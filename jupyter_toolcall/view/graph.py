@@ -17,7 +17,7 @@ from ..core.rows import Text
 from ..core.text import visible_text
 from .contract import Rows
 from .contract_rows import CallRow, ObjectRow
-from .graph_geometry import EARLIER, SMALL, placed, text_width
+from .graph_geometry import SMALL, placed, text_width
 from .graph_rows import GraphEdge, GraphNode, GraphRow, NodeState
 from .graphviz_engine import LayoutError
 
@@ -134,7 +134,7 @@ def drawing(rows: Rows, until: int = 0, selected: str = "", most: int = MOST) ->
     nodes = dict[str, GraphNode]()
     if earlier:
         text = tn("%1 earlier call", "%1 earlier calls", earlier)
-        nodes[EARLIER] = GraphNode(EARLIER, "earlier", width=BOX[0], height=BOX[1], label=text)
+        nodes[""] = GraphNode("earlier", width=BOX[0], height=BOX[1], label=text)
     branches = {branch.id: branch.name for branch in rows.branches}
     number_of = Counter(row.name for row in table.objects.values())
 
@@ -142,17 +142,17 @@ def drawing(rows: Rows, until: int = 0, selected: str = "", most: int = MOST) ->
         for row in objects:
             branch = branches.get(row.branch, "") if number_of[row.name] > 1 else ""
             maker = table.calls.get(table.maker[row.id])
-            nodes.setdefault(_id(row), _object_node(row, maker, branch))
+            nodes.setdefault(_key(row), _object_node(row, maker, branch))
 
     for key in window:
         draw(table.objects[taken] for taken in table.uses[key])
-        nodes[f"call:{key}"] = _call_node(table.calls[key], table)
+        nodes[_key(table.calls[key])] = _call_node(table.calls[key], table)
         draw(table.made.get(key, ()))
     # Objects of calls before these.
-    makers, drawn = {"", *window}, (node for node in nodes.values() if node.kind == "object")
-    older = [node.id for node in drawn if table.maker[node.row] not in makers]
-    edges = [GraphEdge(EARLIER, key, "") for key in older[:LINES]]
-    edges += [edge for key in window for edge in _edges(table, key)]
+    makers, place = {"", *window}, {key: n for n, key in enumerate(nodes)}
+    objects = [(n, node.row) for n, node in enumerate(nodes.values()) if node.kind == "object"]
+    edges = [GraphEdge(0, n) for n, row in objects if table.maker[row] not in makers][:LINES]
+    edges += [edge for key in window for edge in _edges(table, key, place)]
     if not until:
         # Inputs that no call has taken yet, and outputs that are not saved yet.
         taken = {key for uses in table.uses.values() for key in uses}
@@ -187,25 +187,26 @@ def _ancestors(table: _Table, selected: str) -> set[str]:
     return found
 
 
-def _edges(table: _Table, call_id: str) -> Iterator[GraphEdge]:
+def _edges(table: _Table, call_id: str, place: Mapping[str, int]) -> Iterator[GraphEdge]:
     call, uses = table.calls[call_id], table.uses[call_id]
+    pill = place[_key(call)]
     dashed = _state(call.status) in DASHED
     are_named = sum(map(bool, uses.values())) > 1
     for key, names in uses.items():
         taken = table.objects[key]
         muted = bool(call.branch or taken.branch) or not names
         name = visible_text(names, ARGUMENT) if are_named else ""
-        yield GraphEdge(_id(taken), _id(call), "", label=name, muted=muted, dashed=dashed)
+        yield GraphEdge(place[_key(taken)], pill, label=name, muted=muted, dashed=dashed)
     for row in table.made.get(call_id, ()):
         muted, dashed = bool(call.branch or row.branch), row.role == "pending"
-        yield GraphEdge(_id(call), _id(row), "", muted=muted, dashed=dashed)
+        yield GraphEdge(pill, place[_key(row)], muted=muted, dashed=dashed)
 
 
 # -- what stands on a node -----------------------------------------------------------------------
 
 
-def _id(row: CallRow | ObjectRow) -> str:
-    """Return the id of a node: an object and the call that made it have one row id."""
+def _key(row: CallRow | ObjectRow) -> str:
+    """Return what tells a node from others: an object and the call that made it have one id."""
     return f"{'call' if isinstance(row, CallRow) else 'object'}:{row.id}"
 
 
@@ -219,7 +220,6 @@ def _call_node(call: CallRow, table: _Table) -> GraphNode:
         label += f" = {visible_text(' '.join(call.result.split()), RESULT)}"
     marks = (state != "ran") + call.edited + stale
     return GraphNode(
-        _id(call),
         "call",
         call.id,
         width=_even(text_width(label, MONO, mono=True) + 20 + MARK * marks),
@@ -236,7 +236,6 @@ def _object_node(row: ObjectRow, maker: CallRow | None, branch: str) -> GraphNod
     label, detail = visible_text(row.name, NAME), _detail(row, branch)
     wide = max(text_width(label, BOLD), text_width(detail, SMALL)) + 16
     return GraphNode(
-        _id(row),
         "object",
         row.id,
         width=min(max(BOX[0], _even(wide)), WIDEST),

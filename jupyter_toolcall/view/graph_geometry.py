@@ -17,8 +17,6 @@ LABEL, MARGIN = 14, 12
 """Pixels: the height of an edge's label, and around the drawing."""
 SMALL = 10.5
 """Pixels of the type of all texts but names and pills."""
-EARLIER = "earlier"
-"""The id of the box that stands for the calls before the drawn ones."""
 ROW = 6
 """Calls in a row of those that neither take nor make an object."""
 WEIGHTS = {"object": 2, "call": 4, "earlier": 1}
@@ -63,10 +61,9 @@ def placed(graph: GraphRow) -> GraphRow:
     nodes = [replace(node, x=at[f"{n}"][0], y=at[f"{n}"][1]) for n, node in enumerate(graph.nodes)]
     edges = list[GraphEdge]()
     for n, edge in enumerate(graph.edges):
-        parts = [splines[key] for key in (f"{n}", f"after{n}") if key in splines]
-        (x, y), (label_x, label_y) = parts[-1][-1], at.get(f"label{n}", (0, 0))
-        edge = replace(edge, tip_x=x, tip_y=y, label_x=label_x, label_y=label_y)
-        edges.append(replace(edge, path="".join(map(_path, parts))))
+        parts = [splines[key] for key in (f"after{n}", f"{n}") if key in splines]
+        (x, y), path = at.get(f"label{n}", (0, 0)), "".join(map(_path, parts))
+        edges.append(replace(edge, path=path, label_x=x, label_y=y))
     wide, high = ceil(width) + 2 * MARGIN, ceil(height) + 2 * MARGIN
     return replace(graph, width=wide, height=high, nodes=tuple(nodes), edges=tuple(edges))
 
@@ -77,29 +74,28 @@ def _dot(graph: GraphRow) -> Iterator[str]:
     That order, and what a node's edges leave it in (`ordering`), keep nodes where they were when
     a call is added: measured, fewer of them move, for some more crossings.
     """
-    number = {node.id: n for n, node in enumerate(graph.nodes)}
     yield "rankdir=LR ordering=out nodesep=.22 ranksep=.3"
     yield 'node [shape=box fixedsize=true label=""] edge [dir=none]'
     yield from (_sized(f"{n}", node.width, node.height) for n, node in enumerate(graph.nodes))
     for n, edge in enumerate(graph.edges):
-        tail, head = number[edge.tail], f"{number[edge.head]}"
         # What a call makes stays close to it, and what other branches have does not bend lines.
-        weight = 1 if edge.muted else WEIGHTS[graph.nodes[tail].kind]
+        weight, head = 1 if edge.muted else WEIGHTS[graph.nodes[edge.tail].kind], f"{edge.head}"
         if edge.label:
             # A node on the edge. Graphviz's own labels would double all ranks, and its time.
             yield _sized(f"label{n}", text_width(edge.label, SMALL) + 6, LABEL)
             yield f"label{n} -> {head} [id=after{n} weight={2 * weight}]"
             head = f"label{n}"
-        yield f"{tail} -> {head} [id={n} weight={weight}]"
+        yield f"{edge.tail} -> {head} [id={n} weight={weight}]"
     # Lines that nobody sees hold calls without objects in rows.
     ends = {end for edge in graph.edges for end in (edge.tail, edge.head)}
-    alone = [f"{number[n.id]}" for n in graph.nodes if n.kind == "call" and n.id not in ends]
+    nodes = dict(enumerate(graph.nodes))
+    alone = [f"{n}" for n, node in nodes.items() if node.kind == "call" and n not in ends]
     rows = (alone[start : start + ROW] for start in range(0, len(alone), ROW))
     yield from (f"{' -> '.join(row)} [style=invis]" for row in rows)
-    if EARLIER in number:
-        yield f"{{rank=min {number[EARLIER]}}}"
+    if graph.earlier:
+        yield "{rank=min 0}"
     tails = {edge.tail for edge in graph.edges}
-    last = [f"{number[node.id]}" for node in graph.nodes if node.flag and node.id not in tails]
+    last = [f"{n}" for n, node in nodes.items() if node.flag and n not in tails]
     yield f"{{rank=sink {' '.join(last)}}}"
 
 
@@ -108,6 +104,15 @@ def _sized(name: str, width: float, height: float) -> str:
 
 
 def _path(points: Sequence[Point]) -> str:
-    """Return the path data of a spline."""
-    start, *controls = (f"{x},{y}" for x, y in points)
-    return f"M{start}C{' '.join(controls)}"
+    """Return the path data of a spline, from its end to its start; short, since it is saved."""
+    (x, y), *controls = reversed(points)
+    path = f"M{x},{y}"
+    if all(to_y == y for _, to_y in controls):
+        return f"{path}h{controls[-1][0] - x}"
+    parts = list[str]()
+    for n, (to_x, to_y) in enumerate(controls, 1):
+        parts.append(f"{to_x - x},{to_y - y}")
+        # Three points are a curve, and the next one begins where it ends.
+        if n % 3 == 0:
+            x, y = to_x, to_y
+    return f"{path}c{' '.join(parts)}"

@@ -16,17 +16,16 @@ NodeState = Literal[
 
 
 class GraphNode(Row):
-    """A box (an object, or the earlier calls) or a pill (a call). `id` is unique in the drawing."""
+    """A box (an object, or the earlier calls) or a pill (a call), with a row of its own."""
 
-    id: str
-    kind: Literal["object", "call", "earlier"]
+    kind: Literal["object", "call", "earlier"] = "object"
     row: str = ""
     """The id of its ObjectRow or CallRow; "" for the earlier calls."""
     x: float = 0
     """Of its centre, like y."""
     y: float = 0
-    width: float = 0
-    height: float = 0
+    width: float = 112
+    height: float = 84
     label: Text = ""
     """`DataFrame#4`, `4 mean = 2327.5`, `84 earlier calls`."""
     detail: Text = ""
@@ -51,14 +50,11 @@ class GraphEdge(Row):
     There is at most one from a node to another.
     """
 
-    tail: str
-    """The id of a node, like head."""
-    head: str
-    path: str
-    """SVG path data of the whole line."""
-    tip_x: float = 0
-    """Where the line ends, at the head, like tip_y."""
-    tip_y: float = 0
+    tail: int
+    """The place of a node among the nodes, like head."""
+    head: int
+    path: str = ""
+    """SVG path data of the whole line, from the head back to the tail: it begins at the tip."""
     label: str = ""
     """The name of the argument, where the call takes two or more objects."""
     label_x: float = 0

@@ -57,7 +57,7 @@ class SessionGraph:
         graph.attr("edge", arrowsize="0.6", fontsize="9", fontname="Helvetica")
         drawn = drawing(self._rows, most=EVERYTHING)
         names = _unique_names(drawn.nodes)
-        for node in drawn.nodes:
+        for name, node in zip(names, drawn.nodes, strict=True):
             is_call = node.kind == "call"
             lines = (graphviz.escape(self._hide(line)) for line in _lines(node) if line)
             # A call is a pill.
@@ -65,7 +65,7 @@ class SessionGraph:
             ink = GREY if node.muted else STATE_INKS.get(node.state) if is_call else None
             size = {"width": f"{node.width / INCH:.2f}", "height": f"{node.height / INCH:.2f}"}
             style = {"style": ",".join(styles) or None, "color": ink, "fontcolor": ink}
-            graph.node(names[node.id], "\\n".join(lines), **size, **style)
+            graph.node(name, "\\n".join(lines), **size, **style)
         for edge in drawn.edges:
             style = {"style": "dashed" * edge.dashed or None, "color": PALE * edge.muted or None}
             label = graphviz.escape(edge.label) if edge.label else None
@@ -104,15 +104,15 @@ def session_graph(cursor: Cursor, rows: Rows) -> SessionGraph:
     return SessionGraph(graph.nodes, graph.edges, rows, cursor.context.hide)
 
 
-def _unique_names(nodes: Sequence[GraphNode]) -> dict[str, str]:
+def _unique_names(nodes: Sequence[GraphNode]) -> list[str]:
     """Return names for nodes: an object's own, or of two with one name numbered ones."""
-    names = dict[str, str]()
-    for node in sorted(nodes, key=lambda node: node.muted):
+    names = dict[str, int]()
+    for n in sorted(range(len(nodes)), key=lambda n: nodes[n].muted):
         # In DOT a colon would name a port.
-        label, used = str(node.label).replace(":", " "), {*names.values()}
+        label = str(nodes[n].label).replace(":", " ")
         numbered = (f"{label} ({number})" for number in range(2, len(nodes) + 2))
-        names[node.id] = label if label not in used else next(n for n in numbered if n not in used)
-    return names
+        names[label if label not in names else next(n for n in numbered if n not in names)] = n
+    return sorted(names, key=lambda name: names[name])
 
 
 def _lines(node: GraphNode) -> tuple[str, ...]:

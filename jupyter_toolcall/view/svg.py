@@ -39,8 +39,6 @@ ACROSS, DOWN = 48, 22
 """From the middle of what stands in a box to its end."""
 ROWS, COLUMNS, SIGNS = 4, 3, 17
 """Lines of text in a box, columns of a table, and characters of a line."""
-GLYPH = "translate(-17 -18) scale(1.4)"
-"""From the units of a glyph to its place in a box."""
 SHAPES: Final = json.loads(Path(__file__).with_name("icons.json").read_text(encoding="utf-8"))
 """Icons of 16 units and glyphs of 24, as path data, and the icon of each state of a call: for the
 panel and for the saved picture.
@@ -63,15 +61,15 @@ def svg(rows: Rows) -> str:
     foot = _foot(rows, graph, width)
     height = bottom + 20 + 16 * len(foot)
     sheet = {"width": width - 1, "height": height - 1, "rx": 4, "fill": "#fff", "stroke": PALE}
-    places = ((16, 30 + 18 * n, line) for n, line in enumerate(lines))
+    listed = ((_text(16, 30 + 18 * n, line), _code(11, INK)) for n, line in enumerate(lines))
     parts = [
         _element("rect", x=0.5, y=0.5, **sheet),
         _element("path", d=f"M.5 {bottom:g}H{width - 0.5:g}", stroke=PALE),
         *(
-            _text(16, bottom + 20 + 16 * n, line, MUTED, text_anchor="start")
+            _text(16, bottom + 20 + 16 * n, line, fill=MUTED, text_anchor="start")
             for n, line in enumerate(foot)
         ),
-        *(_drawn(rows, graph) if graph.nodes else [_code(places, 11, INK)]),
+        *(_drawn(rows, graph) if graph.nodes else _grouped(listed)),
     ]
     size = {"viewBox": f"0 0 {width:g} {height:g}", "width": width, "height": height}
     about = {"role": "img", "aria_label": f"Object lineage: {summary_line(rows)}"}
@@ -94,31 +92,51 @@ def _foot(rows: Rows, graph: GraphRow, width: float) -> list[str]:
 
 
 def _drawn(rows: Rows, graph: GraphRow) -> Iterator[str]:
-    """Yield the edges, those of other branches first, and the nodes over them."""
+    """Yield the edges, those of other branches first, the shapes of the nodes, and what is in them.
+
+    What looks alike is in one group, which names its inks and its type once: it is saved.
+    """
     yield from _edges([edge for edge in graph.edges if edge.muted], PALE)
     yield from _edges([edge for edge in graph.edges if not edge.muted], LINE)
     contents = _contents(rows, graph)
     warned = {row.id: row.warning.kind for row in rows.calls if row.warning is not None}
-    pills = (_at(n, _pill(n, warned.get(n.row, ""))) for n in graph.nodes if n.kind == "call")
-    yield _element("g", *pills, font_family=MONO_FONT, font_size=MONO)
-    yield from (_at(n, _box(n, contents.get(n.id, ""))) for n in graph.nodes if n.kind != "call")
+    parts = list[Part]()
+    for node in graph.nodes:
+        if node.kind == "call":
+            parts += _on_pill(node, warned.get(node.row, ""))
+        else:
+            parts += (*contents.get(node.row, ()), *_on_box(node))
+    for part in (map(_shape, graph.nodes), parts):
+        yield from _grouped(part)
+
+
+Part = tuple[str, Mapping[str, object]]
+"""An element, and the attributes of its group."""
+
+
+def _grouped(parts: Iterable[Part]) -> Iterator[str]:
+    """Yield a group for each set of attributes."""
+    groups = dict[tuple[tuple[str, object], ...], list[str]]()
+    for element, style in parts:
+        groups.setdefault((*style.items(),), []).append(element)
+    yield from (_element("g", *elements, **dict(style)) for style, elements in groups.items())
 
 
 def _edges(edges: Sequence[GraphEdge], ink: str) -> Iterator[str]:
-    lines = (_element("path", d=edge.path, stroke_dasharray=DASHES * edge.dashed) for edge in edges)
+    def lines(dashed: bool) -> str:
+        return "".join(edge.path for edge in edges if edge.dashed == dashed)
+
     # A line of no length with round ends is a dot.
-    tips = "".join(f"M{edge.tip_x:g},{edge.tip_y:g}h0" for edge in edges)
+    tips = "".join(f"{re.split('[ch]', edge.path)[0]}h0" for edge in edges)
+    paths = (lines(False), ""), (lines(True), DASHES)
+    drawn = (_element("path", d=d, stroke_dasharray=dashes) for d, dashes in paths if d)
     dots = _element("path", d=tips, stroke_width=4)
-    yield _element("g", *lines, dots, fill="none", stroke=ink, stroke_width=1.3)
+    yield _element("g", *drawn, dots, fill="none", stroke=ink, stroke_width=1.3)
     labels = (_text(e.label_x, e.label_y + LABEL / 4, e.label) for e in edges if e.label)
     yield _element("g", *labels, font_size=SMALL, fill=MUTED)
 
 
 # -- nodes -------------------------------------------------------------------------------------
-
-
-def _at(node: GraphNode, shapes: Iterable[str]) -> str:
-    return _element("g", *shapes, transform=f"translate({node.x:g} {node.y:g})")
 
 
 def _inks(node: GraphNode) -> tuple[str, str]:
@@ -129,83 +147,94 @@ def _inks(node: GraphNode) -> tuple[str, str]:
     return own or LINE, own or INK
 
 
-def _rect(node: GraphNode, fill: str, ink: str) -> str:
-    radius = node.height / 2 if node.kind == "call" else 8
-    place = {"x": -node.width / 2, "y": -node.height / 2}
-    size = {"width": node.width, "height": node.height, "rx": radius}
-    dashes = DASHES * node.dashed
-    return _element("rect", **place, **size, fill=fill, stroke=ink, stroke_dasharray=dashes)
+def _shape(node: GraphNode) -> Part:
+    is_call, fill = node.kind == "call", "#fff"
+    if node.input or node.kind == "earlier":
+        fill = FILL
+    elif is_call and node.state == "waits" and not node.muted:
+        fill = WASH
+    place = {"x": node.x - node.width / 2, "y": node.y - node.height / 2}
+    size = {"width": node.width, "height": node.height, "rx": node.height / 2 if is_call else 8}
+    style = {"fill": fill, "stroke": _inks(node)[0], "stroke_dasharray": DASHES * node.dashed}
+    return _element("rect", **place, **size), style
 
 
-def _pill(node: GraphNode, warning: str) -> Iterator[str]:
-    stroke, ink = _inks(node)
-    waits = node.state == "waits" and not node.muted
-    yield _rect(node, WASH if waits else "#fff", stroke)
+def _on_pill(node: GraphNode, warning: str) -> Iterator[Part]:
+    ink = _inks(node)[1]
     marks = [MARKS[node.state]] if node.state in MARKS else []
     marks += ["edited"] * node.edited + ["clock"] * node.stale
+    left, up = -node.width / 2, -node.height / 2
     for number, mark in enumerate(marks):
-        yield _icon(mark, 17 - node.width / 2 + 16 * number, 0, ink)
-    yield _fitted(8 * len(marks), 4, node.label, ink, MONO, node.width - 16 - 16 * len(marks))
+        yield _icon(node, mark, left + 17 + 16 * number, 0, ink)
+    room = node.width - 16 - 16 * len(marks)
+    yield _fitted(node, 8 * len(marks), 4, node.label, ink, MONO, room)
     if warning and not node.stale:
-        yield _icon("warning", node.width / 2 - 2, 2 - node.height / 2, INK, warning)
+        yield _icon(node, "warning", -left - 2, up + 2, INK, warning)
 
 
-def _box(node: GraphNode, content: str) -> Iterator[str]:
-    stroke, ink = _inks(node)
-    is_earlier, room = node.kind == "earlier", node.width - 8
-    yield _rect(node, FILL if node.input or is_earlier else "#fff", stroke)
-    yield content
-    yield _fitted(0, 4 if is_earlier else 18, node.label, ink, BOLD, room)
-    yield _fitted(0, 33, node.detail, MUTED, SMALL, room) if node.detail else ""
+def _on_box(node: GraphNode) -> Iterator[Part]:
+    ink, room = _inks(node)[1], node.width - 8
+    right, up = node.width / 2, -node.height / 2
+    yield _fitted(node, 0, 4 if node.kind == "earlier" else 18, node.label, ink, BOLD, room)
+    if node.detail:
+        yield _fitted(node, 0, 33, node.detail, MUTED, SMALL, room)
     if node.flag:
-        yield _icon("flag", node.width / 2 - 13, 13 - node.height / 2, ink)
+        yield _icon(node, "flag", right - 13, up + 13, ink)
     if node.stale:
-        yield _icon("clock", 14 - node.width / 2, 14 - node.height / 2, ink)
+        yield _icon(node, "clock", 14 - right, up + 14, ink)
 
 
-def _fitted(x: float, y: float, text: str, ink: str, size: float, room: float) -> str:
-    """Return a text around a place, fitted where it might need more than its room."""
+def _fitted(
+    node: GraphNode, x: float, y: float, text: str, ink: str, size: float, room: float
+) -> Part:
+    """Return a text around a place in a node, fitted where it might need more than its room."""
     width = text_width(text, size, mono=size == MONO)
     # Letters whose width differs from font to font may be half as wide again as in our table.
     may_overflow = bool(_FOREIGN.search(text)) and 1.5 * width > room
     fit = {"textLength": f"{width:.0f}", "lengthAdjust": "spacingAndGlyphs"} if may_overflow else {}
-    # Pills have the type of code as a group.
-    style = {} if size == MONO else {"font_size": size, "font_weight": "600" * (size == BOLD)}
-    return _text(x, y, text, ink, **style, **fit)
+    style = {"font_size": size, "font_weight": "600" * (size == BOLD), "fill": ink}
+    if size == MONO:
+        style["font_family"] = MONO_FONT
+    return _text(node.x + x, node.y + y, text, **fit), style
 
 
 # -- what stands in a box ------------------------------------------------------------------------
 
 
-def _contents(rows: Rows, graph: GraphRow) -> dict[str, str]:
+def _contents(rows: Rows, graph: GraphRow) -> dict[str, list[Part]]:
     """Return what stands in each box: of the newest objects all of it, as far as there is room."""
     objects = {row.id: row for row in rows.objects}
-    boxes = [(objects[node.row], node) for node in graph.nodes if node.row in objects]
-    contents, room = dict[str, str](), CONTENTS
+    boxes = [(objects[n.row], n) for n in graph.nodes if n.kind == "object" and n.row in objects]
+    contents, room = dict[str, list[Part]](), CONTENTS
     for row, node in sorted(boxes, key=lambda box: -box[0].step):
-        content = _content(row, MUTED if node.muted else INK)
-        if len(content) <= room:
-            room -= len(content)
-            contents[node.id] = _element("g", content, transform="translate(0 -17)")
+        parts = [*_content(row, node)]
+        size = sum(len(element) for element, _ in parts)
+        if size <= room:
+            room -= size
+            contents[node.row] = parts
     return contents
 
 
-def _content(row: ObjectRow, ink: str) -> str:
-    """Return what tells of an object in its box: its glyph, its picture, or lines of text."""
-    view = row.preview
+def _content(row: ObjectRow, node: GraphNode) -> Iterator[Part]:
+    """Yield what tells of an object in its box: its glyph, its picture, or lines of text."""
+    view, ink = row.preview, MUTED if node.muted else INK
+    x, y = node.x, node.y - 17
     glyph = [path for path in view.glyph if _PATH.fullmatch(path)][:24]
     lines = [] if row.role == "pending" else _lines(view)
     if not glyph and view.image.startswith("data:image/"):
-        place = {"x": -ACROSS, "y": -DOWN, "width": 2 * ACROSS, "height": 2 * DOWN}
-        return _element("image", **place, href=view.image)
-    if glyph or not lines:
+        place = {"x": x - ACROSS, "y": y - DOWN, "width": 2 * ACROSS, "height": 2 * DOWN}
+        yield _element("image", **place, href=view.image), {}
+    elif glyph or not lines:
         name = "next" if row.role == "pending" else "object"
-        return _strokes(glyph or SHAPES["glyphs"][name], GLYPH, ink, 1.3)
-    # Short texts are larger.
-    size = 11 if len(lines) < ROWS and max(map(len, lines)) <= 14 else 9
-    top = size * (0.35 - 1.25 * (len(lines) - 1) / 2)
-    places = ((-ACROSS, top + 1.25 * size * n, line) for n, line in enumerate(lines))
-    return _code(places, size, ink)
+        # From the units of a glyph to its place in a box.
+        at = f"translate({x - 17:g} {y - 18:g}) scale(1.4)"
+        yield _strokes(glyph or SHAPES["glyphs"][name], at, ink, 1.3)
+    else:
+        # Short texts are larger.
+        size = 11 if len(lines) < ROWS and max(map(len, lines)) <= 14 else 9
+        top = y + size * (0.35 - 1.25 * (len(lines) - 1) / 2)
+        for number, line in enumerate(lines):
+            yield _text(x - ACROSS, top + 1.25 * size * number, line), _code(size, ink)
 
 
 def _lines(view: Preview) -> list[str]:
@@ -227,32 +256,31 @@ def _lines(view: Preview) -> list[str]:
     return [visible_text(line, SIGNS) for line in lines]
 
 
-def _code(texts: Iterable[tuple[float, float, str]], size: float, ink: str) -> str:
-    """Return texts at places in the type of code: in a group, since its names are long."""
-    parts = (_text(x, y, text) for x, y, text in texts)
-    style = {"font_family": MONO_FONT, "font_size": size, "fill": ink, "xml:space": "preserve"}
-    return _element("g", *parts, text_anchor="start", **style)
+def _code(size: float, ink: str) -> dict[str, object]:
+    """Return the attributes of lines of text in the type of code."""
+    style = {"font_family": MONO_FONT, "font_size": size, "text_anchor": "start"}
+    return {**style, "fill": ink, "xml:space": "preserve"}
 
 
 # -- elements ------------------------------------------------------------------------------------
 
 
-def _icon(name: str, x: float, y: float, ink: str, title: str = "") -> str:
-    """Return an icon around a place, 14 pixels wide."""
-    at = f"translate({x - 7:g} {y - 7:g}) scale(.875)"
+def _icon(node: GraphNode, name: str, x: float, y: float, ink: str, title: str = "") -> Part:
+    """Return an icon around a place in a node, 14 pixels wide."""
+    at = f"translate({node.x + x - 7:g} {node.y + y - 7:g}) scale(.875)"
     titles = [_element("title", escape(title))] if title else []
     return _strokes(SHAPES["icons"][name], at, ink, 1.5, *titles)
 
 
-def _strokes(paths: Iterable[str], transform: str, ink: str, width: float, *titles: str) -> str:
+def _strokes(paths: Iterable[str], at: str, ink: str, width: float, *titles: str) -> Part:
     strokes = (_element("path", d=path) for path in paths)
     style = {"fill": "none", "stroke": ink, "stroke_width": width}
-    return _element("g", *titles, *strokes, transform=transform, **style)
+    return _element("g", *titles, *strokes, transform=at), style
 
 
-def _text(x: float, y: float, text: str, ink: str = "", **style: object) -> str:
-    """Return a line of text at a place, escaped; the picture has it centred, and in our ink."""
-    return _element("text", escape(text), x=x or "", y=y, **style, fill="" if ink == INK else ink)
+def _text(x: float, y: float, text: str, **attributes: object) -> str:
+    """Return a line of text at a place, escaped."""
+    return _element("text", escape(text, quote=False), x=x, y=y, **attributes)
 
 
 def _element(name: str, *content: str, **attributes: object) -> str:
@@ -262,5 +290,6 @@ def _element(name: str, *content: str, **attributes: object) -> str:
         for key, value in attributes.items()
         if value != ""
     }
-    pairs = "".join(f' {key}="{escape(value)}"' for key, value in values.items())
+    # A notebook writes two characters for a double quote.
+    pairs = "".join(f" {key}='{escape(value)}'" for key, value in values.items())
     return f"<{name}{pairs}>{''.join(content)}</{name}>" if content else f"<{name}{pairs}/>"

@@ -1,6 +1,6 @@
 """From a session to what a panel is sent: rows of its branches, updates, JSON.
 
-One `ViewRows` and one `UpdateEncoder` go with one panel. A step costs what it changed, however
+One `ViewRows` goes with one panel. A step costs what it changed, however
 long the session is; only another branch, or a panel that connects, needs all rows.
 """
 
@@ -16,7 +16,6 @@ from ..core.branches import Branch, branches, is_prompt, shared_with_older, unna
 from ..core.call_record import CallRecord
 from ..core.events import Opened
 from ..core.journal_entries import Entry, Label
-from ..core.json_data import changed_fields, field_defaults, sendable_data, wire_value
 from ..core.recorded_calls import CallEnd
 from ..engine import person_model as replying
 from ..engine.cursor import Cursor, ExtensionRow
@@ -24,8 +23,8 @@ from ..engine.outdated import outdated_reasons
 from .branch_rows import branch_row, side_branches, touched_calls, used
 from .call_rows import call_rows
 from .comparison_rows import with_differences
-from .contract import Delta, Drop, Notice, Rows, Whole
-from .contract_rows import BranchRow, CallRow, ObjectRow, SessionRow
+from .contract import Drop, Rows
+from .contract_rows import BranchRow, SessionRow
 from .graph import graph_row
 from .message_rows import conversation_rows
 from .object_rows import BranchView, ending, object_row, output_rows, tool_row
@@ -59,7 +58,7 @@ class Window(NamedTuple):
     """The id of the row of an object or a call whose ancestors are drawn too."""
 
 
-STORED = ("calls", "objects", "tools", "branches", "comparisons", "differences")
+STORED = ("calls", "objects", "tools", "branches", "comparisons", "differences", "extensions")
 """The tables of which a panel gets only what it has not."""
 
 
@@ -292,53 +291,3 @@ def all_rows(cursor: Cursor, name: str) -> Rows:
     )
     extensions = filter(None, (hook.view_row(cursor) for hook in cursor.context.hooks))
     return saved_rows(cursor, row, tuple(extensions))
-
-
-# -- JSON: what has its default, or was sent before, is left out --------------------------------
-
-Changing = SessionRow | CallRow | ObjectRow | ExtensionRow
-"""The rows that are sent again as they change."""
-CHANGING = ("session", "calls", "objects", "extensions")
-"""Their tables."""
-
-
-@dataclass
-class UpdateEncoder:
-    """Encodes notices for a panel: of a row that was sent before, what has changed."""
-
-    _sent: dict[tuple[str, str], Changing] = field(default_factory=dict)
-    """By table and id."""
-
-    def encode(self, notice: Notice) -> Any:
-        """Return a notice as JSON-ready data, and take it as sent."""
-        match notice:
-            case Whole(rows):
-                self._sent = {
-                    (name, row.id): row for name in CHANGING for row in getattr(rows, name)
-                }
-            case Delta(rows):
-                for drop in rows.drop:
-                    self._sent.pop((drop.table, drop.id), None)
-                tables = changed_fields(rows)
-                for name in CHANGING:
-                    if changes := self._changes(name, tables.pop(name, ())):
-                        tables[name] = changes
-                return sendable_data({**changed_fields(notice), "rows": tables})
-        return sendable_data(notice)
-
-    def _changes(self, table: str, rows: Iterable[Changing]) -> list[dict[str, Any]]:
-        """Return the fields of rows that were not sent; of those that were, what changed."""
-        changes = []
-        for row in {row.id: row for row in rows}.values():
-            before, self._sent[table, row.id] = self._sent.get((table, row.id)), row
-            old, new = {} if before is None else changed_fields(before), changed_fields(row)
-            defaults = field_defaults(type(row)) if old.keys() - new.keys() else ()
-            new = {name: wire_value(item) for name, item in defaults if name in old} | new
-            # Equal in Python, unlike in JSON, are 1 and true.
-            changed = {
-                name: item
-                for name, item in new.items()
-                if name == "id" or repr(item) != repr(old.get(name))
-            }
-            changes += [changed] if len(changed) > 1 else []
-        return changes

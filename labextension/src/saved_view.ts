@@ -14,8 +14,8 @@ import { isRecord } from './view/rows';
 import { t, textBlock } from './view/text';
 
 export const SESSION_TYPE = 'application/vnd.jupyter-toolcall.session+json';
-/** In version 1 the rows of a notebook were objects, later JSON texts; up to version 2 it had no drawing. */
-const READABLE: readonly unknown[] = [1, 2, VERSION];
+/** In version 1 the rows of a notebook were objects, later JSON texts; up to version 2 it had no drawing, in version 3 another one. */
+const READABLE: readonly unknown[] = [1, 2, 3, VERSION];
 const TABLES = ['session', 'calls', 'objects', 'tools', 'messages', 'branches'];
 
 /** Shows one saved session, drawn when it is first seen: a hidden one costs nothing. */
@@ -133,7 +133,7 @@ function readSaved(data: unknown): Rows | string {
   if (!isRecord(rows)) return damagedText(t('it has no rows'));
   const wrong = TABLES.find(table => !isTable(rows[table]));
   if (wrong !== undefined) return damagedText(t('its %1 are not a list of rows', wrong));
-  return rows as Rows;
+  return version === VERSION ? rows : { ...rows, graph: [] };
 }
 
 function damagedText(why: string): string {

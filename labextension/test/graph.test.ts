@@ -158,7 +158,7 @@ test('a pill has the icons of its state, of an edit and of an outdated result, o
 function moved(rows: Rows, by: number): Rows {
   const graph = drawn(rows);
   const nodes = graph.nodes?.map(node => ({ ...node, x: (node.x ?? 0) + by, y: (node.y ?? 0) + by }));
-  const edges = graph.edges?.map(edge => ({ ...edge, path: `M${by},0L9,9` }));
+  const edges = graph.edges?.map(edge => ({ ...edge, path: `M${by},0c0,0 0,0 9,9` }));
   return { graph: [{ ...graph, width: 2 * (graph.width ?? 0) + by, height: 900 + by, nodes, edges }] };
 }
 
@@ -180,7 +180,7 @@ test('a node or an edge that moves in a new drawing is the same element at its n
   view.update(delta(1, moved(chain(3), 40)));
   assert.deepEqual([node('Potato#2'), ...all('svg.g .edge')].map((element, index) => element === before[index]), before.map(() => true));
   assert.equal(numbersOf(node('Potato#2').parentElement)[0], x + 40);
-  assert.ok(all('svg.g .edge').every(edge => edge.getAttribute('d') === 'M40,0L9,9'));
+  assert.ok(all('svg.g .edge').every(edge => edge.getAttribute('d') === 'M40,0c0,0 0,0 9,9'));
 });
 
 test('the pill that waits, and else the chosen one, stays where it is on the screen when a new drawing moves it', async () => {

@@ -56,19 +56,20 @@ export function drawn({ calls = [], objects = [] }: Rows): GraphRow {
   const states = new Map(shown.map(call => [call.id, STATES[call.status ?? 'proposed'] ?? 'waits'] as const));
   const nodes: GraphNode[] = [
     ...window.map(call => ({
-      id: `call:${call.id}`, kind: 'call' as const, row: call.id, x: 260 * call.step, y: y(call.branch), width: 80, height: 26,
+      kind: 'call' as const, row: call.id, x: 260 * call.step, y: y(call.branch), width: 80, height: 26,
       label: `${call.step} ${call.tool}`, state: states.get(call.id) ?? 'waits', edited: call.edited ?? false, stale: call.stale ?? false, muted: Boolean(call.branch)
     })),
     ...boxes.map((object, index) => ({
-      id: `object:${object.id}`, kind: 'object' as const, row: object.id, x: object.call ? 260 * (object.step ?? 0) + 130 : 60, y: y(object.branch) + (object.call ? 0 : 90 * index), width, height: 84,
+      kind: 'object' as const, row: object.id, x: object.call ? 260 * (object.step ?? 0) + 130 : 60, y: y(object.branch) + (object.call ? 0 : 90 * index), width, height: 84,
       label: object.name, detail: object.role === 'output' ? '' : (object.preview?.caption ?? ''), state: states.get(object.call ?? '') ?? 'ran', muted: Boolean(object.branch),
       dashed: object.role === 'pending' || object.role === 'output', flag: object.role === 'output' ? object.name : (object.saved ?? ''), input: object.role === 'input'
     }))
   ];
-  const places = new Map(nodes.map(node => [node.id, node]));
-  const edge = (tail: string, head: string, label = '', muted = false): GraphEdge[] => {
-    const [from, to] = [places.get(tail), places.get(head)];
-    return from && to ? [{ tail, head, path: `M${from.x},${from.y}L${to.x},${to.y}`, tip_x: to.x, tip_y: to.y, label, muted }] : [];
+  const places = new Map([...nodes.entries()].map(([place, node]) => [`${node.kind}:${node.row}`, place]));
+  const edge = (from: string, to: string, label = '', muted = false): GraphEdge[] => {
+    const [tail, head] = [places.get(from) ?? -1, places.get(to) ?? -1];
+    const [start, end] = [nodes[tail], nodes[head]];
+    return start && end ? [{ tail, head, path: `M${end.x},${end.y}c0,0 0,0 ${start.x - end.x},${start.y - end.y}`, label, muted }] : [];
   };
   const edges = window.flatMap(call => [
     ...(call.uses ?? []).flatMap(use => edge(`object:${drawnId(use.object)}`, `call:${call.id}`, (call.uses ?? []).length > 1 ? use.parameter : '', Boolean(call.branch))),

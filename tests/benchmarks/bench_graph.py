@@ -53,10 +53,10 @@ def session(seed: int, count: int) -> Rows:
 
 def moved(before: GraphRow, after: GraphRow) -> Iterator[bool]:
     """Yield for each node of both drawings whether it moved by more than its size."""
-    old = {node.id: node for node in before.nodes}
+    places = {(node.kind, node.row): (node.x, node.y) for node in before.nodes}
     for node in after.nodes:
-        if node.id in old:
-            x, y = node.x - old[node.id].x, node.y - old[node.id].y
+        if (place := places.get((node.kind, node.row))) is not None:
+            x, y = node.x - place[0], node.y - place[1]
             yield abs(x) > node.width or abs(y) > node.height
 
 

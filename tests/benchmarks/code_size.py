@@ -21,20 +21,20 @@ LIMITS = {
     "core + engine + session": 8_275,
     "tools": 3_693,
     "sources": 6_070,
-    "jupyter": 4_314,
-    "view": 2_093,
+    "jupyter": 4_313,
+    "view": 1_928,
     "models": 2_158,
     "export": 2_680,
     "compare": 1_853,
     "schemes": 1_710,
     "teaching + evaluation": 2_256,
     "storage": 1_025,
-    "rules, budgets, origins, previews": 966,
+    "rules, budgets, origins, previews": 1_117,
     "cli, kitchen, toolsets, __init__": 458,
-    "all": 38_914,
+    "all": 38_899,
     "Python files": 256,
-    "Python tests": 54_325,
-    "TypeScript": 12_676,
+    "Python tests": 54_300,
+    "TypeScript": 12_658,
 }
 """Of each row, how many lines of code, files or lines there may be."""
 MAPS = (
@@ -44,6 +44,9 @@ MAPS = (
 PARTS = {
     "maps + executors": MAPS,
     "core + engine + session": ("core/*", "engine/*", "session/*"),
+    "rules, budgets, origins, previews": (
+        *("rules/*", "budgets/*", "origins/*", "previews/*", "view/decision_rows.py"),
+    ),
     **{
         name: (f"{name}/*",)
         for name in (
@@ -59,7 +62,6 @@ PARTS = {
     },
     "teaching + evaluation": ("teaching/*", "evaluation/*"),
     "storage": ("storage/*",),
-    "rules, budgets, origins, previews": ("rules/*", "budgets/*", "origins/*", "previews/*"),
     "cli, kitchen, toolsets, __init__": ("cli.py", "kitchen.py", "toolsets.py", "__init__.py"),
 }
 """Of each part of the package, its files. A file belongs to the first part that names it."""

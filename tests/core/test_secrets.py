@@ -15,6 +15,7 @@ from jupyter_toolcall import Scripted, Session, Tool, Toolbox
 from jupyter_toolcall.core.errors import ModelError, ToolcallError
 from jupyter_toolcall.core.events import Call
 from jupyter_toolcall.core.journal import Journal
+from jupyter_toolcall.core.json_data import sendable_data
 from jupyter_toolcall.core.secrets import hiding, is_named_secret
 from jupyter_toolcall.export import FORMATS
 from jupyter_toolcall.jupyter.panel_controller import PanelController
@@ -23,7 +24,7 @@ from jupyter_toolcall.tools.tool import Changed
 from jupyter_toolcall.view.contract import Notice
 from jupyter_toolcall.view.contract_rows import SessionRow
 from jupyter_toolcall.view.saved_output import mime_bundle
-from jupyter_toolcall.view.view_rows import UpdateEncoder, ViewRows
+from jupyter_toolcall.view.view_rows import ViewRows
 from tests.environments import ENVIRONMENTS
 
 CANARY = "sk-canary-0123456789abcdef"
@@ -280,12 +281,12 @@ def test_a_secret_in_all_that_is_said_and_done_is_in_nothing_that_is_kept_or_sho
 
 
 def test_a_secret_never_crosses_the_wire_to_a_panel(canary: str) -> None:
-    post, wire, sent = Post([]), UpdateEncoder(), list[Any]()
+    post, sent = Post([]), list[Any]()
     turns = [[f"I use {canary}.", ("post", {"text": canary})], f"Done with {canary}"]
     session = Session(post.toolbox, Scripted(turns), scheme="flat")
 
     def tell(notice: Notice) -> None:
-        sent.append(wire.encode(notice))
+        sent.append(sendable_data(notice))
 
     drive = PanelController(session.ask(f"Post {canary}."), tell)
     for letter in f"I use {canary}":

@@ -86,14 +86,12 @@ def hostile_graph() -> GraphRow:
     numbered = list(enumerate(CORPUS))
     size = {"width": 112.0, "height": 84.0}
     boxes = [
-        row(GraphNode, said, id=f"object:o{n}", row=f"o{n}", x=150.0 * n + 60, y=50.0, **size)
-        for n, said in numbered
+        row(GraphNode, said, row=f"o{n}", x=150.0 * n + 60, y=50.0, **size) for n, said in numbered
     ]
     pills = [
-        dataclasses.replace(box, id=f"call:c{n}", kind="call", row=f"c{n}", y=150.0)
-        for n, box in enumerate(boxes)
+        dataclasses.replace(box, kind="call", row=f"c{n}", y=150.0) for n, box in enumerate(boxes)
     ]
-    edges = [row(GraphEdge, said, tail=f"call:c{n}", head=f"object:o{n}") for n, said in numbered]
+    edges = [row(GraphEdge, said, tail=len(boxes) + n, head=n) for n, said in numbered]
     place: dict[str, Any] = {"id": "graph", "width": 150.0 * len(boxes), "height": 200.0}
     place |= {"nodes": (*boxes, *pills), "edges": tuple(edges), "until": 0}
     return row(GraphRow, CORPUS[0], **place)  # type: ignore[no-any-return]

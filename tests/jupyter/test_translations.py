@@ -14,10 +14,10 @@ from pydantic import Field
 from jupyter_toolcall import Scripted, Session, Toolbox
 from jupyter_toolcall.core.errors import UsageError
 from jupyter_toolcall.core.interface_text import joined, on_wire, t, tn
+from jupyter_toolcall.core.json_data import sendable_data
 from jupyter_toolcall.jupyter.panel import catalogue
 from jupyter_toolcall.jupyter.panel_controller import PanelController
 from jupyter_toolcall.view.contract import Notice, Refused, Whole
-from jupyter_toolcall.view.view_rows import UpdateEncoder
 
 ROOT = Path(__file__).parents[2]
 
@@ -61,7 +61,7 @@ def test_a_panel_is_sent_interface_texts_to_translate_and_what_the_model_said_as
     session = Session(Toolbox(), Scripted(["Finished"]), scheme="flat").tell("Hello")
     PanelController(session, notices.append).run_to_pause()
     (whole,) = (each for each in notices if isinstance(each, Whole))
-    (row,) = UpdateEncoder().encode(whole)["rows"]["session"]
+    (row,) = sendable_data(whole)["rows"]["session"]
     assert row["says"] == ["Finished"]
     assert row["text"] == "Finished"
 
@@ -83,7 +83,7 @@ def test_what_is_wrong_with_an_edit_is_sent_to_translate_and_a_model_reads_it_in
     controller.apply_commands()
     (refused,) = (each for each in notices if isinstance(each, Refused))
     problem = ["input should be less than or equal to %1", "500"]
-    data = UpdateEncoder().encode(refused)
+    data = sendable_data(refused)
     assert data["fields"] == {"grams": problem}
     assert data["reason"] == ["", "fill", ": ", ["", ["", "grams", ": ", problem]]]
     english = "fill: grams: input should be less than or equal to 500"

@@ -6,6 +6,7 @@ import asyncio
 import json
 from collections.abc import Callable
 from dataclasses import asdict, dataclass, field
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -28,9 +29,8 @@ from jupyter_toolcall.teaching import guesses, register_teaching
 from jupyter_toolcall.teaching.guesses import Guesses
 from jupyter_toolcall.teaching.magic_commands import Teaching, TeachingPanel
 from jupyter_toolcall.teaching.panel_rows import GuessRow, TeachingRow
-from jupyter_toolcall.view.contract import Notice, Refused, Rows, Whole
+from jupyter_toolcall.view.contract import Delta, Notice, Refused, Rows, Whole
 from jupyter_toolcall.view.saved_output import mime_bundle
-from jupyter_toolcall.view.view_rows import UpdateEncoder
 
 BOX = Toolbox(Potato)
 SCRIPT = Scripted(
@@ -240,10 +240,10 @@ def test_a_skipped_reply_counts_for_nothing_and_the_rest_can_be_skipped_too() ->
 
 def test_panels_are_told_of_each_guess_once_and_in_the_end_of_all() -> None:
     seat = seated().send(RINSE).send(SLICE)
-    wire = UpdateEncoder()
-    sent = [wire.encode(each).get("rows", {}).get("extensions", ()) for each in seat.heard]
-    told = [row["guesses"] for rows in sent for row in rows if "guesses" in row]
-    assert [[guess["turn"] for guess in made] for made in told] == [[1], [1, 2]]
+    sent = [notice.rows.extensions for notice in seat.heard if isinstance(notice, Whole | Delta)]
+    told = [row for rows in sent for row in rows if isinstance(row, TeachingRow)]
+    assert [guess.turn for guess in told[-1].guesses] == [1, 2]
+    assert all(before != after for before, after in pairwise(told))
     last = seat.send(ANSWER).heard[-1]
     assert isinstance(last, Whole)
     assert [guess.turn for guess in teaching_row(last.rows).guesses] == [1, 2, 3]

@@ -49,7 +49,7 @@ def test_every_call_and_object_of_a_short_session_is_drawn_once(seed: int) -> No
         assert sorted(by_row(graph, "call")) == sorted(calls)
         objects = [row.id for row in rows.objects if not row.same]
         assert sorted(by_row(graph, "object")) == sorted(objects)
-    assert len({node.id for node in graph.nodes}) == len(graph.nodes)
+    assert len({(node.kind, node.row) for node in graph.nodes}) == len(graph.nodes)
 
 
 @pytest.mark.parametrize("seed", range(20))
@@ -58,7 +58,8 @@ def test_every_object_that_a_call_takes_or_makes_is_joined_to_it_by_one_edge(see
     same = {row.id: row.same or row.id for row in rows.calls}
     same |= {row.id: row.same or row.id for row in rows.objects}
     graph = graph_row(rows)
-    drawn = {(edge.tail, edge.head) for edge in graph.edges}
+    nodes = [f"{node.kind}:{node.row}" for node in graph.nodes]
+    drawn = {(nodes[edge.tail], nodes[edge.head]) for edge in graph.edges}
     assert len(drawn) == len(graph.edges)
     taken = {
         (f"object:{same[use.object]}", f"call:{same[call.id]}")
@@ -185,7 +186,7 @@ def test_the_program_dot_draws_the_same(monkeypatch: pytest.MonkeyPatch) -> None
     by_library = graph_row(chain(5))
     monkeypatch.setitem(sys.modules, "pygraphviz", None)
     by_program = graph_row(chain(5))
-    assert [node.id for node in by_program.nodes] == [node.id for node in by_library.nodes]
+    assert [node.label for node in by_program.nodes] == [node.label for node in by_library.nodes]
     assert not by_program.error
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from itertools import combinations
+from itertools import combinations, takewhile
 from typing import cast, get_args
 from xml.etree import ElementTree
 
@@ -36,16 +36,14 @@ Box = tuple[str, float, float, float, float]
 def boxes(picture: ElementTree.Element) -> list[Box]:
     """Boxes, pills and labels of edges as they are in the picture."""
     found: list[Box] = []
-    for element in [*picture, *picture.iterfind(f"{SVG}g/{SVG}g")]:
-        if element.tag == f"{SVG}g" and element.find(f"{SVG}rect") is not None:
-            place = element.get("transform", "").partition("(")[2].rstrip(")")
-            x, y = map(float, place.split())
-            rect = element.find(f"{SVG}rect")
-            assert rect is not None
-            left, top = x + float(rect.get("x", 0)), y + float(rect.get("y", 0))
-            wide, high = float(rect.get("width", 0)), float(rect.get("height", 0))
-            found.append((f"node at {place}", left, top, left + wide, top + high))
-    for label in picture.iterfind(f"{SVG}g[@font-size='10.5']/{SVG}text"):
+    for rect in picture.iterfind(f"{SVG}g/{SVG}rect"):
+        left, top = float(rect.get("x", 0)), float(rect.get("y", 0))
+        wide, high = float(rect.get("width", 0)), float(rect.get("height", 0))
+        found.append((f"node at {left} {top}", left, top, left + wide, top + high))
+    groups = picture.findall(f"{SVG}g")
+    # Edges and their labels come before the nodes.
+    edges = takewhile(lambda group: group.find(f"{SVG}rect") is None, groups)
+    for label in (text for group in edges for text in group.iterfind(f"{SVG}text")):
         x, y, text = float(label.get("x", 0)), float(label.get("y", 0)), label.text or ""
         half = len(text) * 2.9
         found.append((f"label {text}", x - half, y - 9, x + half, y + 2))
@@ -94,10 +92,6 @@ def test_the_picture_is_small_however_long_the_session_is(count: int) -> None:
         assert len(svg(rows).encode()) < MOST
 
 
-def pill_of(picture: ElementTree.Element, label: str) -> ElementTree.Element:
-    return next(g for g in picture.iter(f"{SVG}g") if g.findtext(f"{SVG}text") == label)
-
-
 @pytest.mark.parametrize("state", get_args(NodeState))
 @pytest.mark.parametrize("edited", [False, True])
 @pytest.mark.parametrize("stale", [False, True])
@@ -108,7 +102,7 @@ def test_a_pill_has_the_icons_of_its_state_of_an_edit_and_of_an_outdated_result(
     status = cast(Status, statuses.get(state, state))
     call = CallRow("c", "c", "cut", 1, 1, edited=edited, stale=stale)
     _, picture = drawn(Rows(calls=(replace(call, status=status),)))
-    paths = [path.get("d") for path in pill_of(picture, "1 cut").iterfind(f"{SVG}g/{SVG}path")]
+    paths = [path.get("d") for path in picture.iterfind(f"{SVG}g/{SVG}g/{SVG}path")]
     icons = [MARKS[state]] if state != "ran" else []
     icons += ["edited"] * edited + ["clock"] * stale
     assert paths == [path for icon in icons for path in SHAPES["icons"][icon]]
@@ -146,8 +140,7 @@ def test_only_text_that_may_be_wider_than_its_box_is_fitted_and_then_it_fits(nam
     objects = (ObjectRow("o", name, "Table", role="input"),)
     graph, picture = drawn(Rows(calls=(CallRow("c", "c", name, 1, 1),), objects=objects))
     for node in graph.nodes:
-        text = pill_of(picture, node.label).find(f"{SVG}text")
-        assert text is not None
+        (text,) = (line for line in picture.iter(f"{SVG}text") if line.text == node.label)
         size = 12 if node.kind == "object" else 11.5
         width = text_width(node.label, size, mono=node.kind == "call")
         may_overflow = not name.isascii() and name != "é" and 1.5 * width > node.width - 8

@@ -313,10 +313,8 @@ export interface ObjectPairRow {
   repeated?: boolean;
 }
 /**
- * What changed since the last message; after a gap in `number` the panel asks for all rows.
- *
- * A row of the session, a call, an object or an extension that was sent before has its id and
- * the fields that changed.
+ * The rows that changed since the last message; after a gap in `number` the panel asks for all
+ * rows.
  */
 export interface Delta {
   rows: Rows;
@@ -492,10 +490,9 @@ export interface GraphRow {
   selected?: string;
   error?: string | unknown[];
 }
-/** A box (an object, or the earlier calls) or a pill (a call). `id` is unique in the drawing. */
+/** A box (an object, or the earlier calls) or a pill (a call), with a row of its own. */
 export interface GraphNode {
-  id: string;
-  kind: 'object' | 'call' | 'earlier';
+  kind?: 'object' | 'call' | 'earlier';
   row?: string;
   x?: number;
   y?: number;
@@ -517,11 +514,9 @@ export interface GraphNode {
  * There is at most one from a node to another.
  */
 export interface GraphEdge {
-  tail: string;
-  head: string;
-  path: string;
-  tip_x?: number;
-  tip_y?: number;
+  tail: number;
+  head: number;
+  path?: string;
   label?: string;
   label_x?: number;
   label_y?: number;
@@ -796,7 +791,7 @@ export type FullTeaching = Full<TeachingRow>;
 export type FullTool = Full<ToolRow>;
 export type FullTurn = Full<TurnRow>;
 
-export const VERSION = 3;
+export const VERSION = 4;
 
 export const DEFAULTS = {
   "AddBudget": {
@@ -970,8 +965,7 @@ export const DEFAULTS = {
     "type": "fork"
   },
   "GraphEdge": {
-    "tip_x": 0,
-    "tip_y": 0,
+    "path": "",
     "label": "",
     "label_x": 0,
     "label_y": 0,
@@ -979,11 +973,12 @@ export const DEFAULTS = {
     "dashed": false
   },
   "GraphNode": {
+    "kind": "object",
     "row": "",
     "x": 0,
     "y": 0,
-    "width": 0,
-    "height": 0,
+    "width": 112,
+    "height": 84,
     "label": "",
     "detail": "",
     "state": "ran",
@@ -1171,7 +1166,7 @@ export const DEFAULTS = {
     "type": "run"
   },
   "Saved": {
-    "version": 3
+    "version": 4
   },
   "Say": {
     "text": "",
@@ -1261,7 +1256,7 @@ export const DEFAULTS = {
   },
   "Whole": {
     "live": true,
-    "version": 3,
+    "version": 4,
     "type": "whole"
   },
   "Written": {

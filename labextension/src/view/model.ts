@@ -119,17 +119,6 @@ function* readRows<T>(rows: unknown, read: (row: UnknownRow) => T): Generator<vo
   return all;
 }
 
-/** Reads a changed row, completed from the row in the table. */
-const completed =
-  <T>(table: ReadonlyMap<string, object>, dropped: readonly string[], read: (row: UnknownRow) => T) => {
-    const gone = new Set(dropped);
-    return (row: UnknownRow): T => {
-      const id = text(row.id);
-      const before = gone.has(id) ? undefined : table.get(id);
-      return read(before ? { ...before, ...row } : row);
-    };
-  };
-
 const parsedRows = (rows: unknown): UnknownRow[] => records(list(rows).map(parsedRow));
 
 const toolRow = (row: UnknownRow): FullTool => ({ ...withDefaults(row, TOOL), order: texts(row.order) }) as FullTool;
@@ -143,19 +132,18 @@ function* modelWithRows(model: Model, rows: UnknownRow): Generator<void, Model> 
   const teaching = parsedRows(rows.extensions).findLast(row => row.id === model.teaching.id);
   const graph = parsedRows(rows.graph).at(-1);
   const gone = (table: string): string[] => drop.filter(one => one.table === table).map(one => text(one.id));
-  const [goneCalls, goneObjects] = [gone('calls'), gone('objects')];
   return {
     ...model,
-    calls: putRows(model.calls, yield* readRows(rows.calls, completed(model.calls, goneCalls, fullCall)), goneCalls),
-    objects: putRows(model.objects, yield* readRows(rows.objects, completed(model.objects, goneObjects, fullObject)), goneObjects),
+    calls: putRows(model.calls, yield* readRows(rows.calls, fullCall), gone('calls')),
+    objects: putRows(model.objects, yield* readRows(rows.objects, fullObject), gone('objects')),
     tools: putRows(model.tools, yield* readRows(rows.tools, toolRow), gone('tools')),
     messages: putRows(model.messages, yield* readRows(rows.messages, messageRow), gone('messages')),
     turns: putRows(model.turns, yield* readRows(rows.turns, turnRow), gone('turns')),
     branches: putRows(model.branches, yield* readRows(rows.branches, branchRow), gone('branches')),
     comparisons: putRows(model.comparisons, yield* readRows(rows.comparisons, fullComparison), gone('comparisons')),
     differences: putRows(model.differences, yield* readRows(rows.differences, fullDifference), gone('differences')),
-    session: session ? fullSession({ ...model.session, ...session }) : model.session,
-    teaching: teaching ? fullTeaching({ ...model.teaching, ...teaching }) : model.teaching,
+    session: session ? fullSession(session) : model.session,
+    teaching: teaching ? fullTeaching(teaching) : model.teaching,
     graph: graph ? fullGraph(graph) : model.graph
   };
 }

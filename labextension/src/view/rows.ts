@@ -261,15 +261,15 @@ export const fullSession = (row: UnknownRow): FullSession =>
 const KINDS: readonly FullGraphNode['kind'][] = ['object', 'call', 'earlier'];
 const STATES: readonly FullGraphNode['state'][] = ['ran', 'waits', 'running', 'failed', 'rejected', 'answered', 'interrupted', 'unknown'];
 /** Path data alone: what else stands in a forged file is not drawn. */
-const PATH = /^[MLC\d\s.,-]*$/;
+const PATH = /^[Mch\d\s.,-]*$/;
 
 const graphNode = (row: UnknownRow): FullGraphNode => {
-  const node = withDefaults(row, { id: '', ...DEFAULTS.GraphNode });
+  const node = withDefaults(row, DEFAULTS.GraphNode);
   return { ...node, kind: oneOf(row.kind, KINDS, 'object'), state: oneOf(row.state, STATES, 'ran') };
 };
 
 const graphEdge = (row: UnknownRow): FullGraphEdge => {
-  const edge = withDefaults(row, { id: '', tail: '', head: '', path: '', ...DEFAULTS.GraphEdge });
+  const edge = withDefaults(row, { tail: -1, head: -1, ...DEFAULTS.GraphEdge });
   return PATH.test(edge.path) ? edge : { ...edge, path: '' };
 };
 

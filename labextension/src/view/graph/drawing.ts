@@ -13,7 +13,7 @@ export interface Box {
 
 /** A node at its place. */
 export interface Spot {
-  /** The id of the node. */
+  /** The kind and the row of the node. */
   readonly key: string;
   readonly x: number;
   readonly y: number;
@@ -49,6 +49,8 @@ export const NO_DRAWING: Drawing = { spots: [], links: [], spotOf: () => undefin
 /** The number of the call that a spot is of; 0 for what was there before. */
 export const stepOf = ({ object, call }: Spot): number => call?.step ?? object?.step ?? 0;
 
+const keyOf = ({ kind, row }: FullGraphNode): string => `${kind}:${row}`;
+
 /** What is drawn of a state; at an earlier step, what had happened by then. */
 export function drawingOf(view: ViewState): Drawing {
   const { model, isPast, step } = view;
@@ -56,18 +58,17 @@ export function drawingOf(view: ViewState): Drawing {
   const all = graph.nodes.map((node): Spot => {
     const object = node.kind === 'object' ? (model.objects.get(node.row) ?? null) : null;
     const call = node.kind === 'call' ? (model.calls.get(node.row) ?? null) : null;
-    return { key: node.id, x: node.x, y: node.y, node, object, call };
+    return { key: keyOf(node), x: node.x, y: node.y, node, object, call };
   });
   const isThere = (spot: Spot): boolean => !isPast || (stepOf(spot) <= step && spot.object?.role !== 'output');
   const spots = all.filter(isThere);
-  const byKey = new Map(spots.map(spot => [spot.key, spot]));
   const links = graph.edges.flatMap((edge): Link[] => {
-    const [tail, head] = [byKey.get(edge.tail), byKey.get(edge.head)];
-    return tail && head ? [{ key: `${edge.tail} ${edge.head}`, tail, head, edge }] : [];
+    const [tail, head] = [all[edge.tail], all[edge.head]];
+    return tail && head && isThere(tail) && isThere(head) ? [{ key: `${tail.key} ${head.key}`, tail, head, edge }] : [];
   });
-  const byRow = new Map(spots.map(spot => [`${spot.node.kind} ${spot.node.row}`, spot]));
-  const spotOf = (object: string): Spot | undefined => byRow.get(`object ${drawnId(model, object)}`);
-  const pillOf = (call: string): Spot | undefined => byRow.get(`call ${model.calls.get(call)?.same || call}`);
+  const byKey = new Map(spots.map(spot => [spot.key, spot]));
+  const spotOf = (object: string): Spot | undefined => byKey.get(`object:${drawnId(model, object)}`);
+  const pillOf = (call: string): Spot | undefined => byKey.get(`call:${model.calls.get(call)?.same || call}`);
   const isNewest = ({ node }: Spot): boolean => !node.muted && !node.input && !node.flag && node.kind !== 'earlier';
   const steps = spots.filter(isNewest).sort((a, b) => stepOf(a) - stepOf(b) || Number(a.node.kind === 'object') - Number(b.node.kind === 'object'));
   const { width, height } = graph;
@@ -77,9 +78,9 @@ export function drawingOf(view: ViewState): Drawing {
 
 /** A drawing that stays as it is, with the states of another one. */
 export function withStates(shown: FullGraph, { nodes }: FullGraph): FullGraph {
-  const states = new Map(nodes.map(node => [node.id, node]));
+  const states = new Map(nodes.map(node => [keyOf(node), node]));
   const now = shown.nodes.map((node): FullGraphNode => {
-    const { state, edited, stale, dashed, flag } = states.get(node.id) ?? node;
+    const { state, edited, stale, dashed, flag } = states.get(keyOf(node)) ?? node;
     return { ...node, state, edited, stale, dashed, flag };
   });
   return { ...shown, nodes: now };

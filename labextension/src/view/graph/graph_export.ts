@@ -8,15 +8,14 @@ import { GraphLayers, type Scene } from './elements';
 const quoted = (text: string): string => `"${text.replace(/[\\"]/g, '\\$&').replace(/\n/g, '\\n')}"`;
 
 /** Names for nodes: their labels, numbered where they are equal, those of the shown branch first. */
-function namesOf(nodes: readonly FullGraphNode[]): ReadonlyMap<string, string> {
-  const [names, used] = [new Map<string, string>(), new Set<string>()];
-  for (const { id, label } of [...nodes].sort((a, b) => Number(a.muted) - Number(b.muted))) {
+function namesOf(nodes: readonly FullGraphNode[]): readonly string[] {
+  const places = new Map<string, number>();
+  for (const [place, { label }] of [...nodes.entries()].sort(([, a], [, b]) => Number(a.muted) - Number(b.muted))) {
     let name = label;
-    for (let number = 2; used.has(name); number++) name = `${label} (${number})`;
-    used.add(name);
-    names.set(id, name);
+    for (let number = 2; places.has(name); number++) name = `${label} (${number})`;
+    places.set(name, place);
   }
-  return names;
+  return [...places].sort(([, a], [, b]) => a - b).map(([name]) => quoted(name));
 }
 
 /** Pixels of an inch of Graphviz. */
@@ -27,15 +26,14 @@ function dotNode({ kind, label, detail, state, dashed, width, height }: FullGrap
   // As in the kernel's own DOT: a call is a rounded box.
   const style = [...(kind === 'call' ? ['rounded'] : []), ...(dashed ? ['dashed'] : [])].join(',');
   const size = `width=${(width / INCH).toFixed(2)}, height=${(height / INCH).toFixed(2)}`;
-  return `  ${quoted(name)} [label=${quoted(text)}, shape=box, style="${style}", ${size}];`;
+  return `  ${name} [label=${quoted(text)}, shape=box, style="${style}", ${size}];`;
 }
 
 /** The drawing as DOT. */
 export function dotText({ nodes, edges }: FullGraph): string {
   const names = namesOf(nodes);
-  const name = (id: string): string => quoted(names.get(id) ?? id);
-  const boxes = nodes.map(node => dotNode(node, names.get(node.id) ?? node.id));
-  const arrows = edges.map(({ tail, head, label }) => `  ${name(tail)} -> ${name(head)}${label && ` [label=${quoted(label)}]`};`);
+  const boxes = nodes.map((node, place) => dotNode(node, names[place] ?? ''));
+  const arrows = edges.map(({ tail, head, label }) => `  ${names[tail] ?? ''} -> ${names[head] ?? ''}${label && ` [label=${quoted(label)}]`};`);
   return ['digraph lineage {', '  rankdir=LR;', ...boxes, ...arrows, '}', ''].join('\n');
 }
 
