@@ -23,4 +23,6 @@ def test_a_session_is_printed_in_the_encoding_of_the_console(encoding: str) -> N
     )
     assert shown.returncode == 0, shown.stderr
     arrow = "→" if encoding == "utf-8" else r"\u2192"
-    assert f"Potato#1 {arrow} Potato#2" in shown.stdout.decode(encoding)
+    assert f"2 Potato_rinse(Potato#1, sink Sink#1) {arrow} Potato#2" in shown.stdout.decode(
+        encoding
+    )

@@ -282,4 +282,4 @@ def test_every_kind_of_row_has_its_hostile_one() -> None:
     for field in dataclasses.fields(Rows):
         if field.name != "drop":
             assert getattr(made, field.name), field.name
-    assert rows.VERSION == 3
+    assert rows.VERSION == 4

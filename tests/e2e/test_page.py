@@ -102,7 +102,7 @@ def test_without_a_script_the_picture_and_the_text_are_there(
     page = context.new_page()
     page.goto(exported.as_uri())
     expect(page.locator(".still svg")).to_be_visible()
-    expect(page.locator(".still pre")).to_contain_text("Potato#1 → Potato#2 → Potato#3")
+    expect(page.locator(".still pre")).to_contain_text("3 Potato_peel(Potato#2) → Potato#3")
     screenshot(page, "page-without-script")
     context.close()
 
