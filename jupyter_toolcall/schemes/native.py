@@ -199,7 +199,7 @@ def _values(call: WrittenCall, tool: Tool, state: State) -> dict[str, Any]:
     for name, written in call.texts.items():
         part = properties.get(name, schema.get("additionalProperties"))
         try:
-            values[name] = xml_writer.element_value(written, part, defs)
+            values[name] = xml_writer.value(written, xml_writer.types(part, defs))
         except ValueError as error:
             # The name of a list, or the model's own name of it, stands for the list.
             text = written.strip()

@@ -21,8 +21,7 @@ from ..tools.object_references import NAME_OR_TEXT, kinds_of
 from ..tools.tool import Tool, parameters_schema
 from ..tools.toolbox import Toolbox
 from .messages import Result
-from .xml_elements import content, elements
-from .xml_parser import pair
+from .xml_parser import content, pair
 
 Schema = Mapping[str, Any]
 _ENCODER = json.JSONEncoder(ensure_ascii=False, allow_nan=False)
@@ -55,29 +54,20 @@ DEEPEST = 12
 # -- values as text ------------------------------------------------------------------------------
 
 
-def _shapes(schema: Any, defs: Schema, known: frozenset[str] = frozenset()) -> Iterator[Schema]:
-    """Yield the parts of a schema that are no references or choices themselves."""
+def types(schema: Any, defs: Schema, known: frozenset[str] = frozenset()) -> frozenset[str]:
+    """Return the JSON types that a schema takes; "number" stands for integers too."""
     match schema:
         case {"$ref": ref}:
             name = str(ref).rpartition("/")[2]
-            if name not in known:
-                yield from _shapes(defs.get(name), defs, known | {name})
-        case {"type": _} | {"enum": _} | {"const": _}:
-            yield schema
+            return frozenset() if name in known else types(defs.get(name), defs, known | {name})
+        case {"type": kinds}:
+            kinds = [kinds] if isinstance(kinds, str) else kinds
+            return frozenset("number" if kind == "integer" else kind for kind in kinds)
+        case {"enum": _} | {"const": _}:
+            return frozenset(_JSON_TYPES[type(value)] for value in _constants(schema))
         case {"anyOf": parts} | {"oneOf": parts} | {"allOf": parts}:
-            for part in parts:
-                yield from _shapes(part, defs, known)
-        case _:
-            yield {}
-
-
-def types(schema: Any, defs: Schema) -> frozenset[str]:
-    """Return the JSON types that a schema takes; "number" stands for integers too."""
-    found = set[str]()
-    for shape in _shapes(schema, defs):
-        kinds = shape.get("type") or [_JSON_TYPES[type(value)] for value in _constants(shape)]
-        found.update([kinds] if isinstance(kinds, str) else kinds or EVERY)
-    return frozenset("number" if kind == "integer" else kind for kind in found) or EVERY
+            return frozenset().union(*(types(part, defs, known) for part in parts))
+    return EVERY
 
 
 def _constants(schema: Schema) -> list[Any]:
@@ -106,32 +96,6 @@ def value(text: str, taken: frozenset[str]) -> Any:
         example = '["a", "b"]' if "array" in taken else '{"key": "value"}'
         raise ValueError(f"must be JSON, such as {example}. As it stands, {error}") from None
     return data if _JSON_TYPES[type(data)] in taken or "string" not in taken else text
-
-
-def element_value(text: str, schema: Any, defs: Schema, depth: int = 0) -> Any:
-    """Return the value that the content of an element stands for, which may be elements too.
-
-    A list has an element for each item, an object one for each field. Raises ValueError, which
-    says what is wrong.
-    """
-    taken = types(schema, defs)
-    kind = next((kind for kind in ("array", "object") if kind in taken), "")
-    inner = [*elements(text, 0, len(text))] if kind and "string" not in taken else []
-    if not inner or text[inner[-1].end :].strip():
-        return value(text, taken)
-    if depth > DEEPEST:
-        raise ValueError(f"is nested deeper than {DEEPEST} times")
-    shape = next((shape for shape in _shapes(schema, defs) if kind in types(shape, defs)), {})
-    if kind == "array":
-        items = shape.get("items")
-        return [element_value(item.text, items, defs, depth + 1) for item in inner]
-    fields = dict[str, Any]()
-    for element in inner:
-        if element.name in fields:
-            raise ValueError(f"{element.name!r:.60} is given twice")
-        part = shape.get("properties", {}).get(element.name, shape.get("additionalProperties"))
-        fields[element.name] = element_value(element.text, part, defs, depth + 1)
-    return fields
 
 
 def written(data: Any, taken: frozenset[str] = EVERY) -> str:
