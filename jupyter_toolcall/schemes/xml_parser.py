@@ -10,12 +10,10 @@ from __future__ import annotations
 
 import html
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from ..core.errors import CallError
-from ..core.text import nearest
 from ..tools.arguments import parse_arguments
 from ..tools.tool import Tool
 
@@ -54,47 +52,18 @@ def pair(tool: Tool) -> tuple[str, str]:
     return (tool.group, function) if function != tool.name else (tool.name, tool.name)
 
 
-def named_tool(group: str, function: str, tools: Iterable[Tool]) -> Tool:
-    """Return the tool that a call names, however it spells that.
+def tool_name(group: str, function: str, tools: Mapping[str, Tool]) -> str:
+    """Return the name of the tool that a call means; "" for a call that names none.
 
-    Raises CallError, which names the nearest that there is.
+    A model may write the whole name as either of the two, or leave out the only function.
     """
-    known = {tool.name: tool for tool in tools}
+    functions = {pair(tool)[1]: name for name, tool in tools.items() if pair(tool)[0] == group}
     written = "_".join(filter(None, (group, function)))
-    if not written:
-        raise CallError("the call does not say which tool and which function")
-    if written in known:
-        return known[written]
-    by_spelling: dict[str, set[str]] = {}
-    for name, tool in known.items():
-        for spelling in (name, tool.group, "_".join(pair(tool)), f"{name}_{pair(tool)[1]}"):
-            by_spelling.setdefault(_loosely(spelling), set()).add(name)
-    # A model that makes up a group may still name the tool as its function.
-    made_up = _loosely(group) not in {_loosely(tool.group) for tool in known.values()}
-    for spelled in (written, function) if made_up else (written,):
-        # Two tools that are spelled alike are told apart by their exact names alone.
-        match [*by_spelling.get(_loosely(spelled), ())]:
-            case [name] if spelled:
-                return known[name]
-    raise _unknown(group, function, known)
-
-
-def _loosely(name: str) -> str:
-    return name.strip().lower().replace("-", "_").replace(".", "_")
-
-
-def _unknown(group: str, function: str, known: Mapping[str, Tool]) -> CallError:
-    functions: dict[str, list[str]] = {}
-    for tool in known.values():
-        functions.setdefault(pair(tool)[0], []).append(pair(tool)[1])
-    if group not in functions:
-        name = group or function
-        return CallError(f"there is no tool {name!r}.{nearest(name, [*functions, *known])}")
-    there = functions[group]
-    if not function:
-        return CallError(f"say which function of {group!r}: {', '.join(there)}")
-    are = f"{'is' if len(there) == 1 else 'are'} {', '.join(there)}.{nearest(function, there)}"
-    return CallError(f"the tool {group!r} has no function {function!r}; there {are}")
+    if not function and len(functions) == 1:
+        return next(iter(functions.values()))
+    alone = group if functions or group in tools else function
+    names = functions.get(function, written), alone
+    return next((name for name in names if name in tools), written)
 
 
 # -- calls ---------------------------------------------------------------------------------------

@@ -15,7 +15,6 @@ from weakref import WeakKeyDictionary
 from xml.sax.saxutils import escape
 
 from ..core.events import Call
-from ..core.interrupts import attempt
 from ..tools.arguments import parse_json
 from ..tools.object_references import NAME_OR_TEXT, kinds_of
 from ..tools.tool import Tool, parameters_schema
@@ -34,16 +33,10 @@ _JSON_TYPES: Mapping[type, str] = {
     dict: "object",
     type(None): "null",
 }
-_PYTHON_NAMES = {
-    "string": "str",
-    "integer": "int",
-    "number": "float",
-    "boolean": "bool",
-    "array": "list",
-}
+_PYTHON_NAMES = {"string": "str", "integer": "int", "number": "float", "boolean": "bool"}
 EVERY = frozenset(_JSON_TYPES.values())
 TEXT = frozenset({"string"})
-_WORDS: Mapping[str, bool] = {"true": True, "false": False}
+_WORDS = {"true": True, "false": False, "null": None, "none": None, "": None}
 _LIMITS = (
     *("minimum", "exclusiveMinimum", "maximum", "exclusiveMaximum", "multipleOf", "format"),
     *("minLength", "maxLength", "pattern", "minItems", "maxItems", "uniqueItems"),
@@ -70,6 +63,13 @@ def types(schema: Any, defs: Schema, known: frozenset[str] = frozenset()) -> fro
     return EVERY
 
 
+def parameter_types(tool: Tool | None, name: str) -> frozenset[str]:
+    """Return the JSON types that a parameter of a tool takes."""
+    schema: Schema = parameters_schema(tool) if tool else {}
+    part = schema.get("properties", {}).get(name, schema.get("additionalProperties"))
+    return types(part, schema.get("$defs", {}))
+
+
 def _constants(schema: Schema) -> list[Any]:
     return list(schema.get("enum", [schema["const"]] if "const" in schema else ()))
 
@@ -78,29 +78,22 @@ def value(text: str, taken: frozenset[str]) -> Any:
     """Return the value that a text stands for, for a parameter that takes these types.
 
     A text that is none of them is returned as it is: the tool says what is wrong with it.
-    Raises ValueError if only JSON could have been meant, and it is none.
     """
     if taken == TEXT:
         return text
     word = text.strip().lower()
-    if "string" not in taken:
-        if "boolean" in taken and word in _WORDS:
-            return _WORDS[word]
-        if "null" in taken and word in ("", "null", "none"):
-            return None
+    if "string" not in taken and word in _WORDS and _JSON_TYPES[type(_WORDS[word])] in taken:
+        return _WORDS[word]
     try:
         data = parse_json(text)
-    except ValueError as error:
-        if taken & {"string", "number", "boolean"}:
-            return text
-        example = '["a", "b"]' if "array" in taken else '{"key": "value"}'
-        raise ValueError(f"must be JSON, such as {example}. As it stands, {error}") from None
+    except ValueError:
+        return text
     return data if _JSON_TYPES[type(data)] in taken or "string" not in taken else text
 
 
 def written(data: Any, taken: frozenset[str] = EVERY) -> str:
     """Return the text that stands for a value, for a parameter that takes these types."""
-    is_read_back = isinstance(data, str) and attempt(value, data, taken)[0] == data
+    is_read_back = isinstance(data, str) and value(data, taken) == data
     return data if is_read_back else _ENCODER.encode(data)
 
 
@@ -137,24 +130,25 @@ def schema_text(schema: Any, defs: Schema, spelled: set[str], depth: int = 0) ->
 
 
 def _named(name: str, defs: Schema, spelled: set[str], depth: int) -> str:
-    schema = defs.get(name, {})
     if name in spelled:
         return name
-    if "properties" not in schema:
-        return schema_text(schema, defs, spelled | {name}, depth + 1)
     spelled.add(name)
-    return f"{name}{schema_text(schema, defs, spelled, depth + 1)}"
+    text = schema_text(defs.get(name, {}), defs, spelled, depth + 1)
+    if text.startswith("{"):
+        return f"{name}{text}"
+    spelled.discard(name)
+    return text
 
 
 def _plain(schema: Schema, kind: str, inner: Callable[[Any], str]) -> str:
     match kind:
         case "array" if schema.get("prefixItems"):
             return f"[{', '.join(map(inner, schema['prefixItems']))}]"
-        case "array" if schema.get("items"):
-            return f"list[{inner(schema['items'])}]"
+        case "array":
+            return f"list[{inner(schema['items'])}]" if schema.get("items") else "list"
         case "object" if schema.get("properties"):
             fields = (
-                f"{written(name, frozenset())}{'' if name in schema.get('required', ()) else '?'}: "
+                f"{_ENCODER.encode(name)}{'' if name in schema.get('required', ()) else '?'}: "
                 f"{inner(part)}{_note(part)}"
                 for name, part in schema["properties"].items()
             )
@@ -271,11 +265,9 @@ def calls_block(calls: Iterable[Call], find: Callable[[str], Tool | None]) -> st
 
 def _call(call: Call, tool: Tool | None) -> Iterator[str]:
     name, function = pair(tool) if tool else (call.tool, call.tool)
-    schema: Schema = parameters_schema(tool) if tool else {}
-    properties, defs = schema.get("properties", {}), schema.get("$defs", {})
     yield f"  <tool-call{_attributes(tool=name, function=function)}>"
     for key, argument in call.arguments.items():
-        text = element(written(argument, types(properties.get(key), defs)))
+        text = element(written(argument, parameter_types(tool, key)))
         yield f"    <parameter name={quoted(key)}>{text}</parameter>"
     yield "  </tool-call>"
 

@@ -26,14 +26,14 @@ LIMITS = {
     "models": 2_158,
     "export": 2_680,
     "compare": 1_853,
-    "schemes": 1_622,
+    "schemes": 1_563,
     "teaching + evaluation": 2_255,
     "storage": 1_025,
     "rules, budgets, origins, previews": 966,
     "cli, kitchen, toolsets, __init__": 458,
-    "all": 38_825,
+    "all": 38_766,
     "Python files": 255,
-    "Python tests": 54_265,
+    "Python tests": 54_253,
     "TypeScript": 12_676,
 }
 """Of each row, how many lines of code, files or lines there may be."""

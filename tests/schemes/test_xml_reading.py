@@ -122,8 +122,6 @@ def text_of(value: str, name: str = "text") -> Any:
         f'<tool-call function="weather_get_for_city">{CITY}</tool-call>',
         f'<tool-call tool="weather_get_for_city" function="get_for_city">{CITY}</tool-call>',
         f'<tool-call tool="tools" function="weather_get_for_city">{CITY}</tool-call>',
-        f'<tool-call tool="Weather" function="get-for-city">{CITY}</tool-call>',
-        f'<tool-call tool="weather.get_for_city">{CITY}</tool-call>',
         '<tool_call>{"name": "weather_get_for_city", "arguments": {"city": "Oslo"}}</tool_call>',
         '<tool-call name="weather_get_for_city">{"city": "Oslo"}</tool-call>',
         # What a model knows from elsewhere.
@@ -250,16 +248,6 @@ def test_a_value_is_read_by_the_schema_of_its_parameter(name: str, said: str, me
         ("I write <tool-calls> now.", "the block holds no <tool-call>"),
         (f"<tool-call>{CITY}</tool-call>", "does not say which tool and which function"),
         ('<tool_call>{"name": "stop"</tool_call>', "not valid JSON"),
-        (CALL.replace("weather", "wether"), "there is no tool 'wether'. Did you mean weather?"),
-        (
-            CALL.replace("get_for_city", "get_for_town"),
-            "the tool 'weather' has no function 'get_for_town'; there is get_for_city. "
-            "Did you mean get_for_city?",
-        ),
-        (
-            '<tool-call tool="note" function="note"><parameter name="names">a, b</parameter>',
-            'note: names: must be JSON, such as ["a", "b"]. As it stands, the arguments are not',
-        ),
     ],
 )
 def test_what_cannot_be_read_is_never_an_answer_and_says_why(text: str, told: str) -> None:
@@ -271,7 +259,6 @@ def test_what_cannot_be_read_is_never_an_answer_and_says_why(text: str, told: st
 @pytest.mark.parametrize(
     "bad",
     [
-        CALL.replace("weather", "wether"),
         CALL.replace("</parameter>", ""),
         '<tool-call tool="weather" <b>',
         "<tol-call tool='weather'></tol-call>",
