@@ -32,7 +32,7 @@ from ..core.state import AskModel, Clarify, Remind, ResumeCall, RunCall, State, 
 from ..models.retrying import uncut_reply
 from ..schemes.messages import Reply, Request
 from ..schemes.requests import recorded_reply, with_secret_values
-from ..tools.tool import Tool, parameters_schema
+from ..tools.tool import ToolDefinition, parameters_schema
 from .call_effects import call_effect
 from .cursor import Cursor, RunningCall
 from .execution import Execution, execute_call, milliseconds
@@ -139,7 +139,7 @@ def _new_definitions(cursor: Cursor, request: Request, state: State) -> Mapping[
     """Keep what is sent for the first time, so that every request can be shown later."""
     journal, hide = cursor.context.journal, cursor.context.hide
 
-    def is_new(tool: Tool) -> bool:
+    def is_new(tool: ToolDefinition) -> bool:
         # A tool that takes other arguments is another one, such as `save` with other outputs.
         sent = journal.text(state.sent.get(tool.name))
         return sent is None or bool(sent["parameters"] != hide(parameters_schema(tool)))

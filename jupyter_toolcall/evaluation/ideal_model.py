@@ -7,7 +7,7 @@ models go wrong in it.
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -18,7 +18,6 @@ from ..models.scripted import filled
 from ..schemes.current import SAVE_AS, USE
 from ..schemes.messages import Assistant, Reply, Request, Results
 from ..schemes.select import SELECT
-from ..tools.tool import Tool
 from .tasks import Step
 
 
@@ -75,7 +74,7 @@ def _next_step(plan: Sequence[Step], request: Request, calls: Sequence[Call]) ->
     }
 
 
-def _selection(plan: Sequence[Step], offered: Mapping[str, Tool], request: Request) -> Step | None:
+def _selection(plan: Sequence[Step], offered: Collection[str], request: Request) -> Step | None:
     """Return the selection of all that the plan goes on with and that is listed by now."""
     if SELECT not in offered or plan[0][0] in offered:
         return None
@@ -86,7 +85,7 @@ def _selection(plan: Sequence[Step], offered: Mapping[str, Tool], request: Reque
     return (SELECT, {"tools": list(names)}) if plan[0][0] in names else None
 
 
-def _use(step: Step, offered: Mapping[str, Tool], request: Request) -> Step | None:
+def _use(step: Step, offered: Collection[str], request: Request) -> Step | None:
     """Return the step to the object that the plan goes on with, where it is not current."""
     if SAVE_AS not in offered:
         return None

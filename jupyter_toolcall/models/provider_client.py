@@ -24,7 +24,7 @@ from ..core.text import printable
 from ..schemes.messages import Reply, Request, Sent
 from ..tools.arguments import parse_arguments
 from ..tools.plain_data import well_formed
-from ..tools.tool import Tool, parameters_schema
+from ..tools.tool import ToolDefinition, parameters_schema
 from .retrying import Passing, Patience, asked_wait, may_pass, persistent
 from .tool_names import with_short_names
 
@@ -278,7 +278,7 @@ def one_line(text: str) -> str:
 
 def tools_sent(request: Request) -> list[Sent]:
     """Return the tools as they were first sent, then those that are new or have other arguments."""
-    known = {tool.name: tool.parameters for tool in request.first}
+    known = {tool.name: parameters_schema(tool) for tool in request.first}
     now = sorted(request.tools, key=lambda tool: tool.name)
     new = [as_sent(t, request.turn) for t in now if known.get(t.name) != parameters_schema(t)]
     return [*request.first, *new]
@@ -289,9 +289,9 @@ def newest_tools(request: Request) -> dict[str, Sent]:
     return {tool.name: tool for tool in tools_sent(request)}
 
 
-def as_sent(tool: Tool, turn: int) -> Sent:
+def as_sent(tool: ToolDefinition, turn: int) -> Sent:
     """Return a tool as it is sent with the request of a turn for the first time."""
-    return Sent(turn, tool.name, tool.description, parameters_schema(tool))
+    return Sent(tool.name, tool.description, parameters_schema(tool), turn=turn)
 
 
 # -- the reply -------------------------------------------------------------------------------

@@ -14,8 +14,8 @@ from typing import TypeVar
 
 from ..core.digests import digest
 from ..core.recorded_data import replace
-from ..schemes.messages import Assistant, Message, Request, Results, Sent
-from ..tools.tool import Tool
+from ..schemes.messages import Assistant, Message, Request, Results
+from ..tools.tool import ToolDefinition
 
 LONGEST = 64
 """Characters of a tool's name that every provider takes."""
@@ -23,7 +23,7 @@ DIGITS = 8
 """Characters of the digest at the end of a short form."""
 _ACCEPTED = re.compile(rf"[a-zA-Z0-9_-]{{1,{LONGEST}}}")
 _REFUSED = re.compile(r"[^a-zA-Z0-9_-]+")
-AnyTool = TypeVar("AnyTool", Tool, Sent)
+AnyTool = TypeVar("AnyTool", bound=ToolDefinition)
 
 
 def short_names(names: Iterable[str]) -> dict[str, str]:

@@ -14,7 +14,7 @@ from ..core.digests import digest
 from ..core.events import Call, Usage
 from ..core.interrupts import attempt
 from ..core.recorded_data import recorded
-from ..tools.tool import Tool
+from ..tools.tool import ToolDefinition
 from ..tools.tool_version import parts_of
 
 
@@ -69,15 +69,11 @@ class Results:
 Message = User | Assistant | Results
 
 
-@recorded("parameters")
 @dataclass(frozen=True, slots=True)
-class Sent:
+class Sent(ToolDefinition):
     """A tool's definition as it was first sent: `turn` counts the replies before that request."""
 
-    turn: int
-    name: str
-    description: str
-    parameters: Mapping[str, Any]
+    turn: int = field(default=0, kw_only=True)
 
 
 @recorded("newest")
@@ -90,7 +86,7 @@ class Request:
 
     Args:
         system: The system prompt, "" for none.
-        tools: The tools that may be called now. None of them runs by being in a request.
+        tools: The tools that may be called now, as data: their names, descriptions and parameters.
         messages: The conversation, the oldest message first.
         deferred: The tools that a later turn may offer: a provider that can refer to tools by
             name declares them once.
@@ -117,9 +113,9 @@ class Request:
     """
 
     system: str
-    tools: tuple[Tool, ...]
+    tools: tuple[ToolDefinition, ...]
     messages: Sequence[Message]
-    deferred: tuple[Tool, ...] = ()
+    deferred: tuple[ToolDefinition, ...] = ()
     turn: int = 0
     newest: Mapping[str, str] = field(default_factory=dict)
     first: Sequence[Sent] = ()

@@ -8,23 +8,24 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 from ..core.call_record import CallRecord
-from ..core.errors import CallError, UsageError
+from ..core.errors import UsageError
 from ..core.events import Call
 from ..core.recorded_data import replace
-from ..core.state import OWN_NAME, State
+from ..core.state import State
 from ..core.text import nearest
 from ..tools.arguments import writable_call
-from ..tools.tool import Tool, parameters_schema
+from ..tools.tool import Tool
 from ..tools.toolbox import Toolbox
 from . import xml_writer
 from .current import Current
 from .messages import Assistant, Message, Reply, Result, Results, User, call_id
 from .scheme import Flat, Offer, Scheme
 from .select import Select
-from .xml_parser import WrittenCall, named_tool, pair, prose, written_calls
+from .xml_parser import WrittenCall, pair, prose, tool_name, written_calls
 
 SCHEMES: Mapping[str, Scheme] = {"select": Select(), "current": Current(), "flat": Flat()}
 _FUNCTIONS = ("offer", "read", "complete", "render", "speak")
@@ -111,7 +112,7 @@ class Native:
             reply = replace(reply, text=text, calls=calls, said=reply.text, raw=None)
         elif written := written_calls(reply.text):
             calls = tuple(
-                _call(call_id(state.turns, index, len(written)), call, tools, state)
+                _call(call_id(state.turns, index, len(written)), call, tools)
                 for index, call in enumerate(written)
             )
             stop = "tools" if reply.stop == "end" else reply.stop
@@ -149,20 +150,10 @@ _NAMED: Mapping[str, Scheme] = {
 """Every scheme of ours by the name that journals have, such as `native(select, force)`."""
 
 
-@dataclass(frozen=True)
-class _Elsewhere(Flat):
-    """A scheme of somebody's own whose code is not here: what it offered is in the record."""
-
-    recorded_name: str = ""
-
-    @property
-    def name(self) -> str:
-        return self.recorded_name
-
-
 def scheme_recorded(name: str) -> Scheme:
-    """Return the scheme of a session that is only read; one that is not known, by its name."""
-    return _NAMED.get(name) or _Elsewhere(name)
+    """Return the scheme of a session that is only read; what another one offered is recorded."""
+    elsewhere: Scheme = type(name, (Flat,), {"name": name})()
+    return _NAMED.get(name, elsewhere)
 
 
 def _has_called(state: State, toolbox: Toolbox) -> bool:
@@ -174,36 +165,12 @@ def _has_called(state: State, toolbox: Toolbox) -> bool:
     )
 
 
-def _call(call_id: str, call: WrittenCall, tools: dict[str, Tool], state: State) -> Call:
+def _call(call_id: str, call: WrittenCall, tools: Mapping[str, Tool]) -> Call:
     """Return a call that was written; one that cannot be read says why, and how to write it."""
-    name = "_".join(filter(None, (call.tool, call.function))) or UNREADABLE
-    problem = f"{call.wrong}. {xml_writer.WRITE_SO}" if call.wrong else ""
-    values: Mapping[str, Any] = call.texts if call.whole is None else call.whole
-    try:
-        tool = named_tool(call.tool, call.function, tools.values())
-        name = tool.name
-        if call.whole is None and not problem:
-            values = _values(call, tool, state)
-    except CallError as error:
-        how = f". {xml_writer.WRITE_SO}" if name == UNREADABLE else ""
-        problem = problem or f"{error}{how}"
-    except ValueError as error:
-        problem = f"{name}: {error}"
-    return Call(call_id, name, dict(values), problem)
-
-
-def _values(call: WrittenCall, tool: Tool, state: State) -> dict[str, Any]:
-    """Return the values that the texts stand for. Raises ValueError, which names the parameter."""
-    schema, values = parameters_schema(tool), dict[str, Any]()
-    properties, defs = schema.get("properties", {}), schema.get("$defs", {})
-    for name, written in call.texts.items():
-        part = properties.get(name, schema.get("additionalProperties"))
-        try:
-            values[name] = xml_writer.element_value(written, part, defs)
-        except ValueError as error:
-            # The name of a list, or the model's own name of it, stands for the list.
-            text = written.strip()
-            if text not in state.plain and not OWN_NAME.fullmatch(text):
-                raise ValueError(f"{name}: {error}") from None
-            values[name] = text
-    return values
+    name, values = tool_name(call.tool, call.function, tools), call.whole
+    wrong = call.wrong or ("" if name else "the call does not say which tool and which function")
+    if values is None:
+        types = partial(xml_writer.parameter_types, tools.get(name))
+        values = {key: xml_writer.value(text, types(key)) for key, text in call.texts.items()}
+    problem = f"{wrong}. {xml_writer.WRITE_SO}" if wrong else ""
+    return Call(call_id, name or UNREADABLE, dict(values), problem)

@@ -148,7 +148,7 @@ def _with_request(
     for name, digest in sorted(reply.offered.items()):
         match texts.get(digest):
             case {"description": str(description), "parameters": Mapping() as parameters} if name:
-                tool = Sent(sent.turns, name, description, parameters)
+                tool = Sent(name, description, parameters, turn=sent.turns)
                 first, known = first.add(tool), known.insert(name, tool)
                 lines = lines.update(description.splitlines())
     if reply.news:
@@ -172,9 +172,9 @@ def compose_request(state: State, sent: SentConversation, offer: Offer) -> Reque
     news = "" if paused else "\n".join(_news(tools, state, sent, offer))
     return Request(
         system="\n\n".join(filter(None, (offer.system, offer.about, state.opened.system))),
-        tools=tools,
+        tools=tuple(tool.offered for tool in tools),
         messages=_with_news(sent.messages, news),
-        deferred=() if offer.spoken else offer.deferred,
+        deferred=() if offer.spoken else tuple(tool.offered for tool in offer.deferred),
         turn=state.turns,
         client_turns=state.client_turns,
         newest=state.newest,
@@ -232,7 +232,7 @@ def _news(
         if before is None or before.description == tool.description:
             continue
         # A tool that takes other arguments is sent again as a whole.
-        if before.parameters != parameters_schema(tool):
+        if parameters_schema(before) != parameters_schema(tool):
             continue
         lines = (line for line in tool.description.splitlines() if line not in sent.lines)
         new = [line for line in lines if line.strip() and not _was_sent(line, state, offer)]

@@ -381,12 +381,12 @@ def section(title: str, lines: Sequence[str]) -> list[str]:
 
 def no_tool(name: str, known: Iterable[str], toolbox: Toolbox) -> str:
     """Return what a model is told of a tool that does not exist: the nearest, or the type's."""
-    names, kind = list(known), name.partition("_")[0]
+    names, group = list(known), name.partition("_")[0]
     text = f"There is no tool {name!r}.{nearest(name, names)}"
-    functions = [tool.name for tool in functions_of(kind, toolbox)] if kind else []
+    functions = [tool.name for tool in toolbox if group and tool.group == group]
     if get_close_matches(name, names, 1, ALIKE) or not 0 < len(functions) <= FEW:
         return text
-    return f"{text} {kind} has: {', '.join(functions)}."
+    return f"{text} {group} has: {', '.join(functions)}."
 
 
 def newest_names(kind: str, state: State) -> list[str]:

@@ -1,46 +1,46 @@
 """The calls that a model writes as XML, read from its text.
 
-Besides our own tags, two forms that models know from elsewhere are read: `<invoke name="NAME">` in
-`<function_calls>`, and rigging's `<rg-tool-call name="NAME">`, whose parameters are elements of
-their own names. A parameter that is given twice is an error in all of them.
-
-What a model writes is no XML that a parser would take, so the tags are looked for in one pass, and
-all else is text. No pattern here can run past the next tag, so the pass is linear.
+Besides our own tags, `<invoke name="NAME">` in `<function_calls>` is read, and arguments that are
+one piece of JSON. What a model writes is no XML that a parser would take, so the tags are looked
+for in one pass, and all else is text. No pattern here can run past the next tag, so the pass is
+linear.
 """
 
 from __future__ import annotations
 
+import html
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from ..core.errors import CallError
-from ..core.text import nearest
 from ..tools.arguments import parse_arguments
 from ..tools.tool import Tool
-from .xml_elements import CDATA, MARKUP, attribute, content, elements
 
-_OURS = r"<(?!\s*+/?+\s*+(?:(?:rg[-_])?tool[-_]?call|function[-_]calls|invoke\b|call\b|param))"
+_TAGS = r"(?:(?:rg[-_])?tool[-_]?call|function[-_]calls|invoke\b|call\b|(?:tool[-_])?param)"
+_OURS = rf"<(?!\s*+/?+\s*+{_TAGS})"
 _QUOTED = rf'"[^"<]*+(?:{_OURS}[^"<]*+)*+"' + "|" + rf"'[^'<]*+(?:{_OURS}[^'<]*+)*+'"
 _TAG = re.compile(
     r"<\s*+(?P<close>/?)\s*+(?:"
-    r"(?P<block>tool[-_]?calls|function[-_]calls)|(?P<elements>rg[-_]tool[-_]?call)|"
-    r"(?P<call>tool[-_]?call|call(?=\s[^<>]*?\btool\s*=)|(?<=/)call|"
+    r"(?P<block>tool[-_]?calls|function[-_]calls)|(?P<parameter>(?:tool[-_])?param(?:eter)?)|"
+    r"(?P<call>(?:rg[-_])?tool[-_]?call|call(?=\s[^<>]*?\btool\s*=)|(?<=/)call|"
     r"invoke(?=\s[^<>]*?\bname\s*=)|(?<=/)invoke))(?![\w-])"
     rf"(?P<rest>(?:[^<>\"'/]++|/(?!\s*+>)|{_QUOTED})*+)(?P<empty>/?+)\s*+(?P<whole>>?)"
     r"|<!\[CDATA\[",
     re.IGNORECASE,
 )
-"""A tag of a call, or of a block of calls. One without `whole` does not end as it should."""
+"""A tag of a block of calls, a call or a parameter. One without `whole` does not end as it should.
+"""
 Tag = re.Match[str]
-_PARAMETER = re.compile(r"<(/?)(?:tool[-_])?param(?:eter)?(?=[\s/>])([^<>]*+)", re.IGNORECASE)
+_ATTRIBUTE = re.compile(r"""(?<![\w:-])([\w:-]++)\s*+=\s*+(?:"([^"]*+)"|'([^']*+)'|([^\s"'>]++))""")
+_ENTITY = re.compile(r"&(?:amp|lt|gt|quot|apos|#[0-9]{1,7}|#[xX][0-9a-fA-F]{1,6});")
+_CDATA = re.compile(r"<!\[CDATA\[(.*?)\]\]>", re.DOTALL)
+_EDGES = re.compile(r"\A[ \t]*+\r?\n|\r?\n[ \t]*+\Z")
+_MARKUP = re.compile(r"<[/!?]?[A-Za-z]")
 _COMMENT = re.compile(r"<!--(?:(?!<!--|-->).)*+-->", re.DOTALL)
 _FENCE = re.compile(r"```\w*+\s*+```")
 _GAP = re.compile(r"\n(?:[ \t]*+\n){2,}")
 _SPAN_END = re.compile(r"[`<\n]")
-MOST = 128
-"""So many calls of one reply are read, and parameters of one call."""
 
 
 # -- the tool that a call names ------------------------------------------------------------------
@@ -52,48 +52,18 @@ def pair(tool: Tool) -> tuple[str, str]:
     return (tool.group, function) if function != tool.name else (tool.name, tool.name)
 
 
-def named_tool(group: str, function: str, tools: Iterable[Tool]) -> Tool:
-    """Return the tool that a call names, however it spells that.
+def tool_name(group: str, function: str, tools: Mapping[str, Tool]) -> str:
+    """Return the name of the tool that a call means; "" for a call that names none.
 
-    Raises CallError, which names the nearest that there is.
+    A model may write the whole name as either of the two, or leave out the only function.
     """
-    known = {tool.name: tool for tool in tools}
+    functions = {pair(tool)[1]: name for name, tool in tools.items() if pair(tool)[0] == group}
     written = "_".join(filter(None, (group, function)))
-    if not written:
-        raise CallError("the call does not say which tool and which function")
-    if written in known:
-        return known[written]
-    for spelled in (str, _loosely):
-        by_spelling: dict[str, set[str]] = {}
-        for name, tool in known.items():
-            for spelling in (name, tool.group, "_".join(pair(tool)), f"{name}_{pair(tool)[1]}"):
-                by_spelling.setdefault(spelled(spelling), set()).add(name)
-        groups = {spelled(tool.group) for tool in known.values()}
-        # A model that makes up a group may still name the tool as its function.
-        names = [written] if not function or spelled(group) in groups else [written, function]
-        for found in (by_spelling.get(spelled(name), set()) for name in names):
-            # Two tools that are spelled alike are told apart by their exact names alone.
-            if len(found) == 1:
-                return known[found.pop()]
-    raise _unknown(group, function, known)
-
-
-def _loosely(name: str) -> str:
-    return name.strip().lower().replace("-", "_").replace(".", "_")
-
-
-def _unknown(group: str, function: str, known: Mapping[str, Tool]) -> CallError:
-    functions: dict[str, list[str]] = {}
-    for tool in known.values():
-        functions.setdefault(pair(tool)[0], []).append(pair(tool)[1])
-    if group not in functions:
-        name = group or function
-        return CallError(f"there is no tool {name!r}.{nearest(name, [*functions, *known])}")
-    there = functions[group]
-    if not function:
-        return CallError(f"say which function of {group!r}: {', '.join(there)}")
-    are = f"{'is' if len(there) == 1 else 'are'} {', '.join(there)}.{nearest(function, there)}"
-    return CallError(f"the tool {group!r} has no function {function!r}; there {are}")
+    if not function and len(functions) == 1:
+        return next(iter(functions.values()))
+    alone = group if functions or group in tools else function
+    names = functions.get(function, written), alone
+    return next((name for name in names if name in tools), written)
 
 
 # -- calls ---------------------------------------------------------------------------------------
@@ -104,7 +74,7 @@ class WrittenCall:
     """A call as it is written; `wrong` says why it cannot be read ("" if it can).
 
     `texts` are those of its parameters, by name; `whole` are the arguments if they were written as
-    one piece of JSON; `of_elements` says that its parameters are elements of their own names.
+    one piece of JSON.
     """
 
     tool: str = ""
@@ -112,9 +82,12 @@ class WrittenCall:
     texts: dict[str, str] = field(default_factory=dict)
     wrong: str = ""
     whole: Mapping[str, Any] | None = None
-    of_elements: bool = False
     start: int = 0
     end: int = 0
+
+    def note(self, wrong: str) -> None:
+        """Note what is wrong; the first of all counts."""
+        self.wrong = self.wrong or wrong
 
 
 def written_calls(text: str) -> list[WrittenCall]:
@@ -123,10 +96,7 @@ def written_calls(text: str) -> list[WrittenCall]:
     What is wrong and names no tool is one call, however long it goes on.
     """
     calls: list[WrittenCall] = []
-    for call in _Parser(text).calls():
-        if len(calls) == MOST:
-            wrong = f"there are more than {MOST} calls; the rest was not read"
-            return [*calls, WrittenCall(wrong=wrong, start=call.start, end=len(text))]
+    for call in _Reader(text).calls():
         if call.wrong and not call.tool and calls and calls[-1].wrong:
             calls[-1].end = call.end
         else:
@@ -154,26 +124,24 @@ def _in_code(text: str, tag: Tag) -> bool:
     return end is not None and end[0] == "`"
 
 
-class _Parser:
-    """The calls of a text, read one after the other."""
+class _Reader:
+    """Reads the calls of a text, one after the other."""
 
     def __init__(self, text: str) -> None:
         self.text = text
-        self.last_section = text.rfind("]]>")
-        """Where the last section of CDATA ends."""
 
     def calls(self) -> Iterator[WrittenCall]:
         """A block without a call in it, and markup between calls, are calls gone wrong."""
         block, end, at = None, 0, 0
         while tag := self._tag(at):
             at = tag.end()
+            if tag["parameter"]:
+                continue
             if block is not None and end:
-                between = _COMMENT.sub("", self.text[end : tag.start()])
-                if MARKUP.search(between):
-                    wrong = "there is something between two calls that is none"
-                    yield WrittenCall(
-                        wrong=f"{wrong}: {between.strip():.80}", start=end, end=tag.start()
-                    )
+                between = _COMMENT.sub("", self.text[end : tag.start()]).strip()
+                if _MARKUP.search(between):
+                    wrong = f"there is something between two calls that is none: {between:.80}"
+                    yield WrittenCall(wrong=wrong, start=end, end=tag.start())
                 end = at
             if _in_code(self.text, tag):
                 continue
@@ -192,114 +160,140 @@ class _Parser:
         """Return the next tag, None for none. In a call, sections of CDATA hide tags."""
         while (tag := _TAG.search(self.text, at)) is not None and tag["whole"] is None:
             at = tag.end()
-            if in_call and at <= self.last_section:
-                at = self.text.index("]]>", at) + 3
+            if in_call and (at := self.text.find("]]>", at) + 3) < 3:
+                return None
         return tag
 
-    def _call(self, tag: Tag) -> WrittenCall:
+    def _call(self, first: Tag) -> WrittenCall:
         """Return the call that begins with a tag. Its end may be missing."""
-        tool = attribute(tag["rest"], "tool", "name").strip()
-        function = attribute(tag["rest"], "function").strip()
-        call = WrittenCall(tool, function, start=tag.start(), end=tag.end())
-        if not tag["whole"]:
+        tool, function = _attribute(first, "tool", "name"), _attribute(first, "function")
+        call = WrittenCall(tool, function, start=first.start(), end=first.end())
+        if not first["whole"]:
             call.wrong = "its first tag has no end"
-        if tag["empty"] or not tag["whole"]:
+        if first["empty"] or not first["whole"]:
             return call
-        call.of_elements = bool(tag["elements"])
-        following = self._tag(tag.end(), in_call=True)
-        # The parameters of such a call may have any name, also that of a tag.
-        while call.of_elements and following and not following["elements"]:
-            following = self._tag(following.end(), in_call=True)
-        self._add_parameters(call, following.start() if following else len(self.text))
-        following = self._add_text(call, following)
-        if following and following["close"] and not following["block"]:
-            call.end = following.end()
+        while tag := self._tag(call.end, in_call=True):
+            self._add_text(call, tag.start())
+            if not tag["parameter"]:
+                call.end = _end_at(tag)
+                return call
+            call.end = tag.end()
+            if tag["close"]:
+                call.note("a parameter ends that did not begin")
+            elif tag["empty"]:
+                _add_parameter(call, tag, "")
+            elif not self._add_value(call, tag):
+                return call
+        self._add_text(call, len(self.text), is_last=True)
         return call
 
-    def _add_parameters(self, call: WrittenCall, end: int) -> None:
-        """Add the parameters up to what is none."""
-        for element in elements(self.text, call.end, end):
-            name, text = element.name, element.text
-            if not call.of_elements:
-                # One that has another in its value has no end.
-                if not _PARAMETER.match(f"<{name} ") or _opened_parameter(
-                    CDATA.sub("", element.raw)
-                ):
-                    return
-                name = attribute(element.rest, "name").strip()
-                text = content(element.raw) or attribute(element.rest, "value")
-            if not name:
-                call.wrong = "a parameter has no name"
-            elif name in call.texts:
-                call.wrong = f"the parameter {name!r:.60} is given twice; a list is one JSON value"
-            elif len(call.texts) == MOST:
-                call.wrong = f"there are more than {MOST} parameters"
-            if call.wrong:
-                call.end = end
-                return
-            call.texts[name], call.end = text, element.end
+    def _add_value(self, call: WrittenCall, parameter: Tag) -> bool:
+        """Add the value of a parameter up to its own end; return whether it has one.
 
-    def _add_text(self, call: WrittenCall, following: Tag | None) -> Tag | None:
-        """Add the text between the parameters and the next tag to a call: JSON, or nothing.
-
-        Returns the tag that follows the call. If there is none, the call was not ended, and what
-        comes is the text of the answer.
+        Whether calls in a value were meant to run is not known, so they are left out.
         """
-        end = following.start() if following else len(self.text)
-        text = _COMMENT.sub("", self.text[call.end : end]).strip()
-        if not text or not (following or text.startswith("{") or MARKUP.search(text)):
-            return following
-        call.wrong = f"there is text outside of its parameters: {text:.80}"
-        if text.startswith("{") and not call.texts:
-            call.wrong = _add_json(call, text)
-        elif (first := _PARAMETER.match(text)) and first[1]:
-            call.wrong = "a parameter ends that did not begin"
-        elif first:
-            name = attribute(first[2], "name").strip()
-            call.wrong = (
-                f"the parameter {name!r} has no end (</parameter>), or its value holds tags of "
-                "this format; then write it inside <![CDATA[ and ]]>"
-            )
-        if call.wrong and _opened_parameter(text):
-            following = self._end_of_call(following)
-            end = following.start() if following else len(self.text)
-        call.end = end
-        return following
-
-    def _end_of_call(self, tag: Tag | None) -> Tag | None:
-        """Return the tag that ends a call, past what may be calls in a value that has no end.
-
-        Whether those were meant to run is not known, so they are left out.
-        """
-        depth = 1
-        while tag:
-            depth += -1 if tag["close"] else not tag["empty"]
-            if not depth:
+        depth, at, call.end = 0, parameter.end(), len(self.text)
+        while tag := self._tag(at, in_call=True):
+            at = tag.end()
+            if not tag["parameter"]:
+                depth += -1 if tag["close"] else bool(tag["whole"] and not tag["empty"])
+            elif tag["close"] and not depth:
+                _add_parameter(call, parameter, self.text[parameter.end() : tag.start()])
+                call.end = at
+                return True
+            if depth < 0:
+                call.end = _end_at(tag)
                 break
-            tag = self._tag(tag.end(), in_call=True)
-        return tag
+            call.note(_endless(parameter))
+        call.note(_endless(parameter))
+        return False
+
+    def _add_text(self, call: WrittenCall, end: int, is_last: bool = False) -> None:
+        """Add the text up to the next tag to a call: JSON, or nothing.
+
+        Without such a tag the call was not ended, and what comes is the text of the answer.
+        """
+        text = _COMMENT.sub("", self.text[call.end : end]).strip()
+        is_json = text.startswith("{") and not call.texts
+        if not text or (is_last and not is_json and not _MARKUP.search(text)):
+            return
+        if is_json:
+            _add_json(call, text)
+        else:
+            call.note(f"there is text outside of its parameters: {text:.80}")
+        call.end = end
 
 
-def _opened_parameter(text: str) -> re.Match[str] | None:
-    """Return the first tag of a text that begins a parameter."""
-    return next((tag for tag in _PARAMETER.finditer(text) if not tag[1]), None)
+def _end_at(tag: Tag) -> int:
+    """Return where a call ends before which a tag was found: behind it, if it is its own end."""
+    return tag.end() if tag["close"] and not tag["block"] else tag.start()
 
 
-def _add_json(call: WrittenCall, text: str) -> str:
-    """Add what some models put there: the arguments as JSON, or the name and the arguments.
+def _endless(parameter: Tag) -> str:
+    return (
+        f"the parameter {_attribute(parameter, 'name')!r} has no end (</parameter>), or its value "
+        "holds tags of this format; then write it inside <![CDATA[ and ]]>"
+    )
 
-    Returns why it cannot be read, "" if it can.
-    """
+
+def _add_parameter(call: WrittenCall, tag: Tag, raw: str) -> None:
+    name = _attribute(tag, "name")
+    if not name:
+        call.note("a parameter has no name")
+    elif name in call.texts:
+        call.note(f"the parameter {name!r:.60} is given twice; a list is one JSON value")
+    call.texts[name] = content(raw) or _attribute(tag, "value")
+
+
+def _add_json(call: WrittenCall, text: str) -> None:
+    """Add what some models put there: the arguments as JSON, or the name and the arguments."""
     try:
         call.whole = parse_arguments(text)
     except ValueError as error:
-        return str(error)
+        call.note(str(error))
+        return
     if not call.tool and isinstance(name := call.whole.get("name"), str):
         inner = [call.whole.get(key) for key in ("arguments", "parameters")]
         call.tool = name
         call.whole = next((part for part in inner if isinstance(part, dict)), {})
-    return ""
 
 
 def _no_call(block: Tag, end: int) -> WrittenCall:
     return WrittenCall(wrong="the block holds no <tool-call>", start=block.start(), end=end)
+
+
+# -- texts ---------------------------------------------------------------------------------------
+
+
+def _attribute(tag: Tag, *names: str) -> str:
+    """Return the value of the first attribute of one of these names, "" for none."""
+    for name, *values in _ATTRIBUTE.findall(tag["rest"]):
+        if name.lower() in names:
+            return _unescaped("".join(values)).strip()
+    return ""
+
+
+def content(raw: str) -> str:
+    """Return the value that the text between a parameter's tags stands for.
+
+    CDATA is exact. Markup means that the value is code, which stands there as it is; else
+    entities are read. Blank lines at the edges, and spaces around one line, are layout.
+    """
+    outside = _CDATA.sub("", raw)
+    if _MARKUP.search(outside):
+        return _trimmed(raw)
+    # White space around CDATA alone is layout.
+    has_text = outside == raw or bool(outside.strip())
+    parts = enumerate(_CDATA.split(_trimmed(raw) if has_text else raw))
+    # Every other part is what stood in CDATA.
+    return "".join(part if index % 2 else _unescaped(part) * has_text for index, part in parts)
+
+
+def _trimmed(raw: str) -> str:
+    text = _EDGES.sub("", raw)
+    return text if "\n" in text else text.strip()
+
+
+def _unescaped(text: str) -> str:
+    """Return a text with its entities read; what is none stays as it is."""
+    return _ENTITY.sub(lambda match: html.unescape(match[0]), text)

@@ -15,14 +15,12 @@ from weakref import WeakKeyDictionary
 from xml.sax.saxutils import escape
 
 from ..core.events import Call
-from ..core.interrupts import attempt
 from ..tools.arguments import parse_json
 from ..tools.object_references import NAME_OR_TEXT, kinds_of
 from ..tools.tool import Tool, parameters_schema
 from ..tools.toolbox import Toolbox
 from .messages import Result
-from .xml_elements import content, elements
-from .xml_parser import pair
+from .xml_parser import content, pair
 
 Schema = Mapping[str, Any]
 _ENCODER = json.JSONEncoder(ensure_ascii=False, allow_nan=False)
@@ -35,16 +33,10 @@ _JSON_TYPES: Mapping[type, str] = {
     dict: "object",
     type(None): "null",
 }
-_PYTHON_NAMES = {
-    "string": "str",
-    "integer": "int",
-    "number": "float",
-    "boolean": "bool",
-    "array": "list",
-}
+_PYTHON_NAMES = {"string": "str", "integer": "int", "number": "float", "boolean": "bool"}
 EVERY = frozenset(_JSON_TYPES.values())
 TEXT = frozenset({"string"})
-_WORDS: Mapping[str, bool] = {"true": True, "false": False}
+_WORDS = {"true": True, "false": False, "null": None, "none": None, "": None}
 _LIMITS = (
     *("minimum", "exclusiveMinimum", "maximum", "exclusiveMaximum", "multipleOf", "format"),
     *("minLength", "maxLength", "pattern", "minItems", "maxItems", "uniqueItems"),
@@ -55,29 +47,27 @@ DEEPEST = 12
 # -- values as text ------------------------------------------------------------------------------
 
 
-def _shapes(schema: Any, defs: Schema, known: frozenset[str] = frozenset()) -> Iterator[Schema]:
-    """Yield the parts of a schema that are no references or choices themselves."""
+def types(schema: Any, defs: Schema, known: frozenset[str] = frozenset()) -> frozenset[str]:
+    """Return the JSON types that a schema takes; "number" stands for integers too."""
     match schema:
         case {"$ref": ref}:
             name = str(ref).rpartition("/")[2]
-            if name not in known:
-                yield from _shapes(defs.get(name), defs, known | {name})
-        case {"type": _} | {"enum": _} | {"const": _}:
-            yield schema
+            return frozenset() if name in known else types(defs.get(name), defs, known | {name})
+        case {"type": kinds}:
+            kinds = [kinds] if isinstance(kinds, str) else kinds
+            return frozenset("number" if kind == "integer" else kind for kind in kinds)
+        case {"enum": _} | {"const": _}:
+            return frozenset(_JSON_TYPES[type(value)] for value in _constants(schema))
         case {"anyOf": parts} | {"oneOf": parts} | {"allOf": parts}:
-            for part in parts:
-                yield from _shapes(part, defs, known)
-        case _:
-            yield {}
+            return frozenset().union(*(types(part, defs, known) for part in parts))
+    return EVERY
 
 
-def types(schema: Any, defs: Schema) -> frozenset[str]:
-    """Return the JSON types that a schema takes; "number" stands for integers too."""
-    found = set[str]()
-    for shape in _shapes(schema, defs):
-        kinds = shape.get("type") or [_JSON_TYPES[type(value)] for value in _constants(shape)]
-        found.update([kinds] if isinstance(kinds, str) else kinds or EVERY)
-    return frozenset("number" if kind == "integer" else kind for kind in found) or EVERY
+def parameter_types(tool: Tool | None, name: str) -> frozenset[str]:
+    """Return the JSON types that a parameter of a tool takes."""
+    schema: Schema = parameters_schema(tool) if tool else {}
+    part = schema.get("properties", {}).get(name, schema.get("additionalProperties"))
+    return types(part, schema.get("$defs", {}))
 
 
 def _constants(schema: Schema) -> list[Any]:
@@ -88,55 +78,22 @@ def value(text: str, taken: frozenset[str]) -> Any:
     """Return the value that a text stands for, for a parameter that takes these types.
 
     A text that is none of them is returned as it is: the tool says what is wrong with it.
-    Raises ValueError if only JSON could have been meant, and it is none.
     """
     if taken == TEXT:
         return text
     word = text.strip().lower()
-    if "string" not in taken:
-        if "boolean" in taken and word in _WORDS:
-            return _WORDS[word]
-        if "null" in taken and word in ("", "null", "none"):
-            return None
+    if "string" not in taken and word in _WORDS and _JSON_TYPES[type(_WORDS[word])] in taken:
+        return _WORDS[word]
     try:
         data = parse_json(text)
-    except ValueError as error:
-        if taken & {"string", "number", "boolean"}:
-            return text
-        example = '["a", "b"]' if "array" in taken else '{"key": "value"}'
-        raise ValueError(f"must be JSON, such as {example}. As it stands, {error}") from None
+    except ValueError:
+        return text
     return data if _JSON_TYPES[type(data)] in taken or "string" not in taken else text
-
-
-def element_value(text: str, schema: Any, defs: Schema, depth: int = 0) -> Any:
-    """Return the value that the content of an element stands for, which may be elements too.
-
-    A list has an element for each item, an object one for each field. Raises ValueError, which
-    says what is wrong.
-    """
-    taken = types(schema, defs)
-    kind = next((kind for kind in ("array", "object") if kind in taken), "")
-    inner = [*elements(text, 0, len(text))] if kind and "string" not in taken else []
-    if not inner or text[inner[-1].end :].strip():
-        return value(text, taken)
-    if depth > DEEPEST:
-        raise ValueError(f"is nested deeper than {DEEPEST} times")
-    shape = next((shape for shape in _shapes(schema, defs) if kind in types(shape, defs)), {})
-    if kind == "array":
-        items = shape.get("items")
-        return [element_value(item.text, items, defs, depth + 1) for item in inner]
-    fields = dict[str, Any]()
-    for element in inner:
-        if element.name in fields:
-            raise ValueError(f"{element.name!r:.60} is given twice")
-        part = shape.get("properties", {}).get(element.name, shape.get("additionalProperties"))
-        fields[element.name] = element_value(element.text, part, defs, depth + 1)
-    return fields
 
 
 def written(data: Any, taken: frozenset[str] = EVERY) -> str:
     """Return the text that stands for a value, for a parameter that takes these types."""
-    is_read_back = isinstance(data, str) and attempt(value, data, taken)[0] == data
+    is_read_back = isinstance(data, str) and value(data, taken) == data
     return data if is_read_back else _ENCODER.encode(data)
 
 
@@ -173,24 +130,25 @@ def schema_text(schema: Any, defs: Schema, spelled: set[str], depth: int = 0) ->
 
 
 def _named(name: str, defs: Schema, spelled: set[str], depth: int) -> str:
-    schema = defs.get(name, {})
     if name in spelled:
         return name
-    if "properties" not in schema:
-        return schema_text(schema, defs, spelled | {name}, depth + 1)
     spelled.add(name)
-    return f"{name}{schema_text(schema, defs, spelled, depth + 1)}"
+    text = schema_text(defs.get(name, {}), defs, spelled, depth + 1)
+    if text.startswith("{"):
+        return f"{name}{text}"
+    spelled.discard(name)
+    return text
 
 
 def _plain(schema: Schema, kind: str, inner: Callable[[Any], str]) -> str:
     match kind:
         case "array" if schema.get("prefixItems"):
             return f"[{', '.join(map(inner, schema['prefixItems']))}]"
-        case "array" if schema.get("items"):
-            return f"list[{inner(schema['items'])}]"
+        case "array":
+            return f"list[{inner(schema['items'])}]" if schema.get("items") else "list"
         case "object" if schema.get("properties"):
             fields = (
-                f"{written(name, frozenset())}{'' if name in schema.get('required', ()) else '?'}: "
+                f"{_ENCODER.encode(name)}{'' if name in schema.get('required', ()) else '?'}: "
                 f"{inner(part)}{_note(part)}"
                 for name, part in schema["properties"].items()
             )
@@ -307,11 +265,9 @@ def calls_block(calls: Iterable[Call], find: Callable[[str], Tool | None]) -> st
 
 def _call(call: Call, tool: Tool | None) -> Iterator[str]:
     name, function = pair(tool) if tool else (call.tool, call.tool)
-    schema: Schema = parameters_schema(tool) if tool else {}
-    properties, defs = schema.get("properties", {}), schema.get("$defs", {})
     yield f"  <tool-call{_attributes(tool=name, function=function)}>"
     for key, argument in call.arguments.items():
-        text = element(written(argument, types(properties.get(key), defs)))
+        text = element(written(argument, parameter_types(tool, key)))
         yield f"    <parameter name={quoted(key)}>{text}</parameter>"
     yield "  </tool-call>"
 

@@ -63,9 +63,27 @@ def accepted(result: Any, resolve: Resolve) -> None:
     """Accept any result: the `check_answer` of a tool whose annotation says nothing."""
 
 
-@recorded("variables", "pinned", copies="parameters")
+@recorded(copies="parameters")
 @dataclass(frozen=True, slots=True)
-class Tool:
+class ToolDefinition:
+    """What a model gets of a tool: data alone, and nothing that runs."""
+
+    name: str
+    description: str = ""
+    parameters: Mapping[str, Any] = field(default_factory=dict)
+    kind: str = field(default="", kw_only=True)
+    """The type of object that it is a function of, "" for a plain function."""
+    receiver: str = field(default="", kw_only=True)
+    """The argument that names that object; left out, the newest object of the type is taken."""
+
+    def definition(self) -> dict[str, Any]:
+        """Return what a model is shown: its `name`, `description` and `parameters`."""
+        return {name: getattr(self, name) for name in ("name", "description", "parameters")}
+
+
+@recorded("variables", "pinned")
+@dataclass(frozen=True, slots=True)
+class Tool(ToolDefinition):
     """Something that a model can call.
 
     `Toolbox` makes tools from functions and classes. Write one yourself where a tool has no
@@ -105,9 +123,6 @@ class Tool:
         ('Return twice a number.', True)
     """
 
-    name: str
-    description: str = ""
-    parameters: Mapping[str, Any] = field(default_factory=dict)
     function: Callable[..., Any] = field(default=dict, repr=False, compare=False)
     check: Check = field(default=unchanged, repr=False, compare=False)
     read_only: bool = False
@@ -115,10 +130,6 @@ class Tool:
     destructive: bool = False
     untrusted: bool = field(default=False, compare=False)
     external: bool = field(default=False, compare=False)
-    kind: str = ""
-    """The type of object that it is a function of, "" for a plain function."""
-    receiver: str = ""
-    """The argument that names that object; left out, the newest object of the type is taken."""
     returns: str = ""
     """The type of the object that its annotation says it returns, "" for none."""
     result: str = field(default="", compare=False)
@@ -182,6 +193,13 @@ class Tool:
     """Its results and errors do not depend on the withheld columns of a table."""
     notes: tuple[str, ...] = field(default=(), compare=False)
     """What was read as what, where its definition has another form or dialect than ours."""
+    offered: ToolDefinition = field(init=False, repr=False, compare=False)
+    """What a model gets of it."""
+
+    def __post_init__(self) -> None:
+        shown = self.name, self.description, parameters_schema(self)
+        offered = ToolDefinition(*shown, kind=self.kind, receiver=self.receiver)
+        object.__setattr__(self, "offered", offered)
 
     @property
     def repeatable(self) -> bool:
@@ -213,21 +231,13 @@ class Tool:
             parts = {**checking, **parts, "its check": checking.get("", "")}
         return parts if self.resume is None else {**parts, "resume": parts_of(self.resume)[""]}
 
-    def definition(self) -> dict[str, Any]:
-        """Return what a model is shown: its `name`, `description` and `parameters`."""
-        return {
-            "name": self.name,
-            "description": self.description,
-            "parameters": dict(self.parameters),
-        }
 
-
-def parameters_schema(tool: Tool) -> Mapping[str, Any]:
+def parameters_schema(tool: ToolDefinition) -> Mapping[str, Any]:
     """Return the JSON Schema of a tool's parameters itself, to read: a copy each time costs more.
 
     Foreign code gets `tool.parameters`, which is a copy.
     """
-    schema: Mapping[str, Any] = vars(Tool)["parameters"].fget.read(tool)
+    schema: Mapping[str, Any] = vars(ToolDefinition)["parameters"].fget.read(tool)
     return schema
 
 
@@ -388,14 +398,11 @@ def tool(
     """
 
     # A worker that imports a tool's module connects to nothing.
-    runs_on = (
-        executor
-        if isinstance(executor, bool)
-        else executor_named(executor, "executor", connect=False)
-    )
+    if not isinstance(executor, bool):
+        executor = executor_named(executor, "executor", connect=False)
     named = name, description, resume
     more, marks = (destructive, max_result, sees_withheld), (untrusted, external)
-    options = ToolOptions(read_only, idempotent, *named, runs_on, *more, ends_run, check, *marks)
+    options = ToolOptions(read_only, idempotent, *named, executor, *more, ends_run, check, *marks)
 
     def mark(marked: Callable[..., Any]) -> Callable[..., Any]:
         setattr(marked, _OPTIONS, options)

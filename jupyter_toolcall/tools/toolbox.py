@@ -141,10 +141,9 @@ class Toolbox:
 
     def __getitem__(self, name: str) -> Tool:
         """Return a tool. Raises UsageError for an unknown name, with the nearest one."""
-        try:
-            return self._tools[name]
-        except KeyError:
-            raise UsageError(f"no tool {name!r}.{nearest(name, self._tools)}") from None
+        if (tool := self.get(name)) is None:
+            raise UsageError(f"no tool {name!r}.{nearest(name, self._tools)}")
+        return tool
 
     def look_again(self) -> None:
         """Compute the versions of the tools again when they are next needed.

@@ -204,8 +204,8 @@ def test_schemas_keep_their_definitions_and_patterns() -> None:
 
 def test_tools_that_come_into_view_later_stand_behind_those_before() -> None:
     first = body(Request("", tuple(map(a_tool, ("select", "b", "z"))), (User("Go."),)))
-    sent = tuple(Sent(0, t.name, t.description, t.parameters) for t in map(a_tool, "bz"))
-    more = Sent(0, "select", "", PEEL.parameters), Sent(1, "y", "", PEEL.parameters)
+    sent = tuple(Sent(t.name, t.description, t.parameters) for t in map(a_tool, "bz"))
+    more = Sent("select", "", PEEL.parameters), Sent("y", "", PEEL.parameters, turn=1)
     said = Assistant("Yes."), User("And?")
     tools = tuple(map(a_tool, ("select", "a", "b", "c", "y", "z")))
     later = body(Request("", tools, (User("Go."), *said), first=(*sent, *more), turn=2))
@@ -215,7 +215,7 @@ def test_tools_that_come_into_view_later_stand_behind_those_before() -> None:
 
 
 def test_a_tool_keeps_its_first_description_until_its_arguments_change() -> None:
-    sent = Sent(0, "peel", "At first.", PEEL.parameters), Sent(0, "cut", "At first.", {})
+    sent = Sent("peel", "At first.", PEEL.parameters), Sent("cut", "At first.", {})
     made = body(replace(GO, first=sent, turn=1))
     assert names(made) == ["peel", "cut"]
     functions = [tool["function"] for tool in made["tools"]]
@@ -224,7 +224,7 @@ def test_a_tool_keeps_its_first_description_until_its_arguments_change() -> None
 
 
 def test_a_tool_that_is_not_offered_is_not_sent() -> None:
-    assert names(body(replace(GO, first=(Sent(0, "bake", "", {}),)))) == ["cut", "peel"]
+    assert names(body(replace(GO, first=(Sent("bake", "", {}),)))) == ["cut", "peel"]
 
 
 def test_further_fields_of_the_api_are_sent_as_they_are() -> None:

@@ -6,6 +6,7 @@ others, in our words.
 
 from __future__ import annotations
 
+import asyncio
 import inspect
 import json
 from collections import namedtuple
@@ -21,6 +22,7 @@ from pydantic import Field
 from jupyter_toolcall import Scripted, Session, Toolbox, from_definition
 from jupyter_toolcall.core.journal import Journal
 from jupyter_toolcall.jupyter.options import context_for_cell, parse_options
+from jupyter_toolcall.jupyter.panel_controller import PanelController
 from jupyter_toolcall.models import Reply, Request
 from jupyter_toolcall.schemes import SCHEMES, Native
 
@@ -197,6 +199,38 @@ def test_a_variable_of_the_model_is_read_by_the_program() -> None:
     script = [("_use_Hen", {"id": "Hen#1"}), ("_saveAs", {"name": "foo"}), ("Hen_lay", {}), "Done."]
     run = session(Toolbox(Hen), *script, scheme="current", inputs={"hen": Hen()}).tell("Lay.")
     assert (run.value("$foo").eggs, run["Hen#2"].eggs) == (3, 4)
+
+
+@quotes(1, "The system behaves like a **functional state machine**.")
+@EVERY
+def test_a_replay_is_stepped_call_by_call_and_a_fresh_one_runs_all(scheme: str) -> None:
+    laid: list[int] = []
+
+    def lay(number: int) -> int:
+        """Lay an egg."""
+        laid.append(number)
+        return number
+
+    choose = [("selectTools", {"tools": ["lay"]})] if scheme == "select" else []
+    script = *choose, ("lay", {"number": 1}), ("lay", {"number": 2}), "Done."
+    run = session(Toolbox(lay), *script, scheme=scheme).tell("Lay.")
+    entries, calls = len(run.journal), len(run.calls)
+    panel = PanelController(run, lambda notice: None)
+    panel.receive({"type": "replay", "call": run.calls[0].id})
+    asyncio.run(panel.resume())
+    for ended in range(calls):
+        # Each click ends one call, and none looks as if a kernel had stopped while it ran.
+        statuses = [call.status for call in panel.session.calls]
+        assert statuses[:ended] == ["succeeded"] * ended
+        assert {*statuses[ended:]} <= {"proposed"}
+        panel.receive({"type": "step"})
+        asyncio.run(panel.resume())
+    assert [call.status for call in panel.session.calls] == ["succeeded"] * calls
+    assert (len(run.journal), laid) == (entries, [1, 2])
+    fresh, edited = run.replay(fresh=True).run(), run.edit(run.calls[-1], number=3).run()
+    assert laid == [1, 2, 1, 2, 3]
+    texts = [shown._repr_mimebundle_()["text/plain"] for shown in (fresh, edited)]
+    assert ["cached" in text for text in texts] == [False, True]
 
 
 # -- 002 -----------------------------------------------------------------------------------------

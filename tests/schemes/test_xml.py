@@ -183,7 +183,8 @@ def test_the_good_call_beside_a_bad_one_runs_and_both_are_told() -> None:
     good, failed = ElementTree.fromstring(told(session)[0])
     assert (good.text, good.get("error")) == ("Oslo: 1 < 2 & fine", "false")
     assert failed.get("error") == "true"
-    assert "has no function 'get'; there are get_for_city, fail" in str(failed.text)
+    assert "no tool 'weather_get'. Did you mean weather_get_for_city?" in str(failed.text)
+    assert "weather has: weather_get_for_city, weather_fail." in str(failed.text)
 
 
 @pytest.mark.parametrize(

@@ -16,7 +16,6 @@ from jupyter_toolcall.core.events import Call
 from jupyter_toolcall.core.state import START
 from jupyter_toolcall.schemes import Flat, Native
 from jupyter_toolcall.schemes.messages import Assistant, Reply
-from jupyter_toolcall.schemes.xml_writer import element
 from tests.engine.test_linear_cost import work
 
 
@@ -123,20 +122,13 @@ def text_of(value: str, name: str = "text") -> Any:
         f'<tool-call function="weather_get_for_city">{CITY}</tool-call>',
         f'<tool-call tool="weather_get_for_city" function="get_for_city">{CITY}</tool-call>',
         f'<tool-call tool="tools" function="weather_get_for_city">{CITY}</tool-call>',
-        f'<tool-call tool="Weather" function="get-for-city">{CITY}</tool-call>',
-        f'<tool-call tool="weather.get_for_city">{CITY}</tool-call>',
         '<tool_call>{"name": "weather_get_for_city", "arguments": {"city": "Oslo"}}</tool_call>',
         '<tool-call name="weather_get_for_city">{"city": "Oslo"}</tool-call>',
-        # What a model knows from elsewhere: function_calls, and rigging 3.
+        # What a model knows from elsewhere.
         f'<function_calls>\n<invoke name="weather_get_for_city">\n{CITY}\n</invoke>\n'
         "</function_calls>",
         f'I look.\n<function_calls><invoke name="weather_get_for_city">{CITY}',
         f'<invoke name="weather_get_for_city">{CITY}</invoke>',
-        '<rg-tool-call name="weather_get_for_city"><city>Oslo</city></rg-tool-call>',
-        '<rg-tool-call id="rg-1" name="weather_get_for_city">\n<city>\n  Oslo\n</city>\n',
-        '<rg-tool-call name="weather_get_for_city"><!-- a city --><city><![CDATA[Oslo]]></city>'
-        "</rg-tool-call>\nNow I wait.",
-        '<rg_tool_call name="weather_get_for_city"><city>&#79;slo</city></rg_tool_call>',
         '<rg-tool-call name="weather_get_for_city">{"city": "Oslo"}</rg-tool-call>',
     ],
 )
@@ -206,7 +198,6 @@ def test_a_text_is_what_was_meant_by_it(said: str, meant: str) -> None:
         ("part", "1e3", 1000.0),
         ("names", '["a", "b"]', ["a", "b"]),
         ("names", "[&quot;a&quot;]", ["a"]),
-        ("names", "<item>a</item>\n<item>b</item>", ["a", "b"]),
         ("names", "null", None),
         ("names", "", None),
         ("data", '{"a": {"b": [1, null]}}', {"a": {"b": [1, None]}}),
@@ -245,10 +236,6 @@ def test_a_value_is_read_by_the_schema_of_its_parameter(name: str, said: str, me
             f'<invoke name="weather_get_for_city">{CITY}{CITY}</invoke>',
             "the parameter 'city' is given twice",
         ),
-        (
-            '<rg-tool-call name="note"><text>a</text><text>b</text></rg-tool-call>',
-            "the parameter 'text' is given twice",
-        ),
         ('<rg-tool-call name="note">a<text>b</text></rg-tool-call>', "there is text outside of"),
         ('<rg-tool-call name="note"><text>b</rg-tool-call>', "there is text outside of"),
         ('<rg-tool-call name="note"><names><item>a</rg-tool-call>', "there is text outside of"),
@@ -261,16 +248,6 @@ def test_a_value_is_read_by_the_schema_of_its_parameter(name: str, said: str, me
         ("I write <tool-calls> now.", "the block holds no <tool-call>"),
         (f"<tool-call>{CITY}</tool-call>", "does not say which tool and which function"),
         ('<tool_call>{"name": "stop"</tool_call>', "not valid JSON"),
-        (CALL.replace("weather", "wether"), "there is no tool 'wether'. Did you mean weather?"),
-        (
-            CALL.replace("get_for_city", "get_for_town"),
-            "the tool 'weather' has no function 'get_for_town'; there is get_for_city. "
-            "Did you mean get_for_city?",
-        ),
-        (
-            '<tool-call tool="note" function="note"><parameter name="names">a, b</parameter>',
-            'note: names: must be JSON, such as ["a", "b"]. As it stands, the arguments are not',
-        ),
     ],
 )
 def test_what_cannot_be_read_is_never_an_answer_and_says_why(text: str, told: str) -> None:
@@ -282,7 +259,6 @@ def test_what_cannot_be_read_is_never_an_answer_and_says_why(text: str, told: st
 @pytest.mark.parametrize(
     "bad",
     [
-        CALL.replace("weather", "wether"),
         CALL.replace("</parameter>", ""),
         '<tool-call tool="weather" <b>',
         "<tol-call tool='weather'></tol-call>",
@@ -340,12 +316,6 @@ def test_a_call_in_a_value_without_end_is_not_run_whatever_stands_before(before:
     assert len(broken(text)) == 1
 
 
-def test_so_many_calls_are_read_and_no_more() -> None:
-    found = read(CALL * 1000)
-    assert len(found) == 129
-    assert found[-1].broken.startswith("there are more than 128 calls")
-
-
 @pytest.mark.parametrize(
     "unit",
     [
@@ -375,18 +345,6 @@ def test_reading_is_linear(unit: str, before: str) -> None:
 
     cost(1_000)
     assert cost(80_000) < 4.4 * cost(20_000) + 1_000
-
-
-def test_a_call_with_no_end_of_parameters_is_read_at_once_and_wrong() -> None:
-    def text(size: int) -> str:
-        given = "".join(f'<parameter name="p{i}">1</parameter>' for i in range(size))
-        return f'<tool-calls><tool-call tool="stop">{given}</tool-call></tool-calls>'
-
-    [call] = read(text(129))
-    assert call.broken.startswith("there are more than 128 parameters")
-    assert read(text(128))[0].broken == ""
-    assert work(lambda: read(text(4_000))) < 4.4 * work(lambda: read(text(1_000))) + 1_000
-    assert broken(text(30_000))
 
 
 @pytest.mark.parametrize(
@@ -469,94 +427,6 @@ def test_no_damage_makes_an_answer_of_a_call(
     found = read(text)
     opened = re.search(r"<tool-calls?(?![\w-])", re.sub(r"`<[^`\n<]*`", "", text))
     assert found or not opened
-
-
-# -- the forms of others ------------------------------------------------------------------------
-
-ITEMS = st.recursive(
-    st.integers() | st.booleans() | st.text(st.characters(codec="utf-8", exclude_characters="\r")),
-    lambda inner: (
-        st.lists(inner, max_size=3)
-        | st.dictionaries(st.from_regex(r"[a-z]{1,6}", fullmatch=True), inner, max_size=3)
-    ),
-    max_leaves=8,
-)
-LEAVES: dict[type, str] = {int: "integer", bool: "boolean", str: "string"}
-
-
-def schema_of(data: Any) -> dict[str, Any]:
-    """Return the schema that takes a value; the items of a list have one each."""
-    match data:
-        case list():
-            return {"type": "array", "items": {"anyOf": [*map(schema_of, data)]} if data else {}}
-        case dict():
-            return {"type": "object", "properties": {k: schema_of(v) for k, v in data.items()}}
-    return {"type": LEAVES[type(data)]}
-
-
-def as_elements(name: str, data: Any) -> str:
-    """Return a value as rigging has a model write it."""
-    match data:
-        case list() if data:
-            return f"<{name}>{''.join(as_elements('item', item) for item in data)}</{name}>"
-        case dict() if data:
-            return f"<{name}>{''.join(as_elements(*field) for field in data.items())}</{name}>"
-    text = data if isinstance(data, str) else json.dumps(data)
-    return f"<{name}>{element(text)}</{name}>"
-
-
-def of_one_type(data: Any) -> bool:
-    """Return whether the items of each list are of one schema, as rigging's are."""
-    match data:
-        case list():
-            kinds = {json.dumps(schema_of(item), sort_keys=True) for item in data}
-            return len(kinds) < 2 and all(map(of_one_type, data))
-        case dict():
-            return all(map(of_one_type, data.values()))
-    return True
-
-
-NAMED = st.dictionaries(
-    st.from_regex(r"[A-Za-z_][A-Za-z0-9_.-]{0,12}", fullmatch=True),
-    ITEMS.filter(of_one_type),
-    max_size=4,
-)
-
-
-def taking(arguments: dict[str, Any]) -> Toolbox:
-    """Return a tool whose parameters take these arguments."""
-    schema = schema_of(arguments)
-    return Toolbox(Tool("take", "Take all.", {**schema, "properties": schema["properties"]}))
-
-
-@settings(max_examples=100, deadline=None)
-@given(NAMED)
-def test_a_call_of_elements_is_read_as_what_was_written(arguments: dict[str, Any]) -> None:
-    inner = "\n".join(as_elements(name, data) for name, data in arguments.items())
-    for end in ("</rg-tool-call>", ""):
-        [call] = read(f'Well.\n<rg-tool-call name="take">\n{inner}\n{end}', taking(arguments))
-        assert not call.broken, call.broken
-        assert call.arguments == arguments
-
-
-def test_a_dictionary_may_stand_in_attributes() -> None:
-    box = taking({"size": {"wide": 1, "name": "s"}})
-    text = '<rg-tool-call name="take"><size wide="12" name="a &amp; b" /></rg-tool-call>'
-    assert [call.arguments for call in read(text, box)] == [{"size": {"wide": 12, "name": "a & b"}}]
-
-
-def test_elements_that_are_nested_without_end_are_told_and_not_followed() -> None:
-    tree = {"$ref": "#/$defs/Tree"}
-    schema = {
-        "type": "object",
-        "properties": {"tree": tree},
-        "$defs": {"Tree": {"type": "array", "items": tree}},
-    }
-    deep = "<tree>" + "<item>" * 5_000 + "</item>" * 5_000 + "</tree>"
-    [call] = read(
-        f'<rg-tool-call name="take">{deep}</rg-tool-call>', Toolbox(Tool("take", "", schema))
-    )
-    assert "is nested deeper than" in call.broken
 
 
 PIECES = (

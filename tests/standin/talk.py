@@ -52,7 +52,7 @@ def heard(request: Request, reply: Reply, *more: Message) -> Request:
     said = Assistant(reply.text, reply.calls, reply.raw)
     known = {(sent.name, str(sent.parameters)) for sent in request.first}
     new = [tool for tool in request.tools if (tool.name, str(tool.parameters)) not in known]
-    sent = [Sent(request.turn, tool.name, tool.description, tool.parameters) for tool in new]
+    sent = [Sent(tool.name, tool.description, tool.parameters, turn=request.turn) for tool in new]
     return replace(
         request,
         messages=(*request.messages, said, *more),
