@@ -27,14 +27,14 @@ LIMITS = {
     "export": 2_680,
     "compare": 1_853,
     "schemes": 1_710,
-    "teaching + evaluation": 2_256,
+    "teaching + evaluation": 2_176,
     "storage": 1_025,
     "rules, budgets, origins, previews": 966,
     "cli, kitchen, toolsets, __init__": 458,
-    "all": 38_914,
+    "all": 38_834,
     "Python files": 256,
-    "Python tests": 54_325,
-    "TypeScript": 12_676,
+    "Python tests": 54_306,
+    "TypeScript": 12_662,
 }
 """Of each row, how many lines of code, files or lines there may be."""
 MAPS = (

@@ -5,6 +5,7 @@ Each is written into its lesson where a learner would write it, and the lesson i
 
 from __future__ import annotations
 
+import builtins
 import re
 from collections.abc import Iterator
 from pathlib import Path
@@ -219,6 +220,8 @@ def shell() -> Iterator[InteractiveShell]:
     """A shell that runs the cells of lessons, in the folder of the lessons."""
     with pytest.MonkeyPatch.context() as patch:
         patch.chdir(LESSONS)
+        # Other code may have its own `_` there, as gettext and doctest do: IPython sets none then.
+        patch.setattr(builtins, "_", None, raising=False)
         yield InteractiveShell.instance()
         InteractiveShell.clear_instance()
 
