@@ -31,9 +31,9 @@ LIMITS = {
     "storage": 1_025,
     "rules, budgets, origins, previews": 966,
     "cli, kitchen, toolsets, __init__": 458,
-    "all": 38_834,
+    "all": 38_830,
     "Python files": 256,
-    "Python tests": 54_306,
+    "Python tests": 54_296,
     "TypeScript": 12_662,
 }
 """Of each row, how many lines of code, files or lines there may be."""
