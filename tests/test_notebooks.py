@@ -309,7 +309,9 @@ def test_the_first_cell_goes_from_a_raw_potato_to_a_plate(kitchen: Any) -> None:
 
 
 def test_other_slices_run_the_cut_and_what_came_of_it(kitchen: Any) -> None:
-    steps = [line for line in below(kitchen, "%toolchat edit").splitlines() if line[:2] == "  "]
+    steps = [
+        line for line in below(kitchen, "%toolchat -n lunch edit").splitlines() if line[:2] == "  "
+    ]
     ran = [line.split()[2].partition("(")[0] for line in steps if "(cached)" not in line]
     assert ran == ["Potato_slice", "Oven_bake", "Fries_plate", "save"]
     assert len(steps) == 8

@@ -211,9 +211,14 @@ def _still_used(state: State, opened: Opened) -> HashTrieMap[str, str]:
     return used
 
 
+def _demand_results(state: State) -> None:
+    for call in state.open[:1]:
+        n = state.calls[call].step
+        raise NotYourTurn(f"call {n} has no result yet: use its panel, or %toolchat approve {n}")
+
+
 def _ask(state: State, asked: Asked, verified: bool) -> State:
-    if state.open:
-        raise NotYourTurn(f"call {state.open[0]} has no result yet: decide on it first")
+    _demand_results(state)
     if asked.by == "session":
         return state.changed(last=asked, reminded=state.reminded + 1)
     state = state if state.last is None else _back(state)
@@ -232,8 +237,7 @@ def _ask(state: State, asked: Asked, verified: bool) -> State:
 
 
 def _reply(state: State, reply: Replied, entry: Entry) -> State:
-    if state.open:
-        raise NotYourTurn(f"call {state.open[0]} has no result yet: decide on it first")
+    _demand_results(state)
     stale = bool(entry.meta.get("stale"))
     calls, order = _with_calls(state, reply, entry, stale)
     ids = tuple(call.id for call in reply.calls)

@@ -22,10 +22,10 @@ def entry_at(cursor: Cursor, location: str) -> str:
     """
     if location in cursor.context.journal:
         return location
-    cursor.state.call(location)
+    step = cursor.state.call(location).step
     ends = [entry.id for entry in _about(cursor, location) if ended_call(entry.event)]
     if not ends:
-        raise NotYourTurn(f"call {location} has no result yet; decide on it first")
+        raise NotYourTurn(f"call {step} has no result yet: decide in its panel, or approve it")
     return ends[-1]
 
 

@@ -77,12 +77,8 @@ def _why_not(cursor: Cursor) -> str:
     # Where a client called tools last, the person who plays the model may go on as well.
     if not (isinstance(cursor.next_step, AskModel) or cursor.state.replied_by_client):
         return "nobody has asked anything since the last reply"
-    limit = cursor.context.max_turns
-    return (
-        f"it has replied {limit} times; a larger max_turns goes on"
-        if cursor.turn_limit_reached
-        else ""
-    )
+    most = f"it has replied {cursor.context.max_turns} times; a larger max_turns goes on"
+    return most if cursor.turn_limit_reached else ""
 
 
 def demand_model_turn(cursor: Cursor) -> None:

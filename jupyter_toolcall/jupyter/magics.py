@@ -228,8 +228,8 @@ def apply_project_settings(settings: ToolChat, table: Mapping[str, Any]) -> str:
     if not ignored:
         return ""
     return (
-        f"pyproject.toml: ignored {', '.join(ignored)}, since a project's file can only tighten "
-        "what runs unasked and what is shared; use an option of the cell, or %config"
+        f"pyproject.toml: ignored {', '.join(ignored)}. A project file can only tighten what runs "
+        "unasked and what is shared. Use an option of the cell, or %config"
     )
 
 
@@ -241,8 +241,8 @@ def _checked_settings(settings: ToolChat, table: Mapping[str, Any]) -> dict[str,
     for name, value in of_file.items():
         if name == "mcp_servers":
             raise UsageError(
-                "[tool.jupyter-toolcall] mcp_servers is not taken from a file, which would start "
-                "programs; write [tool.jupyter-toolcall.mcp.NAME], and you are asked before"
+                "a project file may not set mcp_servers, since that would start programs. "
+                "Write [tool.jupyter-toolcall.mcp.NAME]: then you are asked first"
             )
         if name not in known:
             raise UsageError(

@@ -369,10 +369,8 @@ def carry_out(
     if (extension := cells.extension_of(command)) is not None:
         return extension.subcommand(command, more, name or "", variables or {})
     if command not in _COMMANDS:
-        known = subcommands()
-        raise UsageError(
-            f"no subcommand {command!r}.{nearest(command, known)} There are {', '.join(known)}"
-        )
+        near = nearest(command, subcommands())
+        raise UsageError(f"there is no subcommand {command!r:.80}.{near} %toolchat help lists them")
     session = cells.with_current_tools(cells.current(name or ""), variables or {})
     return _COMMANDS[command](session, more)
 

@@ -146,7 +146,7 @@ class Rule:
             return self._no_answer(origins)
         if self.decision == "run" and (ended := self.ended(tool)):
             return "ask", ended
-        reason = self.reason or t("The rule %1 says %2.", self.title, self.decision)
+        reason = self.reason or t("The rule %1 decides: %2.", self.title, self.decision)
         return _DECISIONS[self.decision], reason
 
     @property
@@ -308,7 +308,7 @@ def stricter_preset(own: str, other: str) -> str:
     return other if all(mine <= its for mine, its in pairs) else own
 
 
-def rule_matching(glob: str, verdict: Verdict) -> Test:
+def rule_matching(glob: str, verdict: Verdict, is_break: bool = False) -> Test:
     """Return the rule that answers for calls that look like `tool` or `tool(arguments)`."""
 
     def rule(tool: Tool, arguments: Mapping[str, Any], origins: Origins) -> Answer | None:
@@ -316,17 +316,17 @@ def rule_matching(glob: str, verdict: Verdict) -> Test:
         fits = fnmatchcase(tool.name, glob) or fnmatchcase(shown, glob)
         if not fits or (verdict == "approve" and _may_hold_words_of_others(arguments, origins())):
             return None
-        return verdict, t("The rule %1 says %2.", repr(glob), verdict)
+        if is_break:
+            return "ask", t("You wrote --break %1: this call waits for you.", glob)
+        return verdict, t("The rule %1 decides: %2.", repr(glob), verdict)
 
     return rule
 
 
 def _may_hold_words_of_others(arguments: Mapping[str, Any], call: CallOrigins) -> bool:
     """Return whether others wrote a value of a call, or the model may have quoted them in one."""
-    origins = call.arguments.items()
-    return call.has_untrusted or any(
-        _may_quote_others(origin, arguments.get(name)) for name, origin in origins
-    )
+    quotes = (_may_quote_others(o, arguments.get(name)) for name, o in call.arguments.items())
+    return call.has_untrusted or any(quotes)
 
 
 def _may_quote_others(origin: ArgumentOrigin, value: Any) -> bool:
@@ -362,7 +362,7 @@ def approval_policy(approve: Approve, breaks: Sequence[str] = ()) -> Policy:
     """
     if callable(approve):
         return approve
-    stops = [rule_matching(glob, "ask") for glob in breaks]
+    stops = [rule_matching(glob, "ask", is_break=True) for glob in breaks]
     return RulePolicy((*_rules(approve),), (*stops,))
 
 

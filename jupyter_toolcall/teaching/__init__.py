@@ -8,7 +8,7 @@ used.
 from __future__ import annotations
 
 from importlib import import_module
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from ..jupyter.extensions import (
     Flag,
@@ -21,6 +21,7 @@ from ..jupyter.extensions import (
 
 if TYPE_CHECKING:
     from ..jupyter.cells import Cells
+    from ..session.session import Session
     from .exercise_checks import CheckResult
 
 PREDICT = Flag(
@@ -75,9 +76,30 @@ def check(name: str) -> CheckResult:
         from jupyter_toolcall.teaching import check
         assert check("fries").passed, check("fries").message
     """
-    notebook = import_module("..jupyter.notebook", __package__).current_notebook()
+    notebook = _notebook()
     subcommands = import_module("..jupyter.subcommands", __package__)
     result: CheckResult = subcommands.carry_out(
         ["check", name], notebook.cells, {}, notebook.shell.user_ns
     )
     return result
+
+
+def session(name: str = "") -> Session:
+    """Return a session of this notebook's cells.
+
+    Args:
+        name: What `-n` in its cell says; "" for the session that ran last.
+
+    Raises:
+        UsageError: There is no such session.
+
+    Example:
+        from jupyter_toolcall.teaching import session
+        session("lunch").calls[3].arguments
+    """
+    found: Session = _notebook().cells.current(name)
+    return found
+
+
+def _notebook() -> Any:
+    return import_module("..jupyter.notebook", __package__).current_notebook()

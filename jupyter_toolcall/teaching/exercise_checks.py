@@ -5,7 +5,7 @@ An expression is code of the exercise's author, and runs with the rights of the 
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Set
+from collections.abc import Iterable, Iterator, Mapping, Set
 from dataclasses import dataclass, field, replace
 from traceback import walk_tb
 from typing import Any, NamedTuple
@@ -22,7 +22,7 @@ from ..tools.tool import Tool
 from ..tools.toolbox import Toolbox
 from ..tools.value_copies import private
 from .exercise_file import Check, Exercise
-from .guesses import NO_POINTS, Points
+from .guesses import Points
 from .panel_rows import Task
 from .time_limit import OutOfTime, with_time_limit
 
@@ -33,6 +33,8 @@ LIMIT = 5.0
 """Seconds that one check may take."""
 LONGEST = 120
 """Characters of an error that the learner sees."""
+READ = ("objects", "outputs", "text")
+"""The attributes of a session that an expression can read as they are."""
 BRANCHES = 8
 """So many branches of a session are checked, the newest, besides its own."""
 
@@ -49,20 +51,11 @@ class CheckedSession:
         calls: tuple[CallRecord, ...] = private(self._session.calls)[0]
         return calls
 
-    @property
-    def outputs(self) -> Mapping[str, Any]:
-        """Copies of the outputs that were saved, by name."""
-        return self._session.outputs
-
-    @property
-    def objects(self) -> tuple[str, ...]:
-        """The names of all objects, oldest first."""
-        return self._session.objects
-
-    @property
-    def text(self) -> str:
-        """The text of the model's last reply."""
-        return self._session.text
+    def __getattr__(self, name: str) -> Any:
+        """Return copies of the `outputs`, the names of the `objects`, or the last `text`."""
+        if name not in READ:
+            raise AttributeError(name=name, obj=self)
+        return getattr(self._session, name)
 
     @property
     def scheme(self) -> str:
@@ -73,7 +66,7 @@ class CheckedSession:
     def offered(self) -> tuple[tuple[str, ...], ...]:
         """The names of the tools that the model was offered, turn by turn."""
         requests = self._session.requests
-        return tuple(tuple(tool.name for tool in each.request.tools) for each in requests)
+        return tuple(tuple(tool.name for tool in asked.request.tools) for asked in requests)
 
     def __getitem__(self, name: str) -> Any:
         """Return a copy of the value of an object."""
@@ -120,23 +113,22 @@ class CheckContext:
     session: Session | None = None
     variables: Mapping[str, Any] = field(default_factory=dict)
     """The variables of the notebook."""
-    score: Points = NO_POINTS
+    score: Points = Points()  # noqa: RUF009
     """Of the guesses of the session's last cell."""
     session_name: str = ""
     """As the exercise names its session, "" where it is the one that ran last."""
 
     def values(self, names: Set[str]) -> dict[str, Any]:
         """Return copies of the values that have these names."""
-        values: dict[str, Any] = {}
+        values = {"score": self.score, "tool_of": tool_of, "run_tool": run_tool}
         # A variable that has the name of a session or of an output may hold something older.
-        taken = {"session"}
+        taken = {"session", *values}
         if self.session is not None:
+            values["session"] = CheckedSession(self.session)
             taken |= self.session.state.opened.outputs.keys()
             if names & self.session.state.outputs.keys():
-                values |= self.session.outputs
-            values["session"] = CheckedSession(self.session)
-        values |= {"score": self.score, "tool_of": tool_of, "run_tool": run_tool}
-        for name in names & self.variables.keys() - taken - values.keys():
+                values = {**self.session.outputs, **values}
+        for name in names & self.variables.keys() - taken:
             value = self.variables[name]
             is_session = isinstance(value, Session)
             values[name] = CheckedSession(value) if is_session else private(value)[0]
@@ -149,28 +141,61 @@ class CheckContext:
         if name == "session":
             return t("there is no session yet: run the cell that begins with %1", "%%toolchat")
         outputs = self.session.state.outputs if self.session is not None else ()
-        known = [*outputs, *(each for each in self.variables if not each.startswith("_"))]
-        missing = t("there is no %1 yet.", f"`{name}`")
-        return joined("", [missing, nearest(name, known)])
+        existing = [*outputs, *(name for name in self.variables if not name.startswith("_"))]
+        return joined("", [t("there is no %1 yet.", f"`{name}`"), nearest(name, existing)])
 
 
 @dataclass(frozen=True, slots=True)
-class Verdict:
-    """How an exercise stands: the checks that hold, and the first one that does not."""
+class Page:
+    """Markdown to display."""
+
+    markdown: str
+
+    def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, Any]:
+        return {"text/markdown": self.markdown, "text/plain": printable(str(self), LINES)}
+
+    def __str__(self) -> str:
+        return self.markdown.replace("**", "").replace("### ", "")
+
+
+@dataclass(frozen=True, slots=True)
+class CheckResult:
+    """How an exercise stands: a page for the learner, points and a message for a grader."""
 
     exercise: Exercise
-    held: tuple[Check, ...] = ()
-    fails: Check | None = None
+    points: int
+    """The checks that hold, in the order of the file, up to the first one that does not."""
     problem: str = ""
-    """Why the check could not be evaluated; "" where it could."""
+    """Why the check after them could not be evaluated; "" where it could."""
     session: Session | None = None
     """The session that was checked, on the branch that was checked."""
     branch: str = ""
     """The name of the branch, "" where the session is on it."""
+    name: str = ""
+    """The name of the exercise."""
+    hint: str = ""
+
+    @property
+    def of(self) -> int:
+        """All checks of the exercise."""
+        return len(self.exercise.checks)
 
     @property
     def passed(self) -> bool:
-        return self.fails is None
+        """Whether all checks hold."""
+        return self.points == self.of
+
+    @property
+    def fails(self) -> Check | None:
+        """The first check that does not hold."""
+        return None if self.passed else self.exercise.checks[self.points]
+
+    @property
+    def message(self) -> str:
+        """One line: how many checks hold, and which one does not. It gives no hint."""
+        fails = "" if self.passed else f" {self._checks()[-1]}"
+        text = f"{self._word}: {self.points} of {self.of} checks hold.{fails}"
+        return printable(text, LINES)
 
     @property
     def reads_session(self) -> bool:
@@ -179,46 +204,75 @@ class Verdict:
             return False
         return bool(self.fails.names & {"session", *self.session.state.opened.outputs})
 
+    @property
+    def task(self) -> Task:
+        """How the exercise stands, for the panel."""
+        hint = [self.hint] if self.hint else []
+        lines = joined("\n", [*self._checks(), *self._notes(), *hint])
+        return Task(self.exercise.title, lines, self.passed)
 
-def check_exercise(exercise: Exercise, context: CheckContext, limit: float = LIMIT) -> Verdict:
+    @property
+    def _word(self) -> str:
+        return "Passed" if self.passed else "Not done yet"
+
+    @property
+    def _page(self) -> Page:
+        lines = (f"- {line}" for line in [*self._checks(), *self._notes()])
+        hint = ["", self.hint] if self.hint else []
+        title = f"**{self._word}: {self.exercise.title}**"
+        return Page("\n".join([title, "", *lines, *hint]))
+
+    def __str__(self) -> str:
+        return str(self._page)
+
+    def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, Any]:
+        data = {"exercise": self.name, "passed": self.passed, "held": self.points, "of": self.of}
+        return {MIME: data, **self._page._repr_mimebundle_()}
+
+    def _checks(self) -> list[str]:
+        """Return a line for each check up to the first one that does not hold."""
+        lines = [f"✓ {check.sentence}" for check in self.exercise.checks[: self.points]]
+        if self.fails is not None:
+            problem = [": ", self.problem] if self.problem else []
+            lines.append(joined("", [f"✗ {self.fails.sentence.removesuffix('.')}", *problem]))
+        return lines
+
+    def _notes(self) -> list[str]:
+        """Return a line for the branch that was checked, and one for the first failed call."""
+        lines: list[str] = [t("This is the branch %1.", f"`{self.branch}`")] if self.branch else []
+        if self.session is not None and self.reads_session:
+            failed = [call for call in self.session.calls if call.status == "failed"]
+            # The first one alone: the calls after it often fail because of it.
+            lines += [t("Call %1 failed: %2", call.step, _code(call.error)) for call in failed[:1]]
+        return lines
+
+
+def check_exercise(exercise: Exercise, context: CheckContext, limit: float = LIMIT) -> CheckResult:
     """Return how an exercise stands. Raises KeyboardInterrupt alone."""
-    for number, check in enumerate(exercise.checks):
+    for points, check in enumerate(exercise.checks):
         holds, problem = _evaluate(check, context, limit)
         if not holds:
-            return Verdict(exercise, exercise.checks[:number], check, problem, context.session)
-    return Verdict(exercise, exercise.checks, session=context.session)
+            return CheckResult(exercise, points, problem, context.session)
+    return CheckResult(exercise, len(exercise.checks), session=context.session)
 
 
-def check_branches(exercise: Exercise, context: CheckContext, limit: float = LIMIT) -> Verdict:
+def check_branches(exercise: Exercise, context: CheckContext, limit: float = LIMIT) -> CheckResult:
     """Return how an exercise stands on the branch on which most of its checks hold.
 
     A learner's code may have left the session on another branch than the one with the solution.
     Where as many checks hold on several, it is the session's own branch, else the newest.
     """
-    best = check_exercise(exercise, context, limit)
-    if context.session is None or not best.reads_session:
+    best, session = check_exercise(exercise, context, limit), context.session
+    if session is None or not best.reads_session:
         return best
-    session = context.session
     others = {head: name for name, head in session.branch_names.items() if head != session.head}
     for head, name in [*others.items()][: -BRANCHES - 1 : -1]:
-        verdict = check_exercise(exercise, replace(context, session=session.fork(head)), limit)
-        if verdict.passed or len(verdict.held) > len(best.held):
-            best = replace(verdict, branch=name)
+        result = check_exercise(exercise, replace(context, session=session.fork(head)), limit)
+        if result.points > best.points:
+            best = replace(result, branch=name)
         if best.passed:
             break
     return best
-
-
-def is_about(exercise: Exercise, session: str, outputs: Collection[str]) -> bool:
-    """Return whether an exercise is about a session of this name, which makes these outputs.
-
-    One that replays a recording is about the cell that replays the exercise alone.
-    """
-    if exercise.replays:
-        return False
-    if exercise.session:
-        return exercise.session == session
-    return any(check.names & {"session", "score", *outputs} for check in exercise.checks)
 
 
 def _evaluate(check: Check, context: CheckContext, limit: float) -> tuple[bool, str]:
@@ -264,42 +318,7 @@ def _code(text: str) -> str:
     return f"`{line if len(line) <= LONGEST else f'{line[:LONGEST]}…'}`"
 
 
-# -- how an exercise stands, as Markdown and as text -------------------------------------------
-
-
-@dataclass(frozen=True, slots=True)
-class Page:
-    """Markdown to display; `data` is for programs, by MIME type."""
-
-    markdown: str
-    data: Mapping[str, Any] = field(default_factory=dict)
-
-    def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, Any]:
-        return {
-            **self.data,
-            "text/markdown": self.markdown,
-            "text/plain": printable(str(self), LINES),
-        }
-
-    def __str__(self) -> str:
-        return self.markdown.replace("**", "").replace("### ", "")
-
-
-@dataclass(frozen=True, slots=True)
-class CheckResult(Page):
-    """How an exercise stands: a page for the learner, points and a message for a grader."""
-
-    points: int = 0
-    """The checks that hold, in the order of the file, up to the first one that does not."""
-    of: int = 0
-    """All checks of the exercise."""
-    message: str = ""
-    """One line: how many checks hold, and which one does not. It gives no hint."""
-
-    @property
-    def passed(self) -> bool:
-        """Whether all checks hold."""
-        return self.points == self.of
+# -- pages, and the results that notebooks show ---------------------------------------------
 
 
 def task_page(exercise: Exercise, name: str) -> Page:
@@ -312,20 +331,6 @@ def solution_page(exercise: Exercise) -> Page:
     """Return the solution."""
     solution = exercise.solution or "It has no solution written down."
     return Page(f"### {exercise.title}: a solution\n\n{solution}")
-
-
-def check_result(verdict: Verdict, hint: str, name: str) -> CheckResult:
-    """Return how an exercise stands, and a hint where there is one."""
-    points, of = len(verdict.held), len(verdict.exercise.checks)
-    data = {"exercise": name, "passed": verdict.passed, "held": points, "of": of}
-    word = "Passed" if verdict.passed else "Not done yet"
-    lines = _lines(verdict)
-    after = ["", hint] if hint else []
-    title = f"**{word}: {verdict.exercise.title}**"
-    markdown = "\n".join([title, "", *(f"- {line}" for line in [*lines, *_notes(verdict)]), *after])
-    fails = "" if verdict.passed else f" {lines[-1]}"
-    message = f"{word}: {points} of {of} checks hold.{fails}"
-    return CheckResult(markdown, {MIME: data}, points, of, printable(message, LINES))
 
 
 class ShownResult(NamedTuple):
@@ -344,30 +349,3 @@ def shown_results(cells: Iterable[Mapping[str, Any]]) -> Iterator[ShownResult]:
     outputs = (output for cell in cells for output in cell.get("outputs", ()))
     for shown in filter(None, (output.get("data", {}).get(MIME) for output in outputs)):
         yield ShownResult(str(shown["exercise"]), int(shown["held"]), int(shown["of"]))
-
-
-def verdict_task(verdict: Verdict, hint: str) -> Task:
-    """Return how an exercise stands, for the panel."""
-    lines = [*_lines(verdict), *_notes(verdict), *([hint] if hint else [])]
-    return Task(verdict.exercise.title, joined("\n", lines), verdict.passed)
-
-
-def _lines(verdict: Verdict) -> list[str]:
-    """Return a line for each check up to the first one that does not hold."""
-    lines = [f"✓ {check.sentence}" for check in verdict.held]
-    if verdict.fails is not None:
-        problem = [": ", verdict.problem] if verdict.problem else []
-        lines.append(joined("", [f"✗ {verdict.fails.sentence.removesuffix('.')}", *problem]))
-    return lines
-
-
-def _notes(verdict: Verdict) -> list[str]:
-    """Return a line for the branch that was checked, and one for the first failed call."""
-    lines: list[str] = []
-    if verdict.branch:
-        lines.append(t("This is the branch %1.", f"`{verdict.branch}`"))
-    if verdict.session is not None and verdict.reads_session:
-        failed = [call for call in verdict.session.calls if call.status == "failed"]
-        # The first one alone: the calls after it often fail because of it.
-        lines += [t("Call %1 failed: %2", call.step, _code(call.error)) for call in failed[:1]]
-    return lines

@@ -28,10 +28,10 @@ from __future__ import annotations
 import ast
 import re
 import warnings
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from ..core.digests import digest
 from ..core.errors import UsageError
@@ -39,14 +39,12 @@ from ..core.events import Call
 from ..core.recorded_data import replace
 from ..core.text import nearest
 from ..models.recorded import Recorded, speak
-from ..models.recording_file import Course
-from ..schemes.messages import Model, Reply, Request
+from ..schemes.messages import Reply, Request
 
 FOLDER = "exercises"
 SUFFIX = ".md"
-SECTIONS = {"session": "session", "checks": "checks", "hints": "hints", "solution": "solution"}
-SECTIONS |= {"check": "checks", "hint": "hints", "solutions": "solution"}
-"""The headings that have a meaning; the learner reads all other text."""
+SECTIONS = ("session", "check", "hint", "solution")
+"""The headings that have a meaning, also in the plural; the learner reads all other text."""
 
 _NAME = re.compile(r"[\w-]{1,64}")
 _CELL = re.compile(r"%%toolchat\s+exercise\s+([\w-]+)[ \t]*\n(.*)", re.DOTALL)
@@ -57,9 +55,12 @@ _DETAILS = re.compile(r"\s*</?(?:details|summary)\b.*$", re.IGNORECASE)
 """What folds a solution on a code host."""
 _CHECK = re.compile(r"(.+?):\s+(`+)((?:(?!\2).)+)\2\.?")
 """A sentence, a colon, and an expression as a Markdown code span."""
-_REPLAYS = re.compile(r"replays?\s+`?([^`]+?)`?\.?", re.IGNORECASE)
-_SEEDED = re.compile(r"in call (\d+),?\s+`?(.+?)`?\.?", re.IGNORECASE)
-_SESSION = re.compile(r"(?:the )?session is\s+`?([\w-]+)`?\.?", re.IGNORECASE)
+_SESSION = re.compile(
+    r"replays?\s+`?(?P<replays>[^`]+?)`?\.?|in call (?P<step>\d+),?\s+`?(?P<error>.+?)`?\.?"
+    r"|(?:the )?session is\s+`?(?P<session>[\w-]+)`?\.?",
+    re.IGNORECASE,
+)
+"""An item below `## Session`."""
 _CALL = re.compile(r"[A-Za-z_]\w*\(.*\)")
 
 
@@ -120,14 +121,12 @@ class Exercise:
         return tuple(block[2].rstrip("\n") for block in _FENCED.finditer(self.solution))
 
 
-@dataclass
-class _Item:
-    """An item of a list, and the items below it."""
+class _Item(NamedTuple):
+    """An item of a list: its text, and those of the items below it."""
 
     line: int
     indent: int
-    text: str
-    nested: list[str] = field(default_factory=list)
+    texts: list[str]
 
 
 def exercise_in_cell(source: str) -> tuple[str, str] | None:
@@ -156,11 +155,11 @@ def exercise_text(folder: Path, name: str) -> str:
     """Return the text of an exercise. Raises UsageError for a name or a file that is wrong."""
     file = relative_path(name)
     if not _NAME.fullmatch(name) or not (folder / file).is_file():
-        known = exercise_names(folder)
-        listed = (
-            f"there are {', '.join(known)}" if known else f"there is no {relative_path('NAME')}"
+        existing = exercise_names(folder)
+        listed = ", ".join(existing) or f"no {relative_path('NAME')}"
+        raise UsageError(
+            f"no exercise {name!r:.80} here; there are {listed}.{nearest(name, existing)}"
         )
-        raise UsageError(f"no exercise {name!r:.80} here; {listed}.{nearest(name, known)}")
     try:
         return (folder / file).read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
@@ -175,57 +174,46 @@ def read_exercise(text: str, file: str) -> Exercise:
     title, sections = _sections(text)
     for _, line in sections["text"]:
         item = _ITEM.match(line)
-        if item is not None and (_REPLAYS.fullmatch(item[2]) or _SEEDED.fullmatch(item[2])):
+        if item is not None and (found := _SESSION.fullmatch(item[2])) and not found["session"]:
             raise UsageError(
                 f"{file}: the learner would read {item[2]!r:.60}; write it below a heading "
                 "## Session"
             )
     if not title:
         raise UsageError(f"{file} has no title; its first line has to be one, such as: # Fries")
-    checks = tuple(_check(item, file) for item in _items(sections["checks"], file))
+    checks = tuple(_check(item, file) for item in _items(sections["check"], file))
     if not checks:
         raise UsageError(
             f"{file} has nothing to check; write a list below the heading ## Checks, such as: "
             "- Something is saved: `session.outputs`"
         )
-    replays, seeded_errors, session = _session(_items(sections["session"], file), file)
+    names, seeded_errors = _session(_items(sections["session"], file), file)
+    body, solution = (
+        "\n".join(line for _, line in sections[name]).strip("\n") for name in ("text", "solution")
+    )
     return Exercise(
         title=title,
-        text="\n".join(line for _, line in sections["text"]).strip("\n"),
+        text=body,
         checks=checks,
-        hints=tuple(item.text for item in _items(sections["hints"], file)),
-        solution="\n".join(line for _, line in sections["solution"]).strip("\n"),
-        replays=replays,
+        hints=tuple(item.texts[0] for item in _items(sections["hint"], file)),
+        solution=solution,
         seeded_errors=seeded_errors,
-        session=session,
+        **names,
     )
-
-
-def with_seeded_error(text: str, error: SeededError | None) -> str:
-    """Return the text of an exercise that replays, with one seeded error, or without any."""
-    lines: list[str] = []
-    for line in text.splitlines():
-        item = _ITEM.match(line)
-        if item is None or not _SEEDED.fullmatch(item[2]):
-            lines.append(line)
-        if item is not None and _REPLAYS.fullmatch(item[2]) and error is not None:
-            lines.append(f"{item[1]}- {error}")
-    return "\n".join(lines)
 
 
 def _sections(text: str) -> tuple[str, dict[str, list[tuple[int, str]]]]:
     """Return the title, and the lines of each section; "text" is what the learner reads."""
     title, section, fence = "", "text", ""
-    sections: dict[str, list[tuple[int, str]]]
-    sections = {name: [] for name in ("text", *SECTIONS.values())}
+    sections: dict[str, list[tuple[int, str]]] = {name: [] for name in ("text", *SECTIONS)}
     for number, line in enumerate(text.splitlines(), 1):
         mark = line[:3] if line.startswith(("```", "~~~")) else ""
         fence = "" if mark and mark == fence else fence or mark
         heading = None if fence else _HEADING.match(line)
         if heading is not None and len(heading[1]) == 1 and not title:
             title = heading[2]
-        elif heading is not None and heading[2].lower() in SECTIONS:
-            section = SECTIONS[heading[2].lower()]
+        elif heading is not None and (name := heading[2].lower().removesuffix("s")) in SECTIONS:
+            section = name
         elif not _DETAILS.match(line):
             section = "text" if heading is not None else section
             sections[section].append((number, line))
@@ -237,25 +225,21 @@ def _items(lines: Sequence[tuple[int, str]], file: str) -> list[_Item]:
     items: list[_Item] = []
     for number, text in lines:
         item = _ITEM.match(text)
-        if item is not None and items and len(item[1]) > items[-1].indent:
-            items[-1].nested.append(item[2])
+        if item is not None and (not items or len(item[1]) <= items[-1].indent):
+            items.append(_Item(number, len(item[1]), [item[2]]))
         elif item is not None:
-            items.append(_Item(number, len(item[1]), item[2]))
-        elif not text.strip():
-            continue
-        elif not items:
+            items[-1].texts.append(item[2])
+        elif text.strip() and items:
+            items[-1].texts[-1] += f" {text.strip()}"
+        elif text.strip():
             raise UsageError(
                 f"{file}, line {number}: write this as a list, an item a line: - {text.strip()}"
             )
-        elif items[-1].nested:
-            items[-1].nested[-1] += f" {text.strip()}"
-        else:
-            items[-1].text += f" {text.strip()}"
     return items
 
 
 def _check(item: _Item, file: str) -> Check:
-    parts = _CHECK.fullmatch(item.text)
+    parts = _CHECK.fullmatch(item.texts[0])
     if parts is None:
         raise UsageError(
             f"{file}, line {item.line}: write a sentence, a colon, and a Python expression "
@@ -264,33 +248,32 @@ def _check(item: _Item, file: str) -> Check:
     sentence, expression = parts[1], parts[3].strip()
     try:
         # Python warns of what never makes sense, such as `x is 1`: that is a mistake too.
-        with warnings.catch_warnings():
-            warnings.simplefilter("error", SyntaxWarning)
+        with warnings.catch_warnings(action="error", category=SyntaxWarning):
             compile(expression, file, "eval")
     except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
         problem = f"{expression!r:.100} is no Python expression ({getattr(error, 'msg', error)})"
         raise UsageError(f"{file}, line {item.line}: {problem}") from None
-    return Check(sentence, expression, tuple(item.nested))
+    return Check(sentence, expression, tuple(item.texts[1:]))
 
 
-def _session(items: Sequence[_Item], file: str) -> tuple[str, tuple[SeededError, ...], str]:
-    """Return the recording, the errors in it, and the name of the session that is checked."""
-    replays, session, seeded_errors = "", "", list[SeededError]()
+def _session(items: Sequence[_Item], file: str) -> tuple[dict[str, str], tuple[SeededError, ...]]:
+    """Return the names of the recording and of the session that is checked, and the errors."""
+    names: dict[str, str] = {}
+    errors: list[SeededError] = []
     for item in items:
-        if line := _REPLAYS.fullmatch(item.text):
-            replays = line[1]
-        elif line := _SEEDED.fullmatch(item.text):
-            seeded_errors.append(_seeded_error(int(line[1]), line[2], f"{file}, line {item.line}"))
-        elif line := _SESSION.fullmatch(item.text):
-            session = line[1]
-        else:
+        line, found = f"{file}, line {item.line}", _SESSION.fullmatch(item.texts[0])
+        if found is None:
             raise UsageError(
-                f"{file}, line {item.line}: the section ## Session holds lines such as: "
+                f"{line}: the section ## Session holds lines such as: "
                 'Replays `FILE`. In call 5, `shape="SLICES"`. The session is `NAME`'
             )
-    if seeded_errors and not replays:
+        if found["error"]:
+            errors.append(_seeded_error(int(found["step"]), found["error"], line))
+        else:
+            names |= {name: text for name, text in found.groupdict().items() if text}
+    if errors and "replays" not in names:
         raise UsageError(f"{file}: an error is seeded in a recording: write - Replays `FILE`")
-    return replays, tuple(seeded_errors), session
+    return names, tuple(errors)
 
 
 def _seeded_error(step: int, text: str, line: str) -> SeededError:
@@ -300,7 +283,7 @@ def _seeded_error(step: int, text: str, line: str) -> SeededError:
         call = ast.parse(text if other_tool else f"_({text})", mode="eval").body
         if not isinstance(call, ast.Call) or not isinstance(call.func, ast.Name) or call.args:
             raise ValueError("no call with named arguments")
-        arguments = {str(each.arg): ast.literal_eval(each.value) for each in call.keywords}
+        arguments = {str(word.arg): ast.literal_eval(word.value) for word in call.keywords}
     except (SyntaxError, ValueError) as error:
         raise UsageError(
             f'{line}: {text!r:.80} is no argument; write shape="SLICES", or a whole call ({error})'
@@ -308,49 +291,33 @@ def _seeded_error(step: int, text: str, line: str) -> SeededError:
     return SeededError(step, arguments, call.func.id if other_tool else "")
 
 
-# -- the recording of an exercise, with seeded errors ------------------------------------------
+class ExerciseRecording(Recorded):
+    """The recording that an exercise replays, with its seeded errors.
 
+    Up to the first error the requests have to be as recorded. After it the results are others,
+    and only the number of the turn counts.
 
-def recording(folder: Path, file: str, exercise: Exercise) -> Model:
-    """Return the recording that an exercise replays, as a model.
+    Args:
+        folder: The folder of the notebook.
+        file: The file of the exercise there. The model is called after it, so that its name does
+            not tell what is wrong.
+        exercise: What the file says.
 
-    `file` is the exercise's file in a notebook's folder, and what the model is called, so that
-    its name does not tell what is wrong. Raises UsageError where there is no recording, or no
-    such call in it.
-    """
-    if not exercise.replays:
-        raise UsageError(f"{file} replays nothing; its section ## Session can say: Replays `FILE`")
-    beside = (folder / file).parent
-    path = beside / exercise.replays
-    # `a.ipynb#me` is a session of a notebook.
-    if not path.is_file() and not (beside / exercise.replays.rpartition("#")[0]).is_file():
-        known = sorted(path.name for path in beside.glob("*.jsonl"))
-        there = f"there are {', '.join(known)}" if known else "there is no recording"
-        raise UsageError(
-            f"{file} replays {exercise.replays}, and that is not beside it; {there}."
-            f"{nearest(exercise.replays, known)} "
-            f"--record {FOLDER}/{path.name} in a cell makes one"
-        )
-    recorded = Recorded(path, name=exercise.replays)
-    recorded.name = f"recorded:{file}"
-    return RecordingWithErrors(recorded, exercise, file) if exercise.seeded_errors else recorded
-
-
-class RecordingWithErrors:
-    """A recording with other calls in it.
-
-    Up to the first of these the requests have to be as recorded. After it the results are
-    others, and only the number of the turn counts.
+    Raises UsageError where there is no recording, or no such call in it.
     """
 
-    def __init__(self, recorded: Recorded, exercise: Exercise, file: str) -> None:
-        self.recorded, self.course = recorded, recorded.courses[0]
-        self.name, self.note = recorded.name, recorded.note
-        self.replies = _replies_with_errors(self.course, exercise.seeded_errors, file)
-        self.first = min(self.replies)
-        replies = [[turn, repr(reply)] for turn, reply in sorted(self.replies.items())]
-        self.identity = f"{self.name}:{digest('planted', recorded.identity, replies)[:12]}"
-        self.on_text: Callable[[str], object] = lambda text: None
+    def __init__(self, folder: Path, file: str, exercise: Exercise) -> None:
+        if not exercise.replays:
+            raise UsageError(
+                f"{file} replays nothing; its section ## Session can say: Replays `FILE`"
+            )
+        path = Path(file).parent / exercise.replays
+        super().__init__(folder / path, name=path.as_posix())
+        self.name = f"recorded:{file}"
+        self.replies = self._replies_with_errors(exercise.seeded_errors, file)
+        if self.replies:
+            replies = [[turn, repr(reply)] for turn, reply in sorted(self.replies.items())]
+            self.identity = f"{self.name}:{digest('planted', self.identity, replies)[:12]}"
 
     def __call__(self, request: Request) -> Reply:
         """Return the reply of this turn, an empty one after the last turn.
@@ -358,27 +325,27 @@ class RecordingWithErrors:
         Raises ModelError where something else is asked than was recorded.
         """
         number = request.turn + 1
-        if number <= self.first:
-            self.recorded(request)
-        turn = self.course.turn(number)
-        if turn is None:
-            return Reply()
-        return speak(self.replies.get(number, turn.reply), self.on_text)
+        if not self.replies:
+            return super().__call__(request)
+        if number <= min(self.replies):
+            self._matching_turns(request)
+        turn = self.courses[0].turn(number)
+        return speak(self.replies.get(number, turn.reply), self.on_text) if turn else Reply()
 
-
-def _replies_with_errors(
-    course: Course, errors: tuple[SeededError, ...], file: str
-) -> Mapping[int, Reply]:
-    """Return the replies that have errors, by turn. Raises UsageError for no such call."""
-    calls = [(turn, index) for turn in course.turns for index in range(len(turn.reply.calls))]
-    replies: dict[int, Reply] = {}
-    for error in errors:
-        if not 0 < error.step <= len(calls):
-            raise UsageError(f"{file}: there is no call {error.step}; it has {len(calls)} calls")
-        turn, index = calls[error.step - 1]
-        reply = replies.get(turn.number, turn.reply)
-        wrong = error.applied(reply.calls[index])
-        # The provider's own content would say the call as it was.
-        others = (*reply.calls[:index], wrong, *reply.calls[index + 1 :])
-        replies[turn.number] = replace(reply, calls=others, raw=None)
-    return replies
+    def _replies_with_errors(self, errors: Sequence[SeededError], file: str) -> dict[int, Reply]:
+        """Return the replies that have errors, by turn. Raises UsageError for no such call."""
+        turns = self.courses[0].turns if errors else ()
+        calls = [(turn, index) for turn in turns for index in range(len(turn.reply.calls))]
+        replies: dict[int, Reply] = {}
+        for error in errors:
+            if not 0 < error.step <= len(calls):
+                raise UsageError(
+                    f"{file}: there is no call {error.step}; it has {len(calls)} calls"
+                )
+            turn, index = calls[error.step - 1]
+            reply = replies.get(turn.number, turn.reply)
+            changed = [*reply.calls]
+            changed[index] = error.applied(changed[index])
+            # The provider's own content would say the call as it was.
+            replies[turn.number] = replace(reply, calls=tuple(changed), raw=None)
+        return replies

@@ -11,8 +11,8 @@ counts whether it is named or is the default.
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from ..core.digests import digest, encode
@@ -40,8 +40,8 @@ from .panel_rows import (
     TeachingRow,
 )
 
-NOBODY = "predict is off: nobody is here to guess"
-PLAYS = "predict is off: you are the model yourself"
+NO_CALL = Guess()
+"""A guess that the model calls nothing."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,15 +56,9 @@ class Points:
         """The points as a part of a hundred, 0 where there were none to have."""
         return self.right * 100 / max(self.of, 1)
 
-    def __add__(self, more: Points) -> Points:
-        return Points(self.right + more.right, self.of + more.of)
-
     @property
     def text(self) -> str:
         return tn("%2 of %1 point", "%2 of %1 points", self.of, self.right)
-
-
-NO_POINTS = Points()
 
 
 @dataclass
@@ -75,7 +69,6 @@ class Guesses(SessionHooks):
 
     passed: set[str] = field(default_factory=set)
     """The entries after which a reply was guessed, skipped, or seen before this cell."""
-    points: Points = NO_POINTS
     rows: list[GuessRow] = field(default_factory=list)
     _open: tuple[str, Guess | None] | None = None
     """An entry, and the guess of the reply after it; None for no guess."""
@@ -99,32 +92,32 @@ class Guesses(SessionHooks):
         replayed = cursor.replay_queue.next()
         if replayed is not None:
             return isinstance(replayed.event, Replied) and replayed.parent not in self.passed
-        has_model = cursor.context.model is not None and not _plays(cursor)
-        return has_model and isinstance(cursor.next_step, AskModel)
+        model = cursor.context.model
+        asks = isinstance(cursor.next_step, AskModel)
+        return asks and model is not None and not isinstance(model, Person)
 
     def take(self, cursor: Cursor, guess: Guess | None) -> None:
         """Take the guess of the next reply, None for none.
 
-        Raises NotYourTurn where nothing is to be guessed, UsageError and CallError for a call
-        that could not be made.
+        Raises UsageError and CallError for a call that could not be made.
         """
-        if not isinstance(cursor.holding_hook, Guesses):
-            raise NotYourTurn("nothing is to be guessed now")
         self._open = cursor.head, None if guess is None else _possible(cursor, guess)
         self.passed.add(cursor.head)
 
-    def settle(self, cursor: Cursor) -> None:
-        """Compare the guess with its reply, if the reply has come."""
-        if self._open is None:
-            return
-        head, guess = self._open
-        path = cursor.context.journal.path(cursor.head, after=head)
+    def settle(self, cursor: Cursor) -> GuessRow | None:
+        """Compare the guess with its reply, if the reply has come; return both then."""
+        head, guess = self._open or ("", None)
+        path = cursor.context.journal.path(cursor.head, after=head) if self._open else ()
         if not path or path[0].parent != head or not isinstance(path[0].event, Replied):
-            return
-        self._open = None
-        row = _row(cursor, head, guess, path[0].event.calls)
-        self.points += Points(row.right, row.of)
-        self.rows.append(row)
+            return None
+        self._open, before = None, Cursor(cursor.context, head)
+        self.rows.append(score_guess(before, guess, path[0].event.calls, cursor))
+        return self.rows[-1]
+
+    @property
+    def points(self) -> Points:
+        """The points so far."""
+        return Points(sum(row.right for row in self.rows), sum(row.of for row in self.rows))
 
     @property
     def score(self) -> str:
@@ -159,24 +152,14 @@ def end(session: Session) -> None:
     context.hooks = tuple(hook for hook in context.hooks if not isinstance(hook, Guesses))
 
 
-def current(session: Session) -> Guesses:
-    """Return the guesses that hold a session's replies. Raises UsageError if there are none."""
-    for hook in session.cursor.context.hooks:
-        if isinstance(hook, Guesses):
-            return hook
-    raise UsageError(
-        "nothing is to be guessed here; a cell that begins with %%toolchat --predict asks "
-        "for a guess before each reply"
+def current(cursor: Cursor) -> Guesses:
+    """Return the guesses that hold the next reply. Raises NotYourTurn if none do."""
+    if isinstance(cursor.holding_hook, Guesses):
+        return cursor.holding_hook
+    raise NotYourTurn(
+        "nothing is to be guessed now; a cell that begins with %%toolchat --predict asks for a "
+        "guess before each reply"
     )
-
-
-def why_not(session: Session, somebody: bool) -> str:
-    """Return why nothing can be guessed in a cell, "" if something can."""
-    return PLAYS if _plays(session.cursor) else "" if somebody else NOBODY
-
-
-def _plays(cursor: Cursor) -> bool:
-    return isinstance(cursor.context.model, Person)
 
 
 # -- a guess that can be made -------------------------------------------------------------
@@ -188,7 +171,7 @@ def _possible(cursor: Cursor, guess: Guess) -> Guess:
     Raises UsageError and CallError for any other.
     """
     if not guess.tool:
-        return Guess()
+        return NO_CALL
     offered = [tool.name for tool in (*cursor.offer.own, *cursor.offer.tools)]
     if guess.tool not in offered:
         raise UsageError(
@@ -196,60 +179,28 @@ def _possible(cursor: Cursor, guess: Guess) -> Guess:
             f"{nearest(guess.tool, offered)}"
         )
     arguments = plain_arguments(guess.arguments)
-    if problems := _problems(cursor, guess.tool, arguments):
-        raise wrong_arguments(guess.tool, problems)
+    try:
+        check_person_call(cursor, guess.tool, arguments)
+    except Absent:
+        pass
+    except CallError as error:
+        fields = error.fields.items()
+        # What a guess leaves out costs a point, and is no mistake.
+        wrong = {path: text for path, text in fields if path.partition(".")[0] in arguments}
+        if wrong or not fields:
+            raise (wrong_arguments(guess.tool, wrong) if wrong else error) from None
     return Guess(guess.tool, arguments)
 
 
-def _problems(cursor: Cursor, name: str, arguments: dict[str, Any]) -> dict[str, str]:
-    """Return what is wrong with arguments of a tool, by path; an argument may be missing."""
-    try:
-        check_person_call(cursor, name, arguments)
-    except CallError as error:
-        if not error.fields:
-            raise
-        fields = error.fields.items()
-        return {path: text for path, text in fields if path.partition(".")[0] in arguments}
-    except Absent:
-        pass
-    return {}
+# -- a guess beside the call, as text --------------------------------------------------------
 
 
-# -- guesses beside the calls ---------------------------------------------------------------
-
-
-def _row(cursor: Cursor, head: str, guess: Guess | None, calls: tuple[Call, ...]) -> GuessRow:
-    """Return a guess, None for a skipped one, beside the calls of the reply after an entry."""
-    before = Cursor(cursor.context, head)
-    scored = score_guess(before, guess or Guess(), calls)
-    call = scored.call
-    # A skipped reply has no points, right or wrong.
-    points = scored.points if guess is not None else NO_POINTS
-    return GuessRow(
-        id=head[:12],
-        turn=before.state.turns + 1,
-        guess=None if guess is None else Written(guess.tool, dict(guess.arguments)),
-        came=None if call is None else Written(call.tool, plain_data(call.arguments)),
-        step=0 if call is None else cursor.state.calls[call.id].step,
-        calls=len(calls),
-        marks=scored.marks if guess is not None else (),
-        tool=scored.tool and guess is not None,
-        right=points.right,
-        of=points.of,
-    )
-
-
-def as_text(rows: Iterable[GuessRow], score: str) -> str:
-    """Return guesses beside the calls as text, for a front end without the panel."""
-    lines = []
-    for row in rows:
-        lines.append(
-            f"turn {row.turn}: {Points(row.right, row.of).text if row.guess else 'skipped'}"
-        )
-        if row.guess is not None:
-            lines.append(f"  you    {_as_code(row.guess)}")
-        lines.append(f"  model  {_as_code(row.came)}")
-    return "\n".join([*lines, *([f"Score: {score}"] if score else [])])
+def as_text(row: GuessRow, score: str) -> str:
+    """Return a guess beside the call as text, for a front end without the panel."""
+    lines = [f"turn {row.turn}: {Points(row.right, row.of).text if row.guess else 'skipped'}"]
+    lines += [f"  you    {_as_code(row.guess)}"] if row.guess else []
+    lines += [f"  model  {_as_code(row.came)}", *([f"Score: {score}"] if score else [])]
+    return "\n".join(lines)
 
 
 def _as_code(call: Written | None) -> str:
@@ -262,68 +213,38 @@ def _as_code(call: Written | None) -> str:
 # -- the score of a guess -------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
-class ScoredGuess:
-    """A guess beside the call that it is compared with, None where the model made none."""
-
-    call: Call | None
-    tool: bool
-    """The guess names the right tool, or says rightly that there is none."""
-    marks: tuple[Mark, ...] = ()
-
-    @property
-    def points(self) -> Points:
-        right = self.tool + sum(mark.right for mark in self.marks) if self.tool else 0
-        return Points(right, 1 + len(self.marks))
-
-
-def score_guess(before: Cursor, guess: Guess, calls: Sequence[Call]) -> ScoredGuess:
+def score_guess(
+    before: Cursor, guess: Guess | None, calls: Sequence[Call], after: Cursor
+) -> GuessRow:
     """Return a guess beside the calls of the reply that followed at a cursor.
 
-    Of several calls in one reply, the one that the guess comes nearest to counts.
+    Of several calls in one reply, the one that the guess comes nearest to counts. A skipped reply
+    (None) has no points, right or wrong.
     """
-    if not calls:
-        return ScoredGuess(None, not guess.tool)
-    scores = (_compared(before, guess, call) for call in calls)
-    return max(scores, key=lambda scored: (scored.tool, scored.points.percent))
+    guessed = guess or NO_CALL
+    rows = [_scored(guessed, _answer(before, after, call, guessed)) for call in calls]
+    nothing = GuessRow("", 0, tool=not guessed.tool, right=int(not guessed.tool), of=1)
+    row = max(rows, key=lambda row: (row.tool, row.right / row.of), default=nothing)
+    if guess is None:
+        row = replace(row, tool=False, marks=(), right=0, of=0)
+    written = None if guess is None else Written(guess.tool, dict(guess.arguments))
+    head, turn = (before.head or "")[:12], before.state.turns + 1
+    return replace(row, id=head, turn=turn, guess=written, calls=len(calls))
 
 
-def _compared(before: Cursor, guess: Guess, call: Call) -> ScoredGuess:
-    names = _scored_arguments(before, call)
-    if guess.tool != call.tool:
-        return ScoredGuess(call, False, tuple(Mark(name, False) for name in names))
-    marks = [Mark(name, _is_right(before, call, name, guess.arguments)) for name in names]
-    # An argument too much is wrong, unless it only says the default.
-    for name in guess.arguments:
-        if name not in names and not _is_right(before, call, name, guess.arguments):
-            marks.append(Mark(name, False))
-    return ScoredGuess(call, True, tuple(marks))
-
-
-def _scored_arguments(before: Cursor, call: Call) -> tuple[str, ...]:
-    """Return the arguments of a call for which there is a point.
-
-    The object of a method counts even if it is left out, since it is the default.
-    """
-    tool = before.tool_named(call.tool)
-    receiver = [tool.receiver] if tool is not None and tool.receiver else []
-    return tuple(dict.fromkeys((*receiver, *call.arguments)))
-
-
-def _is_right(before: Cursor, call: Call, name: str, guessed: Mapping[str, Any]) -> bool:
-    """Return whether the call would be the same with the guess's value of one argument, or
-    without the argument where the guess has no value.
-    """
-    others = {key: value for key, value in call.arguments.items() if key != name}
-    changed = {**others, name: guessed[name]} if name in guessed else others
-    pair = dict(call.arguments), changed
-    meant = (plain_data(_meaning(before, call.tool, arguments)) for arguments in pair)
-    # A call that could not run means what it says.
-    return _are_same(*pair) or _are_same(*meant)
-
-
-def _are_same(first: object, second: object) -> bool:
-    return digest("same", first) == digest("same", second)
+def _scored(guess: Guess, answer: CallAnswer) -> GuessRow:
+    """Return a guess beside one call: a point for the tool, and for each argument of the call."""
+    tool, marks = guess.tool == answer.call.tool, list[Mark]()
+    for argument in answer.arguments:
+        name, right = argument.name, tool and argument.left_out
+        if tool and name in guess.arguments:
+            right = encode(guess.arguments[name]) in argument.values
+        # An argument too much is wrong, unless it only says the default.
+        if not argument.optional or (tool and not right):
+            marks.append(Mark(name, right))
+    points = tool + sum(mark.right for mark in marks)
+    step, of = answer.step, 1 + len(marks)
+    return GuessRow("", 0, None, answer.call, step, 0, tuple(marks), tool, points, of)
 
 
 def recorded_answers(cursor: Cursor) -> Iterator[ReplyAnswer]:
@@ -335,21 +256,39 @@ def recorded_answers(cursor: Cursor) -> Iterator[ReplyAnswer]:
             yield ReplyAnswer(replying.next_turn(before), tuple(calls))
 
 
-def _answer(before: Cursor, cursor: Cursor, call: Call) -> CallAnswer:
-    tool, record = before.tool_named(call.tool), cursor.state.calls[call.id]
-    scored = _scored_arguments(before, call)
+def _answer(before: Cursor, after: Cursor, call: Call, guess: Guess = NO_CALL) -> CallAnswer:
+    """Return what counts as right for each argument of a call.
+
+    There is a point for each argument that the call has, and for the object of a method, which
+    is the default. A page knows the values here; a kernel adds what the guess says, which may be
+    another spelling of the same.
+    """
+    tool, record = before.tool_named(call.tool), after.state.calls.get(call.id)
+    guessed = guess.arguments if guess.tool == call.tool else {}
     defaults = default_arguments(tool) if tool is not None else {}
-    answers = []
-    for name in dict.fromkeys((*scored, *defaults)):
-        # A page knows these values of an argument; a kernel would take others for the same.
-        spellings = (call.arguments, record.recorded_arguments, defaults)
-        values = [given[name] for given in spellings if name in given]
-        right = (encode(v) for v in values if _is_right(before, call, name, {name: v}))
-        left_out = _is_right(before, call, name, {})
-        answers.append(
-            ArgumentAnswer(name, tuple(dict.fromkeys(right)), left_out, name not in scored)
-        )
-    return CallAnswer(Written(call.tool, plain_data(call.arguments)), record.step, tuple(answers))
+    receiver = [tool.receiver] if tool is not None and tool.receiver else []
+    spellings = [call.arguments, record.recorded_arguments if record else {}, defaults, guessed]
+    scored, answers = {*receiver, *call.arguments}, []
+    for name in dict.fromkeys((*receiver, *call.arguments, *defaults, *guessed)):
+        values = [arguments[name] for arguments in spellings if name in arguments]
+        right = (encode(v) for v in values if _is_same(before, call, {**call.arguments, name: v}))
+        others = {key: value for key, value in call.arguments.items() if key != name}
+        left_out, optional = _is_same(before, call, others), name not in scored
+        answers.append(ArgumentAnswer(name, tuple(dict.fromkeys(right)), left_out, optional))
+    step = record.step if record else 0
+    return CallAnswer(Written(call.tool, plain_data(call.arguments)), step, tuple(answers))
+
+
+def _is_same(before: Cursor, call: Call, arguments: Mapping[str, Any]) -> bool:
+    """Return whether a call would be the same with other arguments."""
+    pair = dict(call.arguments), dict(arguments)
+    meant = (plain_data(_meaning(before, call.tool, written)) for written in pair)
+    # A call that could not run means what it says.
+    return _are_same(*pair) or _are_same(*meant)
+
+
+def _are_same(first: object, second: object) -> bool:
+    return digest("same", first) == digest("same", second)
 
 
 # -- what a call means ---------------------------------------------------------------------

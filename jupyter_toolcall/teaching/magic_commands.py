@@ -5,43 +5,43 @@ from __future__ import annotations
 import contextlib
 from collections import Counter
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar
 
 from ..core.errors import ToolcallError, UsageError
 from ..core.interface_text import joined, t, tn
 from ..core.text import print_text
-from ..engine.person_model import Phase
+from ..engine.person_model import Phase, next_turn
 from ..jupyter.cells import Cells
 from ..jupyter.extensions import CellRun, NotebookExtension, PanelExtension
 from ..jupyter.input_line import arguments, split, turn_as_text
+from ..models.named import Person
 from ..schemes.messages import Model
 from ..session.session import Session
 from ..storage.file_system import write_error_texts
 from . import guesses
 from .exercise_checks import (
     CheckContext,
+    CheckResult,
     Page,
-    Verdict,
     check_branches,
-    check_result,
-    is_about,
     solution_page,
     task_page,
-    verdict_task,
 )
 from .exercise_file import (
     SUFFIX,
+    Check,
     Exercise,
+    ExerciseRecording,
     exercise_names,
     exercise_text,
     name_of,
     read_exercise,
-    recording,
     relative_path,
 )
-from .guesses import NO_POINTS, Guesses, recorded_answers, turn_to_guess
-from .panel_rows import Check, Guess, SkipGuess, Task, TeachingCommand, TeachingRow
+from .guesses import NO_CALL, Guesses, Points, recorded_answers, turn_to_guess
+from .panel_rows import Check as CheckCommand
+from .panel_rows import Guess, SkipGuess, Task, TeachingCommand, TeachingRow
 
 NONE, SKIP = "none", "skip"
 """A guess that no tool is called, and no guess at all."""
@@ -58,34 +58,28 @@ class Teaching(NotebookExtension):
     """The texts of exercises that cells of the notebook hold, by name."""
     shown: str = ""
     """The exercise that was shown last."""
-    own_cells: dict[str, str] = field(default_factory=dict)
-    """The cell of each exercise: the first one that ran and that the exercise is about."""
-    failed: set[tuple[str, str]] = field(default_factory=set)
-    """The checks that did not hold, by exercise and expression."""
     hints: Counter[tuple[str, str]] = field(default_factory=Counter)
-    """How many hints were shown to each of these; under "" those of the exercise as a whole."""
+    """How often each check did not hold, by exercise and expression; under "" how many hints of the
+    exercise as a whole were shown."""
 
     # -- a cell -------------------------------------------------------------------------------
 
     def attach(self, session: Session, run: CellRun) -> TeachingPanel | None:
         """Hold the replies of a cell that says `--predict`, and show the exercise it is for."""
-        guessing = run.options.extra["predict"] or session.cursor.context.hooks
-        if not guessing and not run.options.replay and not self.shown:
-            return None
-        name = self.exercise_of(run.options.replay, session, run.cell)
-        cell_guesses = self._begin_guesses(session, run)
         predicts = run.options.extra["predict"]
+        if not (predicts or session.cursor.context.hooks or run.options.replay or self.shown):
+            return None
+        name = self.exercise_of(run.options.replay, session)
+        cell_guesses = self._begin_guesses(session, run)
         if not predicts and not name:
             return None
-
-        def check(session: Session) -> Task | None:
-            return verdict_task(*self.check(name, run.variables, session)) if name else None
-
-        task = None
-        # A check says what is wrong with a file that cannot be read.
-        with contextlib.suppress(UsageError):
-            task = Task(self.exercise(name).title) if name else None
-        return TeachingPanel(cell_guesses or Guesses(), task, check, predicts)
+        panel = TeachingPanel(cell_guesses or Guesses(), predicts=predicts)
+        if name:
+            panel.check = lambda session: self.check(name, run.variables, session).task
+            # A check says what is wrong with a file that cannot be read.
+            with contextlib.suppress(UsageError):
+                panel.task = Task(self.exercise(name).title)
+        return panel
 
     def _begin_guesses(self, session: Session, run: CellRun) -> Guesses | None:
         """Return the guesses of a cell in which each reply is guessed, None of any other."""
@@ -94,26 +88,23 @@ class Teaching(NotebookExtension):
             return None
         # In a cell that does not wait, a person guesses with `%toolchat guess`.
         somebody = run.panel or (not run.options.wait and "predict" in run.options.written)
-        if why_not := guesses.why_not(session, somebody):
-            print_text(f"toolchat: {why_not}")
+        plays = isinstance(session.cursor.context.model, Person)
+        if plays or not somebody:
+            why = "you are the model yourself" if plays else "nobody is here to guess"
+            print_text(f"toolchat: predict is off: {why}")
             return None
         self.guesses[session.name] = guesses.begin(session)
         return self.guesses[session.name]
 
-    def exercise_of(self, replay: str, session: Session, cell: str) -> str:
+    def exercise_of(self, replay: str, session: Session) -> str:
         """Return the name of the exercise that a cell is for, "" where it is for none.
 
-        It is the one that the cell replays; or the one that was shown last, where that is
-        about the cell's session, and names it or had no other cell so far.
+        It is the one that the cell replays, or the one that was shown last if it names the session.
         """
-        if name_of(replay) or not self.shown:
+        if name_of(replay) or not (self.shown and session.name):
             return name_of(replay)
         with contextlib.suppress(UsageError):
-            exercise = self.exercise(self.shown)
-            if is_about(exercise, session.name, session.state.opened.outputs) and (
-                exercise.session or self.own_cells.setdefault(self.shown, cell) == cell
-            ):
-                return self.shown
+            return self.shown if self.exercise(self.shown).session == session.name else ""
         return ""
 
     # -- an exercise ----------------------------------------------------------------------------
@@ -126,8 +117,8 @@ class Teaching(NotebookExtension):
 
     def check(
         self, name: str, variables: Mapping[str, Any], session: Session | None = None
-    ) -> tuple[Verdict, str]:
-        """Return how an exercise stands, and the next hint ("" for none).
+    ) -> CheckResult:
+        """Return how an exercise stands, with the next hint.
 
         It is checked on the session that it names, else on `session`, else on the last one.
         """
@@ -138,41 +129,39 @@ class Teaching(NotebookExtension):
         elif session is None:
             session = self.cells.sessions.get(exercise.session or self.cells.last or "")
         guessed = self.guesses.get(session.name) if session is not None else None
-        score = guessed.points if guessed is not None else NO_POINTS
+        score = guessed.points if guessed is not None else Points()
         context = CheckContext(session, variables, score, exercise.session)
-        verdict = check_branches(exercise, context)
-        return verdict, self._next_hint(verdict, name)
+        result = check_branches(exercise, context)
+        hint = self._next_hint(name, exercise, result.fails) if result.fails is not None else ""
+        return replace(result, name=name, hint=hint)
 
-    def _next_hint(self, verdict: Verdict, name: str) -> str:
+    def _next_hint(self, name: str, exercise: Exercise, fails: Check) -> str:
         """Return the next hint: those of the check that fails, then those of the exercise.
 
         The first time that a check fails there is none, so that the learner gets to think.
         """
-        check, exercise = verdict.fails, verdict.exercise
-        if check is None:
-            return ""
-        own, shared = (name, check.expression), (name, "")
-        left = [*check.hints[self.hints[own] :], *exercise.hints[self.hints[shared] :]]
-        of = len(check.hints) + len(exercise.hints)
+        failed, shared = self.hints[name, fails.expression], self.hints[name, ""]
+        left = [*fails.hints[max(failed - 1, 0) :], *exercise.hints[shared:]]
+        of = len(fails.hints) + len(exercise.hints)
         if not left:
             none = t("There are no more hints.") if of else t("There are no hints.")
             solution = t("%1 shows a solution.", f"`%toolchat solution {name}`")
             return joined(" ", [none, solution]) if exercise.solution else none
-        if own not in self.failed:
-            self.failed.add(own)
+        self.hints[name, fails.expression] += 1
+        if not failed:
             return tn(
                 "Check again for a hint: there is one.",
                 "Check again for a hint: there are %1.",
                 len(left),
             )
-        self.hints[own if self.hints[own] < len(check.hints) else shared] += 1
+        self.hints[name, ""] += failed > len(fails.hints)
         return t("Hint %1 of %2: %3", of - len(left) + 1, of, left[0])
 
     # -- lines ----------------------------------------------------------------------------------
 
     def subcommand(
         self, command: str, words: list[str], name: str, variables: Mapping[str, Any]
-    ) -> Session | Page | None:
+    ) -> Session | CheckResult | Page | None:
         """Carry out `guess`, `exercise`, `check`, `solution` or `lesson`."""
         if command == "lesson":
             self._restart(words)
@@ -180,13 +169,13 @@ class Teaching(NotebookExtension):
         if command == "guess":
             return _guess(self.cells.with_current_tools(self.cells.current(name), variables), words)
         if command == "exercise" and not words:
-            known = ", ".join(self.exercise_names()) or "none"
-            raise UsageError(f"exercise needs the name of one; beside this notebook: {known}")
+            names = ", ".join(self.exercise_names()) or "none"
+            raise UsageError(f"exercise needs the name of one; beside this notebook: {names}")
         exercise = words[0] if words else self.shown
         if not exercise:
             raise UsageError(f"{command} needs the name of an exercise: %toolchat {command} fries")
         if command == "check":
-            return check_result(*self.check(exercise, variables), exercise)
+            return self.check(exercise, variables)
         if command == "exercise" and len(words) > 1:
             # The first line of the cell is none of the text, and counts in messages.
             self.in_cells[exercise] = f"\n{words[1]}"
@@ -207,8 +196,7 @@ class Teaching(NotebookExtension):
             raise UsageError(f"The lesson cannot start over: {reason}; {remedy}.") from None
         if folder is not None:
             print_text(f"This lesson starts over. What was done in it before is kept in {folder}.")
-        self.shown, self.guesses, self.own_cells = "", {}, {}
-        self.failed, self.hints = set(), Counter()
+        self.shown, self.guesses, self.hints = "", {}, Counter()
 
     def complete_subcommand(self, command: str) -> list[str]:
         """Return the names of the exercises, or the tools that may be guessed."""
@@ -233,26 +221,29 @@ class Teaching(NotebookExtension):
         """Return the recording of an exercise, with its seeded errors."""
         if not file.endswith(SUFFIX):
             return None
-        return recording(self.cells.folder, file, self.exercise(name_of(file) or file))
+        return ExerciseRecording(self.cells.folder, file, self.exercise(name_of(file) or file))
 
 
 def _guess(session: Session, words: list[str]) -> Session | None:
-    guessed = guesses.current(session)
-    turn = turn_to_guess(session.cursor)
-    if turn is None:
-        raise UsageError("nothing is to be guessed now; %toolchat status says what waits")
+    guessed = guesses.current(session.cursor)
     if not words:
-        print_text(turn_as_text(turn, session.cursor, guessed.held_status))
+        _print_turn(session, guessed)
         return None
     if words == [SKIP, "rest"]:
         guesses.end(session)
         return session.run()
     guessed.take(session.cursor, guess_in(words))
     session.run()
-    before = len(guessed.rows)
-    guessed.settle(session.cursor)
-    print_text(guesses.as_text(guessed.rows[before:], guessed.score))
+    if (row := guessed.settle(session.cursor)) is not None:
+        print_text(guesses.as_text(row, guessed.score))
     return session
+
+
+def _print_turn(session: Session, guessed: Guesses) -> tuple[str, ...]:
+    """Print what the model is sent before the reply that is to be guessed; return its tools."""
+    turn = next_turn(session.cursor)
+    print_text(turn_as_text(turn, session.cursor, guessed.held_status))
+    return turn.tools
 
 
 # -- the panel ------------------------------------------------------------------------------
@@ -269,7 +260,7 @@ class TeachingPanel(PanelExtension):
     predicts: bool = False
     """Whether the replies of the session are guessed in a page."""
 
-    commands: ClassVar = {"guess": Guess, "skip_guess": SkipGuess, "check": Check}
+    commands: ClassVar = {"guess": Guess, "skip_guess": SkipGuess, "check": CheckCommand}
 
     def before_update(self, session: Session, phase: Phase) -> None:
         """Compare the last guess with the reply that came; at the end hold no reply any more."""
@@ -292,24 +283,23 @@ class TeachingPanel(PanelExtension):
     def apply(self, session: Session, command: TeachingCommand) -> bool:
         """Take a guess, or none, and go on; or check the exercise."""
         match command:
-            case Check():
+            case CheckCommand():
                 self.task = self.check(session)
                 return False
             case Guess():
-                self.guesses.take(session.cursor, command)
+                guesses.current(session.cursor).take(session.cursor, command)
             case SkipGuess(rest=True):
                 guesses.end(session)
             case SkipGuess():
-                self.guesses.take(session.cursor, None)
+                guesses.current(session.cursor).take(session.cursor, None)
         return True
 
     def ask_by_input(self, session: Session, ask: Callable[[str], str]) -> None:
         """Ask for a guess of the next reply on the cell's input line; it is not recorded."""
-        turn, current = turn_to_guess(session.cursor), guesses.current(session)
-        assert turn is not None
-        print_text(turn_as_text(turn, session.cursor, current.held_status))
+        current = guesses.current(session.cursor)
+        tools = _print_turn(session, current)
         words = split(ask("TOOL NAME=VALUE…, none (it answers), or skip: ").strip()) or [SKIP]
-        numbers = {str(number): name for number, name in enumerate(turn.tools, 1)}
+        numbers = {str(number): name for number, name in enumerate(tools, 1)}
         try:
             current.take(session.cursor, guess_in([numbers.get(words[0], words[0]), *words[1:]]))
         except ToolcallError as error:
@@ -320,5 +310,5 @@ def guess_in(words: list[str]) -> Guess | None:
     """Return the guess in the words of a line, None where it skips. Raises UsageError."""
     first, *rest = words
     if not rest and first in (NONE, SKIP):
-        return Guess() if first == NONE else None
+        return NO_CALL if first == NONE else None
     return Guess(first, arguments(rest) if rest else {})

@@ -19,9 +19,10 @@ from ..models.recording_file import Course
 from ..schemes.select import SELECT
 from ..storage.notebook_files import cell_sources, execute
 from .exercise_checks import shown_results
-from .exercise_file import FOLDER, SeededError, relative_path, with_seeded_error
+from .exercise_file import FOLDER, SeededError, relative_path
 from .exercise_proofs import CheckedExercise, checked_exercises
 
+_SEEDED = re.compile(r"^\s*(?:[-*+]|\d+[.)])\s+in call \d.*$", re.IGNORECASE | re.MULTILINE)
 KEPT, TRIED = 5, 15
 """So many errors are kept, of so many proposals at most."""
 
@@ -60,8 +61,10 @@ def _held(
         raise ToolcallError(f"{notebook} has no cell with --replay {file}")
     again = [cell for cell in cells[first:] if cell is not None]
     # The cell with the exercise comes first, so that its recording has the error.
-    texts = (with_seeded_error(checked.text, error) for error in errors)
-    exercises = (f"%%toolchat exercise {checked.name}\n{text}" for text in texts)
+    # A later section ## Session adds to the first one, which has other errors no more.
+    text = _SEEDED.sub("", checked.text)
+    lines = (f"\n\n## Session\n- {error}" if error else "" for error in errors)
+    exercises = (f"%%toolchat exercise {checked.name}\n{text}{line}" for line in lines)
     trials = [("%toolchat lesson restart", exercise, *again) for exercise in exercises]
     added = [cell for trial in trials for cell in trial]
     executed = execute(notebook, added={len(cells): added}, halts=False).notebook.cells

@@ -2,47 +2,40 @@
  * A recorded session whose replies the reader guesses before the page shows them. No kernel runs:
  * the saved row of teaching has what counts as a right guess (`teaching/guesses.py`).
  */
-import type { Command, Guess } from './generated/contract';
+import type { Command } from './generated/contract';
 import { rowsOf } from './view/incremental';
 import type { Model } from './view/model';
 import { type FullCallAnswer, type FullGuess, type FullReplyAnswer, type FullWrittenCall, fullTeaching, isRecord, list, parsedRow } from './view/rows';
 import { own } from './view/schema';
 import { t, tn } from './view/text';
 
-const NO_CALL = { tool: '', arguments: {} };
+type Table<T> = ReadonlyMap<string, T>;
 
-const filtered = <T>(table: ReadonlyMap<string, T>, isKept: (row: T) => boolean): ReadonlyMap<string, T> =>
-  new Map([...table].filter(([, row]) => isKept(row)));
-
-// -- what the reader sees before a reply ------------------------------------------------------
+const only = <T>(table: Table<T>, isKept: (row: T) => boolean): Table<T> => new Map([...table].filter(([, row]) => isKept(row)));
 
 /** The session before a reply: nothing of that reply, of later ones or of other branches. */
-function modelBefore(all: Model, answer: FullReplyAnswer): Model {
-  const { turn, tools: offered } = answer.turn;
-  const calls = filtered(all.calls, call => call.branch === '' && call.turn < turn);
-  const lastStep = Math.max(0, ...rowsOf(calls).map(call => call.step));
-  const objects = filtered(all.objects, object => object.branch === '' && (object.role === 'input' || (object.role === 'made' && object.step <= lastStep)));
-  const messages = filtered(all.messages, message => message.turn < turn || (message.turn === turn && !['assistant', 'call'].includes(message.role)));
-  const nodes = all.graph.nodes.filter(({ kind, row }) => (kind === 'object' ? objects.has(row) : calls.has(row)));
-  const tools = filtered(all.tools, tool => offered.includes(tool.id));
+function modelBefore(all: Model, { turn: asked }: FullReplyAnswer): Model {
+  const [turn, nothing] = [asked.turn, new Map<string, never>()];
+  const calls = only(all.calls, call => call.branch === '' && call.turn < turn);
+  const step = Math.max(0, ...rowsOf(calls).map(call => call.step));
+  const objects = only(all.objects, ({ branch, role, step: made }) => branch === '' && (role === 'input' || (role === 'made' && made <= step)));
+  const messages = only(all.messages, message => message.turn < turn || (message.turn === turn && !['assistant', 'call'].includes(message.role)));
+  const nodes = all.graph.nodes.filter(({ kind, row }) => (kind === 'object' ? objects : calls).has(row)).map(node => ({ ...node, flag: '' }));
   const text = rowsOf(messages).findLast(message => message.role === 'assistant')?.text ?? '';
-  const [saved, flag] = ['', ''];
   return {
     ...all,
     calls,
     messages,
-    tools,
-    objects: new Map([...objects].map(([id, object]) => [id, { ...object, saved }])),
-    turns: filtered(all.turns, row => row.turn < turn),
-    branches: new Map(),
-    comparisons: new Map(),
-    graph: { ...all.graph, nodes: nodes.map(node => ({ ...node, flag })) },
+    objects: new Map([...objects].map(([id, object]) => [id, { ...object, saved: '' }])),
+    tools: only(all.tools, tool => asked.tools.includes(tool.id)),
+    turns: only(all.turns, row => row.turn < turn),
+    branches: nothing,
+    comparisons: nothing,
+    graph: { ...all.graph, nodes },
     session: { ...all.session, phase: 'waiting', says: t('Your turn to guess'), detail: '', ending: [], text, tokens: 0, remembered: 0, pending: [], yours: null },
-    teaching: { ...all.teaching, turn: answer.turn }
+    teaching: { ...all.teaching, turn: asked }
   };
 }
-
-// -- the points of a guess --------------------------------------------------------------------
 
 /** JSON with sorted keys, and numbers that JavaScript writes in another way as numbers. */
 const canonical = (value: unknown): string =>
@@ -51,34 +44,31 @@ const canonical = (value: unknown): string =>
     return typeof part.$json === 'string' ? Number(part.$json) : Object.fromEntries(Object.entries(part).sort(([a], [b]) => (a < b ? -1 : 1)));
   });
 
-type Compared = Pick<FullGuess, 'came' | 'step' | 'marks' | 'tool' | 'right' | 'of'>;
-
-function compared({ call, step, arguments: answers }: FullCallAnswer, guess: FullWrittenCall): Compared {
+/** A guess beside one call, with points as in `teaching/guesses.py`. */
+function compared({ call, step, arguments: answers }: FullCallAnswer, guess: FullWrittenCall): FullGuess {
   const tool = guess.tool === call.tool;
   // The names of tools that are selected have no order.
   const written = (value: unknown): string => canonical(call.tool === 'selectTools' && Array.isArray(value) ? [...value].sort() : value);
-  const judged = answers.map(({ name, values, left_out, optional }) => {
+  const unknown = Object.keys(guess.arguments).filter(name => !answers.some(answer => answer.name === name));
+  const marks = [...answers, ...unknown.map(name => ({ name, values: [], left_out: false, optional: true }))].flatMap(({ name, values, left_out, optional }) => {
     const guessed = own(guess.arguments, name);
-    return { name, optional, right: tool && (guessed === undefined ? left_out : values.some(value => written(JSON.parse(value)) === written(guessed))) };
+    const right = tool && (guessed === undefined ? left_out : values.some(value => written(JSON.parse(value)) === written(guessed)));
+    return optional && (right || !tool) ? [] : [{ name, right }];
   });
-  const unknown = Object.keys(guess.arguments).filter(name => tool && !answers.some(answer => answer.name === name));
-  const marks = [
-    ...judged.filter(({ optional, right }) => !optional || (tool && !right)).map(({ name, right }) => ({ name, right })),
-    ...unknown.map(name => ({ name, right: false }))
-  ];
-  return { came: call, step, marks, tool, right: Number(tool) + marks.filter(mark => mark.right).length, of: 1 + marks.length };
+  return { ...NO_GUESS, came: call, step, marks, tool, right: Number(tool) + marks.filter(mark => mark.right).length, of: 1 + marks.length };
 }
+
+const NO_GUESS: FullGuess = { id: '', turn: 0, guess: null, came: null, step: 0, calls: 0, marks: [], tool: false, right: 0, of: 0 };
 
 /** A guess beside the reply, of several calls beside the one that it comes nearest to; null for a skipped one. */
 function scored({ turn: { turn }, calls }: FullReplyAnswer, guess: FullWrittenCall | null): FullGuess {
-  const written = guess ?? NO_CALL;
-  const none: Compared = { came: null, step: 0, marks: [], tool: written.tool === '', right: Number(written.tool === ''), of: 1 };
-  const all = calls.map(answer => compared(answer, written)).sort((a, b) => Number(b.tool) - Number(a.tool) || b.right / b.of - a.right / a.of);
-  const row = { id: `${turn}`, turn, calls: calls.length, guess, ...(all[0] ?? none) };
-  return guess ? row : { ...row, marks: [], tool: false, right: 0, of: 0 };
+  const written = guess ?? { tool: '', arguments: {} };
+  const isNone = written.tool === '';
+  const rows = calls.map(answer => compared(answer, written)).sort((a, b) => Number(b.tool) - Number(a.tool) || b.right / b.of - a.right / a.of);
+  const row = rows[0] ?? { ...NO_GUESS, tool: isNone, right: Number(isNone), of: 1 };
+  const skipped = guess ? {} : { marks: [], tool: false, right: 0, of: 0 };
+  return { ...row, id: `${turn}`, turn, calls: calls.length, guess, ...skipped };
 }
-
-// -- the reader's guesses ---------------------------------------------------------------------
 
 /** The guesses of a session. They stay in the reader's browser, under a key. */
 export class RecordedGuesses {
@@ -105,20 +95,16 @@ export class RecordedGuesses {
 
   /** Takes a guess, or skips one or all that are left. */
   take(command: Command): void {
-    if (command.type === 'guess') this._keep([...this._guesses, this._next(command)]);
-    if (command.type !== 'skip_guess') return;
-    do this._keep([...this._guesses, this._next(null)]);
-    while (command.rest && this._guesses.length < this._answers.length);
+    if (command.type !== 'guess' && command.type !== 'skip_guess') return;
+    const guess = command.type === 'guess' ? { tool: command.tool ?? '', arguments: command.arguments ?? {} } : null;
+    const left = this._answers.slice(this._guesses.length);
+    const taken = command.type === 'skip_guess' && command.rest ? left : left.slice(0, 1);
+    this._keep([...this._guesses, ...taken.map(answer => scored(answer, guess))]);
   }
 
   /** Forgets all guesses. */
   startOver(): void {
     this._keep([]);
-  }
-
-  private _next(guess: Guess | null): FullGuess {
-    const answer = this._answers[this._guesses.length] as FullReplyAnswer;
-    return scored(answer, guess && { tool: guess.tool ?? '', arguments: guess.arguments ?? {} });
   }
 
   private _keep(guesses: readonly FullGuess[]): void {

@@ -221,7 +221,7 @@ def test_a_rule_of_the_person_tightens_what_the_session_runs() -> None:
     rules = session.cursor.context.person_rules
     rules.add(Rule("fill", "refuse", MAX, name="never: max"), "session", "removed")
     assert session.run().calls[0].status == "rejected"
-    assert session.calls[0].reason == "The rule 'never: max' says refuse."
+    assert session.calls[0].reason == "The rule 'never: max' decides: refuse."
 
 
 def test_a_rule_of_the_person_says_why_it_does_not_decide() -> None:

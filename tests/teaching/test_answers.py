@@ -5,6 +5,7 @@ Each is written into its lesson where a learner would write it, and the lesson i
 
 from __future__ import annotations
 
+import builtins
 import re
 from collections.abc import Iterator
 from pathlib import Path
@@ -27,7 +28,9 @@ SLICES = """\
 %toolchat call save dinner=Fries#1"""
 STICKS = SLICES.replace("SLICES", "STICKS")
 SELECTED = '%toolchat edit 1 tools=\'["Text_without", "Text_count"]\''
-FLIPPERS = "%toolchat -n penguins edit 7 values=flipper_mm"
+PENGUINS = "%toolchat -n penguins"
+FLIPPERS = f"{PENGUINS} edit 7 values=flipper_mm"
+BODY_MASS = "columns='[\"Body Mass (g)\"]'"
 COUNTRY = '"country": "@override US"'
 ARTICLE = '"city": {"transform": article}'
 OTHER_CALL = "%toolchat edit 4 tools='[\"Counts_top\"]'"
@@ -46,6 +49,7 @@ HEAVIEST = """\
 %toolchat call Penguins_species name=GENTOO
 %toolchat call Penguins_heavier grams=6000
 %toolchat call save heaviest=Penguins#3"""
+STEPS, MASS = HEAVIEST.splitlines(), "%toolchat call Penguins_mass"
 ERRAND = """\
 errand = Task("errand", "Go.", mill.toolbox, mill.inputs, outputs=done, plan=plan)
 runs = list(compare([errand], ("select", "current", "flat")))
@@ -95,59 +99,24 @@ ANSWERS: list[tuple[str, str, int, str]] = [
     ("00", f"%toolchat call Potato_slice shape=SLICES\n{SLICES}", 3, "Call 1 failed: "),
     ("00", "", 0, "✗ The potato is peeled before it is cut"),
     ("01", FLIPPERS, 4, "Passed"),
+    ("01", f"{FLIPPERS} aggregate=median", 2, "✗ They are means"),
+    ("01", f"{PENGUINS} edit 7 values=mass_g aggregate=max", 1, "✗ The means are those of"),
+    ("01", f"{FLIPPERS}\n{PENGUINS} checkout main", 4, "This is the branch"),
     (
         "01",
-        "%toolchat -n penguins edit 7 values=flipper_mm aggregate=median",
-        2,
-        "✗ They are means",
-    ),
-    (
-        "01",
-        "%toolchat -n penguins edit 7 values=mass_g aggregate=max",
-        1,
-        "✗ The means are those of",
-    ),
-    (
-        "01",
-        f"{FLIPPERS}\n%toolchat -n penguins checkout main",
-        4,
-        "This is the branch",
-    ),
-    (
-        "01",
-        f"%toolchat -n penguins edit 3 columns='[\"Body Mass (g)\"]'\n{FLIPPERS}",
+        f"{PENGUINS} edit 3 {BODY_MASS}\n{FLIPPERS}",
         1,
         "✗ The means are those of the flippers",
     ),
     ("02", SELECTED, 4, "Passed"),
-    (
-        "02",
-        '%toolchat edit 1 tools=\'["Text_without", "Text_read", "Text_count"]\'',
-        4,
-        "Passed",
-    ),
+    ("02", SELECTED.replace("count", 'read", "Text_count'), 4, "Passed"),
     ("02", "%toolchat edit 1 tools='[\"Text_count\"]'", 2, "✗ No call failed"),
     ("02", OTHER_CALL, 0, "✗ The words are counted"),
-    (
-        "02",
-        f"{OTHER_CALL}\n{SELECTED}",
-        1,
-        "✗ The words are drawn",
-    ),
-    (
-        "02",
-        f"{OTHER_CALL}\n%toolchat checkout main\n{SELECTED}",
-        4,
-        "Passed",
-    ),
+    ("02", f"{OTHER_CALL}\n{SELECTED}", 1, "✗ The words are drawn"),
+    ("02", f"{OTHER_CALL}\n%toolchat checkout main\n{SELECTED}", 4, "Passed"),
     ("02", "", 0, "Call 3 failed: "),
     ("03", GUESSES, 2, "Passed"),
-    (
-        "03",
-        GUESSES.replace("Directory#1", "Directory#1").replace("# checked", "checked"),
-        2,
-        "Passed",
-    ),
+    ("03", GUESSES.replace("# checked", "checked"), 2, "Passed"),
     ("03", "%toolchat guess none\n" * 4, 0, "✗ 60 % of the points"),
     ("03", "%toolchat guess skip rest", 0, "✗ 60 % of the points"),
     ("04", FULL, 3, "Passed"),
@@ -158,41 +127,18 @@ ANSWERS: list[tuple[str, str, int, str]] = [
     ("05", XML.format(JULY + JANUARY).replace('"', "'"), 5, "Passed"),
     ("05", XML.format(JANUARY), 1, "✗ You asked for July"),
     ("05", "%toolchat say July is warmer.", 0, "✗ You asked for January"),
-    (
-        "06",
-        f'defaults = {{"country": "@override US", "city": {{"transform": article}}}}\n{LABEL}',
-        2,
-        "Passed",
-    ),
-    (
-        "06",
-        f'defaults = {{"country": "US", "city": {{"transform": article}}}}\n{LABEL}',
-        2,
-        "Passed",
-    ),
-    ("06", f'defaults = {{"country": "@override US"}}\n{LABEL}', 1, "✗ The Bronx gets its article"),
+    ("06", f"defaults = {{{COUNTRY}, {ARTICLE}}}\n{LABEL}", 2, "Passed"),
+    ("06", f'defaults = {{"country": "US", {ARTICLE}}}\n{LABEL}', 2, "Passed"),
+    ("06", f"defaults = {{{COUNTRY}}}\n{LABEL}", 1, "✗ The Bronx gets its article"),
     ("07", f"{QUARTER}\n{AGAIN}", 3, "Passed"),
     ("07", f"{QUARTER}\n{AGAIN.replace('fork 2', 'fork 1')}", 3, "Passed"),
     ("07", QUARTER, 1, "✗ The model read the result of call 2"),
     ("07", f"{QUARTER}\n%toolchat -n seattle edit 3 year=2015", 1, "✗ The model read the result"),
     ("07", f"{QUARTER.replace('10', '9')}\n{AGAIN}", 0, "✗ Call 1 keeps October to December"),
     ("08", HEAVIEST, 6, "Passed"),
-    (
-        "08",
-        "%toolchat call penguins\n%toolchat call Penguins_heavier grams=6000\n"
-        "%toolchat call Penguins_species name=GENTOO\n%toolchat call save heaviest=Penguins#3",
-        6,
-        "Passed",
-    ),
+    ("08", "\n".join(STEPS[n] for n in (0, 2, 1, 3)), 6, "Passed"),
     ("08", HEAVIEST.replace("GENTOO", "ADELIE"), 1, "✗ You kept the Gentoo penguins"),
-    (
-        "08",
-        HEAVIEST.replace(
-            "%toolchat call save", "%toolchat call Penguins_mass\n%toolchat call save"
-        ),
-        5,
-        "✗ The server got no request",
-    ),
+    ("08", "\n".join([*STEPS[:3], MASS, STEPS[3]]), 5, "✗ The server got no request"),
     ("09", f'plan = [("Stage0_work", {{"Stage0": "Stage0#1"}})] * 6\n{ERRAND}', 3, "Passed"),
     ("09", f'plan = [("Stage0_work", {{}})]\n{ERRAND}', 0, "✗ The plan has at least four calls"),
     ("10", TOTAL, 6, "Passed"),
@@ -202,12 +148,7 @@ ANSWERS: list[tuple[str, str, int, str]] = [
     ("11", FEW, 8, "Passed"),
     ("11", FEW.replace("[:2]", "[:3]"), 1, "✗ The first turn offers at most three tools"),
     ("12", READING.format('exclude=["reserve_*"]'), 2, "Passed"),
-    (
-        "12",
-        READING.format('exclude="reserve_book"'),
-        0,
-        "no `reading` yet",
-    ),
+    ("12", READING.format('exclude="reserve_book"'), 0, "no `reading` yet"),
     ("12", READING.format('include=["search_books", "open_book"]'), 2, "Passed"),
     ("12", "reading = library", 1, "✗ `reading` has the two tools that read"),
     ("12", "reading = list(library)", 0, "✗ `reading` holds tools of a server: a `list` has no"),
@@ -219,6 +160,8 @@ def shell() -> Iterator[InteractiveShell]:
     """A shell that runs the cells of lessons, in the folder of the lessons."""
     with pytest.MonkeyPatch.context() as patch:
         patch.chdir(LESSONS)
+        # Other code may have its own `_` there, as gettext and doctest do: IPython sets none then.
+        patch.setattr(builtins, "_", None, raising=False)
         yield InteractiveShell.instance()
         InteractiveShell.clear_instance()
 

@@ -23,8 +23,8 @@ from jupyter_toolcall.storage.notebook_files import execute
 from jupyter_toolcall.teaching import register_teaching
 from jupyter_toolcall.teaching.exercise_checks import (
     CheckContext,
+    CheckResult,
     Page,
-    Verdict,
     check_exercise,
 )
 from jupyter_toolcall.teaching.exercise_file import Exercise, SeededError, read_exercise
@@ -74,7 +74,7 @@ def read(*checks: str, **sections: str) -> Exercise:
 
 def against(
     *expressions: str, session: Session | None = COOKED, limit: float = 5.0, **variables: Any
-) -> Verdict:
+) -> CheckResult:
     checks = (f"Check {number}: `{each}`" for number, each in enumerate(expressions, 1))
     return check_exercise(read(*checks), CheckContext(session, variables), limit)
 
@@ -247,7 +247,7 @@ def test_a_call_that_failed_or_was_rejected_was_not_called() -> None:
 
 def test_the_first_that_does_not_hold_is_told_and_what_holds_before_it() -> None:
     verdict = against("fries", "len(session.calls) < 2", "len(session.calls) < 3")
-    assert [check.sentence for check in verdict.held] == ["Check 1"]
+    assert verdict.points == 1
     assert verdict.fails is not None
     assert verdict.fails.sentence == "Check 2"
 
@@ -411,9 +411,9 @@ class Kernel:
         session = self.cells.session(parse_options(line), self.variables).ask(text)
         return self.cells.keep(session.run())
 
-    def page(self, *words: str) -> Page:
+    def page(self, *words: str) -> Page | CheckResult:
         made = carry_out([*words], self.cells, {}, self.variables)
-        assert isinstance(made, Page)
+        assert isinstance(made, Page | CheckResult)
         return made
 
     def said(self, *words: str) -> str:
@@ -490,7 +490,7 @@ def test_nothing_of_an_exercise_runs_before_somebody_checks_it(kernel: Kernel) -
     kernel.said("exercise", "spot")
     kernel.said("solution", "spot")
     kernel.teaching.complete_subcommand("check")
-    assert exercise_of(kernel, "one", f"--replay exercises/spot.md {OPEN}") == "spot"
+    assert exercise_of(kernel, f"--replay exercises/spot.md {OPEN}") == "spot"
     assert ran == []
     kernel.said("check", "spot")
     assert ran == ["x"]
@@ -506,55 +506,28 @@ def test_the_exercise_that_was_shown_last_is_the_one_that_is_checked(kernel: Ker
 # -- which cell is an exercise's own ------------------------------------------------------------
 
 
-def exercise_of(kernel: Kernel, cell: str, line: str = "") -> str:
-    """Return the exercise that a cell's panel would show; each cell is known by an id."""
+def exercise_of(kernel: Kernel, line: str = "") -> str:
+    """Return the exercise that a cell's panel would show."""
     kernel.variables["m"] = Scripted(SCRIPT)
     session = kernel.run(line if "-m" in line or "--replay" in line else f"-m m {OPEN} {line}")
-    replayed = parse_options(line).replay
-    return kernel.teaching.exercise_of(replayed, session, cell)
+    return kernel.teaching.exercise_of(parse_options(line).replay, session)
 
 
-def test_an_exercise_belongs_to_the_first_cell_after_it_and_to_no_other(kernel: Kernel) -> None:
-    kernel.said("exercise", "fries")
-    assert [exercise_of(kernel, cell) for cell in ("one", "two", "one")] == ["fries", "", "fries"]
-    kernel.said("exercise", "fries")
-    assert exercise_of(kernel, "two") == ""
-
-
-def test_an_exercise_that_names_its_session_belongs_to_that_alone(kernel: Kernel) -> None:
+def test_an_exercise_belongs_to_the_session_that_it_names_and_to_no_other(kernel: Kernel) -> None:
     named = f"{TEN_LINES}\n## Session\n- The session is `mine`\n"
-    (kernel.cells.folder / "exercises" / "fries.md").write_text(named)
+    kernel.said("exercise", "mine", named)
+    lines = ("", "-n other", "-n mine")
+    assert [exercise_of(kernel, line) for line in lines] == ["", "", "mine"]
     kernel.said("exercise", "fries")
-    cells = [("one", "-n other"), ("two", "-n mine"), ("three", "-n mine")]
-    assert [exercise_of(kernel, *cell) for cell in cells] == ["", "fries", "fries"]
+    assert [exercise_of(kernel, line) for line in lines] == ["", "", ""]
 
 
 def test_an_exercise_that_replays_belongs_to_the_cell_that_replays_it(kernel: Kernel) -> None:
     kernel.said("exercise", "spot")
-    assert exercise_of(kernel, "one") == ""
-    assert exercise_of(kernel, "two", f"--replay exercises/spot.md {OPEN}") == "spot"
+    assert exercise_of(kernel) == ""
+    assert exercise_of(kernel, f"--replay exercises/spot.md {OPEN}") == "spot"
     kernel.said("exercise", "fries")
-    assert exercise_of(kernel, "two", f"--replay exercises/spot.md {OPEN}") == "spot"
-
-
-@pytest.mark.parametrize(
-    ("checks", "about"),
-    [
-        ("tool_of(weigh)", False),
-        ("len(plan) == 4", False),
-        ("winner == 1", False),
-        ("'fries'", False),
-        ("fries", True),
-        ("score.percent > 50", True),
-        ("session.text == 'done'", True),
-    ],
-)
-def test_what_is_checked_says_whether_a_session_is_meant(
-    kernel: Kernel, checks: str, about: bool
-) -> None:
-    (kernel.cells.folder / "exercises" / "it.md").write_text(f"# It\n## Checks\n- It: `{checks}`\n")
-    kernel.said("exercise", "it")
-    assert (exercise_of(kernel, "one") == "it") == about
+    assert exercise_of(kernel, f"--replay exercises/spot.md {OPEN}") == "spot"
 
 
 def test_the_panel_shows_an_exercise_and_a_click_on_check_shows_how_it_stands(
@@ -633,7 +606,7 @@ def test_an_exercise_that_replays_can_be_begun_again(kernel: Kernel) -> None:
 
 
 def test_a_recording_with_an_error_still_says_where_the_lesson_differs(kernel: Kernel) -> None:
-    with pytest.raises(ModelError, match=r"turn 1 differs from fries\.jsonl in the prompt"):
+    with pytest.raises(ModelError, match=r"differs from exercises/fries\.jsonl in the prompt"):
         kernel.run(f"--replay exercises/spot.md {OPEN}", "Chips, please.")
 
 
@@ -641,7 +614,7 @@ def test_a_recording_with_an_error_still_says_where_the_lesson_differs(kernel: K
     ("old", "new", "said"),
     [
         ("In call 3", "In call 9", "there is no call 9; it has 6 calls"),
-        ("fries.jsonl", "lost.jsonl", r"not beside it; there are fries.jsonl"),
+        ("fries.jsonl", "lost.jsonl", r"--record exercises/lost\.jsonl makes one"),
         ('- Replays `fries.jsonl`\n- In call 3, `shape="SLICES"`', "", "replays nothing"),
     ],
 )

@@ -15,14 +15,10 @@ from pydantic import BaseModel, Field
 
 from jupyter_toolcall import Scripted, Session, Toolbox, from_definition
 from jupyter_toolcall.core.events import Call
+from jupyter_toolcall.engine.cursor import Cursor
 from jupyter_toolcall.kitchen import Fries, Oven, Potato, Sink
-from jupyter_toolcall.teaching.guesses import (
-    Points,
-    ScoredGuess,
-    recorded_answers,
-    score_guess,
-)
-from jupyter_toolcall.teaching.panel_rows import Guess
+from jupyter_toolcall.teaching.guesses import recorded_answers, score_guess
+from jupyter_toolcall.teaching.panel_rows import Guess, GuessRow
 
 
 class Size(enum.Enum):
@@ -93,8 +89,12 @@ CALLS = st.one_of(
 GUESSES = st.one_of(CALLS.map(lambda call: Guess(call.tool, call.arguments)), st.just(Guess()))
 
 
-def beside(guess: Guess, *calls: Call) -> ScoredGuess:
-    return score_guess(HERE, guess, calls)
+def beside(guess: Guess, *calls: Call, here: Cursor = HERE) -> GuessRow:
+    return score_guess(here, guess, calls, here)
+
+
+def points(row: GuessRow) -> tuple[int, int]:
+    return row.right, row.of
 
 
 # -- laws -----------------------------------------------------------------------------------
@@ -104,15 +104,15 @@ def beside(guess: Guess, *calls: Call) -> ScoredGuess:
 @given(CALLS)
 def test_a_perfect_guess_has_all_points(call: Call) -> None:
     one = beside(Guess(call.tool, call.arguments), call)
-    assert one.points.right == one.points.of >= 1
+    assert one.right == one.of >= 1
 
 
 @settings(deadline=None)
 @given(GUESSES, CALLS)
 def test_another_tool_has_no_point_and_a_right_one_at_least_one(guess: Guess, call: Call) -> None:
     one = beside(guess, call)
-    assert (one.points.right == 0) == (guess.tool != call.tool)
-    assert 0 <= one.points.right <= one.points.of
+    assert (one.right == 0) == (guess.tool != call.tool)
+    assert 0 <= one.right <= one.of
 
 
 @settings(deadline=None)
@@ -126,7 +126,7 @@ def test_the_order_of_arguments_does_not_matter(guess: Guess, call: Call, random
     other = beside(
         Guess(guess.tool, mixed(guess.arguments)), Call(call.id, call.tool, mixed(call.arguments))
     )
-    assert other.points == beside(guess, call).points
+    assert points(other) == points(beside(guess, call))
 
 
 @settings(deadline=None)
@@ -137,19 +137,19 @@ def test_one_argument_more_that_is_right_is_one_point_more(call: Call, data: Any
     for name in call.arguments.keys() - kept.keys():
         more = beside(Guess(call.tool, {**kept, name: call.arguments[name]}), call)
         was = next(mark.right for mark in one.marks if mark.name == name)
-        assert more.points == Points(one.points.right + (not was), one.points.of)
+        assert points(more) == (one.right + (not was), one.of)
 
 
 @settings(deadline=None)
 @given(st.lists(CALLS, max_size=3), GUESSES)
 def test_of_several_calls_the_nearest_counts(calls: list[Call], guess: Guess) -> None:
     one = beside(guess, *calls)
-    each = [beside(guess, call).points for call in calls]
-    best = max((points.right / points.of for points in each), default=None)
+    rows = [beside(guess, call) for call in calls]
+    best = max((row.right / row.of for row in rows), default=None)
     if best is None:
-        assert one.points == Points(int(guess.tool == ""), 1)
+        assert points(one) == (int(guess.tool == ""), 1)
     else:
-        assert one.points.right / one.points.of == best
+        assert one.right / one.of == best
 
 
 @settings(deadline=None)
@@ -162,7 +162,7 @@ def test_what_is_said_and_what_stands_there_by_default_count_alike(
     less = {key: v for key, v in full.items() if not (key in left and v == default[key])}
     for said, guessed in ((full, less), (less, full)):
         one = beside(Guess("Jar_pour", guessed), Call("c", "Jar_pour", said))
-        assert one.points.right == one.points.of
+        assert one.right == one.of
 
 
 # -- what counts alike, and what does not -------------------------------------------------------
@@ -182,7 +182,7 @@ def test_what_is_said_and_what_stands_there_by_default_count_alike(
 def test_a_value_counts_as_the_tool_takes_it(guessed: Any, came: Any) -> None:
     common = {"amount": 1, "size": "small", "names": ["a"]}
     one = beside(Guess("mix", {**common, **guessed}), Call("c", "mix", {**common, **came}))
-    assert one.points.right == one.points.of
+    assert one.right == one.of
 
 
 @pytest.mark.parametrize(
@@ -192,29 +192,27 @@ def test_a_value_counts_as_the_tool_takes_it(guessed: Any, came: Any) -> None:
 def test_another_value_is_one_point_less_and_no_more(guessed: Any) -> None:
     came = {"amount": 1, "size": "small", "names": ["a", "b"], "jar": "Jar#1", "note": "plain"}
     one = beside(Guess("mix", {**came, **guessed}), Call("c", "mix", came))
-    assert one.points == Points(5, 6)
+    assert points(one) == (5, 6)
     assert [mark.name for mark in one.marks if not mark.right] == [*guessed]
 
 
 def test_what_is_said_too_much_is_a_point_lost_unless_it_is_the_default() -> None:
     call = Call("c", "Jar_pour", {"into": "Jar#1"})
-    assert beside(Guess("Jar_pour", {"into": "Jar#1", "grams": 5}), call).points == Points(3, 3)
-    assert beside(Guess("Jar_pour", {"into": "Jar#1", "grams": 6}), call).points == Points(3, 4)
+    assert points(beside(Guess("Jar_pour", {"into": "Jar#1", "grams": 5}), call)) == (3, 3)
+    assert points(beside(Guess("Jar_pour", {"into": "Jar#1", "grams": 6}), call)) == (3, 4)
 
 
 def test_an_equal_object_is_another_object() -> None:
     same = Session(Toolbox(Jar), scheme="flat", inputs={"a": Jar(1), "b": Jar(1)}).ask("Go.").cursor
     call = Call("c", "Jar_pour", {"into": "Jar#1"})
-    assert score_guess(same, Guess("Jar_pour", {"into": "Jar#2"}), [call]).points == Points(2, 3)
+    assert points(beside(Guess("Jar_pour", {"into": "Jar#2"}), call, here=same)) == (2, 3)
 
 
 def test_the_names_that_are_selected_have_no_order() -> None:
     here = Session(BOX, inputs={"one": Jar()}).ask("Go.").cursor
     call = Call("c", "selectTools", {"tools": ["mix", "idle"]})
-    assert (
-        score_guess(here, Guess("selectTools", {"tools": ["idle", "mix"]}), [call]).points.right
-        == 2
-    )
+    guess = Guess("selectTools", {"tools": ["idle", "mix"]})
+    assert beside(guess, call, here=here).right == 2
 
 
 def test_in_the_scheme_current_a_name_of_ones_own_stands_for_its_object() -> None:
@@ -228,8 +226,9 @@ def test_in_the_scheme_current_a_name_of_ones_own_stands_for_its_object() -> Non
     ).run()
     session.reply("", ("_use_Potato", {"id": "Potato#1"})).run()
     call = Call("c", "Potato_rinse", {"sink": "$basin"})
-    one = score_guess(session.cursor, Guess("Potato_rinse", {"sink": "Sink#1"}), [call])
-    assert one.points == Points(3, 3)
+    guess = Guess("Potato_rinse", {"sink": "Sink#1"})
+    one = beside(guess, call, here=session.cursor)
+    assert points(one) == (3, 3)
 
 
 def test_a_definition_fills_in_for_both_alike() -> None:
@@ -243,7 +242,7 @@ def test_a_definition_fills_in_for_both_alike() -> None:
     book = from_definition({"tool": {"function": function}, "defaults": {"nights": "@default 2"}})
     here = Session(Toolbox(book), scheme="flat").ask("A room.").cursor
     call = Call("c", "book", {"city": "Bronx"})
-    assert score_guess(here, Guess("book", {"city": "Bronx", "nights": 2}), [call]).points.of == 2
+    assert beside(Guess("book", {"city": "Bronx", "nights": 2}), call, here=here).of == 2
 
 
 @settings(deadline=None)

@@ -16,7 +16,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from jupyter_toolcall import Scripted, Session, Toolbox
-from jupyter_toolcall.core.errors import UsageError
+from jupyter_toolcall.core.errors import ToolcallError
 from jupyter_toolcall.engine.person_model import Written, YourTurn
 from jupyter_toolcall.jupyter.cell_prompts import add_prompt
 from jupyter_toolcall.jupyter.cells import Cells
@@ -353,7 +353,7 @@ def test_by_line_the_learner_guesses_skips_and_hears_the_score(
     assert capsys.readouterr().out.splitlines()[:2] == ["turn 2: skipped", "  model  Potato_peel()"]
     carry_out(["guess", "none"], kernel, {})
     assert "Score: 4 of 4 points" in capsys.readouterr().out
-    with pytest.raises(UsageError, match="nothing is to be guessed now"):
+    with pytest.raises(ToolcallError, match="nothing is to be guessed now"):
         carry_out(["guess", "none"], kernel, {})
 
 
@@ -368,7 +368,7 @@ def test_a_session_in_which_nothing_is_guessed_says_so(capsys: pytest.CaptureFix
     register_teaching()
     cells = Cells()
     cells.keep(asked())
-    with pytest.raises(UsageError, match="--predict asks for a guess before each reply"):
+    with pytest.raises(ToolcallError, match="--predict asks for a guess before each reply"):
         carry_out(["guess", "none"], cells, {})
 
 

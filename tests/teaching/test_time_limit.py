@@ -8,6 +8,7 @@ import signal
 import threading
 import time
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from typing import Any
 
@@ -52,31 +53,14 @@ def in_code_that_holds_interrupts() -> Any:
     return attempt(loop)
 
 
-ENDLESS = [
-    loop,
-    endless_generator,
-    stubborn,
-    hides_it,
-    turns_it_into_another_error,
-    in_code_that_holds_interrupts,
-]
+ENDLESS = [loop, endless_generator, stubborn, hides_it, turns_it_into_another_error]
+ENDLESS += [in_code_that_holds_interrupts]
 
 
 def in_thread(function: Callable[[], object]) -> BaseException | None:
     """Run a function in another thread; return what it raised."""
-    raised: list[BaseException] = []
-
-    def run() -> None:
-        try:
-            function()
-        except BaseException as error:
-            raised.append(error)
-
-    thread = threading.Thread(target=run)
-    thread.start()
-    thread.join(30)
-    assert not thread.is_alive()
-    return raised[0] if raised else None
+    with ThreadPoolExecutor(1) as threads:
+        return threads.submit(function).exception(30)
 
 
 @pytest.mark.parametrize("function", ENDLESS)

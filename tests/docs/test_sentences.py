@@ -1,0 +1,80 @@
+"""The sentences that an editor found hard to read stay replaced, and errors say what to do."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from jupyter_toolcall import Scripted, Session, Toolbox
+from jupyter_toolcall.core.errors import NotYourTurn, UsageError
+from jupyter_toolcall.jupyter.cells import Cells
+from jupyter_toolcall.jupyter.subcommands import carry_out
+from jupyter_toolcall.kitchen import Potato
+from jupyter_toolcall.storage.notebook_files import notebook_cells
+
+ROOT = Path(__file__).parents[2]
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
+LESSONS = sorted((ROOT / "notebooks").glob("*.ipynb"))
+HARD = """\
+the person changes the argument to the median
+(`$DataFrame` is the newest table)
+Without it the model first selects
+Where nobody can answer
+it survives a restart of the kernel, and the saved notebook shows it
+Above the prompt are the options
+It does not change the potato, it returns
+An arrow with the name of a parameter is an argument
+The others are **cached**
+copy these lines
+how a model cleans a table while a step waits for your approval, that
+and no cell.
+So in the scheme `select`, which is the default
+When you change a tool's code
+does not trust a server with
+the mark of the server does not count
+A script that calls `selectTools` itself selects
+on the branch that the panel shows, or on the branch where
+A recording fits one task
+Where a server stops while a call runs
+The same `Session.map` again
+What is recorded stays as it was written: what the model is sent
+counts as a secret if the variable's name"""
+LONGEST = 25
+"""Words of a sentence in a lesson."""
+
+
+def prose(path: Path) -> str:
+    """Return the text of a page; of a lesson, that of its cells without code."""
+    if path.suffix == ".md":
+        return path.read_text()
+    cells = [cell for cell in notebook_cells(path) if cell["cell_type"] == "markdown"]
+    return "\n\n".join("".join(cell["source"]) for cell in cells)
+
+
+@pytest.mark.parametrize("path", [*PAGES, *LESSONS], ids=lambda path: path.name)
+def test_a_page_has_none_of_the_sentences_that_were_hard_to_read(path: Path) -> None:
+    text = " ".join(prose(path).split())
+    assert [sentence for sentence in HARD.splitlines() if sentence in text] == []
+
+
+@pytest.mark.parametrize("path", LESSONS, ids=lambda path: path.name)
+def test_no_sentence_of_a_lesson_is_long(path: Path) -> None:
+    text = re.sub(r"^```.*?^```|^\|.*?$", "", prose(path), flags=re.DOTALL | re.MULTILINE)
+    sentences = re.split(r"(?<=[.:?!])\**\s+(?=\S)|\n\s*\n|\n\s*[-#\d]", text)
+    assert [one for one in sentences if len(one.split()) > LONGEST] == []
+
+
+def test_an_unknown_subcommand_is_answered_with_the_nearest_name_and_not_with_all() -> None:
+    with pytest.raises(UsageError, match=r"Did you mean approve\? %toolchat help") as raised:
+        carry_out(["aprove"], Cells(), {})
+    assert len(str(raised.value)) < 100
+
+
+def test_a_prompt_while_a_call_waits_says_how_to_decide_on_it() -> None:
+    model = Scripted([("Potato_peel", {}), "Done."])
+    session = Session(Toolbox(Potato), model, scheme="flat", inputs={"potato": Potato()})
+    waiting = session.tell("Peel it.")
+    with pytest.raises(NotYourTurn, match="call 1 has no result yet: use its panel, or %toolchat"):
+        waiting.ask("And now?")
