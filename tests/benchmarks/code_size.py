@@ -33,7 +33,7 @@ LIMITS = {
     "cli, kitchen, toolsets, __init__": 458,
     "all": 38_830,
     "Python files": 256,
-    "Python tests": 54_296,
+    "Python tests": 54_311,
     "TypeScript": 12_662,
 }
 """Of each row, how many lines of code, files or lines there may be."""
