@@ -33,7 +33,7 @@ LIMITS = {
     "cli, kitchen, toolsets, __init__": 458,
     "all": 38_667,
     "Python files": 255,
-    "Python tests": 54_204,
+    "Python tests": 54_216,
     "TypeScript": 12_644,
 }
 """Of each row, how many lines of code, files or lines there may be."""

@@ -132,6 +132,23 @@ def test_it_installs_without_node_and_jupyterlab_knows_the_extension(
     assert "OK" in line
 
 
+def test_a_book_shows_panels_by_the_extension_in_the_wheel_without_a_warning(
+    wheel: Path, no_node: dict[str, str], tmp_path: Path
+) -> None:
+    book, python = tmp_path / "book", environment_without_it(tmp_path / "env", no_node)
+    run([python, "-m", "pip", "install", "--quiet", "--no-deps", wheel], no_node, tmp_path)
+    book.mkdir()
+    extensions = ["myst_nb", "jupyter_toolcall.teaching.sphinx_extension"]
+    (book / "conf.py").write_text(f"extensions = {extensions}\nnb_execution_mode = 'off'\n")
+    (book / "index.md").write_text("# Course\n\n```{toctree}\nlesson\n```\n")
+    lesson = (ROOT / "notebooks" / "00_first_call.ipynb").read_text()
+    # The lesson that this one leads to is not in the book.
+    (book / "lesson.ipynb").write_text(lesson.replace("](01_live_objects.ipynb)", "](index.md)"))
+    run([python, "-m", "sphinx", "-W", "--keep-going", book, tmp_path / "site"], no_node, tmp_path)
+    assert (tmp_path / "site" / "lesson.html").read_text().count("toolcall-rows") == 4
+    assert (tmp_path / "site" / "_static" / "toolcall_page.js").stat().st_size > 10_000
+
+
 def environment_without_it(folder: Path, env: Mapping[str, str]) -> Path:
     """The Python of a new environment that has what we depend on, but not us."""
     run([sys.executable, "-m", "venv", folder], env, folder.parent)
