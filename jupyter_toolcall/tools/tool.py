@@ -87,6 +87,7 @@ class Tool:
         untrusted: others write what it returns, such as a web page or a mail.
         external: a call of it reaches others: it sends, pays or posts, or what it looks up leaves
             this computer.
+        pure: its result depends on its arguments alone, and it has no effect.
 
     The other fields are described below; `Toolbox` and the sources of tools fill them in.
 
@@ -115,6 +116,7 @@ class Tool:
     destructive: bool = False
     untrusted: bool = field(default=False, compare=False)
     external: bool = field(default=False, compare=False)
+    pure: bool = field(default=False, compare=False)
     kind: str = ""
     """The type of object that it is a function of, "" for a plain function."""
     receiver: str = ""
@@ -254,10 +256,11 @@ class ToolOptions:
     validator: Validator | None = None
     untrusted: bool = False
     external: bool = False
+    pure: bool = False
 
     def __post_init__(self) -> None:
-        if self.read_only and self.destructive:
-            raise DefinitionError("@tool: read_only and destructive exclude each other")
+        if (self.destructive and self.read_only) or (self.pure and self.external):
+            raise DefinitionError("@tool: read_only and pure say that a call changes nothing")
         if self.validator is not None and not callable(self.validator):
             raise DefinitionError(f"@tool: check is {self.validator!r:.60}; give a function")
         if inspect.iscoroutinefunction(self.validator):
@@ -291,6 +294,7 @@ def tool(
     destructive: bool = False,
     untrusted: bool = False,
     external: bool = False,
+    pure: bool = False,
     name: str | None = None,
     description: str | None = None,
     resume: Resume | None = None,
@@ -308,6 +312,7 @@ def tool(
     destructive: bool = False,
     untrusted: bool = False,
     external: bool = False,
+    pure: bool = False,
     name: str | None = None,
     description: str | None = None,
     resume: Resume | None = None,
@@ -343,6 +348,9 @@ def tool(
             argument from there.
         external: a call reaches others: it sends, pays or posts, or an address or a query that it
             looks up leaves this computer. The policy `flow` asks about it.
+        pure: its result depends on its arguments alone, and it has no effect: it reads no file,
+            clock or variable, and prints at most. While a call waits, the panel runs it on copies
+            and shows what would come of it; `Approve` takes that result.
         ends_run: once a call of it has succeeded, and the other calls of that reply have ended,
             the model is not asked again until the next prompt. A call that failed or was
             rejected does not end the run.
@@ -357,8 +365,8 @@ def tool(
         The function itself, which is called as before.
 
     Raises:
-        DefinitionError: it cannot be both read-only and destructive; `check` is no function, or
-            it is async.
+        DefinitionError: it cannot be both read-only and destructive, or pure and external; `check`
+            is no function, or it is async.
 
     Example:
         >>> from jupyter_toolcall import Toolbox
@@ -388,13 +396,11 @@ def tool(
     """
 
     # A worker that imports a tool's module connects to nothing.
-    runs_on = (
-        executor
-        if isinstance(executor, bool)
-        else executor_named(executor, "executor", connect=False)
-    )
+    runs_on: Executor | bool = executor is True
+    if not isinstance(executor, bool):
+        runs_on = executor_named(executor, "executor", connect=False)
     named = name, description, resume
-    more, marks = (destructive, max_result, sees_withheld), (untrusted, external)
+    more, marks = (destructive, max_result, sees_withheld), (untrusted, external, pure)
     options = ToolOptions(read_only, idempotent, *named, runs_on, *more, ends_run, check, *marks)
 
     def mark(marked: Callable[..., Any]) -> Callable[..., Any]:

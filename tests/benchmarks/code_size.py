@@ -18,23 +18,23 @@ from pathlib import Path
 PACKAGE = "jupyter_toolcall"
 LIMITS = {
     "maps + executors": 1_363,
-    "core + engine + session": 8_275,
+    "core + engine + session": 8_259,
     "tools": 3_693,
     "sources": 6_070,
-    "jupyter": 4_314,
-    "view": 2_093,
+    "jupyter": 4_313,
+    "view": 2_065,
     "models": 2_158,
     "export": 2_680,
     "compare": 1_853,
     "schemes": 1_710,
     "teaching + evaluation": 2_256,
     "storage": 1_025,
-    "rules, budgets, origins, previews": 966,
+    "rules, budgets, origins, previews": 1_398,
     "cli, kitchen, toolsets, __init__": 458,
-    "all": 38_914,
-    "Python files": 256,
+    "all": 39_301,
+    "Python files": 260,
     "Python tests": 54_325,
-    "TypeScript": 12_676,
+    "TypeScript": 12_788,
 }
 """Of each row, how many lines of code, files or lines there may be."""
 MAPS = (
