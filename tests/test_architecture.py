@@ -13,7 +13,8 @@ import pytest
 PACKAGE = Path(__file__).parent.parent / "jupyter_toolcall"
 PACKAGES = (
     *("core", "tools", "schemes", "models", "storage", "sources", "rules", "engine"),
-    *("compare", "view", "export", "session", "maps", "evaluation", "jupyter", "teaching"),
+    *("compare", "view", "previews", "export", "session", "maps", "evaluation"),
+    *("jupyter", "teaching"),
 )
 """The packages from the bottom to the top: each imports only from those before it."""
 TOP = {"__init__", "cli", "kitchen", "toolsets"}

@@ -113,6 +113,8 @@ class Tables:
     """What stands in another order: `rows`, `columns`."""
     wide: int = 0
     """How many columns were compared of a wide table; 0 where all were."""
+    lone: tuple[tuple[int, ...], tuple[int, ...]] = ((), ())
+    """The positions of the rows in `rows`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -273,9 +275,8 @@ def _arrow(left: str, right: str) -> str:
 
 
 def _table_line(tables: Tables, sides: tuple[str, str]) -> str:
-    left, right = tables.alone
-    if sides is CHANGED and 2 * left > tables.left[0] and 2 * right > tables.right[0]:
-        return t("a new table, %1", _shape(tables.right))
+    if sides is CHANGED and is_new_table(tables):
+        return t("a new table, %1", shape_text(tables.right))
     parts = [_column(column) for column in tables.by_column[:SHOWN]]
     if len(tables.by_column) > SHOWN:
         others = tables.by_column[SHOWN:]
@@ -285,7 +286,7 @@ def _table_line(tables: Tables, sides: tuple[str, str]) -> str:
         )
         parts.append(text)
     if tables.left != tables.right:
-        parts.append(_arrow(_shape(tables.left), _shape(tables.right)))
+        parts.append(_arrow(shape_text(tables.left), shape_text(tables.right)))
     for side, columns, alone in zip(sides, tables.columns, tables.alone, strict=True):
         more = "…" * (len(columns) > SHOWN)
         parts += [t("%1: %2", side, ", ".join(columns[:SHOWN]) + more)] * bool(columns)
@@ -309,7 +310,7 @@ def _array_line(arrays: Arrays) -> str:
     """Return how arrays differ: `12 of 600 elements differ; mean 0.5 → 0.7`."""
     parts = []
     if arrays.left != arrays.right:
-        parts.append(_arrow(_shape(arrays.left), _shape(arrays.right)))
+        parts.append(_arrow(shape_text(arrays.left), shape_text(arrays.right)))
     if any(arrays.types):
         parts.append(_arrow(*arrays.types))
     if arrays.by is not None:
@@ -343,7 +344,13 @@ def _column(column: ColumnChange) -> str:
     return t("%1: %2", column.name, joined(", ", parts))
 
 
-def _shape(shape: tuple[int, ...]) -> str:
+def is_new_table(tables: Tables) -> bool:
+    """Return whether a table has little of the one before it, such as one of groups."""
+    return 2 * tables.alone[0] > tables.left[0] and 2 * tables.alone[1] > tables.right[0]
+
+
+def shape_text(shape: tuple[int, ...]) -> str:
+    """Return the size of a table or an array: `60 × 3`."""
     return " × ".join(f"{size:,}" for size in shape) or t("one element")
 
 

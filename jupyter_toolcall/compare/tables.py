@@ -244,22 +244,20 @@ def _difference(pairing: Pairing) -> Difference:
     changes = [unlike(one, x, other, y) for x, y in columns]
     by_column = (replace(c, name=name) for name, (_, c) in zip(common, changes, strict=True))
     reordered = sorted(shared, key=a.names.index) != sorted(shared, key=b.names.index)
-    lone = (
-        tuple(pairing.name(side, row) for row in rows[:LABELS])
-        for side, rows in enumerate(pairing.lone)
-    )
+    left, right = (tuple(rows[:LABELS]) for rows in pairing.lone)
     result = Tables(
         a.shape,
         b.shape,
         tuple(_cells(pairing, common, columns, changes, (one, other))),
         sum(change.changed for _, change in changes),
         (names_alone(a.names, b.names), names_alone(b.names, a.names)),
-        (next(lone), next(lone)),
+        (tuple(pairing.name(0, n) for n in left), tuple(pairing.name(1, n) for n in right)),
         pairing.alone,
         tuple(change for change in by_column if change.changed or any(change.types)),
         pairing.sample,
         tuple(["rows"] * pairing.moved + ["columns"] * reordered),
         len(common) if len(common) < len(shared) else 0,
+        (left, right),
     )
     if result != replace(Tables(a.shape, a.shape), sample=result.sample, wide=result.wide):
         return result

@@ -30,8 +30,6 @@ from ..core.secrets import Keys, MissingSecret, marker_keys
 from ..core.state import NAME, State, kind_in
 from ..core.state_fold import state_at
 from ..core.text import nearest
-from ..rules.generalisations import Generalisation, generalisations
-from ..rules.origins import CallOrigins
 from ..tools.arguments import plain_arguments
 from ..tools.json_structure import HeldObject, structure_of
 from ..tools.object_types import kind_name, leaf_kind
@@ -364,27 +362,6 @@ def _waits(cursor: Cursor, call: CallRecord, state: State, follows: bool) -> boo
         return follows and call.status == "proposed"
     of_scheme = own and call.status != "approved"
     return isinstance(permission(cursor, call, ready, of_scheme), Ask)
-
-
-def rule_offers(cursor: Cursor, call_id: str) -> list[Generalisation]:
-    """Return at most three rules for calls like one that waits, the narrowest first, with what each
-    would have done with the calls that a person decided on; none for a call that cannot run."""
-    state, journal, context = cursor.state, cursor.context.journal, cursor.context
-    call = state.call(call_id)
-    ready = cursor.runnable(call, state)
-    if ready is None:
-        return []
-    decided = [
-        each
-        for each in state.all_calls()
-        if each.decision_entry and journal[each.decision_entry].meta.get("by") == "person"
-    ]
-    waiting = replace(call, runs_with=ready.arguments)
-
-    def origins(call: CallRecord) -> CallOrigins:
-        return context.origins(state, call, call.recorded_arguments)
-
-    return generalisations(waiting, ready.tool, decided, origins)
 
 
 def unknown_outcome_reason(cursor: Cursor, call_id: str) -> str:

@@ -330,8 +330,7 @@ class ToolExecution:
             changes, interrupted = None, True
         changes = changes or NO_CHANGES
         # What nobody can read is only marked, from the start.
-        altered = {copied.made.digest for copied in copies.untracked if copied.made.content}
-        self.values.altered |= altered
+        self.values.altered |= {c.made.digest for c in copies.untracked if c.made.content}
         return ToolRun(outcome, self.printed.text(), interrupted, changes, self.worker)
 
 
@@ -453,6 +452,8 @@ class EarlyEnd:
     interrupted: bool
     ms: float
     """How long it ran."""
+    by: str = ""
+    """"preview" where it ran while it waited for a person, "" where it ran beside other calls."""
 
     @property
     def approval_digest(self) -> str:
@@ -462,7 +463,8 @@ class EarlyEnd:
         """Store the results, and return the execution as it is recorded in a state."""
         ready, values = self.execution.ready, self.execution.values
         ran = self.execution.ended(self.outcome, self.interrupted, state)
-        return stored_execution(ready, state, values, ran, self.ms)
+        stored = stored_execution(ready, state, values, ran, self.ms)
+        return replace(stored, meta={**stored.meta, "by": self.by}) if self.by else stored
 
 
 def execute_call(

@@ -16,9 +16,11 @@ from ..core.events import Decision
 from ..core.interface_text import t
 from ..core.json_data import from_exact
 from ..core.rows import Json, Row
-from ..engine.decisions import check_answer, decide_all, rule_offers
+from ..engine.decisions import check_answer, decide_all
 from ..engine.forks import entry_before_reply
 from ..engine.person_model import Written
+from ..previews.rule_offers import offered_rule
+from ..rules.person_rules import Change, Until
 from ..session.session import Session
 from ..tools.arguments import plain_arguments
 from ..view.contract import Message
@@ -55,7 +57,7 @@ class AddRule(Message, ShownCall):
 
     number: int
     scope: Literal["session", "notebook", "computer"] = "session"
-    until: Literal["run", "today", "removed"] = "run"
+    until: Until = "run"
 
 
 class ChangeRule(Message):
@@ -64,7 +66,7 @@ class ChangeRule(Message):
     number: int
     """Its place in the list, from 1."""
     name: str
-    change: Literal["pause", "resume", "remove", "up", "down"]
+    change: Change
 
 
 class ApproveAll(Message):
@@ -110,6 +112,14 @@ class Edit(Message, ShownCall):
     reason: str = ""
     left_out: tuple[str, ...] = ()
     """The names of those that are left out, so that the tool uses its defaults."""
+
+
+class TryEdit(Message, ShownCall):
+    """Tell what a waiting call would do with other arguments, as a person types them."""
+
+    number: int
+    arguments: Mapping[str, Json]
+    left_out: tuple[str, ...] = ()
 
 
 class Reject(Message, ShownCall):
@@ -265,7 +275,7 @@ Look = Compare | DrawGraph | ShowObject | ShowDifference | ShowRequest | OfferRu
 Command = (
     (Approve | AddRule | ApproveAll | ApproveAfterEdit | RejectAll)
     | (KeepResult | Edit | Reject | Answer | Draft | Say | ChangeRule | AddBudget)
-    | (Hello | BeginNew | Step | Run | Stop | Replay | Fork | Ask | Break)
+    | (Hello | BeginNew | Step | Run | Stop | Replay | Fork | Ask | Break | TryEdit)
     | (Checkout | NameBranch | HideBranch | Look)
 )
 
@@ -301,7 +311,11 @@ def apply_command(session: Session, command: Command) -> Session:
             _demand_open(session, call)
             return session.decide(call, "approve", bound=bound)
         case AddRule():
-            return _approved_with_rule(session, command)
+            _demand_open(session, command.call)
+            offer = offered_rule(session.cursor, command.call, command.number)
+            session.decide(command.call, "approve", bound=command.bound)
+            session.cursor.context.person_rules.add(offer, command.scope, command.until)
+            return session
         case RejectAll(calls, reason):
             decide_all(session.cursor, {c.call: c.bound for c in calls}, "reject", reason)
             return session
@@ -356,43 +370,16 @@ def _demand_open(session: Session, call_id: str) -> None:
         raise errors.NotYourTurn(t("This call has run already."))
 
 
-def _approved_with_rule(session: Session, command: AddRule) -> Session:
-    """Approve a call as it was shown, and add the rule that was offered for it."""
-    _demand_open(session, command.call)
-    offers = rule_offers(session.cursor, command.call)
-    if not 0 <= command.number < len(offers):
-        raise errors.UsageError(t("This rule is not offered any more."))
-    session.decide(command.call, "approve", bound=command.bound)
-    rules, offer = session.cursor.context.person_rules, offers[command.number]
-    rules.add(offer.rule, command.scope, command.until)
-    return session
-
-
-def add_budget(session: Session, tokens: int, dollars: float) -> None:
-    """Raise the limits of a budget. Raises UsageError where there is none, or nothing is added."""
-    budget = session.cursor.context.budget
-    if budget is None or tokens < 0 or dollars < 0 or not tokens + dollars:
-        raise errors.UsageError(t("Say how many tokens or dollars more the session may use."))
-    budget.tokens = None if budget.tokens is None else budget.tokens + tokens
-    budget.cost = None if budget.cost is None else budget.cost + dollars
-
-
-def change_rule(session: Session, command: ChangeRule) -> None:
-    """Pause, resume, remove or move a rule that the person added.
-
-    Raises UsageError where the list has changed since it was shown.
-    """
-    rules, number = session.cursor.context.person_rules, command.number
-    names = [rule.name for rule in rules.rules]
-    if not 0 < number <= len(names) or names[number - 1] != command.name:
-        raise errors.UsageError(t("The rules have changed since they were shown."))
-    match command.change:
-        case "pause" | "resume":
-            rules.change(number, paused=command.change == "pause")
-        case "remove":
-            rules.remove(number)
-        case "up" | "down":
-            rules.move(number, up=command.change == "up")
+def edited_arguments(
+    session: Session, edit: Edit | TryEdit
+) -> tuple[Mapping[str, Any], Mapping[str, Any]]:
+    """Return the arguments of a call as they are shown, and all of them after an edit."""
+    record = session.state.call(edit.call)
+    is_open = edit.call in session.state.open
+    shown = session.cursor.arguments_to_run(record) if is_open else record.arguments
+    merged = {**shown, **edit.arguments}
+    kept = {key: merged[key] for key in merged if key not in edit.left_out}
+    return shown, plain_arguments(kept)
 
 
 def _edited(session: Session, edit: Edit) -> Session:
@@ -400,14 +387,10 @@ def _edited(session: Session, edit: Edit) -> Session:
 
     Of a call that failed it runs the tool as it is now.
     """
-    record = session.state.call(edit.call)
-    is_open = edit.call in session.state.open
-    shown = session.cursor.arguments_to_run(record) if is_open else record.arguments
-    merged = {**shown, **edit.arguments}
-    arguments = plain_arguments({key: merged[key] for key in merged if key not in edit.left_out})
+    shown, arguments = edited_arguments(session, edit)
     # Equal in Python are 1, 1.0 and True too; a digest tells them apart.
     changes = digest("arguments", arguments) != digest("arguments", dict(shown))
-    runs = is_open or record.status == "failed"
+    runs = edit.call in session.state.open or session.state.call(edit.call).status == "failed"
     decision: Decision | None = "edit" if changes else "approve" if runs else None
     more: dict[str, Any] = {"arguments": arguments} if changes else {}
     return _decided(session, edit.call, edit.bound, decision, reason=edit.reason, **more)

@@ -29,6 +29,7 @@ from ..engine.person_model import Phase, Written
 from ..engine.replay import advance
 from ..engine.session_values import PreparedCall
 from ..models.named import Person
+from ..previews.call_previews import CallPreviews, Draft
 from ..schemes.messages import Reply
 from ..session.session import Session
 from ..tools.running_tool import showing_progress
@@ -115,6 +116,7 @@ class PanelController:
     """Whether `run` runs."""
     updates: PanelUpdates = field(init=False)
     rate: UpdateRate = field(init=False)
+    previews: CallPreviews = field(init=False)
     _paused: bool = False
     """Whether the next step waits for Step or Run: after a fork, before a replay or a call."""
     _draft: tuple[str, tuple[Written, ...]] = ("", ())
@@ -126,6 +128,7 @@ class PanelController:
 
     def __post_init__(self) -> None:
         self.updates = PanelUpdates(self.send, lambda: self.session)
+        self.previews = CallPreviews(self.send)
         self.rate = UpdateRate(self._publish_now, lambda: self.updates.draw_previews())
 
     @property
@@ -206,7 +209,7 @@ class PanelController:
                     self.publish("thinking")
                 case RunCall() if cursor.replay_queue.next() is None:
                     # It is published when its tool runs.
-                    pass
+                    self.previews.take(cursor)
                 case _ if publish:
                     self.publish("running")
             context = cursor.context
@@ -268,6 +271,8 @@ class PanelController:
             case _:
                 phase, status = "ready", t("Ready for the next step")
         self.publish(phase, status, detail, transient)
+        if self.greeted and pause == "decision":
+            self.previews.show(self.session.cursor)
 
     def _repeated(self) -> str:
         """Return a summary of what a cell that runs again left unchanged; only once."""
@@ -296,6 +301,8 @@ class PanelController:
         self.greeted = True
         with self.rate.lock:
             self.updates.greet()
+        if self.phase == "waiting":
+            self.previews.show(self.session.cursor, again=True)
 
     def apply_commands(self) -> bool:
         """Apply the commands in the inbox; return whether the session goes on afterwards.
@@ -331,11 +338,11 @@ class PanelController:
             case commands.Run() | commands.Step():
                 self.stepping, self._paused = isinstance(command, commands.Step), False
                 return True
-            case commands.AddBudget(tokens, dollars):
-                commands.add_budget(self.session, tokens, dollars)
+            case commands.AddBudget(tokens, cost) if budget := self.session.cursor.context.budget:
+                budget.add(tokens, cost)
                 return True
-            case commands.ChangeRule():
-                commands.change_rule(self.session, command)
+            case commands.ChangeRule(number, name, change):
+                self.session.cursor.context.person_rules.carry_out(number, name, change)
                 self._publish_again()
             case (
                 commands.DrawGraph()
@@ -351,6 +358,9 @@ class PanelController:
                         self.updates.show(command)
                 except KeyboardInterrupt:
                     raise errors.UsageError(t("Interrupted")) from None
+            case commands.TryEdit(call, number=number):
+                arguments = commands.edited_arguments(self.session, command)[1]
+                self.previews.try_draft(self.session.cursor, Draft(call, number, arguments))
             case commands.Break(tool, on):
                 self.session.cursor.context.set_breakpoint(tool, on)
                 self._publish_again()

@@ -15,6 +15,7 @@ from ..engine.cursor import ExtensionRow
 from ..engine.decisions import waiting_calls
 from ..engine.exchanges import request_json
 from ..engine.person_model import Phase, Written, person_turn
+from ..previews.rule_offers import offer_rows
 from ..session.session import Session
 from ..view.comparison_rows import (
     UNASKED,
@@ -34,7 +35,7 @@ from ..view.contract import (
     Whole,
 )
 from ..view.contract_rows import SessionRow
-from ..view.decision_rows import budget_row, offer_rows, rule_rows
+from ..view.decision_rows import budget_row, rule_rows
 from ..view.object_rows import (
     BranchView,
     draw_previews,

@@ -84,6 +84,13 @@ class Budget:
         if dollars is None:
             self.unpriced = model
 
+    def add(self, tokens: int, dollars: float) -> None:
+        """Raise the limits. Raises UsageError where nothing is added."""
+        if tokens < 0 or dollars < 0 or not tokens + dollars:
+            raise UsageError(t("Say how many tokens or dollars more the session may use."))
+        self.tokens = None if self.tokens is None else self.tokens + tokens
+        self.cost = None if self.cost is None else self.cost + dollars
+
     @property
     def shortage(self) -> str:
         """Why the next request would go over a limit: sentences; "" where it fits."""

@@ -14,6 +14,7 @@ from typing import Any, Literal
 
 from ..core.digests import encode
 from ..core.errors import UsageError
+from ..core.interface_text import t
 from ..core.text import unused_name
 from ..tools.tool import Tool
 from .approval_policy import Answer, Rule, Scope
@@ -23,6 +24,7 @@ from .rule_files import notebook_rules, person_name, sealed_rules, stored_rules,
 COMPUTER = "person"
 """The name of the rules of this computer that were added from the panel."""
 Until = Literal["run", "today", "removed"]
+Change = Literal["pause", "resume", "remove", "up", "down"]
 
 
 @dataclass
@@ -95,6 +97,22 @@ class PersonRules:
         rules = [*self.rules]
         rules[number - 1] = replace(rules[number - 1], **changes)
         self._set((*rules,))
+
+    def carry_out(self, number: int, name: str, change: Change) -> None:
+        """Pause, resume, remove or move the rule of a number, counted from 1, which has this name.
+
+        Raises UsageError where the list has changed since it was shown.
+        """
+        names = [rule.name for rule in self.rules]
+        if not 0 < number <= len(names) or names[number - 1] != name:
+            raise UsageError(t("The rules have changed since they were shown."))
+        match change:
+            case "pause" | "resume":
+                self.change(number, paused=change == "pause")
+            case "remove":
+                self.remove(number)
+            case "up" | "down":
+                self.move(number, up=change == "up")
 
     def remove(self, number: int) -> None:
         """Remove the rule of a number, counted from 1. Raises UsageError."""

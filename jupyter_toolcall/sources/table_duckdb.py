@@ -22,6 +22,7 @@ from psutil import Process
 from ..core.errors import CallError, DefinitionError
 from ..core.interrupts import attempt
 from ..core.text import visible_text
+from ..tools.running_tool import cancel_with_call
 from .table_libraries import arrow, zone_of
 
 SECONDS, MEMORY = 60, "2GB"
@@ -116,12 +117,13 @@ def run_sql(
             with closing(connection):
                 result = _computed(connection, query, relations, values)
             done.set_result(result)
-        except _duckdb().Error as error:
-            done.set_exception(_sql_error(error, names))
         except BaseException as error:
-            done.set_exception(error)
+            told = _sql_error(error, names) if isinstance(error, _duckdb().Error) else error
+            # A query that is cancelled with its call has no result.
+            attempt(done.set_exception, told)
 
     # DuckDB looks for an interrupt between its steps, and one step may take minutes.
+    cancel_with_call(done)
     threading.Thread(target=compute, name="toolcall-sql", daemon=True).start()
     ends, memory = time.monotonic() + SECONDS, Process().memory_info
     most = memory().rss + MOST_BYTES
@@ -134,8 +136,8 @@ def run_sql(
         limit = f"it takes more than {SECONDS} s" if time.monotonic() >= ends else limit
         raise CallError(f"stopped: {limit}. Write a query that does less")
     finally:
-        if not done.done():
-            connection.interrupt()
+        if not done.done() or done.cancelled():
+            attempt(connection.interrupt)
 
 
 def _computed(
@@ -203,8 +205,7 @@ def _common_zone(zones: set[str]) -> str:
 
 def _named_zone(zone: str) -> str:
     """Return a zone as SQL names it: those of an offset are those of whole hours."""
-    offset = re.fullmatch(r"([+-])(\d\d):?(\d\d)", zone)
-    if offset is None:
+    if (offset := re.fullmatch(r"([+-])(\d\d):?(\d\d)", zone)) is None:
         return zone
     if offset[3] != "00":
         raise CallError(f"SQL has no time zone {zone}; convert the times to a named zone")
@@ -225,7 +226,7 @@ _ERRORS = {
 }
 
 
-def _sql_error(error: Exception, names: Sequence[str]) -> CallError:
+def _sql_error(error: BaseException, names: Sequence[str]) -> CallError:
     """Return an error in one line; one that may quote a cell is named by its class alone."""
     name, text = type(error).__name__, str(error)
     if name in _QUOTES_NO_CELL:

@@ -47,6 +47,8 @@ _CHANGES: dict[str, Callable[..., Any]] = {
     "unpivot": table_tools.unpivot,
     "sql": table_tools.query_with_sql,
 }
+_PROMISES = ("idempotent", "pure", "keeps_arguments", "leaves_out_withheld")
+"""What each tool of tables promises."""
 _UNKNOWN: Kinds = {
     type(name, (), {"__module__": engine}): name
     for engine, name in ENGINES.items()
@@ -83,20 +85,19 @@ class TableTools(ToolSource):
         self, name: str, function: Callable[..., Any], tables: Kinds, makes: tuple[str, ...]
     ) -> Tool:
         tool = from_function(function, tables, name=f"tables_{name}")
+        promises: dict[str, Any] = dict.fromkeys(_PROMISES, True)
         return dataclasses.replace(
             _with_table(tool, tuple(dict.fromkeys(tables.values()))),
             function=guarded(name, function, self.sharing),
             version=_version(tool, self.sharing),
             read_only=not makes,
-            idempotent=True,
+            **promises,
             untrusted=self.untrusted,
             returns=makes[0] if len(makes) == 1 else "",
             result=makes[0] if len(makes) == 1 else "JSON" if not makes else "table",
             makes=makes,
             group="tables",
             about=TABLES_ABOUT,
-            keeps_arguments=True,
-            leaves_out_withheld=True,
             effect=effect_of(name, self.sharing),
         )
 

@@ -86,8 +86,7 @@ def report_progress(text: str) -> None:
     another thread, call `context.run(report_progress, text)` with the `contextvars.copy_context()`
     of the function.
     """
-    show = _PROGRESS.get()
-    if show is not None:
+    if (show := _PROGRESS.get()) is not None:
         show(text)
 
 
@@ -144,9 +143,9 @@ def set_cancellation(cancellation: Cancellation) -> None:
 
 
 def cancel_with_call(future: Future[Any]) -> None:
-    """Let a future be cancelled with the running call, where that runs beside others."""
-    cancellation = _CANCELLATION.get()
-    if cancellation is not None:
+    """Let a future be cancelled with the running call, where that runs beside others or is tried
+    while it waits."""
+    if (cancellation := _CANCELLATION.get()) is not None:
         cancellation.add(future)
 
 

@@ -105,6 +105,7 @@ class Tool(ToolDefinition):
         untrusted: others write what it returns, such as a web page or a mail.
         external: a call of it reaches others: it sends, pays or posts, or what it looks up leaves
             this computer.
+        pure: its result depends on its arguments alone, and it has no effect.
 
     The other fields are described below; `Toolbox` and the sources of tools fill them in.
 
@@ -130,6 +131,7 @@ class Tool(ToolDefinition):
     destructive: bool = False
     untrusted: bool = field(default=False, compare=False)
     external: bool = field(default=False, compare=False)
+    pure: bool = field(default=False, compare=False)
     returns: str = ""
     """The type of the object that its annotation says it returns, "" for none."""
     result: str = field(default="", compare=False)
@@ -264,10 +266,11 @@ class ToolOptions:
     validator: Validator | None = None
     untrusted: bool = False
     external: bool = False
+    pure: bool = False
 
     def __post_init__(self) -> None:
-        if self.read_only and self.destructive:
-            raise DefinitionError("@tool: read_only and destructive exclude each other")
+        if (self.destructive and self.read_only) or (self.pure and self.external):
+            raise DefinitionError("@tool: read_only and pure say that a call changes nothing")
         if self.validator is not None and not callable(self.validator):
             raise DefinitionError(f"@tool: check is {self.validator!r:.60}; give a function")
         if inspect.iscoroutinefunction(self.validator):
@@ -301,6 +304,7 @@ def tool(
     destructive: bool = False,
     untrusted: bool = False,
     external: bool = False,
+    pure: bool = False,
     name: str | None = None,
     description: str | None = None,
     resume: Resume | None = None,
@@ -318,6 +322,7 @@ def tool(
     destructive: bool = False,
     untrusted: bool = False,
     external: bool = False,
+    pure: bool = False,
     name: str | None = None,
     description: str | None = None,
     resume: Resume | None = None,
@@ -353,6 +358,9 @@ def tool(
             argument from there.
         external: a call reaches others: it sends, pays or posts, or an address or a query that it
             looks up leaves this computer. The policy `flow` asks about it.
+        pure: its result depends on its arguments alone, and it has no effect: it reads no file,
+            clock or variable, and prints at most. While a call waits, the panel runs it on copies
+            and shows what would come of it; `Approve` takes that result.
         ends_run: once a call of it has succeeded, and the other calls of that reply have ended,
             the model is not asked again until the next prompt. A call that failed or was
             rejected does not end the run.
@@ -367,8 +375,8 @@ def tool(
         The function itself, which is called as before.
 
     Raises:
-        DefinitionError: it cannot be both read-only and destructive; `check` is no function, or
-            it is async.
+        DefinitionError: it cannot be both read-only and destructive, or pure and external; `check`
+            is no function, or it is async.
 
     Example:
         >>> from jupyter_toolcall import Toolbox
@@ -401,7 +409,7 @@ def tool(
     if not isinstance(executor, bool):
         executor = executor_named(executor, "executor", connect=False)
     named = name, description, resume
-    more, marks = (destructive, max_result, sees_withheld), (untrusted, external)
+    more, marks = (destructive, max_result, sees_withheld), (untrusted, external, pure)
     options = ToolOptions(read_only, idempotent, *named, executor, *more, ends_run, check, *marks)
 
     def mark(marked: Callable[..., Any]) -> Callable[..., Any]:

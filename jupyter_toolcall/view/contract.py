@@ -9,8 +9,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal, dataclass_transform
 
-from ..compare.comparison_rows import ComparisonRow, DifferenceRow
-from ..core.rows import Row
+from ..compare.comparison_rows import ComparisonRow, DifferenceRow, PartRow
+from ..core.rows import Row, Text
 from ..engine.cursor import ExtensionRow
 from . import contract_rows as rows
 from .graph_rows import GraphRow
@@ -113,7 +113,25 @@ class Offered(Message):
     offers: tuple[rows.RuleOffer, ...]
 
 
-Notice = Whole | Delta | Refused | Shown | Exported | Displayed | Offered
+class Previewed(Message):
+    """What a call would do that waits: it ran on copies, and nothing is recorded."""
+
+    call: str
+    bound: str = ""
+    """The digest of exactly what ran."""
+    number: int = 0
+    """0 for the call as it waits, else the number of the request of the form `Edit`."""
+    says: Text = ""
+    """What it changes: `removes 5 rows`."""
+    error: Text = ""
+    """Why there is no preview, or why the call would fail."""
+    parts: tuple[PartRow, ...] = ()
+    """The rows and cells that it changes."""
+    object: rows.Preview = rows.Preview()
+    """What it makes, where no part shows that."""
+
+
+Notice = Whole | Delta | Refused | Shown | Exported | Displayed | Offered | Previewed
 
 
 class Saved(Row):

@@ -5,25 +5,21 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from datetime import datetime
-from typing import Any, Literal
+from typing import Any
 
 from ..core.call_record import ArgumentOrigin, CallRecord
 from ..core.digests import readable_json
-from ..core.errors import UsageError
-from ..core.interface_text import joined, t, tn
-from ..core.text import shortened_text
+from ..core.interface_text import joined, t
 from ..engine.budget_hook import BudgetHook
 from ..engine.cursor import Cursor
-from ..engine.decisions import rule_offers
 from ..models.prices import READ_ON
 from ..rules.approval_policy import Rule
-from ..rules.generalisations import Generalisation, conditions
+from ..rules.generalisations import conditions
 from ..tools.tool import Tool
-from .contract_rows import BudgetRow, OriginRow, RuleOffer, RuleRow
+from .contract_rows import BudgetRow, OriginRow, RuleRow
 from .object_rows import BranchView
 
 LINE = 160
-MOST_SQUARES = 40
 NOUNS = {"to": t("address"), "address": t("address"), "url": t("address"), "email": t("address")}
 """How a warning calls the value of a parameter with this name."""
 WHERE: Mapping[str, str] = {
@@ -89,51 +85,6 @@ def _passage(call: CallRecord, value: Any) -> tuple[str, ...]:
     text = data if isinstance(data, str) else readable_json(data)
     before, found, after = text.partition(value if isinstance(value, str) else readable_json(value))
     return (before[-LINE:], found, after[:LINE]) if found else ()
-
-
-# -- offers ---------------------------------------------------------------------------------------
-
-
-def offer_rows(cursor: Cursor, call_id: str) -> tuple[RuleOffer, ...]:
-    """Return the rules that would decide on calls like one that waits.
-
-    Raises UsageError where no rule can.
-    """
-    offers = rule_offers(cursor, call_id)
-    if not offers:
-        raise UsageError(t("A rule cannot decide about values that others wrote."))
-    return tuple(_offer_row(cursor, offer) for offer in offers)
-
-
-def _offer_row(cursor: Cursor, offer: Generalisation) -> RuleOffer:
-    calls = cursor.state.calls
-    ran, decided = len(offer.would_run), len(offer.decided)
-    past: str = t("Would have run %1 of the %2 calls you decided.", ran, decided)
-    if not decided:
-        past = t("You have not decided on a call of this tool yet.")
-    elif ran and not offer.rejected:
-        past = joined(" ", [past, tn("You approved it.", "You approved all of them.", ran)])
-    wrong = tn("You rejected 1 of them.", "You rejected %1 of them.", len(offer.rejected))
-    squares: list[Literal["ran", "rejected", "asks"]] = [
-        "rejected" if call in offer.rejected else "ran" if call in offer.would_run else "asks"
-        for call in offer.decided[-MOST_SQUARES:]
-    ]
-    return RuleOffer(
-        offer.condition,
-        past,
-        wrong if offer.rejected else "",
-        tuple(_seen(calls[call_id]) for call_id in offer.rejected[-3:]),
-        tuple(squares),
-        offer.left_out,
-    )
-
-
-def _seen(call: CallRecord) -> str:
-    shown = ", ".join(f"{name}={readable_json(value)}" for name, value in call.proposed.items())
-    line = shortened_text(f"{call.tool}({shown})", LINE)
-    said = f" \u201c{call.reason}\u201d" if call.reason else ""
-    done = t("You edited it.") if call.edited else t("You rejected it.")
-    return joined(" ", [t("Call %1: %2", call.step, line), joined("", [done, said])])
 
 
 # -- rules ----------------------------------------------------------------------------------------

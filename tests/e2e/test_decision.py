@@ -4,15 +4,12 @@ from __future__ import annotations
 
 import re
 
-import pytest
 from playwright.sync_api import Locator, Page, expect
 
 from tests.e2e.kitchen import (
-    LOAD,
     OWN,
     expect_status,
     expect_waits,
-    fries_cell,
     node,
     panel,
     press,
@@ -21,7 +18,6 @@ from tests.e2e.kitchen import (
     steps,
 )
 from tests.e2e.rig import (
-    FRONT_ENDS,
     Place,
     dark_theme,
     open_notebook,
@@ -243,26 +239,6 @@ FINISHED = """
       - button "Fork from here"
       - button "Edit"
 """
-
-
-@pytest.mark.parametrize("front_end", FRONT_ENDS)
-def test_every_call_of_the_kitchen_is_decided_with_everything_in_sight(
-    page: Page, front_end: str, request: pytest.FixtureRequest
-) -> None:
-    place: Place = request.getfixturevalue(front_end)
-    view = run_notebook(page, place, "kitchen.ipynb", [LOAD, fries_cell()])
-    resize(page, view, 1366, 768)
-    tools = ("Potato_rinse", "Potato_peel", "Potato_slice", "Oven_bake")
-    for number, tool in enumerate(tools, 2):
-        expect_waits(view, number, tool)
-        expect_decision_in_sight(page, view, tool)
-        if tool == "Oven_bake":
-            decide_everywhere(page, view, f"kitchen-{front_end}", tool)
-        press(view, "Approve")
-    expect_waits(view, 7, "Fries_plate")
-    expect_decision_in_sight(page, view, "Fries_plate")
-    for name in ("Step", "Run"):
-        expect(view.get_by_role("button", name=name, exact=True)).to_be_disabled()
 
 
 def test_two_accounts_a_failure_and_a_long_argument_are_decided_with_everything_in_sight(

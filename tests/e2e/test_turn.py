@@ -48,20 +48,6 @@ def test_one_of_the_calls_of_a_turn_is_edited_before_it_runs(page: Page, lab: Pl
     expect_status(view, "Finished")
 
 
-def test_approve_all_approves_the_calls_that_wait_and_none_that_waits_for_them(
-    page: Page, lab: Place
-) -> None:
-    view = run_notebook(page, lab, "all.ipynb", [OWN + TURN, f"{CELL}\nFill some jars."])
-    expect_waits(view, 1, "fill")
-    press(view, "Approve all")
-    expect_step(view, 2, "fill", "20", "done")
-    expect_waits(view, 3, "weigh")
-    press(view, "Approve")
-    expect_waits(view, 4, "fill")
-    press(view, "Approve")
-    expect_status(view, "Finished")
-
-
 def test_calls_of_a_tool_wait_as_long_as_it_has_a_breakpoint(page: Page, lab: Place) -> None:
     cell = f"{CELL} --approve all --step\nFill some jars."
     open_notebook(page, lab, "break.ipynb", [OWN + TURN, cell])

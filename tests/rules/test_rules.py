@@ -9,7 +9,7 @@ import pytest
 
 from jupyter_toolcall import Rule, Scripted, Session, Toolbox, tool
 from jupyter_toolcall.core.errors import UsageError
-from jupyter_toolcall.engine.decisions import rule_offers
+from jupyter_toolcall.previews.rule_offers import rule_offers
 from jupyter_toolcall.view.view_rows import all_rows
 
 
@@ -147,15 +147,6 @@ def test_texts_and_numbers_are_never_free() -> None:
 
 def test_a_value_that_others_wrote_is_not_generalised() -> None:
     assert offers(session_of(("read_page", {}), filled(), prompt="Go on.")) == []
-
-
-def test_the_rule_of_an_offer_runs_the_calls_that_it_was_made_for() -> None:
-    closed = offers(session_of(filled()))[-1]
-    box, turns = Toolbox(fill), Scripted([filled(method="max"), filled(column="stars"), "Done."])
-    session = Session(
-        box, turns, scheme="flat", inputs={"hotels": Table()}, approve=[closed.rule]
-    ).tell("Fill the cells.")
-    assert [call.status for call in session.calls] == ["succeeded", "proposed"]
 
 
 # -- rules that a person adds while a session runs ------------------------------------------------

@@ -1,6 +1,6 @@
 // Generated from jupyter_toolcall/view by `npm run contract`. Do not edit.
 
-export type Notice = Whole | Delta | Refused | Shown | Exported | Displayed | Offered;
+export type Notice = Whole | Delta | Refused | Shown | Exported | Displayed | Offered | Previewed;
 export type Command =
   | Approve
   | AddRule
@@ -24,6 +24,7 @@ export type Command =
   | Fork
   | Ask
   | Break
+  | TryEdit
   | Checkout
   | NameBranch
   | HideBranch
@@ -674,6 +675,17 @@ export interface RuleOffer {
   squares?: ('ran' | 'rejected' | 'asks')[];
   left_out?: string;
 }
+/** What a call would do that waits: it ran on copies, and nothing is recorded. */
+export interface Previewed {
+  call: string;
+  bound?: string;
+  number?: number;
+  says?: string | unknown[];
+  error?: string | unknown[];
+  parts?: PartRow[];
+  object?: Preview;
+  type: 'previewed';
+}
 /** A command was not carried out; `fields` says which arguments are wrong, and how. */
 export interface Refused {
   command: string;
@@ -755,6 +767,17 @@ export interface Step {
 /** Pause the run. */
 export interface Stop {
   type: 'stop';
+}
+/** Tell what a waiting call would do with other arguments, as a person types them. */
+export interface TryEdit {
+  call: string;
+  bound: string;
+  number: number;
+  arguments: {
+    [k: string]: unknown;
+  };
+  left_out?: string[];
+  type: 'try_edit';
 }
 /** Everything that there is to see: sent when a panel connects. */
 export interface Whole {
@@ -1106,6 +1129,14 @@ export const DEFAULTS = {
     "missing": "",
     "large": ""
   },
+  "Previewed": {
+    "bound": "",
+    "number": 0,
+    "says": "",
+    "error": "",
+    "parts": [],
+    "type": "previewed"
+  },
   "QuestionRow": {
     "message": "",
     "url": "",
@@ -1241,6 +1272,10 @@ export const DEFAULTS = {
     "returns": "",
     "order": [],
     "parameters": {}
+  },
+  "TryEdit": {
+    "left_out": [],
+    "type": "try_edit"
   },
   "TurnRow": {
     "model": "",

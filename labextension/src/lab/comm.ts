@@ -8,7 +8,7 @@ import { isRecord } from '../view/rows';
 export const LIVE_TYPE = 'application/vnd.jupyter-toolcall.live+json';
 export const WIDGET_VIEW_TYPE = 'application/vnd.jupyter.widget-view+json';
 
-const NOTICE_TYPES: readonly unknown[] = ['whole', 'delta', 'refused', 'shown', 'exported', 'displayed', 'offered'] satisfies Notice['type'][];
+const NOTICE_TYPES: readonly unknown[] = ['whole', 'delta', 'refused', 'shown', 'exported', 'displayed', 'offered', 'previewed'] satisfies Notice['type'][];
 
 /** Kernel states in which its sessions have ended. */
 const ENDING_STATUSES: readonly Kernel.Status[] = ['restarting', 'autorestarting', 'terminating', 'dead'];

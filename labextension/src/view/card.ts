@@ -2,7 +2,7 @@
 import { BatchTable, similarCalls } from './batch';
 import { BudgetCard, isPausedForBudget } from './budget';
 import { DecisionPanel, isDecision } from './decisions';
-import { changeOf } from './change';
+import { changeOf, previewElement, previewOf } from './change';
 import { type Child, focusInPlace, h, hasFocus, listen, mutedText, prose, scrollingText, setChildren, strongText, whenChanged } from './dom';
 import { argumentsOf, type Fact, factList, namedObject, objectLine, type Show, toolDescription } from './facts';
 import { fullPreview, previewForCall } from './full_preview';
@@ -257,6 +257,7 @@ export class Card {
       model.objects,
       model.fullPreviews,
       model.differences,
+      model.previewed,
       model.messages,
       this._view.ui.commandSent,
       model.tools,
@@ -292,7 +293,10 @@ export class Card {
     const origin = call?.origins.find(one => one.parameter === this._path);
     if (call && origin) return setChildren(this.data, pathOf(call, this._path, this._view.model.calls.get(origin.call), () => this._showPath('')));
     const children = call && object ? dataOf(this._view, call, object, this._acts, this.element, object.id === this._openTable ? null : showAll) : [];
-    setChildren(this.data, children);
+    const preview = call && isDecision(call) ? previewOf(this._view, call) : null;
+    const makes = this._view.model.objects.get(call?.object ?? '')?.name;
+    const names = [object?.name, makes].flatMap(name => (name ? [oneLine(name, 60)] : []));
+    setChildren(this.data, [preview && previewElement(preview, names), ...children]);
   }
 
   private _showPath(parameter: string): void {

@@ -1,7 +1,8 @@
 /** What a call changed: the object before it beside the object that it made. */
 import { marked } from './compare/differences';
 import { type Child, h, mutedText, scrollingTable, strongText } from './dom';
-import type { FullCall, FullObject, FullPart } from './rows';
+import { pictureOf } from './full_preview';
+import type { FullCall, FullObject, FullPart, FullPreviewed } from './rows';
 import { safeImage } from './safe_markup';
 import { oneLine, t, visibleText } from './text';
 import type { PanelActions, ViewState } from './view_state';
@@ -16,7 +17,7 @@ function changedRows(cells: Cells): HTMLElement {
   const rows = new Map<string, Map<string, Cells[number]>>();
   for (const cell of cells) rows.set(cell.row, (rows.get(cell.row) ?? new Map<string, Cells[number]>()).set(cell.column, cell));
   const head = ['', ...columns].map(name => h('th', { scope: 'col' }, oneLine(name, 24)));
-  const valueOf = (cell: Cells[number] | undefined): Child[] => (cell ? [struck(oneLine(cell.left, 24)), ' ', marked(oneLine(cell.right, 24))] : []);
+  const valueOf = (cell: Cells[number] | undefined): Child[] => (cell ? [cell.left && struck(oneLine(cell.left, 24)), ' ', cell.right && marked(oneLine(cell.right, 24))] : []);
   const body = [...rows].map(([row, changed]) =>
     h('tr', {}, h('th', { scope: 'row' }, oneLine(row, 24)), ...columns.map(name => h('td', {}, ...valueOf(changed.get(name)))))
   );
@@ -48,6 +49,22 @@ function partElement(part: FullPart, alone: boolean, names: readonly string[]): 
     part.lines.length ? changedLines(part.lines) : null,
     part.cells.length ? changedRows(part.cells) : null
   );
+}
+
+/** What a waiting call would do, where exactly that call was tried. */
+export function previewOf({ model }: ViewState, { call, bound }: FullCall): FullPreviewed | null {
+  const preview = model.previewed.get(call);
+  return preview?.bound === bound && (preview.says || preview.error) ? preview : null;
+}
+
+/** `Preview: removes 5 rows.` */
+export const previewText = ({ says, error }: FullPreviewed): string => oneLine(error || t('Preview: %1.', says), 400);
+
+/** The rows and cells that a call would change, or what it would make. */
+export function previewElement(preview: FullPreviewed, names: readonly string[]): HTMLElement {
+  const { parts, object } = preview;
+  const title = h('h4', {}, h('span', 'tc-tag', t('Preview')), ' ', strongText(names.join(' → ')), ' ', mutedText(oneLine(preview.error || preview.says, 300)));
+  return h('div', { class: 'tc-change tc-preview', role: 'group', label: t('Preview') }, title, ...parts.map(part => partElement(part, false, names)), pictureOf(object, names.at(-1) ?? ''));
 }
 
 /** What a call changed; requests it from the kernel the first time. Empty if it changed no object. */

@@ -2,6 +2,7 @@
 import type { ShownCall } from '../generated/contract';
 import { type Child, focusInPlace, h, hasFocus, joined, listen, prose, whenChanged } from './dom';
 import { isPausedForBudget } from './budget';
+import { previewOf, previewText } from './change';
 import { writeContext } from './dialogs';
 import { parsedJson } from './exact';
 import { complain, FieldRow, filledArguments, labelledField, offering } from './fields';
@@ -304,7 +305,7 @@ export class DecisionPanel {
   paint(next: ViewState): void {
     this._view = next;
     const call = next.model.calls.get(next.chosen.call);
-    this._draw(call, next.ui.commandSent, next.ui.form, next.isPast, next.live, next.waitingCall, next.model.refusal, next.model.calls, next.model.session.pending, next.calls.length, next.personTurn !== null, next.toGuess !== null, next.followsNewest, next.ui.moved, next.model.session, next.ui.ruleAdded, this.batchButtons().length, this.batchChanges());
+    this._draw(call, next.ui.commandSent, next.ui.form, next.isPast, next.live, next.waitingCall, next.model.refusal, next.model.calls, next.model.session.pending, next.calls.length, next.personTurn !== null, next.toGuess !== null, next.followsNewest, next.ui.moved, next.model.session, next.model.previewed, next.ui.ruleAdded, this.batchButtons().length, this.batchChanges());
     this._placeSheet();
   }
 
@@ -361,8 +362,9 @@ export class DecisionPanel {
     this._form = null;
     const together = this.batchButtons();
     if (together.length) return [h('div', 'tc-row tc-act', ...together)];
+    const preview = open ? previewOf(this._view, call) : null;
     return [
-      open && call.downstream ? h('p', 'tc-effect', ...prose(oneLine(call.downstream))) : null,
+      open && (call.downstream || preview) ? h('p', 'tc-effect', ...prose(oneLine(call.downstream)), preview && ' ', preview && h('b', {}, previewText(preview))) : null,
       h('div', 'tc-row tc-act', ...(open ? decisionButtons(this._view, call, this._acts) : afterButtons(this._view, call, this._acts))),
       open ? otherCallsOfTurn(this._view, call, this._acts) : null
     ];

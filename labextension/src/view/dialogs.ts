@@ -1,4 +1,6 @@
 /** The dialogs `Edit call` and `Write call`. */
+import type { Edit } from '../generated/contract';
+import { previewElement } from './change';
 import { focusInPlace, h } from './dom';
 import { complain, type Dialog, dialogFrame, type FieldContext, FieldRow, filledArguments, firstInput, FormError, labelledField } from './fields';
 import { columnsOf } from './full_preview';
@@ -42,6 +44,12 @@ const editContext = (view: ViewState, call: FullCall): FieldContext => ({
   }
 });
 
+/** Milliseconds without a key after which a preview is asked for. */
+const TYPING_MS = 300;
+
+/** Numbers the requests for previews; other pages of the session count from another time. */
+let requests = Date.now();
+
 /** The dialog that edits a call; `close` removes it. */
 export class EditDialog implements Dialog {
   private readonly _tool = this._view.model.tools.get(this._call.tool);
@@ -50,6 +58,10 @@ export class EditDialog implements Dialog {
   private readonly _rows: FieldRow[] = this._fields.map(field => new FieldRow(field, editContext(this._view, this._call), () => this._showConsequence()));
   private readonly _reason = h('input', { class: 'tc-in', type: 'text', label: t('Reason') });
   private readonly _error = new FormError();
+  private readonly _preview = h('div');
+  /** The number of the last request for a preview, and the timer that sends it. */
+  private _request = 0;
+  private _timer: ReturnType<typeof setTimeout> | undefined;
   private _isSent = false;
   private readonly _runButton = button(t('Run with these values'), { type: 'submit', look: 'primary' });
   private readonly _reasonField = labelledField(t('Reason'), t('optional, sent to the model'), this._reason);
@@ -66,6 +78,7 @@ export class EditDialog implements Dialog {
     ...this._rows.map(one => one.element),
     this._reasonField,
     h('p', 'tc-note', icon('info'), this._note),
+    this._preview,
     this._error.element,
     this._buttons
   );
@@ -85,6 +98,11 @@ export class EditDialog implements Dialog {
     this._showConsequence();
   }
 
+  paint({ model }: ViewState): void {
+    const preview = model.previewed.get(this._request);
+    if (preview && !this._preview.firstChild && (preview.says || preview.error)) this._preview.append(previewElement(preview, []));
+  }
+
   focus(): void {
     focusInPlace(firstInput(this._rows) ?? this._reason);
   }
@@ -94,6 +112,32 @@ export class EditDialog implements Dialog {
     this._note.replaceChildren(...consequenceText(this._view, this._call, this._rows));
     this._runButton.textContent = approves ? t('Approve as it is') : t('Run with these values');
     this._runButton.disabled = this._isSent || !(approves || this._rows.some(one => one.isChanged));
+    if (!this._isSent) this._tryLater();
+  }
+
+  /** Asks what the call would do, once the person has typed for a moment. */
+  private _tryLater(): void {
+    clearTimeout(this._timer);
+    this._preview.replaceChildren();
+    this._request = 0;
+    const waits = needsDecision(this._call) && this._rows.some(one => one.isChanged);
+    if (!waits || Object.keys(filledArguments(this._rows).errors).length) return;
+    this._timer = setTimeout(() => {
+      this._request = ++requests;
+      this._acts.request({ type: 'try_edit', number: this._request, ...this._edit() });
+    }, TYPING_MS);
+  }
+
+  /** The call with the arguments that are changed. */
+  private _edit(): Pick<Edit, 'call' | 'bound' | 'arguments' | 'left_out'> {
+    const { arguments: filled } = filledArguments(this._rows);
+    const changed = this._rows.filter(one => one.isChanged).map(({ field: { name } }) => name);
+    return {
+      call: this._call.call,
+      bound: this._call.bound,
+      arguments: Object.fromEntries(Object.entries(filled).filter(([name]) => changed.includes(name))),
+      left_out: changed.filter(name => !Object.hasOwn(filled, name))
+    };
   }
 
   private _reset(): void {
@@ -109,17 +153,7 @@ export class EditDialog implements Dialog {
     event.preventDefault();
     const filled = filledArguments(this._rows);
     if (Object.keys(filled.errors).length) this.refuse('', filled.errors);
-    else {
-      const changed = this._rows.filter(one => one.isChanged).map(({ field: { name } }) => name);
-      this._acts.send({
-        type: 'edit',
-        call: this._call.call,
-        arguments: Object.fromEntries(Object.entries(filled.arguments).filter(([name]) => changed.includes(name))),
-        left_out: changed.filter(name => !Object.hasOwn(filled.arguments, name)),
-        reason: this._reason.value,
-        bound: this._call.bound
-      });
-    }
+    else this._acts.send({ type: 'edit', ...this._edit(), reason: this._reason.value });
   }
 }
 

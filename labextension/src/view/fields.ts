@@ -6,6 +6,7 @@ import type { FullObject } from './rows';
 import { jsonText } from './exact';
 import { candidates, type Field, type Filled, initialRaw, isChanged, isChoice, own, type Raw, readAll } from './schema';
 import { clip, literalText, oneLine, seenAndHidden, summaryOf, t, valueText } from './text';
+import type { ViewState } from './view_state';
 
 interface Input {
   readonly element: HTMLElement;
@@ -302,6 +303,8 @@ export interface Dialog {
   refuse(reason: string, fields: Readonly<Record<string, string>>): void;
   setBusy(sent: boolean): void;
   focus(): void;
+  /** Shows what the model tells now. */
+  paint?(view: ViewState): void;
 }
 
 /** Keeps Tab inside the dialog. */

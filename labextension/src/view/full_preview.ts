@@ -21,10 +21,10 @@ const COLOUR = /^[#\w(), .%/-]{1,80}$/;
 const colour = (value: string, standard: string): string => (COLOUR.test(value.trim()) ? value.trim() : standard);
 
 /** HTML in a sandboxed frame: no scripts, no origin, no loading. */
-function frame(object: FullObject, html: string, place: Element): HTMLElement {
+function frame(name: string, html: string, place: Element): HTMLElement {
   const style = getComputedStyle(place);
   const [ink, ground] = [colour(style.color, '#000'), colour(style.getPropertyValue('--tc-bg'), '#fff')];
-  const title = oneLine(t('%1, HTML view', object.name), 120);
+  const title = oneLine(t('%1, HTML view', name), 120);
   const srcdoc = framePage(html, ink, ground);
   const element = h('iframe', { class: 'tc-frame', sandbox: '', referrerpolicy: 'no-referrer', title, srcdoc });
   // The sandbox hides the height of the page, so it is estimated.
@@ -126,12 +126,12 @@ function partFor(call: FullCall, { columns, cells }: FullPreview): Part {
   return { rows, columns: [...named, ...others].slice(0, Math.max(MOST_COLUMNS, named.length)), named: named.length };
 }
 
-function previewElement(object: FullObject, preview: FullPreview, place: Element): Child {
+/** A value as a picture, a table or a text; markup is shown in a frame of its own. */
+export function pictureOf(preview: FullPreview, name: string, place?: Element): Child {
   const src = safeImage(preview.image);
-  if (src && preview.glyph.length === 0)
-    return h('img', { class: 'tc-picture', src, alt: t('%1, a picture', object.name) });
+  if (src && preview.glyph.length === 0) return h('img', { class: 'tc-picture', src, alt: t('%1, a picture', name) });
   if (preview.columns.length > 0) return h('div', 'tc-tablepart', table(preview), mutedText(oneLine(preview.text)));
-  if (preview.html) return frame(object, preview.html, place);
+  if (preview.html && place) return frame(name, preview.html, place);
   return preview.text && (preview.fields.length === 0 || preview.text.length > 80)
     ? scrollingText(textBlock(preview.text, 20_000))
     : null;
@@ -153,7 +153,7 @@ export function fullPreview(view: ViewState, object: FullObject, acts: PanelActi
   const isImage = object.preview.image !== '';
   if (isImage) requestPreview(view, object, acts);
   return [
-    previewElement(object, shown ?? object.preview, place),
+    pictureOf(shown ?? object.preview, object.name, place),
     view.live && !shown && object.preview.more && !isImage
       ? button(t('Show all'), { look: 'small first', disabled: view.ui.commandSent, onclick: () => acts.send({ type: 'show_object', object: object.id }) })
       : null

@@ -358,6 +358,7 @@ export class PanelView {
     this._root.dataset.phase = view.isPast ? 'past' : view.model.session.phase;
     this._isDeciding = this._decides(view);
     this._moveStepsAndCard(view.ui.tab);
+    this._dialog?.view.paint?.(view);
     const round = this._round;
     if (drawsInSlices(this._model)) void inSlices(this._drawing(view), () => round === this._round);
     else finished(this._drawing(view));

@@ -19,6 +19,8 @@ import {
   type FullOffer,
   fullPreview,
   type FullPreview,
+  fullPreviewed,
+  type FullPreviewed,
   fullSession,
   type FullSession,
   fullTeaching,
@@ -65,6 +67,8 @@ export interface Model extends Tables {
   readonly exactRequest: { readonly turn: number; readonly text: string } | null;
   /** The newest full previews, by object id. */
   readonly fullPreviews: ReadonlyMap<string, FullPreview>;
+  /** What calls would do: the call that waits by its id, and the one in the form `Edit` by the number of its request. */
+  readonly previewed: ReadonlyMap<string | number, FullPreviewed>;
   /** The rules that the kernel offered last, for a call by its id. */
   readonly offered: { readonly call: string; readonly offers: readonly FullOffer[] } | null;
   /** Why nothing can be shown; empty otherwise. */
@@ -89,6 +93,7 @@ export const EMPTY_MODEL: Model = {
   refusal: null,
   exactRequest: null,
   fullPreviews: new Map(),
+  previewed: new Map(),
   offered: null,
   unreadable: ''
 };
@@ -182,10 +187,12 @@ type Kind = Notice['type'] | 'unknown';
 
 /** Full previews that are kept. */
 const MOST_DISPLAYED = 6;
+/** Previews of calls that are kept. */
+const MOST_PREVIEWED = 40;
 
 /** The type of a notice; a missing `type` is inferred from its fields. */
 function noticeType(notice: UnknownRow): Kind {
-  const known = ['whole', 'delta', 'refused', 'shown', 'displayed', 'offered'] as const;
+  const known = ['whole', 'delta', 'refused', 'shown', 'displayed', 'offered', 'previewed'] as const;
   const named = known.find(kind => kind === notice.type);
   if (named) return named;
   if (notice.type !== undefined) return 'unknown';
@@ -253,6 +260,10 @@ export function* readNotice(model: Model, notice: unknown): Generator<void, Mode
     }
     case 'offered':
       return { ...model, offered: { call: text(notice.call), offers: records(notice.offers).map(fullOffer) } };
+    case 'previewed': {
+      const row = fullPreviewed(notice);
+      return { ...model, previewed: new Map([...[...model.previewed].slice(-MOST_PREVIEWED), [row.number || row.call, row]]) };
+    }
     case 'exported':
     case 'unknown':
       return model;

@@ -22,6 +22,7 @@ import {
   type GraphNode,
   type OriginRow,
   type Preview,
+  type Previewed,
   type ReplyAnswer,
   type RuleOffer,
   type Told,
@@ -36,6 +37,7 @@ export type FullPreview = Full<Preview>;
 export type FullUse = Full<Use>;
 export type FullOrigin = Full<OriginRow>;
 export type FullOffer = Full<RuleOffer>;
+export type FullPreviewed = Full<Previewed>;
 export type FullRule = FullSession['rules'][number];
 export type FullGraphNode = Full<GraphNode>;
 export type FullGraphEdge = Full<GraphEdge>;
@@ -192,6 +194,9 @@ const fullPart = (row: UnknownRow): FullPart =>
       return ['same', 'changed', 'left', 'right'].includes(whole.sign) ? whole : { ...whole, sign: LINE.sign };
     })
   }) as FullPart;
+
+export const fullPreviewed = (row: UnknownRow): FullPreviewed =>
+  ({ ...withDefaults(row, { call: '', ...DEFAULTS.Previewed }), parts: records(row.parts).map(fullPart), object: fullPreview(isRecord(row.object) ? row.object : {}) }) as FullPreviewed;
 
 export const fullDifference = (row: UnknownRow): FullDifference => ({
   id: text(row.id),

@@ -1,0 +1,130 @@
+"""What a call would change, as a person reads it: a sentence, and the rows and cells themselves."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Any
+
+from ..compare.cells import cell_text
+from ..compare.comparison_rows import CellPair, PartRow, difference_row
+from ..compare.differences import (
+    CHANGED,
+    SHOWN,
+    ColumnChange,
+    Difference,
+    Same,
+    Tables,
+    Unknown,
+    in_a_line,
+    is_new_table,
+    shape_text,
+)
+from ..compare.frame_columns import frame_of
+from ..compare.values import difference
+from ..core.interface_text import joined, t, tn
+from ..tools.value_display import Shows
+from ..view.contract import Previewed
+from ..view.previews import SMALL, preview
+
+ROOM = replace(SMALL, columns=8, rows=8, cell=24)
+"""How much of a new value is shown."""
+ROWS, CELL = 6, 24
+"""Rows that are shown of those that are removed or added, and characters of a cell."""
+
+
+def with_change(notice: Previewed, before: Any, value: Any, shows: Shows) -> Previewed:
+    """Return a notice with what a call would make of the value `before`, which is None where its
+    result has no object of the same type before it."""
+    drawn = preview(value, shows, ROOM)
+    if before is None:
+        says = t("gives %1", drawn.caption) if drawn.caption else ""
+        return replace(notice, says=says, object=drawn)
+    change = difference(before, value)
+    parts = tuple(_parts(change, before, value))
+    shows_itself = any(part.cells or part.lines or part.images or part.right for part in parts)
+    # Of a new table, or a new column, there is no old cell to show beside it.
+    is_new = isinstance(change, Tables) and (bool(change.columns[1]) or is_new_table(change))
+    shown = replace(notice, says=change_sentence(change), parts=parts)
+    return shown if shows_itself and not is_new else replace(shown, object=drawn)
+
+
+def change_sentence(change: Difference) -> str:
+    """Return what a call would change: `removes 5 rows`."""
+    match change:
+        case Same():
+            return t("changes nothing")
+        case Unknown(why):
+            return why
+        case Tables() if is_new_table(change):
+            return t("makes a new table, %1", shape_text(change.right))
+        case Tables():
+            line = joined("; ", _table_changes(change))
+            if not change.sample:
+                return line
+            height = max(change.left[0], change.right[0])
+            return t("%1 (a sample of %2 of %3 rows)", line, change.sample, height)
+    return in_a_line(change, CHANGED)
+
+
+def _table_changes(change: Tables) -> Iterator[str]:
+    removed, added = change.alone
+    if removed:
+        yield tn("removes %1 row", "removes %1 rows", removed)
+    if added:
+        yield tn("adds %1 row", "adds %1 rows", added)
+    removed_columns, added_columns = (", ".join(names[:SHOWN]) for names in change.columns)
+    if removed_columns:
+        yield t("removes %1", removed_columns)
+    if added_columns:
+        yield t("adds %1", added_columns)
+    for column in change.by_column[:SHOWN]:
+        yield from _column_changes(column)
+    if "rows" in change.moved:
+        yield t("puts the rows in another order")
+    if "columns" in change.moved:
+        yield t("puts the columns in another order")
+
+
+def _column_changes(column: ColumnChange) -> Iterator[str]:
+    other = column.changed - column.filled - column.emptied
+    if column.filled:
+        yield tn("fills %1 cell of %2", "fills %1 cells of %2", column.filled, column.name)
+    if column.emptied:
+        yield tn("empties %1 cell of %2", "empties %1 cells of %2", column.emptied, column.name)
+    if other:
+        yield tn("changes %1 cell of %2", "changes %1 cells of %2", other, column.name)
+    if any(column.types):
+        yield t("turns %1 into %2", column.name, column.types[1])
+
+
+def _parts(change: Difference, before: Any, value: Any) -> Iterator[PartRow]:
+    """Yield how two values differ, and after that the rows that one table alone has."""
+    is_table = isinstance(change, Tables)
+    for part in difference_row("", change, CHANGED).parts:
+        yield replace(part, says="") if is_table else part
+    if not isinstance(change, Tables) or is_new_table(change):
+        return
+    for side, (table, rows) in enumerate(zip((before, value), change.lone, strict=True)):
+        if rows:
+            cells = _row_cells(table, rows[:ROWS], change.rows[side], is_removed=side == 0)
+            more = change.alone[side] - len(rows[:ROWS])
+            says = tn("and %1 more row", "and %1 more rows", more) if more else ""
+            yield PartRow(says=says, cells=tuple(cells))
+
+
+def _row_cells(
+    table: Any, rows: tuple[int, ...], names: tuple[str, ...], is_removed: bool
+) -> Iterator[CellPair]:
+    """Yield the cells of rows that only one of two tables has."""
+    frame = frame_of(table)
+    if frame is None:
+        return
+    taken, columns = frame.take([*rows]), frame.names[: ROOM.columns]
+    for n, (row, name) in enumerate(zip(rows, names, strict=False)):
+        for number, column in enumerate(columns):
+            text = cell_text(taken.cell(taken.column(number), n))[:CELL]
+            if is_removed:
+                yield CellPair(name, column, left=text, left_at=row + 1)
+            else:
+                yield CellPair(name, column, right=text, right_at=row + 1)

@@ -1,0 +1,91 @@
+"""The rules that the card of a waiting call offers, and what each would have done so far."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from ..core.call_record import CallRecord
+from ..core.digests import readable_json
+from ..core.errors import UsageError
+from ..core.interface_text import joined, t, tn
+from ..core.recorded_data import replace
+from ..core.text import shortened_text
+from ..engine.cursor import Cursor
+from ..rules.approval_policy import Rule
+from ..rules.generalisations import Generalisation, generalisations
+from ..rules.origins import CallOrigins
+from ..view.contract_rows import RuleOffer
+
+LINE = 160
+MOST_SQUARES = 40
+
+
+def rule_offers(cursor: Cursor, call_id: str) -> list[Generalisation]:
+    """Return at most three rules for calls like one that waits, the narrowest first, with what each
+    would have done with the calls that a person decided on; none for a call that cannot run."""
+    state, journal, context = cursor.state, cursor.context.journal, cursor.context
+    call = state.call(call_id)
+    ready = cursor.runnable(call, state)
+    if ready is None:
+        return []
+    decided = [
+        each
+        for each in state.all_calls()
+        if each.decision_entry and journal[each.decision_entry].meta.get("by") == "person"
+    ]
+    waiting = replace(call, runs_with=ready.arguments)
+
+    def origins(call: CallRecord) -> CallOrigins:
+        return context.origins(state, call, call.recorded_arguments)
+
+    return generalisations(waiting, ready.tool, decided, origins)
+
+
+def offered_rule(cursor: Cursor, call_id: str, number: int) -> Rule:
+    """Return a rule that was offered for a call. Raises UsageError where it is not any more."""
+    offers = rule_offers(cursor, call_id)
+    if not 0 <= number < len(offers):
+        raise UsageError(t("This rule is not offered any more."))
+    return offers[number].rule
+
+
+def offer_rows(cursor: Cursor, call_id: str) -> tuple[RuleOffer, ...]:
+    """Return the rules that would decide on calls like one that waits.
+
+    Raises UsageError where no rule can.
+    """
+    offers = rule_offers(cursor, call_id)
+    if not offers:
+        raise UsageError(t("A rule cannot decide about values that others wrote."))
+    return tuple(_offer_row(cursor, offer) for offer in offers)
+
+
+def _offer_row(cursor: Cursor, offer: Generalisation) -> RuleOffer:
+    calls = cursor.state.calls
+    ran, decided = len(offer.would_run), len(offer.decided)
+    past: str = t("Would have run %1 of the %2 calls you decided.", ran, decided)
+    if not decided:
+        past = t("You have not decided on a call of this tool yet.")
+    elif ran and not offer.rejected:
+        past = joined(" ", [past, tn("You approved it.", "You approved all of them.", ran)])
+    wrong = tn("You rejected 1 of them.", "You rejected %1 of them.", len(offer.rejected))
+    squares: list[Literal["ran", "rejected", "asks"]] = [
+        "rejected" if call in offer.rejected else "ran" if call in offer.would_run else "asks"
+        for call in offer.decided[-MOST_SQUARES:]
+    ]
+    return RuleOffer(
+        offer.condition,
+        past,
+        wrong if offer.rejected else "",
+        tuple(_seen(calls[call_id]) for call_id in offer.rejected[-3:]),
+        tuple(squares),
+        offer.left_out,
+    )
+
+
+def _seen(call: CallRecord) -> str:
+    shown = ", ".join(f"{name}={readable_json(value)}" for name, value in call.proposed.items())
+    line = shortened_text(f"{call.tool}({shown})", LINE)
+    said = f" \u201c{call.reason}\u201d" if call.reason else ""
+    done = t("You edited it.") if call.edited else t("You rejected it.")
+    return joined(" ", [t("Call %1: %2", call.step, line), joined("", [done, said])])
