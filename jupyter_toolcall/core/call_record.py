@@ -352,6 +352,11 @@ class CallRecord(Record, frozen=True, eq=False, gc=True):
         return self.rounds[-1] if self.rounds and not self.rounds[-1].resumed else None
 
     @property
+    def waits_for_input(self) -> bool:
+        """Whether it is at a round of input, with or without a response."""
+        return self.open_round is not None and self.status != "unknown"
+
+    @property
     def arguments(self) -> Mapping[str, Any]:
         """The arguments as they ran, or would run, or else as they were asked for."""
         arguments: Mapping[str, Any] = copied(self.recorded_arguments)
@@ -466,13 +471,6 @@ class CallRecord(Record, frozen=True, eq=False, gc=True):
         """Return this call as it stands once a person has responded to its open round."""
         last = replace(self.rounds[-1], response=response, is_response_verified=verified)
         return replace(self, rounds=(*self.rounds[:-1], last), decision_entry=entry)
-
-    def with_outcome(
-        self, outcome: Outcome, objects: tuple[str, ...], reserved_names: tuple[str, ...]
-    ) -> CallRecord:
-        """Return this call as it stands once it has come to its outcome."""
-        ended = replace(self, outcome=outcome, objects=objects, reserved_names=reserved_names)
-        return replace(ended, repeated=False) if self.repeated else ended
 
     # -- two records -----------------------------------------------------------------------
 

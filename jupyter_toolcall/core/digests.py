@@ -11,29 +11,34 @@ from typing import Any
 LENGTH = 32
 """Hex digits: 128 bits."""
 
-_READ = json.JSONEncoder(separators=(",", ":"), allow_nan=False, ensure_ascii=False)
 
-
-def _line(sort_keys: bool) -> Callable[[Any], str]:
-    """Return what encodes JSON-ready data as one line of ASCII."""
-    json_encoder = json.JSONEncoder(separators=(",", ":"), allow_nan=False, sort_keys=sort_keys)
+def json_line(
+    *, sort_keys: bool = False, ensure_ascii: bool = True, space: str = "", allow_nan: bool = False
+) -> Callable[[Any], str]:
+    """Return what encodes JSON-ready data as one line, with `space` after commas and colons."""
+    comma, colon = f",{space}", f":{space}"
+    json_encoder = json.JSONEncoder(
+        ensure_ascii=ensure_ascii,
+        allow_nan=allow_nan,
+        sort_keys=sort_keys,
+        separators=(comma, colon),
+    )
     make = getattr(encoder, "c_make_encoder", None)
     if make is None:
         return json_encoder.encode
     # `JSONEncoder.encode` makes this object for every text, which takes longer than most texts.
-    escape = encoder.encode_basestring_ascii
-    chunks = make(None, json_encoder.default, escape, None, ":", ",", sort_keys, False, False)
+    escape = encoder.encode_basestring_ascii if ensure_ascii else encoder.encode_basestring
+    chunks = make(
+        *(None, json_encoder.default, escape, None, colon, comma, sort_keys, False, allow_nan)
+    )
     return lambda data: "".join(chunks(data, 0))
 
 
-encode = _line(sort_keys=False)
+encode = json_line()
 """Returns JSON-ready data as one line of ASCII, in the order that it has."""
-_canonical = _line(sort_keys=True)
-
-
-def readable_json(data: Any) -> str:
-    """Return JSON-ready data as one line that is read: letters of any language as they are."""
-    return _READ.encode(data)
+_canonical = json_line(sort_keys=True)
+readable_json = json_line(ensure_ascii=False)
+"""Returns JSON-ready data as one line that is read: letters of any language as they are."""
 
 
 def digest_text(tag: str, *texts: str) -> str:

@@ -19,7 +19,7 @@ import msgspec
 from msgspec.structs import astuple, fields
 
 from .errors import BrokenJournal
-from .recorded_data import NOTHING, FrozenDict, Record
+from .recorded_data import NOTHING, DataRecord, FrozenDict, Record
 
 Decision = Literal["approve", "edit", "reject", "answer"]
 DECISIONS: tuple[Decision, ...] = ("approve", "edit", "reject", "answer")
@@ -47,7 +47,7 @@ class Producer(Record, frozen=True, forbid_unknown_fields=True):
     """Which value of the input, counted from 1: a variable may hold something else later."""
 
 
-class Part(Record, frozen=True, tag_field="type", tag=str.lower, forbid_unknown_fields=True):
+class Part(DataRecord, frozen=True, tag_field="type", tag=str.lower, forbid_unknown_fields=True):
     """An event, or a part of one that says in a journal what it is."""
 
 
@@ -69,6 +69,8 @@ class Call(Part, frozen=True):
     arguments: Mapping[str, Any] = NOTHING
     broken: str = ""
 
+    data_fields = ("arguments",)
+
 
 @dataclass(frozen=True, slots=True)
 class Usage:
@@ -88,6 +90,8 @@ class Data(Part, frozen=True):
 
     data: Any = None
     variables: Mapping[str, Any] = NOTHING
+
+    data_fields = ("data", "variables")
 
 
 class Made(Part, frozen=True):
@@ -137,6 +141,8 @@ class Many(Part, frozen=True):
     unnamed: Mapping[str, int] = NOTHING
     """How many objects of each type have no name, since there are too many."""
 
+    data_fields = ("data", "unnamed")
+
 
 class Failed(Part, frozen=True):
     """A call failed, with this message for the model."""
@@ -161,6 +167,8 @@ class InputNeeded(Part, frozen=True):
     requests: Mapping[str, Any]
     state: Any = None
 
+    data_fields = ("requests", "state")
+
 
 class Unknown(Part, frozen=True):
     """A call ended, and its tool cannot say whether it took effect: a person decides."""
@@ -184,6 +192,8 @@ class Output(Part, frozen=True):
     description: str = ""
     schema: Mapping[str, Any] = NOTHING
 
+    data_fields = ("schema",)
+
 
 class Opened(Part, frozen=True):
     """A session began, or its options changed: how calls are read, and what is at hand."""
@@ -204,6 +214,8 @@ class Opened(Part, frozen=True):
     """Characters of one result that the model is sent, where its tool has no limit of its own."""
     server: str = ""
     """A digest of the address of the model's server; "" if it has none, or is not known."""
+
+    data_fields = ("outputs",)
 
 
 class Asked(Part, frozen=True):
@@ -240,6 +252,8 @@ class Replied(Part, frozen=True):
     ending: str = ""
     """Why it stopped before its end, for the person: `said` has it too."""
 
+    data_fields = ("raw", "offered")
+
 
 class Decided(Part, frozen=True):
     """Somebody decided on a call, or responded to a round of input of it.
@@ -263,6 +277,8 @@ class Decided(Part, frozen=True):
     rule: str = ""
     """The name of the person's rule that decided, in the person's place."""
 
+    data_fields = ("arguments",)
+
 
 class Started(Part, frozen=True):
     """A call is about to run: with these arguments, and on what they stand for by now."""
@@ -281,6 +297,8 @@ class Started(Part, frozen=True):
     untrusted: bool = False
     """Whether its tool was marked: others write what it returns."""
 
+    data_fields = ("arguments", "uses", "setters")
+
 
 class Finished(Part, frozen=True):
     """A call has its outcome.
@@ -297,6 +315,8 @@ class Finished(Part, frozen=True):
     reserved_names: tuple[str, ...] = ()
     """The names of objects that the call has on the replayed branch and did not produce here. No
     other object of this branch gets one of them."""
+
+    data_fields = ("uses",)
 
 
 Event = Opened | Asked | Replied | Decided | Started | Finished
@@ -347,10 +367,10 @@ def to_json(value: Any) -> Any:
         return {"type": "usage"} | {name: count for name, count in asdict(value).items() if count}
     if cls in _PLAIN or isinstance(value, (str, int, float)):
         return value
-    if cls is dict or isinstance(value, Mapping):
-        return {str(key): to_json(item) for key, item in value.items()}
     if isinstance(value, (list, tuple)):
         return [to_json(item) for item in value]
+    if isinstance(value, Mapping):
+        return {str(key): to_json(item) for key, item in value.items()}
     raise TypeError(f"{cls.__name__} cannot be written to a journal")
 
 

@@ -11,12 +11,11 @@ from .journal_entries import Entry
 S = TypeVar("S")
 
 
-RECENT = 256
+RECENT = 128
 """How many results at most are kept because they were computed last."""
-
-
-EVERY = 64
-"""One in so many on each path is kept for good, so that any other is soon computed again."""
+KEPT = ("00", "40", "80", "c0")
+"""One entry in 64 has an id that ends so, and its result is kept for good: any other one is soon
+computed again."""
 
 
 class Fold(Generic[S]):
@@ -30,8 +29,7 @@ class Fold(Generic[S]):
         self, entries: Mapping[str, Entry], evolve: Callable[[S, Entry], S], start: S
     ) -> None:
         self._entries, self._evolve, self._start = entries, evolve, start
-        self._recent: dict[str, tuple[S, int]] = {}
-        """Each with the number of entries since the last one on its path that is kept."""
+        self._recent: dict[str, S] = {}
         self._kept: dict[str, S] = {}
 
     def at(self, head: str | None) -> S:
@@ -39,45 +37,29 @@ class Fold(Generic[S]):
 
         Raises UnknownEntry for a head that is not in the journal, and what `evolve` raises.
         """
-        if head is None:
-            return self._start
-        known = self._recent.get(head)
-        if known is not None:
-            return known[0]
-        ahead: list[Entry] = []
-        since = 0
-        state = self._start
+        ahead: list[str] = []
+        state: S | None = None
         while head is not None:
-            if (recent := self._recent.get(head)) is not None:
-                state, since = recent
+            state = self._recent.get(head) or self._kept.get(head)
+            if state is not None:
                 break
-            if (kept := self._kept.get(head)) is not None:
-                state = kept
-                break
+            ahead.append(head)
             try:
-                entry = self._entries[head]
+                head = self._entries[head].parent
             except KeyError:
                 raise UnknownEntry(f"this journal has no entry {head!r}") from None
-            ahead.append(entry)
-            head = entry.parent
-        for entry in reversed(ahead):
-            state = self._evolve(state, entry)
-            since = self._keep(entry.id, state, since + 1)
-        if not ahead and head is not None:
-            self._keep(head, state, since)
+        if state is None:
+            state = self._start
+        for entry_id in reversed(ahead):
+            state = self._evolve(state, self._entries[entry_id])
+            self._recent[entry_id] = state
+            if entry_id.endswith(KEPT):
+                self._kept[entry_id] = state
+            if len(self._recent) > RECENT:
+                # Many at once: finding the first key passes all that were deleted before it.
+                for oldest in list(self._recent)[: RECENT // 2]:
+                    del self._recent[oldest]
         return state
-
-    def _keep(self, entry_id: str, state: S, since: int) -> int:
-        recent = self._recent
-        if since >= EVERY:
-            self._kept[entry_id] = state
-            since = 0
-        recent[entry_id] = state, since
-        if len(recent) > RECENT:
-            # Many at once: finding the first key of a dict passes all that were deleted before it.
-            for oldest in list(recent)[: RECENT // 2]:
-                recent.pop(oldest, None)
-        return since
 
     def forget(self, entry_id: str) -> None:
         """Forget the result at one entry."""

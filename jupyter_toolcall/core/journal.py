@@ -161,12 +161,13 @@ class Journal:
         originals: Sequence[Entry],
         is_stale: bool,
         moved: Callable[[Entry], None],
+        read: Callable[[Entry, Any], None],
     ) -> None:
         """Repeat the entries of a path after `parent`: on disk they are one line.
 
         They are verified entries, so that nothing runs for them. `moved` is called with the last
-        entry before any interrupt can come. Raises what a fold raises that checks it: then nothing
-        is added.
+        entry before any interrupt can come, and `read` with each, and the state after it, where
+        all are new. Raises what a fold raises that checks it: then nothing is added.
         """
         with Hold(firm=True):
             entries = repeated_entries(originals, parent, is_stale)
@@ -176,15 +177,20 @@ class Journal:
                 self._insert(entry.parent, entry.event, entry.meta, entry.verified)
             if new := entries[count:]:
                 ends = originals[count].id, originals[-1].id
-                self._add_repeat(Repeat(new[0].parent, new[-1].id, ends, is_stale), new)
+                states = self._add_repeat(Repeat(new[0].parent, new[-1].id, ends, is_stale), new)
             moved(entries[-1])
+            # Each state is at hand now, and soon only one in so many is.
+            for entry, state in zip(new, states, strict=True) if not count else ():
+                read(entry, state)
 
-    def _add_repeat(self, repeat: Repeat, entries: Sequence[Entry]) -> None:
-        """Add new entries that repeat others. `repeat` is the line that says so."""
+    def _add_repeat(self, repeat: Repeat, entries: Sequence[Entry]) -> list[Any]:
+        """Add new entries that repeat others; return what each is checked by.
+
+        `repeat` is the line that says so.
+        """
         self._entries.update((entry.id, entry) for entry in entries)
         try:
-            for fold in self._checks:
-                fold.at(repeat.last)
+            states = [fold.at(entry.id) for entry in entries for fold in self._checks]
             if self._write is not None:
                 self._write(repeat.line(self._seal, self._above), "soon")
                 self._above = repeat.last
@@ -195,6 +201,7 @@ class Journal:
         self._repeats[entries[0].id] = repeat
         for entry in entries:
             self._take_place(entry)
+        return states
 
     def adopt(self, metas: Mapping[str, Mapping[str, Any]]) -> None:
         """Make entries, by id, this machine's own with new meta, as a person vouches for them.

@@ -15,7 +15,7 @@ from typing import Any, Literal
 from .digests import digest, encode
 from .errors import BrokenJournal, UnknownFormat
 from .events import Decided, Event, Finished, Replied, Started, from_json, to_json
-from .recorded_data import NOTHING, Record
+from .recorded_data import NOTHING, DataRecord, Record
 
 VERSION = 3
 """The version of the format, in journals on disk and in all that holds a journal's entries.
@@ -39,7 +39,7 @@ _SUM = re.compile(r',"sum":"([0-9a-f]{8})"}')
 _SEAL = re.compile(r',"seal":"([0-9a-f]{32})"}')
 
 
-class Entry(Record, frozen=True):
+class Entry(DataRecord, frozen=True):
     """An event, and the entry that it follows. `meta` is not part of its name:
     time, duration, prints, who decided."""
 
@@ -49,6 +49,8 @@ class Entry(Record, frozen=True):
     meta: Mapping[str, Any] = NOTHING
     verified: bool = True
     """Whether this user's machine wrote it. Any other is history: it allows nothing."""
+
+    data_fields = ("meta",)
 
     @property
     def is_effective(self) -> bool:

@@ -98,7 +98,8 @@ def introduce(state: State, made: Made) -> State:
     elif name in state.objects or not (NAME.fullmatch(name) and kind_in(name) == made.kind):
         raise NotYourTurn(f"{name!r:.60} is no new name of a {made.kind:.60}")
     of_kind = state.of_kind.get(made.kind) or Trail[str]()
-    return state.changed(
+    return replace(
+        state,
         names=state.names.add(name),
         objects=state.objects.insert(name, made),
         by_producer=state.by_producer.insert(made.producer, name),
@@ -123,7 +124,7 @@ def reserve(state: State, names: tuple[str, ...], call_id: str) -> State:
     """Return the state in which no other object gets these names. Raises NotYourTurn."""
     if any(name in state.objects or not NAME.fullmatch(name) for name in names):
         raise NotYourTurn(f"{', '.join(names):.60}: these are no names to reserve")
-    return state.changed(reserved=state.reserved.update(dict.fromkeys(names, call_id)))
+    return replace(state, reserved=state.reserved.update(dict.fromkeys(names, call_id)))
 
 
 def _with_content(state: State, made: Made, name: str) -> HashTrieMap[tuple[str, str], str]:

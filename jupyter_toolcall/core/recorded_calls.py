@@ -55,18 +55,20 @@ class CallIndex:
         """Return the index of a journal, up to its last entry."""
         index = journal.index(cls)
         for entry in journal.since(index._read):
-            # In a damaged file of another session an entry may not fit: it says nothing.
-            with suppress(NotYourTurn):
-                index._add(entry)
-            # Last, so that an entry at which an interrupt came is read again.
-            index._read += 1
+            index.read(entry)
         return index
 
-    def _add(self, entry: Entry) -> None:
-        if isinstance(entry.event, Started):
-            self._add_start(state_at(self.journal, entry.id).calls[entry.event.call_id])
-        elif call_id := ended_call(entry.event):
-            self._add_end(entry, state_at(self.journal, entry.id), call_id)
+    def read(self, entry: Entry, state: State | None = None) -> None:
+        """Take in the next entry of the journal; `state` is the one after it, if it is at hand."""
+        # In a damaged file of another session an entry may not fit: it says nothing.
+        with suppress(NotYourTurn):
+            if isinstance(entry.event, Started):
+                state = state or state_at(self.journal, entry.id)
+                self._add_start(state.calls[entry.event.call_id])
+            elif call_id := ended_call(entry.event):
+                self._add_end(entry, state or state_at(self.journal, entry.id), call_id)
+        # Last, so that an entry at which an interrupt came is read again.
+        self._read += 1
 
     def _add_start(self, call: CallRecord) -> None:
         self.starts[call_run(call)] += 1

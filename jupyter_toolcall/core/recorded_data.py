@@ -10,7 +10,7 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Callable, Iterator, Mapping
 from functools import cached_property
-from typing import Any, NoReturn, TypeVar, get_args, get_origin
+from typing import Any, ClassVar, NoReturn, TypeVar
 
 import msgspec
 from msgspec.structs import force_setattr
@@ -93,35 +93,24 @@ def copied(data: Any) -> Any:
 
 
 class Record(msgspec.Struct, frozen=True, gc=False):
-    """Base class of what is recorded, and never changes: its fields hold data and records alone.
+    """Base class of what never changes: its fields hold data and records alone.
 
-    Fields that may hold dicts and lists are frozen. Making a record takes a fifth of the time of a
-    frozen dataclass. `gc=False` is safe, since it is a tree: nothing in it leads back to it.
+    Making a record takes a fifth of the time of a frozen dataclass. `gc=False` is safe, since it
+    is a tree: nothing in it leads back to it.
     """
 
+
+class DataRecord(Record, frozen=True):
+    """Base class of records with fields that may hold dicts and lists, which are frozen."""
+
+    data_fields: ClassVar[tuple[str, ...]] = ()
+    """The names of these fields."""
+
     def __post_init__(self) -> None:
-        cls = type(self)
-        names = _DATA_FIELDS.get(cls)
-        if names is None:
-            names = _DATA_FIELDS[cls] = _data_fields(cls)
-        for name in names:
+        for name in self.data_fields:
             value = getattr(self, name)
             if type(value) not in _FROZEN:
                 force_setattr(self, name, frozen(value))
-
-
-_DATA_FIELDS: dict[type[Record], tuple[str, ...]] = {}
-
-
-def _data_fields(cls: type[Record]) -> tuple[str, ...]:
-    """Return the names of the fields that may hold dicts and lists."""
-    types = ((field.name, field.type) for field in msgspec.structs.fields(cls))
-    return tuple(name for name, kind in types if _may_hold_dicts(kind))
-
-
-def _may_hold_dicts(kind: Any) -> bool:
-    is_mapping = get_origin(kind) is Mapping
-    return kind is Any or is_mapping or any(map(_may_hold_dicts, get_args(kind)))
 
 
 def replace(record: T, /, **changes: Any) -> T:

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
 from typing import Any
 
+import msgspec
 from rpds import HashTrieMap
 
 from .call_record import AskedCall, CallRecord, status_phrase
 from .errors import CallError, NotYourTurn
 from .events import Asked, Call, Made, Opened, Producer, Replied, Usage
 from .folds import Trail
-from .recorded_data import FrozenDict
+from .recorded_data import NOTHING, Record
 
 _NONE: HashTrieMap[str, Any] = HashTrieMap()
 _NO_NAMES: HashTrieMap[Producer, str] = HashTrieMap()
@@ -22,15 +22,14 @@ _UNOPENED = Opened()
 _UNUSED = Usage()
 
 
-@dataclass(frozen=True)
-class State:
+class State(Record, frozen=True):
     """A session at one entry of its journal."""
 
     root: str = ""
     """The entry that it began with."""
     opened: Opened = _UNOPENED
     calls: HashTrieMap[str, CallRecord] = _NONE
-    order: Trail[str] = field(default_factory=Trail)
+    order: Trail[str] = msgspec.field(default_factory=Trail)
     open: tuple[str, ...] = ()
     """The ids of the calls that have no outcome, in call order."""
     latest: tuple[str, ...] = ()
@@ -38,7 +37,7 @@ class State:
     last: Asked | Replied | None = None
     prompt: str = ""
     """What a person asked last."""
-    prompts: Trail[tuple[int, str, bool]] = field(default_factory=Trail)
+    prompts: Trail[tuple[int, str, bool]] = msgspec.field(default_factory=Trail)
     """All that was asked: the replies before it, the text, and whether it is verified as asked on
     this computer."""
     asked_again: int = 0
@@ -55,9 +54,9 @@ class State:
     reminded: int = 0
     done: bool = False
     """`save` succeeded since a person spoke last."""
-    outputs: Mapping[str, Any] = field(default_factory=dict)
+    outputs: Mapping[str, Any] = NOTHING
     """What the last `save` named: object names, or plain values."""
-    names: Trail[str] = field(default_factory=Trail)
+    names: Trail[str] = msgspec.field(default_factory=Trail)
     objects: HashTrieMap[str, Made] = _NONE
     by_producer: HashTrieMap[Producer, str] = _NO_NAMES
     contents: HashTrieMap[tuple[str, str], str] = _NO_CONTENTS
@@ -78,7 +77,7 @@ class State:
     """For each tool the characters of its longest result."""
     instances: HashTrieMap[str, str] = _NONE
     """For each stateful instance the call that ran on it last."""
-    variables: Mapping[str, Any] = field(default_factory=FrozenDict)
+    variables: Mapping[str, Any] = NOTHING
     """What calls made of the session's variables."""
     setters: HashTrieMap[str, str] = _NONE
     """For each of them the call that set it last."""
@@ -109,13 +108,6 @@ class State:
     def replied_by_client(self) -> bool:
         """Whether the last reply was that of a client: the session's model is not asked next."""
         return bool(self.latest) and self.calls[self.latest[0]].asked_call.by_client
-
-    def changed(self, **changes: Any) -> State:
-        """Return this state with other fields; several times quicker than `replace`."""
-        state = object.__new__(State)
-        # A copy of a whole dict is one block of memory, and no larger than it has to be.
-        object.__setattr__(state, "__dict__", {**self.__dict__, **changes})
-        return state
 
     def call(self, call_id: str) -> CallRecord:
         """Return a call. Raises NotYourTurn for an id that was never asked for."""
@@ -193,39 +185,33 @@ class State:
 START = State()
 
 
-@dataclass(frozen=True, slots=True)
-class AskPerson:
+class AskPerson(Record, frozen=True):
     """It is the person's turn to say something."""
 
 
-@dataclass(frozen=True, slots=True)
-class AskModel:
+class AskModel(Record, frozen=True):
     """It is the model's turn."""
 
 
-@dataclass(frozen=True, slots=True)
-class Remind:
+class Remind(Record, frozen=True):
     """The model stopped before it was through, and is told so once."""
 
     text: str
 
 
-@dataclass(frozen=True, slots=True)
-class RunCall:
+class RunCall(Record, frozen=True):
     """A call waits for a decision, or was approved and has not run."""
 
     call: CallRecord
 
 
-@dataclass(frozen=True, slots=True)
-class Clarify:
+class Clarify(Record, frozen=True):
     """A call started and never finished: only a person knows its outcome."""
 
     call: CallRecord
 
 
-@dataclass(frozen=True, slots=True)
-class ResumeCall:
+class ResumeCall(Record, frozen=True):
     """A call's tool asked the person for input, and goes on with the response."""
 
     call: CallRecord

@@ -48,14 +48,15 @@ def settle(state: State, call: CallRecord, end: Finished) -> State:
         state = introduce(state, each)
     if end.reserved_names:
         state = reserve(state, end.reserved_names, call.id)
-    names = tuple(map(state.name_of, made))
-    call = call.with_outcome(outcome, names, end.reserved_names)
+    names, reserved = tuple(map(state.name_of, made)), end.reserved_names
+    call = replace(call, outcome=outcome, objects=names, reserved_names=reserved, repeated=False)
     changes = (
         _changes_of_result(state, call, outcome, end.secrets)
         if call.status in ("succeeded", "answered")
         else {}
     )
-    return state.changed(
+    return replace(
+        state,
         calls=state.calls.insert(call.id, call),
         open=_without(state.open, call.id),
         settled=state.settled + 1,
@@ -76,10 +77,10 @@ def _changes_of_result(
 ) -> dict[str, Any]:
     """Return what a result changes beside its call; `keys` are those of the markers in it."""
     before = state.succeeded.get(call.tool) or Trail()
-    changes: dict[str, Any] = {
-        "succeeded": state.succeeded.insert(call.tool, before.add(call.id)),
-        "instances": _instances(state, call),
-    }
+    changes: dict[str, Any] = {"succeeded": state.succeeded.insert(call.tool, before.add(call.id))}
+    # A call that failed worked on a copy that is gone, so it leaves no trace here.
+    if call.started is not None and call.started.instance:
+        changes["instances"] = state.instances.insert(call.started.instance, call.id)
     size = len(call.result_text) if result_object(outcome) is None else 0
     if size > (state.sizes.get(call.tool) or 0):
         changes["sizes"] = state.sizes.insert(call.tool, size)
@@ -91,13 +92,6 @@ def _changes_of_result(
         if keys or state.marked:
             changes["marked"] = state.marked.update(dict.fromkeys(outcome.variables, keys))
     return changes
-
-
-def _instances(state: State, call: CallRecord) -> HashTrieMap[str, str]:
-    """A call that failed worked on a copy that is gone, so it leaves no trace here."""
-    if call.started is None or not call.started.instance:
-        return state.instances
-    return state.instances.insert(call.started.instance, call.id)
 
 
 def state_at(journal: Journal, head: str | None) -> State:
@@ -114,7 +108,7 @@ def evolve(state: State, entry: Entry) -> State:
         case Opened() as opened:
             if opened.secrets and not entry.verified:
                 opened = replace(opened, secrets=())
-            return _open(state, opened).changed(root=state.root or entry.id)
+            return replace(_open(state, opened), root=state.root or entry.id)
         case Asked() as asked:
             return _ask(state, asked, entry.verified)
         case Replied() as reply:
@@ -125,7 +119,7 @@ def evolve(state: State, entry: Entry) -> State:
         case Started() as started:
             call = _expect(state, started.call_id, _start_by(state, started))
             if code := entry.meta.get("code"):
-                state = state.changed(code=state.code.insert(call.tool, code))
+                state = replace(state, code=state.code.insert(call.tool, code))
             code = state.code.get(call.tool) or call.code
             verified = entry.is_effective if started.approval_digest else call.verified
             return _put(state, call.with_start(started, verified, code))
@@ -182,7 +176,7 @@ def _open(state: State, opened: Opened) -> State:
     state = _back(state)
     beside = {"aside": state, **_NOTHING_YET} if opened.aside else {}
     instances = _still_used(state, opened)
-    state = state.changed(opened=opened, instances=instances, settled=state.settled + 1, **beside)
+    state = replace(state, opened=opened, instances=instances, settled=state.settled + 1, **beside)
     for _, made in opened.inputs:
         state = introduce(state, made)
     return state
@@ -199,7 +193,9 @@ def _back(state: State) -> State:
     if left is None:
         return state
     own = {name: getattr(left, name) for name in _OF_OWN_WORK}
-    return state.changed(aside=None, opened=replace(left.opened, inputs=state.opened.inputs), **own)
+    return replace(
+        state, aside=None, opened=replace(left.opened, inputs=state.opened.inputs), **own
+    )
 
 
 def _still_used(state: State, opened: Opened) -> HashTrieMap[str, str]:
@@ -220,9 +216,10 @@ def _demand_results(state: State) -> None:
 def _ask(state: State, asked: Asked, verified: bool) -> State:
     _demand_results(state)
     if asked.by == "session":
-        return state.changed(last=asked, reminded=state.reminded + 1)
+        return replace(state, last=asked, reminded=state.reminded + 1)
     state = state if state.last is None else _back(state)
-    return state.changed(
+    return replace(
+        state,
         last=asked,
         prompt=asked.text,
         prompts=state.prompts.add((state.turns, asked.text, verified)),
@@ -241,7 +238,8 @@ def _reply(state: State, reply: Replied, entry: Entry) -> State:
     stale = bool(entry.meta.get("stale"))
     calls, order = _with_calls(state, reply, entry, stale)
     ids = tuple(call.id for call in reply.calls)
-    return state.changed(
+    return replace(
+        state,
         sent=state.sent.update(reply.offered) if reply.offered else state.sent,
         calls=calls,
         order=order,
@@ -264,7 +262,8 @@ def _with_calls(
     why = str(meta.get("may_have_run", "kept" if "kept" in meta else ""))
     history = why if entry.verified else "unverified"
     said_first, by = str(meta.get("of", entry.id)), str(meta.get("by", ""))
-    tokens = 0 if "of" in meta else _tokens(reply.usage)
+    usage = None if "of" in meta else reply.usage
+    tokens = usage.input + usage.output if usage is not None else 0
     for index, call in enumerate(reply.calls):
         if call.id in calls:
             raise NotYourTurn(f"the call id {call.id!r} was used before")
@@ -286,10 +285,6 @@ def _with_calls(
         calls = calls.insert(call.id, CallRecord(asked))
         order = order.add(call.id)
     return calls, order
-
-
-def _tokens(usage: Usage | None) -> int:
-    return usage.input + usage.output if usage is not None else 0
 
 
 def _sum(spent: Usage, more: Usage | None) -> Usage:
@@ -328,7 +323,7 @@ def _responded(call: CallRecord, response: Decided, verified: bool, entry: str) 
 
 
 def _put(state: State, call: CallRecord) -> State:
-    return state.changed(calls=state.calls.insert(call.id, call))
+    return replace(state, calls=state.calls.insert(call.id, call))
 
 
 def _expect(state: State, call_id: str, transition: Transition) -> CallRecord:

@@ -183,7 +183,8 @@ class ArgumentCopies:
 
         `names` are those of the objects of the outcome.
         """
-        notes, lost = list[str](), list[str]()
+        notes: list[str] = []
+        lost: list[str] = []
         for copied in self:
             name, index = copied.name, self.kept.get(id(copied.copy))
             if not copied.copied:

@@ -18,7 +18,6 @@ from ..tools.object_references import fits_in, references
 from ..tools.tool import Changed, parameters_schema
 from .cursor import Cursor
 from .decisions import answer_outcome
-from .input_rounds import waits_for_input
 from .permission import has_approval, may_resume
 from .tool_results import variables_as_data
 from .turn import request_reply, run_now
@@ -117,7 +116,7 @@ def _unanswered(cursor: Cursor, call_id: str) -> CallRecord:
     state = cursor.state
     call = state.calls.get(call_id)
     if call is not None and call_id in state.open and call_id not in cursor.running:
-        if waits_for_input(call) and not may_resume(cursor, call):
+        if call.waits_for_input and not may_resume(cursor, call):
             raise NotYourTurn(
                 f"{call.tool} asks for input: decide({call_id!r}, 'answer', result=...) first"
             )

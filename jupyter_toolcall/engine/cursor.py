@@ -5,7 +5,6 @@ attaches to a session.
 
 from __future__ import annotations
 
-import contextlib
 import time
 from collections.abc import Callable, Mapping
 from concurrent.futures import Executor
@@ -22,8 +21,8 @@ from ..core.journal import Journal
 from ..core.journal_entries import Entry
 from ..core.object_names import with_names
 from ..core.recorded_calls import CallIndex
-from ..core.recorded_data import LazyDict, copied, replace
-from ..core.secrets import Hide, MissingSecret, Secrets
+from ..core.recorded_data import LazyDict, replace
+from ..core.secrets import Hide, Secrets
 from ..core.state import State, Step, next_step
 from ..core.state_fold import state_at
 from ..core.text import nearest
@@ -37,20 +36,18 @@ from ..schemes.scheme import (
     Offer,
     Scheme,
     asked_by_client,
-    completed,
     own_tool,
     unknown_tool,
 )
 from ..sources.table_sharing import Sharing, table_text
-from ..tools.object_references import fits_in, references
-from ..tools.tool import Tool, parameters_schema
+from ..tools.tool import Tool
 from ..tools.toolbox import Toolbox
 from ..tools.value_display import Shows, reprs
 from ..tools.value_text import content_text
-from .execution import EarlyEnd, prepare_call
-from .named_data import NO_DATA, NamedData, named_data
+from .execution import EarlyEnd
+from .prepare import prepare
 from .replay_queue import ReplayQueue
-from .session_values import PreparedCall, SessionValues, ToolInputs
+from .session_values import PreparedCall, SessionValues
 
 
 @dataclass
@@ -239,94 +236,18 @@ class Cursor:
         return entry
 
     def _prepare(self, call: CallRecord, state: State) -> tuple[PreparedCall, bool]:
-        if call.call.broken and call.decided is None:
-            raise CallError(call.call.broken)
+        if call.asked_call.call.broken and call.decided is None:
+            raise CallError(call.asked_call.call.broken)
         context, (tool, of_scheme) = self.context, self._tool_and_owner(call.tool, state)
         if tool is None:
             raise unknown_tool(call.tool, context.toolbox, self.offer_in(state))
         if of_scheme and call.asked_call.by_client:
             tool, of_scheme = asked_by_client(tool), False
-        if state.reserved:
-            _demand_made(call, tool, state)
-        asked = completed(context.scheme, call, tool, state)
-        if not state.plain:
-            return self._checked(call, tool, of_scheme, asked, state, NO_DATA), of_scheme
-        named = named_data(tool, asked, state, context.values)
-        for plain in named.readings[:-1]:
-            with contextlib.suppress(CallError):
-                tried = replace(named, plain=plain)
-                return self._checked(call, tool, of_scheme, asked, state, tried), of_scheme
-        tried = replace(named, plain=named.readings[-1]) if named.objects else named
-        try:
-            return self._checked(call, tool, of_scheme, asked, state, tried), of_scheme
-        except CallError as error:
-            raise named.explained(error) from None
-
-    def _checked(
-        self,
-        call: CallRecord,
-        tool: Tool,
-        of_scheme: bool,
-        asked: Mapping[str, Any],
-        state: State,
-        named: NamedData,
-    ) -> PreparedCall:
-        """Return a call that can run, with plain data in place of its names."""
-        context, variables = self.context, self._variables_read_by(tool, state)
-        values = named.with_values(asked) if named.plain else asked
-        filled = values if call.edited else tool.fill(copied(values), copied(variables))
-        arguments = named.with_names(filled, values, asked) if named.plain else filled
-        inputs: ToolInputs | None = None
-        missing: MissingSecret | None = None
-        # The scheme's own tools only write down what the model chose.
-        keys = call.asked_call.secrets or (call.decided is not None and call.decided.secrets)
-        if not of_scheme and (keys or state.marked or context.secrets.occur(arguments)):
-            shown = context.secrets.hide(arguments)
-            try:
-                inputs = self._inputs(call, tool, asked, variables, state, named)
-            except MissingSecret as error:
-                missing = error
-            if inputs is not None and inputs == ToolInputs(shown, variables):
-                inputs = None
-            arguments = shown
-        elif named.plain:
-            inputs = ToolInputs(filled, variables, named.plain, named.uses)
-        return prepare_call(
-            tool, call, arguments, state, context.values, variables, inputs, missing
-        )
-
-    def _inputs(
-        self,
-        call: CallRecord,
-        tool: Tool,
-        asked: Mapping[str, Any],
-        variables: Mapping[str, Any],
-        state: State,
-        named: NamedData,
-    ) -> ToolInputs:
-        """Return what a call runs with: what was asked and what fills it in, each by its own keys.
-
-        So no marker that a model wrote takes a value that a variable holds. Raises
-        MissingSecret.
-        """
-        reveal = self.context.secrets.reveal
-        values = named.with_values(reveal(asked, call.keys))
-        revealed_variables = {
-            name: reveal(value, state.marked.get(name) or ()) for name, value in variables.items()
-        }
-        filled = values if call.edited else tool.fill(copied(values), copied(revealed_variables))
-        return ToolInputs(filled, revealed_variables, named.plain, named.uses)
-
-    def _variables_read_by(self, tool: Tool, state: State) -> dict[str, Any]:
-        """Return the current values of the session variables that a tool reads."""
-        if not tool.reads:
-            return {}
-        initial, current = self.context.toolbox.variables, state.variables
-        return {
-            name: current[name] if name in current else initial[name]
-            for name in tool.reads
-            if name in current or name in initial
-        }
+        secrets = None if of_scheme else context.secrets
+        initial = context.toolbox.variables
+        return prepare(
+            call, tool, state, context.scheme, context.values, initial, secrets
+        ), of_scheme
 
     def shown(self, call: CallRecord) -> CallRecord:
         """Return a call as programs see it: whether it runs right now, and with its origins."""
@@ -364,16 +285,6 @@ class Cursor:
         )
         self._prepared, self._offered = ("", {}), None
         return now is None
-
-
-def _demand_made(call: CallRecord, tool: Tool, state: State) -> None:
-    """Raise CallError for a call that names an object which its call did not make here."""
-    schema, reserved = parameters_schema(tool), state.reserved
-    named = references(schema, call.asked, fits_in(reserved, reserved))
-    wrong = {path: name for path, name in named if name in reserved and name not in state.objects}
-    if wrong:
-        messages = {path: str(state.absent(name)) for path, name in wrong.items()}
-        raise CallError("; ".join(dict.fromkeys(messages.values())), messages)
 
 
 @dataclass(frozen=True, slots=True)

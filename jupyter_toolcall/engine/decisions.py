@@ -35,7 +35,7 @@ from ..tools.json_structure import HeldObject, structure_of
 from ..tools.object_types import kind_name, leaf_kind
 from ..tools.plain_data import plain_data
 from .cursor import Cursor
-from .input_rounds import response_event, round_digest, waits_for_input
+from .input_rounds import response_event, round_digest
 from .permission import (
     Ask,
     has_approval,
@@ -68,7 +68,7 @@ def decision_event(
     state = cursor.state
     call = _waiting(cursor, call_id, state)
     _demand_as_shown(cursor, call, state, approval_digest)
-    if waits_for_input(call) and decision != "edit":
+    if call.waits_for_input and decision != "edit":
         if decision != "approve" and may_resume(cursor, call):
             raise NotYourTurn(f"you responded to call {call.id} already: run() goes on with it")
         return response_event(call, decision, result, reason)
@@ -126,7 +126,7 @@ def _demand_as_shown(cursor: Cursor, call: CallRecord, state: State, shown: str 
 def current_approval_digest(cursor: Cursor, call: CallRecord, state: State) -> str:
     """Return the digest of exactly what an open call would run, or of the round of input that it
     is at; "" where it cannot run now."""
-    if waits_for_input(call):
+    if call.waits_for_input:
         return round_digest(call)
     ready = cursor.runnable(call, state)
     return ready.approval_digest if ready else ""
@@ -213,7 +213,7 @@ def check_answer(cursor: Cursor, call_id: str, result: Any) -> None:
     call = cursor.state.call(call_id)
     tool = cursor.tool_named(call.tool)
     # The fields of a form are checked with the decision.
-    if tool is not None and not waits_for_input(call):
+    if tool is not None and not call.waits_for_input:
         values = cursor.context.values
         tool.check_answer(values.with_plain_data(result, cursor.state), resolve)
 

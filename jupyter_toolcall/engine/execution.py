@@ -6,13 +6,12 @@ new object, besides the result; where a call fails it is dropped.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Mapping
 from concurrent.futures import Executor
 from dataclasses import dataclass
 from typing import Any
 
-from ..core.call_record import CallRecord, objects_of
-from ..core.digests import digest
+from ..core.call_record import objects_of
 from ..core.errors import Absent, CallError, Lost, NotRun
 from ..core.events import (
     UNSAID,
@@ -23,26 +22,23 @@ from ..core.events import (
     Interrupted,
     Made,
     Outcome,
-    Producer,
     Unknown,
 )
 from ..core.interface_text import t
 from ..core.interrupts import attempt, interruptible
 from ..core.object_names import produced_names
 from ..core.recorded_calls import instance_version, result_digests
-from ..core.recorded_data import copied, replace
-from ..core.secrets import MissingSecret
+from ..core.recorded_data import Record, replace
 from ..core.state import State
 from ..core.state_fold import state_at
 from ..sources.table_sharing import cell_free_error, holds_withheld
 from ..tools.captured_prints import Prints, stream_proxies
-from ..tools.invoke import error_text, message_text, run_validator, traceback_text
-from ..tools.object_references import Path, fits_in, replace_names
+from ..tools.invoke import error_text, message_text, traceback_text
 from ..tools.object_types import kind_name
 from ..tools.plain_data import well_formed
 from ..tools.remote_values import RemoteValue
 from ..tools.running_tool import InputRequired, NotBegun, OutcomeUnknown
-from ..tools.tool import Tool, Validator, parameters_schema
+from ..tools.tool import Tool
 from ..tools.tool_task import TaskEnd, ToolTask
 from ..tools.toolbox import Toolbox
 from ..tools.value_copies import private
@@ -58,112 +54,7 @@ from .session_values import (
 from .tool_results import new_object, read_result
 
 
-def prepare_call(
-    tool: Tool,
-    call: CallRecord,
-    arguments: Mapping[str, Any],
-    state: State,
-    values: SessionValues,
-    variables: Mapping[str, Any],
-    inputs: ToolInputs | None = None,
-    missing: MissingSecret | None = None,
-) -> PreparedCall:
-    """Return a call that can run.
-
-    `arguments` have markers in place of secrets, and so has the approval digest: an
-    approval holds where a secret is renewed. `inputs` have the values, and are checked.
-    Raises CallError, which says what is wrong with it; Absent where a value is not at hand.
-    """
-    uses = dict[str, Producer](inputs.uses if inputs else {})
-
-    def note(path: Path, name: str) -> str:
-        made = state.resolve(name)
-        uses[".".join(path)] = made.producer
-        return made.digest
-
-    try:
-        checked = arguments if inputs is None else inputs.arguments
-        tool.check(copied(checked), lambda name, types: _fitting(state, values, name, types))
-        if tool.validator is not None:
-            _validate(tool, tool.validator, private(copied(checked))[0], state, values)
-    except CallError as error:
-        # A marker may not fit where the value does.
-        raise error if missing is None else missing from None
-    fitting = fits_in(state.objects, state.plain)
-    named = replace_names(parameters_schema(tool), arguments, note, fitting)
-    previous = (state.instances.get(tool.instance) or "") if tool.instance else ""
-    before = values.instance_digest(tool.instance, state) if tool.instance else ""
-    setters = {name: state.setters.get(name) or "" for name in variables}
-    bound = approval_digest(tool, named, before, variables, values.withhold, bool(uses))
-    return PreparedCall(
-        *(tool, call.id, arguments, uses, bound, before, variables),
-        *(previous, setters, inputs, missing),
-    )
-
-
-def approval_digest(
-    tool: Tool,
-    named: Any,
-    before: str,
-    variables: Mapping[str, Any],
-    withhold: Collection[str],
-    takes_objects: bool,
-) -> str:
-    """Return the digest of exactly what a call would run: a decision applies to that alone.
-
-    Arguments:
-        named: the arguments, with the digests of objects in place of their names.
-        before: what the instance of the tool is before the call, by digest; "" for none.
-        variables: the session variables that the tool reads.
-        withhold: the columns of tables that are not sent.
-    """
-    # A result that was shown before its columns were withheld is not taken from the cache.
-    hidden = ["withhold", *sorted(withhold)] if withhold and (takes_objects or before) else []
-    return digest(
-        *("run", tool.name, tool.version(), named, before),
-        *([dict(variables)] if variables else []),
-        *([hidden] if hidden else []),
-    )
-
-
-def _validate(
-    tool: Tool,
-    validator: Validator,
-    arguments: Mapping[str, Any],
-    state: State,
-    values: SessionValues,
-) -> None:
-    """Have a tool's own `check` judge the values of a call. Raises CallError.
-
-    It gets private copies, so that it cannot change what is recorded.
-    """
-    copies = ArgumentCopies(state, values)
-    checked = tool.check(arguments, copies.copy_of)
-    withhold = () if tool.sees_withheld else values.withhold
-    # What it raises may quote a withheld value, as what the tool raises may.
-    is_hidden = bool(withhold) and any(
-        shared.made.withheld or holds_withheld(shared.copy, withhold) for shared in copies
-    )
-    hidden_text = (lambda error: cell_free_error(error, tool)) if is_hidden else None
-    run_validator(tool.name, validator, checked, hidden_text)
-
-
-def _fitting(state: State, values: SessionValues, name: str, types: tuple[type, ...]) -> Any:
-    """Return the value of an object by name, if it is of a type that fits."""
-    made = state.resolve(name)
-    kinds = {values.kinds.get(cls) or kind_name(cls) for cls in types}
-    if types and made.kind not in kinds:
-        have = [state.newest[kind] for kind in sorted(kinds) if kind in state.newest]
-        raise CallError(
-            f"{name} is a {made.kind}, not a {' or '.join(sorted(kinds))}"
-            + (f"; the newest: {', '.join(have)}" if have else "; there is none yet")
-        )
-    # To check a call, a value that stays on a cluster is not fetched.
-    return values.remote(made) or values.value(made)
-
-
-@dataclass(frozen=True, slots=True)
-class ToolRun:
+class ToolRun(Record, frozen=True, gc=True):
     """The outcome of a run, and what it printed."""
 
     outcome: Outcome
@@ -194,6 +85,7 @@ class ToolExecution:
         promises = ready.tool.read_only, ready.tool.keeps_arguments
         self._copies = ArgumentCopies(state, values, *promises, executor)
         self._subject: tuple[Any, ...] = ()
+        """A private copy of the instance that a method works on, if it works on one."""
         self._is_hidden = False
         """Whether the model gets no more than the type of what the call returns or raises."""
 
@@ -213,7 +105,8 @@ class ToolExecution:
             raise NotRun(f"not run: {lost}") from None
         except KeyboardInterrupt:
             raise NotBegun from None
-        self._subject = _subject(ready, self.values)
+        if ready.tool.instance:
+            self._subject = (private(self.values.by_digest[ready.instance_digest])[0],)
         self._is_hidden = self._may_show_withheld()
         return _task(ready, self._subject, arguments, self._copies, self.values)
 
@@ -414,13 +307,6 @@ def _task(
     return ToolTask(tool, tool.function, subject, arguments, values.kinds, objects)
 
 
-def _subject(ready: PreparedCall, values: SessionValues) -> tuple[Any, ...]:
-    """Return a private copy of the instance that a method works on, if it works on one."""
-    if not ready.tool.instance:
-        return ()
-    return (private(values.by_digest[ready.instance_digest])[0],)
-
-
 UNWRITABLE = "read-only"
 """What numpy says of memory that nobody may write to."""
 READ_ONLY = (
@@ -434,8 +320,7 @@ EXPENSIVE = 200.0
 UNKEPT = "gone when the kernel ends: keeping it was interrupted"
 
 
-@dataclass(frozen=True, slots=True)
-class Execution:
+class Execution(Record, frozen=True, gc=True):
     """The outcome of an execution, and the metadata of its entry."""
 
     outcome: Outcome
@@ -489,20 +374,20 @@ def stored_execution(
     if kept is None:
         kept, interrupted = (UNKEPT,), True
     changes = ran.changes
-    meta: dict[str, Any] = {
-        "prints": ran.prints,
-        "notes": [*_run_notes(ready, state, ran.worker), *changes.notes, *kept],
-        "lost": [*changes.lost],
-        "untracked": [*changes.untracked],
-        "unclear": [*changes.unclear],
-    }
-    meta = {"ms": duration, **{key: value for key, value in meta.items() if value}}
+    meta: dict[str, Any] = {"ms": duration}
+    if ran.prints:
+        meta["prints"] = ran.prints
+    if notes := [*_run_notes(ready, state, ran.worker), *changes.notes, *kept]:
+        meta["notes"] = notes
+    if changes is not NO_CHANGES:
+        parts = {"lost": changes.lost, "untracked": changes.untracked, "unclear": changes.unclear}
+        meta |= {name: [*names] for name, names in parts.items() if names}
     return Execution(ran.outcome, meta, interrupted)
 
 
 def _run_notes(ready: PreparedCall, state: State, worker: str) -> list[str]:
     """Return where a call ran, and why it ran again unasked, if its outcome was unknown."""
-    call, notes = state.calls[ready.call_id], list[str]()
+    call, notes = state.calls[ready.call_id], []
     # Of a call that starts for the first time, the state is the one before it starts.
     if call.started is not None and call.status == "unknown":
         notes.append(f"ran again: {call.unknown_reason or 'nothing said how it ended before'}")
@@ -515,6 +400,8 @@ def _store_new_result(
     ready: PreparedCall, outcome: Outcome, values: SessionValues, duration: float
 ) -> tuple[str, ...] | None:
     """Store the results; return why some are not stored, None after an interrupt."""
+    if values.value_store is None:
+        return ()
     try:
         # What a person gave is not asked for twice.
         is_kept = ready.resumption is not None or is_worth_storing(ready.tool, duration)

@@ -68,11 +68,6 @@ def _demand_form(request: Mapping[str, Any]) -> None:
 # -- the person's response --------------------------------------------------------------------
 
 
-def waits_for_input(call: CallRecord) -> bool:
-    """Return whether a call is at a round of input, with or without a response."""
-    return call.open_round is not None and call.status != "unknown"
-
-
 def questions_text(call: CallRecord) -> str:
     """Return what the tool of a call asks, with the names of the fields, on a line each."""
     assert call.open_round is not None

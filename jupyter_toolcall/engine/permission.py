@@ -7,11 +7,11 @@ session's breakpoints and its policy.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any, Literal
 
 from ..core.call_record import CallRecord
 from ..core.interface_text import t
+from ..core.recorded_data import Record
 from ..core.state import State
 from ..rules.approval_policy import Answer, RulePolicy, policy_decision
 from ..rules.origins import CallOrigins, Origins
@@ -22,8 +22,7 @@ from .session_values import PreparedCall
 FOR_PERSON = t("It is a request to you, and nothing runs: answer it, or reject it.")
 
 
-@dataclass(frozen=True, slots=True)
-class Run:
+class Run(Record, frozen=True):
     """The call runs. The scheme's own calls wait for nobody."""
 
     by: Literal["person", "policy", "scheme", "rule"]
@@ -31,8 +30,7 @@ class Run:
     """The name of the rule that the person added and that lets the call run."""
 
 
-@dataclass(frozen=True, slots=True)
-class Ask:
+class Ask(Record, frozen=True):
     """A person decides on the call; `reason` is a sentence that says why."""
 
     reason: str
@@ -40,8 +38,7 @@ class Ask:
     """Whether the call may have had its effect already."""
 
 
-@dataclass(frozen=True, slots=True)
-class Refuse:
+class Refuse(Record, frozen=True):
     """The call is rejected; `reason` is a sentence that says why."""
 
     reason: str
@@ -120,11 +117,10 @@ def judged(
     if tool.changed:
         return "", ("ask", tool.changed)
     policy = context.policy
-    stopped = policy.stopped(tool, arguments) if isinstance(policy, RulePolicy) else None
-    if stopped is not None:
+    if isinstance(policy, RulePolicy) and (stopped := policy.stopped(tool, arguments)) is not None:
         return "", stopped
     answer = policy_decision(policy, tool, arguments, origins)
-    if answer[0] != "reject":
+    if context.person_rules.rules and answer[0] != "reject":
         asks = answer[0] == "ask"
         if found := context.person_rules.answer(tool, arguments, origins, asks):
             return found
@@ -136,7 +132,7 @@ def judged(
 
 def has_approval(cursor: Cursor, call: CallRecord, ready: PreparedCall) -> bool:
     """Return whether a person's approval lets exactly this run: it is good for one effect."""
-    if not call.allows(ready.approval_digest):
+    if call.decided is None or not call.allows(ready.approval_digest):
         return False
     once = not (cursor.fresh or ready.tool.repeatable or call.id in cursor.reapproved)
     return not once or cursor.context.call_index.is_unused(call)

@@ -35,8 +35,8 @@ from ..tools.value_digests import content_digest
 from .calls_by_program import all_answered
 from .cursor import Cursor
 from .decisions import waiting_calls
-from .named_data import data_of
 from .opening import data_output, tools_make
+from .prepare import data_of
 from .replay import advance
 from .replay_queue import ReplayQueue
 from .session_values import RESULT

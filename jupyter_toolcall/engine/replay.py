@@ -135,12 +135,13 @@ def advance(cursor: Cursor, single: bool = False) -> Entry | None:
     once what it interrupted is recorded.
     """
     with Hold():
-        if cursor.holding_hook is not None:
+        if cursor.context.hooks and cursor.holding_hook is not None:
             return None
         state = cursor.state
-        if cursor.replay_queue.next(state.open) and not single and repeat_unchanged(cursor, state):
+        recorded = cursor.replay_queue.next(state.open)
+        if recorded is not None and not single and repeat_unchanged(cursor, state):
             return cursor.context.journal[cursor.head]
-        while (recorded := cursor.replay_queue.next(state.open)) is not None:
+        while recorded is not None:
             call_id = call_id_of(recorded.event)
             if call_id in cursor.replay_queue.superseded:
                 # What was recorded behind a call may depend on what it comes to now.
@@ -150,6 +151,7 @@ def advance(cursor: Cursor, single: bool = False) -> Entry | None:
             if not call_id:
                 break
             cursor.replay_queue.position += 1
+            recorded = cursor.replay_queue.next(state.open)
         if cursor.context.jobs > 1 and (entry := run_together(cursor)) is not None:
             return entry
         return execute_step(cursor, cursor.next_step_in(state), state)

@@ -18,7 +18,7 @@ from ..core.interface_text import joined, t
 from ..core.journal import Journal
 from ..core.json_data import at_path, replaced_at
 from ..core.recorded_calls import CallIndex, instance_version
-from ..core.recorded_data import NOTHING, Record, recorded
+from ..core.recorded_data import NOTHING, DataRecord, recorded
 from ..core.secrets import MissingSecret
 from ..core.state import NAME, State
 from ..core.text import nearest
@@ -67,7 +67,7 @@ class Resumption:
     """How many rounds of input it has had."""
 
 
-class PreparedCall(Record, frozen=True, gc=True):
+class PreparedCall(DataRecord, frozen=True, gc=True):
     """A call that can run: its arguments as they will run, and all that they name."""
 
     tool: Tool
@@ -92,6 +92,8 @@ class PreparedCall(Record, frozen=True, gc=True):
     """What it goes on with after a round of input; None where it runs from its beginning."""
     recorded: State | None = None
     """The state at the end of the branch that is replayed; None where none is."""
+
+    data_fields = ("arguments", "uses", "variables", "setters")
 
     def __repr__(self) -> str:
         # What it runs with holds the values of secrets.

@@ -8,7 +8,8 @@ come from a person.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
+from contextlib import AbstractContextManager, ExitStack, contextmanager
+from functools import partial
 from typing import Any
 
 from ..core.call_record import CallRecord
@@ -21,7 +22,6 @@ from ..core.events import (
     Failed,
     Finished,
     Interrupted,
-    Outcome,
     Started,
 )
 from ..core.interrupts import interruptible
@@ -88,10 +88,13 @@ def timed_reply(cursor: Cursor, request: Request) -> tuple[Reply | None, dict[st
     """
     context = cursor.context
     began = context.clock()
-    model = str(getattr(context.model, "name", ""))
-    with _hooked([hook.around_request(model) for hook in traced(context)]) as note:
+    if hooks := traced(context):
+        model = str(getattr(context.model, "name", ""))
+        with _hooked([hook.around_request(model) for hook in hooks]) as note:
+            reply = request_reply(cursor, request)
+            note(reply)
+    else:
         reply = request_reply(cursor, request)
-        note(reply)
     meta: dict[str, Any] = {"at": began, "ms": milliseconds(began, context.clock())}
     if reply is not None and reply.attempts:
         meta["attempts"] = [[attempt.said, attempt.waited] for attempt in reply.attempts]
@@ -271,7 +274,7 @@ def execute(cursor: Cursor, ready: PreparedCall, state: State) -> Entry:
     Raises KeyboardInterrupt once that is recorded.
     """
     context = cursor.context
-    effect = call_effect(ready, state, context.values, context.model)
+    effect = call_effect(ready, state, context.values, context.model) if ready.tool.effect else ""
     early = cursor.early_ends.pop(ready.call_id, None)
     cursor.running.setdefault(ready.call_id, RunningCall())
     try:
@@ -294,9 +297,13 @@ def execute(cursor: Cursor, ready: PreparedCall, state: State) -> Entry:
 
 def _run_alone(cursor: Cursor, ready: PreparedCall, state: State) -> Execution:
     context = cursor.context
-    with around_execution(cursor, ready, alone=True) as note:
-        executor = context.executor_of(ready.tool)
-        ran = execute_call(ready, state, context.values, context.clock, executor)
+    run = partial(execute_call, ready, state, context.values, context.clock)
+    executor = context.executor_of(ready.tool)
+    if not (hooks := traced(context)):
+        return run(executor)
+    contexts = [hook.around_execution(ready) for hook in hooks]
+    with _hooked(contexts, while_running(cursor)) as note:
+        ran = run(executor)
         note(ran.outcome)
     return ran
 
@@ -304,7 +311,8 @@ def _run_alone(cursor: Cursor, ready: PreparedCall, state: State) -> Execution:
 def record_end(cursor: Cursor, ready: PreparedCall, ran: Execution, effect: str) -> Entry:
     """Record how a call ended; `effect` is what it sent or replaced, in a sentence."""
     meta, outcome = dict(ran.meta), ran.outcome
-    if outcome == Interrupted(ran=False) and _start_count(cursor, ready.call_id) > 1:
+    is_not_begun = isinstance(outcome, Interrupted) and not outcome.ran
+    if is_not_begun and _start_count(cursor, ready.call_id) > 1:
         # This execution did not begin, but an earlier one, or the part before a question, did.
         outcome = Interrupted()
     if effect and not isinstance(ran.outcome, WITHOUT_RESULT):
@@ -319,16 +327,13 @@ def _start_count(cursor: Cursor, call_id: str) -> int:
     return cursor.context.call_index.starts[call_run(cursor.state.calls[call_id])]
 
 
-def around_execution(
-    cursor: Cursor, ready: PreparedCall, alone: bool = False
-) -> AbstractContextManager[Callable[[Outcome], None]]:
-    """Return the contexts of the hooks around one call, which yield what tells them the outcome.
+Note = Callable[[Any], None]
 
-    Around a call that runs `alone` those are among them that are for the time while tools run.
-    """
-    hooks = traced(cursor.context)
-    inner = while_running(cursor) if alone and hooks else None
-    return _hooked([hook.around_execution(ready) for hook in hooks], inner)
+
+def around_execution(cursor: Cursor, ready: PreparedCall) -> AbstractContextManager[Note]:
+    """Return the contexts of the hooks around a call that runs beside others, which yield what
+    tells them its outcome."""
+    return _hooked([hook.around_execution(ready) for hook in traced(cursor.context)])
 
 
 @contextmanager
@@ -340,22 +345,12 @@ def while_running(cursor: Cursor) -> Iterator[None]:
         yield
 
 
-Note = Callable[[Any], None]
-_NO_HOOKS: AbstractContextManager[Note] = nullcontext(lambda result: None)
-
-
+@contextmanager
 def _hooked(
     contexts: Sequence[AbstractContextManager[Note]],
     inner: AbstractContextManager[None] | None = None,
-) -> AbstractContextManager[Note]:
-    """Return the contexts of all hooks as one, which yields what tells them a result."""
-    return _all_hooks(contexts, inner) if contexts else _NO_HOOKS
-
-
-@contextmanager
-def _all_hooks(
-    contexts: Sequence[AbstractContextManager[Note]], inner: AbstractContextManager[None] | None
 ) -> Iterator[Note]:
+    """Enter the contexts of all hooks, and yield what tells them a result."""
     with ExitStack() as stack:
         notes = [stack.enter_context(context) for context in contexts]
         if inner is not None:

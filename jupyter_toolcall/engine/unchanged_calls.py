@@ -23,9 +23,9 @@ from ..schemes.scheme import completed
 from ..tools.object_references import fits_in, replace_names
 from ..tools.tool import Tool, parameters_schema
 from .cursor import Cursor, SessionHooks
-from .execution import approval_digest
 from .outdated import recorded_tool_code
 from .permission import judged
+from .prepare import approval_digest
 from .replay_queue import read_by_model
 from .session_values import results_of
 
@@ -53,7 +53,8 @@ def repeat_unchanged(cursor: Cursor, state: State) -> bool:
     if first.parent == cursor.head:
         cursor.head = entries[-1].id
     else:
-        journal.repeat(cursor.head, entries, unchanged.is_stale, cursor.move)
+        read = cursor.context.call_index.read
+        journal.repeat(cursor.head, entries, unchanged.is_stale, cursor.move, read)
     queue.position += len(entries)
     queue.stopped_at = queue.position
     return True

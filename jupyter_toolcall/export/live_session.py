@@ -16,8 +16,8 @@ from ..core.events import Asked, Made
 from ..core.secrets import Keys, MissingSecret
 from ..core.text import visible_text
 from ..engine.cursor import Cursor
-from ..engine.named_data import named_data
 from ..engine.outdated import changed_tool_parts, recorded_tool_code
+from ..engine.prepare import named_data
 from ..tools.object_references import fits_in, references
 from ..tools.tool import Resolve, Tool, parameters_schema
 from ..tools.value_digests import is_frozen

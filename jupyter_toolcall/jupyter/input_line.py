@@ -20,7 +20,7 @@ from ..core.text import indented, print_text, printable
 from ..engine import person_model as replying
 from ..engine.cursor import Cursor
 from ..engine.decisions import check_answer, unknown_outcome_reason
-from ..engine.input_rounds import questions_text, waits_for_input
+from ..engine.input_rounds import questions_text
 from ..engine.person_model import YourTurn
 from ..session import recorded_decisions
 from ..session.session import Session
@@ -125,7 +125,7 @@ def reasons(session: Session, call: CallRecord) -> tuple[list[str], str]:
     rows = all_rows(session.cursor, session.name).calls
     row = next((row for row in rows if row.call == call.id and not row.branch), None)
     about = [row.why, row.downstream] if row is not None else []
-    if waits_for_input(call):
+    if call.waits_for_input:
         about = [questions_text(call)]
     return [*filter(None, about)], row.recorded if row is not None else ""
 
@@ -136,7 +136,7 @@ def ask_by_input(session: Session, call: CallRecord, ask: Callable[[str], str]) 
     An empty line decides nothing, and an error is printed. Raises KeyboardInterrupt for stop.
     """
     about, recorded = reasons(session, call)
-    choices = INPUT if waits_for_input(call) else CHOICES.format(KEEP if recorded else "")
+    choices = INPUT if call.waits_for_input else CHOICES.format(KEEP if recorded else "")
     about += [f"recorded result: {recorded}"] if recorded else []
     texts = [call_text(session.cursor, call), *map(indented, about)]
     line = ask("\n".join([*texts, choices])).strip()
@@ -148,9 +148,9 @@ def ask_by_input(session: Session, call: CallRecord, ask: Callable[[str], str]) 
 
 def _decide(session: Session, call: CallRecord, recorded: bool, word: str, text: str) -> None:
     match word[:1].lower():
-        case "a" if word.lower() != "answer" and not waits_for_input(call):
+        case "a" if word.lower() != "answer" and not call.waits_for_input:
             session.decide(call.id, "approve")
-        case "n" | "a" if waits_for_input(call):
+        case "n" | "a" if call.waits_for_input:
             session.decide(call.id, "answer", result=fields(text))
         case "a" | "n":
             check_answer(session.cursor, call.id, value(text))
@@ -218,7 +218,7 @@ def demand_no_person(controller: PanelController) -> None:
         call = waiting[0]
         # The error is one line; what would be decided stands whole above it.
         print_text(f"toolchat: this call waits:\n{call_text(cursor, call)}")
-        if waits_for_input(call):
+        if call.waits_for_input:
             raise Unfinished(
                 f"{call.tool} ({call.id}) asks for input, and this run has no person: run the "
                 f"cell in a notebook. It asks: {questions_text(call)}"

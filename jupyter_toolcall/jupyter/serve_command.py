@@ -196,7 +196,6 @@ def terminal_update(shown: int) -> str:
     """Return as JSON what a terminal shows: the calls that wait, the results after the first
     `shown` ones, and why decisions were refused."""
     decisions = import_module("..engine.decisions", __package__)
-    rounds = import_module("..engine.input_rounds", __package__)
     call_line = import_module(".client_view", __package__).call_line
     reasons = import_module(".input_line", __package__).reasons
     session = NotebookHost(current_notebook(), _serving().name).controller().session
@@ -207,7 +206,7 @@ def terminal_update(shown: int) -> str:
             "tool": call.tool,
             "arguments": hide(dict(call.arguments)),
             "by": call.asked_call.by or "the model",
-            "asks": rounds.waits_for_input(call),
+            "asks": call.waits_for_input,
             "about": [hide(text) for text in reasons(session, call)[0]],
             "bound": decisions.current_approval_digest(
                 cursor, session.state.call(call.id), session.state

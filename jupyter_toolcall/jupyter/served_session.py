@@ -23,7 +23,6 @@ from ..core.text import shortened_text
 from ..engine.client_calls import client_must_wait, record_client_call
 from ..engine.cursor import Cursor
 from ..engine.decisions import waiting_calls
-from ..engine.input_rounds import waits_for_input
 from ..engine.person_model import is_person_turn
 from ..schemes.scheme import completed, result_data, result_text
 from ..session.session import Session
@@ -248,7 +247,7 @@ class ServedSession:
                 self._recorded.remove(call)
                 _set_result(call, call_result(session, record))
             elif call.id in waiting:
-                asks = waits_for_input(record)
+                asks = record.waits_for_input
                 call.waits_for = WAITS_FOR_INPUT if asks else WAITS_FOR_PERSON
             else:
                 call.waits_for = "waits in the session"

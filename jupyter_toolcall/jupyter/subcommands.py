@@ -16,7 +16,6 @@ from ..core.state_fold import state_at
 from ..core.text import nearest, print_text, visible_text
 from ..engine import person_model as replying
 from ..engine.decisions import check_answer
-from ..engine.input_rounds import waits_for_input
 from ..models.named import default, models, table
 from ..rules import rule_files
 from ..session.session import Session
@@ -144,7 +143,7 @@ def _edit(session: Session, words: list[str]) -> Result:
 
 def _answer(session: Session, words: list[str]) -> Result:
     call, result = _call_and_arguments(session, words)
-    if call in session.state.open and waits_for_input(session.state.call(call)):
+    if call in session.state.open and session.state.call(call).waits_for_input:
         return _decided(session, call, "answer", result=fields(" ".join(result)))
     if not result:
         raise UsageError('an answer needs a result: answer CALL RESULT ("" is an empty text)')

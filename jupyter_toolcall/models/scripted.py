@@ -77,7 +77,7 @@ class Scripted:
 
         A script that calls `selectTools` selects by itself, and may forget a tool on purpose.
         """
-        if self._selects or all(tool.name != SELECT for tool in request.tools):
+        if self._selects or SELECT not in [tool.name for tool in request.tools]:
             return []
         missing = {tool.name for tool in request.deferred}
         turn = request.turn - request.client_turns

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from itertools import chain, count
-from typing import Any, NamedTuple
+from itertools import count
+from typing import Any
 
 from rpds import HashTrieMap, HashTrieSet
 
@@ -15,7 +15,7 @@ from ..core.events import Asked, Call, Replied, ended_call
 from ..core.folds import Trail
 from ..core.journal import Journal
 from ..core.journal_entries import Entry
-from ..core.recorded_data import replace
+from ..core.recorded_data import FrozenDict, Record, replace
 from ..core.secrets import Hide, Secrets
 from ..core.state import State
 from ..core.state_fold import state_at
@@ -80,13 +80,14 @@ def _with_own_ids(calls: Iterable[Call], state: State, hide: Hide) -> tuple[Call
     for call in calls:
         plain = hide(call.id)
         plain = plain if CALL_ID.fullmatch(plain) else _NO_WORD.sub("_", plain)[:100] or "call"
-        names = chain([plain], (f"{plain[:100]}-{number}" for number in count(2)))
-        call_id = next(n for n in names if n not in calls_by_id and n not in state.calls)
+        call_id, numbers = plain, count(2)
+        while call_id in calls_by_id or call_id in state.calls:
+            call_id = f"{plain[:100]}-{next(numbers)}"
         calls_by_id[call_id] = call if call_id == call.id else replace(call, id=call_id)
     return tuple(calls_by_id.values())
 
 
-class SentConversation(NamedTuple):
+class SentConversation(Record, frozen=True):
     """What a model was sent up to some entry.
 
     `first` are the definitions as they were first sent, `known` the last of each name, and
@@ -125,12 +126,11 @@ def conversation_fold(
                 sent = _with_request(sent, reply, journal.texts)
             case event if ended_call(event):
                 if sent.waiting > 1:
-                    return sent._replace(waiting=sent.waiting - 1)
+                    return replace(sent, waiting=sent.waiting - 1)
                 message = scheme.speak(_results(state_at(journal, entry.id)))
             case _:
                 return sent
-        marked = sent.marked or bool(keys)
-        return sent._replace(messages=sent.messages.add(message), marked=marked)
+        return replace(sent, messages=sent.messages.add(message), marked=sent.marked or bool(keys))
 
     def _results(state: State) -> Results:
         calls = (state.calls[call_id] for call_id in state.latest)
@@ -177,7 +177,7 @@ def compose_request(state: State, sent: SentConversation, offer: Offer) -> Reque
         deferred=() if offer.spoken else tuple(tool.offered for tool in offer.deferred),
         turn=state.turns,
         client_turns=state.client_turns,
-        newest=state.newest,
+        newest=FrozenDict(state.newest),
         first=sent.first,
         news=news,
         secrets=state.opened.secrets,

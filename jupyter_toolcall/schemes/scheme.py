@@ -8,7 +8,6 @@ beside this one.
 
 from __future__ import annotations
 
-import json
 from abc import abstractmethod
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -19,7 +18,7 @@ from weakref import WeakKeyDictionary
 from jsonschema_rs import is_valid
 
 from ..core.call_record import CallRecord, is_bare_list
-from ..core.digests import readable_json
+from ..core.digests import json_line, readable_json
 from ..core.errors import CallError
 from ..core.events import Data, Failed, Interrupted, Made, Many
 from ..core.state import NAME, State
@@ -32,7 +31,6 @@ from .messages import Message, Reply, Result
 from .save_tool import READ, common_tools, reminder, result_limit
 
 T = TypeVar("T")
-_ENCODER = json.JSONEncoder(ensure_ascii=False)
 SHOWN = 8
 """So many objects of one kind are listed, the newest; what is older stays usable."""
 FEW = 12
@@ -138,7 +136,7 @@ class Flat(Scheme):
         lines = [object_line(name, state, toolbox) for name in state.inputs.values()]
         listed = section("Objects at the start:", lines)
         system = "\n".join([FLAT_SYSTEM, *listed, *plain_note(state)])
-        about = "\n".join(group_lines(("", *receiver_kinds(toolbox)), toolbox))
+        about = "\n".join(_group_lines_of_all(toolbox))
         own = common_tools(state, toolbox)
         return Offer(own, tuple(toolbox), system, about, reminder=reminder(state))
 
@@ -314,9 +312,8 @@ def sent_data(call: CallRecord, state: State, toolbox: Toolbox) -> tuple[dict[st
     return data, error
 
 
-def result_text(data: Mapping[str, Any]) -> str:
-    """Return a result as the text that a model is sent: JSON."""
-    return _ENCODER.encode(data)
+result_text = json_line(ensure_ascii=False, space=" ", allow_nan=True)
+"""Returns a result as the text that a model is sent: JSON."""
 
 
 # -- objects and tools, as lines -----------------------------------------------------------------
@@ -329,9 +326,9 @@ def once_for_a_toolbox(compute: Callable[[Toolbox], T]) -> Callable[[Toolbox], T
     kept: WeakKeyDictionary[Toolbox, T] = WeakKeyDictionary()
 
     def read(toolbox: Toolbox) -> T:
-        if toolbox not in kept:
-            kept[toolbox] = compute(toolbox)
-        return kept[toolbox]
+        if (result := kept.get(toolbox)) is None:
+            result = kept[toolbox] = compute(toolbox)
+        return result
 
     return read
 
@@ -372,6 +369,11 @@ def group_lines(kinds: Iterable[str], toolbox: Toolbox) -> list[str]:
     """Return `class_texts` as lines, below a title."""
     texts = class_texts(kinds, toolbox).items()
     return section(GROUPS, [f"- {group}: {text}" for group, text in texts])
+
+
+@once_for_a_toolbox
+def _group_lines_of_all(toolbox: Toolbox) -> list[str]:
+    return group_lines(("", *receiver_kinds(toolbox)), toolbox)
 
 
 def section(title: str, lines: Sequence[str]) -> list[str]:

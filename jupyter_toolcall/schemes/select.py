@@ -12,7 +12,8 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
-from itertools import chain, islice
+from functools import lru_cache
+from itertools import islice
 from os.path import commonprefix
 from typing import Any
 
@@ -99,7 +100,7 @@ def _own_names(state: State) -> tuple[str, ...]:
 
 def _wanted(call: CallRecord) -> tuple[str, ...]:
     """Return the names in a call; a person may have edited its arguments to anything."""
-    names = call.arguments.get("tools")
+    names = call.recorded_arguments.get("tools")
     texts = (name for name in (names if isinstance(names, list) else []) if isinstance(name, str))
     return tuple(dict.fromkeys(texts))
 
@@ -132,14 +133,17 @@ def _select_tools(objects: Iterable[str], tools: Iterable[str], groups: list[str
     """Return `selectTools`, which lists objects, tools and what these are for, a line each."""
     listed = [*tools]
     note = [PATTERNS] if any("*" in line for line in listed) else []
-    sections = [section("\nObjects:", [*objects]), ["\nTools:", *listed, *note]]
-    first = "Gets you more tools, for all turns to come."
-    lines = chain([first], *sections, section("", groups))
+    lines = [*section("\nObjects:", [*objects]), "\nTools:", *listed, *note, *section("", groups)]
+    return _select_tool("\n".join(["Gets you more tools, for all turns to come.", *lines]))
+
+
+@lru_cache(maxsize=256)
+def _select_tool(description: str) -> Tool:
+    """Return `selectTools` with a description, which is most often that of the turn before."""
     text = "The names of the tools that you want."
     schema = {"type": "array", "items": {"type": "string"}, "description": text}
     wrong = f'{SELECT} takes one argument, a list of names: {{"tools": ["NAME"]}}'
-    named = SELECT, "\n".join(lines)
-    return tool_of_one(named, "tools", schema, wrong, lambda tools: "ok")
+    return tool_of_one((SELECT, description), "tools", schema, wrong, lambda tools: "ok")
 
 
 def _tool_lines(state: State, toolbox: Toolbox) -> dict[str, str | None]:
@@ -158,8 +162,7 @@ def _tool_lines(state: State, toolbox: Toolbox) -> dict[str, str | None]:
             patterns.update((f"- {text}", object_name) for text in short if text not in names)
         room = max(0, room - _length(short))
     kinds = ((name, toolbox[name].kind) for name in toolbox.names if name in names)
-    listed = {f"- {name}": state.oldest(kind) if kind else None for name, kind in kinds}
-    return {**listed, **patterns}
+    return {f"- {name}": state.oldest(kind) if kind else None for name, kind in kinds} | patterns
 
 
 def shortened(names: Sequence[str], room: int = LONGEST_LIST) -> list[str]:

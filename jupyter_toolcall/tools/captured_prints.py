@@ -149,11 +149,10 @@ class stream_proxies:
 
     def __enter__(self) -> None:
         streams = vars(sys)
-        self._before = [_stream(streams.get(name)) for name in STREAMS]
         with _lock:
             _running.add(self)
-            for name in STREAMS:
-                streams[name] = _proxy(name, streams.get(name))
+            self._proxies = [_proxy(name, streams.get(name)) for name in STREAMS]
+            streams.update(zip(STREAMS, self._proxies, strict=True))
         self._token = _PRINTS.set(self._prints) if self._prints is not None else None
 
     def __exit__(self, *raised: object) -> None:
@@ -161,9 +160,12 @@ class stream_proxies:
             _PRINTS.reset(self._token)
         with _lock:
             _running.discard(self)
-            for name, before in zip(STREAMS, self._before, strict=True):
-                stream = _stream_to_keep(name, before)
-                vars(sys)[name] = _proxy(name, stream) if _running else _stream(stream)
+            are_others_inside, streams = bool(_running), vars(sys)
+            for name, proxy in zip(STREAMS, self._proxies, strict=True):
+                stream = proxy._stream
+                if streams.get(name) is not proxy:
+                    stream = _stream(_stream_to_keep(name, stream))
+                streams[name] = _proxy(name, stream) if are_others_inside else stream
 
 
 def set_prints(prints: Prints) -> None:

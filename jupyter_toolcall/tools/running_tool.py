@@ -9,7 +9,9 @@ from concurrent.futures import Future
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Any, Literal, TypeVar
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,13 +105,12 @@ def describe_result(text: str) -> None:
         sentences.append(text)
 
 
-@contextmanager
-def describing_result() -> Iterator[list[str]]:
-    """Collect inside what `describe_result` is called with, in this thread."""
-    sentences = list[str]()
+def described(function: Callable[[], T]) -> tuple[T, str]:
+    """Return what a function returns, and what it says of that by `describe_result`."""
+    sentences: list[str] = []
     token = _DESCRIPTION.set(sentences)
     try:
-        yield sentences
+        return function(), "; ".join(sentences)
     finally:
         _DESCRIPTION.reset(token)
 

@@ -18,7 +18,7 @@ from .captured_prints import Prints, stream_proxies
 from .invoke import error_text, invoke, iterator_items, traceback_text
 from .json_structure import structure_of
 from .object_types import Kinds, leaf_kind, registered_kind
-from .running_tool import InputRequired, OutcomeUnknown, describing_result
+from .running_tool import InputRequired, OutcomeUnknown, described
 from .tool import Tool
 from .worker_code import check_code, dumps, sent_code
 
@@ -99,9 +99,7 @@ def _result(
     function: Callable[..., Any], first: tuple[Any, ...], arguments: Mapping[str, Any], kinds: Kinds
 ) -> tuple[Any, str]:
     try:
-        with describing_result() as sentences:
-            result = invoke(function, first, arguments)
-        description = "; ".join(sentences)
+        result, description = described(lambda: invoke(function, first, arguments))
         cls = type(result)
         if issubclass(cls, (Iterator, AsyncIterator)) and registered_kind(cls, kinds) is None:
             return iterator_items(result), description

@@ -23,7 +23,7 @@ from ..engine.call_effects import call_effect, next_names
 from ..engine.call_warnings import call_warning
 from ..engine.cursor import Cursor
 from ..engine.decisions import recorded_result
-from ..engine.input_rounds import round_digest, waits_for_input
+from ..engine.input_rounds import round_digest
 from ..engine.permission import Ask, may_resume, permission_of_policy
 from ..engine.replay import following_approvals, reapproval_reason, repeats_approval
 from ..engine.session_values import PreparedCall
@@ -274,7 +274,7 @@ def _recorded(cursor: Cursor, call: CallRecord, ready: PreparedCall) -> str:
 def _asks_person(view: BranchView, call: CallRecord) -> bool:
     """Return whether the tool of a call of the shown branch waits for a person's answers."""
     runs = call.status == "running" or call.id in view.cursor.running
-    return waits_for_input(call) and not (runs or view.branch or may_resume(view.cursor, call))
+    return call.waits_for_input and not (runs or view.branch or may_resume(view.cursor, call))
 
 
 def _with_questions(row: CallRow, call: CallRecord) -> CallRow:

@@ -22,7 +22,6 @@ from jupyter_toolcall.core.events import DECISIONS, Decided, Interrupted, Replie
 from jupyter_toolcall.core.journal import Journal
 from jupyter_toolcall.core.journal_entries import Entry
 from jupyter_toolcall.core.state_fold import state_at
-from jupyter_toolcall.engine.input_rounds import waits_for_input
 from jupyter_toolcall.engine.replay import advance
 from jupyter_toolcall.schemes import SCHEMES
 from jupyter_toolcall.schemes.messages import Assistant, Results
@@ -315,7 +314,7 @@ def decide(session: Session, waiting: CallRecord, choice: tuple[str, int, int]) 
     verdict, _, number = choice
     try:
         match verdict:
-            case "approve" | "answer" if waits_for_input(waiting):
+            case "approve" | "answer" if waiting.waits_for_input:
                 session.decide(waiting, "answer", result={"n": number})
             case "edit":
                 changed = {

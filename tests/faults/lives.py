@@ -10,7 +10,6 @@ from typing import TypeVar
 from jupyter_toolcall import Scripted, Session, Toolbox
 from jupyter_toolcall.core.call_record import CallRecord
 from jupyter_toolcall.core.errors import NotKept, UnreadableJournal
-from jupyter_toolcall.engine.input_rounds import waits_for_input
 from jupyter_toolcall.jupyter.cell_prompts import add_prompt
 from jupyter_toolcall.jupyter.cells import Cells
 from jupyter_toolcall.jupyter.options import parse_options
@@ -62,7 +61,7 @@ class Life:
         return session, cells
 
     def _decide(self, session: Session, call: CallRecord) -> None:
-        if waits_for_input(call):
+        if call.waits_for_input:
             session.decide(call, "answer")
             return
         verdict, how = self.story.verdicts.get(call.arguments["n"], ("approve", {}))

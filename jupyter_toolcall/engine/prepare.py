@@ -1,0 +1,309 @@
+"""`prepare`: a call that was asked for becomes one that can run, or an error says what is wrong.
+
+The scheme completes its arguments, the tool fills in what was left out and checks them, names of
+objects become their values for that, and the approval digest says exactly what would run.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from ..core.call_record import CallRecord
+from ..core.digests import digest
+from ..core.errors import CallError
+from ..core.events import Made, Producer, Uses
+from ..core.json_data import replaced_at
+from ..core.recorded_data import copied, replace
+from ..core.secrets import MissingSecret, Secrets
+from ..core.state import State
+from ..schemes.scheme import Scheme, completed
+from ..sources.table_sharing import cell_free_error, holds_withheld
+from ..tools.invoke import run_validator
+from ..tools.object_references import (
+    Path,
+    fits_in,
+    fits_plain,
+    named_paths,
+    references,
+    replace_names,
+)
+from ..tools.object_types import kind_name
+from ..tools.plain_data import uncut_data
+from ..tools.tool import Tool, Validator, parameters_schema, unchanged
+from ..tools.value_copies import private
+from ..tools.value_text import StandsForText
+from .argument_copies import ArgumentCopies
+from .session_values import PreparedCall, SessionValues, ToolInputs
+
+
+def prepare(
+    call: CallRecord,
+    tool: Tool,
+    state: State,
+    scheme: Scheme,
+    values: SessionValues,
+    initial: Mapping[str, Any],
+    secrets: Secrets | None,
+) -> PreparedCall:
+    """Return a call that can run.
+
+    Arguments:
+        initial: the session variables as they are at the start.
+        secrets: those of the environment; None for the scheme's own tools, which only write down
+            what the model chose.
+
+    Raises:
+        CallError: what is wrong with the call.
+        Absent: a value is not at hand.
+    """
+    if state.reserved:
+        _demand_made(call, tool, state)
+    asked = completed(scheme, call, tool, state)
+    variables = {
+        name: state.variables[name] if name in state.variables else initial[name]
+        for name in tool.reads
+        if name in state.variables or name in initial
+    }
+    if not state.plain:
+        return _prepare(call, tool, asked, state, values, variables, secrets, NO_DATA)
+    named = named_data(tool, asked, state, values)
+    for plain in named.readings[:-1]:
+        with contextlib.suppress(CallError):
+            tried = replace(named, plain=plain)
+            return _prepare(call, tool, asked, state, values, variables, secrets, tried)
+    tried = replace(named, plain=named.readings[-1]) if named.objects else named
+    try:
+        return _prepare(call, tool, asked, state, values, variables, secrets, tried)
+    except CallError as error:
+        raise named.explained(error) from None
+
+
+def _demand_made(call: CallRecord, tool: Tool, state: State) -> None:
+    """Raise CallError for a call that names an object which its call did not make here."""
+    schema, reserved = parameters_schema(tool), state.reserved
+    named = references(schema, call.asked, fits_in(reserved, reserved))
+    wrong = {path: name for path, name in named if name in reserved and name not in state.objects}
+    if wrong:
+        messages = {path: str(state.absent(name)) for path, name in wrong.items()}
+        raise CallError("; ".join(dict.fromkeys(messages.values())), messages)
+
+
+def _prepare(
+    call: CallRecord,
+    tool: Tool,
+    asked: Mapping[str, Any],
+    state: State,
+    values: SessionValues,
+    variables: Mapping[str, Any],
+    secrets: Secrets | None,
+    named: NamedData,
+) -> PreparedCall:
+    """Return a call that can run, with plain data in place of its names.
+
+    The arguments have markers in place of secrets, and so has the approval digest: an approval
+    holds where a secret is renewed. Only the inputs of the run have the values.
+    """
+    filled = _filled(call, tool, asked, variables, named)
+    arguments = named.with_names(filled, named.with_values(asked), asked) if named.plain else filled
+    inputs: ToolInputs | None = None
+    missing: MissingSecret | None = None
+    keys = call.asked_call.secrets or (call.decided is not None and call.decided.secrets)
+    if secrets is not None and (keys or state.marked or secrets.occur(arguments)):
+        arguments = secrets.hide(arguments)
+        try:
+            # What was asked and what fills it in are revealed each by its own keys, so that no
+            # marker that a model wrote takes a value that a variable holds.
+            read = {
+                name: secrets.reveal(value, state.marked.get(name) or ())
+                for name, value in variables.items()
+            }
+            filled = _filled(call, tool, secrets.reveal(asked, call.keys), read, named)
+            inputs = ToolInputs(filled, read, named.plain, named.uses)
+        except MissingSecret as error:
+            missing = error
+        if inputs == ToolInputs(arguments, variables):
+            inputs = None
+    elif named.plain:
+        inputs = ToolInputs(filled, variables, named.plain, named.uses)
+    try:
+        _check(tool, arguments if inputs is None else inputs.arguments, state, values)
+    except CallError as error:
+        # A marker may not fit where the value does.
+        raise error if missing is None else missing from None
+    uses: dict[str, Producer] = {**inputs.uses} if inputs else {}
+
+    def note(path: Path, name: str) -> str:
+        made = state.resolve(name)
+        uses[".".join(path)] = made.producer
+        return made.digest
+
+    fitting = fits_in(state.objects, state.plain)
+    by_digest = replace_names(parameters_schema(tool), arguments, note, fitting)
+    previous = (state.instances.get(tool.instance) or "") if tool.instance else ""
+    before = values.instance_digest(tool.instance, state) if tool.instance else ""
+    setters = {name: state.setters.get(name) or "" for name in variables}
+    shown = approval_digest(tool, by_digest, before, variables, values.withhold, bool(uses))
+    return PreparedCall(
+        *(tool, call.id, arguments, uses, shown, before, variables),
+        *(previous, setters, inputs, missing),
+    )
+
+
+def _filled(
+    call: CallRecord,
+    tool: Tool,
+    asked: Mapping[str, Any],
+    variables: Mapping[str, Any],
+    named: NamedData,
+) -> Mapping[str, Any]:
+    """Return the values that a call runs with; what a person wrote is run as it is."""
+    filled = named.with_values(asked) if named.plain else asked
+    if call.edited or tool.fill is unchanged:
+        return filled
+    return tool.fill(copied(filled), copied(variables))
+
+
+def _check(tool: Tool, arguments: Mapping[str, Any], state: State, values: SessionValues) -> None:
+    """Have a tool judge the arguments of a call. Raises CallError."""
+
+    def fitting(name: str, types: tuple[type, ...]) -> Any:
+        """Return the value of an object by name, if it is of a type that fits."""
+        made = state.resolve(name)
+        kinds = {values.kinds.get(cls) or kind_name(cls) for cls in types}
+        if types and made.kind not in kinds:
+            have = [state.newest[kind] for kind in sorted(kinds) if kind in state.newest]
+            raise CallError(
+                f"{name} is a {made.kind}, not a {' or '.join(sorted(kinds))}"
+                + (f"; the newest: {', '.join(have)}" if have else "; there is none yet")
+            )
+        # To check a call, a value that stays on a cluster is not fetched.
+        return values.remote(made) or values.value(made)
+
+    tool.check(copied(arguments), fitting)
+    if tool.validator is not None:
+        _validate(tool, tool.validator, private(copied(arguments))[0], state, values)
+
+
+def _validate(
+    tool: Tool,
+    validator: Validator,
+    arguments: Mapping[str, Any],
+    state: State,
+    values: SessionValues,
+) -> None:
+    """Have a tool's own `check` judge the values of a call. Raises CallError.
+
+    It gets private copies, so that it cannot change what is recorded.
+    """
+    copies = ArgumentCopies(state, values)
+    checked = tool.check(arguments, copies.copy_of)
+    withhold = () if tool.sees_withheld else values.withhold
+    # What it raises may quote a withheld value, as what the tool raises may.
+    is_hidden = bool(withhold) and any(
+        shared.made.withheld or holds_withheld(shared.copy, withhold) for shared in copies
+    )
+    hidden_text = (lambda error: cell_free_error(error, tool)) if is_hidden else None
+    run_validator(tool.name, validator, checked, hidden_text)
+
+
+def approval_digest(
+    tool: Tool,
+    named: Any,
+    before: str,
+    variables: Mapping[str, Any],
+    withhold: Collection[str],
+    takes_objects: bool,
+) -> str:
+    """Return the digest of exactly what a call would run: a decision applies to that alone.
+
+    Arguments:
+        named: the arguments, with the digests of objects in place of their names.
+        before: what the instance of the tool is before the call, by digest; "" for none.
+        variables: the session variables that the tool reads.
+        withhold: the columns of tables that are not sent.
+    """
+    # A result that was shown before its columns were withheld is not taken from the cache.
+    hidden = ["withhold", *sorted(withhold)] if withhold and (takes_objects or before) else []
+    return digest(
+        *("run", tool.name, tool.version(), named, before),
+        *([dict(variables)] if variables else []),
+        *([hidden] if hidden else []),
+    )
+
+
+# -- plain data that a call names ----------------------------------------------------------------
+# The name of an input, such as `str#1`, stands for its value. The journal, the panel and the
+# digests have the name; the tool gets the value.
+
+Plain = Mapping[Path, Any]
+"""Values, by the path of their name in the arguments."""
+
+
+@dataclass(frozen=True, slots=True)
+class NamedData:
+    """The plain data that the arguments of one call name."""
+
+    objects: Mapping[Path, tuple[str, Made]] = field(default_factory=dict)
+    readings: tuple[Plain, ...] = ({},)
+    """The values in each form that is tried: first as they are, then as JSON data."""
+    plain: Plain = field(default_factory=dict)
+    """The form that is tried."""
+
+    @property
+    def uses(self) -> Uses:
+        """What produced each value, by argument."""
+        return {".".join(path): made.producer for path, (_, made) in self.objects.items()}
+
+    def with_values(self, arguments: Mapping[str, Any]) -> dict[str, Any]:
+        """Return arguments with each value in place of its name."""
+        for path, value in self.plain.items():
+            arguments = replaced_at(arguments, path, value)
+        return dict(arguments)
+
+    def with_names(
+        self, filled: Mapping[str, Any], values: Mapping[str, Any], asked: Mapping[str, Any]
+    ) -> Mapping[str, Any]:
+        """Return the arguments that the tool runs with, as the model asked for them: with names.
+
+        Arguments:
+            filled: the arguments with values and defaults.
+            values: the arguments with values, before defaults were filled in.
+            asked: the arguments with names. An argument that a default changed is not among them.
+        """
+        arguments = dict.fromkeys(path[0] for path in self.plain if path[0] in filled)
+        # NaN is not equal to itself.
+        same = (n for n in arguments if filled[n] is values[n] or filled[n] == values[n])
+        return {**filled, **{argument: asked[argument] for argument in same}}
+
+    def explained(self, error: CallError) -> CallError:
+        """Return an error about the arguments with the value of each name."""
+        objects = dict(self.objects.values())
+        values = [f"{name} is {made.shown:.80}" for name, made in objects.items()]
+        return CallError("; ".join([str(error), *values]), error.fields) if values else error
+
+
+NO_DATA = NamedData()
+
+
+def data_of(value: Any) -> Any:
+    """Return the data that a named value stands for. Raises CallError where it cannot be read."""
+    return value.text() if isinstance(value, StandsForText) else private(value)[0]
+
+
+def named_data(
+    tool: Tool, arguments: Mapping[str, Any], state: State, values: SessionValues
+) -> NamedData:
+    """Return the plain data that arguments name. Raises Absent for a value that is not at hand."""
+    names = named_paths(parameters_schema(tool), arguments, fits_plain(state.plain))
+    if not names:
+        return NO_DATA
+    objects = {path: (name, state.objects[name]) for path, name in names.items()}
+    copies = {path: data_of(values.value(made)) for path, (_, made) in objects.items()}
+    as_json = {path: uncut_data(value) for path, value in copies.items()}
+    # Only a Python function may take a date, or a value of an enum, as it is.
+    is_python = tool.origin is not None and tool.fill is unchanged
+    readings = (copies, as_json) if is_python and copies != as_json else (as_json,)
+    return NamedData(objects, readings)
