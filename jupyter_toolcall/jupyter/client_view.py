@@ -22,8 +22,9 @@ from ..core.secrets import is_named_secret
 from ..core.text import nearest, visible_text
 from ..engine.decisions import waiting_calls
 from ..engine.person_model import idle_phase
+from ..schemes.listing import object_text
 from ..schemes.save_tool import save_tools
-from ..schemes.scheme import asked_by_client, object_text, result_data, result_text
+from ..schemes.scheme import asked_by_client, result_data, result_text
 from ..session.session import Session
 from ..sources.table_sharing import Sharing
 from ..tools.table_classes import has_cells
@@ -49,8 +50,7 @@ class Content:
 def tools_of(session: Session) -> tuple[Tool, ...]:
     """Return the tools that a client may call: those of the session, and `save` where outputs are
     asked for. The scheme's own tools are only for the session's model."""
-    saving = map(asked_by_client, save_tools(session.state, session.toolbox))
-    return (*session.toolbox, *saving)
+    return (*session.toolbox, *map(asked_by_client, save_tools(session.state, session.toolbox)))
 
 
 # -- lists and descriptions ----------------------------------------------------------------------

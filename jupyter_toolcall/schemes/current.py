@@ -27,28 +27,10 @@ from ..tools.object_references import (
 )
 from ..tools.tool import Tool, parameters_schema
 from ..tools.toolbox import Toolbox
+from . import listing
 from .messages import Result
 from .save_tool import common_tools, reminder
-from .scheme import (
-    Offer,
-    Scheme,
-    class_texts,
-    existing_kinds,
-    functions_of,
-    group_lines,
-    new_kinds,
-    newest_names,
-    newest_of,
-    object_line,
-    once_for_a_toolbox,
-    plain_note,
-    receiver_kinds,
-    receivers,
-    result_text,
-    sent_data,
-    tool_of_one,
-    with_first,
-)
+from .scheme import Offer, Scheme, receivers, result_text, sent_data, tool_of_one, with_first
 
 USE = "_use_"
 SAVE_AS = "_saveAs"
@@ -68,27 +50,23 @@ class Current(Scheme):
     """`_saveAs` and `_use_TYPE` always, plain functions, and those of the current object."""
 
     def offer(self, state: State, toolbox: Toolbox) -> Offer:
-        kinds, kind, all_views = existing_kinds(state), _kind(current(state), state), views(toolbox)
-        shown = [*functions_of("", toolbox), *(functions_of(kind, toolbox) if kind else ())]
+        kinds, all_views = listing.existing_kinds(state), views(toolbox)
+        shown = listing.functions_of(["", _kind(current(state), state)], toolbox)
         names = {tool.name for tool in shown}
-        lines = {
-            kind: {object_line(name, state, toolbox): name for name in newest_names(kind, state)}
-            for kind in kinds
-        }
+        lines = {kind: listing.object_lines(kind, state, toolbox) for kind in kinds}
         common = (
             replace(tool, parameters=takes_own_names(parameters_schema(tool)))
             for tool in common_tools(state, toolbox)
         )
-        uses = (_use(kind, toolbox, lines[kind]) for kind in kinds)
-        later_kinds = (kind for kind in receiver_kinds(toolbox) if kind not in kinds)
-        later_uses = (_use(kind, toolbox) for kind in later_kinds)
+        known = dict.fromkeys((*kinds, *listing.receiver_kinds(toolbox)))
+        uses = {kind: _use(kind, toolbox, lines.get(kind, ())) for kind in known}
         later = (tool for name, tool in all_views.items() if name not in names)
         return Offer(
-            (_save_as(), *common, *uses),
+            (_save_as(), *common, *(uses[kind] for kind in kinds)),
             tuple(all_views[tool.name] for tool in shown),
-            "\n".join([SYSTEM, *plain_note(state)]),
-            "\n".join(group_lines([""], toolbox)),
-            (*later_uses, *later),
+            "\n".join([SYSTEM, *listing.plain_note(state)]),
+            "\n".join(listing.group_lines([""], toolbox)),
+            (*(use for kind, use in uses.items() if kind not in lines), *later),
             reminder=reminder(state),
             listed={line: name for objects in lines.values() for line, name in objects.items()},
         )
@@ -115,9 +93,9 @@ class Current(Scheme):
 
 def _use(kind: str, toolbox: Toolbox, objects: Iterable[str] = ()) -> Tool:
     """Return `_use_TYPE`, which tells of the type's functions and of its objects, a line each."""
-    names = [tool.name for tool in functions_of(kind, toolbox)]
+    names = [tool.name for tool in listing.functions_of([kind], toolbox)]
     functions = [f"Its functions: {', '.join(names)}."] if names else []
-    about = class_texts([kind], toolbox).values()
+    about = listing.class_texts([kind], toolbox).values()
     first = " ".join([f"Sets the current object to one of type {kind}.", *about])
     lines = [first, *functions, *objects]
     wrong = (
@@ -153,7 +131,7 @@ def own_name(name: Any) -> str:
 # -- views ----------------------------------------------------------------------------------
 
 
-@once_for_a_toolbox
+@listing.once_for_a_toolbox
 def views(toolbox: Toolbox) -> Mapping[str, Tool]:
     """Return the tools of a toolbox as the model sees them, by name, in its order."""
     schemas = {tool.name: LazySchema(partial(_view_schema, tool)) for tool in toolbox}
@@ -163,9 +141,8 @@ def views(toolbox: Toolbox) -> Mapping[str, Tool]:
 def _view_schema(tool: Tool) -> dict[str, Any]:
     schema: dict[str, Any] = dict(takes_own_names(parameters_schema(tool)))
     if receiver := tool.receiver:
-        properties, required = schema.pop("properties", {}), schema.pop("required", ())
-        schema["properties"] = {k: v for k, v in properties.items() if k != receiver}
-        if required := [name for name in required if name != receiver]:
+        schema["properties"] = {k: v for k, v in schema["properties"].items() if k != receiver}
+        if required := [name for name in schema.pop("required", ()) if name != receiver]:
             schema["required"] = required
     return schema
 
@@ -178,10 +155,8 @@ def current(state: State, call: CallRecord | None = None) -> str:
     # Calls are in call order, whatever the order of their results; most change what is current.
     # A call of another branch may stand further on than this branch goes.
     end = min(call.step - 1, len(state.order)) if call else len(state.order)
-    for index in reversed(range(end)):
-        if name := _new_current_object(state.calls[state.order[index]]):
-            return name
-    return ""
+    calls = (state.calls[state.order[index]] for index in reversed(range(end)))
+    return next(filter(None, map(_new_current_object, calls)), "")
 
 
 def _new_current_object(call: CallRecord) -> str:
@@ -220,11 +195,9 @@ def _with_object_names(call: CallRecord, tool: Tool, state: State) -> dict[str, 
         return names[name]
 
     def fitting(schema: Mapping[str, Any], text: str) -> bool:
-        if own_name_fits(schema, text):
-            return True
         # Anywhere else a text may begin with a dollar by itself.
-        plain = bool(state.plain) and text.startswith("$") and takes_values(schema)
-        return plain and saved(state, call).get(text) in state.plain
+        is_plain = text.startswith("$") and saved(state, call).get(text) in state.plain
+        return own_name_fits(schema, text) or (is_plain and takes_values(schema))
 
     asked = dict(call.asked)
     arguments: dict[str, Any] = replace_names(parameters_schema(tool), asked, object_named, fitting)
@@ -258,7 +231,7 @@ def _on_current(
     fits = _kind(now, state) in kinds
     if fits and name in (None, now):
         return with_first(tool.receiver, now, arguments)
-    wanted = newest_of(kinds, state)
+    wanted = listing.newest_of(kinds, state)
     if isinstance(name, str) and name in state.objects and _kind(name, state) in kinds:
         wanted = name
     types = " or ".join(kinds)
@@ -271,7 +244,7 @@ def _on_current(
 
 
 def _nothing_current(state: State) -> str:
-    names = [state.newest[kind] for kind in existing_kinds(state)]
+    names = [state.newest[kind] for kind in listing.existing_kinds(state)]
     if not names:
         return "there is no object yet; call a tool that makes one first"
     more = f"; there are: {', '.join(names)}" if len(names) > 1 else ""
@@ -287,9 +260,10 @@ def _go_to(name: str, state: State) -> str:
 
 def _new_tools(call: CallRecord, state: State, toolbox: Toolbox) -> tuple[str, ...]:
     """Return the tools that a call's outcome brings: each comes into view once."""
-    uses = [f"{USE}{kind}" for kind in new_kinds(call, state)]
+    uses = [f"{USE}{kind}" for kind in listing.new_kinds(call, state)]
     kind = _kind(_new_current_object(call), state)
-    own = functions_of(kind, toolbox) if kind and _is_first(kind, call, state) else ()
+    is_new = kind and _is_first(kind, call, state)
+    own = listing.functions_of([kind] if is_new else [], toolbox)
     return (*uses, *(tool.name for tool in own))
 
 
@@ -297,8 +271,7 @@ def _is_first(kind: str, call: CallRecord, state: State) -> bool:
     """Return whether no call before this one is known to have made such an object current."""
     first = state.calls.get(state.objects[state.oldest(kind)].producer.call)
     # Of several objects in a result none is made current.
-    made = result_object(first.outcome) if first is not None else None
-    if made is not None and first is not None and first.step < call.step:
+    if first and result_object(first.outcome) and first.step < call.step:
         return False
     uses = state.succeeded.get(f"{USE}{kind}")
     return not uses or call.step <= state.calls[uses[0]].step

@@ -159,10 +159,7 @@ def scheme_recorded(name: str) -> Scheme:
 def _has_called(state: State, toolbox: Toolbox) -> bool:
     """Return whether a tool ran, or a person ruled on one, since a person spoke last."""
     calls = map(state.calls.__getitem__, state.order[state.calls_before :])
-    return any(
-        call.tool in toolbox and (call.started is not None or call.decided is not None)
-        for call in calls
-    )
+    return any(call.tool in toolbox and (call.started or call.decided) for call in calls)
 
 
 def _call(call_id: str, call: WrittenCall, tools: Mapping[str, Tool]) -> Call:

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
+from itertools import chain
 from typing import Annotated, Any
 
 from pydantic import Field
@@ -130,9 +131,8 @@ def save_tools(state: State, toolbox: Toolbox) -> tuple[Tool, ...]:
 
 
 def _parameters(outputs: Mapping[str, Output]) -> dict[str, Any]:
-    definitions = dict[str, Any]()
-    for out in outputs.values():
-        definitions |= out.schema.get("$defs", {})
+    parts = (out.schema.get("$defs", {}).items() for out in outputs.values())
+    definitions = dict(chain.from_iterable(parts))
     properties = {name: _schema(out) for name, out in outputs.items()}
     schema = {"type": "object", "properties": properties, "required": [*outputs]}
     closed = {**schema, "additionalProperties": False}

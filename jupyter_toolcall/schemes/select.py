@@ -22,25 +22,10 @@ from ..core.errors import CallError
 from ..core.state import State
 from ..tools.tool import Tool
 from ..tools.toolbox import Toolbox
+from . import listing
 from .messages import Result
 from .save_tool import READ, common_tools, reminder
-from .scheme import (
-    SHOWN,
-    Offer,
-    Scheme,
-    existing_kinds,
-    functions_of,
-    group_lines,
-    new_kinds,
-    no_tool,
-    object_line,
-    plain_note,
-    result_text,
-    section,
-    sent_data,
-    tool_of_one,
-    with_receiver,
-)
+from .scheme import Offer, Scheme, result_text, sent_data, tool_of_one, with_receiver
 
 SELECT = "selectTools"
 LONGEST_LIST = 20_000
@@ -60,11 +45,11 @@ class Select(Scheme):
         chosen = [name for name in selected(state) if name in toolbox]
         rest = tuple(tool for tool in toolbox if tool.name not in chosen)
         objects, listed = _object_lines(state, toolbox), _tool_lines(state, toolbox)
-        groups = group_lines(("", *existing_kinds(state)), toolbox)
+        groups = listing.group_lines(("", *listing.existing_kinds(state)), toolbox)
         own = (_select_tools(objects, listed, groups), *common_tools(state, toolbox))
         tools = tuple(toolbox[name] for name in chosen)
         known = {line: name for line, name in {**objects, **listed}.items() if name is not None}
-        system = "\n".join([SYSTEM, *plain_note(state)])
+        system = "\n".join([SYSTEM, *listing.plain_note(state)])
         return Offer(own, tools, system, deferred=rest, reminder=reminder(state), listed=known)
 
     def complete(self, call: CallRecord, tool: Tool, state: State) -> dict[str, Any]:
@@ -80,12 +65,10 @@ class Select(Scheme):
             return _answer(call, state, toolbox)
         data, error = sent_data(call, state, toolbox)
         # The first object of a type makes its tools available: the model is told once.
-        kinds = new_kinds(call, state)
-        tools = dict.fromkeys(tool.name for kind in kinds for tool in functions_of(kind, toolbox))
+        tools = listing.functions_of(listing.new_kinds(call, state), toolbox)
         chosen = selected(state) if tools else ()
-        new = [name for name in tools if name not in chosen]
-        if new:
-            data["hint"] = f"New tools to select: {', '.join(shortened(new))}"
+        if new := dict.fromkeys(tool.name for tool in tools if tool.name not in chosen):
+            data["hint"] = f"New tools to select: {', '.join(shortened([*new]))}"
         return Result(call.id, result_text(data), error)
 
 
@@ -109,31 +92,25 @@ def _answer(call: CallRecord, state: State, toolbox: Toolbox) -> Result:
     """A model that got no tool at all would continue as if it had: so that is an error."""
     wanted = _wanted(call)
     known = tuple(name for name in wanted if name in toolbox)
-    patterns = {name: _matching(name, toolbox.names) for name in wanted if "*" in name}
-    lists = [f"{name}: {', '.join(shortened(names))}" for name, names in patterns.items() if names]
-    unknown = [
-        name
-        for name in wanted
-        if not patterns.get(name) and name not in (*toolbox.names, *_own_names(state))
-    ]
+    lists, unknown = list[str](), list[str]()
+    for name in wanted:
+        if "*" in name and (names := [tool for tool in toolbox.names if fnmatchcase(tool, name)]):
+            lists.append(f"{name}: {', '.join(shortened(names))}")
+        elif name not in (*toolbox.names, *_own_names(state)):
+            unknown.append(listing.no_tool(name, toolbox.names, toolbox))
     if wanted and not unknown and not lists:
         return Result(call.id, "ok", selected=known)
     head = f"Selected: {', '.join(known)}." if known else "Nothing was selected."
-    text = "\n".join(
-        [" ".join([head, *(no_tool(name, toolbox.names, toolbox) for name in unknown)]), *lists]
-    )
+    text = "\n".join([" ".join([head, *unknown]), *lists])
     return Result(call.id, text, not known and not lists, known)
-
-
-def _matching(pattern: str, names: Iterable[str]) -> list[str]:
-    return [name for name in names if fnmatchcase(name, pattern)]
 
 
 def _select_tools(objects: Iterable[str], tools: Iterable[str], groups: list[str]) -> Tool:
     """Return `selectTools`, which lists objects, tools and what these are for, a line each."""
     listed = [*tools]
     note = [PATTERNS] if any("*" in line for line in listed) else []
-    lines = [*section("\nObjects:", [*objects]), "\nTools:", *listed, *note, *section("", groups)]
+    about = listing.section("\nObjects:", [*objects])
+    lines = [*about, "\nTools:", *listed, *note, *listing.section("", groups)]
     return _select_tool("\n".join(["Gets you more tools, for all turns to come.", *lines]))
 
 
@@ -153,8 +130,9 @@ def _tool_lines(state: State, toolbox: Toolbox) -> dict[str, str | None]:
     Once the list is long, the names of a further type are patterns, so that what was listed stays.
     """
     names, patterns, room = set[str](), dict[str, str | None](), LONGEST_LIST
-    for kind in ("", *existing_kinds(state)):
-        own = [tool.name for tool in functions_of(kind, toolbox) if tool.name not in names]
+    for kind in ("", *listing.existing_kinds(state)):
+        tools = listing.functions_of([kind], toolbox)
+        own = [tool.name for tool in tools if tool.name not in names]
         short = shortened(own, room)
         names |= set(own).intersection(short)
         if short != own:
@@ -162,7 +140,8 @@ def _tool_lines(state: State, toolbox: Toolbox) -> dict[str, str | None]:
             patterns.update((f"- {text}", object_name) for text in short if text not in names)
         room = max(0, room - _length(short))
     kinds = ((name, toolbox[name].kind) for name in toolbox.names if name in names)
-    return {f"- {name}": state.oldest(kind) if kind else None for name, kind in kinds} | patterns
+    listed = {f"- {name}": state.oldest(kind) if kind else None for name, kind in kinds}
+    return {**listed, **patterns}
 
 
 def shortened(names: Sequence[str], room: int = LONGEST_LIST) -> list[str]:
@@ -171,23 +150,20 @@ def shortened(names: Sequence[str], room: int = LONGEST_LIST) -> list[str]:
     A pattern ends with the first word in which the names differ; with one character of it, if
     there are too many words; or with what all names begin with.
     """
-    if _length(names) <= room:
-        return [*names]
     # By letters: these are no paths.
-    same = len(commonprefix(names))  # noqa: RUF071
-    for ending in (_WORD, _CHARACTER):
+    shown, same = [*names], len(commonprefix(names))  # noqa: RUF071
+    for ending in _ENDINGS:
+        if _length(shown) <= room:
+            break
         groups: dict[str, list[str]] = {}
         for name in names:
             match = ending.match(name, same)
             groups.setdefault(name[: match.end() if match else same], []).append(name)
-        patterns = [_pattern(head, group) for head, group in groups.items()]
-        if _length(patterns) <= room:
-            break
-    return patterns if _length(patterns) <= room or not same else [_pattern(names[0][:same], names)]
+        shown = [_pattern(head, group) for head, group in groups.items()]
+    return shown
 
 
-_WORD = re.compile(r"[_-]*(?:[A-Z]*[a-z0-9]+|[A-Z]+)")
-_CHARACTER = re.compile(r"[\w-]")
+_ENDINGS = [re.compile(text) for text in (r"[_-]*(?:[A-Z]*[a-z0-9]+|[A-Z]+)", r"[\w-]", "")]
 
 
 def _pattern(head: str, names: Sequence[str]) -> str:
@@ -205,7 +181,7 @@ def _object_lines(state: State, toolbox: Toolbox) -> dict[str, str]:
     """
     newest = (state.names[-1 - back] for back in range(len(state.names)))
     made = (name for name in newest if not state.objects[name].producer.input)
-    shown = [*islice(made, SHOWN)]
+    shown = [*islice(made, listing.SHOWN)]
     names = (*state.inputs.values(), *reversed(shown))
-    lines = {object_line(name, state, toolbox): name for name in names}
+    lines = {listing.object_line(name, state, toolbox): name for name in names}
     return {**lines, "- and older ones": ""} if next(made, None) else lines

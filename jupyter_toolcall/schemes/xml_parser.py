@@ -17,15 +17,12 @@ from typing import Any
 from ..tools.arguments import parse_arguments
 from ..tools.tool import Tool
 
-_TAGS = r"(?:(?:rg[-_])?tool[-_]?call|function[-_]calls|invoke\b|call\b|(?:tool[-_])?param)"
-_OURS = rf"<(?!\s*+/?+\s*+{_TAGS})"
-_QUOTED = rf'"[^"<]*+(?:{_OURS}[^"<]*+)*+"' + "|" + rf"'[^'<]*+(?:{_OURS}[^'<]*+)*+'"
 _TAG = re.compile(
     r"<\s*+(?P<close>/?)\s*+(?:"
     r"(?P<block>tool[-_]?calls|function[-_]calls)|(?P<parameter>(?:tool[-_])?param(?:eter)?)|"
     r"(?P<call>(?:rg[-_])?tool[-_]?call|call(?=\s[^<>]*?\btool\s*=)|(?<=/)call|"
     r"invoke(?=\s[^<>]*?\bname\s*=)|(?<=/)invoke))(?![\w-])"
-    rf"(?P<rest>(?:[^<>\"'/]++|/(?!\s*+>)|{_QUOTED})*+)(?P<empty>/?+)\s*+(?P<whole>>?)"
+    r"""(?P<rest>(?:[^<>"'/]++|/(?!\s*+>)|"[^"<]*+"|'[^'<]*+')*+)(?P<empty>/?+)\s*+(?P<whole>>?)"""
     r"|<!\[CDATA\[",
     re.IGNORECASE,
 )
@@ -96,7 +93,7 @@ def written_calls(text: str) -> list[WrittenCall]:
     What is wrong and names no tool is one call, however long it goes on.
     """
     calls: list[WrittenCall] = []
-    for call in _Reader(text).calls():
+    for call in _calls(text):
         if call.wrong and not call.tool and calls and calls[-1].wrong:
             calls[-1].end = call.end
         else:
@@ -124,104 +121,102 @@ def _in_code(text: str, tag: Tag) -> bool:
     return end is not None and end[0] == "`"
 
 
-class _Reader:
-    """Reads the calls of a text, one after the other."""
+def _calls(text: str) -> Iterator[WrittenCall]:
+    """A block without a call in it, and markup between calls, are calls gone wrong."""
+    block, end, at = None, 0, 0
+    while tag := _next_tag(text, at):
+        at = tag.end()
+        if tag["parameter"]:
+            continue
+        if block is not None and end:
+            between = _COMMENT.sub("", text[end : tag.start()]).strip()
+            if _MARKUP.search(between):
+                wrong = f"there is something between two calls that is none: {between:.80}"
+                yield WrittenCall(wrong=wrong, start=end, end=tag.start())
+            end = at
+        if _in_code(text, tag):
+            continue
+        if tag["block"]:
+            if block is not None and not end:
+                yield _no_call(block, tag.start())
+            block, end = None if tag["close"] else tag, 0
+        elif not tag["close"]:
+            call = _call(text, tag)
+            yield call
+            at = end = call.end
+    if block is not None and not end:
+        yield _no_call(block, len(text))
 
-    def __init__(self, text: str) -> None:
-        self.text = text
 
-    def calls(self) -> Iterator[WrittenCall]:
-        """A block without a call in it, and markup between calls, are calls gone wrong."""
-        block, end, at = None, 0, 0
-        while tag := self._tag(at):
-            at = tag.end()
-            if tag["parameter"]:
-                continue
-            if block is not None and end:
-                between = _COMMENT.sub("", self.text[end : tag.start()]).strip()
-                if _MARKUP.search(between):
-                    wrong = f"there is something between two calls that is none: {between:.80}"
-                    yield WrittenCall(wrong=wrong, start=end, end=tag.start())
-                end = at
-            if _in_code(self.text, tag):
-                continue
-            if tag["block"]:
-                if block is not None and not end:
-                    yield _no_call(block, tag.start())
-                block, end = None if tag["close"] else tag, 0
-            elif not tag["close"]:
-                call = self._call(tag)
-                yield call
-                at = end = call.end
-        if block is not None and not end:
-            yield _no_call(block, len(self.text))
+def _next_tag(text: str, at: int, in_call: bool = False) -> Tag | None:
+    """Return the next tag, None for none. In a call, sections of CDATA hide tags."""
+    while (tag := _TAG.search(text, at)) is not None and tag["whole"] is None:
+        at = tag.end()
+        if in_call and (at := text.find("]]>", at) + 3) < 3:
+            return None
+    return tag
 
-    def _tag(self, at: int, in_call: bool = False) -> Tag | None:
-        """Return the next tag, None for none. In a call, sections of CDATA hide tags."""
-        while (tag := _TAG.search(self.text, at)) is not None and tag["whole"] is None:
-            at = tag.end()
-            if in_call and (at := self.text.find("]]>", at) + 3) < 3:
-                return None
-        return tag
 
-    def _call(self, first: Tag) -> WrittenCall:
-        """Return the call that begins with a tag. Its end may be missing."""
-        tool, function = _attribute(first, "tool", "name"), _attribute(first, "function")
-        call = WrittenCall(tool, function, start=first.start(), end=first.end())
-        if not first["whole"]:
-            call.wrong = "its first tag has no end"
-        if first["empty"] or not first["whole"]:
-            return call
-        while tag := self._tag(call.end, in_call=True):
-            self._add_text(call, tag.start())
-            if not tag["parameter"]:
-                call.end = _end_at(tag)
-                return call
-            call.end = tag.end()
-            if tag["close"]:
-                call.note("a parameter ends that did not begin")
-            elif tag["empty"]:
-                _add_parameter(call, tag, "")
-            elif not self._add_value(call, tag):
-                return call
-        self._add_text(call, len(self.text), is_last=True)
+def _call(text: str, first: Tag) -> WrittenCall:
+    """Return the call that begins with a tag. Its end may be missing."""
+    tool, function = _attribute(first, "tool", "name"), _attribute(first, "function")
+    call = WrittenCall(tool, function, start=first.start(), end=first.end())
+    if not first["whole"]:
+        call.wrong = "its first tag has no end"
+    if first["empty"] or not first["whole"]:
         return call
+    while tag := _next_tag(text, call.end, in_call=True):
+        _add_text(text, call, tag.start())
+        if not tag["parameter"]:
+            call.end = _end_at(tag)
+            return call
+        call.end = tag.end()
+        if tag["close"]:
+            call.note("a parameter ends that did not begin")
+        elif tag["empty"]:
+            _add_parameter(call, tag, "")
+        elif not _add_value(text, call, tag):
+            return call
+    _add_text(text, call, len(text), is_last=True)
+    return call
 
-    def _add_value(self, call: WrittenCall, parameter: Tag) -> bool:
-        """Add the value of a parameter up to its own end; return whether it has one.
 
-        Whether calls in a value were meant to run is not known, so they are left out.
-        """
-        depth, at, call.end = 0, parameter.end(), len(self.text)
-        while tag := self._tag(at, in_call=True):
-            at = tag.end()
-            if not tag["parameter"]:
-                depth += -1 if tag["close"] else bool(tag["whole"] and not tag["empty"])
-            elif tag["close"] and not depth:
-                _add_parameter(call, parameter, self.text[parameter.end() : tag.start()])
-                call.end = at
-                return True
-            if depth < 0:
-                call.end = _end_at(tag)
-                break
-            call.note(_endless(parameter))
+def _add_value(text: str, call: WrittenCall, parameter: Tag) -> bool:
+    """Add the value of a parameter up to its own end; return whether it has one.
+
+    Whether calls in a value were meant to run is not known, so they are left out.
+    """
+    depth, at, call.end = 0, parameter.end(), len(text)
+    while tag := _next_tag(text, at, in_call=True):
+        at = tag.end()
+        if not tag["parameter"]:
+            depth += -1 if tag["close"] else bool(tag["whole"] and not tag["empty"])
+        elif tag["close"] and not depth:
+            _add_parameter(call, parameter, text[parameter.end() : tag.start()])
+            call.end = at
+            return True
+        if depth < 0:
+            call.end = _end_at(tag)
+            break
         call.note(_endless(parameter))
-        return False
+    call.note(_endless(parameter))
+    return False
 
-    def _add_text(self, call: WrittenCall, end: int, is_last: bool = False) -> None:
-        """Add the text up to the next tag to a call: JSON, or nothing.
 
-        Without such a tag the call was not ended, and what comes is the text of the answer.
-        """
-        text = _COMMENT.sub("", self.text[call.end : end]).strip()
-        is_json = text.startswith("{") and not call.texts
-        if not text or (is_last and not is_json and not _MARKUP.search(text)):
-            return
-        if is_json:
-            _add_json(call, text)
-        else:
-            call.note(f"there is text outside of its parameters: {text:.80}")
-        call.end = end
+def _add_text(text: str, call: WrittenCall, end: int, is_last: bool = False) -> None:
+    """Add the text up to the next tag to a call: JSON, or nothing.
+
+    Without such a tag the call was not ended, and what comes is the text of the answer.
+    """
+    added = _COMMENT.sub("", text[call.end : end]).strip()
+    is_json = added.startswith("{") and not call.texts
+    if not added or (is_last and not is_json and not _MARKUP.search(added)):
+        return
+    if is_json:
+        _add_json(call, added)
+    else:
+        call.note(f"there is text outside of its parameters: {added:.80}")
+    call.end = end
 
 
 def _end_at(tag: Tag) -> int:

@@ -15,6 +15,7 @@ from weakref import WeakKeyDictionary
 from xml.sax.saxutils import escape
 
 from ..core.events import Call
+from ..core.interrupts import attempt
 from ..tools.arguments import parse_json
 from ..tools.object_references import NAME_OR_TEXT, kinds_of
 from ..tools.tool import Tool, parameters_schema
@@ -202,8 +203,7 @@ def instructions(own: Sequence[Tool], tools: tuple[Tool, ...], toolbox: Toolbox)
     if len(before) != len(tools) or not all(map(operator.is_, before, tools)):
         text = _descriptions(tools)
         _LAST[toolbox] = tools, text
-    start = f"{HOW}\n<tool-description-list>"
-    lines = (start, _descriptions(own), text, "</tool-description-list>")
+    lines = (HOW, "<tool-description-list>", _descriptions(own), text, "</tool-description-list>")
     return "\n".join(filter(None, lines))
 
 
@@ -221,14 +221,12 @@ def _described(name: str, tools: Sequence[Tool]) -> Iterator[str]:
     yield "    <functions>"
     for tool in tools:
         named = _attributes(name=pair(tool)[1], description=tool.description if tool.group else "")
-        if parameters := list(_parameters(tool)):
-            yield f"      <tool-function{named}>"
+        parameters = list(_parameters(tool))
+        yield f"      <tool-function{named}{'' if parameters else '/'}>"
+        if parameters:
             yield from ("        <parameters>", *parameters, "        </parameters>")
             yield "      </tool-function>"
-        else:
-            yield f"      <tool-function{named}/>"
-    yield "    </functions>"
-    yield "  </tool-description>"
+    yield from ("    </functions>", "  </tool-description>")
 
 
 def _parameters(tool: Tool) -> Iterator[str]:
@@ -290,15 +288,11 @@ def result_element(tool: str, function: str, result: Result) -> str:
 
 def _body_and_notes(text: str) -> tuple[str, dict[str, str]]:
     """Return a result's text, and the notes beside it. Text that is no JSON is all there is."""
-    try:
-        data = json.loads(text)
-    except ValueError:
-        return text, {}
-    main = next((key for key in ("result", "error") if key in data), "") if data else ""
-    notes = {key: note for key, note in data.items() if key != main} if main else {}
-    if not main or not all(isinstance(note, str) for note in notes.values()):
-        return text, {}
-    return written(data[main], TEXT), notes
+    match attempt(json.loads, text)[0]:
+        case {"result": body, **notes} | {"error": body, **notes}:
+            if all(isinstance(note, str) for note in notes.values()):
+                return written(body, TEXT), {str(key): str(note) for key, note in notes.items()}
+    return text, {}
 
 
 def results_block(results: Iterable[Result], news: str = "") -> str:

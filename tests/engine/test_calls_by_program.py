@@ -368,7 +368,7 @@ def test_nothing_is_said_past_calls_without_a_result() -> None:
     entries = len(session.journal)
     with pytest.raises(NotYourTurn, match="call_1_1, call_1_2"):
         session.generate()
-    with pytest.raises(NotYourTurn, match="call_1_1"):
+    with pytest.raises(NotYourTurn, match="call 1 has no result yet"):
         session.ask("And now?")
     assert session.run().tool_calls
     assert len(session.journal) == entries
