@@ -41,8 +41,6 @@ WORDS = {
     "branch": "the old version",
     "turn": "a request and its reply",
     "scheme": "decides which tools each request holds",
-    "fork": "ask the model again from any call",
-    "stale": "wrote them before the results changed",
     "toolbox": "(all tools)",
     "read-only": "it changes nothing",
     "policy": "decides which calls wait",
