@@ -257,11 +257,10 @@ def _check(parsed: argparse.Namespace) -> int:
         return 2
     failed = 0
     for path in parsed.notebook:
-        for proof in prove(path):
-            failed += proof.wrong != ""
-            why = f" ({proof.wrong})" if proof.wrong else ""
-            word = "fails " if proof.wrong else "passes"
-            _print_line(f"{word}  {path}: {proof.exercise}{why}")
+        for name, wrong in prove(path).items():
+            failed += wrong != ""
+            why = f" ({wrong})" if wrong else ""
+            _print_line(f"{'fails ' if wrong else 'passes'}  {path}: {name}{why}")
     return 1 if failed else 0
 
 

@@ -17,7 +17,7 @@ from ..core.interface_text import from_wire
 from ..core.text import aligned_lines, printable
 from ..storage.notebook_files import MIME as SESSION
 from ..storage.notebook_files import notebook_cells, with_parsed_rows
-from .exercise_checks import shown_results
+from .exercise_checks import shown_data, shown_results
 
 GUESSES = ""
 """The column of the points of guesses: no exercise has this name."""
@@ -49,10 +49,9 @@ def _scores(path: Path) -> dict[str, str]:
 
 def _guess_scores(cells: Sequence[Mapping[str, Any]]) -> Iterator[str]:
     """Yield the points of guesses that the saved sessions of a notebook show."""
-    for output in (output for cell in cells for output in cell.get("outputs", ())):
-        if saved := output.get("data", {}).get(SESSION):
-            rows = with_parsed_rows(saved)["rows"].get("extensions", ())
-            yield from (str(from_wire(row["score"])) for row in rows if row.get("score"))
+    for saved in shown_data(cells, SESSION):
+        rows = with_parsed_rows(saved)["rows"].get("extensions", ())
+        yield from (str(from_wire(row["score"])) for row in rows if row.get("score"))
 
 
 def as_text(rows: Sequence[tuple[str, ...]]) -> str:

@@ -341,11 +341,18 @@ class ShownResult(NamedTuple):
     of: int
 
 
-def shown_results(cells: Iterable[Mapping[str, Any]]) -> Iterator[ShownResult]:
-    """Yield the results of checks that the outputs of cells show, in their order.
+def shown_results(cells: Iterable[Mapping[str, Any]]) -> list[ShownResult]:
+    """Return the results of checks that the outputs of cells show, in their order.
 
     Raises LookupError, ValueError or OverflowError for data that no check wrote.
     """
+    return [
+        ShownResult(str(shown["exercise"]), int(shown["held"]), int(shown["of"]))
+        for shown in shown_data(cells, MIME)
+    ]
+
+
+def shown_data(cells: Iterable[Mapping[str, Any]], mime: str) -> Iterator[Mapping[str, Any]]:
+    """Yield the data of a type that the outputs of cells show, in their order."""
     outputs = (output for cell in cells for output in cell.get("outputs", ()))
-    for shown in filter(None, (output.get("data", {}).get(MIME) for output in outputs)):
-        yield ShownResult(str(shown["exercise"]), int(shown["held"]), int(shown["of"]))
+    yield from filter(None, (output.get("data", {}).get(mime) for output in outputs))

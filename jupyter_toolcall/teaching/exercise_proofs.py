@@ -7,7 +7,7 @@ that is empty, or holds comments alone; without such a cell right before the che
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -17,14 +17,6 @@ from .exercise_checks import shown_results
 from .exercise_file import Exercise, exercise_in_cell, exercise_text, read_exercise
 
 _LINE = re.compile(r"^%toolchat (check|exercise)(?: +([\w-]+))?[ \t]*$", re.MULTILINE)
-
-
-@dataclass(frozen=True, slots=True)
-class Proof:
-    """An exercise of a notebook, and what is wrong with it ("" for nothing)."""
-
-    exercise: str
-    wrong: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,8 +32,10 @@ class CheckedExercise:
     """The first cell that checks it."""
 
 
-def prove(path: Path) -> tuple[Proof, ...]:
-    """Return how each exercise of a notebook fares, executed as it stands, and solved.
+def prove(path: Path) -> dict[str, str]:
+    """Return what is wrong with each exercise of a notebook, by name; "" for nothing.
+
+    The notebook is executed as it stands, and solved.
 
     Raises ToolcallError where it checks none, or where it does not run with the solutions.
     """
@@ -53,7 +47,7 @@ def prove(path: Path) -> tuple[Proof, ...]:
     for item in checked:
         added[item.answer_cell] = (*added.get(item.answer_cell, ()), *item.exercise.cells)
     solved = _passed(execute(path, added=added))
-    return tuple(Proof(item.name, _wrong(item, unsolved, solved)) for item in checked)
+    return {item.name: _wrong(item, unsolved, solved) for item in checked}
 
 
 def exercise_code(path: Path) -> tuple[str, ...]:
@@ -95,17 +89,14 @@ def _is_empty(source: str | None) -> bool:
     )
 
 
-def _passed(executed: Executed) -> Mapping[str, bool]:
-    """Return whether each exercise passed, when it was checked first."""
-    results = [*shown_results(executed.notebook.cells)]
-    return {name: held == of for name, held, of in reversed(results)}
+def _passed(executed: Executed) -> set[str]:
+    """Return the exercises that passed when they were checked first."""
+    results = {name: held == of for name, held, of in shown_results(executed.notebook.cells)[::-1]}
+    return {name for name, passed in results.items() if passed}
 
 
-def _wrong(
-    checked: CheckedExercise, unsolved: Mapping[str, bool], solved: Mapping[str, bool]
-) -> str:
-    if not solved.get(checked.name):
+def _wrong(checked: CheckedExercise, unsolved: set[str], solved: set[str]) -> str:
+    if checked.name not in solved:
         return "its solution does not pass" if checked.exercise.cells else "it does not pass"
-    if checked.exercise.cells and unsolved.get(checked.name):
-        return "it passes before its solution is there"
-    return ""
+    is_solved_before = checked.exercise.cells and checked.name in unsolved
+    return "it passes before its solution is there" if is_solved_before else ""

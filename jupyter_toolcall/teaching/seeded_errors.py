@@ -8,18 +8,18 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from itertools import accumulate, islice, pairwise, zip_longest
 from pathlib import Path
 from typing import Any
 
-from ..core.errors import ToolcallError, UsageError
+from ..core.errors import ToolcallError
 from ..core.events import Call
-from ..models.recorded import Recorded
 from ..models.recording_file import Course
 from ..schemes.select import SELECT
 from ..storage.notebook_files import cell_sources, execute
 from .exercise_checks import shown_results
-from .exercise_file import FOLDER, SeededError, relative_path
+from .exercise_file import ExerciseRecording, SeededError, relative_path
 from .exercise_proofs import CheckedExercise, checked_exercises
 
 _SEEDED = re.compile(r"^\s*(?:[-*+]|\d+[.)])\s+in call \d.*$", re.IGNORECASE | re.MULTILINE)
@@ -36,23 +36,21 @@ def noticed_errors(notebook: Path, name: str) -> list[tuple[SeededError, str]]:
     checked = next((item for item in checked_exercises(notebook) if item.name == name), None)
     if checked is None:
         raise ToolcallError(f"{notebook} has no cell that says %toolchat check {name}")
-    exercise = checked.exercise
-    if not exercise.replays:
-        raise UsageError(f"{name} replays nothing; its section ## Session can say: Replays `FILE`")
-    course = Recorded(notebook.parent / FOLDER / exercise.replays).courses[0]
-    errors = [*islice(proposed_errors(course), TRIED)]
+    checks, right_exercise = checked.exercise.checks, replace(checked.exercise, seeded_errors=())
+    recording = ExerciseRecording(notebook.parent, relative_path(name), right_exercise)
+    errors = [*islice(proposed_errors(recording.courses[0]), TRIED)]
     right, *wrong = _held(notebook, checked, [None, *errors])
-    if right is None:
+    if right < 0:
         raise ToolcallError(f"{notebook} shows no result of %toolchat check {name}")
     tried = zip(errors, wrong, strict=True)
-    noticed = ((error, held) for error, held in tried if held is not None and held < right)
-    return [(error, exercise.checks[held].sentence) for error, held in islice(noticed, KEPT)]
+    noticed = ((error, checks[held].sentence) for error, held in tried if 0 <= held < right)
+    return [*islice(noticed, KEPT)]
 
 
 def _held(
     notebook: Path, checked: CheckedExercise, errors: Sequence[SeededError | None]
-) -> list[int | None]:
-    """Return how many checks hold with each of these errors; None where the check fails."""
+) -> list[int]:
+    """Return how many checks hold with each of these errors; -1 where no result is shown."""
     cells = cell_sources(notebook)[: checked.check_cell + 1]
     file = relative_path(checked.name)
     replays = re.compile(rf"--replay\s+{re.escape(file)}\b")
@@ -69,8 +67,8 @@ def _held(
     added = [cell for trial in trials for cell in trial]
     executed = execute(notebook, added={len(cells): added}, halts=False).notebook.cells
     ends = accumulate(map(len, trials), initial=len(cells))
-    shown = ([*shown_results(executed[begin:end])] for begin, end in pairwise(ends))
-    return [results[0].held if results else None for results in shown]
+    shown = (shown_results(executed[begin:end]) for begin, end in pairwise(ends))
+    return [results[0].held if results else -1 for results in shown]
 
 
 # -- what may be wrong ----------------------------------------------------------------------------
@@ -82,14 +80,7 @@ def proposed_errors(course: Course) -> Iterator[SeededError]:
     tools = {name: tool for turn in course.turns for name, tool in turn.tools.items() if tool}
     errors = (_errors_in(step, calls, tools) for step in range(1, len(calls) + 1))
     for one_of_each in zip_longest(*errors):
-        yield from (error for error in one_of_each if error and _is_wrong(error, calls))
-
-
-def _is_wrong(error: SeededError, calls: Sequence[Call]) -> bool:
-    """Return whether an error makes another call of the call that it is seeded in."""
-    call = calls[error.step - 1]
-    wrong = error.applied(call)
-    return (wrong.tool, dict(wrong.arguments)) != (call.tool, dict(call.arguments))
+        yield from filter(None, one_of_each)
 
 
 def _errors_in(
@@ -102,11 +93,13 @@ def _errors_in(
         for other in _other_values(value, schemas.get(name, {})):
             yield SeededError(step, {name: other})
     for first, second in zip(arguments, [*arguments][1:], strict=False):
-        if type(arguments[first]) is type(arguments[second]):
-            yield SeededError(step, {first: arguments[second], second: arguments[first]})
+        here, there = arguments[first], arguments[second]
+        if type(here) is type(there) and here != there:
+            yield SeededError(step, {first: there, second: here})
     # The next call comes too early, in the place of this one.
-    if following and call.tool != SELECT:
-        yield SeededError(step, dict(following[0].arguments), following[0].tool)
+    later = following[0] if following and call.tool != SELECT else call
+    if (later.tool, dict(later.arguments)) != (call.tool, arguments):
+        yield SeededError(step, dict(later.arguments), later.tool)
 
 
 def _other_values(value: Any, schema: Mapping[str, Any]) -> Iterator[Any]:

@@ -33,11 +33,11 @@ def with_time_limit(seconds: float, function: Callable[[], T]) -> T:
     def run() -> None:
         with contextlib.suppress(SystemExit):
             try:
-                returned = partial(result.set_result, function())
+                end = partial(result.set_result, function())
             except BaseException as error:
-                returned = partial(result.set_exception, error)
+                end = partial(result.set_exception, error)
             with may_end:
-                returned()
+                end()
 
     thread = threading.Thread(target=copy_context().run, args=(run,), daemon=True)
     thread.start()
@@ -48,14 +48,11 @@ def with_time_limit(seconds: float, function: Callable[[], T]) -> T:
         for _ in range(TRIES):
             with may_end:
                 if not result.done():
-                    _raise_in(thread, SystemExit)
+                    # It is raised at the thread's next instruction.
+                    ctypes.pythonapi.PyThreadState_SetAsyncExc(
+                        ctypes.c_ulong(thread.ident or 0), ctypes.py_object(SystemExit)
+                    )
             thread.join(AGAIN)
     if not is_in_time:
         raise OutOfTime
     return result.result()
-
-
-def _raise_in(thread: threading.Thread, error: type[BaseException]) -> None:
-    """Have a thread raise an exception at its next instruction."""
-    number = ctypes.c_ulong(thread.ident or 0)
-    ctypes.pythonapi.PyThreadState_SetAsyncExc(number, ctypes.py_object(error))

@@ -269,7 +269,7 @@ def test_what_started_and_never_finished_is_unknown_and_is_not_run_again(world: 
     session = world.load().run()
     assert [(call.id, call.status) for call in session.pending] == [("call_1", "unknown")]
     assert world.ran == 0
-    with pytest.raises(NotYourTurn, match="call_1"):
+    with pytest.raises(NotYourTurn, match="call 1 has no result yet"):
         session.ask("more")
 
 

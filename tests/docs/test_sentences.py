@@ -18,31 +18,39 @@ ROOT = Path(__file__).parents[2]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
 LESSONS = sorted((ROOT / "notebooks").glob("*.ipynb"))
 HARD = """\
-the person changes the argument to the median
-(`$DataFrame` is the newest table)
-Without it the model first selects
-Where nobody can answer
+the person changes the argument to the median / (`$DataFrame` is the newest table)
+Without it the model first selects / Where nobody can answer
 it survives a restart of the kernel, and the saved notebook shows it
-Above the prompt are the options
-It does not change the potato, it returns
-An arrow with the name of a parameter is an argument
-The others are **cached**
-copy these lines
-how a model cleans a table while a step waits for your approval, that
-and no cell.
-So in the scheme `select`, which is the default
-When you change a tool's code
-does not trust a server with
-the mark of the server does not count
+Above the prompt are the options / It does not change the potato, it returns
+An arrow with the name of a parameter is an argument / The others are **cached**
+copy these lines / how a model cleans a table while a step waits for your approval, that
+and no cell. / So in the scheme `select`, which is the default / When you change a tool's code
+does not trust a server with / the mark of the server does not count
 A script that calls `selectTools` itself selects
-on the branch that the panel shows, or on the branch where
-A recording fits one task
-Where a server stops while a call runs
-The same `Session.map` again
+on the branch that the panel shows, or on the branch where / A recording fits one task
+Where a server stops while a call runs / The same `Session.map` again
 What is recorded stays as it was written: what the model is sent
 counts as a secret if the variable's name"""
+"""Parts of them, between slashes."""
+WORDS = {
+    "session": "one conversation with a model",
+    "prompt": "what you ask the model",
+    "JSON": "names and values in braces",
+    "provider": "that runs models",
+    "cached": "their old results are used",
+    "branch": "the old version",
+    "turn": "a request and its reply",
+    "scheme": "decides which tools each request holds",
+    "toolbox": "(all tools)",
+    "read-only": "it changes nothing",
+    "policy": "decides which calls wait",
+    "elicitation": "It asks **you**",
+}
+"""What the cell says in which a word is read first, in the order of the lessons."""
 LONGEST = 25
 """Words of a sentence in a lesson."""
+CELL = "\n\n\f"
+"""What stands between two cells."""
 
 
 def prose(path: Path) -> str:
@@ -50,13 +58,13 @@ def prose(path: Path) -> str:
     if path.suffix == ".md":
         return path.read_text()
     cells = [cell for cell in notebook_cells(path) if cell["cell_type"] == "markdown"]
-    return "\n\n".join("".join(cell["source"]) for cell in cells)
+    return CELL.join("".join(cell["source"]) for cell in cells)
 
 
 @pytest.mark.parametrize("path", [*PAGES, *LESSONS], ids=lambda path: path.name)
 def test_a_page_has_none_of_the_sentences_that_were_hard_to_read(path: Path) -> None:
     text = " ".join(prose(path).split())
-    assert [sentence for sentence in HARD.splitlines() if sentence in text] == []
+    assert [part for part in re.split(r" / |\n", HARD) if part in text] == []
 
 
 @pytest.mark.parametrize("path", LESSONS, ids=lambda path: path.name)
@@ -64,6 +72,14 @@ def test_no_sentence_of_a_lesson_is_long(path: Path) -> None:
     text = re.sub(r"^```.*?^```|^\|.*?$", "", prose(path), flags=re.DOTALL | re.MULTILINE)
     sentences = re.split(r"(?<=[.:?!])\**\s+(?=\S)|\n\s*\n|\n\s*[-#\d]", text)
     assert [one for one in sentences if len(one.split()) > LONGEST] == []
+
+
+@pytest.mark.parametrize("word", WORDS)
+def test_a_new_word_is_explained_where_it_is_read_first(word: str) -> None:
+    cells = [cell for path in LESSONS for cell in prose(path).split(CELL)]
+    text = (re.sub(r"\]\(.*?\)|`[^`\n]*`|\[replay, edit, fork", "", cell) for cell in cells)
+    first = next(cell for cell in text if re.search(rf"(?<![-\w]){word}", cell))
+    assert WORDS[word] in " ".join(first.split())
 
 
 def test_an_unknown_subcommand_is_answered_with_the_nearest_name_and_not_with_all() -> None:

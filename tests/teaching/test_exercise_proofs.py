@@ -12,7 +12,7 @@ from jupyter_toolcall import Scripted, Session, Toolbox, cli
 from jupyter_toolcall.core.errors import ToolcallError
 from jupyter_toolcall.kitchen import Potato, Sink
 from jupyter_toolcall.models.recorded import Recording
-from jupyter_toolcall.teaching.exercise_proofs import Proof, prove
+from jupyter_toolcall.teaching.exercise_proofs import prove
 
 LOAD = """%load_ext jupyter_toolcall
 from jupyter_toolcall.kitchen import Potato, Sink
@@ -143,9 +143,8 @@ def test_a_solution_that_does_not_pass_and_a_check_that_checks_nothing_are_named
     assert cli.main(["check", "--trust", str(path)]) == 1
     assert capsys.readouterr().out == f"fails   {path}: spot (its solution does not pass)\n"
     person = f"%%toolchat -m person {TOOLS}\nWell?"
-    assert prove(notebook(folder, LOAD, person, "%toolchat check none")) == (
-        Proof("none", "it passes before its solution is there"),
-    )
+    found = prove(notebook(folder, LOAD, person, "%toolchat check none"))
+    assert found == {"none": "it passes before its solution is there"}
 
 
 def test_a_notebook_without_a_check_says_what_to_write(tmp_path: Path) -> None:

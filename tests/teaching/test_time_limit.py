@@ -72,13 +72,6 @@ def test_what_never_ends_is_ended(function: Callable[[], object]) -> None:
     assert signal.getsignal(signal.SIGINT) is handler
 
 
-@pytest.mark.parametrize("function", ENDLESS)
-def test_what_never_ends_is_ended_in_another_thread(function: Callable[[], object]) -> None:
-    threads = threading.active_count()
-    assert isinstance(in_thread(lambda: with_time_limit(0.1, function)), OutOfTime)
-    assert threading.active_count() == threads
-
-
 def test_waiting_is_ended_in_the_main_thread() -> None:
     begun = time.monotonic()
     with pytest.raises(OutOfTime):
