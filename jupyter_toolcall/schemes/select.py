@@ -140,8 +140,7 @@ def _tool_lines(state: State, toolbox: Toolbox) -> dict[str, str | None]:
             patterns.update((f"- {text}", object_name) for text in short if text not in names)
         room = max(0, room - _length(short))
     kinds = ((name, toolbox[name].kind) for name in toolbox.names if name in names)
-    listed = {f"- {name}": state.oldest(kind) if kind else None for name, kind in kinds}
-    return {**listed, **patterns}
+    return {f"- {name}": state.oldest(kind) if kind else None for name, kind in kinds} | patterns
 
 
 def shortened(names: Sequence[str], room: int = LONGEST_LIST) -> list[str]:
