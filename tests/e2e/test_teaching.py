@@ -201,7 +201,7 @@ def test_without_a_panel_the_learner_guesses_by_line(page: Page, lab: Place) -> 
     for number in range(3):
         run_cell(page, number)
         wait_idle(page)
-    expect(text_of(page, 2)).to_contain_text("turn 1: Right, all of it.")
+    expect(text_of(page, 2)).to_contain_text("turn 1: 3 of 3 points")
     expect(text_of(page, 2)).to_contain_text("Score: 3 of 3 points")
     expect(beside(panel(page, 1))).to_contain_text("Right, all of it.")
     run_cell(page, 3)
