@@ -271,7 +271,6 @@ def _is_first(kind: str, call: CallRecord, state: State) -> bool:
     """Return whether no call before this one is known to have made such an object current."""
     first = state.calls.get(state.objects[state.oldest(kind)].producer.call)
     # Of several objects in a result none is made current.
-    if first and result_object(first.outcome) and first.step < call.step:
-        return False
+    made_before = first and result_object(first.outcome) and first.step < call.step
     uses = state.succeeded.get(f"{USE}{kind}")
-    return not uses or call.step <= state.calls[uses[0]].step
+    return not made_before and (not uses or call.step <= state.calls[uses[0]].step)
