@@ -13,7 +13,7 @@ import pytest
 PACKAGE = Path(__file__).parent.parent / "jupyter_toolcall"
 PACKAGES = (
     *("core", "tools", "schemes", "models", "storage", "sources", "rules", "engine"),
-    *("compare", "view", "previews", "export", "session", "maps", "evaluation"),
+    *("compare", "view", "export", "session", "previews", "maps", "evaluation"),
     *("jupyter", "teaching"),
 )
 """The packages from the bottom to the top: each imports only from those before it."""

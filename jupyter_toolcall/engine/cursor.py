@@ -30,6 +30,7 @@ from ..rules.approval_policy import Policy
 from ..rules.budget import Budget
 from ..rules.origins import CallOrigins, OriginReader
 from ..rules.person_rules import PersonRules
+from ..rules.rule_files import person_name
 from ..schemes.messages import Model, Reply, Request
 from ..schemes.requests import NOTHING, SentConversation, compose_request, conversation_fold
 from ..schemes.scheme import (
@@ -176,6 +177,7 @@ class Cursor:
         """Record a decision on a call. It holds here even if it repeats an earlier one."""
         if defaults := self._unchanged_defaults(event):
             meta[DEFAULTS] = defaults
+        meta |= {"who": person_name()} if by == "person" else {}
         self.write(event, at=self.context.clock(), by=by, **meta)
         self.supersede(event.call_id)
         if not self.context.call_index.is_unused(self.state.calls[event.call_id]):

@@ -306,9 +306,8 @@ def keep_result(cursor: Cursor, call_id: str, approval_digest: str | None, follo
 
 def _is_over(entry: Entry, ended: Collection[str]) -> bool:
     """Return whether all calls that an entry is about have a result."""
-    match entry.event:
-        case Replied(calls=calls):
-            return all(call.id in ended for call in calls)
+    if isinstance(entry.event, Replied):
+        return all(call.id in ended for call in entry.event.calls)
     return call_id_of(entry.event) in {"", *ended}
 
 

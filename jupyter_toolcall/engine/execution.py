@@ -391,9 +391,7 @@ def _run_notes(ready: PreparedCall, state: State, worker: str) -> list[str]:
     # Of a call that starts for the first time, the state is the one before it starts.
     if call.started is not None and call.status == "unknown":
         notes.append(f"ran again: {call.unknown_reason or 'nothing said how it ended before'}")
-    if worker:
-        notes.append(f"ran on {worker}")
-    return notes
+    return [*notes, f"ran on {worker}"] if worker else notes
 
 
 def _store_new_result(

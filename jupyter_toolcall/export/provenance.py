@@ -57,7 +57,8 @@ def ancestry(
 
 def deciders(state: State, path: Iterable[Entry]) -> dict[str, str]:
     """Return who decided on each call, by its id: person, policy or program; "" for nobody."""
-    by = {getattr(e.event, "call_id", ""): str(e.meta["by"]) for e in path if "by" in e.meta}
+    known = (e for e in path if e.meta.get("by", "preview") != "preview")
+    by = {getattr(e.event, "call_id", ""): str(e.meta["by"]) for e in known}
     allowed = {c.id: "policy" for c in state.all_calls() if c.started and c.started.approval_digest}
     return {call_id: allowed.get(call_id) or by.get(call_id, "") for call_id in state.order}
 
@@ -97,8 +98,7 @@ class Explanation:
     def __str__(self) -> str:
         lines = [self.what]
         for prompt, texts in self._by_prompt():
-            shown = (visible_text(line, 1_000) for line in prompt.strip().splitlines())
-            asked = "\n  ".join(shown)
+            asked = "\n  ".join(visible_text(line, 1_000) for line in prompt.strip().splitlines())
             lines += [f"You asked: {asked}"] if prompt else []
             lines += [f"  {text}" for text in texts]
         return "\n".join([*lines, "", self.code] if self.code else lines)

@@ -20,6 +20,7 @@ from ..engine.decisions import check_answer, decide_all
 from ..engine.forks import entry_before_reply
 from ..engine.person_model import Written
 from ..previews.rule_offers import offered_rule
+from ..previews.undo import undone
 from ..rules.person_rules import Change, Until
 from ..session.session import Session
 from ..tools.arguments import plain_arguments
@@ -186,6 +187,12 @@ class Fork(Message):
     call: str
 
 
+class Undo(Message):
+    """Go back to before the last decision, which was on this call, on a branch of its own."""
+
+    call: str
+
+
 class Ask(Message):
     """Ask the model again in place of the reply of a turn, on a branch of its own."""
 
@@ -275,7 +282,7 @@ Look = Compare | DrawGraph | ShowObject | ShowDifference | ShowRequest | OfferRu
 Command = (
     (Approve | AddRule | ApproveAll | ApproveAfterEdit | RejectAll)
     | (KeepResult | Edit | Reject | Answer | Draft | Say | ChangeRule | AddBudget)
-    | (Hello | BeginNew | Step | Run | Stop | Replay | Fork | Ask | Break | TryEdit)
+    | (Hello | BeginNew | Step | Run | Stop | Replay | Fork | Undo | Ask | Break | TryEdit)
     | (Checkout | NameBranch | HideBranch | Look)
 )
 
@@ -339,12 +346,12 @@ def apply_command(session: Session, command: Command) -> Session:
             return _decided(session, call, bound, "answer", result=result, reason=reason)
         case Replay(call):
             return session.replay(call)
-        case Fork(call):
-            return session.fork(call)
+        case Fork(place) | Checkout(place):
+            return session.fork(place)
+        case Undo(call):
+            return undone(session, call)
         case Ask(turn):
             return session.fork(entry_before_reply(session.cursor, turn))
-        case Checkout(branch):
-            return session.fork(branch)
         case NameBranch(branch, name):
             return session.name_branch(name, _head(session, branch))
         case HideBranch(branch, hidden):

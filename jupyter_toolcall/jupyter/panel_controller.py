@@ -344,14 +344,7 @@ class PanelController:
             case commands.ChangeRule(number, name, change):
                 self.session.cursor.context.person_rules.carry_out(number, name, change)
                 self._publish_again()
-            case (
-                commands.DrawGraph()
-                | commands.Compare()
-                | commands.Export()
-                | commands.OfferRules()
-            ):
-                self.updates.show(command)
-            case commands.ShowRequest() | commands.ShowObject() | commands.ShowDifference():
+            case _ if isinstance(command, commands.Look):
                 # A value that a cluster has lost is computed again, which may take long.
                 try:
                     with interrupts():
@@ -372,7 +365,7 @@ class PanelController:
             case commands.NameBranch() | commands.HideBranch():
                 self.session = apply_command(self.session, command)
                 self._publish_again()
-            case commands.Fork() | commands.Checkout() | commands.Replay():
+            case commands.Fork() | commands.Checkout() | commands.Replay() | commands.Undo():
                 self.session, self._paused = apply_command(self.session, command), True
                 is_replay = isinstance(command, commands.Replay)
                 self._replayed_from = len(self.session.journal) if is_replay else -1

@@ -35,7 +35,7 @@ from ..view.contract import (
     Whole,
 )
 from ..view.contract_rows import SessionRow
-from ..view.decision_rows import budget_row, rule_rows
+from ..view.decision_rows import budget_row, rule_rows, undo_row
 from ..view.object_rows import (
     BranchView,
     draw_previews,
@@ -130,7 +130,7 @@ class PanelUpdates:
     def whole(self) -> Rows:
         """Return all rows as a notebook keeps them, without sending them."""
         # Rules are of a person at work here: a notebook that others read does not show them.
-        status = replace(self.status, rules=(), notebook_rules="")
+        status = replace(self.status, rules=(), notebook_rules="", undo=None)
         return saved_rows(self.session().cursor, status, self.extensions)
 
     def stream(self, text: str) -> None:
@@ -254,6 +254,7 @@ def session_row(
         stops=tuple(sorted(context.breakpoints)),
         budget=budget_row(cursor),
         rules=rule_rows(cursor),
+        undo=None if phase in ("thinking", "running") else undo_row(branch_view),
         notebook_rules=context.person_rules.for_metadata,
         yours=person_turn(cursor, draft) if phase == "waiting" else None,
     )

@@ -20,6 +20,7 @@ from typing import Any
 from ..core.digests import digest, encode
 from ..core.errors import ToolcallError, UsageError
 from ..core.interface_text import t
+from ..core.interrupts import attempt
 from ..core.json_data import unique_keys
 from ..core.text import nearest
 from ..storage.file_system import replace_file
@@ -217,7 +218,8 @@ def carry_out(words: Sequence[str], toolbox: Toolbox | None = None) -> str:
 
 def person_name() -> str:
     """Return who works here: the name on the hub, or of the account."""
-    return os.environ.get("JUPYTERHUB_USER") or getpass.getuser()
+    # A container may have no account of that number.
+    return os.environ.get("JUPYTERHUB_USER") or attempt(getpass.getuser)[0] or ""
 
 
 def _tool_and_code(tool: str, toolbox: Toolbox | None) -> tuple[str, str]:

@@ -33,7 +33,7 @@ from ..tools.plain_data import cut
 from ..tools.tool import parameters_schema
 from .contract import Rows
 from .contract_rows import CallRow, ObjectRow, Preview, QuestionRow, Use
-from .decision_rows import origin_rows, rule_of
+from .decision_rows import decider_of, origin_rows, rule_of
 from .object_rows import LONG, SHORT, BranchView, object_row
 from .previews import CAPTION
 
@@ -149,12 +149,13 @@ def _call_row(
         saves=saves,
         scheme=tool is not None and not saves and call.tool not in toolbox,
         what=_arguments_line(view, call, arguments),
-        bound=ready.approval_digest if ready else "",
+        bound=ready.approval_digest if ready else call.approval_digest if call.outcome else "",
         # What `save` and `selectTools` answer says nothing to a person.
         result="" if saves or (call.tool == SELECT and call.tool not in toolbox) else result,
         error=error,
         reason=call.reason,
         by_rule=rule_of(call),
+        who=decider_of(cursor, call),
         ms=early.ms if early else 0,
     )
     if end is None:

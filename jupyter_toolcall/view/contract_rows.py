@@ -181,6 +181,8 @@ class CallRow(Row):
     """Of a call that waits: where its arguments came from, by name."""
     by_rule: str = ""
     """The name of the rule of the person that decided on it."""
+    who: str = ""
+    """The name of the person who decided on it."""
 
 
 class ToolRow(Row):
@@ -294,6 +296,15 @@ class BudgetRow(Row):
     """Which model has no known price, or when prices were read."""
 
 
+class UndoRow(Row):
+    """The last decision of a branch, which can be undone."""
+
+    call: str
+    """The id of the row of the call."""
+    says: Text = ""
+    """What is undone, and what is not: sentences."""
+
+
 class SessionRow(Row):
     """The session itself. There is one, with id `session`."""
 
@@ -325,6 +336,8 @@ class SessionRow(Row):
     """Set while the session is paused for its budget."""
     rules: tuple[RuleRow, ...] = ()
     """The rules that the person added, in their order."""
+    undo: UndoRow | None = None
+    """The last decision of the branch; None while the session runs, and where there is none."""
     notebook_rules: str = ""
     """What the notebook keeps of them in its metadata, as JSON; "" where nothing is to change."""
     yours: YourTurn | None = None

@@ -16,8 +16,8 @@ from ..models.prices import READ_ON
 from ..rules.approval_policy import Rule
 from ..rules.generalisations import conditions
 from ..tools.tool import Tool
-from .contract_rows import BudgetRow, OriginRow, RuleRow
-from .object_rows import BranchView
+from .contract_rows import BudgetRow, OriginRow, RuleRow, UndoRow
+from .object_rows import SHORT, BranchView
 
 LINE = 160
 NOUNS = {"to": t("address"), "address": t("address"), "url": t("address"), "email": t("address")}
@@ -123,6 +123,31 @@ def budget_row(cursor: Cursor) -> BudgetRow | None:
 def rule_of(call: CallRecord) -> str:
     """Return the name of the rule that decided on a call, "" where none did."""
     return call.decided.rule if call.decided is not None else ""
+
+
+def decider_of(cursor: Cursor, call: CallRecord) -> str:
+    """Return the name of the person who decided on a call, "" where it is not known."""
+    meta = cursor.context.journal[call.decision_entry].meta if call.decision_entry else {}
+    return str(meta.get("who", ""))[:SHORT]
+
+
+def undo_row(view: BranchView) -> UndoRow | None:
+    """Return the last decision of the person, or of a rule of theirs, with what undoing it does."""
+    cursor, calls = view.cursor, reversed([*view.state.all_calls()])
+    call = next((c for c in calls if decider_of(cursor, c) or rule_of(c)), None)
+    if call is None:
+        return None
+    tool, rule = cursor.tool_named(call.tool), rule_of(call)
+    stays = t("Effects outside of the session stay.")
+    if call.started is None or (tool is not None and (tool.pure or tool.read_only)):
+        stays = t("The call had no effect outside of the session.")
+    elif tool is not None and (tool.external or tool.server):
+        stays = t("What reached others cannot be taken back.")
+    elif tool is not None and tool.destructive:
+        stays = t("What was deleted or overwritten is not restored.")
+    back = t("Undo goes back to before the decision on call %1, on a new branch.", call.step)
+    paused = t("The rule %1 is paused.", repr(rule)) if rule else ""
+    return UndoRow(view.call_key(call), joined(" ", filter(None, [back, stays, paused])))
 
 
 def _rule_row(rule: Rule, tool: Tool | None, ran: int) -> RuleRow:

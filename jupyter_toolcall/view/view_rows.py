@@ -275,7 +275,10 @@ class ViewRows:
 def saved_rows(cursor: Cursor, session: SessionRow, extensions: tuple[ExtensionRow, ...]) -> Rows:
     """Return all rows of a session as a notebook keeps them, with its comparisons."""
     view = ViewRows()
-    return with_differences(view.whole(cursor, session, extensions), view.branch_views)
+    rows = view.whole(cursor, session, extensions)
+    # Nobody decides on a saved call that has run: two equal runs are saved alike.
+    calls = (row if row.why else replace(row, bound="") for row in rows.calls)
+    return with_differences(replace(rows, calls=(*calls,)), view.branch_views)
 
 
 def all_rows(cursor: Cursor, name: str) -> Rows:

@@ -12,7 +12,7 @@ import { addCommands } from './lab/commands';
 import { callsIcon, type ExtensionContext, IExtensionContext } from './lab/context';
 import { AllSessions } from './lab/live_sessions';
 import { addLiveSlots, type ViewOptions } from './lab/live_view';
-import { addStatus, Announcements } from './lab/notifications';
+import { addStatus, addTitle, Announcements } from './lab/notifications';
 import { keepSavedSessions } from './lab/outputs';
 import { Settings } from './lab/settings';
 import { openBySettings, SidePanel } from './lab/side_panel';
@@ -92,6 +92,7 @@ const notices: JupyterFrontEndPlugin<void> = {
   optional: [IStatusBar],
   activate: (_app, context: ExtensionContext, bar: IStatusBar | null) => {
     new Announcements(context);
+    addTitle(context);
     if (bar) addStatus(context, bar);
   }
 };

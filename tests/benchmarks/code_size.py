@@ -18,23 +18,23 @@ from pathlib import Path
 PACKAGE = "jupyter_toolcall"
 LIMITS = {
     "maps + executors": 1_363,
-    "core + engine + session": 8_243,
+    "core + engine + session": 8_242,
     "tools": 3_695,
     "sources": 6_070,
-    "jupyter": 4_307,
-    "view": 1_936,
+    "jupyter": 4_304,
+    "view": 1_944,
     "models": 2_158,
     "export": 2_680,
     "compare": 1_853,
     "schemes": 1_500,
     "teaching + evaluation": 2_166,
     "storage": 1_025,
-    "rules, budgets, origins, previews": 1_513,
+    "rules, budgets, origins, previews": 1_545,
     "cli, kitchen, toolsets, __init__": 457,
-    "all": 38_966,
-    "Python files": 260,
-    "Python tests": 54_216,
-    "TypeScript": 12_756,
+    "all": 39_002,
+    "Python files": 261,
+    "Python tests": 54_212,
+    "TypeScript": 12_793,
 }
 """Of each row, how many lines of code, files or lines there may be."""
 MAPS = (

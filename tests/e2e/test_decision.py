@@ -59,20 +59,7 @@ two = Scripted([
     ["Too much. Less, then.", ("Account_transfer", {
         "Account": "Account#1", "other": "Account#2", "amount": 10.0, "note": "rent " * 200})],
     "Done."])
-calls = []
-for n in range(49):
-    made = 1 + sum(amount > 0 for _, (_, amount) in calls)
-    calls.append((made, ("grow", -1.0 if n % 9 == 4 else float(n + 1))))
-fifty = Scripted([
-    *[("Account_grow", {"Account": f"Account#{made}", "amount": amount})
-      for made, (_, amount) in calls],
-    ["All that is left for alice.", ("Account_deposit", {"Account": "Account#44", "amount": 7.5})],
-    "Done."])
 '''
-EIGHT = """
-for n in range(8):
-    get_ipython().run_line_magic("toolchat", f"edit call_{40 - n} amount={1000 + n}")
-"""
 TABLE = '''%load_ext jupyter_toolcall
 import pandas as pd
 from jupyter_toolcall import Scripted
@@ -299,23 +286,6 @@ def test_the_first_decision_is_in_sight_after_shift_enter(page: Page, lab: Place
     cells = page.locator(".jp-Notebook")
     expect(cells).to_contain_text("# typed below")
     screenshot(page, "shift-enter")
-
-
-def test_the_fiftieth_call_is_decided_on_each_of_nine_branches_with_everything_in_sight(
-    page: Page, lab: Place
-) -> None:
-    cell = "%%toolchat -m fifty -t Account -i alice --scheme flat --max-turns 99 --no-wait\nGo on."
-    view = run_notebook(page, lab, "fifty.ipynb", [ACCOUNTS, cell, EIGHT], low=True)
-    wait_idle(page)
-    expect_waits(view, 50, "Account_deposit")
-    view.get_by_role("button", name="Branch").click()
-    expect(view.get_by_role("dialog", name="Branches").get_by_role("listitem")).to_have_count(9)
-    view.get_by_role("button", name="Branch").click()
-    decide_everywhere(page, view, "fifty", "Account_deposit", "All that is left for alice.")
-    resize(page, view, 1366, 768)
-    dark_theme(page)
-    expect_decision_in_sight(page, view, "Account_deposit", "All that is left for alice.")
-    screenshot(page, "fifty-dark")
 
 
 def test_a_table_is_seen_before_the_decision_and_what_the_call_changed_after_it(

@@ -258,6 +258,53 @@ def test_a_run_of_eight_calls_with_one_edit_takes_two_decisions(page: Page, lab:
     expect_step(view, 3, "An der Untertrave 8")
 
 
+CHAIN = '''%load_ext jupyter_toolcall
+from jupyter_toolcall import Scripted
+class Table:
+    """A table."""
+    def __init__(self, steps=()):
+        self.steps = steps
+    def __str__(self):
+        return "-".join(self.steps)
+def fill(table: Table, method: str = "mean") -> Table:
+    """Fills the empty cells."""
+    return Table((*table.steps, method))
+prices = Table()
+model = Scripted([*[("fill", {"table": f"Table#{n}"}) for n in (1, 2, 3, 4)], "Done."])
+'''
+
+
+def test_approvals_after_an_edit_are_one_question_and_undo_takes_the_last_decision_back(
+    page: Page, lab: Place
+) -> None:
+    main = "%%toolchat -m model -t fill -i prices --scheme flat\nFill {prices} four times."
+    view = started(page, lab, [CHAIN, main])
+    for number in range(1, 5):
+        expect_waits(view, number, "fill")
+        expect(page).to_have_title(re.compile(r"^\(1\) "))
+        press(view, "Approve")
+    expect_status(view, "Finished")
+    expect(page).not_to_have_title(re.compile(r"^\(1\) "))
+    expect_step(view, 4, "decided by ")
+    expect(view.get_by_text("Effects outside of the session stay.")).to_be_visible()
+    frames(page, view, "undo")
+    view.get_by_role("list", name="Steps").get_by_role("button").first.click()
+    press(view, "Edit")
+    dialog = view.get_by_role("dialog", name="Edit call")
+    dialog.get_by_label("method", exact=True).fill("max")
+    press(dialog, "Run with these values")
+    expect_waits(view, 2, "fill")
+    following = view.get_by_role("button", name=re.compile("Approves this call, and those after"))
+    expect(following).to_have_text("Approve, and 2 after it")
+    frames(page, view, "following")
+    following.click()
+    expect_status(view, "Finished")
+    expect_step(view, 4, "Table#5")
+    press(view, "Undo")
+    expect_waits(view, 4, "fill")
+    expect(view.get_by_role("button", name="Branch")).to_contain_text("3")
+
+
 COUNTED = '''%load_ext jupyter_toolcall
 from dataclasses import replace
 from jupyter_toolcall import Scripted

@@ -9,11 +9,13 @@ from typing import Any
 
 import pytest
 
-from jupyter_toolcall import Scripted, Session, Toolbox, cli
+from jupyter_toolcall import Rule, Scripted, Session, Toolbox, cli
 from jupyter_toolcall.core.errors import UsageError
 from jupyter_toolcall.core.journal import Journal
 from jupyter_toolcall.jupyter.options import context_for_cell, parse_options
-from jupyter_toolcall.rules.rule_files import carry_out, rules_named
+from jupyter_toolcall.rules.person_rules import PersonRules
+from jupyter_toolcall.rules.rule_files import METADATA, carry_out, rules_named
+from jupyter_toolcall.storage.journal_file import journals_folder
 from jupyter_toolcall.view.view_rows import all_rows
 
 
@@ -139,3 +141,20 @@ def test_a_cell_decides_by_its_rules_and_then_by_its_policy(tmp_path: Path) -> N
 def test_the_command_line_lists_and_adds_rules(capsys: pytest.CaptureFixture[str]) -> None:
     assert cli.main(["rules", "add", "daily", "run", "pay", "to=Anna"]) == 0
     assert "1 run pay to=" in capsys.readouterr().out
+
+
+def test_the_rules_of_a_notebook_hold_in_it_and_on_this_computer_alone(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    here, copied = tmp_path / "a.ipynb", tmp_path / "b.ipynb"
+    rules = PersonRules.of(str(here))
+    rules.add(Rule("pay", "run"), "notebook", "removed")
+    cells = {"cells": [], "nbformat": 4, "nbformat_minor": 5}
+    metadata = {METADATA: json.loads(rules.for_metadata)}
+    for path in (here, copied):
+        path.write_text(json.dumps({**cells, "metadata": metadata}))
+    assert PersonRules.of(str(here)).rules == rules.rules
+    assert PersonRules.of(str(copied)).rules == ()
+    monkeypatch.setenv("JUPYTER_TOOLCALL_DATA", str(tmp_path / "other"))
+    journals_folder().mkdir(parents=True)
+    assert PersonRules.of(str(here)).rules == ()

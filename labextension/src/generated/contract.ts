@@ -22,6 +22,7 @@ export type Command =
   | Stop
   | Replay
   | Fork
+  | Undo
   | Ask
   | Break
   | TryEdit
@@ -208,6 +209,7 @@ export interface CallRow {
   by?: string;
   origins?: OriginRow[];
   by_rule?: string;
+  who?: string;
 }
 /** What a person is warned of at a call: its mark stands at the step, the node and the card. */
 export interface CallWarning {
@@ -357,6 +359,7 @@ export interface SessionRow {
   stops?: string[];
   budget?: BudgetRow | null;
   rules?: RuleRow[];
+  undo?: UndoRow | null;
   notebook_rules?: string;
   yours?: YourTurn | null;
 }
@@ -370,6 +373,11 @@ export interface RuleRow {
   made?: string | unknown[];
   paused?: boolean;
   ended?: string | unknown[];
+}
+/** The last decision of a branch, which can be undone. */
+export interface UndoRow {
+  call: string;
+  says?: string | unknown[];
 }
 /** The person plays the model, and it is the model's turn: what a model would be sent. */
 export interface YourTurn {
@@ -779,6 +787,11 @@ export interface TryEdit {
   left_out?: string[];
   type: 'try_edit';
 }
+/** Go back to before the last decision, which was on this call, on a branch of its own. */
+export interface Undo {
+  call: string;
+  type: 'undo';
+}
 /** Everything that there is to see: sent when a panel connects. */
 export interface Whole {
   rows: Rows;
@@ -813,6 +826,7 @@ export type FullSession = Full<SessionRow>;
 export type FullTeaching = Full<TeachingRow>;
 export type FullTool = Full<ToolRow>;
 export type FullTurn = Full<TurnRow>;
+export type FullUndo = Full<UndoRow>;
 
 export const VERSION = 4;
 
@@ -915,6 +929,7 @@ export const DEFAULTS = {
     "by": "",
     "origins": [],
     "by_rule": "",
+    "who": "",
     "arguments": {}
   },
   "CellPair": {
@@ -1223,6 +1238,7 @@ export const DEFAULTS = {
     "stops": [],
     "budget": null,
     "rules": [],
+    "undo": null,
     "notebook_rules": "",
     "yours": null
   },
@@ -1285,6 +1301,12 @@ export const DEFAULTS = {
     "cost": "",
     "ms": 0,
     "attempts": []
+  },
+  "Undo": {
+    "type": "undo"
+  },
+  "UndoRow": {
+    "says": ""
   },
   "Use": {
     "input": false

@@ -29,6 +29,8 @@ const sleep = (wait: number): Promise<void> => new Promise(resolve => setTimeout
 export class Announcements {
   private readonly _region = h('div', { class: 'jtc-voice', 'aria-live': 'polite' });
   private readonly _announced = new WeakMap<LiveSession, Announced>();
+  /** The notifications of the browser: one for a session, which is gone once its call is decided. */
+  private readonly _shown = new WeakMap<LiveSession, { close(): void }>();
 
   constructor(private readonly _context: ExtensionContext) {
     document.body.append(this._region);
@@ -56,6 +58,7 @@ export class Announcements {
 
   /** Removes the notification of a session: the person has seen or decided its call. */
   private _dismiss(live: LiveSession): void {
+    this._shown.get(live)?.close();
     const last = this._last(live);
     if (!last.note) return;
     Notification.dismiss(last.note);
@@ -78,8 +81,10 @@ export class Announcements {
     if (!this._isCurrent(live, about)) return;
     const isVisible = isSessionVisible(live);
     if (isVisible) this._region.textContent = text;
+    const isUnseen = document.hidden && waitingCount(live) > 0 && settings.now.notifyInBrowser && window.Notification.permission === 'granted';
+    if (isUnseen) this._shown.set(live, new window.Notification(`${notebook.title.label}: ${text}`, { tag: live.panel }));
     if (!isVisible && waitingCount(live) && settings.now.notifyWhenWaiting) await this._notify(live, about, text);
-    else this._dismiss(live);
+    else if (!isUnseen) this._dismiss(live);
   }
 
   /** Shows one notification for a session: updates the one that is shown, or adds one. */
@@ -98,6 +103,19 @@ export class Announcements {
     if (this._isCurrent(live, about) && !isSessionVisible(live))
       this._announced.set(live, { about, note: Notification.emit(message, 'info', options), gone });
   }
+}
+
+/** Puts the number of decisions that wait before the title of the browser tab; JupyterLab writes that title again and again. */
+export function addTitle({ sessions }: ExtensionContext): void {
+  let count = 0;
+  const draw = (): void => {
+    const plain = count && document.title.startsWith(`(${count}) `) ? document.title.slice(`(${count}) `.length) : document.title;
+    count = sessions.all().reduce((sum, live) => sum + waitingCount(live), 0);
+    const title = count ? `(${count}) ${plain}` : plain;
+    if (title !== document.title) document.title = title;
+  };
+  sessions.changed.connect(draw);
+  new MutationObserver(draw).observe(document.head, { childList: true, characterData: true, subtree: true });
 }
 
 /** How many decisions wait in the notebook that is shown, and in others; empty for none. */

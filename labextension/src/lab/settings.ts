@@ -7,6 +7,7 @@ interface Preferences {
   /** When the side panel opens by itself. */
   readonly openSidePanel: 'never' | 'start' | 'session';
   readonly notifyWhenWaiting: boolean;
+  readonly notifyInBrowser: boolean;
   readonly confirmApproveAll: boolean;
   readonly showInStatusBar: boolean;
 }
@@ -14,6 +15,7 @@ interface Preferences {
 export const DEFAULTS: Preferences = {
   openSidePanel: 'never',
   notifyWhenWaiting: true,
+  notifyInBrowser: false,
   confirmApproveAll: false,
   showInStatusBar: true
 };
@@ -55,6 +57,7 @@ export class Settings {
     if (!setting) return;
     const take = (): void => {
       this.now = preferences(setting.composite as Record<string, unknown>);
+      if (this.now.notifyInBrowser) void window.Notification.requestPermission();
       this.changed.emit(this.now);
     };
     setting.changed.connect(take);

@@ -57,9 +57,6 @@ export function previewOf({ model }: ViewState, { call, bound }: FullCall): Full
   return preview?.bound === bound && (preview.says || preview.error) ? preview : null;
 }
 
-/** `Preview: removes 5 rows.` */
-export const previewText = ({ says, error }: FullPreviewed): string => oneLine(error || t('Preview: %1.', says), 400);
-
 /** The rows and cells that a call would change, or what it would make. */
 export function previewElement(preview: FullPreviewed, names: readonly string[]): HTMLElement {
   const { parts, object } = preview;

@@ -1,8 +1,8 @@
 /** Decisions on the chosen call: the buttons under the card, and the forms `Reject` and `Answer`. */
 import type { ShownCall } from '../generated/contract';
-import { type Child, focusInPlace, h, hasFocus, joined, listen, prose, whenChanged } from './dom';
+import { type Child, focusInPlace, h, hasFocus, joined, listen, mutedText, prose, whenChanged } from './dom';
 import { isPausedForBudget } from './budget';
-import { previewOf, previewText } from './change';
+import { previewOf } from './change';
 import { writeContext } from './dialogs';
 import { parsedJson } from './exact';
 import { complain, FieldRow, filledArguments, labelledField, offering } from './fields';
@@ -100,8 +100,7 @@ function inputForm(view: ViewState, call: FullCall, acts: PanelActions): Form {
     if (refuse(Object.assign({}, ...filled.map(part => part.errors)))) return;
     acts.send({ type: 'answer', result: Object.fromEntries(parts.map(({ key }, index) => [key, filled[index]?.arguments])), ...common });
   }
-  const reject = button(t('Reject'), { onclick: () => acts.send({ type: 'reject', ...common }) });
-  reject.title = t('Declines. The tool continues without your input.');
+  const reject = button(t('Reject'), { tip: t('Declines. The tool continues without your input.'), onclick: () => acts.send({ type: 'reject', ...common }) });
   const element = h(
     'form',
     { class: 'tc-form', onsubmit: submit, novalidate: true },
@@ -126,7 +125,7 @@ const KEYS: Readonly<Record<string, string>> = { Approve: 'Y', Edit: 'E', Reject
 type Act = (text: string, onclick: ButtonProps['onclick'], look?: string, title?: string) => HTMLElement;
 
 const actOn = (view: ViewState): Act => (text, onclick, look = '', title = '') => {
-  const element = button(t(text), { look, onclick, disabled: view.ui.commandSent, key: text });
+  const element = button(t(text), { look, onclick, disabled: view.ui.commandSent, key: text, tip: title && t(title) });
   const key = KEYS[text];
   if (key) {
     // The key is drawn by CSS, and no part of the name.
@@ -134,15 +133,8 @@ const actOn = (view: ViewState): Act => (text, onclick, look = '', title = '') =
     element.setAttribute('aria-keyshortcuts', key);
     element.setAttribute('aria-label', t(text));
   }
-  element.title = title && t(title);
   return element;
 };
-
-function withTooltip(title: string, text: string, props: ButtonProps): HTMLElement {
-  const element = button(text, props);
-  element.title = title;
-  return element;
-}
 
 /** The buttons for a call that may have run already. */
 function recordedCallButtons(call: FullCall, acts: PanelActions, act: Act, open: (kind: 'reject' | 'answer') => () => void): Child[] {
@@ -194,12 +186,9 @@ function decisionButtons(view: ViewState, call: FullCall, acts: PanelActions): C
     look: 'ghost right',
     disabled: sent || calls.length < 2,
     key: 'all',
+    tip: calls.length < 2 ? t('No other call waits') : t('Runs the %1 waiting calls with the arguments shown', calls.length),
     onclick: () => acts.send({ type: 'approve_all', calls })
   });
-  all.title =
-    calls.length < 2
-      ? t('No other call waits')
-      : t('Runs the %1 waiting calls with the arguments shown', calls.length);
   const approve = act(again ? 'Run again' : 'Approve', () => acts.send({ type: 'approve', call: call.call, bound: call.bound }), 'primary', again ? '' : 'Applies to exactly these arguments');
   return [
     again ? approve : approveButtons(view, call, acts, approve),
@@ -214,7 +203,7 @@ function decisionButtons(view: ViewState, call: FullCall, acts: PanelActions): C
 /** The button that asks the model again for a reply that may be stale. */
 export function askAgainButton(view: ViewState, turn: number, stale: boolean, acts: PanelActions): Child {
   if (!stale || view.isPast || !view.live) return null;
-  return withTooltip(t('Asks the model again, on a new branch.'), t('Ask the model from here'), { disabled: view.ui.commandSent, key: 'ask', onclick: () => acts.send({ type: 'ask', turn }) });
+  return button(t('Ask the model from here'), { tip: t('Asks the model again, on a new branch.'), disabled: view.ui.commandSent, key: 'ask', onclick: () => acts.send({ type: 'ask', turn }) });
 }
 
 /** What came of `Replay from here`, `Fork from here` or `Ask the model from here`, where these were clicked. */
@@ -238,13 +227,16 @@ function afterButtons(view: ViewState, call: FullCall, acts: PanelActions): Chil
   const disabled = view.ui.commandSent;
   const ran = call.status !== 'running' && call.status !== 'approved';
   if (!ran) return [];
+  const { undo } = view.model.session;
+  const undone = undo?.call === call.id && view.live && !view.isPast ? [button(t('Undo'), { icon: 'memory', disabled, tip: undo.says, onclick: () => acts.send({ type: 'undo', call: call.call }) }), mutedText(oneLine(undo.says, 400))] : [];
   const retry = (): void => acts.send({ type: 'edit', call: call.call, arguments: {}, bound: call.bound });
   return [
-    call.status === 'failed' && call.branch === '' && !view.isPast ? withTooltip(t('Corrected the tool? Its new code runs this call again, on a new branch.'), t('Fix and retry'), { disabled, look: 'primary', onclick: retry }) : null,
-    withTooltip(t('Repeats what follows. A result whose input is the same is reused, and its tool does not run.'), t('Replay from here'), { disabled, onclick: () => acts.send({ type: 'replay', call: call.call }) }),
-    withTooltip(t('Continues differently after this call, on a new branch.'), t('Fork from here'), { disabled, onclick: () => acts.send({ type: 'fork', call: call.call }) }),
+    call.status === 'failed' && call.branch === '' && !view.isPast ? button(t('Fix and retry'), { tip: t('Corrected the tool? Its new code runs this call again, on a new branch.'), disabled, look: 'primary', onclick: retry }) : null,
+    button(t('Replay from here'), { tip: t('Repeats what follows. A result whose input is the same is reused, and its tool does not run.'), disabled, onclick: () => acts.send({ type: 'replay', call: call.call }) }),
+    button(t('Fork from here'), { tip: t('Continues differently after this call, on a new branch.'), disabled, onclick: () => acts.send({ type: 'fork', call: call.call }) }),
     view.isPast || call.branch !== '' ? null : button(t('Edit'), { disabled, onclick: () => acts.openEditDialog(call) }),
-    call.branch === '' ? askAgainButton(view, call.turn, call.stale, acts) : null
+    call.branch === '' ? askAgainButton(view, call.turn, call.stale, acts) : null,
+    ...undone
   ];
 }
 
@@ -364,7 +356,7 @@ export class DecisionPanel {
     if (together.length) return [h('div', 'tc-row tc-act', ...together)];
     const preview = open ? previewOf(this._view, call) : null;
     return [
-      open && (call.downstream || preview) ? h('p', 'tc-effect', ...prose(oneLine(call.downstream)), preview && ' ', preview && h('b', {}, previewText(preview))) : null,
+      open && (call.downstream || preview) ? h('p', 'tc-effect', ...prose(oneLine(call.downstream)), preview && ' ', preview && h('b', {}, oneLine(preview.error || t('Preview: %1.', preview.says), 400))) : null,
       h('div', 'tc-row tc-act', ...(open ? decisionButtons(this._view, call, this._acts) : afterButtons(this._view, call, this._acts))),
       open ? otherCallsOfTurn(this._view, call, this._acts) : null
     ];

@@ -57,6 +57,8 @@ export interface ButtonProps {
   readonly type?: 'submit';
   /** The accessible name, if it differs from the text. */
   readonly title?: string;
+  /** What the pointer shows, if the name says less. */
+  readonly tip?: string;
   readonly onclick?: (event: MouseEvent) => void;
 }
 
@@ -67,7 +69,7 @@ export function button(text: string, props: ButtonProps): HTMLButtonElement {
     type: props.type,
     class: `tc-btn ${props.look ?? ''}`.trim(),
     label: props.label ?? props.title,
-    title: props.label ?? props.title,
+    title: props.tip ?? props.label ?? props.title,
     key: props.key,
     disabled: props.disabled ?? false,
     onclick: props.onclick

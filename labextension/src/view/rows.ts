@@ -259,6 +259,7 @@ export const fullSession = (row: UnknownRow): FullSession =>
     stops: texts(row.stops),
     ending: texts(row.ending),
     budget: isRecord(row.budget) ? withDefaults(row.budget, { why: '', ...DEFAULTS.BudgetRow }) : null,
+    undo: isRecord(row.undo) ? withDefaults(row.undo, { call: '', ...DEFAULTS.UndoRow }) : null,
     rules: records(row.rules).map(one => withDefaults(one, { name: '', ...DEFAULTS.RuleRow })),
     yours: isRecord(row.yours) ? fullPersonTurn(row.yours) : null
   }) as FullSession;

@@ -25,7 +25,8 @@ function stepText(item: StepItem): Child[] {
   const byRule = call.by_rule && (call.status === 'rejected' ? t("rejected by rule '%1'", oneLine(call.by_rule, 80)) : t("ran by rule '%1'", oneLine(call.by_rule, 80)));
   if (byRule) return [oneLine(call.what, 200), ...(result ? [arrow, name] : []), ' · ', byRule];
   const reason = call.reason && oneLine(`${call.what || result ? ' · ' : ''}${call.reason}`, 200);
-  return [call.by && `${oneLine(call.by, 40)}: `, oneLine(call.what, 200), ...(result ? [arrow, name] : []), reason];
+  const who = call.who && call.branch === '' ? ` · ${t('decided by %1', oneLine(call.who, 40))}` : '';
+  return [call.by && `${oneLine(call.by, 40)}: `, oneLine(call.what, 200), ...(result ? [arrow, name] : []), reason, who];
 }
 
 function stepElement(item: StepItem, open: (call: FullCall) => void): HTMLElement {
