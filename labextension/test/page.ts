@@ -38,6 +38,11 @@ globalThis.removeEventListener = window.removeEventListener.bind(window) as type
 const STATES: Readonly<Partial<Record<NonNullable<CallRow['status']>, GraphNode['state']>>> = {
   succeeded: 'ran', failed: 'failed', rejected: 'rejected', answered: 'answered', interrupted: 'interrupted', unknown: 'unknown', running: 'running'
 };
+interface Place {
+  readonly x: number;
+  readonly y: number;
+}
+
 /** Calls that a drawing has. */
 const MOST_DRAWN = 60;
 
@@ -54,7 +59,7 @@ export function drawn({ calls = [], objects = [] }: Rows): GraphRow {
   const y = (branch = ''): number => 50 + 120 * branches.indexOf(branch);
   const width = 112;
   const states = new Map(shown.map(call => [call.id, STATES[call.status ?? 'proposed'] ?? 'waits'] as const));
-  const nodes: GraphNode[] = [
+  const nodes: (GraphNode & Place)[] = [
     ...window.map(call => ({
       kind: 'call' as const, row: call.id, x: 260 * call.step, y: y(call.branch), width: 80, height: 26,
       label: `${call.step} ${call.tool}`, state: states.get(call.id) ?? 'waits', edited: call.edited ?? false, stale: call.stale ?? false, muted: Boolean(call.branch)
