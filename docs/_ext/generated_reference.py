@@ -23,7 +23,7 @@ from jupyter_toolcall.jupyter.serve_command import register_serving
 from jupyter_toolcall.jupyter.subcommands import subcommands_help
 from jupyter_toolcall.models.named import PROVIDERS
 from jupyter_toolcall.teaching import PREDICT, register_teaching
-from jupyter_toolcall.view import contract_rows
+from jupyter_toolcall.view import contract_rows, decision_contract
 
 LESSONS = Path(__file__).parents[2] / "notebooks"
 SYSTEMS = Path(__file__).parents[1] / "reference" / "five-systems.toml"
@@ -94,10 +94,13 @@ def rows() -> str:
     """Return a table of its fields for each type of row in a saved session."""
     from sphinx.pycode import ModuleAnalyzer
 
-    notes = ModuleAnalyzer.for_module(contract_rows.__name__).find_attr_docs()
-    types = [each for each in vars(contract_rows).values() if is_dataclass(each)]
-    own = [each for each in types if each.__module__ == contract_rows.__name__]
-    return "\n\n".join(_row_type(each, notes) for each in own)
+    tables = list[str]()
+    for module in (contract_rows, decision_contract):
+        notes = ModuleAnalyzer.for_module(module.__name__).find_attr_docs()
+        types = [value for value in vars(module).values() if is_dataclass(value)]
+        own = (row for row in types if row.__module__ == module.__name__)
+        tables += [_row_type(row, notes) for row in own]
+    return "\n\n".join(tables)
 
 
 def _row_type(row: Any, notes: Mapping[tuple[str, str], list[str]]) -> str:

@@ -14,7 +14,7 @@ from ..engine.cursor import Cursor
 from ..rules.approval_policy import Rule
 from ..rules.generalisations import Generalisation, generalisations
 from ..rules.origins import CallOrigins
-from ..view.contract_rows import RuleOffer
+from ..view.decision_contract import RuleOffer
 
 LINE = 160
 MOST_SQUARES = 40

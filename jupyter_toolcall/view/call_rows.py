@@ -33,12 +33,10 @@ from ..tools.plain_data import cut
 from ..tools.tool import parameters_schema
 from .contract import Rows
 from .contract_rows import CallRow, ObjectRow, Preview, QuestionRow, Use
-from .decision_rows import decider_of, origin_rows, rule_of
+from .decision_rows import LINE, decider_of, origin_rows, rule_of
 from .object_rows import LONG, SHORT, BranchView, object_row
 from .previews import CAPTION
 
-LINE = 160
-"""Characters of what a call changed, and of a question and its answer in a step."""
 FORM = t("The tool asks you for input before it goes on.")
 PAGE = t("The tool asks you to open a page. Choose Answer when you are done there.")
 FORMATS = {
@@ -83,10 +81,8 @@ def _prepared(view: BranchView, call: CallRecord) -> tuple[PreparedCall | None, 
     if call.outcome is None and not view.branch:
         try:
             return view.cursor.prepared(call, view.state)[0], ""
-        except Absent as error:
-            return None, error.args[0]
-        except CallError:
-            pass
+        except (Absent, CallError) as error:
+            return None, error.args[0] if isinstance(error, Absent) else ""
     return None, ""
 
 
@@ -300,9 +296,9 @@ def _question(key: str, request: Mapping[str, Any]) -> QuestionRow:
     schema = dict(request.get("schema", {}))
     fields = schema.get("properties", {})
     url = str(request.get("url", ""))
-    message = cut(str(request.get("message", "")), LONG)
     form = {**schema, "properties": {name: _with_hint(part) for name, part in fields.items()}}
     values = {name: part["default"] for name, part in fields.items() if "default" in part}
+    message = cut(str(request.get("message", "")), LONG)
     return QuestionRow(key, message, form, values, url, urlsplit(url).netloc)
 
 

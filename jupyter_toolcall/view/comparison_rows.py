@@ -30,14 +30,13 @@ def with_differences(rows: Rows, branch_views: Mapping[str, BranchView]) -> Rows
     """Return rows with how the shown branch differs from the one that it is compared with, and
     with what its calls changed, the newest first, as far as there is room: a panel without a
     kernel can't ask for it."""
-    compared = shown_comparisons([UNASKED], branch_views, compared_with(rows.branches))
-    existing, view = {row.id for row in compared.differences}, branch_views[""]
+    shown = shown_comparisons([UNASKED], branch_views, compared_with(rows.branches))
+    existing, view = {row.id for row in shown.differences}, branch_views[""]
     objects = view.objects_by_row()
     calls = [call for call in reversed(rows.calls) if call.change and not call.branch][:MOST]
     changes = (change_row(view, objects, call.before, call.object) for call in calls)
     new = fitting(row for row in changes if row is not None and row.id not in existing)
-    differences = (*compared.differences, *new)
-    return replace(rows, comparisons=compared.comparisons, differences=differences)
+    return replace(rows, comparisons=shown.comparisons, differences=(*shown.differences, *new))
 
 
 def shown_comparisons(

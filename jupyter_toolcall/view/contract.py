@@ -13,6 +13,7 @@ from ..compare.comparison_rows import ComparisonRow, DifferenceRow, PartRow
 from ..core.rows import Row, Text
 from ..engine.cursor import ExtensionRow
 from . import contract_rows as rows
+from .decision_contract import RuleOffer
 from .graph_rows import GraphRow
 
 VERSION = 4
@@ -110,7 +111,7 @@ class Offered(Message):
     """The rules that would decide on calls like a waiting one."""
 
     call: str
-    offers: tuple[rows.RuleOffer, ...]
+    offers: tuple[RuleOffer, ...]
 
 
 class Previewed(Message):

@@ -16,10 +16,11 @@ from ..models.prices import READ_ON
 from ..rules.approval_policy import Rule
 from ..rules.generalisations import conditions
 from ..tools.tool import Tool
-from .contract_rows import BudgetRow, OriginRow, RuleRow, UndoRow
+from .decision_contract import BudgetRow, OriginRow, RuleRow, UndoRow
 from .object_rows import SHORT, BranchView
 
 LINE = 160
+"""Characters of what stands in one line, such as what a call changed."""
 NOUNS = {"to": t("address"), "address": t("address"), "url": t("address"), "email": t("address")}
 """How a warning calls the value of a parameter with this name."""
 WHERE: Mapping[str, str] = {

@@ -118,13 +118,11 @@ def _preview(view: BranchView, made: Made) -> Preview:
     values = view.cursor.context.values
     if not values.has_value(made.digest, made.content):
         return ABSENT
-    if made.digest not in values.previews:
-        drawn = _drawn(view.cursor.context, made, SMALL)
-        if drawn is None:
-            return ABSENT
+    existing: Preview | None = values.previews.get(made.digest)
+    drawn = existing or _drawn(view.cursor.context, made, SMALL)
+    if drawn is not None:
         values.previews[made.digest] = drawn
-    cached: Preview = values.previews[made.digest]
-    return cached
+    return drawn or ABSENT
 
 
 def _drawn(context: SessionContext, made: Made, room: Room) -> Preview | None:

@@ -116,7 +116,7 @@ def _unique_names(nodes: Sequence[GraphNode]) -> list[str]:
 
 
 def _lines(node: GraphNode) -> tuple[str, ...]:
-    state = "" if node.state == "ran" or node.kind == "object" else node.state
+    state = node.state if node.kind == "call" and node.state != "ran" else ""
     words = (state, "edited" * node.edited, "outdated" * node.stale)
     flag = f"output {node.flag}" if node.flag else ""
     return (node.label, node.detail, flag, ", ".join(filter(None, words)))

@@ -123,13 +123,10 @@ def _grouped(parts: Iterable[Part]) -> Iterator[str]:
 
 
 def _edges(edges: Sequence[GraphEdge], ink: str) -> Iterator[str]:
-    def lines(dashed: bool) -> str:
-        return "".join(edge.path for edge in edges if edge.dashed == dashed)
-
+    lines = {dashes: [e.path for e in edges if e.dashed == bool(dashes)] for dashes in ("", DASHES)}
     # A line of no length with round ends is a dot.
     tips = "".join(f"{re.split('[ch]', edge.path)[0]}h0" for edge in edges)
-    paths = (lines(False), ""), (lines(True), DASHES)
-    drawn = (_element("path", d=d, stroke_dasharray=dashes) for d, dashes in paths if d)
+    drawn = (_element("path", d="".join(d), stroke_dasharray=key) for key, d in lines.items() if d)
     dots = _element("path", d=tips, stroke_width=4)
     yield _element("g", *drawn, dots, fill="none", stroke=ink, stroke_width=1.3)
     labels = (_text(e.label_x, e.label_y + LABEL / 4, e.label) for e in edges if e.label)
@@ -148,11 +145,9 @@ def _inks(node: GraphNode) -> tuple[str, str]:
 
 
 def _shape(node: GraphNode) -> Part:
-    is_call, fill = node.kind == "call", "#fff"
-    if node.input or node.kind == "earlier":
-        fill = FILL
-    elif is_call and node.state == "waits" and not node.muted:
-        fill = WASH
+    is_call = node.kind == "call"
+    waits = is_call and node.state == "waits" and not node.muted
+    fill = FILL if node.input or node.kind == "earlier" else WASH if waits else "#fff"
     place = {"x": node.x - node.width / 2, "y": node.y - node.height / 2}
     size = {"width": node.width, "height": node.height, "rx": node.height / 2 if is_call else 8}
     style = {"fill": fill, "stroke": _inks(node)[0], "stroke_dasharray": DASHES * node.dashed}
@@ -268,14 +263,13 @@ def _code(size: float, ink: str) -> dict[str, object]:
 def _icon(node: GraphNode, name: str, x: float, y: float, ink: str, title: str = "") -> Part:
     """Return an icon around a place in a node, 14 pixels wide."""
     at = f"translate({node.x + x - 7:g} {node.y + y - 7:g}) scale(.875)"
-    titles = [_element("title", escape(title))] if title else []
-    return _strokes(SHAPES["icons"][name], at, ink, 1.5, *titles)
+    about = _element("title", escape(title)) * bool(title)
+    return _strokes(SHAPES["icons"][name], at, ink, 1.5, about)
 
 
-def _strokes(paths: Iterable[str], at: str, ink: str, width: float, *titles: str) -> Part:
-    strokes = (_element("path", d=path) for path in paths)
+def _strokes(paths: Iterable[str], at: str, ink: str, width: float, title: str = "") -> Part:
     style = {"fill": "none", "stroke": ink, "stroke_width": width}
-    return _element("g", *titles, *strokes, transform=at), style
+    return _element("g", title, *(_element("path", d=path) for path in paths), transform=at), style
 
 
 def _text(x: float, y: float, text: str, **attributes: object) -> str:

@@ -25,9 +25,8 @@ def session_text(rows: Rows) -> str:
     lines = [summary_line(rows), *(f"  {_step(row, made)}" for row in calls)]
     notes = [f"  {row.name}: {row.note}" for row in rows.objects if row.note and not row.branch]
     for call in calls:
-        texts = [
-            f"warning: {warning.text} {warning.action}" for warning in (call.warning,) if warning
-        ]
+        warned = call.warning
+        texts = [f"warning: {warned.text} {warned.action}"] if warned else []
         texts += [*call.notes, f"outdated: {call.outdated}" * bool(call.outdated)]
         texts += [call.why * call.again, *(f"asks: {each.message}" for each in call.questions)]
         notes += [f"  {call.step} {call.tool}: {text}" for text in texts if text]
@@ -78,10 +77,10 @@ def _change(row: CallRow) -> str:
     """Return what a person edited, where one value took another's place; else ""."""
     asked, now = row.asked or {}, row.arguments
     changed = [key for key in asked if key in now and now[key] != asked[key]]
-    if len(changed) != 1:
-        return ""
-    key = changed[0]
-    return f": {key} {readable_json(now[key])} for {readable_json(asked[key])}"
+    match changed:
+        case [key]:
+            return f": {key} {readable_json(now[key])} for {readable_json(asked[key])}"
+    return ""
 
 
 def last_lines(rows: Rows) -> list[str]:

@@ -130,8 +130,7 @@ class ViewRows:
         context, state, self.position = cursor.context, cursor.state, None
         journal, path = context.journal, context.journal.path(cursor.head)
         hides, self.store = position(cursor).hides_branches, RowStore()
-        listed = (b for b in branches(journal, cursor.head) if b.current or not hides)
-        self._branches = tuple(listed)
+        self._branches = tuple(b for b in branches(journal, cursor.head) if b.current or not hides)
         self._reader, shared = BranchReader(context), shared_with_older(journal, cursor.head)
         self._ends, self._totals = self._reader.read(path, shared)
         shown = BranchView(cursor, state, outdated=outdated_reasons(context, state))
