@@ -276,7 +276,7 @@ def saved_rows(cursor: Cursor, session: SessionRow, extensions: tuple[ExtensionR
     view = ViewRows()
     rows = view.whole(cursor, session, extensions)
     # Nobody decides on a saved call that has run: two equal runs are saved alike.
-    calls = (row if row.why else replace(row, bound="") for row in rows.calls)
+    calls = (row if row.call in cursor.state.open else replace(row, bound="") for row in rows.calls)
     return with_differences(replace(rows, calls=(*calls,)), view.branch_views)
 
 

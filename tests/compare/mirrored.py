@@ -7,7 +7,7 @@ from typing import Any
 
 SWAPPED = (("left", "right"), ("filled", "emptied"))
 """The fields of the two sides."""
-PAIRS = {"alone", "at", "cached", "columns", "ranges", "rows", "types"}
+PAIRS = {"alone", "at", "cached", "columns", "lone", "ranges", "rows", "types"}
 """The fields that hold what is of the left and what is of the right, as a pair."""
 
 

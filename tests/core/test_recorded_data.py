@@ -247,7 +247,7 @@ def test_each_field_of_a_record_that_may_hold_dicts_or_lists_is_frozen() -> None
         if dataclasses.is_dataclass(cls) and isinstance(cls, type)
         if cls.__module__ == module.__name__ and cls.__name__ not in LIVE
         for field in dataclasses.fields(cls)
-        if not isinstance(vars(cls).get(field.name), property)
+        if not isinstance(getattr(cls, field.name, None), property)
         if "Mapping[" in str(field.type) or "Any" in str(field.type) or "dict[" in str(field.type)
     }
     assert shared == NO_DATA.keys()

@@ -15,6 +15,7 @@ from tests.e2e.kitchen import (
     open_tab,
     panel,
     press,
+    run_notebook,
     script,
     steps,
 )
@@ -23,6 +24,7 @@ from tests.e2e.rig import (
     dark_theme,
     open_notebook,
     outputs,
+    restart_kernel,
     run_all,
     run_cell,
     screenshot,
@@ -42,6 +44,21 @@ FILL_AGAIN = """def fill(grams: Annotated[int, Field(ge=1, le=500)], of: str = "
     ran.append(("fill again", grams))
     return Jar(2 * grams, of)
 """
+
+
+def test_a_restart_asks_nobody_about_unmarked_tools_and_runs_none_of_them(
+    page: Page, lab: Place
+) -> None:
+    run_notebook(page, lab, "twice.ipynb", [OWN + SCRIPT, OPEN, "print(ran)"])
+    approve(panel(page, 1), "fill", "weigh", first=1)
+    wait_idle(page)
+    expect(outputs(page, 2)).to_contain_text("[('fill', 5), ('weigh', 5)]")
+    restart_kernel(page)
+    run_all(page)
+    expect_status(panel(page, 1), "Finished")
+    wait_idle(page)
+    expect_step(panel(page, 1), 1, "fill", "Jar#1")
+    expect(outputs(page, 2)).to_contain_text("[]")
 
 
 @pytest.mark.parametrize("theme", ["light", "dark"])

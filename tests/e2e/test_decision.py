@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import re
 
+import pytest
 from playwright.sync_api import Locator, Page, expect
 
 from tests.e2e.kitchen import (
+    LOAD,
     OWN,
     expect_status,
     expect_waits,
+    fries_cell,
     node,
     panel,
     press,
@@ -18,6 +21,7 @@ from tests.e2e.kitchen import (
     steps,
 )
 from tests.e2e.rig import (
+    FRONT_ENDS,
     Place,
     dark_theme,
     open_notebook,
@@ -59,7 +63,20 @@ two = Scripted([
     ["Too much. Less, then.", ("Account_transfer", {
         "Account": "Account#1", "other": "Account#2", "amount": 10.0, "note": "rent " * 200})],
     "Done."])
+calls = []
+for n in range(49):
+    made = 1 + sum(amount > 0 for _, (_, amount) in calls)
+    calls.append((made, ("grow", -1.0 if n % 9 == 4 else float(n + 1))))
+fifty = Scripted([
+    *[("Account_grow", {"Account": f"Account#{made}", "amount": amount})
+      for made, (_, amount) in calls],
+    ["All that is left for alice.", ("Account_deposit", {"Account": "Account#44", "amount": 7.5})],
+    "Done."])
 '''
+EIGHT = """
+for n in range(8):
+    get_ipython().run_line_magic("toolchat", f"edit call_{40 - n} amount={1000 + n}")
+"""
 TABLE = '''%load_ext jupyter_toolcall
 import pandas as pd
 from jupyter_toolcall import Scripted
@@ -228,6 +245,26 @@ FINISHED = """
 """
 
 
+@pytest.mark.parametrize("front_end", FRONT_ENDS)
+def test_every_call_of_the_kitchen_is_decided_with_everything_in_sight(
+    page: Page, front_end: str, request: pytest.FixtureRequest
+) -> None:
+    place: Place = request.getfixturevalue(front_end)
+    view = run_notebook(page, place, "kitchen.ipynb", [LOAD, fries_cell()])
+    resize(page, view, 1366, 768)
+    tools = ("Potato_rinse", "Potato_peel", "Potato_slice", "Oven_bake")
+    for number, tool in enumerate(tools, 2):
+        expect_waits(view, number, tool)
+        expect_decision_in_sight(page, view, tool)
+        if tool == "Oven_bake":
+            decide_everywhere(page, view, f"kitchen-{front_end}", tool)
+        press(view, "Approve")
+    expect_waits(view, 7, "Fries_plate")
+    expect_decision_in_sight(page, view, "Fries_plate")
+    for name in ("Step", "Run"):
+        expect(view.get_by_role("button", name=name, exact=True)).to_be_disabled()
+
+
 def test_two_accounts_a_failure_and_a_long_argument_are_decided_with_everything_in_sight(
     page: Page, lab: Place
 ) -> None:
@@ -286,6 +323,23 @@ def test_the_first_decision_is_in_sight_after_shift_enter(page: Page, lab: Place
     cells = page.locator(".jp-Notebook")
     expect(cells).to_contain_text("# typed below")
     screenshot(page, "shift-enter")
+
+
+def test_the_fiftieth_call_is_decided_on_each_of_nine_branches_with_everything_in_sight(
+    page: Page, lab: Place
+) -> None:
+    cell = "%%toolchat -m fifty -t Account -i alice --scheme flat --max-turns 99 --no-wait\nGo on."
+    view = run_notebook(page, lab, "fifty.ipynb", [ACCOUNTS, cell, EIGHT], low=True)
+    wait_idle(page)
+    expect_waits(view, 50, "Account_deposit")
+    view.get_by_role("button", name="Branch").click()
+    expect(view.get_by_role("dialog", name="Branches").get_by_role("listitem")).to_have_count(9)
+    view.get_by_role("button", name="Branch").click()
+    decide_everywhere(page, view, "fifty", "Account_deposit", "All that is left for alice.")
+    resize(page, view, 1366, 768)
+    dark_theme(page)
+    expect_decision_in_sight(page, view, "Account_deposit", "All that is left for alice.")
+    screenshot(page, "fifty-dark")
 
 
 def test_a_table_is_seen_before_the_decision_and_what_the_call_changed_after_it(

@@ -23,6 +23,7 @@ from tests.e2e.rig import (
     Place,
     cell,
     open_notebook,
+    outputs,
     reload,
     restart_kernel,
     run_all,
@@ -82,6 +83,31 @@ def expect_waiting_count(page: Page, count: int) -> None:
 
 
 @pytest.mark.parametrize("front_end", FRONT_ENDS)
+def test_a_cell_that_was_made_raw_by_a_key_is_decided_at_the_side_and_the_run_finishes(
+    page: Page, front_end: str, request: pytest.FixtureRequest
+) -> None:
+    place: Place = request.getfixturevalue(front_end)
+    page.set_viewport_size({"width": 1366, "height": 768})
+    open_waiting(page, place, "raw.ipynb")
+    for key in "yer":
+        page.keyboard.press(key)
+    expect(page.locator(".jp-Notebook .jp-RawCell")).to_have_count(1)
+    expect(panel(page, 1)).to_have_count(0)
+    side = show_side_panel(page)
+    expect_waits(side, 2, "Potato_rinse")
+    expect(side).not_to_contain_text(NO_SESSION)
+    expect(deletion_note(side)).to_be_visible()
+    if front_end == "lab":
+        expect_waiting_count(page, 1)
+    screenshot(page, f"deleted-output-{front_end}")
+    approve_kitchen(side)
+    wait_idle(page)
+    expect(outputs(page, 2)).to_contain_text("fries: sticks")
+    expect_status(side, "Finished")
+    expect_waiting_count(page, 0)
+    screenshot(page, f"deleted-output-finished-{front_end}")
+
+
 @pytest.mark.parametrize(
     "deletion",
     [

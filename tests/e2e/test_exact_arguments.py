@@ -11,6 +11,7 @@ from tests.e2e.kitchen import (
     expect_waits,
     press,
     run_notebook,
+    steps,
     text_of,
 )
 from tests.e2e.rig import (
@@ -90,6 +91,32 @@ def test_false_is_chosen_by_keyboard_where_the_default_is_true_and_runs(
     expect_status(view, "Finished")
     expect(arguments(view)).to_contain_text("from_topfalse")
     expect(ran(page)).to_contain_text("[(False, 5, 'S', None)]")
+
+
+def test_an_edit_of_nothing_approves_a_call_and_makes_no_branch_after_it_ran(
+    page: Page, lab: Place
+) -> None:
+    view = waiting(page, lab, "shows", "head")
+    dialog = edit_call(view)
+    expect(dialog.get_by_role("button", name="Run with these values")).to_have_count(0)
+    press(dialog, "Approve as it is")
+    expect_status(view, "Finished")
+    expect(steps(view).nth(0)).not_to_contain_text("edited")
+    steps(view).nth(0).click()
+    dialog = edit_call(view)
+    run = dialog.get_by_role("button", name="Run with these values")
+    expect(run).to_be_disabled()
+    expect(dialog).to_contain_text("Nothing is changed, so nothing runs again.")
+    count = dialog.get_by_role("textbox", name="count")
+    count.fill("7")
+    expect(run).to_be_enabled()
+    dialog.get_by_role("radio", name="default (5)").check()
+    expect(count).to_have_value("")
+    expect(run).to_be_disabled()
+    screenshot(page, "exact-nothing-after")
+    press(dialog, "Cancel")
+    view.get_by_role("button", name="Branch").click()
+    expect(view.get_by_role("dialog", name="Branches").get_by_role("listitem")).to_have_count(1)
 
 
 def test_a_large_integer_is_shown_exactly_and_stays_when_another_argument_is_edited(

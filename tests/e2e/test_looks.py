@@ -9,8 +9,10 @@ from tests.e2e.kitchen import (
     LOAD,
     OWN,
     expect_status,
+    expect_waits,
     fries_cell,
     node,
+    open_tab,
     panel,
     run_notebook,
     script,
@@ -18,7 +20,9 @@ from tests.e2e.kitchen import (
 )
 from tests.e2e.rig import (
     Place,
+    dark_theme,
     open_notebook,
+    run_all,
     save,
     saved_notebook,
     screenshot,
@@ -29,6 +33,22 @@ from tests.e2e.rig import (
 MANY = script("model", *['("fill", {"grams": 1})'], '"Done."').replace(
     "[", "[*[('fill', {'grams': 1})] * 999, ", 1
 )
+
+
+def test_dark_and_narrow_nothing_sticks_out_of_the_panel(page: Page, lab: Place) -> None:
+    open_notebook(page, lab, "dark.ipynb", [LOAD, fries_cell()])
+    dark_theme(page)
+    run_all(page)
+    view = panel(page, 1)
+    expect_waits(view, 2, "Potato_rinse")
+    screenshot(page, "dark")
+    page.evaluate("window.jupyterapp.shell.collapseLeft()")
+    page.set_viewport_size({"width": 560, "height": 900})
+    expect(view.get_by_role("button", name="Approve", exact=True)).to_be_visible()
+    for tab in ("Graph", "Steps", "Messages", "Compare"):
+        open_tab(view, tab)
+        assert view.evaluate("view => view.scrollWidth <= view.clientWidth"), tab
+        screenshot(page, f"narrow-{tab}")
 
 
 @pytest.mark.parametrize(

@@ -148,6 +148,28 @@ def test_a_call_is_answered_with_the_name_of_an_object_with_text_and_with_json(
     expect(outputs(page, 2)).to_contain_text("[('fill', 100)]")
 
 
+def test_approve_all_lets_the_calls_of_one_turn_run_and_no_other(page: Page, lab: Place) -> None:
+    model = script(
+        "model",
+        '[("fill", {"grams": 1}), ("fill", {"grams": 2}), ("fill", {"grams": 3})]',
+        '("weigh", {"jar": "Jar#3"})',
+        '"Done."',
+    )
+    view = run_notebook(page, lab, "all.ipynb", [OWN + model, CELL, "ran"])
+    expect(view.get_by_role("button", name="Approve 3 calls")).to_be_enabled()
+    expect(steps(view)).to_have_count(3)
+    screenshot(page, "three-wait")
+    press(view, "Approve 3 calls")
+    expect_waits(view, 4, "weigh")
+    for number in (1, 2, 3):
+        expect_step(view, number, f"Jar#{number}")
+    press(view, "Approve")
+    wait_idle(page)
+    expect(outputs(page, 2)).to_contain_text(
+        "[('fill', 1), ('fill', 2), ('fill', 3), ('weigh', 3)]"
+    )
+
+
 def test_step_walks_through_a_run_that_has_ended_and_back(page: Page, lab: Place) -> None:
     objects = ["", "Potato#2", "Potato#3", "Potato#4", "Fries#1", "", "Plate#2", ""]
     view = run_notebook(page, lab, "walk.ipynb", [LOAD, fries_cell("--approve all")])

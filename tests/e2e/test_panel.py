@@ -208,3 +208,66 @@ def test_an_edit_that_is_refused_after_the_end_leaves_all_as_it_was(page: Page, 
     expect(steps(view)).to_have_count(3)
     run_cell(page, 2)
     expect(outputs(page, 2)).to_contain_text("[('fill', 1), ('fill', 2), ('fill', 3)]")
+
+
+def test_an_edit_names_a_plain_input_for_a_number(page: Page, lab: Place) -> None:
+    source = OWN + script("model", '("fill", {"grams": 1})', '"done"') + "amount = 21\n"
+    cell = "%%toolchat -m model -t fill -i amount --scheme flat\nFill {amount}."
+    view = run_notebook(page, lab, "i.ipynb", [source, cell, "ran"])
+    expect_waits(view, 1, "fill")
+    dialog = edit_call(view)
+    dialog.get_by_label("grams").fill("int#1")
+    screenshot(page, "plain-input-form")
+    press(dialog, "Run with these values")
+    expect_status(view, "Finished")
+    wait_idle(page)
+    screenshot(page, "plain-input")
+    expect_step(view, 1, "int#1")
+    run_cell(page, 2)
+    expect(outputs(page, 2)).to_contain_text("[('fill', 21)]")
+
+
+def test_the_keyboard_alone_is_enough(page: Page, lab: Place) -> None:
+    view = run_notebook(page, lab, "k.ipynb", [LOAD, fries_cell()])
+    expect_waits(view, 2, "Potato_rinse")
+    view.get_by_role("tab", name="Graph").focus()
+    page.keyboard.press("ArrowRight")
+    expect(view.get_by_role("tab", name="Steps")).to_be_focused()
+    page.keyboard.press("ArrowLeft")
+    # What is to be decided stands above the tabs.
+    tab_to(page, view.get_by_role("button", name="Approve", exact=True), "Shift+Tab")
+    page.keyboard.press("Enter")
+    expect_waits(view, 3, "Potato_peel")
+
+    view.get_by_role("tab", name="Graph").focus()
+    tab_to(page, node(view, "Call 3: Potato_peel"))
+    page.keyboard.press("ArrowRight")
+    expect(node(view, "Potato#3")).to_be_focused()
+    for _ in range(3):
+        page.keyboard.press("ArrowLeft")
+    expect(node(view, "Call 2: Potato_rinse")).to_be_focused()
+    page.keyboard.press("Enter")
+    expect(view.get_by_role("heading", name="Potato_rinse")).to_be_visible()
+    page.keyboard.press("ArrowLeft")
+    expect(node(view, "Potato#1")).to_be_focused()
+    page.keyboard.press("Enter")
+    expect(view.get_by_role("heading", name="Potato#1")).to_be_visible()
+    screenshot(page, "keyboard")
+
+    press(view, "Show")
+    view.get_by_role("button", name="Edit", exact=True).press("Enter")
+    dialog = view.get_by_role("dialog", name="Edit call")
+    expect(dialog).to_be_visible()
+    page.keyboard.press("Escape")
+    expect(dialog).to_be_hidden()
+    expect(view.get_by_role("button", name="Edit", exact=True)).to_be_focused()
+    assert page.evaluate("document.querySelectorAll('.jp-Notebook .jp-Cell').length") == 2
+
+
+def tab_to(page: Page, target: Locator, key: str = "Tab") -> None:
+    """Press Tab until the target has the focus."""
+    for _ in range(30):
+        if target.evaluate("element => element === document.activeElement"):
+            return
+        page.keyboard.press(key)
+    expect(target).to_be_focused()

@@ -359,6 +359,11 @@ def test_calls_run_one_after_the_other_by_default() -> None:
     assert trace(pool) == "+1 -1 +2 -2 +3 -3 +4 -4"
 
 
+def test_at_most_so_many_run_together() -> None:
+    assert trace(together(one, calls=ONES)[1]) == "+1 +2 +3 +4 -4 -3 -2 -1"
+    assert trace(together(one, calls=ONES, jobs=3)[1]) == "+1 +2 +3 -3 +4 -4 -2 -1"
+
+
 def test_no_call_is_moved_across_one_that_writes() -> None:
     _, pool = together(one, write, calls=[*ONES[:2], ("write", {"n": 9}), *ONES[2:]])
     assert trace(pool) == "+1 +2 -2 -1 +3 -3 +4 +5 -5 -4"
@@ -377,6 +382,19 @@ def test_a_call_that_a_person_has_to_decide_on_stops_those_behind_it() -> None:
 def grow(weight: int) -> Potato:
     """Return a potato."""
     return Potato(weight)
+
+
+@tool(executor=True, read_only=True)
+def weigh(potato: Potato) -> int:
+    """Weigh a potato."""
+    return potato.weight
+
+
+def test_a_call_that_takes_the_result_of_another_one_runs_after_it() -> None:
+    grown: Calls = [("grow", {"weight": 1}), ("grow", {"weight": 2})]
+    session, pool = together(Potato, grow, weigh, calls=[*grown, ("weigh", {"potato": "Potato#1"})])
+    assert trace(pool) == "+1 +2 -2 -1 +3 -3"
+    assert session.calls[2].result == 1
 
 
 class Bag:

@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 from jupyter_toolcall import Scripted, Session, Toolbox
 from jupyter_toolcall.core.json_data import exact_data, from_exact, sendable_data
 from jupyter_toolcall.jupyter.panel_commands import apply_command, parse_command
-from jupyter_toolcall.view.view_rows import all_rows
+from jupyter_toolcall.view.contract_rows import SessionRow
+from jupyter_toolcall.view.view_rows import ViewRows
 
 LARGEST = 2**53 - 1
 NUMBERS = st.one_of(st.integers(), st.integers(LARGEST - 3, LARGEST + 3), st.floats())
@@ -71,7 +72,7 @@ def waiting(arguments: dict[str, Any], approve: Any = "ask") -> Session:
 
 def edited(session: Session, arguments: dict[str, Any], *left_out: str) -> Session:
     """Return the session after a panel's edit of its only call."""
-    row = sendable_data(all_rows(session.cursor, "").calls)[0]
+    row = sendable_data(ViewRows().whole(session.cursor, SessionRow()).calls)[0]
     message = {"type": "edit", "call": row["call"], "bound": row["bound"], "reason": ""}
     message |= {"arguments": arguments, "left_out": list(left_out)}
     return apply_command(session, parse_command(message))

@@ -90,3 +90,7 @@ def test_calls_above_the_budget_wait_and_a_person_may_run_them() -> None:
 def test_what_is_no_budget_is_named(wrong: str, why: str) -> None:
     with pytest.raises(UsageError, match=why):
         Budget.parsed(wrong)
+
+
+def test_a_budget_is_written_as_an_option() -> None:
+    assert Budget.parsed("tokens=50000,cost=0.50,calls=40") == Budget(50_000, 0.5, 40)

@@ -221,7 +221,7 @@ def test_hints_say_what_a_function_does_not() -> None:
 
 
 def test_no_tool_is_read_only_and_destructive() -> None:
-    with pytest.raises(DefinitionError, match="exclude each other"):
+    with pytest.raises(DefinitionError, match="read_only and pure say that a call changes nothing"):
         tool(read_only=True, destructive=True)
 
 
