@@ -33,7 +33,7 @@ LIMITS = {
     "cli, kitchen, toolsets, __init__": 457,
     "all": 38_995,
     "Python files": 262,
-    "Python tests": 54_466,
+    "Python tests": 54_471,
     "TypeScript": 12_793,
 }
 """Of each row, how many lines of code, files or lines there may be."""

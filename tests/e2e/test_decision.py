@@ -129,7 +129,13 @@ def resize(page: Page, view: Locator, width: int, height: int) -> None:
     if width < 700:
         page.evaluate("window.jupyterapp.shell.collapseLeft?.()")
     page.set_viewport_size({"width": width, "height": height})
-    view.evaluate("view => view.scrollIntoView({ block: 'start' })")
+    # JupyterLab lays its cells out after the window has its size, and scrolls then.
+    view.evaluate(
+        """view => new Promise(done => requestAnimationFrame(() => requestAnimationFrame(() => {
+            view.scrollIntoView({ block: 'start' });
+            done();
+        })))"""
+    )
 
 
 def expect_decision_in_sight(page: Page, view: Locator, tool: str, words: str = "") -> None:
