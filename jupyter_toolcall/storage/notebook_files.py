@@ -378,7 +378,13 @@ def _run_cells(path: Path, notebook: Any, environment: Mapping[str, str], *, hal
         )
         stack.enter_context(_signal_handlers_kept())
         try:
-            client.execute(stderr=kernel_stderr)
+            try:
+                client.execute(stderr=kernel_stderr)
+            except RuntimeError as error:
+                if isinstance(error, DeadKernelError) or client.code_cells_executed:
+                    raise
+                # No cell has run: another program may have taken a port of the kernel.
+                client.execute(stderr=kernel_stderr)
         except NoSuchKernel as error:
             raise NotExecuted(path, f"this computer has no kernel {error.name!r:.80}") from None
         except CellControlSignal as error:
@@ -388,6 +394,8 @@ def _run_cells(path: Path, notebook: Any, environment: Mapping[str, str], *, hal
             raise NotExecuted(
                 path, f"its kernel died; {_last_line(kernel_stderr.read())}"
             ) from None
+        except RuntimeError as error:
+            raise NotExecuted(path, f"its kernel did not start: {error}") from None
 
 
 @contextmanager

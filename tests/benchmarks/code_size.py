@@ -28,12 +28,12 @@ LIMITS = {
     "compare": 1_853,
     "schemes": 1_500,
     "teaching + evaluation": 2_166,
-    "storage": 1_025,
+    "storage": 1_032,
     "rules, budgets, origins, previews": 1_582,
     "cli, kitchen, toolsets, __init__": 457,
-    "all": 38_995,
+    "all": 39_002,
     "Python files": 262,
-    "Python tests": 54_471,
+    "Python tests": 54_495,
     "TypeScript": 12_793,
 }
 """Of each row, how many lines of code, files or lines there may be."""

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import signal
+import sys
 from pathlib import Path
 
 import nbformat
@@ -53,3 +55,30 @@ def test_a_run_that_needs_a_person_prints_the_call_that_waits_with_every_argumen
     printed = capsys.readouterr().err
     assert f"    to='\\u202eAnn\\x1b[2J{'x' * 5_000}',\n    copies=[['Ben']],\n)\n" in printed
     assert "send (call_1) waits for a person" in printed.splitlines()[-1]
+
+
+DEAF_AT_FIRST = """
+import os, sys, time
+from pathlib import Path
+
+started = Path(sys.argv[1])
+if not started.exists():
+    started.touch()
+    time.sleep(600)
+os.execv(sys.executable, [sys.executable, "-m", "ipykernel_launcher", "-f", sys.argv[2]])
+"""
+
+
+@pytest.mark.long
+def test_a_kernel_that_does_not_answer_is_started_once_more(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Another program may take its port between the choice and the start."""
+    kernel = tmp_path / "kernels" / "deaf"
+    kernel.mkdir(parents=True)
+    argv = [sys.executable, "-c", DEAF_AT_FIRST, str(tmp_path / "started"), "{connection_file}"]
+    spec = {"argv": argv, "display_name": "Deaf at first", "language": "python"}
+    (kernel / "kernel.json").write_text(json.dumps(spec))
+    monkeypatch.setenv("JUPYTER_PATH", str(tmp_path))
+    done = execute(notebook(tmp_path / "a.ipynb", "deaf"))
+    assert done.notebook.cells[0].outputs[0].data["text/plain"] == "2"
