@@ -28,9 +28,8 @@ def json_line(
         return json_encoder.encode
     # `JSONEncoder.encode` makes this object for every text, which takes longer than most texts.
     escape = encoder.encode_basestring_ascii if ensure_ascii else encoder.encode_basestring
-    chunks = make(
-        *(None, json_encoder.default, escape, None, colon, comma, sort_keys, False, allow_nan)
-    )
+    default = json_encoder.default
+    chunks = make(None, default, escape, None, colon, comma, sort_keys, False, allow_nan)
     return lambda data: "".join(chunks(data, 0))
 
 

@@ -8,8 +8,7 @@ come from a person.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, ExitStack, contextmanager
-from functools import partial
+from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
 from typing import Any
 
 from ..core.call_record import CallRecord
@@ -88,13 +87,10 @@ def timed_reply(cursor: Cursor, request: Request) -> tuple[Reply | None, dict[st
     """
     context = cursor.context
     began = context.clock()
-    if hooks := traced(context):
-        model = str(getattr(context.model, "name", ""))
-        with _hooked([hook.around_request(model) for hook in hooks]) as note:
-            reply = request_reply(cursor, request)
-            note(reply)
-    else:
+    model = str(getattr(context.model, "name", ""))
+    with _hooked([hook.around_request(model) for hook in traced(context)]) as note:
         reply = request_reply(cursor, request)
+        note(reply)
     meta: dict[str, Any] = {"at": began, "ms": milliseconds(began, context.clock())}
     if reply is not None and reply.attempts:
         meta["attempts"] = [[attempt.said, attempt.waited] for attempt in reply.attempts]
@@ -297,13 +293,10 @@ def execute(cursor: Cursor, ready: PreparedCall, state: State) -> Entry:
 
 def _run_alone(cursor: Cursor, ready: PreparedCall, state: State) -> Execution:
     context = cursor.context
-    run = partial(execute_call, ready, state, context.values, context.clock)
-    executor = context.executor_of(ready.tool)
-    if not (hooks := traced(context)):
-        return run(executor)
-    contexts = [hook.around_execution(ready) for hook in hooks]
+    contexts = [hook.around_execution(ready) for hook in traced(context)]
     with _hooked(contexts, while_running(cursor)) as note:
-        ran = run(executor)
+        executor = context.executor_of(ready.tool)
+        ran = execute_call(ready, state, context.values, context.clock, executor)
         note(ran.outcome)
     return ran
 
@@ -345,12 +338,25 @@ def while_running(cursor: Cursor) -> Iterator[None]:
         yield
 
 
-@contextmanager
 def _hooked(
     contexts: Sequence[AbstractContextManager[Note]],
     inner: AbstractContextManager[None] | None = None,
+) -> AbstractContextManager[Note]:
+    """Return the contexts of all hooks as one, which yields what tells them a result.
+
+    Most sessions have no hooks: theirs costs nothing.
+    """
+    return _entered(contexts, inner) if contexts else nullcontext(_tell_nobody)
+
+
+def _tell_nobody(result: Any) -> None:
+    """Nobody hears of a result."""
+
+
+@contextmanager
+def _entered(
+    contexts: Sequence[AbstractContextManager[Note]], inner: AbstractContextManager[None] | None
 ) -> Iterator[Note]:
-    """Enter the contexts of all hooks, and yield what tells them a result."""
     with ExitStack() as stack:
         notes = [stack.enter_context(context) for context in contexts]
         if inner is not None:

@@ -15,8 +15,8 @@ from ..rules.approval_policy import Rule
 from ..rules.generalisations import Generalisation, generalisations
 from ..rules.origins import CallOrigins
 from ..view.decision_contract import RuleOffer
+from ..view.decision_rows import LINE
 
-LINE = 160
 MOST_SQUARES = 40
 
 

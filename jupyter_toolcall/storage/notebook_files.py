@@ -378,13 +378,7 @@ def _run_cells(path: Path, notebook: Any, environment: Mapping[str, str], *, hal
         )
         stack.enter_context(_signal_handlers_kept())
         try:
-            try:
-                client.execute(stderr=kernel_stderr)
-            except RuntimeError as error:
-                if isinstance(error, DeadKernelError) or client.code_cells_executed:
-                    raise
-                # No cell has run: another program may have taken a port of the kernel.
-                client.execute(stderr=kernel_stderr)
+            _execute(client, kernel_stderr)
         except NoSuchKernel as error:
             raise NotExecuted(path, f"this computer has no kernel {error.name!r:.80}") from None
         except CellControlSignal as error:
@@ -395,7 +389,27 @@ def _run_cells(path: Path, notebook: Any, environment: Mapping[str, str], *, hal
                 path, f"its kernel died; {_last_line(kernel_stderr.read())}"
             ) from None
         except RuntimeError as error:
+            if client.code_cells_executed:
+                raise
             raise NotExecuted(path, f"its kernel did not start: {error}") from None
+
+
+def _execute(client: Any, stderr: Any) -> None:
+    """Run all cells with nbclient; a kernel that does not answer is started once more.
+
+    Another program may have taken one of its ports between the choice and the start.
+    """
+    from nbclient.exceptions import DeadKernelError
+
+    try:
+        client.execute(stderr=stderr)
+    except DeadKernelError:
+        raise
+    except RuntimeError:
+        # A cell that has run may have had an effect.
+        if client.code_cells_executed:
+            raise
+        client.execute(stderr=stderr)
 
 
 @contextmanager

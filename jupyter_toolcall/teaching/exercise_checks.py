@@ -33,8 +33,6 @@ LIMIT = 5.0
 """Seconds that one check may take."""
 LONGEST = 120
 """Characters of an error that the learner sees."""
-READ = ("objects", "outputs", "text")
-"""The attributes of a session that an expression can read as they are."""
 BRANCHES = 8
 """So many branches of a session are checked, the newest, besides its own."""
 
@@ -51,11 +49,20 @@ class CheckedSession:
         calls: tuple[CallRecord, ...] = private(self._session.calls)[0]
         return calls
 
-    def __getattr__(self, name: str) -> Any:
-        """Return copies of the `outputs`, the names of the `objects`, or the last `text`."""
-        if name not in READ:
-            raise AttributeError(name=name, obj=self)
-        return getattr(self._session, name)
+    @property
+    def outputs(self) -> Mapping[str, Any]:
+        """Copies of the outputs that were saved, by name."""
+        return self._session.outputs
+
+    @property
+    def objects(self) -> tuple[str, ...]:
+        """The names of all objects, oldest first."""
+        return self._session.objects
+
+    @property
+    def text(self) -> str:
+        """The text of the model's last reply."""
+        return self._session.text
 
     @property
     def scheme(self) -> str:
@@ -113,7 +120,7 @@ class CheckContext:
     session: Session | None = None
     variables: Mapping[str, Any] = field(default_factory=dict)
     """The variables of the notebook."""
-    score: Points = Points()  # noqa: RUF009
+    score: Points = field(default_factory=Points)
     """Of the guesses of the session's last cell."""
     session_name: str = ""
     """As the exercise names its session, "" where it is the one that ran last."""

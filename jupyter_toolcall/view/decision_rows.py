@@ -134,8 +134,10 @@ def decider_of(cursor: Cursor, call: CallRecord) -> str:
 
 def undo_row(view: BranchView) -> UndoRow | None:
     """Return the last decision of the person, or of a rule of theirs, with what undoing it does."""
-    cursor, calls = view.cursor, reversed([*view.state.all_calls()])
-    call = next((c for c in calls if decider_of(cursor, c) or rule_of(c)), None)
+    cursor, state = view.cursor, view.state
+    newest_first = (state.calls[call_id] for call_id in reversed(state.order))
+    decided = (call for call in newest_first if decider_of(cursor, call) or rule_of(call))
+    call = next(decided, None)
     if call is None:
         return None
     tool, rule = cursor.tool_named(call.tool), rule_of(call)
