@@ -84,6 +84,17 @@ class Usage:
     cached: int = 0
     written: int = 0
 
+    def plus(self, more: Usage | None) -> Usage:
+        """Return the tokens of these requests and of another one, where they are known."""
+        if more is None:
+            return self
+        return Usage(
+            self.input + more.input,
+            self.output + more.output,
+            self.cached + more.cached,
+            self.written + more.written,
+        )
+
 
 class Data(Part, frozen=True):
     """The result of a call is plain data (JSON-ready), and new values of session variables."""

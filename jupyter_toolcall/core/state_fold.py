@@ -29,7 +29,6 @@ from .events import (
     Replied,
     Started,
     Unknown,
-    Usage,
 )
 from .folds import Trail
 from .input_round import InputRound
@@ -250,7 +249,7 @@ def _reply(state: State, reply: Replied, entry: Entry) -> State:
         client_turns=state.client_turns + (bool(ids) and calls[ids[0]].asked_call.by_client),
         turns_since=state.turns_since + 1,
         stale=stale,
-        usage=_sum(state.usage, reply.usage),
+        usage=state.usage.plus(reply.usage),
         said=(reply.text if reply.said is None else reply.said) or state.said,
     )
 
@@ -285,17 +284,6 @@ def _with_calls(
         calls = calls.insert(call.id, CallRecord(asked))
         order = order.add(call.id)
     return calls, order
-
-
-def _sum(spent: Usage, more: Usage | None) -> Usage:
-    if more is None:
-        return spent
-    return Usage(
-        spent.input + more.input,
-        spent.output + more.output,
-        spent.cached + more.cached,
-        spent.written + more.written,
-    )
 
 
 def _decide(state: State, decided: Decided, verified: bool, entry: str) -> State:

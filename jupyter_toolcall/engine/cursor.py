@@ -30,7 +30,6 @@ from ..rules.approval_policy import Policy
 from ..rules.budget import Budget
 from ..rules.origins import CallOrigins, OriginReader
 from ..rules.person_rules import PersonRules
-from ..rules.rule_files import person_name
 from ..schemes.messages import Model, Reply, Request
 from ..schemes.requests import NOTHING, SentConversation, compose_request, conversation_fold
 from ..schemes.scheme import (
@@ -162,7 +161,11 @@ class Cursor:
         """Append an event, and move to its entry. Raises what the journal raises."""
         if isinstance(event, Finished | Decided) and ended_call(event):
             event = with_names(event, self.state, self.recorded_state())
-        return self.context.journal.append(self.head, event, meta, verified, may_wait, self.move)
+        journal = self.context.journal
+        entry = journal.append(self.head, event, meta, verified, may_wait, self.move)
+        # Read now: later, the states of old entries would have to be folded again.
+        CallIndex.of(journal)
+        return entry
 
     def recorded_state(self) -> State | None:
         """Return the state at the end of the branch that is replayed; None where none is."""
@@ -177,7 +180,7 @@ class Cursor:
         """Record a decision on a call. It holds here even if it repeats an earlier one."""
         if defaults := self._unchanged_defaults(event):
             meta[DEFAULTS] = defaults
-        meta |= {"who": person_name()} if by == "person" else {}
+        meta |= {"who": self.context.person_rules.person} if by == "person" else {}
         self.write(event, at=self.context.clock(), by=by, **meta)
         self.supersede(event.call_id)
         if not self.context.call_index.is_unused(self.state.calls[event.call_id]):

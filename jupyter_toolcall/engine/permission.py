@@ -11,13 +11,14 @@ from typing import Any, Literal
 
 from ..core.call_record import CallRecord
 from ..core.interface_text import t
+from ..core.json_data import at_path, replaced_at
 from ..core.recorded_data import Record
-from ..core.state import State
+from ..core.state import NAME, State
 from ..rules.approval_policy import Answer, RulePolicy, policy_decision
 from ..rules.origins import CallOrigins, Origins
 from ..tools.tool import Tool
 from .cursor import Cursor, SessionContext
-from .session_values import PreparedCall
+from .session_values import PreparedCall, ToolInputs
 
 FOR_PERSON = t("It is a request to you, and nothing runs: answer it, or reject it.")
 
@@ -74,7 +75,8 @@ def permission_of_policy(cursor: Cursor, call: CallRecord, ready: PreparedCall) 
     def origins() -> CallOrigins:
         return context.origins(cursor.state, call, ready.arguments)
 
-    rule, (verdict, reason) = judged(context, ready.tool, ready.judged_arguments, origins)
+    arguments = ready.arguments if ready.inputs is None else _with_data(ready, ready.inputs)
+    rule, (verdict, reason) = judged(context, ready.tool, arguments, origins)
     if verdict == "reject":
         return Refuse(reason, rule)
     if ready.tool.for_person:
@@ -86,6 +88,15 @@ def permission_of_policy(cursor: Cursor, call: CallRecord, ready: PreparedCall) 
     if context.budget is not None and not context.budget.allows_call:
         return Ask(t("%1 calls ran unasked, and the budget allows no more.", context.budget.calls))
     return Run("rule", rule) if rule else Run("policy")
+
+
+def _with_data(ready: PreparedCall, inputs: ToolInputs) -> Mapping[str, Any]:
+    """Return the arguments by which a policy decides: with plain data in place of its names."""
+    arguments = ready.arguments
+    for path, value in inputs.plain.items():
+        if isinstance(name := at_path(arguments, path), str) and NAME.fullmatch(name):
+            arguments = replaced_at(arguments, path, value)
+    return arguments
 
 
 def _altered_objects(cursor: Cursor, call: CallRecord, ready: PreparedCall) -> list[str]:

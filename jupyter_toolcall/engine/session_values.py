@@ -16,11 +16,11 @@ from ..core.errors import Absent, CallError, Lost, UsageError
 from ..core.events import WITHOUT_RESULT, Made, Outcome, Output, Producer, Uses
 from ..core.interface_text import joined, t
 from ..core.journal import Journal
-from ..core.json_data import at_path, replaced_at
+from ..core.json_data import replaced_at
 from ..core.recorded_calls import CallIndex, instance_version
 from ..core.recorded_data import NOTHING, DataRecord, recorded
 from ..core.secrets import MissingSecret
-from ..core.state import NAME, State
+from ..core.state import State
 from ..core.text import nearest
 from ..schemes.current import saved
 from ..schemes.save_tool import is_data
@@ -102,17 +102,6 @@ class PreparedCall(DataRecord, frozen=True, gc=True):
     def results(self, outcome: Outcome) -> list[Result]:
         """Return all that the call produced or changed, if this is its outcome."""
         return results_of(self.tool, self.call_id, self.approval_digest, outcome)
-
-    @property
-    def judged_arguments(self) -> Mapping[str, Any]:
-        """The arguments by which a policy decides: with plain data in place of its names."""
-        if self.inputs is None:
-            return self.arguments
-        arguments = self.arguments
-        for path, value in self.inputs.plain.items():
-            if isinstance(name := at_path(arguments, path), str) and NAME.fullmatch(name):
-                arguments = replaced_at(arguments, path, value)
-        return arguments
 
 
 class ValueStore(Protocol):

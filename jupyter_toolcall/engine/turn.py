@@ -31,7 +31,7 @@ from ..core.state import AskModel, Clarify, Remind, ResumeCall, RunCall, State, 
 from ..models.retrying import uncut_reply
 from ..schemes.messages import Reply, Request
 from ..schemes.requests import recorded_reply, with_secret_values
-from ..tools.tool import ToolDefinition, parameters_schema
+from ..tools.tool import parameters_schema
 from .call_effects import call_effect
 from .cursor import Cursor, RunningCall
 from .execution import Execution, execute_call, milliseconds
@@ -136,14 +136,12 @@ def _record_reply(
 
 def _new_definitions(cursor: Cursor, request: Request, state: State) -> Mapping[str, str]:
     """Keep what is sent for the first time, so that every request can be shown later."""
-    journal, hide = cursor.context.journal, cursor.context.hide
-
-    def is_new(tool: ToolDefinition) -> bool:
-        # A tool that takes other arguments is another one, such as `save` with other outputs.
+    journal, hide, new = cursor.context.journal, cursor.context.hide, dict[str, str]()
+    for tool in request.tools:
         sent = journal.text(state.sent.get(tool.name))
-        return sent is None or bool(sent["parameters"] != hide(parameters_schema(tool)))
-
-    new = {tool.name: journal.remember(tool.definition()) for tool in request.tools if is_new(tool)}
+        # A tool that takes other arguments is another one, such as `save` with other outputs.
+        if sent is None or sent["parameters"] != hide(parameters_schema(tool)):
+            new[tool.name] = journal.remember(tool.definition())
     same = journal.text(state.sent.get("")) == hide(request.system)
     return new if same else {**new, "": journal.remember(request.system)}
 

@@ -102,7 +102,8 @@ def uncut_reply(
         reply = model(request)
         if not isinstance(reply, Reply):
             return reply
-        attempts, usage = (*attempts, *reply.attempts), _sum(usage, reply.usage)
+        attempts = (*attempts, *reply.attempts)
+        usage = reply.usage if usage is None else usage.plus(reply.usage)
         tries = request.cut_off + 1
         wait = patience.wait(tries) if reply.stop == "length" else None
         if wait is None:
@@ -119,17 +120,6 @@ def uncut_reply(
 def _notice(problem: str, wait: float, number: int, patience: Patience) -> str:
     seconds = float(f"{wait:.3g}")
     return t("%1; asked again in %2 s (%3 of %4)", problem, seconds, number, patience.tries)
-
-
-def _sum(one: Usage | None, other: Usage | None) -> Usage | None:
-    if one is None or other is None:
-        return one or other
-    return Usage(
-        one.input + other.input,
-        one.output + other.output,
-        one.cached + other.cached,
-        one.written + other.written,
-    )
 
 
 def _with_ending(reply: Reply, tries: int) -> Reply:

@@ -8,7 +8,7 @@ this computer's seal; those of the computer are in the user's data directory.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import UTC, date, datetime, timedelta
 from typing import Any, Literal
 
@@ -36,6 +36,8 @@ class PersonRules:
     rules: tuple[Rule, ...] = ()
     _notebook_had_rules: bool = False
     """Whether the notebook has had rules, so that its metadata say which there are now."""
+    person: str = field(default_factory=person_name)
+    """Who works here, and decides."""
 
     @classmethod
     def of(cls, notebook: str, session_rules: tuple[Rule, ...] = ()) -> PersonRules:
@@ -85,7 +87,7 @@ class PersonRules:
             name=unused_name(rule.name, {existing.name for existing in self.rules}),
             scope=scope,
             until={"run": "run", "today": tomorrow, "removed": ""}[until],
-            by=person_name(),
+            by=self.person,
             made=datetime.now(UTC).isoformat(timespec="seconds"),
         )
         self._set((*self.rules, added))

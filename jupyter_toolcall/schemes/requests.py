@@ -127,14 +127,13 @@ def conversation_fold(
             case event if ended_call(event):
                 if sent.waiting > 1:
                     return replace(sent, waiting=sent.waiting - 1)
-                message = scheme.speak(_results(state_at(journal, entry.id)))
+                state = state_at(journal, entry.id)
+                calls = (state.calls[call_id] for call_id in state.latest)
+                results = (scheme.render(call, state, toolbox) for call in calls)
+                message = scheme.speak(Results(tuple(results)))
             case _:
                 return sent
         return replace(sent, messages=sent.messages.add(message), marked=sent.marked or bool(keys))
-
-    def _results(state: State) -> Results:
-        calls = (state.calls[call_id] for call_id in state.latest)
-        return Results(tuple(scheme.render(call, state, toolbox) for call in calls))
 
     return add_entry
 
