@@ -7,6 +7,7 @@ import math
 import re
 from typing import Any
 
+from ..core.interface_text import t
 from ..core.text import shortened_text
 from ..tools.plain_data import describe
 from .differences import Cell
@@ -48,7 +49,7 @@ def cell(
     rows: tuple[str, str], column: str, left: Any, right: Any, at: tuple[int, int] = (0, 0)
 ) -> Cell:
     """Return a cell that differs; where both read alike, their types are added."""
-    texts = [cell_text(left), cell_text(right)]
+    texts = [t("empty") if is_nothing(value) else cell_text(value) for value in (left, right)]
     if texts[0] == texts[1]:
         texts = [f"{texts[0]} ({type(value).__name__})" for value in (left, right)]
     return Cell(rows, column, texts[0], texts[1], at)

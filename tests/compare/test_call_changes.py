@@ -106,7 +106,7 @@ def test_a_table_is_changed_cell_by_cell_or_loses_rows() -> None:
     assert call.change == "price: 1 cell filled"
     [part] = differences[f"{call.before} {call.object}"].parts
     assert [(cell.row, cell.column, cell.left, cell.right) for cell in part.cells] == [
-        ("1", "price", "nan", "9.0")
+        ("1", "price", "empty", "9.0")
     ]
     _, call, _ = shown(session(("drop_empty", {"table": "DataFrame#1"}), sales=table))
     assert "1 row removed" in call.change
