@@ -7,7 +7,7 @@ from importlib.metadata import version as version_of
 from pathlib import Path
 
 HERE = Path(__file__).parent
-sys.path.insert(0, str(HERE / "_ext"))
+sys.path[:0] = [str(HERE / "_ext"), str(HERE.parent)]
 
 project = "jupyter-toolcall"
 REPOSITORY = "https://github.com/jupyter-toolcall/jupyter-toolcall"

@@ -15,6 +15,7 @@ from typing import Any
 
 import nbformat
 
+from docs._ext.error_texts import error_texts
 from jupyter_toolcall import cli
 from jupyter_toolcall.export.formats import FORMATS
 from jupyter_toolcall.jupyter.magics import ToolChat
@@ -117,6 +118,15 @@ def five_systems() -> str:
     return "\n\n".join(map(_system, tomllib.loads(SYSTEMS.read_text(encoding="utf-8"))["systems"]))
 
 
+def errors() -> str:
+    """Return a section for each part of the package: the texts of its errors, as a list."""
+    parts = (
+        "\n".join((f"### {area}\n", *(f"- ``` {text} ```" for text in texts)))
+        for area, texts in error_texts().items()
+    )
+    return "\n\n".join(parts)
+
+
 def _system(system: Mapping[str, Any]) -> str:
     cells = [
         [rule["says"], _as_code(rule["files"]), _as_code(rule["tests"])] for rule in system["rules"]
@@ -197,6 +207,7 @@ PARTS: Mapping[str, Callable[[], str]] = {
     for part in (
         *(options, subcommands, settings, formats, lessons, rows, providers, commands),
         five_systems,
+        errors,
     )
 }
 

@@ -19,6 +19,7 @@ from jupyter_toolcall.jupyter.subcommands import subcommands as subcommand_names
 from jupyter_toolcall.rules.approval_policy import PRESETS
 from jupyter_toolcall.schemes import SCHEMES
 from jupyter_toolcall.teaching import register_teaching
+from jupyter_toolcall.tools.executors import NAMES as EXECUTORS
 from tests.lessons import NAMES
 
 DOCS = Path(__file__).parents[2] / "docs"
@@ -104,9 +105,28 @@ def test_every_cell_of_a_page_has_options_that_exist() -> None:
 
 def test_every_make_target_of_a_page_is_in_the_makefile() -> None:
     root = DOCS.parent
-    paths = [*DOCS.rglob("*.md"), root / "CONTRIBUTING.md", root / "RELEASE.md"]
+    paths = [*DOCS.rglob("*.md"), *root.glob("*.md")]
     pages = "\n".join(path.read_text(encoding="utf-8") for path in paths)
-    named = set(re.findall(r"(?:^|`)make ([a-z-]+)", pages, re.MULTILINE))
+    named = set(re.findall(r"(?:^|`|: )make ([a-z-]+)", pages, re.MULTILINE))
     makefile = (root / "Makefile").read_text(encoding="utf-8")
     assert {"bench", "demo", "lab", "test"} <= named
     assert [name for name in named if not re.search(rf"^{name}:", makefile, re.MULTILINE)] == []
+
+
+def test_every_executor_with_a_name_is_listed() -> None:
+    page = (DOCS / "scaling.md").read_text(encoding="utf-8")
+    assert all(f"`{name}`" in page for name in EXECUTORS)
+
+
+def test_the_files_and_packages_of_the_architecture_page_are_there() -> None:
+    page = (DOCS / "architecture.md").read_text(encoding="utf-8")
+    package = DOCS.parent / "jupyter_toolcall"
+    files = {name for name in re.findall(r"`(\w+/\w+\.py)`", page) if not name.startswith("tests")}
+    assert len(files) > 20
+    assert [name for name in sorted(files) if not (package / name).is_file()] == []
+    packages = {path.parent.name for path in package.glob("*/__init__.py")}
+    table = page.partition("## The life of a call")[0]
+    assert packages == {*re.findall(r"^\| `(\w+)` \|", table, re.MULTILINE)}
+    renamed = re.findall(r"^\| `([\w/]+\.ts)` \|", page, re.MULTILINE)
+    sources = DOCS.parent / "labextension" / "src"
+    assert [name for name in renamed if not (sources / name).is_file()] == []

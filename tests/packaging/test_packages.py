@@ -69,6 +69,7 @@ def sdist(built: Path) -> Path:
 
 
 def test_the_wheel_holds_the_package_the_panel_and_the_extension(wheel: Path) -> None:
+    assert wheel.stat().st_size <= 1_500_000
     names = zipfile.ZipFile(wheel).namelist()
     data = f"{wheel.name.split('-py3')[0]}.data/data/{EXTENSION}"
     for name in (
