@@ -52,6 +52,13 @@ test('beside a call that waits its table has the named column first, and the row
   assert.equal(it.sent.length, 1);
 });
 
+test('beside a call that waits a small table is shown whole, though rows of it are odd', async () => {
+  const it = await page();
+  it.view.update(whole(onTable('price', { preview: { ...LARGE, cells: [0, 20, 1, 2].map(row => CELLS[row] ?? []) } })));
+  assert.equal(it.all('.tc-data tbody tr').length, 4);
+  assert.doesNotMatch(it.one('.tc-data').textContent, /Show all/);
+});
+
 test('a table on a cluster is not fetched unasked', async () => {
   const it = await page();
   it.view.update(whole(onTable('price', { note: 'on the cluster' })));

@@ -19,6 +19,21 @@ from jupyter_toolcall.storage.notebook_files import notebook_cells
 ROOT = Path(__file__).parents[2]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
 LESSONS = sorted((ROOT / "notebooks").glob("*.ipynb"))
+HARD = """\
+the person changes the argument to the median / (`$DataFrame` is the newest table)
+Without it the model first selects / Where nobody can answer
+it survives a restart of the kernel, and the saved notebook shows it
+Above the prompt are the options / It does not change the potato, it returns
+An arrow with the name of a parameter is an argument / The others are **cached**
+copy these lines / how a model cleans a table while a step waits for your approval, that
+and no cell. / So in the scheme `select`, which is the default / When you change a tool's code
+does not trust a server with / the mark of the server does not count
+A script that calls `selectTools` itself selects
+on the branch that the panel shows, or on the branch where / A recording fits one task
+Where a server stops while a call runs / The same `Session.map` again
+What is recorded stays as it was written: what the model is sent
+counts as a secret if the variable's name"""
+"""Parts of sentences that an editor found hard to read, between slashes."""
 WORDS = {
     "session": "one conversation with a model",
     "prompt": "what you ask the model",
@@ -59,6 +74,12 @@ def sentences(text: str) -> list[str]:
 def share_of_long_ones(*texts: str) -> float:
     lengths = [len(one.split()) for text in texts for one in sentences(text) if one.split()]
     return sum(length > LONGEST for length in lengths) / max(1, len(lengths))
+
+
+@pytest.mark.parametrize("path", [*PAGES, *LESSONS], ids=lambda path: path.name)
+def test_a_page_has_none_of_the_sentences_that_were_hard_to_read(path: Path) -> None:
+    text = " ".join(prose(path).split())
+    assert [part for part in re.split(r" / |\n", HARD) if part in text] == []
 
 
 @pytest.mark.parametrize("path", [*PAGES, *LESSONS], ids=lambda path: path.name)

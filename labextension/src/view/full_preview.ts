@@ -120,7 +120,7 @@ const [SHOWN_ROWS, FIRST_ROWS] = [6, 2];
 function partFor(call: FullCall, { columns, cells }: FullPreview): Part {
   const named = namedColumns(call, columns);
   const odd = oddRows(cells, named);
-  const first = numbered(cells, odd.length ? FIRST_ROWS : SHOWN_ROWS);
+  const first = numbered(cells, odd.length && cells.length > SHOWN_ROWS ? FIRST_ROWS : SHOWN_ROWS);
   const rows = [...new Set([...first, ...odd])].slice(0, SHOWN_ROWS).sort((a, b) => a - b);
   const others = numbered(columns, columns.length).filter(column => !named.includes(column));
   return { rows, columns: [...named, ...others].slice(0, Math.max(MOST_COLUMNS, named.length)), named: named.length };
