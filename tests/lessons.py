@@ -1,4 +1,4 @@
-"""The lessons as parameters of a test: three in each run, the others in `make test-long`."""
+"""The lessons as parameters of a test: two in each run, the others in `make test-long`."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ import pytest
 
 FOLDER = Path(__file__).parents[1] / "notebooks"
 NAMES = sorted(path.name for path in FOLDER.glob("*.ipynb"))
-EACH_TIME = ("00_", "01_", "07_")
-"""The lessons that are executed in each test run: the first two, and the one that replays."""
+EACH_TIME = ("00_", "07_")
+"""The lessons that are executed in each test run: the first, and the one that replays."""
 
 
 def executed(names: Iterable[str] = NAMES) -> list[Any]:

@@ -33,7 +33,7 @@ LIMITS = {
     "cli, kitchen, toolsets, __init__": 457,
     "all": 39_006,
     "Python files": 262,
-    "Python tests": 54_506,
+    "Python tests": 54_514,
     "TypeScript": 12_793,
 }
 """Of each row, how many lines of code, files or lines there may be."""

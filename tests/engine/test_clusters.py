@@ -140,6 +140,7 @@ def test_a_cluster_is_given_by_its_client_its_executor_or_its_address(
     assert note.removeprefix("ran on ").removesuffix(" (dask)") in client.run(os.getpid)
 
 
+@pytest.mark.long
 def test_a_cluster_of_this_computer_starts_at_the_first_call() -> None:
     code = """
 import os
@@ -316,6 +317,7 @@ def scheduler_address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]
         yield address
 
 
+@pytest.mark.long
 def test_a_worker_without_the_package_runs_nothing_and_says_what_to_install(
     scheduler_address: str,
 ) -> None:
@@ -352,6 +354,7 @@ def sell(path: str) -> int:
 """
 
 
+@pytest.mark.long
 def test_a_worker_with_another_version_of_a_tool_runs_nothing(
     scheduler_address: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -402,6 +405,7 @@ def test_a_call_that_may_run_again_does_so_once_and_says_it(client: Client, tmp_
     assert where.startswith("ran on tcp://")
 
 
+@pytest.mark.long
 def test_the_last_worker_that_is_killed_leaves_no_call_waiting(
     scheduler_address: str, tmp_path: Path
 ) -> None:
@@ -435,6 +439,7 @@ def when_started(pipe: str, then: Callable[[], object]) -> threading.Thread:
     return thread
 
 
+@pytest.mark.long
 def test_a_scheduler_that_dies_leaves_the_outcome_unknown_and_takes_no_calls(
     tmp_path: Path, pipes: tuple[str, str]
 ) -> None:
@@ -463,6 +468,7 @@ class Killing(Executor):
         return future
 
 
+@pytest.mark.long
 def test_a_call_that_had_not_begun_when_the_last_worker_was_lost_does_not_run(
     scheduler_address: str, pipes: tuple[str, str], tmp_path: Path
 ) -> None:
@@ -485,6 +491,7 @@ def test_a_call_that_had_not_begun_when_the_last_worker_was_lost_does_not_run(
     assert not path.exists()
 
 
+@pytest.mark.long
 def test_a_worker_that_is_retired_in_the_middle_of_a_call_does_not_let_it_run_twice(
     scheduler_address: str, pipes: tuple[str, str]
 ) -> None:
@@ -510,6 +517,7 @@ def test_a_worker_that_is_retired_in_the_middle_of_a_call_does_not_let_it_run_tw
     assert [call.status for call in done.calls] in (["unknown"], ["succeeded"])
 
 
+@pytest.mark.long
 def test_an_address_is_connected_to_again_after_its_scheduler_died(tmp_path: Path) -> None:
     with scheduler(tmp_path) as (process_, address):
         with worker(address):
@@ -549,7 +557,7 @@ def test_an_interrupt_cancels_a_call_that_waits_for_a_worker(
         for pipe in pair:
             os.mkfifo(pipe)
     # A worker that an earlier test has killed may not be back yet.
-    client.wait_for_workers(2)
+    client.restart(timeout=60)
     busy = [client.submit(_wait, *pair, pure=False) for pair in pipes]
     for started, _ in pipes:
         opened(started)

@@ -161,7 +161,7 @@ ATTEMPTS += [(function.__name__, {}) for function in OWN for _ in range(2)]
 
 
 @pytest.mark.parametrize("engine", ENGINES)
-@pytest.mark.parametrize("seed", range(2))
+@pytest.mark.parametrize("seed", [0, pytest.param(1, marks=pytest.mark.long)])
 def test_nothing_that_is_sent_depends_on_a_withheld_value(engine: str, seed: int) -> None:
     runs = list[list[str]]()
     for withheld in OTHERS:
