@@ -96,14 +96,11 @@ def text_of(value: str, name: str = "text") -> Any:
         "<tool_calls><call tool='weather' function='get_for_city'>"
         "<parameter name='city'>Oslo</parameter></call></tool_calls>",
         "<TOOL-CALLS>" + CALL.replace("tool-call", "Tool-Call").replace("meter", "METER"),
-        f"<ToolCalls>{CALL}</ToolCalls>",
-        CALL,
-        f"<tool-calls>{CALL}",
+        *(f"<ToolCalls>{CALL}</ToolCalls>", CALL, f"<tool-calls>{CALL}"),
         f"<tool-calls>{CALL.removesuffix('</tool-call>')}",
         f"<tool-calls>{CALL.removesuffix('</tool-call>')}</tool-calls>\nNow I wait.",
         f"{CALL.removesuffix('</tool-call>')}\nNow I wait.",
-        f"```xml\n<tool-calls>\n{CALL}\n</tool-calls>\n```",
-        f"**Calling:** `{CALL}`",
+        *(f"```xml\n<tool-calls>\n{CALL}\n</tool-calls>\n```", f"**Calling:** `{CALL}`"),
         f"<tool-calls><!-- the weather -->{CALL}<!-- and no more --></tool-calls>",
         '<tool-call tool="weather" function="get_for_city">'
         '<parameter name="city" value="Oslo"/></tool-call>',
@@ -111,10 +108,8 @@ def text_of(value: str, name: str = "text") -> Any:
         '<parameter name="city" value="Oslo"></parameter></tool-call>',
         "<tool-call tool=weather function=get_for_city>"
         "<parameter name=city value=Oslo/></tool-call>",
-        CALL.replace("Oslo", "\n      Oslo\n    "),
-        CALL.replace("Oslo", "<![CDATA[Oslo]]>"),
-        CALL.replace("Oslo", "\n  <![CDATA[Oslo]]>\n"),
-        CALL.replace("Oslo", "&#79;s&#x6C;o"),
+        *(CALL.replace("Oslo", "\n      Oslo\n    "), CALL.replace("Oslo", "<![CDATA[Oslo]]>")),
+        *(CALL.replace("Oslo", "\n  <![CDATA[Oslo]]>\n"), CALL.replace("Oslo", "&#79;s&#x6C;o")),
         CALL.replace("parameter", "param"),
         f'< tool-call\n  function = "get_for_city"\n  tool = "weather" >{CITY}</ tool-call >',
         f'<tool-call tool="weather_get_for_city">{CITY}</tool-call>',
@@ -238,8 +233,7 @@ def test_what_cannot_be_read_is_never_an_answer_and_says_why(text: str, told: st
 @pytest.mark.parametrize(
     "bad",
     [
-        CALL.replace("</parameter>", ""),
-        '<tool-call tool="weather" <b>',
+        *(CALL.replace("</parameter>", ""), '<tool-call tool="weather" <b>'),
         "<tol-call tool='weather'></tol-call>",
     ],
 )
@@ -255,8 +249,7 @@ def test_beside_one_that_cannot_be_read_a_call_is_read(bad: str) -> None:
         "It is fine in Oslo.",
         "To call a tool I write `<tool-calls>` and `<tool-call>` around it.",
         "a < b and `<tool-call tool='x' function='y'>` is a tag.",
-        "<b>Bold</b> & <parameter name='x'>y</parameter>",
-        "<call>me</call> maybe",
+        *("<b>Bold</b> & <parameter name='x'>y</parameter>", "<call>me</call> maybe"),
         "</tool-calls>",
     ],
 )
@@ -298,19 +291,11 @@ def test_a_call_in_a_value_without_end_is_not_run_whatever_stands_before(before:
 @pytest.mark.parametrize(
     "unit",
     [
-        "<tool-call",
-        "<tool-call>",
-        "<tool-calls>",
-        "`<tool-call`",
-        CALL,
-        CALL.replace("</parameter>", ""),
-        CALL.replace("Oslo", "<![CDATA["),
-        '<tool-call a="',
-        "<tool-call tool='stop' function='stop'/><!--\n",
-        "</tool-call>\n\n",
+        *("<tool-call", "<tool-call>", "<tool-calls>", "`<tool-call`", CALL),
+        *(CALL.replace("</parameter>", ""), CALL.replace("Oslo", "<![CDATA["), '<tool-call a="'),
+        *("<tool-call tool='stop' function='stop'/><!--\n", "</tool-call>\n\n"),
         *('<rg-tool-call name="note">', '<rg-tool-call name="note"><text>'),
-        "<text>a</text>",
-        '<invoke name="note">',
+        *("<text>a</text>", '<invoke name="note">'),
     ],
 )
 @pytest.mark.parametrize(
