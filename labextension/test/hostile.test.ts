@@ -95,7 +95,9 @@ const FORGED = {
   'an empty text': '',
   'ten million characters': JSON.stringify({ ...called(9), result: 'x'.repeat(10_000_000) }),
   'arguments that are nested deeply': `${JSON.stringify(called(9)).slice(0, -1)},"arguments":{"a":${'['.repeat(DEEP)}${']'.repeat(DEEP)}}}`,
-  'nested deeply, without an end': '['.repeat(DEEP)
+  'nested deeply, without an end': '['.repeat(DEEP),
+  'nested so that it can be written again': `{"id": "call1", "step": 1, "arguments": {"a": ${'[0,'.repeat(1500)}0${']'.repeat(1500)}}}`,
+  'a record with a text of texts': { ...called(9), tool: JSON.parse(`${'["",'.repeat(3000)}"x"${']'.repeat(3000)}`) as string }
 };
 
 for (const [what, row] of Object.entries(FORGED)) {
