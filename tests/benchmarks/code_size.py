@@ -28,7 +28,7 @@ LIMITS = {
     "compare": 1_854,
     "schemes": 1_500,
     "teaching + evaluation": 2_170,
-    "storage": 1_039,
+    "storage": 1_038,
     "rules, budgets, origins, previews": 1_585,
     "cli, kitchen, toolsets, __init__": 457,
     "all": 39_006,
