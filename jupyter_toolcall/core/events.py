@@ -20,6 +20,7 @@ from msgspec.structs import astuple, fields
 
 from .errors import BrokenJournal
 from .recorded_data import NOTHING, DataRecord, FrozenDict, Record
+from .text import visible_text
 
 Decision = Literal["approve", "edit", "reject", "answer"]
 DECISIONS: tuple[Decision, ...] = ("approve", "edit", "reject", "answer")
@@ -390,7 +391,7 @@ def from_json(data: Any) -> Event:
     try:
         event: Event = msgspec.convert(data, Event)
     except (TypeError, ValueError, AttributeError) as error:
-        raise BrokenJournal(f"this is no event: {str(data)[:80]} ({error})") from None
+        raise BrokenJournal(visible_text(f"this is no event: {str(data)[:80]} ({error})")) from None
     if isinstance(event, Opened) and not all(made.producer.input for _, made in event.inputs):
         raise BrokenJournal(f"this is no event: {str(data)[:80]} (an input is none)")
     return event

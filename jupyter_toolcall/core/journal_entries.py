@@ -152,16 +152,14 @@ def read(
 
 def demand_format(version: Any) -> None:
     """Raise UnknownFormat for another version than today's, BrokenJournal for none at all."""
-    if type(version) is not int or version < 0:
+    if type(version) is not int or not 0 <= version < 1_000_000:
         raise BrokenJournal("the version of the journal is no number")
     if version != VERSION:
         remedy = "update jupyter-toolcall to read it"
         if version in _LAST:
             remedy = f"jupyter-toolcall {_LAST[version]} is the last version that reads it"
-        raise UnknownFormat(
-            f"the journal has format {version}, and this version of jupyter-toolcall reads only "
-            f"format {VERSION}; {remedy}"
-        )
+        reads = f"this version of jupyter-toolcall reads only format {VERSION}"
+        raise UnknownFormat(f"the journal has format {version}, and {reads}; {remedy}")
 
 
 def entry(data: Mapping[str, Any], verified: bool) -> Entry:

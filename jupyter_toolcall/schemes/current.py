@@ -97,14 +97,13 @@ def _use(kind: str, toolbox: Toolbox, objects: Iterable[str] = ()) -> Tool:
     functions = [f"Its functions: {', '.join(names)}."] if names else []
     about = listing.class_texts([kind], toolbox).values()
     first = " ".join([f"Sets the current object to one of type {kind}.", *about])
-    lines = [first, *functions, *objects]
     wrong = (
         f'{USE}{kind} takes one argument, the name of a {kind}: {{"id": "{kind}#1"}}; '
         "a number alone names no object"
     )
     text = f'The name of an object of type {kind}, such as "{kind}#1", or "$base" if you saved it.'
     schema = {"type": "string", "pattern": pattern((kind,)), "description": text}
-    named = f"{USE}{kind}", "\n".join(lines)
+    named = f"{USE}{kind}", "\n".join([first, *functions, *objects])
     return tool_of_one(named, "id", takes_own_names(schema), wrong)
 
 
@@ -199,9 +198,7 @@ def _with_object_names(call: CallRecord, tool: Tool, state: State) -> dict[str, 
         is_plain = text.startswith("$") and saved(state, call).get(text) in state.plain
         return own_name_fits(schema, text) or (is_plain and takes_values(schema))
 
-    asked = dict(call.asked)
-    arguments: dict[str, Any] = replace_names(parameters_schema(tool), asked, object_named, fitting)
-    return arguments
+    return dict(replace_names(parameters_schema(tool), dict(call.asked), object_named, fitting))
 
 
 def _used(call: CallRecord, kind: str, arguments: dict[str, Any], state: State) -> dict[str, Any]:

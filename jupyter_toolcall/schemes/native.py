@@ -152,8 +152,7 @@ _NAMED: Mapping[str, Scheme] = {
 
 def scheme_recorded(name: str) -> Scheme:
     """Return the scheme of a session that is only read; what another one offered is recorded."""
-    elsewhere: Scheme = type(name, (Flat,), {"name": name})()
-    return _NAMED.get(name, elsewhere)
+    return _NAMED.get(name) or type(name, (Flat,), {"name": name})()
 
 
 def _has_called(state: State, toolbox: Toolbox) -> bool:
@@ -164,10 +163,9 @@ def _has_called(state: State, toolbox: Toolbox) -> bool:
 
 def _call(call_id: str, call: WrittenCall, tools: Mapping[str, Tool]) -> Call:
     """Return a call that was written; one that cannot be read says why, and how to write it."""
-    name, values = tool_name(call.tool, call.function, tools), call.whole
+    name = tool_name(call.tool, call.function, tools)
     wrong = call.wrong or ("" if name else "the call does not say which tool and which function")
-    if values is None:
-        types = partial(xml_writer.parameter_types, tools.get(name))
-        values = {key: xml_writer.value(text, types(key)) for key, text in call.texts.items()}
+    types = partial(xml_writer.parameter_types, tools.get(name))
+    texts = {key: xml_writer.value(text, types(key)) for key, text in call.texts.items()}
     problem = f"{wrong}. {xml_writer.WRITE_SO}" if wrong else ""
-    return Call(call_id, name or UNREADABLE, dict(values), problem)
+    return Call(call_id, name or UNREADABLE, {**call.whole, **texts}, problem)

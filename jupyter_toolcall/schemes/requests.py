@@ -158,9 +158,8 @@ def _with_request(
 
 def _marker_keys(entry: Entry) -> tuple[str, ...]:
     """Return the markers that stand for values; those of another machine's entry do not."""
-    if entry.verified and isinstance(entry.event, Asked | Replied):
-        return entry.event.secrets
-    return ()
+    event = entry.event
+    return event.secrets if entry.verified and isinstance(event, Asked | Replied) else ()
 
 
 def compose_request(state: State, sent: SentConversation, offer: Offer) -> Request:
@@ -246,7 +245,5 @@ def _was_sent(line: str, state: State, offer: Offer) -> bool:
     their type.
     """
     name = offer.listed.get(line)
-    if not name:
-        return name is not None
-    made = state.objects.get(name)
-    return made is not None and not made.producer.input
+    made = state.objects.get(name) if name else None
+    return name == "" or (made is not None and not made.producer.input)

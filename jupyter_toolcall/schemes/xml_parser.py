@@ -9,6 +9,7 @@ linear.
 from __future__ import annotations
 
 import html
+import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -59,6 +60,8 @@ def tool_name(group: str, function: str, tools: Mapping[str, Tool]) -> str:
     if not function and len(functions) == 1:
         return next(iter(functions.values()))
     alone = group if functions or group in tools else function
+    # Two names of two tools do not say which of them is meant.
+    alone = written if len({group, function} & tools.keys()) > 1 else alone
     names = functions.get(function, written), alone
     return next((name for name in names if name in tools), written)
 
@@ -70,17 +73,17 @@ def tool_name(group: str, function: str, tools: Mapping[str, Tool]) -> str:
 class WrittenCall:
     """A call as it is written; `wrong` says why it cannot be read ("" if it can).
 
-    `texts` are those of its parameters, by name; `whole` are the arguments if they were written as
-    one piece of JSON.
+    `texts` are those of its parameters, by name; `whole` are the arguments that were written as
+    one piece of JSON. What is neither is wrong: the call would run with a default in its place.
     """
 
+    start: int
+    end: int
     tool: str = ""
     function: str = ""
     texts: dict[str, str] = field(default_factory=dict)
     wrong: str = ""
-    whole: Mapping[str, Any] | None = None
-    start: int = 0
-    end: int = 0
+    whole: Mapping[str, Any] = field(default_factory=dict)
 
     def note(self, wrong: str) -> None:
         """Note what is wrong; the first of all counts."""
@@ -132,7 +135,7 @@ def _calls(text: str) -> Iterator[WrittenCall]:
             between = _COMMENT.sub("", text[end : tag.start()]).strip()
             if _MARKUP.search(between):
                 wrong = f"there is something between two calls that is none: {between:.80}"
-                yield WrittenCall(wrong=wrong, start=end, end=tag.start())
+                yield WrittenCall(end, tag.start(), wrong=wrong)
             end = at
         if _in_code(text, tag):
             continue
@@ -158,9 +161,13 @@ def _next_tag(text: str, at: int, in_call: bool = False) -> Tag | None:
 
 
 def _call(text: str, first: Tag) -> WrittenCall:
-    """Return the call that begins with a tag. Its end may be missing."""
-    tool, function = _attribute(first, "tool", "name"), _attribute(first, "function")
-    call = WrittenCall(tool, function, start=first.start(), end=first.end())
+    """Return the call that begins with a tag. Its end may be missing if it has arguments.
+
+    Attributes that name no tool are read as parameters.
+    """
+    texts = _attributes(first)
+    tool = texts.pop("tool", "") or texts.pop("name", "")
+    call = WrittenCall(*first.span(), tool, texts.pop("function", ""), texts)
     if not first["whole"]:
         call.wrong = "its first tag has no end"
     if first["empty"] or not first["whole"]:
@@ -169,7 +176,7 @@ def _call(text: str, first: Tag) -> WrittenCall:
         _add_text(text, call, tag.start())
         if not tag["parameter"]:
             call.end = _end_at(tag)
-            return call
+            break
         call.end = tag.end()
         if tag["close"]:
             call.note("a parameter ends that did not begin")
@@ -177,7 +184,10 @@ def _call(text: str, first: Tag) -> WrittenCall:
             _add_parameter(call, tag, "")
         elif not _add_value(text, call, tag):
             return call
-    _add_text(text, call, len(text), is_last=True)
+    else:
+        _add_text(text, call, len(text), is_last=True)
+    if not (call.texts or call.whole or (tag and call.end == tag.end())):
+        call.note("it has no end (</tool-call>)")
     return call
 
 
@@ -225,47 +235,49 @@ def _end_at(tag: Tag) -> int:
 
 
 def _endless(parameter: Tag) -> str:
+    name = _attributes(parameter).get("name", "")
     return (
-        f"the parameter {_attribute(parameter, 'name')!r} has no end (</parameter>), or its value "
-        "holds tags of this format; then write it inside <![CDATA[ and ]]>"
+        f"the parameter {name!r} has no end (</parameter>), or its value holds tags of this "
+        "format; then write it inside <![CDATA[ and ]]>"
     )
 
 
 def _add_parameter(call: WrittenCall, tag: Tag, raw: str) -> None:
-    name = _attribute(tag, "name")
+    attributes, text = _attributes(tag), content(raw)
+    name, value = (attributes.get(key, "") for key in ("name", "value"))
     if not name:
         call.note("a parameter has no name")
-    elif name in call.texts:
+    elif name in call.texts or name in call.whole or (text and value):
         call.note(f"the parameter {name!r:.60} is given twice; a list is one JSON value")
-    call.texts[name] = content(raw) or _attribute(tag, "value")
+    call.texts[name] = text or value
 
 
 def _add_json(call: WrittenCall, text: str) -> None:
     """Add what some models put there: the arguments as JSON, or the name and the arguments."""
     try:
-        call.whole = parse_arguments(text)
+        whole = parse_arguments(text)
+        if not call.tool and isinstance(name := whole.pop("name", None), str):
+            part = whole.pop("arguments" if "arguments" in whole else "parameters", None) or {}
+            for other in whole:
+                call.note(f'there is {other!r:.60} beside "name" and "arguments"')
+            whole = parse_arguments(part if isinstance(part, str) else json.dumps(part))
+            call.tool = name
+        call.whole = whole
     except ValueError as error:
         call.note(str(error))
-        return
-    if not call.tool and isinstance(name := call.whole.get("name"), str):
-        inner = [call.whole.get(key) for key in ("arguments", "parameters")]
-        call.tool = name
-        call.whole = next((part for part in inner if isinstance(part, dict)), {})
 
 
 def _no_call(block: Tag, end: int) -> WrittenCall:
-    return WrittenCall(wrong="the block holds no <tool-call>", start=block.start(), end=end)
+    return WrittenCall(block.start(), end, wrong="the block holds no <tool-call>")
 
 
 # -- texts ---------------------------------------------------------------------------------------
 
 
-def _attribute(tag: Tag, *names: str) -> str:
-    """Return the value of the first attribute of one of these names, "" for none."""
-    for name, *values in _ATTRIBUTE.findall(tag["rest"]):
-        if name.lower() in names:
-            return _unescaped("".join(values)).strip()
-    return ""
+def _attributes(tag: Tag) -> dict[str, str]:
+    """Return the attributes of a tag, by names in small letters; of two the first counts."""
+    found = reversed(_ATTRIBUTE.findall(tag["rest"]))
+    return {name.lower(): _unescaped("".join(values)).strip() for name, *values in found}
 
 
 def content(raw: str) -> str:

@@ -174,6 +174,7 @@ _WORDS = {
     errno.EROFS: ("the disk is read-only", "make it writable"),
     errno.EACCES: ("its folder may not be written", "make it writable"),
     errno.EPERM: ("its folder may not be written", "make it writable"),
+    errno.ECHILD: ("this process is a copy of the one that writes the session", "decide there"),
 }
 _READING = dict.fromkeys(
     (errno.EACCES, errno.EPERM), ("its file or folder may not be read", "make it readable")
@@ -212,6 +213,8 @@ class Writer:
     file: File
     size: int
     clock: Callable[[], float] = time.time
+    owner: int = field(default_factory=os.getpid)
+    """The process that opened the file: one that was forked from it must not write too."""
     _tail: UnsyncedTail = field(init=False)
     _late: tuple[float, OSError] | None = None
     """Since when lines are not on disk, and the error that prevented it."""
@@ -280,6 +283,8 @@ class Writer:
         self._late = None
 
     def _mend(self) -> None:
+        if os.getpid() != self.owner:
+            raise ChildProcessError(errno.ECHILD, "")
         if self._tail.is_partial:
             self.file.cut(self._tail.size)
             self._tail = replace(self._tail, is_partial=False)

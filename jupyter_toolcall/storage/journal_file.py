@@ -340,12 +340,9 @@ def _valid_prefix(data: bytes, seal: Seal | None) -> tuple[Journal, int]:
 
 
 def _damage(journal: Journal, aside: Path) -> str:
-    whole = f"its first {len(journal)} entries are whole, and what was behind them"
-    kept = (
-        whole
-        if len(journal)
-        else "nothing of it can be read, so the session starts over; what was there"
-    )
+    kept = "nothing of it can be read, so the session starts over; what was there"
+    if len(journal):
+        kept = f"its first {len(journal)} entries are whole, and what was behind them"
     return f"The journal was damaged: {kept} is set aside in {aside}."
 
 

@@ -68,10 +68,8 @@ def key_refusal(folder: Path) -> str:
     """Return why the key of a folder is not used, and the command that repairs it; "" otherwise."""
     try:
         _key(folder / "key")
-    except KeyExposed as error:
-        return str(error)
-    except OSError:
-        pass
+    except OSError as error:
+        return str(error) if isinstance(error, KeyExposed) else ""
     return ""
 
 

@@ -9,6 +9,7 @@ from typing import Any
 
 from ..core.call_record import ArgumentOrigin, CallRecord
 from ..core.digests import readable_json
+from ..core.events import Decided, Started
 from ..core.interface_text import joined, t
 from ..engine.budget_hook import BudgetHook
 from ..engine.cursor import Cursor
@@ -111,14 +112,8 @@ def budget_row(cursor: Cursor) -> BudgetRow | None:
         note = t("No price is known for %1: its tokens count alone.", budget.unpriced)
     elif budget.used_cost:
         note = t("Prices of %1.", READ_ON)
-    return BudgetRow(
-        budget.shortage,
-        budget.used_tokens,
-        budget.tokens or 0,
-        budget.used_cost,
-        budget.cost or 0,
-        note,
-    )
+    tokens, cost = budget.tokens or 0, budget.cost or 0
+    return BudgetRow(budget.shortage, budget.used_tokens, tokens, budget.used_cost, cost, note)
 
 
 def rule_of(call: CallRecord) -> str:
@@ -133,24 +128,37 @@ def decider_of(cursor: Cursor, call: CallRecord) -> str:
 
 
 def undo_row(view: BranchView) -> UndoRow | None:
-    """Return the last decision of the person, or of a rule of theirs, with what undoing it does."""
-    cursor, state = view.cursor, view.state
-    newest_first = (state.calls[call_id] for call_id in reversed(state.order))
-    decided = (call for call in newest_first if decider_of(cursor, call) or rule_of(call))
-    call = next(decided, None)
-    if call is None:
-        return None
-    tool, rule = cursor.tool_named(call.tool), rule_of(call)
-    stays = t("Effects outside of the session stay.")
-    if call.started is None or (tool is not None and (tool.pure or tool.read_only)):
-        stays = t("The call had no effect outside of the session.")
-    elif tool is not None and (tool.external or tool.server):
-        stays = t("What reached others cannot be taken back.")
-    elif tool is not None and tool.destructive:
-        stays = t("What was deleted or overwritten is not restored.")
-    back = t("Undo goes back to before the decision on call %1, on a new branch.", call.step)
-    paused = t("The rule %1 is paused.", repr(rule)) if rule else ""
-    return UndoRow(view.call_key(call), joined(" ", filter(None, [back, stays, paused])))
+    """Return the last decision of the person, or of a rule of theirs, with what undoing it does.
+
+    Calls that started since then are undone with it, in whatever order they were asked for.
+    """
+    cursor, calls, effects = view.cursor, view.state.calls, dict[str, None]()
+    for entry in reversed(cursor.context.journal.path(cursor.head)):
+        if not isinstance(event := entry.event, Started | Decided):
+            continue
+        call, rule = calls[event.call_id], rule_of(calls[event.call_id])
+        if isinstance(event, Started):
+            effects[_lasting_effect(cursor.tool_named(call.tool))] = None
+        elif call.decision_entry == entry.id and (rule or decider_of(cursor, call)):
+            back = t(
+                "Undo goes back to before the decision on call %1, on a new branch.", call.step
+            )
+            none = t("There was no effect outside of the session.")
+            paused = [t("The rule %1 is paused.", repr(rule))] if rule else []
+            stays = [*filter(None, effects)] or [none]
+            return UndoRow(view.call_key(call), joined(" ", [back, *stays, *paused]))
+    return None
+
+
+def _lasting_effect(tool: Tool | None) -> str:
+    """Return what is said of a call's effect that undo leaves as it is, "" for none."""
+    if tool is not None and (tool.pure or tool.read_only):
+        return ""
+    if tool is not None and (tool.external or tool.server):
+        return t("What reached others cannot be taken back.")
+    if tool is not None and tool.destructive:
+        return t("What was deleted or overwritten is not restored.")
+    return t("Effects outside of the session stay.")
 
 
 def _rule_row(rule: Rule, tool: Tool | None, ran: int) -> RuleRow:
@@ -162,13 +170,6 @@ def _rule_row(rule: Rule, tool: Tool | None, ran: int) -> RuleRow:
     ends = {"run": t("until the end of this run"), "": t("until you remove it")}
     until = ends.get(rule.until) or t("until %1", rule.until)
     made = datetime.fromisoformat(rule.made).astimezone().strftime("%Y-%m-%d %H:%M")
-    return RuleRow(
-        rule.name,
-        rule.decision,
-        verbs[rule.decision],
-        ran,
-        t("%1, %2.", WHERE[rule.scope], until),
-        t("%1 made it on %2.", rule.by, made),
-        rule.paused,
-        rule.ended(tool) if tool is not None else "",
-    )
+    where, by = t("%1, %2.", WHERE[rule.scope], until), t("%1 made it on %2.", rule.by, made)
+    end, says = rule.ended(tool) if tool is not None else "", verbs[rule.decision]
+    return RuleRow(rule.name, rule.decision, says, ran, where, by, rule.paused, end)

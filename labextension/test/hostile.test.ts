@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { parsedRow } from '../src/view/rows';
 import { clip, oneLine, textBlock, visibleText } from '../src/view/text';
 import type { Rows } from '../src/generated/contract';
 import { called, drawn, made, page, waiting, whole } from './page';
@@ -95,8 +96,15 @@ const FORGED = {
   'an empty text': '',
   'ten million characters': JSON.stringify({ ...called(9), result: 'x'.repeat(10_000_000) }),
   'arguments that are nested deeply': `${JSON.stringify(called(9)).slice(0, -1)},"arguments":{"a":${'['.repeat(DEEP)}${']'.repeat(DEEP)}}}`,
-  'nested deeply, without an end': '['.repeat(DEEP)
+  'nested deeply, without an end': '['.repeat(DEEP),
+  'a record with a text of texts': { ...called(9), tool: JSON.parse(`${'["",'.repeat(3000)}"x"${']'.repeat(3000)}`) as string }
 };
+
+test('a row is nested no deeper than what shows it can bear', () => {
+  const nested = (levels: number): string => `{"id": "call1", "arguments": ${'{"a":'.repeat(levels)}0${'}'.repeat(levels)}}`;
+  assert.ok(parsedRow(nested(64)));
+  for (const levels of [110, 1500]) assert.equal(parsedRow(nested(levels)) ?? parsedRow(JSON.parse(nested(levels))), null);
+});
 
 for (const [what, row] of Object.entries(FORGED)) {
   test(`beside a row of a call that is ${what}, the other rows are shown`, async () => {

@@ -8,6 +8,7 @@ from jupyter_toolcall import Rule, Scripted, Session, Toolbox, tool
 from jupyter_toolcall.core.events import Decided
 from jupyter_toolcall.jupyter.panel_commands import Undo, apply_command
 from jupyter_toolcall.jupyter.panel_updates import session_row
+from jupyter_toolcall.models import Call, Reply
 from jupyter_toolcall.view.view_rows import all_rows
 
 
@@ -49,3 +50,17 @@ def test_undo_goes_back_to_before_the_last_decision_and_says_what_stays() -> Non
     assert [call.status for call in before.calls] == ["succeeded", "proposed"]
     assert rules.rules[0].paused
     assert [call.status for call in session.calls] == ["succeeded", "succeeded"]
+
+
+def test_undo_takes_the_last_decision_and_tells_of_every_call_that_started_since() -> None:
+    asked = tuple(Call(to, "send", {"to": to}) for to in ("Anna", "Ben"))
+    replies = iter([Reply(calls=asked, stop="tools"), Reply("Done.")])
+    session = Session(Toolbox(send), lambda _: next(replies), scheme="flat").tell("Write to both.")
+    session = session.decide("Ben", "reject").decide("Anna").run()
+    undo = session_row(session, "finished", "", "", ()).undo
+    told = "on call 1, on a new branch. What reached others cannot be taken back."
+    assert undo is not None
+    assert undo.says.endswith(told)
+    for name, before in (("Anna", "rejected"), ("Ben", "proposed")):
+        calls = apply_command(session, Undo(name)).calls
+        assert [call.status for call in calls] == ["proposed", before]

@@ -323,10 +323,7 @@ def test_use_of_a_type_that_has_no_object_is_no_tool() -> None:
 
 def test_save_as_is_there_always_and_says_what_it_named() -> None:
     session = work([USE, ("_saveAs", {"name": "base"}), ("Container_stdout", {})]).tell("go")
-    assert told(session)[1:] == [
-        {"result": "$base", "current": "Container#1"},
-        {"result": "start"},
-    ]
+    assert told(session)[1:] == [{"result": "$base", "current": "Container#1"}, {"result": "start"}]
     assert names(work([]).ask("go"))[0] == "_saveAs"
     assert vars(session.value("$base")) == vars(session["Container#1"])
 

@@ -374,11 +374,7 @@ FUNCTION = {
 
 @quotes(4, "A tool definition to be used by the OpenAI API.")
 def test_a_definition_as_openai_has_it_is_read() -> None:
-    parameters = {
-        "type": "object",
-        "properties": {"who": {"type": "string"}},
-        "required": ["who"],
-    }
+    parameters = {"type": "object", "properties": {"who": {"type": "string"}}, "required": ["who"]}
     openai = {"name": "greet", "description": "Greet.", "parameters": parameters, "strict": True}
     tools = [from_definition({"type": "function", "function": openai}), from_definition(openai)]
     for tool in tools:

@@ -525,10 +525,7 @@ def paper(*script: Any) -> Session:
 def test_a_list_of_objects_names_each_and_each_can_be_used() -> None:
     pile = {"sheets": ["Sheet#2", "Sheet#3"], "cover": "Sheet#1"}
     session = paper(("Sheet_cut", {}), ("bind", {"pile": pile}))
-    assert told(session)[1:] == [
-        '{"objects": ["Sheet#2", "Sheet#3"]}',
-        '{"result": "Sheet#4"}',
-    ]
+    assert told(session)[1:] == ['{"objects": ["Sheet#2", "Sheet#3"]}', '{"result": "Sheet#4"}']
     assert session["Sheet#4"] == Sheet("s0+s1 in s")
     assert session.deps("Sheet#4") == ("Sheet#2", "Sheet#3", "Sheet#1")
     assert section(session, "Objects")[1:3] == [

@@ -96,14 +96,11 @@ def text_of(value: str, name: str = "text") -> Any:
         "<tool_calls><call tool='weather' function='get_for_city'>"
         "<parameter name='city'>Oslo</parameter></call></tool_calls>",
         "<TOOL-CALLS>" + CALL.replace("tool-call", "Tool-Call").replace("meter", "METER"),
-        f"<ToolCalls>{CALL}</ToolCalls>",
-        CALL,
-        f"<tool-calls>{CALL}",
+        *(f"<ToolCalls>{CALL}</ToolCalls>", CALL, f"<tool-calls>{CALL}"),
         f"<tool-calls>{CALL.removesuffix('</tool-call>')}",
         f"<tool-calls>{CALL.removesuffix('</tool-call>')}</tool-calls>\nNow I wait.",
         f"{CALL.removesuffix('</tool-call>')}\nNow I wait.",
-        f"```xml\n<tool-calls>\n{CALL}\n</tool-calls>\n```",
-        f"**Calling:** `{CALL}`",
+        *(f"```xml\n<tool-calls>\n{CALL}\n</tool-calls>\n```", f"**Calling:** `{CALL}`"),
         f"<tool-calls><!-- the weather -->{CALL}<!-- and no more --></tool-calls>",
         '<tool-call tool="weather" function="get_for_city">'
         '<parameter name="city" value="Oslo"/></tool-call>',
@@ -111,10 +108,8 @@ def text_of(value: str, name: str = "text") -> Any:
         '<parameter name="city" value="Oslo"></parameter></tool-call>',
         "<tool-call tool=weather function=get_for_city>"
         "<parameter name=city value=Oslo/></tool-call>",
-        CALL.replace("Oslo", "\n      Oslo\n    "),
-        CALL.replace("Oslo", "<![CDATA[Oslo]]>"),
-        CALL.replace("Oslo", "\n  <![CDATA[Oslo]]>\n"),
-        CALL.replace("Oslo", "&#79;s&#x6C;o"),
+        *(CALL.replace("Oslo", "\n      Oslo\n    "), CALL.replace("Oslo", "<![CDATA[Oslo]]>")),
+        *(CALL.replace("Oslo", "\n  <![CDATA[Oslo]]>\n"), CALL.replace("Oslo", "&#79;s&#x6C;o")),
         CALL.replace("parameter", "param"),
         f'< tool-call\n  function = "get_for_city"\n  tool = "weather" >{CITY}</ tool-call >',
         f'<tool-call tool="weather_get_for_city">{CITY}</tool-call>',
@@ -124,6 +119,8 @@ def text_of(value: str, name: str = "text") -> Any:
         f'<tool-call tool="tools" function="weather_get_for_city">{CITY}</tool-call>',
         '<tool_call>{"name": "weather_get_for_city", "arguments": {"city": "Oslo"}}</tool_call>',
         '<tool-call name="weather_get_for_city">{"city": "Oslo"}</tool-call>',
+        r'<tool_call>{"name": "weather", "arguments": "{\"city\": \"Oslo\"}"}</tool_call>',
+        '<tool-call tool="weather" function="get_for_city" city="Oslo"/>',
         # What a model knows from elsewhere.
         f'<function_calls>\n<invoke name="weather_get_for_city">\n{CITY}\n</invoke>\n'
         "</function_calls>",
@@ -143,12 +140,9 @@ def test_a_call_is_read_however_it_is_spelled(text: str) -> None:
         '<tool-call tool="stop" function="stop"/>',
         '<tool-call tool="stop" function="stop"></tool-call>',
         '<tool-calls><tool-call tool="stop" function="stop"> </tool-call></tool-calls>',
-        '<tool-call tool="stop"/>',
-        '<invoke name="stop"></invoke>',
-        '<rg-tool-call name="stop"></rg-tool-call>',
-        '<rg-tool-call name="stop"/>',
-        '<tool-call function="stop"/>',
-        '<tool_call>{"name": "stop"}</tool_call>',
+        *('<tool-call tool="stop"/>', '<invoke name="stop"></invoke>'),
+        *('<rg-tool-call name="stop"></rg-tool-call>', '<rg-tool-call name="stop"/>'),
+        *('<tool-call function="stop"/>', '<tool_call>{"name": "stop"}</tool_call>'),
     ],
 )
 def test_a_function_without_parameters_can_be_called(text: str) -> None:
@@ -165,25 +159,18 @@ def test_all_calls_of_all_blocks_are_read_in_their_order() -> None:
 @pytest.mark.parametrize(
     ("said", "meant"),
     [
-        ("a & b < c", "a & b < c"),
-        ("a &amp; b &lt; c", "a & b < c"),
+        *(("a & b < c", "a & b < c"), ("a &amp; b &lt; c", "a & b < c")),
         ("R&amp;D &#38; &unknown; &#xFFFFFFF;", "R&D & &unknown; &#xFFFFFFF;"),
-        ("?a=1&b=2&lt=3", "?a=1&b=2&lt=3"),
-        ("<b>bold</b>", "<b>bold</b>"),
+        *(("?a=1&b=2&lt=3", "?a=1&b=2&lt=3"), ("<b>bold</b>", "<b>bold</b>")),
         ("<p>Fish &amp; chips</p>", "<p>Fish &amp; chips</p>"),
         ("<svg><path d='M0 0'/></svg>", "<svg><path d='M0 0'/></svg>"),
         ("<![CDATA[ <b>&amp;</b> ]]>", " <b>&amp;</b> "),
-        ("see <![CDATA[<b>]]> here", "see <b> here"),
-        ("<![CDATA[a]]]]><![CDATA[>b]]>", "a]]>b"),
+        *(("see <![CDATA[<b>]]> here", "see <b> here"), ("<![CDATA[a]]]]><![CDATA[>b]]>", "a]]>b")),
         ("<![CDATA[</parameter></tool-call>]]>", "</parameter></tool-call>"),
         ("  Oslo  ", "Oslo"),
         ("\n    def f():\n        return 1\n  ", "    def f():\n        return 1"),
-        ("", ""),
-        ('"quoted"', '"quoted"'),
-        ("false", "false"),
-        ("12", "12"),
-        ("```py\nx\n```", "```py\nx\n```"),
-        ("`code`", "`code`"),
+        *(("", ""), ('"quoted"', '"quoted"'), ("false", "false"), ("12", "12")),
+        *(("```py\nx\n```", "```py\nx\n```"), ("`code`", "`code`")),
     ],
 )
 def test_a_text_is_what_was_meant_by_it(said: str, meant: str) -> None:
@@ -193,27 +180,14 @@ def test_a_text_is_what_was_meant_by_it(said: str, meant: str) -> None:
 @pytest.mark.parametrize(
     ("name", "said", "meant"),
     [
-        ("count", " 12 ", 12),
-        ("count", "twelve", "twelve"),
-        ("part", "1e3", 1000.0),
-        ("names", '["a", "b"]', ["a", "b"]),
-        ("names", "[&quot;a&quot;]", ["a"]),
-        ("names", "null", None),
-        ("names", "", None),
+        *(("count", " 12 ", 12), ("count", "twelve", "twelve"), ("part", "1e3", 1000.0)),
+        *(("names", '["a", "b"]', ["a", "b"]), ("names", "[&quot;a&quot;]", ["a"])),
+        *(("names", "null", None), ("names", "", None)),
         ("data", '{"a": {"b": [1, null]}}', {"a": {"b": [1, None]}}),
-        ("maybe", "null", None),
-        ("maybe", "nullable", "nullable"),
-        ("maybe", '"null"', "null"),
-        ("maybe", "5", "5"),
-        ("mixed", "5", 5),
-        ("mixed", '"5"', "5"),
-        ("mixed", "true", True),
-        ("exact", "False", False),
-        ("exact", "TRUE", True),
-        ("mixed", "[1, 2]", [1, 2]),
-        ("mixed", "five", "five"),
-        ("shape", "SLICES", "SLICES"),
-        ("size", "2", 2),
+        *(("maybe", "null", None), ("maybe", "nullable", "nullable"), ("maybe", '"null"', "null")),
+        *(("maybe", "5", "5"), ("mixed", "5", 5), ("mixed", '"5"', "5"), ("mixed", "true", True)),
+        *(("exact", "False", False), ("exact", "TRUE", True), ("mixed", "[1, 2]", [1, 2])),
+        *(("mixed", "five", "five"), ("shape", "SLICES", "SLICES"), ("size", "2", 2)),
     ],
 )
 def test_a_value_is_read_by_the_schema_of_its_parameter(name: str, said: str, meant: Any) -> None:
@@ -259,8 +233,7 @@ def test_what_cannot_be_read_is_never_an_answer_and_says_why(text: str, told: st
 @pytest.mark.parametrize(
     "bad",
     [
-        CALL.replace("</parameter>", ""),
-        '<tool-call tool="weather" <b>',
+        *(CALL.replace("</parameter>", ""), '<tool-call tool="weather" <b>'),
         "<tol-call tool='weather'></tol-call>",
     ],
 )
@@ -276,8 +249,7 @@ def test_beside_one_that_cannot_be_read_a_call_is_read(bad: str) -> None:
         "It is fine in Oslo.",
         "To call a tool I write `<tool-calls>` and `<tool-call>` around it.",
         "a < b and `<tool-call tool='x' function='y'>` is a tag.",
-        "<b>Bold</b> & <parameter name='x'>y</parameter>",
-        "<call>me</call> maybe",
+        *("<b>Bold</b> & <parameter name='x'>y</parameter>", "<call>me</call> maybe"),
         "</tool-calls>",
     ],
 )
@@ -319,20 +291,11 @@ def test_a_call_in_a_value_without_end_is_not_run_whatever_stands_before(before:
 @pytest.mark.parametrize(
     "unit",
     [
-        "<tool-call",
-        "<tool-call>",
-        "<tool-calls>",
-        "`<tool-call`",
-        CALL,
-        CALL.replace("</parameter>", ""),
-        CALL.replace("Oslo", "<![CDATA["),
-        '<tool-call a="',
-        "<tool-call tool='stop' function='stop'/><!--\n",
-        "</tool-call>\n\n",
-        '<rg-tool-call name="note">',
-        '<rg-tool-call name="note"><text>',
-        "<text>a</text>",
-        '<invoke name="note">',
+        *("<tool-call", "<tool-call>", "<tool-calls>", "`<tool-call`", CALL),
+        *(CALL.replace("</parameter>", ""), CALL.replace("Oslo", "<![CDATA["), '<tool-call a="'),
+        *("<tool-call tool='stop' function='stop'/><!--\n", "</tool-call>\n\n"),
+        *('<rg-tool-call name="note">', '<rg-tool-call name="note"><text>'),
+        *("<text>a</text>", '<invoke name="note">'),
     ],
 )
 @pytest.mark.parametrize(
@@ -386,6 +349,35 @@ ARGUMENTS = st.fixed_dictionaries(
 
 def written(*said: Call, box: Toolbox = BOX) -> str:
     return NATIVE.read(Reply(calls=said), START, box).text
+
+
+BARE = '<tool-call tool="note">'
+PLACES = (
+    *('{{"name": "note", {0}: {1}}}', '{{"name": "note", "arguments": {{}}, {0}: {1}}}'),
+    *('{{"name": "note", "arguments": [{1}]}}', '{{"name": "note", "arguments": {1}}}'),
+    *("{{{0}: {1}}}<parameter name={0}>x</parameter>", "{{{0}: 1}}{{{0}: {1}}}", "[{1}]", "{1}"),
+    *("<parameter name={0} value={1}>x</parameter>", "<parameter {0}={1}/>", "<{0}>{1}</{0}>"),
+)
+
+
+@given(st.sampled_from(PLACES), st.sampled_from(["text", "data", "args", "x"]), WORDS)
+def test_what_stands_in_a_call_is_an_argument_or_makes_the_call_wrong(
+    place: str, key: str, value: str
+) -> None:
+    inside = place.format(json.dumps(key), json.dumps(f"«{value}»").replace("<", "&lt;"))
+    for first in ("<tool-call>", BARE):
+        [call] = read(f"{first}{inside}</tool-call>")
+        assert call.broken or "«" in json.dumps(dict(call.arguments), ensure_ascii=False)
+
+
+@pytest.mark.parametrize("after", ["", " text=x", "\n", "</tool-calls>", CALL, "<!-- text -->"])
+def test_a_call_without_end_and_without_arguments_does_not_run(after: str) -> None:
+    assert calls(f"<tool-calls>{BARE}{after}") == [OSLO] * (after == CALL)
+    assert len(broken(f"<tool-calls>{BARE}{after}")) == 1
+
+
+def test_the_names_of_two_tools_are_the_name_of_none() -> None:
+    assert calls('<tool-call tool="note" function="stop"/>') == [("note_stop", {})]
 
 
 @settings(deadline=None)

@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 
 from jupyter_toolcall import Scripted, Session, Toolbox, tool, verify
-from jupyter_toolcall.core.errors import Absent, UsageError
+from jupyter_toolcall.core.errors import Absent, NotKept, UsageError
 from jupyter_toolcall.rules.approval_policy import Approve
 
 SERVICE = '''
@@ -64,10 +64,8 @@ print(*(call.tool for call in session.pending), session.text)
 def service(folder: Path, dies_in: str = "") -> str:
     """Return what a process prints that opens or continues the session in a folder."""
     files = [str(folder / "effects"), str(folder / "a.jsonl")]
-    program, environment = (
-        [sys.executable, "-c", SERVICE, *files],
-        {**os.environ, "DIES_IN": dies_in},
-    )
+    program = [sys.executable, "-c", SERVICE, *files]
+    environment = {**os.environ, "DIES_IN": dies_in}
     ended = subprocess.run(program, env=environment, stdout=subprocess.PIPE, text=True, check=False)
     return str(ended.stdout).strip()
 
@@ -75,8 +73,7 @@ def service(folder: Path, dies_in: str = "") -> str:
 @pytest.mark.parametrize(
     ("dies_in", "before", "then", "after"),
     [
-        ("", "ok", "ok", ["pay", "ship"]),
-        ("pay", "", "pay", ["pay"]),
+        *(("", "ok", "ok", ["pay", "ship"]), ("pay", "", "pay", ["pay"])),
         ("ship", "", "ship", ["pay", "ship"]),
     ],
 )
@@ -175,10 +172,29 @@ def test_a_file_is_that_of_one_session(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="has a session already"):
         begun(tmp_path / "b.jsonl")
     code = "import sys; from jupyter_toolcall import *; Session.load(sys.argv[1], Toolbox())"
-    other = subprocess.run(
-        [sys.executable, "-c", code, path], capture_output=True, text=True, check=False
-    )
+    run = [sys.executable, "-c", code, str(path)]
+    other = subprocess.run(run, capture_output=True, text=True, check=False)
     assert "another process writes it" in other.stderr
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="No process can be forked here.")
+@pytest.mark.filterwarnings("ignore:.*fork:DeprecationWarning")
+def test_a_forked_process_runs_no_call_and_leaves_the_file_to_the_one_that_writes_it(
+    tmp_path: Path,
+) -> None:
+    session, code = begun(tmp_path / "a.jsonl"), 1
+    if not (child := os.fork()):
+        try:
+            session.decide(session.pending[0]).run()
+        except NotKept:
+            code = 7
+        finally:
+            os._exit(code)
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 7
+    assert session.decide(session.pending[0]).run().text == "ok"
+    del session
+    gc.collect()
+    assert loaded(tmp_path / "a.jsonl").text == "ok"
 
 
 def test_a_damaged_end_is_set_aside_with_a_warning_and_what_it_may_have_had_is_asked_about(

@@ -16,11 +16,7 @@ from jupyter_toolcall.core import journal_entries
 from jupyter_toolcall.core.errors import BrokenJournal
 from jupyter_toolcall.core.events import Asked, Opened, Replied
 from jupyter_toolcall.core.journal import Journal
-from jupyter_toolcall.storage.journal_file import (
-    journal_file,
-    journals_folder,
-    open_journal,
-)
+from jupyter_toolcall.storage.journal_file import journal_file, journals_folder, open_journal
 from jupyter_toolcall.storage.signatures import key_refusal, signer
 
 

@@ -67,17 +67,17 @@ export const texts = (value: unknown): string[] => list(value).map(text);
 
 export const records = (value: unknown): UnknownRow[] => list(value).filter(isRecord);
 
-/** Characters of a row that cannot be nested deeply. */
-const LONG_ROW = 4000;
+/** Levels of lists and records in a row: a kernel sends fewer, and what shows them takes ever longer for each. */
+const DEEPEST = 100;
+
+const isDeep = (value: unknown, left = DEEPEST): boolean =>
+  typeof value === 'object' && value !== null && (left === 0 || Object.values(value).some(one => isDeep(one, left - 1)));
 
 /** A row that a notebook keeps as a JSON text is parsed; what is no row is null. */
 export function parsedRow(row: unknown): UnknownRow | null {
-  if (typeof row !== 'string') return isRecord(row) ? row : null;
   try {
-    const value: unknown = JSON.parse(row);
-    // Data that is nested deeply can be parsed, but not written again: that throws an error.
-    if (row.length > LONG_ROW) JSON.stringify(value);
-    return isRecord(value) ? value : null;
+    const value: unknown = typeof row === 'string' ? JSON.parse(row) : row;
+    return isRecord(value) && !isDeep(value) ? value : null;
   } catch {
     return null;
   }
