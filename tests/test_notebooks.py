@@ -163,11 +163,7 @@ def test_a_hidden_output_shows_one_line_that_gives_nothing_away(name: str) -> No
 def test_a_lesson_says_its_data_and_its_time_first(name: str) -> None:
     first = read_notebook(ROOT / "notebooks" / name).cells[0].source
     assert first.startswith("# ")
-    for part in (
-        "**After this lesson you know",
-        "The data",
-        "no key and no network",
-    ):
+    for part in ("**After this lesson you know", "The data", "no key and no network"):
         assert part in first
     assert "about ten minutes" in first
 
@@ -383,10 +379,7 @@ def test_three_ways_deal_with_the_same_calls(by_hand: Any) -> None:
         by_hand, "session = opened(analyst, approve="
     )
     by_program = below(by_hand, "session = opened(analyst).ask(TASK)\n\nwhile")
-    assert by_program.splitlines()[:2] == [
-        "keep: succeeded, DataFrame#2",
-        "count: succeeded, 344",
-    ]
+    assert by_program.splitlines()[:2] == ["keep: succeeded, DataFrame#2", "count: succeeded, 344"]
     by_nobody = below(by_hand, "session = opened(analyst).ask(TASK)\nbefore")
     assert "count {'table': 'DataFrame#1'}" in by_nobody
     assert by_nobody.endswith("(True, ())")

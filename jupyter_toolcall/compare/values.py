@@ -172,8 +172,7 @@ def shown(value: Any) -> str:
     """Return a value in words; plain data as JSON, which is what a model reads."""
     if type(value) not in (str, bool, type(None)):
         return describe(value, LONG)
-    text = json.dumps(value, ensure_ascii=False)
-    return shortened_text(text, LONG)
+    return shortened_text(json.dumps(value, ensure_ascii=False), LONG)
 
 
 # -- texts, line by line ------------------------------------------------------------------------

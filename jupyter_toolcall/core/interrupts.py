@@ -7,6 +7,7 @@ lets it through to code that may take long: a model, a tool, a value's own metho
 
 from __future__ import annotations
 
+import ctypes
 import importlib
 import os
 import signal
@@ -113,11 +114,9 @@ def _begins_or_ends(frame: FrameType | None) -> bool:
     # Between such a frame and this one are at most what it calls, and another signal's handler.
     for _ in range(4):
         if frame is None or frame.f_code in (Hold.__enter__.__code__, Hold.__exit__.__code__):
-            break
+            return frame is not None
         frame = frame.f_back
-    else:
-        return False
-    return frame is not None
+    return False
 
 
 def interruptible(function: Callable[P, T], *args: P.args, **named: P.kwargs) -> T:
@@ -154,6 +153,12 @@ def attempt(function: Callable[P, T], *args: P.args, **named: P.kwargs) -> tuple
             if hold.raised:
                 raise
             return None, class_name(type(error))
+
+
+def end_thread(ident: int) -> None:
+    """Raise SystemExit in a thread, at its next instruction of Python."""
+    # `threading` says nothing of it, but it is part of CPython's API.
+    ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(ident), ctypes.py_object(SystemExit))
 
 
 def class_name(cls: type) -> str:

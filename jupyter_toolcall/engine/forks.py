@@ -84,15 +84,11 @@ def edit_cursor(
     not fit.
     """
     recorded_call, replaying = cursor.state.call(call_id), replay_cursor(cursor, call_id)
-    before = (
-        recorded_call.arguments
-        if recorded_call.started or recorded_call.edited
-        else replaying.arguments_to_run(replaying.state.call(call_id))
-    )
     call = replaying.state.call(call_id)
-    return decide_then_replay(
-        replaying, edit_event(replaying, call, {**before, **arguments}, reason)
-    )
+    has_arguments = recorded_call.started or recorded_call.edited
+    before = recorded_call.arguments if has_arguments else replaying.arguments_to_run(call)
+    edited = edit_event(replaying, call, {**before, **arguments}, reason)
+    return decide_then_replay(replaying, edited)
 
 
 def overruled(

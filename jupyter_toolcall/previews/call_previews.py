@@ -2,8 +2,8 @@
 
 The thread gets a tool and private copies, and returns what the tool returns. All else, such as
 reading the result or showing it, happens in the thread of the kernel's event loop, while the
-session waits. A preview that is late is abandoned. Nothing is recorded: where the person approves
-exactly what was tried, the engine takes the result as one of a call that ran early.
+session waits. A preview that is late is ended and abandoned. Nothing is recorded: where the person
+approves exactly what was tried, the engine takes the result as one of a call that ran early.
 """
 
 from __future__ import annotations
@@ -11,28 +11,26 @@ from __future__ import annotations
 import asyncio
 import pickle
 from collections.abc import Callable, Mapping
-from concurrent.futures import Future
 from contextlib import suppress
 from contextvars import copy_context
 from dataclasses import dataclass, field
 from functools import partial
+from threading import Lock, Thread, get_ident
 from typing import Any
 
 from ..core.call_record import CallRecord
 from ..core.errors import Absent, CallError, NotRun, ToolcallError
 from ..core.interface_text import t
-from ..core.interrupts import attempt
+from ..core.interrupts import attempt, end_thread
 from ..core.recorded_data import replace
 from ..core.state import RunCall
 from ..engine.cursor import Cursor
 from ..engine.decisions import edit_event, waiting_calls
 from ..engine.execution import EarlyEnd, ToolExecution, milliseconds
-from ..engine.executor_calls import end_of
 from ..engine.permission import Ask, Refuse, has_approval, permission_of_policy
 from ..engine.session_values import PreparedCall
 from ..engine.turn import around_execution
 from ..tools.captured_prints import set_prints, stream_proxies
-from ..tools.executors import CallThreads
 from ..tools.object_types import kind_of
 from ..tools.running_tool import Cancellation, InputRequired, set_cancellation
 from ..tools.tool_task import TaskEnd, ToolTask, run_task
@@ -47,7 +45,6 @@ CALLS = 20
 """So many waiting calls have a preview."""
 KEPT = 8
 """So many results are kept, those that were tried last."""
-_THREADS = CallThreads()
 
 
 _Key = tuple[str, str]
@@ -60,15 +57,39 @@ class _Trial:
 
     notice: Previewed
     execution: ToolExecution
-    task: ToolTask
-    began: float
     cancellation: Cancellation = field(default_factory=Cancellation)
     end: TaskEnd | None = None
     ms: float = 0
+    _thread: int = 0
+    """The thread that runs it; 0 before and after."""
+    _may_stop: Lock = field(default_factory=Lock)
 
     @property
     def key(self) -> _Key:
         return self.notice.call, self.notice.bound
+
+    def run(self, task: ToolTask, clock: Callable[[], float], then: Callable[[], object]) -> None:
+        """Run the tool in this thread, and then a function; what it prints is kept with it."""
+        self._thread = get_ident()
+        try:
+            began = clock()
+            with stream_proxies():
+                self.end = run_task(task)
+            self.ms = milliseconds(began, clock())
+        finally:
+            # Nobody ends it any more: its number may soon be that of another thread.
+            with self._may_stop:
+                self._thread = 0
+            # The loop may be closed: the process ends.
+            with suppress(RuntimeError):
+                then()
+
+    def stop(self) -> None:
+        """End what the thread runs. A call into C ends first, and code may catch what ends it."""
+        self.cancellation.cancel()
+        with self._may_stop:
+            if self._thread:
+                end_thread(self._thread)
 
     def before(self, kind: str | None) -> Any:
         """Return the value of the first object of a type that the call takes, None without one."""
@@ -100,7 +121,7 @@ class CallPreviews:
     """Where the session waits; None while it does not."""
     _draft: Draft | None = None
     _running: _Trial | None = None
-    """What a thread runs, also where it is abandoned: a function of Python cannot be stopped."""
+    """What a thread runs, until it ends or is abandoned."""
     _ended: dict[_Key, _Trial] = field(default_factory=dict)
     """What was tried."""
     _notices: dict[_Key, Previewed] = field(default_factory=dict)
@@ -122,7 +143,7 @@ class CallPreviews:
         """Try a call as it is written in a form, before any other one."""
         self._cursor, self._draft = cursor, draft
         if self._running is not None:
-            self._running.cancellation.cancel()
+            self._running.stop()
         self._next()
 
     def take(self, cursor: Cursor) -> None:
@@ -135,7 +156,7 @@ class CallPreviews:
             return
         self._cursor = self._draft = None
         if self._running is not None:
-            self._running.cancellation.cancel()
+            self._running.stop()
         trial = self._ended.pop((ready.call_id, ready.approval_digest), None)
         if trial is None or trial.end is None or _problem(cursor, ready) is not None:
             return
@@ -203,44 +224,35 @@ class CallPreviews:
             task = execution.task()
         except (CallError, Absent, NotRun, KeyboardInterrupt):
             return
-        clock, loop = cursor.context.clock, asyncio.get_running_loop()
-        trial = self._running = _Trial(notice, execution, task, clock())
+        loop = asyncio.get_running_loop()
+        trial = self._running = _Trial(notice, execution)
         own = copy_context()
         own.run(set_prints, execution.printed)
         own.run(set_cancellation, trial.cancellation)
-        future = _THREADS.submit(_run, replace(task, context=own))
         late = loop.call_later(SECONDS, self._abandon, trial)
-
-        def ended(future: Future[TaskEnd]) -> None:
-            # The loop may be closed: the process ends.
-            with suppress(RuntimeError):
-                loop.call_soon_threadsafe(partial(self._end, trial, future, late, clock))
-
-        future.add_done_callback(ended)
+        then = partial(loop.call_soon_threadsafe, self._end, trial, late)
+        arguments = replace(task, context=own), cursor.context.clock, then
+        # A call that never ends does not keep the process from ending.
+        Thread(target=trial.run, args=arguments, daemon=True).start()
 
     def _abandon(self, trial: _Trial) -> None:
-        """Abandon what is late."""
-        if trial is self._running and not trial.cancellation.is_cancelled:
-            trial.cancellation.cancel()
-            self._tell(replace(trial.notice, error=t("No preview: it takes too long.")))
+        """Abandon what is late, whether it ends or not, and try the next one."""
+        trial.stop()
+        self._running = None
+        self._tell(replace(trial.notice, error=t("No preview: it takes too long.")))
+        self._next()
 
-    def _end(
-        self,
-        trial: _Trial,
-        future: Future[TaskEnd],
-        late: asyncio.TimerHandle,
-        clock: Callable[[], float],
-    ) -> None:
+    def _end(self, trial: _Trial, late: asyncio.TimerHandle) -> None:
         """Show what came of a call that was tried, and try the next one."""
         late.cancel()
-        self._running = None
-        end, _ = attempt(end_of, future, trial.task)
+        if self._running is not trial:
+            return
+        self._running, end = None, trial.end
         if trial.cancellation.is_cancelled or end is None:
             if not self._notices.get(trial.key, trial.notice).error:
                 # A draft took its turn.
                 self._notices.pop(trial.key, None)
         elif end.error is None:
-            trial.end, trial.ms = end, milliseconds(trial.began, clock())
             self._ended[trial.key] = trial
             self._say(trial.notice, trial)
         elif not isinstance(end.error, InputRequired | KeyboardInterrupt):
@@ -264,14 +276,6 @@ class CallPreviews:
             self._notices[notice.call, notice.bound] = notice
         if notice.number or notice.says or notice.error:
             self.send(notice)
-
-
-def _run(task: ToolTask) -> TaskEnd:
-    """Run a tool in a thread of its own; what it prints is kept with it."""
-    with stream_proxies():
-        end = run_task(task)
-    assert isinstance(end, TaskEnd)
-    return end
 
 
 def _may_be_tried(cursor: Cursor, call: CallRecord, ready: PreparedCall) -> bool:

@@ -88,9 +88,8 @@ def generalisations(
         same = {
             name: {"const": value} for name, value in call.arguments.items() if name not in free
         }
-        offer = _with_past(same, free, call, tool, decided, origins_of)
-        offers.append(offer)
-        offers += _without_rejected(offer, call, tool, decided, origins_of)
+        offer = _with_past(same, free, tool, decided, origins_of)
+        offers += [offer, *_without_rejected(offer, call, tool, decided, origins_of)]
     return offers
 
 
@@ -110,7 +109,6 @@ def _is_closed(schema: Any) -> bool:
 def _with_past(
     arguments: Mapping[str, Any],
     free: tuple[str, ...],
-    call: CallRecord,
     tool: Tool,
     decided: list[CallRecord],
     origins_of: OriginsOf,
@@ -160,6 +158,6 @@ def _without_rejected(
     }
     for (name, shown), value in [*differing.items()][:1]:
         same = {**offer.rule.arguments, name: {"not": {"const": value}}}
-        narrower = _with_past(same, offer.free, call, tool, decided, origins_of, shown)
+        narrower = _with_past(same, offer.free, tool, decided, origins_of, shown)
         if len(narrower.rejected) < len(offer.rejected):
             yield narrower

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import contextlib
-import ctypes
 import threading
 from collections.abc import Callable
 from concurrent.futures import Future, wait
 from contextvars import copy_context
 from functools import partial
 from typing import TypeVar
+
+from ..core.interrupts import end_thread
 
 T = TypeVar("T")
 TRIES, AGAIN = 5, 0.2
@@ -48,10 +49,7 @@ def with_time_limit(seconds: float, function: Callable[[], T]) -> T:
         for _ in range(TRIES):
             with may_end:
                 if not result.done():
-                    # It is raised at the thread's next instruction.
-                    ctypes.pythonapi.PyThreadState_SetAsyncExc(
-                        ctypes.c_ulong(thread.ident or 0), ctypes.py_object(SystemExit)
-                    )
+                    end_thread(thread.ident or 0)
             thread.join(AGAIN)
     if not is_in_time:
         raise OutOfTime

@@ -38,10 +38,7 @@ ARGUMENTS = [
     "--disable-sync",
 ]
 QUIET = {
-    "@jupyterlab/apputils-extension/notification": {
-        "fetchNews": "false",
-        "checkForUpdates": False,
-    }
+    "@jupyterlab/apputils-extension/notification": {"fetchNews": "false", "checkForUpdates": False}
 }
 FRONT_ENDS = ("lab", pytest.param("notebook7", marks=pytest.mark.long))
 """The fixtures of both front ends, as parameters of a test."""

@@ -8,13 +8,7 @@ from jupyter_toolcall.core.call_record import Status
 from jupyter_toolcall.core.json_data import sendable_data
 from jupyter_toolcall.engine.person_model import Phase
 from jupyter_toolcall.view.contract import Rows, Saved, Whole
-from jupyter_toolcall.view.contract_rows import (
-    CallRow,
-    ObjectRow,
-    Preview,
-    SessionRow,
-    Use,
-)
+from jupyter_toolcall.view.contract_rows import CallRow, ObjectRow, Preview, SessionRow, Use
 from jupyter_toolcall.view.graph import with_graph
 from jupyter_toolcall.view.saved_output import row_texts
 

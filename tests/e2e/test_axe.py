@@ -20,14 +20,7 @@ from tests.e2e.kitchen import (
     panel,
     press,
 )
-from tests.e2e.rig import (
-    Place,
-    dark_theme,
-    open_notebook,
-    run_all,
-    screenshot,
-    show_side_panel,
-)
+from tests.e2e.rig import Place, dark_theme, open_notebook, run_all, screenshot, show_side_panel
 
 VIEW = ".jp-Notebook .jp-Cell:nth-child({}) .tc"
 PERSON = "%%toolchat -m person -t fill weigh --scheme flat\nFill a jar."

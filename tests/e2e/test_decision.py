@@ -20,14 +20,7 @@ from tests.e2e.kitchen import (
     script,
     steps,
 )
-from tests.e2e.rig import (
-    FRONT_ENDS,
-    Place,
-    dark_theme,
-    open_notebook,
-    screenshot,
-    wait_idle,
-)
+from tests.e2e.rig import FRONT_ENDS, Place, dark_theme, open_notebook, screenshot, wait_idle
 
 SIZES = [(1366, 768), (1400, 1000), (900, 768), (500, 900)]
 ACCOUNTS = '''%load_ext jupyter_toolcall
@@ -365,7 +358,7 @@ def test_a_table_is_seen_before_the_decision_and_what_the_call_changed_after_it(
     change = view.get_by_role("group", name="What the call changed")
     expect(change).to_contain_text("DataFrame#1 → DataFrame#2")
     expect(change.locator("mark")).to_have_text(["12.5"] * 4)
-    expect(change.locator("del")).to_have_text(["nan"] * 4)
+    expect(change.locator("del")).to_have_text(["empty"] * 4)
     resize(page, view, 1366, 768)
     screenshot(page, "table-after")
     dark_theme(page)

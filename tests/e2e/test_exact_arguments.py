@@ -14,13 +14,7 @@ from tests.e2e.kitchen import (
     steps,
     text_of,
 )
-from tests.e2e.rig import (
-    Place,
-    dark_theme,
-    run_cell,
-    screenshot,
-    wait_idle,
-)
+from tests.e2e.rig import Place, dark_theme, run_cell, screenshot, wait_idle
 
 BIG = 9_007_199_254_740_993
 HIDDEN = "\u200b\u200d\u202e\u2066\ufe0f\u034f\u00ad\u3164"

@@ -5,14 +5,7 @@ from __future__ import annotations
 from playwright.sync_api import Page, expect
 
 from tests.e2e.kitchen import expect_status, panel, press, run_notebook, steps
-from tests.e2e.rig import (
-    Place,
-    dark_theme,
-    restart_kernel,
-    run_all,
-    screenshot,
-    wait_idle,
-)
+from tests.e2e.rig import Place, dark_theme, restart_kernel, run_all, screenshot, wait_idle
 
 BOOK = '''%load_ext jupyter_toolcall
 from jupyter_toolcall import Scripted, tool

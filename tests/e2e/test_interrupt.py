@@ -16,14 +16,7 @@ from tests.e2e.kitchen import (
     run_notebook,
     script,
 )
-from tests.e2e.rig import (
-    FRONT_ENDS,
-    Place,
-    interrupt,
-    outputs,
-    screenshot,
-    wait_idle,
-)
+from tests.e2e.rig import FRONT_ENDS, Place, interrupt, outputs, screenshot, wait_idle
 
 NAP = script("model", '("nap", {"seconds": 60})', '("fill", {"grams": 5})', '"Done."')
 SLOW = """

@@ -155,6 +155,54 @@ def test_quick_decisions_leave_one_notice_of_what_waits_now(page: Page, lab: Pla
     screenshot(page, "quick")
 
 
+NOTICES = """
+window.asked = 0;
+window.notices = [];
+// Playwright keeps every page visible, so what a hidden page says of itself is all that is set.
+window.hide = () => Object.defineProperty(document, 'hidden', { value: true });
+window.Notification = class extends Notification {
+    constructor(title, options) {
+        super(title, options);
+        for (const type of ['show', 'close'])
+            this.addEventListener(type, () => window.notices.push(`${type} ${title}`));
+    }
+    static requestPermission() {
+        window.asked++;
+        return super.requestPermission();
+    }
+};
+"""
+"""Counts requests for permission, and notes what the browser says of its notifications."""
+
+
+def test_the_browser_notifies_of_a_call_while_its_page_is_hidden_once_that_is_switched_on(
+    page: Page, lab: Place
+) -> None:
+    page.context.grant_permissions(["notifications"])
+    page.add_init_script(NOTICES)
+    view = run_notebook(page, lab, "fries.ipynb", [LOAD, fries_cell()])
+    expect_waits(view, 2, "Potato_rinse")
+    page.evaluate("hide()")
+    press(view, "Approve")
+    expect_waits(view, 3, "Potato_peel")
+    run_command(page, "settingeditor:open", query="Tool Calls")
+    setting = page.get_by_label("Notify in the browser")
+    expect(setting).not_to_be_checked()
+    assert page.evaluate("window.asked") == 0
+    setting.check()
+    page.wait_for_function("window.asked === 1")
+    page.locator(".lm-TabBar-tab", has_text="fries.ipynb").click()
+    shown = []
+    tools = ("Potato_slice", "Oven_bake", "Fries_plate")
+    for says in (*(f"{tool} waits for your decision." for tool in tools), "Finished"):
+        press(view, "Approve")
+        shown.append(f"show fries.ipynb: {says}")
+        page.wait_for_function("said => window.notices.includes(said)", arg=shown[-1])
+    # One for a session: each goes when the next one comes.
+    page.wait_for_function("window.notices.length === 7")
+    assert page.evaluate("window.notices.filter(notice => notice.startsWith('show'))") == shown
+
+
 def test_a_click_on_what_waits_goes_to_it_also_where_it_was_scrolled_away(
     page: Page, lab: Place
 ) -> None:

@@ -17,15 +17,7 @@ from tests.e2e.kitchen import (
     script,
     steps,
 )
-from tests.e2e.rig import (
-    KERNEL,
-    Place,
-    reload,
-    run_cell,
-    save,
-    screenshot,
-    wait_idle,
-)
+from tests.e2e.rig import KERNEL, Place, reload, run_cell, save, screenshot, wait_idle
 
 CALLS, SLOW = 300, 150
 """How many calls there are, and which one lasts until the file `go` exists."""

@@ -5,15 +5,7 @@ from __future__ import annotations
 from playwright.sync_api import Page, expect
 
 from tests.e2e.kitchen import LOAD, expect_waits, fries_cell, panel, press, run_notebook
-from tests.e2e.rig import (
-    CURRENT,
-    Place,
-    cell,
-    reload,
-    save,
-    screenshot,
-    show_side_panel,
-)
+from tests.e2e.rig import CURRENT, Place, cell, reload, save, screenshot, show_side_panel
 
 COMMANDS = "window.jupyterapp.commands.hasCommand('jupyter-toolcall:{}')"
 

@@ -19,14 +19,19 @@ from tests.e2e.rig import (
 )
 
 HOTELS = '''%load_ext jupyter_toolcall
+import pathlib, time
 from typing import Literal
 import pandas as pd
 from jupyter_toolcall import Scripted, tool
+ran = []
 hotels = pd.DataFrame({"hotel": ["Holsten", "Am Kanal", "Seeblick"], "city": ["Kiel"] * 3,
                        "price": [96.0, None, None]})
 def fill(table: pd.DataFrame, column: str, method: Literal["mean", "median", "max"]
          ) -> pd.DataFrame:
     """Fills the empty cells of a column."""
+    ran.append(method)
+    while len(ran) == 5 and not pathlib.Path("go").exists():
+        time.sleep(0.05)
     return table.assign(**{column: table[column].fillna(getattr(table[column], method)())})
 def call(table, method="median", column="price"):
     return ("fill", {"table": f"DataFrame#{table}", "column": column, "method": method})
@@ -61,12 +66,13 @@ def frames(page: Page, view: Locator, name: str, part: Locator | None = None) ->
         if theme == "dark":
             dark_theme(page)
         for width, height in ((1366, 768), NARROW):
-            if width < 700:
-                page.evaluate("window.jupyterapp.shell.collapseLeft?.()")
+            side = "collapseLeft" if width < 700 else "expandLeft"
+            page.evaluate(f"window.jupyterapp.shell.{side}()")
             page.set_viewport_size({"width": width, "height": height})
             (part or view).evaluate("part => part.scrollIntoView({ block: 'start' })")
             expect_no_overlap(view)
             screenshot(page, f"rules-{name}-{width}-{theme}")
+    page.evaluate("window.jupyterapp.shell.expandLeft()")
     page.set_viewport_size({"width": 1366, "height": 768})
     run_command(page, "apputils:change-theme", theme="JupyterLab Light")
     page.locator("body[data-jp-theme-light=true]").wait_for(state="attached")
@@ -76,7 +82,8 @@ def expect_no_overlap(view: Locator) -> None:
     """No part of the card is wider than the panel, and the sheet covers no argument."""
     problems = view.evaluate("""view => {
         const panel = view.getBoundingClientRect();
-        const parts = [...view.querySelectorAll('.tc-sheet *, .tc-args *, .tc-rule *, .tc-act *')];
+        const own = ':is(.tc-sheet, .tc-args, .tc-rule, .tc-act, .tc-meanwhile) *, .tc-last > *';
+        const parts = [...view.querySelectorAll(own)];
         const wide = parts.filter(e => e.getClientRects().length && !e.closest('pre, .tc-sr'))
             .filter(e => e.getBoundingClientRect().right > panel.right + 1);
         const sheet = view.querySelector('.tc-sheet')?.getBoundingClientRect();
@@ -85,9 +92,17 @@ def expect_no_overlap(view: Locator) -> None:
                 && e.getBoundingClientRect().top < sheet.bottom) : [];
         const tabs = view.querySelector('.tc-tabs').getBoundingClientRect().top;
         if (sheet && tabs < sheet.bottom) covered.push(view.querySelector('.tc-tabs'));
+        const body = view.querySelector('.tc-card:not([hidden]) > .tc-cardbody');
+        if (body && body.scrollHeight > body.clientHeight + 1) covered.push(body);
         return [...wide, ...covered].map(e => `${e.className} ${e.textContent}`.slice(0, 80));
     }""")
     assert problems == []
+
+
+def reject(view: Locator, reason: str = "") -> None:
+    press(view, "Reject")
+    view.get_by_label("Reason").fill(reason)
+    view.locator(".tc-form").get_by_role("button", name="Reject", exact=True).click()
 
 
 def open_sheet(view: Locator) -> Locator:
@@ -108,14 +123,13 @@ def started(page: Page, lab: Place, cells: list[str]) -> Locator:
 def test_a_rule_from_the_card_says_what_it_would_have_done_and_decides_from_then_on(
     page: Page, lab: Place
 ) -> None:
-    view = started(page, lab, [HOTELS, FILL])
+    changed = HOTELS.replace("Fills the", "Fills all")
+    view = started(page, lab, [HOTELS, FILL, changed, FILL])
     for number in (1, 2):
         expect_waits(view, number, "fill")
         press(view, "Approve")
     expect_waits(view, 3, "fill")
-    press(view, "Reject")
-    view.get_by_label("Reason").fill("The highest price is not typical.")
-    view.locator(".tc-form").get_by_role("button", name="Reject", exact=True).click()
+    reject(view, "The highest price is not typical.")
     expect_waits(view, 4, "fill")
     card = view.get_by_role("region", name="Details")
     expect(card.locator(".tc-from").first).to_have_text("from the notebook")
@@ -140,31 +154,59 @@ def test_a_rule_from_the_card_says_what_it_would_have_done_and_decides_from_then
     more = view.get_by_role("button", name="Approve, and don't ask again when…")
     expect(more).to_be_focused()
     expect(more).to_have_attribute("aria-expanded", "false")
+    frames(page, view, "button")
 
     sheet = open_sheet(view)
     sheet.locator(".tc-option").nth(2).get_by_role("radio").check()
     sheet.get_by_text("This notebook").click()
     expect(sheet.get_by_role("radio", name="Today")).to_be_checked()
     sheet.get_by_role("button", name="Approve and add rule").click()
+    last = view.get_by_role("list", name="Last calls").get_by_role("listitem")
+    expect(last.first).to_contain_text("running")
+    expect(last).to_have_count(6)
+    expect(view.get_by_text("Nothing waits for you. When a call does, it")).to_be_visible()
+    expect(page.locator(".jtc-status")).to_have_text("1 ran by rules")
+    frames(page, view, "running")
+    (lab.root / "go").touch()
     # Two calls run by the rule, and the third one is of another column.
     expect_waits(view, 7, "fill")
+    expect_status(view, "2 calls ran by rules, 1 waits for you")
+    meanwhile = view.get_by_role("region", name="Meanwhile")
+    expect(meanwhile).to_contain_text("2 calls ran by rule 'fill price'")
     expect(view.get_by_text("Rule 'fill price' added.")).to_be_visible()
+    frames(page, view, "waits")
+    meanwhile.get_by_role("button", name="Show").click()
     for number in (5, 6):
         expect_step(view, number, "ran by rule 'fill price'")
     press(view, "Rules 1")
     rules = view.get_by_role("region", name="Rules")
     expect(rules).to_contain_text("Ran 2 calls. This notebook, until ")
     expect(rules).to_be_in_viewport()
-    frames(page, view, "list", rules)
+    reject(view)
+    expect_status(view, "Finished · 2 calls ran by rules")
+    view.get_by_role("list", name="Steps").get_by_role("button").nth(4).click()
+    frames(page, view, "steps")
     save(page)
     kept = saved_notebook(lab, "r.ipynb").metadata["jupyter_toolcall"]
     assert [rule["name"] for rule in kept["rules"]] == ["fill price"]
     assert kept["seal"]
 
-    rules.get_by_role("button", name="Pause: fill price").click()
-    expect(rules).to_contain_text("paused")
-    rules.get_by_role("button", name="Remove: fill price").click()
-    expect(view.get_by_role("button", name="Rules 1")).to_be_hidden()
+    # The rule ends with the code of its tool, and another one is paused.
+    run_cell(page, 2)
+    run_cell(page, 3)
+    view = panel(page, 3)
+    expect_waits(view, 1, "fill")
+    open_sheet(view).get_by_role("button", name="Approve and add rule").click()
+    expect_waits(view, 2, "fill")
+    press(view, "Show rules")
+    rules = view.get_by_role("region", name="Rules")
+    rules.get_by_role("button", name="Pause: fill price 2").click()
+    expect(rules.get_by_role("listitem")).to_contain_text(["ended", "paused"])
+    expect(rules).to_contain_text("The rule 'fill price' ended: the code of fill has changed.")
+    frames(page, view, "ended", rules)
+    for name in ("fill price 2", "fill price"):
+        rules.get_by_role("button", name=f"Remove: {name}", exact=True).click()
+    expect(view.get_by_role("button", name=re.compile("^Rules"))).to_be_hidden()
     save(page)
     assert saved_notebook(lab, "r.ipynb").metadata["jupyter_toolcall"] == {}
 
@@ -236,8 +278,7 @@ def test_many_similar_calls_are_one_table_with_what_differs_first(page: Page, la
     second.check()
     press(view, "Approve 11 calls")
     expect_waits(view, 7, "geocode")
-    press(view, "Reject")
-    view.locator(".tc-form").get_by_role("button", name="Reject", exact=True).click()
+    reject(view)
     expect_status(view, "Finished")
     # Twelve that are alike take one decision.
     run_cell(page, 2)
@@ -327,6 +368,7 @@ def test_a_budget_pauses_the_run_and_asks_how_to_go_on(page: Page, lab: Place) -
     card = view.get_by_role("region", name="Budget")
     expect(card).to_contain_text("This run has used 2,000 of 2,500 tokens, about $0.01 of $0.02")
     expect(card).to_contain_text("The next request needs about 1,000 tokens, and 500 are left.")
+    expect(page).to_have_title(re.compile(r"^\(1\) "))
     meter = card.get_by_role("meter", name="Tokens used")
     expect(meter).to_have_attribute("aria-valuenow", "2000")
     expect(view.get_by_role("button", name="Stop", exact=True)).to_be_hidden()

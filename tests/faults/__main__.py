@@ -10,16 +10,7 @@ import argparse
 import sys
 from collections.abc import Callable, Mapping
 
-from tests.faults import (
-    damage,
-    decisions,
-    effects,
-    failing,
-    interrupts,
-    kills,
-    power,
-    races,
-)
+from tests.faults import damage, decisions, effects, failing, interrupts, kills, power, races
 from tests.faults.tally import Tally, table
 
 Part = Callable[[], Tally]

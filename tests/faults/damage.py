@@ -6,11 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from jupyter_toolcall.core.journal import Journal
-from jupyter_toolcall.storage.journal_file import (
-    journal_file,
-    journals_folder,
-    open_journal,
-)
+from jupyter_toolcall.storage.journal_file import journal_file, journals_folder, open_journal
 from jupyter_toolcall.storage.signatures import signer
 from tests.faults.laws import Broken
 from tests.faults.lives import Life, Setting

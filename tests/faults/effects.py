@@ -205,13 +205,7 @@ class Effects(RuleBasedStateMachine):
     @rule(data=st.data(), interface=INTERFACES)
     def go_on(self, data: st.DataObject, interface: str) -> None:
         kernel = self.choose(data)
-        self.act(
-            kernel,
-            interface,
-            {"type": "run"},
-            ["next"],
-            lambda session: session,
-        )
+        self.act(kernel, interface, {"type": "run"}, ["next"], lambda session: session)
 
     @rule(repeats=st.booleans())
     def repeat_replies(self, repeats: bool) -> None:

@@ -321,9 +321,7 @@ def test_an_input_that_the_notebook_changed_in_place_is_another_object(kernel: B
     assert first.cells.notes() == []
 
 
-def test_a_tool_that_the_notebook_changed_is_said_once_and_runs_from_then_on(
-    kernel: Begin,
-) -> None:
+def test_a_tool_that_the_notebook_changed_is_said_once_and_runs_from_then_on(kernel: Begin) -> None:
     first = kernel([("write", {"text": "hi"}), "one", ("write", {"text": "hi"}), "two"])
     first.cell("-m model -t write Letter --scheme flat", "Write.", YES)
     first.variables["write"] = write_again

@@ -12,11 +12,7 @@ from jupyter_toolcall import Scripted, Session, Toolbox
 from jupyter_toolcall.core.errors import UsageError
 from jupyter_toolcall.jupyter.cells import Cells
 from jupyter_toolcall.jupyter.options import model_for_cell, parse_options
-from jupyter_toolcall.jupyter.subcommands import (
-    carry_out,
-    subcommands,
-    subcommands_help,
-)
+from jupyter_toolcall.jupyter.subcommands import carry_out, subcommands, subcommands_help
 from jupyter_toolcall.models import Recording
 from jupyter_toolcall.models.named import MIDDLE, PROVIDERS, completions, default, models, table
 

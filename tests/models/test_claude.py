@@ -137,9 +137,7 @@ def test_text_streams_to_the_listener_piece_by_piece(server: StandIn) -> None:
     assert "".join(pieces) == reply.text == "A potato is a tuber, and so is 🥔."
 
 
-def test_an_interrupt_while_text_streams_closes_the_connection_and_passes(
-    server: StandIn,
-) -> None:
+def test_an_interrupt_while_text_streams_closes_the_connection_and_passes(server: StandIn) -> None:
     def interrupt(text: str) -> None:
         raise KeyboardInterrupt
 
@@ -180,9 +178,7 @@ def test_tools_keep_their_order_place_and_first_description(server: StandIn) -> 
         reply = model(first)
         chosen = Result(reply.calls[0].id, "ok", selected=("Potato_peel",))
         second = replace(
-            answered(first, reply, chosen),
-            tools=(SAVE, SELECT, PEEL),
-            deferred=(FRY, CUT),
+            answered(first, reply, chosen), tools=(SAVE, SELECT, PEEL), deferred=(FRY, CUT)
         )
         reply = model(second)
         renewed = replace(SELECT, description="Gain tools. Objects: Potato#1, Potato#2")

@@ -281,11 +281,7 @@ def test_events_of_types_yet_unknown_are_passed_over(server: StandIn) -> None:
         assert [call.id for call in model(GO).calls] == ["a"]
 
 
-@pytest.mark.parametrize(
-    ("raw", "why"),
-    DOUBTFUL,
-    ids=lambda text: text[:24],
-)
+@pytest.mark.parametrize(("raw", "why"), DOUBTFUL, ids=lambda text: text[:24])
 def test_arguments_that_are_doubtful_make_a_broken_call_and_the_model_is_told(
     server: StandIn, raw: str, why: str
 ) -> None:

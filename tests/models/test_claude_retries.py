@@ -225,10 +225,7 @@ FAULTS: dict[str, Turn] = {
 
 @pytest.mark.parametrize("fault", FAULTS)
 def test_no_key_and_no_header_is_in_anything_that_stays(
-    server: StandIn,
-    fault: str,
-    tmp_path: Path,
-    caplog: pytest.LogCaptureFixture,
+    server: StandIn, fault: str, tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     caplog.set_level("DEBUG")
     waits = Waits(tries=2)

@@ -146,9 +146,7 @@ def test_a_tool_is_in_view_before_it_is_called(
     assert _in_view(server.asked[0].body) == {"selectTools"}
 
 
-def test_a_list_that_is_sent_again_costs_the_thinking_that_was_bound_to_it(
-    server: StandIn,
-) -> None:
+def test_a_list_that_is_sent_again_costs_the_thinking_that_was_bound_to_it(server: StandIn) -> None:
     cooked(server, "select", (NEWEST, "resend"))
     assert server.asked[-1].dropped
     names = [[tool["name"] for tool in asked.body["tools"]] for asked in server.asked]

@@ -80,10 +80,7 @@ def anthropic_model(kitchen: Kitchen, fault: str, times: int) -> Iterator[Any]:
     }[fault]
     server = ClaudeServer(key=KEY)
     server.turns += [*[half] * times, claude.says("I peel.", call), claude.says("Done.")]
-    options: dict[str, Any] = {
-        "patience": kitchen.patience,
-        "on_wait": kitchen.notices.append,
-    }
+    options: dict[str, Any] = {"patience": kitchen.patience, "on_wait": kitchen.notices.append}
     with in_memory(server, **options) as model:
         yield model
     assert server.refused == []
@@ -96,10 +93,7 @@ def openai_model(kitchen: Kitchen, fault: str, times: int) -> Iterator[Any]:
         "stream": gpt.says("I begin", call, cut=600),
     }[fault]
     server = OpenAIServer([*[half] * times, gpt.says("I peel.", call), gpt.says("Done.")])
-    options: dict[str, Any] = {
-        "patience": kitchen.patience,
-        "on_wait": kitchen.notices.append,
-    }
+    options: dict[str, Any] = {"patience": kitchen.patience, "on_wait": kitchen.notices.append}
     with a_near_model(server, **options) as model:
         yield model
     assert server.refused == []

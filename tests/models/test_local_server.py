@@ -41,11 +41,7 @@ def server() -> Iterator[str]:
     """The address of a server, which ends with the test."""
     command = [sys.executable, "-c", SERVER]
     with subprocess.Popen(
-        command,
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.DEVNULL,
-        text=True,
+        command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True
     ) as process:
         assert process.stdout is not None
         yield next(line.strip() for line in process.stdout if line.startswith("http"))

@@ -28,12 +28,7 @@ def test_a_turn_is_a_text_a_call_or_a_list_of_these() -> None:
 def test_a_dollar_is_the_newest_object_of_a_type_at_any_depth() -> None:
     model = Scripted([("f", {"x": "$Potato", "y": [{"z": "$Potato"}], "cost": "$5", "n": "$Pot"})])
     (call,) = model(REQUEST).calls
-    assert call.arguments == {
-        "x": "Potato#3",
-        "y": [{"z": "Potato#3"}],
-        "cost": "$5",
-        "n": "$Pot",
-    }
+    assert call.arguments == {"x": "Potato#3", "y": [{"z": "Potato#3"}], "cost": "$5", "n": "$Pot"}
 
 
 @pytest.mark.parametrize("item", [5, None, {"a": 1}, [5]])

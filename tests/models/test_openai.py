@@ -160,12 +160,7 @@ def test_a_call_that_was_broken_or_misnamed_goes_back_in_a_form_that_servers_rea
     results = Results(tuple(Result(call.id, "no", True) for call in calls))
     functions = [call["function"] for call in after(Assistant("", calls), results)[0]["tool_calls"]]
     assert [function["arguments"] for function in functions] == ["{}"] * 4
-    assert [function["name"] for function in functions] == [
-        "peel",
-        "no_such_tool_",
-        "_",
-        "x" * 64,
-    ]
+    assert [function["name"] for function in functions] == ["peel", "no_such_tool_", "_", "x" * 64]
 
 
 def test_ids_of_other_models_that_are_too_long_stay_apart() -> None:

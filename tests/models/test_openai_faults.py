@@ -329,11 +329,7 @@ def test_half_a_character_becomes_one_that_can_be_stored(server: StandIn) -> Non
     assert json.dumps(pieces_heard, ensure_ascii=False).encode()
 
 
-@pytest.mark.parametrize(
-    ("raw", "why"),
-    DOUBTFUL,
-    ids=lambda text: text[:24],
-)
+@pytest.mark.parametrize(("raw", "why"), DOUBTFUL, ids=lambda text: text[:24])
 def test_arguments_that_are_doubtful_make_a_broken_call_beside_a_good_one(
     server: StandIn, raw: str, why: str
 ) -> None:

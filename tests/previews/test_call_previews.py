@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import threading
+from collections.abc import Callable
 from typing import Any
 
 import pandas as pd
@@ -122,20 +123,36 @@ def test_large_objects_are_not_tried_and_the_card_says_so(monkeypatch: pytest.Mo
     assert [notice.error for notice in sent] == ["No preview: the objects are larger than 0 MB."]
 
 
-def test_a_late_preview_is_abandoned_and_the_call_runs(monkeypatch: pytest.MonkeyPatch) -> None:
-    opened, began = threading.Event(), list[str]()
+def loops(opened: threading.Event) -> None:
+    while threading.current_thread() is not threading.main_thread():
+        pass
+
+
+def waits(opened: threading.Event) -> None:
+    opened.wait(30)
+
+
+@pytest.mark.parametrize("hangs", [loops, waits])
+def test_a_preview_that_hangs_is_given_up_and_the_next_one_is_made(
+    hangs: Callable[[threading.Event], None], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    opened, threads = threading.Event(), list[threading.Thread]()
 
     @tool(pure=True)
-    def slow(text: str) -> str:
-        """Wait, and return a text."""
-        began.append(text)
-        opened.wait(30)
-        return text
+    def slow() -> str:
+        """Hang where it is tried, and run through where a person approved it."""
+        threads.append(threading.current_thread())
+        hangs(opened)
+        return "a"
 
     monkeypatch.setattr(call_previews, "SECONDS", 0.05)
-    session, sent, taken = decided(session_of(("slow", {"text": "a"}), tools=[slow]), then=opened)
-    assert [notice.error for notice in sent] == ["No preview: it takes too long."]
-    assert (began, session.calls[0].result, taken) == (["a", "a"], "a", [False])
+    session = session_of([("slow", {}), ("shout", {"text": "a"})], tools=[slow, shout])
+    session, sent, taken = decided(session, then=opened)
+    assert [notice.error for notice in sent] == ["No preview: it takes too long.", ""]
+    assert ([call.result for call in session.calls], taken) == (["a", "A"], [False, True])
+    # Nothing runs on in the kernel: what loops was ended.
+    threads[0].join(30)
+    assert [thread.is_alive() for thread in threads] == [False, True]
 
 
 def test_the_result_is_taken_only_of_exactly_what_was_tried() -> None:

@@ -147,14 +147,27 @@ def test_the_rules_of_a_notebook_hold_in_it_and_on_this_computer_alone(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     here, copied = tmp_path / "a.ipynb", tmp_path / "b.ipynb"
-    rules = PersonRules.of(str(here))
-    rules.add(Rule("pay", "run"), "notebook", "removed")
-    cells = {"cells": [], "nbformat": 4, "nbformat_minor": 5}
-    metadata = {METADATA: json.loads(rules.for_metadata)}
-    for path in (here, copied):
-        path.write_text(json.dumps({**cells, "metadata": metadata}))
-    assert PersonRules.of(str(here)).rules == rules.rules
-    assert PersonRules.of(str(copied)).rules == ()
+
+    def add_rule() -> None:
+        rules = PersonRules.of(str(here))
+        rules.add(Rule("pay", "run"), "notebook", "removed")
+        metadata = {METADATA: json.loads(rules.for_metadata)}
+        file = {"cells": [], "nbformat": 4, "nbformat_minor": 5, "metadata": metadata}
+        here.write_text(json.dumps(file))
+        assert PersonRules.of(str(here)).rules == rules.rules
+
+    def status(path: Path) -> str:
+        turns = Scripted([("pay", {"to": "Anna"}), "Done."])
+        session = Session(Toolbox(pay), turns, scheme="flat")
+        session.cursor.context.person_rules = PersonRules.of(str(path))
+        return session.tell("Pay Anna.").calls[0].status
+
+    add_rule()
+    shutil.copy(here, copied)
+    assert [status(here), status(copied)] == ["succeeded", "proposed"]
+    # Another computer has a key of its own: it asks, until somebody adds the rule there.
     monkeypatch.setenv("JUPYTER_TOOLCALL_DATA", str(tmp_path / "other"))
     journals_folder().mkdir(parents=True)
-    assert PersonRules.of(str(here)).rules == ()
+    assert status(here) == "proposed"
+    add_rule()
+    assert status(here) == "succeeded"

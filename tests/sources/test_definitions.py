@@ -125,12 +125,7 @@ WORKED: dict[str, tuple[dict[str, Any], dict[str, Any], dict[str, Any], dict[str
         {"tags": {"x": 1, "hospital": "Queens Hospital"}},
     ),
     "format": (HELLO, {"name": "Ann"}, {}, {"name": "Ann", "hello": "Hello, Ann!"}),
-    "format, given": (
-        HELLO,
-        {"name": "Ann", "hello": "Hey"},
-        {},
-        {"name": "Ann", "hello": "Hey"},
-    ),
+    "format, given": (HELLO, {"name": "Ann", "hello": "Hey"}, {}, {"name": "Ann", "hello": "Hey"}),
     "format of nothing": (HELLO, {}, {}, {}),
     "when": ({"city": BRONX}, {"city": "Bronx"}, {}, {"city": "The Bronx"}),
     "when not": ({"city": BRONX}, {"city": "Queens"}, {}, {"city": "Queens"}),
@@ -679,8 +674,7 @@ def test_a_variable_may_have_dots_or_parts() -> None:
 
 
 @pytest.mark.parametrize(
-    "value",
-    [SecretStr("x"), {"a": [SecretStr("x")]}, "sk-1234567890ab", "Bearer sk-1234567890ab"],
+    "value", [SecretStr("x"), {"a": [SecretStr("x")]}, "sk-1234567890ab", "Bearer sk-1234567890ab"]
 )
 def test_a_variable_that_is_a_secret_is_refused(
     value: Any, monkeypatch: pytest.MonkeyPatch

@@ -74,10 +74,7 @@ def test_a_whole_session_selects_builds_saves_and_replays(box: Toolbox, server: 
     more = ["Container_withDirectory", "Container_withExec", "Container_stdout"]
     script: list[Any] = [
         ("selectTools", {"tools": names}),
-        [
-            ("container", {}),
-            ("directory", {}),
-        ],
+        [("container", {}), ("directory", {})],
         ("Directory_withNewFile", {"path": "main.go", "contents": "package main"}),
         ("Container_from", {"address": "golang"}),
         ("selectTools", {"tools": more}),

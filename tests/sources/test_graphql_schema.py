@@ -86,12 +86,7 @@ try:
 except Exception as error:
     print(error)
 """
-    done = subprocess.run(
-        [sys.executable, "-c", code],
-        capture_output=True,
-        text=True,
-        check=True,
-    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout == (
         "from_graphql needs graphql-core: pip install 'jupyter-toolcall[graphql]'\n"
     )

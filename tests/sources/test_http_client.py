@@ -187,9 +187,7 @@ def test_a_public_name_and_its_private_address_are_allowed_together(resolving: R
         assert send(limits, "GET", f"http://api.example.org:{web.port}").body == b"hello"
 
 
-def test_the_address_that_was_checked_is_the_one_that_is_connected_to(
-    resolving: Resolving,
-) -> None:
+def test_the_address_that_was_checked_is_the_one_that_is_connected_to(resolving: Resolving) -> None:
     looked_up = resolving({"db.internal": ["127.0.0.1"]})
     with Web() as web:
         send(RequestLimits(("db.internal",)), "GET", f"http://db.internal:{web.port}")

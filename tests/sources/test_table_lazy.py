@@ -199,11 +199,7 @@ def test_what_would_take_all_rows_says_what_to_write_instead(library: str) -> No
     [
         ("filter", {"where": "cit = 'Rome'"}, '"cit" not found in FROM clause!'),
         ("filter", {"where": "n > current_date"}, "current_date is not allowed"),
-        (
-            "filter",
-            {"where": "1 = 1) UNION SELECT * FROM (FROM other"},
-            "no table 'other'",
-        ),
+        ("filter", {"where": "1 = 1) UNION SELECT * FROM (FROM other"}, "no table 'other'"),
         ("sort", {"by": ["cit"]}, "there is no column 'cit'. Did you mean city?"),
         ("aggregate", {"by": ["n"], "values": {"city": "sum"}}, "city has no sum"),
     ],

@@ -423,9 +423,7 @@ def test_a_question_sends_no_more_of_a_table_than_is_shared(engine: str, holder:
 
 
 @pytest.mark.parametrize("engine", ENGINES)
-def test_a_question_sends_the_shared_rows_of_the_columns_that_are_not_withheld(
-    engine: str,
-) -> None:
+def test_a_question_sends_the_shared_rows_of_the_columns_that_are_not_withheld(engine: str) -> None:
     value = table(engine, DATA)
     text = asked(value, tables.sharing("sample", ["ssn"]))
     assert "the first 20 of 30 rows, 2 columns (withheld: ssn):" in text

@@ -5,14 +5,7 @@ import type { CommandRegistry } from '@lumino/commands';
 import type { ReadonlyPartialJSONObject } from '@lumino/coreutils';
 import type { ShortcutAction } from '../view';
 import { canStep } from '../view/head';
-import {
-  callsIcon,
-  type ExtensionContext,
-  NEXT_COMMAND,
-  type NotebookSession,
-  OPEN_TAB_COMMAND,
-  SHOW_COMMAND
-} from './context';
+import { callsIcon, type ExtensionContext, NEXT_COMMAND, type NotebookSession, OPEN_TAB_COMMAND, SHOW_COMMAND } from './context';
 import type { LiveSession } from './live_sessions';
 import { sessionOf } from './outputs';
 import type { SessionPlace } from './tab';

@@ -5,7 +5,8 @@ import type { TranslationBundle } from '@jupyterlab/translation';
 import { Signal } from '@lumino/signaling';
 import { Widget } from '@lumino/widgets';
 import { h } from '../view/dom';
-import { announcement } from '../view/head';
+import { announcement, RUNNING, ranByRules } from '../view/head';
+import { isBusy } from '../view/model';
 import { type ExtensionContext, NEXT_COMMAND } from './context';
 import type { LiveSession } from './live_sessions';
 import { isSessionVisible, showLive, waitingCount } from './visibility';
@@ -53,7 +54,7 @@ export class Announcements {
     const about = subject && !live.hasOutput ? `${subject} without output` : subject;
     if (about === last.about) return;
     this._announced.set(live, { ...last, about });
-    void (text ? this._announce(live, about, text) : this._settle(live, about));
+    void (text ? this._announce(live, about, text, last.about === RUNNING) : this._settle(live, about));
   }
 
   /** Removes the notification of a session: the person has seen or decided its call. */
@@ -71,7 +72,8 @@ export class Announcements {
     if (this._isCurrent(live, about)) this._dismiss(live);
   }
 
-  private async _announce(live: LiveSession, about: string, text: string): Promise<void> {
+  /** Announces what waits; that a run has ended, which was under way, is told by the browser alone. */
+  private async _announce(live: LiveSession, about: string, text: string, wasRunning: boolean): Promise<void> {
     const { app, settings } = this._context;
     const { notebook } = live.sessions;
     // Visibility is known only when the page and the notebook are drawn.
@@ -81,7 +83,8 @@ export class Announcements {
     if (!this._isCurrent(live, about)) return;
     const isVisible = isSessionVisible(live);
     if (isVisible) this._region.textContent = text;
-    const isUnseen = document.hidden && waitingCount(live) > 0 && settings.now.notifyInBrowser && window.Notification.permission === 'granted';
+    if (!waitingCount(live)) this._dismiss(live);
+    const isUnseen = document.hidden && (waitingCount(live) > 0 || wasRunning) && settings.now.notifyInBrowser && window.Notification.permission === 'granted';
     if (isUnseen) this._shown.set(live, new window.Notification(`${notebook.title.label}: ${text}`, { tag: live.panel }));
     if (!isVisible && waitingCount(live) && settings.now.notifyWhenWaiting) await this._notify(live, about, text);
     else if (!isUnseen) this._dismiss(live);
@@ -134,10 +137,11 @@ export function addStatus(context: ExtensionContext, bar: IStatusBar): void {
   let text = '';
   const draw = (): void => {
     const all = settings.now.showInStatusBar ? sessions.all() : [];
+    const running = all.find(live => live.sessions.notebook === notebooks.currentWidget && isBusy(live.model) && ranByRules(live.model.calls));
     const [shown, others] = [true, false].map(isShown =>
       all.filter(live => (live.sessions.notebook === notebooks.currentWidget) === isShown).reduce((sum, live) => sum + waitingCount(live), 0)
     ) as [number, number];
-    const now = waitingText(trans, shown, others);
+    const now = waitingText(trans, shown, others) || (running ? trans.__('%1 ran by rules', ranByRules(running.model.calls)) : '');
     if (now === text) return;
     button.textContent = text = now;
     changed.emit();
@@ -145,11 +149,5 @@ export function addStatus(context: ExtensionContext, bar: IStatusBar): void {
   sessions.changed.connect(draw);
   settings.changed.connect(draw);
   notebooks.currentChanged.connect(draw);
-  bar.registerStatusItem('jupyter-toolcall:waiting', {
-    item,
-    align: 'left',
-    rank: 10,
-    isActive: () => text !== '',
-    activeStateChanged: changed
-  });
+  bar.registerStatusItem('jupyter-toolcall:waiting', { item, align: 'left', rank: 10, isActive: () => text !== '', activeStateChanged: changed });
 }

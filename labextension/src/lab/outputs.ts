@@ -3,12 +3,7 @@ import type { ICellModel, ICodeCellModel } from '@jupyterlab/cells';
 import { ActivityMonitor } from '@jupyterlab/coreutils';
 import type { INotebookModel, NotebookPanel } from '@jupyterlab/notebook';
 import { KernelMessage } from '@jupyterlab/services';
-import {
-  JSONExt,
-  type PartialJSONObject,
-  type PartialJSONValue,
-  type ReadonlyPartialJSONObject
-} from '@lumino/coreutils';
+import { JSONExt, type PartialJSONObject, type PartialJSONValue, type ReadonlyPartialJSONObject } from '@lumino/coreutils';
 import type { IDisposable } from '@lumino/disposable';
 import { forgetPublished, recordPublished, SESSION_TYPE } from '../saved_view';
 import { oneLine } from '../view/text';

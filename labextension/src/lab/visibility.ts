@@ -29,7 +29,7 @@ function isVisible(element: Element | null | undefined): boolean {
 export function waitingCount({ state, model }: LiveSession): number {
   if (state !== 'alive' || model.session.phase !== 'waiting') return 0;
   const open = model.session.pending.filter(id => model.calls.has(id)).length;
-  return firstWaiting(model) ? open : model.session.yours ? 1 : 0;
+  return firstWaiting(model) ? open : (model.session.yours ?? model.session.budget) ? 1 : 0;
 }
 
 /** The view for keyboard shortcuts: the focused one, else a visible one with a waiting call, else any visible one. */

@@ -11,6 +11,8 @@ import { branchName, callWord, currentBranch, nameText, objectState, savedName, 
 import { ancestors, descendants, MOST_NAMED } from './lineage';
 import { sameCalls } from './model';
 import { type Path, pathOf } from './origins';
+import { decidedByRules } from './rule_list';
+import { lastSteps } from './steps';
 import { ReplyCard } from './reply_card';
 import type { FullCall, FullObject } from './rows';
 import { GuessCard, GuessResultCard, ScoreCard } from './teaching';
@@ -269,7 +271,8 @@ export class Card {
       this._view.personTurn !== null,
       this._view.toGuess !== null,
       similarCalls(now).length,
-      this._batch.changes
+      this._batch.changes,
+      now.isRunByRules && now.calls
     );
     for (const part of [this._budget, this._guessResult, this._scoreCard, this._replyCard, this._guessCard]) part.paint(this._view);
     this._decisionPanel.paint(now);
@@ -296,7 +299,7 @@ export class Card {
     const preview = call && isDecision(call) ? previewOf(this._view, call) : null;
     const makes = this._view.model.objects.get(call?.object ?? '')?.name;
     const names = [object?.name, makes].flatMap(name => (name ? [oneLine(name, 60)] : []));
-    setChildren(this.data, [preview && previewElement(preview, names), ...children]);
+    setChildren(this.data, [preview && previewElement(preview, names), ...children, call && isDecision(call) ? decidedByRules(this._view, this._acts) : null]);
   }
 
   private _showPath(parameter: string): void {
@@ -316,6 +319,7 @@ export class Card {
     if (((this._view.personTurn || this._view.toGuess) && this._view.followsNewest) || isPausedForBudget(this._view)) return [];
     const together = similarCalls(this._view);
     if (together.length) return batchCard(this._view, together, this._batch);
+    if (this._view.isRunByRules) return lastSteps(this._view, this._acts);
     const call = this._view.model.calls.get(this._view.chosen.call);
     const object = this._view.model.objects.get(this._view.chosen.object);
     const isObject = object && object.role !== 'output' && object.role !== 'pending' && !(call && isDecision(call));

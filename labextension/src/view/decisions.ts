@@ -297,7 +297,7 @@ export class DecisionPanel {
   paint(next: ViewState): void {
     this._view = next;
     const call = next.model.calls.get(next.chosen.call);
-    this._draw(call, next.ui.commandSent, next.ui.form, next.isPast, next.live, next.waitingCall, next.model.refusal, next.model.calls, next.model.session.pending, next.calls.length, next.personTurn !== null, next.toGuess !== null, next.followsNewest, next.ui.moved, next.model.session, next.model.previewed, next.ui.ruleAdded, this.batchButtons().length, this.batchChanges());
+    this._draw(call, next.ui.commandSent, next.ui.form, next.isPast, next.live, next.waitingCall, next.model.refusal, next.model.calls, next.model.session.pending, next.calls.length, next.personTurn !== null, next.toGuess !== null, next.followsNewest, next.ui.moved, next.model.session, next.model.previewed, next.ui.ruleAdded, next.isRunByRules, this.batchButtons().length, this.batchChanges());
     this._placeSheet();
   }
 
@@ -340,7 +340,7 @@ export class DecisionPanel {
 
   private _content(): Child[] {
     const call = this._view.model.calls.get(this._view.chosen.call);
-    if (!call || isPausedForBudget(this._view)) return [];
+    if (!call || isPausedForBudget(this._view) || this._view.isRunByRules) return [];
     const open = isDecision(call);
     if (!this._view.live) return [];
     if (this._view.isPast)

@@ -2,8 +2,8 @@
 import { Menu } from './menu';
 import { type Child, h, joined, screenReaderText, setChildren, whenChanged } from './dom';
 import { button, icon, type IconName } from './icons';
-import { rowsOf } from './incremental';
-import type { Model } from './model';
+import { cached, rowsOf } from './incremental';
+import { isBusy, type Model } from './model';
 import type { FullSession } from './rows';
 import { oneLine, plural, t, tableText, textBlock, tn } from './text';
 import { atStep, firstWaiting, type PanelActions, type ViewState } from './view_state';
@@ -22,10 +22,17 @@ const ENDED_PHASES: readonly FullSession['phase'][] = ['finished', 'failed'];
 const STEPPABLE_PHASES: readonly FullSession['phase'][] = ['ready', 'stopped', 'failed', 'finished'];
 const STOPPABLE_PHASES: readonly FullSession['phase'][] = ['thinking', 'running', 'waiting'];
 
+/** How many calls of the current branch ran by rules. */
+export const ranByRules = cached((calls: Model['calls']): number => rowsOf(calls).filter(({ branch, by_rule, status }) => branch === '' && by_rule && ['succeeded', 'failed'].includes(status)).length);
+
 /** The status text, and after the end what failed. */
-function statusText({ session }: Model, live = true): string {
+function statusText({ session, calls }: Model, live = true): string {
   if (!live && STOPPABLE_PHASES.includes(session.phase)) return t('Not finished');
-  return [session.says || session.phase, ...session.ending].join(' · ');
+  const ran = ranByRules(calls);
+  const byRules = ran ? [tn('%1 call ran by a rule', '%1 calls ran by rules', ran)] : [];
+  const waits = session.pending.length;
+  if (ran && waits && session.phase === 'waiting') return [...byRules, tn('%1 waits for you', '%1 wait for you', waits)].join(', ');
+  return [session.says || session.phase, ...byRules, ...session.ending].join(' · ');
 }
 
 /** Whether there is a step: not while the session waits for a decision or a reply. */
@@ -128,17 +135,21 @@ export class PanelHead {
   }
 }
 
+/** The subject while nothing is to announce: what follows it is news. */
+export const RUNNING = 'running';
+
 /** The announcement of the current state, and its subject; one subject is announced once. */
 export function announcement(model: Model): { readonly about: string; readonly text: string } {
   const { session } = model;
   const call = firstWaiting(model);
   if (call) return { about: `${call.id} ${call.bound}`, text: t('%1 waits for your decision.', oneLine(call.tool, 80)) };
-  const { yours } = session;
+  const { yours, budget } = session;
+  if (budget) return { about: 'budget', text: `${oneLine(session.says)}. ${oneLine(budget.why, 200)}` };
   if (yours) return { about: `turn ${yours.turn}`, text: t('You are the model: it is your turn to reply.') };
   const { turn: guess } = model.teaching;
   if (guess) return { about: `guess ${guess.turn}`, text: t('Guess what the model does next.') };
   const ended = ENDED_PHASES.includes(session.phase);
-  return { about: ended ? session.phase : '', text: ended ? oneLine(statusText(model), 200) : '' };
+  return { about: ended ? session.phase : isBusy(model) ? RUNNING : '', text: ended ? oneLine(statusText(model), 200) : '' };
 }
 
 /** The live region that announces a waiting call, the person's turn, and the end. */

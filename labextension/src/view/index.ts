@@ -24,16 +24,7 @@ import { StepList } from './steps';
 import { TabBar } from './tabs';
 import { ExerciseBar, ScoreCard } from './teaching';
 import { t } from './text';
-import {
-  choiceOf,
-  firstWaiting,
-  INITIAL_STATE,
-  type PanelActions,
-  type PanelState,
-  type Tab,
-  viewState,
-  type ViewState
-} from './view_state';
+import { choiceOf, firstWaiting, INITIAL_STATE, type PanelActions, type PanelState, type Tab, viewState, type ViewState } from './view_state';
 
 export interface Host {
   /** Sends a command to the kernel; a host without a kernel has none. */
@@ -228,7 +219,8 @@ export class PanelView {
     this._lastRefusal = folded.refusal;
     if (this._model.missedUpdate && whole) this._host.send?.({ type: 'hello' });
     const waiting = waitingSubject(this._model);
-    const isNewSubject = waiting !== undefined && waiting !== before && this._ui.pastStep === null;
+    // After a rule was added, the card follows the calls that it runs.
+    const isNewSubject = (waiting !== undefined || this._ui.ruleAdded) && waiting !== before && this._ui.pastStep === null;
     const refusal = this._model.refusal !== refused;
     // A refusal is shown until the next command, or until something else waits.
     if (!refusal && waiting !== before) this._model = { ...this._model, refusal: null };
@@ -257,7 +249,7 @@ export class PanelView {
   }
 
   private _state(): ViewState {
-    return viewState(this._model, this._ui, this._host.live && this._host.send !== undefined, this._host.takesGuesses);
+    return viewState(this._model, this._ui, this._host.live && this._host.send !== undefined, this._host.takesGuesses, this._isDeciding);
   }
 
   private _setState(patch: Partial<PanelState>): void {

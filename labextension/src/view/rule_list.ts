@@ -1,6 +1,6 @@
 /** The region `Rules`: the rules that the person added, in the order in which they decide. */
 import type { ChangeRule } from '../generated/contract';
-import { afterLayout, h, mutedText, prose, redraw, setChildren, whenChanged } from './dom';
+import { afterLayout, type Child, h, mutedText, prose, redraw, setChildren, whenChanged } from './dom';
 import { button, icon, type IconName } from './icons';
 import type { FullRule } from './rows';
 import { oneLine, t, tn } from './text';
@@ -34,9 +34,21 @@ function ruleItem(rule: FullRule, index: number, view: ViewState, acts: PanelAct
       h('p', {}, ...prose(oneLine(rule.says, 400))),
       h('p', 'small', h('b', {}, count), ' ', mutedText(oneLine(rule.holds, 120))),
       h('p', 'small muted', oneLine(rule.ended || rule.made, 200)),
-      h('div', 'tc-row', change(rule.paused ? t('Resume') : t('Pause'), rule.paused ? 'resume' : 'pause'), change(t('Remove'), 'remove'), h('span', 'right'), change(t('Move up'), 'up', { icon: 'up', disabled: index === 0 }), change(t('Move down'), 'down', { icon: 'down', disabled: index === view.model.session.rules.length - 1 }))
+      h('div', 'tc-row', rule.ended ? null : change(rule.paused ? t('Resume') : t('Pause'), rule.paused ? 'resume' : 'pause'), change(t('Remove'), 'remove'), h('span', 'right'), change(t('Move up'), 'up', { icon: 'up', disabled: index === 0 }), change(t('Move down'), 'down', { icon: 'down', disabled: index === view.model.session.rules.length - 1 }))
     )
   );
+}
+
+/** What rules decided so far, below the data of a call that waits: a line for each rule. */
+export function decidedByRules({ calls, live }: ViewState, acts: PanelActions): Child {
+  const names = live ? new Set(calls.flatMap(call => call.by_rule || [])) : [];
+  const lines = [...names].map(name => {
+    const ran = calls.filter(call => call.by_rule === name);
+    const isRejected = ran[0]?.status === 'rejected';
+    const says = isRejected ? t('%1 did not run', ran.length) : tn('%1 call ran', '%1 calls ran', ran.length);
+    return h('li', 'tc-row', icon(isRejected ? 'reject' : 'rule'), h('span', {}, says, ' ', mutedText(t("by rule '%1'", oneLine(name, 80)))), button(t('Show'), { look: 'small right', title: t("Show the steps of rule '%1'", oneLine(name, 80)), onclick: () => acts.setState({ tab: 'Steps' }) }));
+  });
+  return lines.length ? h('section', { class: 'tc-meanwhile', label: t('Meanwhile') }, h('h4', {}, t('Meanwhile')), h('ul', {}, ...lines)) : null;
 }
 
 export class RuleList {

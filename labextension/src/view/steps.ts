@@ -1,6 +1,6 @@
 /** The list of steps, and the list of tools with their breakpoints. */
 import { afterLayout, type Child, h, keyedChildren, listen, redraw, screenReaderText, scrollIntoList, setChildren, whenChanged } from './dom';
-import { icon } from './icons';
+import { button, icon } from './icons';
 import { endText, stepIcon, warningText } from './labels';
 import { objectsByCall } from './model';
 import type { FullCall, FullTool } from './rows';
@@ -23,7 +23,8 @@ function stepText(item: StepItem): Child[] {
   const name = item.pending || !item.made ? oneLine(result, 80) : h('b', {}, oneLine(result, 80));
   const arrow = call.what ? ' → ' : item.made ? '→ ' : '';
   const byRule = call.by_rule && (call.status === 'rejected' ? t("rejected by rule '%1'", oneLine(call.by_rule, 80)) : t("ran by rule '%1'", oneLine(call.by_rule, 80)));
-  if (byRule) return [oneLine(call.what, 200), ...(result ? [arrow, name] : []), ' · ', byRule];
+  // The rest of a long line is cut off.
+  if (byRule) return [byRule, ...(result ? [' → ', name] : []), call.what && ` · ${oneLine(call.what, 200)}`];
   const reason = call.reason && oneLine(`${call.what || result ? ' · ' : ''}${call.reason}`, 200);
   const who = call.who && call.branch === '' ? ` · ${t('decided by %1', oneLine(call.who, 40))}` : '';
   return [call.by && `${oneLine(call.by, 40)}: `, oneLine(call.what, 200), ...(result ? [arrow, name] : []), reason, who];
@@ -35,17 +36,36 @@ function stepElement(item: StepItem, open: (call: FullCall) => void): HTMLElemen
     'li',
     { class: `tc-step ${call.status}`, 'data-n': call.step, onclick: () => open(call) },
     icon(stepIcon(call)),
-    h(
-      'button',
-      { class: 'tool', key: `step ${call.id}` },
-      oneLine(call.tool, 120)
-    ),
+    h('button', { class: 'tool', key: `step ${call.id}` }, oneLine(call.tool, 120)),
     h('span', 'what', spokenStatus(call) ? screenReaderText(spokenStatus(call)) : null, ...stepText(item)),
     call.change ? h('span', { class: 'change', title: call.change }, oneLine(call.change, 160)) : null,
     h('span', { class: 'end', title: warningText(call) }, call.edited && stepIcon(call) !== 'edited' ? icon('edited') : null, endText(call))
   );
 }
 
+/** The items of calls, each with the names of the objects that it made. */
+function stepItems({ model, objects }: ViewState, calls: readonly FullCall[]): StepItem[] {
+  const lists = objectsByCall(objects);
+  return calls.map(call => {
+    const object = model.objects.get(call.object);
+    const names = lists.get(call.id)?.map(each => each.name) ?? (object ? [object.name] : []);
+    const made = names.length > 4 ? t('%1 and %2 more', names.slice(0, 3).join(', '), names.length - 3) : names.join(', ');
+    return { call, made, pending: object?.role === 'pending' };
+  });
+}
+
+/** The last calls, the newest first: they stand in the place of the card while rules decide and nothing waits. */
+export function lastSteps(view: ViewState, acts: PanelActions): Child[] {
+  const items = stepItems(view, view.calls.slice(-MOST_LAST)).reverse();
+  const earlier = view.calls.length - items.length;
+  return [
+    h('ol', { class: 'tc-steps tc-last', label: t('Last calls') }, ...items.map(item => stepElement(item, acts.showCard))),
+    earlier ? h('p', 'tc-row small muted', tn('%1 earlier call', '%1 earlier calls', earlier), button(t('Show'), { look: 'small', onclick: () => acts.setState({ tab: 'Steps' }) })) : null,
+    h('p', 'small muted', t('Nothing waits for you. When a call does, it is shown here.'))
+  ];
+}
+
+const MOST_LAST = 6;
 const MOST_LISTED = 1000;
 const STEP_BLOCK = 100;
 
@@ -82,20 +102,11 @@ export class StepList {
   }
 
   paint(view: ViewState): void {
-    const { objects } = view.model;
-    const lists = objectsByCall(view.objects);
     const chosen = view.calls.findIndex(call => call.id === view.chosen.call);
     const [from, to] = shownPart(view.calls.length, chosen);
     this._list.classList.toggle('long', to - from > STEP_BLOCK);
-    this._rows(
-      view.calls.slice(from, to).map(call => {
-        const object = objects.get(call.object);
-        const names = lists.get(call.id)?.map(each => each.name) ?? (object ? [object.name] : []);
-        const made = names.length > 4 ? t('%1 and %2 more', names.slice(0, 3).join(', '), names.length - 3) : names.join(', ');
-        const item = { call, made, pending: object?.role === 'pending' };
-        return { key: call.id, stamp: [call, item.made, item.pending], item };
-      })
-    );
+    const items = stepItems(view, view.calls.slice(from, to));
+    this._rows(items.map(item => ({ key: item.call.id, stamp: [item.call, item.made, item.pending], item })));
     this._list.style.setProperty('--tc-n', view.lastStep > 999 ? '36px' : '20px');
     this._markCurrent(this._list.children[chosen - from] ?? null, view.followsNewest);
     showFolded(this._earlierText, from, tn('%1 earlier step is not shown.', '%1 earlier steps are not shown.', from));
@@ -111,8 +122,7 @@ export class StepList {
   }
 
   private _moveByArrow(event: KeyboardEvent): void {
-    const step = { ArrowDown: 'nextElementSibling', ArrowUp: 'previousElementSibling' }[event.key] as
-      'nextElementSibling' | undefined;
+    const step = { ArrowDown: 'nextElementSibling', ArrowUp: 'previousElementSibling' }[event.key] as 'nextElementSibling' | undefined;
     const item = event.target instanceof Element ? event.target.closest('li') : null;
     const next = step && item?.[step]?.querySelector('button');
     if (!next) return;

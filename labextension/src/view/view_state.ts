@@ -2,7 +2,7 @@
 import type { Command } from '../generated/contract';
 import type { ExportFormat } from './head';
 import { cached, rowsOf } from './incremental';
-import { drawnId, type Model } from './model';
+import { drawnId, isBusy, type Model } from './model';
 import type { FullCall, FullObject, FullPersonTurn, FullTool } from './rows';
 import { tableText } from './text';
 
@@ -85,6 +85,8 @@ export interface ViewState {
   readonly personTurn: FullPersonTurn | null;
   /** The turn whose reply is to be guessed. */
   readonly toGuess: FullPersonTurn | null;
+  /** Rules decide and nothing waits: the last calls stand in the place of the card. */
+  readonly isRunByRules: boolean;
 }
 
 /** What the parts of the panel can do. */
@@ -162,8 +164,8 @@ function choiceIn(ui: PanelState, calls: readonly FullCall[], waiting: FullCall 
   return choiceOf(waiting ?? (model.session.phase === 'finished' && !isPast ? edited : undefined) ?? calls.at(-1));
 }
 
-/** The state that all parts draw; `able`: the host can send commands, or with `guesses` only these. */
-export function viewState(model: Model, ui: PanelState, able: boolean, guesses = false): ViewState {
+/** The state that all parts draw; `able`: the host can send commands, or with `guesses` only these; `decides`: the card stands above the tabs. */
+export function viewState(model: Model, ui: PanelState, able: boolean, guesses = false, decides = false): ViewState {
   const all = callsInOrder(model.calls);
   const lastStep = all.at(-1)?.step ?? 0;
   const isPast = ui.pastStep !== null && ui.pastStep < lastStep;
@@ -175,5 +177,6 @@ export function viewState(model: Model, ui: PanelState, able: boolean, guesses =
   const toGuess = isPast ? null : model.teaching.turn;
   const chosen = choiceIn(ui, calls, waitingCall, { model, isPast, personTurn, toGuess });
   const live = able && model.live;
-  return { model, ui, live, takesGuesses: live || (guesses && toGuess !== null), isPast, step, lastStep, calls, objects, chosen, followsNewest: ui.chosen === null, waitingCall, personTurn, toGuess };
+  const isRunByRules = decides && live && !isPast && !ui.chosen && isBusy(model) && calls.slice(-2).some(call => call.by_rule !== '');
+  return { model, ui, live, takesGuesses: live || (guesses && toGuess !== null), isPast, step, lastStep, calls, objects, chosen, followsNewest: ui.chosen === null, waitingCall, personTurn, toGuess, isRunByRules };
 }

@@ -5,18 +5,7 @@ import { button } from '../icons';
 import { isBusy, type Model } from '../model';
 import { formatDuration, oneLine, plural, t, tn } from '../text';
 import type { PanelActions, ViewState } from '../view_state';
-import {
-  type CallPair,
-  chosenBranches,
-  comparedSides,
-  differsAt,
-  hiddenBranches,
-  idOf,
-  type Side,
-  type SideName,
-  type Sides,
-  visibleBranches
-} from './comparison';
+import { type CallPair, chosenBranches, comparedSides, differsAt, hiddenBranches, idOf, type Side, type SideName, type Sides, visibleBranches } from './comparison';
 import { textLines } from './differences';
 import { pairRows, rowHead, tableRow } from './pair_rows';
 

@@ -7,19 +7,7 @@ import { formatNumber, t } from '../text';
 import type { PanelActions, ViewState } from '../view_state';
 import type { Drawing } from './drawing';
 import type { SearchedCalls } from './overview';
-import {
-  CALL_KINDS,
-  type CallKind,
-  chosenHit,
-  countKinds,
-  KIND_ICONS,
-  nextHit,
-  type SearchHit,
-  searchHits,
-  slowFrom,
-  unusualCalls,
-  type UsualCalls
-} from './search';
+import { CALL_KINDS, type CallKind, chosenHit, countKinds, KIND_ICONS, nextHit, type SearchHit, searchHits, slowFrom, unusualCalls, type UsualCalls } from './search';
 
 interface Query {
   readonly text: string;

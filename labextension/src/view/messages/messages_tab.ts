@@ -6,19 +6,7 @@ import { shownPart } from '../steps';
 import type { FullMessage, FullTurn } from '../rows';
 import { formatNumber, oneLine, plural, t, textBlock, tn } from '../text';
 import type { PanelActions, ViewState } from '../view_state';
-import {
-  asked,
-  costByTurn,
-  isReply,
-  replyCost,
-  requestShares,
-  sizeOf,
-  sizesOf,
-  sum,
-  type Turn,
-  turnOf,
-  turnsOf
-} from './turns';
+import { asked, costByTurn, isReply, replyCost, requestShares, sizeOf, sizesOf, sum, type Turn, turnOf, turnsOf } from './turns';
 
 /** The size of each request, in tokens or, if not counted, in characters. */
 interface Measure {
