@@ -33,7 +33,7 @@ LIMITS = {
     "cli, kitchen, toolsets, __init__": 457,
     "all": 38_993,
     "Python files": 262,
-    "Python tests": 54_462,
+    "Python tests": 54_479,
     "TypeScript": 12_776,
 }
 """Of each row, how many lines of code, files or lines there may be."""

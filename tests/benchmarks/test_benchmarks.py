@@ -10,14 +10,19 @@ from pathlib import Path
 import pytest
 
 FOLDER = Path(__file__).parent
-IN_A_BROWSER = {"bench_live_session", "bench_page", "bench_saved_sessions"}
+IN_A_BROWSER = ("bench_live_session", "bench_page", "bench_saved_sessions")
+SLOW = {"bench_executors", "bench_many_sessions", "bench_mcp", "bench_models", "bench_tables"}
 NAMES = sorted(path.stem for path in FOLDER.glob("bench_*.py"))
 TINY = "10"
 
 
 @pytest.mark.parametrize(
     "name",
-    [pytest.param(name, marks=pytest.mark.e2e if name in IN_A_BROWSER else ()) for name in NAMES],
+    [
+        *(name for name in NAMES if name not in SLOW | {*IN_A_BROWSER}),
+        *(pytest.param(name, marks=pytest.mark.long) for name in sorted(SLOW)),
+        *(pytest.param(name, marks=[pytest.mark.e2e, pytest.mark.long]) for name in IN_A_BROWSER),
+    ],
 )
 def test_it_runs_at_a_tiny_size(name: str) -> None:
     command = [sys.executable, str(FOLDER / f"{name}.py"), TINY]

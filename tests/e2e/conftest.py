@@ -27,8 +27,11 @@ from playwright.sync_api import Browser, Page
 
 from tests.e2e.rig import Place, fresh_folder, screenshot, served
 
-LONG = {"beyond", "frame", "media", "page", "person", "side_panel", "systems", "teaching"}
-"""What `make test-long` runs, and `make test` leaves out: that one ends within half an hour."""
+LONG = {
+    *("beyond", "deleted_output", "frame", "live_session", "looks", "media", "page"),
+    *("person", "session_map", "side_panel", "systems", "teaching"),
+}
+"""What `make test-long` runs, and `make test` leaves out: that one is for every change."""
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

@@ -225,7 +225,7 @@ def test_a_saved_session_acts_nowhere_whatever_it_says(page: Page, lab: Place) -
     expect(decisions.get_by_role("button", name="Approve", exact=True)).to_have_count(0)
 
 
-@pytest.mark.parametrize("asks", [False, True])
+@pytest.mark.parametrize("asks", [pytest.param(False, marks=pytest.mark.long), True])
 def test_a_live_session_acts_nowhere_and_neither_does_what_tells_of_it(
     page: Page, lab: Place, asks: bool
 ) -> None:

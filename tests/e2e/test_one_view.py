@@ -70,6 +70,7 @@ def ran(request: pytest.FixtureRequest, page: Page) -> Callable[[], Place]:
     return run
 
 
+@pytest.mark.long
 def test_a_cell_that_has_run_shows_the_panel_alone(page: Page, ran: Callable[[], Place]) -> None:
     place = ran()
     expect_live(page)
@@ -108,6 +109,7 @@ def test_a_notebook_that_is_opened_with_a_new_kernel_shows_the_saved_session(
     screenshot(page, f"one-view-reopened-{place.app}")
 
 
+@pytest.mark.long
 def test_a_notebook_from_elsewhere_shows_the_saved_session(page: Page, lab: Place) -> None:
     panel = {
         "application/vnd.jupyter-toolcall.live+json": {"model_id": "gone"},
@@ -122,6 +124,7 @@ def test_a_notebook_from_elsewhere_shows_the_saved_session(page: Page, lab: Plac
     expect_saved(page)
 
 
+@pytest.mark.long
 def test_a_page_that_is_loaded_again_while_the_cell_waits_keeps_what_is_saved_later(
     page: Page, lab: Place
 ) -> None:
@@ -141,6 +144,7 @@ def test_a_page_that_is_loaded_again_while_the_cell_waits_keeps_what_is_saved_la
     expect_saved(page)
 
 
+@pytest.mark.long
 def test_a_panel_whose_kernel_died_before_the_end_stays_as_it_was(page: Page, lab: Place) -> None:
     run_notebook(page, lab, "died.ipynb", [FAKE_PANEL])
     expect_live(page)

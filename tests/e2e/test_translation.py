@@ -139,6 +139,7 @@ def look_at_tabs(view: Locator) -> None:
     view.get_by_role("tab", name="Graph").click()
 
 
+@pytest.mark.long
 def test_what_is_wrong_in_a_form_is_in_the_language_of_jupyterlab(
     page: Page, german: Place
 ) -> None:
@@ -156,6 +157,7 @@ def test_what_is_wrong_in_a_form_is_in_the_language_of_jupyterlab(
     screenshot(page, "german-form")
 
 
+@pytest.mark.long
 def test_guesses_exercises_and_their_hints_are_in_the_language_of_jupyterlab(
     page: Page, german: Place
 ) -> None:
@@ -177,6 +179,7 @@ def test_guesses_exercises_and_their_hints_are_in_the_language_of_jupyterlab(
     assert english_texts(guessed) == []
 
 
+@pytest.mark.long
 def test_the_table_of_a_map_and_the_session_below_it_are_in_the_language_of_jupyterlab(
     page: Page, german: Place
 ) -> None:
@@ -194,6 +197,7 @@ def test_the_table_of_a_map_and_the_session_below_it_are_in_the_language_of_jupy
     screenshot(page, "german-map")
 
 
+@pytest.mark.long
 def test_commands_menus_and_settings_are_in_the_language_of_jupyterlab(
     page: Page, german: Place
 ) -> None:
@@ -226,6 +230,7 @@ def test_commands_menus_and_settings_are_in_the_language_of_jupyterlab(
     assert english_texts(side) == []
 
 
+@pytest.mark.long
 def test_without_jupyterlab_the_panel_is_in_the_language_of_the_kernel(
     page: Page, lab: Place
 ) -> None:

@@ -30,7 +30,7 @@ from tests.export.worlds import (
 )
 
 many = settings(
-    max_examples=150, deadline=None, suppress_health_check=[HealthCheck.too_slow], derandomize=True
+    max_examples=75, deadline=None, suppress_health_check=[HealthCheck.too_slow], derandomize=True
 )
 
 
