@@ -321,10 +321,14 @@ def _send_nowhere(notice: object) -> None:
     """Send a notice to no panel."""
 
 
-@functools.cache
 def current_notebook() -> Notebook:
     """Return this kernel's notebook. Loads the extension where `%load_ext` has not run yet."""
-    shell = get_ipython()
+    return notebook_of(get_ipython())
+
+
+@functools.lru_cache(1)
+def notebook_of(shell: Any) -> Notebook:
+    """Return the notebook of a shell; a process may have one shell after another."""
     # Else it would lack, for good, the settings and subcommands that the extension registers.
     shell.extension_manager.load_extension("jupyter_toolcall")
     # Of VS Code, or of a Jupyter server.
@@ -339,5 +343,5 @@ def current_notebook() -> Notebook:
 
 def update_panels() -> None:
     """Show what a cell of plain Python did to this kernel's sessions, where it has any."""
-    if current_notebook.cache_info().currsize:
+    if notebook_of.cache_info().currsize:
         current_notebook().update_panels()

@@ -122,7 +122,7 @@ def walks(folder: Path, most: int) -> None:
 def shell_of(path: Path, count: int) -> Iterator[InteractiveShell]:
     """Begin a kernel of a notebook with its shell and the extension; it ends here."""
     os.environ["JPY_SESSION_NAME"] = str(path)
-    notebook.current_notebook.cache_clear()
+    notebook.notebook_of.cache_clear()
     InteractiveShell.clear_instance()
     shell = InteractiveShell.instance(config=NO_HISTORY)
     shell.run_line_magic("load_ext", "jupyter_toolcall")
