@@ -49,10 +49,15 @@ def cell(
     rows: tuple[str, str], column: str, left: Any, right: Any, at: tuple[int, int] = (0, 0)
 ) -> Cell:
     """Return a cell that differs; where both read alike, their types are added."""
-    texts = [t("empty") if is_nothing(value) else cell_text(value) for value in (left, right)]
+    texts = [cell_content(left), cell_content(right)]
     if texts[0] == texts[1]:
         texts = [f"{texts[0]} ({type(value).__name__})" for value in (left, right)]
     return Cell(rows, column, texts[0], texts[1], at)
+
+
+def cell_content(value: Any) -> str:
+    """Return what is shown of the content of a cell, which may be empty."""
+    return t("empty") if is_nothing(value) else cell_text(value)
 
 
 def cell_text(value: Any) -> str:

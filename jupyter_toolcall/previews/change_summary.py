@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
-from ..compare.cells import cell_text
+from ..compare.cells import cell_content
 from ..compare.comparison_rows import CellPair, PartRow, difference_row
 from ..compare.differences import (
     CHANGED,
@@ -123,7 +123,7 @@ def _row_cells(
     taken, columns = frame.take([*rows]), frame.names[: ROOM.columns]
     for n, (row, name) in enumerate(zip(rows, names, strict=False)):
         for number, column in enumerate(columns):
-            text = cell_text(taken.cell(taken.column(number), n))[:CELL]
+            text = cell_content(taken.cell(taken.column(number), n))[:CELL]
             if is_removed:
                 yield CellPair(name, column, left=text, left_at=row + 1)
             else:
