@@ -11,6 +11,7 @@ import ctypes
 import importlib
 import os
 import signal
+import sys
 import threading
 import time
 from collections.abc import Callable
@@ -25,6 +26,7 @@ _signal = importlib.import_module("_signal")
 _main = threading.main_thread().ident
 if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=lambda: globals().update(_main=threading.get_ident()))
+_IMPORTS = "<frozen importlib._bootstrap>"
 LONG = 1.0
 """Seconds: nothing that is only recorded takes so long."""
 
@@ -155,10 +157,20 @@ def attempt(function: Callable[P, T], *args: P.args, **named: P.kwargs) -> tuple
             return None, class_name(type(error))
 
 
-def end_thread(ident: int) -> None:
-    """Raise SystemExit in a thread, at its next instruction of Python."""
-    # `threading` says nothing of it, but it is part of CPython's API.
-    ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(ident), ctypes.py_object(SystemExit))
+def end_thread(ident: int) -> bool:
+    """Raise SystemExit in a thread, at its next instruction of Python.
+
+    Not while it imports: of half a module, other modules would stay for the whole process.
+    Returns whether it was raised.
+    """
+    frame = sys._current_frames().get(ident)
+    while frame is not None and frame.f_code.co_filename != _IMPORTS:
+        frame = frame.f_back
+    if frame is None:
+        # `threading` says nothing of it, but it is part of CPython's API.
+        end = ctypes.py_object(SystemExit)
+        ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(ident), end)
+    return frame is None
 
 
 def class_name(cls: type) -> str:

@@ -15,7 +15,7 @@ from contextlib import suppress
 from contextvars import copy_context
 from dataclasses import dataclass, field
 from functools import partial
-from threading import Lock, Thread, get_ident
+from threading import Lock, Thread, Timer, get_ident
 from typing import Any
 
 from ..core.call_record import CallRecord
@@ -41,6 +41,8 @@ SECONDS = 10.0
 """How long a preview may take."""
 MEMORY = 100_000_000
 """Bytes that the objects of a call may have in all."""
+AGAIN = 0.2
+"""Seconds until it is tried again to end what imports a module."""
 CALLS = 20
 """So many waiting calls have a preview."""
 KEPT = 8
@@ -85,11 +87,14 @@ class _Trial:
                 then()
 
     def stop(self) -> None:
-        """End what the thread runs. A call into C ends first, and code may catch what ends it."""
+        """End what the thread runs. What it imports, and a call into C, end first; and code may
+        catch what ends it."""
         self.cancellation.cancel()
         with self._may_stop:
-            if self._thread:
-                end_thread(self._thread)
+            if self._thread and not end_thread(self._thread):
+                again = Timer(AGAIN, self.stop)
+                again.daemon = True
+                again.start()
 
     def before(self, kind: str | None) -> Any:
         """Return the value of the first object of a type that the call takes, None without one."""

@@ -18,7 +18,7 @@ from pathlib import Path
 PACKAGE = "jupyter_toolcall"
 LIMITS = {
     "maps + executors": 1_363,
-    "core + engine + session": 8_235,
+    "core + engine + session": 8_243,
     "tools": 3_695,
     "sources": 6_070,
     "jupyter": 4_305,
@@ -29,11 +29,11 @@ LIMITS = {
     "schemes": 1_500,
     "teaching + evaluation": 2_168,
     "storage": 1_038,
-    "rules, budgets, origins, previews": 1_580,
+    "rules, budgets, origins, previews": 1_583,
     "cli, kitchen, toolsets, __init__": 457,
-    "all": 38_996,
+    "all": 39_007,
     "Python files": 262,
-    "Python tests": 54_479,
+    "Python tests": 54_504,
     "TypeScript": 12_776,
 }
 """Of each row, how many lines of code, files or lines there may be."""

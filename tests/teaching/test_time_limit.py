@@ -5,11 +5,14 @@ from __future__ import annotations
 import contextlib
 import itertools
 import signal
+import sys
 import threading
 import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
+from importlib import import_module
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -110,3 +113,32 @@ def test_nothing_interrupts_what_runs_after_a_function_that_ends_at_its_limit() 
 def test_an_interrupt_of_a_person_is_one() -> None:
     with pytest.raises(KeyboardInterrupt):
         with_time_limit(60, lambda: signal.raise_signal(signal.SIGINT))
+
+
+HALVES = """import pathlib, time
+log = pathlib.Path(__file__).with_suffix(".log").open("a")
+end = time.monotonic() + 0.3
+log.write("first half, ")
+while time.monotonic() < end:
+    pass
+log.write("second half")
+log.close()
+"""
+
+
+def test_a_module_that_is_being_imported_is_never_cut_in_half(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Other modules would keep what they imported of the first half."""
+    (tmp_path / "imported_late.py").write_text(HALVES)
+    monkeypatch.syspath_prepend(str(tmp_path))
+
+    def imports_and_hangs() -> None:
+        import_module("imported_late")
+        loop()
+
+    with pytest.raises(OutOfTime):
+        with_time_limit(0.05, imports_and_hangs)
+    import_module("imported_late")
+    monkeypatch.delitem(sys.modules, "imported_late")
+    assert (tmp_path / "imported_late.log").read_text() == "first half, second half"
