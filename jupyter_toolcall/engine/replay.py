@@ -37,13 +37,17 @@ from .turn import execute_step, run_call, start_of
 from .unchanged_calls import repeat_unchanged
 
 
-def reapproval_reason(queue: ReplayQueue, journal: Journal, ready: PreparedCall) -> str:
+def reapproval_reason(cursor: Cursor, ready: PreparedCall) -> str:
     """Return why a person's recorded approval of a call does not hold for it now, "" for none."""
-    approval = _recorded_approval(queue, ready.call_id)
-    if approval is None:
+    queue, journal = cursor.replay_queue, cursor.context.journal
+    call = cursor.state.calls[ready.call_id]
+    if call.status == "approved":
+        approval = journal[call.decision_entry]
+    elif (recorded := _recorded_approval(queue, call.id)) is not None:
+        approval, call = recorded, state_at(journal, queue.entries[-1].id).calls[call.id]
+    else:
         return ""
-    recorded_call = state_at(journal, queue.entries[-1].id).calls[ready.call_id]
-    return t("You are asked again: %1.", _change(recorded_call, approval.verified, journal, ready))
+    return t("You are asked again: %1.", _change(call, approval, journal, ready))
 
 
 def repeats_approval(cursor: Cursor, ready: PreparedCall) -> bool:
@@ -112,11 +116,11 @@ def _recorded_approval(queue: ReplayQueue, call_id: str) -> Entry | None:
 
 
 def _change(
-    recorded_call: CallRecord, verified: bool, journal: Journal, ready: PreparedCall
+    recorded_call: CallRecord, approval: Entry, journal: Journal, ready: PreparedCall
 ) -> str:
     """Return what differs from the call that was approved."""
     code = recorded_tool_code(recorded_call, journal)
-    if not verified:
+    if not approval.verified:
         return t("it was approved on another machine")
     if code is not None and (change := changed_tool_parts(ready.tool, code)):
         return change
@@ -124,6 +128,8 @@ def _change(
         return t("its input has changed since then")
     if recorded_call.outcome is not None:
         return t("it ran, and what it came to is not on this machine any more")
+    if approval.meta.get("may_have_run") == "restarted":
+        return t("the kernel in which it was approved has ended")
     return t("it was approved, and nobody ran it")
 
 

@@ -23,6 +23,7 @@ from ..core.errors import ToolcallError, UnreadableJournal, UsageError
 from ..core.events import Replied
 from ..core.journal import Journal
 from ..core.journal_entries import HEADER, VERSION, Entry, Seal, line
+from ..core.recorded_calls import CallIndex
 from .file_system import DISK, File, Files, Writer, append, write_error_texts
 from .signatures import key_refusal, signer
 
@@ -262,7 +263,10 @@ def _locked_handle(
     data, seal = location.files.read(location.path) or b"", location.seal
     on_disk, valid = _valid_prefix(data, seal)
     journal, lines = on_disk, list[str]()
-    if known is not None:
+    if known is None:
+        # An approval starts a call in the kernel that recorded it, and in no other.
+        on_disk.mark(CallIndex.of(on_disk).unused_decisions(), "restarted")
+    else:
         known.join(on_disk)
         journal, lines = known, list(known.lines(seal, on_disk))
     aside = location.path.with_suffix(".torn")

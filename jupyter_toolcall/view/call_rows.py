@@ -251,7 +251,7 @@ def _with_decision(
     if allowed.may_have_run:
         recorded = _recorded(cursor, call, ready)
         return replace(row, why=allowed.reason, may_have_run=True, recorded=recorded)
-    again = reapproval_reason(cursor.replay_queue, cursor.context.journal, ready)
+    again = reapproval_reason(cursor, ready)
     after = following_approvals(cursor, ready) if again else 0
     return replace(row, why=again or allowed.reason, again=again != "", following=after)
 

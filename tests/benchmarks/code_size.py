@@ -18,7 +18,7 @@ from pathlib import Path
 PACKAGE = "jupyter_toolcall"
 LIMITS = {
     "maps + executors": 1_363,
-    "core + engine + session": 8_243,
+    "core + engine + session": 8_249,
     "tools": 3_695,
     "sources": 6_070,
     "jupyter": 4_305,
@@ -28,12 +28,12 @@ LIMITS = {
     "compare": 1_855,
     "schemes": 1_500,
     "teaching + evaluation": 2_168,
-    "storage": 1_038,
+    "storage": 1_041,
     "rules, budgets, origins, previews": 1_583,
     "cli, kitchen, toolsets, __init__": 457,
-    "all": 39_007,
+    "all": 39_016,
     "Python files": 262,
-    "Python tests": 54_504,
+    "Python tests": 54_519,
     "TypeScript": 12_776,
 }
 """Of each row, how many lines of code, files or lines there may be."""

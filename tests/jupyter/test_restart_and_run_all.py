@@ -222,7 +222,14 @@ def test_an_edit_that_the_end_of_a_kernel_cut_off_goes_on_with_the_recorded_repl
     done = first.cell(LINE, "Send it.", YES, YES, YES)
     done.edit("call_2", by="you")
     first.ends()
-    second = kernel().cell(LINE, "Send it.", YES)
+    waits = kernel()
+    again = waits.cell(LINE, "Send it.")
+    assert (RAN, why(again)) == (
+        ["write", "stamp", "send"],
+        "You are asked again: the kernel in which it was approved has ended.",
+    )
+    waits.ends()
+    second = kernel().cell(LINE, "Send it.", YES, YES)
     assert RAN == ["write", "stamp", "send", "stamp", "send"]
     assert (second["Letter#2"], second.text) == (Letter("hi", ["you"]), "one")
     said = [e.meta["at"] for e in second.journal.path(second.head) if isinstance(e.event, Replied)]

@@ -132,6 +132,16 @@ def test_a_loaded_session_has_its_values_and_its_file_has_what_it_does(tmp_path:
     assert loaded(path).text == "ok"
 
 
+def test_an_approval_starts_no_call_in_another_process(tmp_path: Path) -> None:
+    session = begun(tmp_path / "a.jsonl")
+    session.decide(session.pending[0])
+    del session
+    gc.collect()
+    session = loaded(tmp_path / "a.jsonl").run()
+    assert [call.tool for call in session.pending] == ["use"]
+    assert session.decide(session.pending[0]).run().calls[1].result == 3
+
+
 @pytest.mark.parametrize("take", [shutil.copy, shutil.move])
 def test_a_copy_of_the_file_is_read_and_asks_about_what_was_approved(
     tmp_path: Path, take: Callable[[Path, Path], object]

@@ -113,7 +113,7 @@ def test_an_approval_on_a_side_branch_is_asked_about_again_in_a_copy(tmp_path: P
     (tmp_path / "b.ipynb").write_bytes((tmp_path / "a.ipynb").read_bytes())
     cells.close()
     cells = Cells(str(tmp_path / "a.ipynb"))
-    cell(cells, approve="ask").fork(approval).run()
+    cell(cells, approve="ask").fork(approval).decide("call_1").run()
     cells.close()
     copy = cell(Cells(str(tmp_path / "b.ipynb")), approve="ask").fork(approval).run()
     assert RAN == ["Eve", "Ann"]
