@@ -53,8 +53,6 @@ class BranchReader:
         self.journal = context.journal
         # The model that replies where the journal names none.
         self._model = str(getattr(context.model, "name", ""))
-        self._first_replies: dict[tuple[object, ...], str] = {}
-        self._replies_read = 0
 
     def read(
         self,
@@ -67,10 +65,6 @@ class BranchReader:
         What they used is added to `total`. The `shared` entries are those of an older branch too,
         where they were paid for.
         """
-        for reply in self.journal.since(self._replies_read):
-            self._replies_read += 1
-            if isinstance(reply.event, Replied):
-                self._first_replies.setdefault(_reply_key(reply, reply.event), reply.id)
         ends = CallIndex.of(self.journal).ends(entries, shared)
         for entry in entries:
             match entry.event:
@@ -78,11 +72,11 @@ class BranchReader:
                     cached = ends[call_id].cached
                     ms = 0 if cached else entry.meta.get("ms", 0)
                     total += BranchTotals(ran=not cached, cached=cached, ms=ms)
-                case Replied(usage=Usage() as usage) if entry.id not in shared:
-                    # A replayed reply cost nothing.
-                    first = self._first_replies.get(_reply_key(entry, entry.event), entry.id)
-                    if first == entry.id:
-                        total += self._request_totals(entry, usage)
+                # A replayed reply, which names the reply that was there first, cost nothing.
+                case Replied(usage=Usage() as usage) if not (
+                    entry.id in shared or "of" in entry.meta
+                ):
+                    total += self._request_totals(entry, usage)
         return ends, total
 
     def _request_totals(self, entry: Entry, usage: Usage) -> BranchTotals:
@@ -91,9 +85,3 @@ class BranchReader:
         if price is None:
             return BranchTotals(tokens=tokens, unpriced=1)
         return BranchTotals(tokens=tokens, dollars=price.dollars, is_upper_bound=price.most)
-
-
-def _reply_key(entry: Entry, reply: Replied) -> tuple[object, ...]:
-    """Return what identifies a reply: a replayed one keeps its time."""
-    tools = tuple(call.tool for call in reply.calls)
-    return entry.meta.get("at"), entry.meta.get("ms"), reply.text, tools, reply.usage

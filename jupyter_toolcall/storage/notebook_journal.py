@@ -14,7 +14,7 @@ def journal_part(journal: Journal, head: str, since: str | None) -> dict[str, An
     """Return the entries that a cell added, without the ids that follow from them.
 
     `events` is a list of [index of the parent in this list, event, meta]; -1 is `parent`.
-    In a bundle each of them is a JSON text.
+    In a bundle each of them is a JSON text. Times are left out: two equal runs leave equal parts.
     Where that opened the session, or changed it, `opened` is [its own parent, event]. `version`
     is that of the journal's format, not of the rows beside it.
     """
@@ -23,7 +23,8 @@ def journal_part(journal: Journal, head: str, since: str | None) -> dict[str, An
     events, texts = list[list[Any]](), dict[str, Any]()
     for entry in entries:
         row = [index.get(entry.parent or "", -1), to_json(entry.event)]
-        events.append([*row, dict(entry.meta)] if entry.meta else row)
+        meta = {key: value for key, value in entry.meta.items() if key not in ("at", "ms")}
+        events.append([*row, meta] if meta else row)
         keys = [*entry.event.offered.values()] if isinstance(entry.event, Replied) else []
         keys += [entry.meta["code"]] if "code" in entry.meta else []
         texts |= {key: journal.texts[key] for key in keys if key in journal.texts}

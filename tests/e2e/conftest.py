@@ -29,7 +29,7 @@ from tests.e2e.rig import Place, fresh_folder, screenshot, served
 
 LONG = {
     *("beyond", "deleted_output", "frame", "live_session", "looks", "media", "page"),
-    *("person", "session_map", "side_panel", "systems", "teaching"),
+    *("hosts", "person", "session_map", "side_panel", "systems", "teaching"),
 }
 """What `make test-long` runs, and `make test` leaves out: that one is for every change."""
 

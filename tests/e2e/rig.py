@@ -82,15 +82,20 @@ def chromium_path() -> str:
 
 
 @contextmanager
-def served(app: App, folder: Path) -> Iterator[Place]:
+def served(app: App, folder: Path, python: str | Path = sys.executable) -> Iterator[Place]:
     """A server on loopback for as long as it lasts; all that it writes is in the folder."""
     root = folder / "root"
     root.mkdir()
+    (folder / "data").mkdir()
     _spare_builds(folder / "config")
     place = Place(app, f"http://127.0.0.1:{free_port()}", root)
     with (folder / "log").open("w") as log:
         process = subprocess.Popen(
-            command(place), env=environment(folder), stdout=log, stderr=log, start_new_session=True
+            [str(python), *arguments(place)],
+            env=environment(folder),
+            stdout=log,
+            stderr=log,
+            start_new_session=True,
         )
     try:
         wait_served(place, process, folder / "log")
@@ -106,10 +111,10 @@ def _spare_builds(config: Path) -> None:
     (config / "labconfig" / "page_config.json").write_text(json.dumps({"buildCheck": False}))
 
 
-def command(place: Place) -> list[str]:
-    """How the server is started: no password, for this machine alone."""
+def arguments(place: Place) -> list[str]:
+    """How Python starts the server: no password, for this machine alone."""
     return [
-        *(sys.executable, "-m", place.app, "--no-browser", "--allow-root", "--ip=127.0.0.1"),
+        *("-m", place.app, "--no-browser", "--allow-root", "--ip=127.0.0.1"),
         f"--port={place.url.rpartition(':')[2]}",
         "--ServerApp.port_retries=0",
         "--IdentityProvider.token=",

