@@ -10,7 +10,7 @@ import { type Rows, VERSION } from './generated/contract';
 import { PanelView } from './view';
 import { h } from './view/dom';
 import { applyNotice, EMPTY_MODEL } from './view/model';
-import { isRecord } from './view/rows';
+import { isRecord } from './view/reader';
 import { t, textBlock } from './view/text';
 
 export const SESSION_TYPE = 'application/vnd.jupyter-toolcall.session+json';

@@ -2,7 +2,7 @@
 import type { RenderProps } from '@anywidget/types';
 import { setCatalogue } from './catalogue';
 import { h } from './view/dom';
-import { text } from './view/rows';
+import { textOf } from './view/reader';
 import { formatNumber, t, tableText } from './view/text';
 
 /** A row, as `jupyter/map_panel.py` sends it. */
@@ -67,7 +67,7 @@ function filters(table: Table, send: Send): HTMLElement {
 
 function row(session: SessionRow, opened: number, send: Send): HTMLElement {
   const { index, prompt, status } = session;
-  const note = text(session.note);
+  const note = textOf(session.note);
   const isOpen = index === opened;
   const toggle = h(
     'button',
@@ -130,7 +130,7 @@ export function tableOf(table: Table, send: Send): HTMLElement[] {
     h('div', 'tcm-rows', list),
     pager(table, send),
     errors.length ? h('ul', { class: 'tcm-errors', label: t('Errors') }, ...errors) : null,
-    table.note ? h('p', { class: 'tcm-said', role: 'status' }, text(table.note)) : null,
+    table.note ? h('p', { class: 'tcm-said', role: 'status' }, textOf(table.note)) : null,
     table.opened >= 0
       ? h('h3', 'tcm-opened', t('Session %1', table.opened), h('span', {}, table.prompt))
       : null

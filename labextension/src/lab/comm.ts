@@ -2,13 +2,11 @@
 import type { ISessionContext } from '@jupyterlab/apputils';
 import { type Kernel, KernelMessage } from '@jupyterlab/services';
 import type { PartialJSONObject } from '@lumino/coreutils';
-import type { Command, Notice } from '../generated/contract';
-import { isRecord } from '../view/rows';
+import { type Command, Notice } from '../generated/contract';
+import { isRecord } from '../view/reader';
 
 export const LIVE_TYPE = 'application/vnd.jupyter-toolcall.live+json';
 export const WIDGET_VIEW_TYPE = 'application/vnd.jupyter.widget-view+json';
-
-const NOTICE_TYPES: readonly unknown[] = ['whole', 'delta', 'refused', 'shown', 'exported', 'displayed', 'offered', 'previewed'] satisfies Notice['type'][];
 
 /** Kernel states in which its sessions have ended. */
 const ENDING_STATUSES: readonly Kernel.Status[] = ['restarting', 'autorestarting', 'terminating', 'dead'];
@@ -42,9 +40,8 @@ export function panelIn(data: unknown): PanelName | null {
 export function noticeIn(message: KernelMessage.IMessage): { readonly panel: string; readonly notice: Notice } | null {
   if (!KernelMessage.isCommMsgMsg(message)) return null;
   const { comm_id: panel, data } = message.content;
-  const notice = data.method === 'custom' ? data.content : undefined;
-  if (!isRecord(notice) || !NOTICE_TYPES.includes(notice.type)) return null;
-  return { panel, notice: notice as unknown as Notice };
+  const notice = data.method === 'custom' ? Notice.read(data.content) : undefined;
+  return notice ? { panel, notice } : null;
 }
 
 /** Sends a command to a panel, as its widget would. */

@@ -1,14 +1,14 @@
 /** The head of the panel: status, model and tokens, the buttons Step, Run, Stop and Export. */
+import type { SessionRow } from '../generated/contract';
 import { Menu } from './menu';
 import { type Child, h, joined, screenReaderText, setChildren, whenChanged } from './dom';
 import { button, icon, type IconName } from './icons';
 import { cached, rowsOf } from './incremental';
 import { isBusy, type Model } from './model';
-import type { FullSession } from './rows';
 import { oneLine, plural, t, tableText, textBlock, tn } from './text';
 import { atStep, firstWaiting, type PanelActions, type ViewState } from './view_state';
 
-const PHASE_ICONS: Readonly<Record<FullSession['phase'], IconName>> = {
+const PHASE_ICONS: Readonly<Record<SessionRow['phase'], IconName>> = {
   ready: 'ready',
   thinking: 'thinking',
   waiting: 'wait',
@@ -18,9 +18,9 @@ const PHASE_ICONS: Readonly<Record<FullSession['phase'], IconName>> = {
   failed: 'failed'
 };
 
-const ENDED_PHASES: readonly FullSession['phase'][] = ['finished', 'failed'];
-const STEPPABLE_PHASES: readonly FullSession['phase'][] = ['ready', 'stopped', 'failed', 'finished'];
-const STOPPABLE_PHASES: readonly FullSession['phase'][] = ['thinking', 'running', 'waiting'];
+const ENDED_PHASES: readonly SessionRow['phase'][] = ['finished', 'failed'];
+const STEPPABLE_PHASES: readonly SessionRow['phase'][] = ['ready', 'stopped', 'failed', 'finished'];
+const STOPPABLE_PHASES: readonly SessionRow['phase'][] = ['thinking', 'running', 'waiting'];
 
 /** How many calls of the current branch ran by rules. */
 export const ranByRules = cached((calls: Model['calls']): number => rowsOf(calls).filter(({ branch, by_rule, status }) => branch === '' && by_rule && ['succeeded', 'failed'].includes(status)).length);

@@ -1,17 +1,16 @@
 /** The region `Rules`: the rules that the person added, in the order in which they decide. */
-import type { ChangeRule } from '../generated/contract';
+import type { Commands, RuleRow } from '../generated/contract';
 import { afterLayout, type Child, h, mutedText, prose, redraw, setChildren, whenChanged } from './dom';
 import { button, icon, type IconName } from './icons';
-import type { FullRule } from './rows';
 import { oneLine, t, tn } from './text';
 import type { PanelActions, ViewState } from './view_state';
 
-const SIGNS: Readonly<Record<FullRule['decision'], IconName>> = { run: 'rule', ask: 'wait', refuse: 'reject' };
+const SIGNS: Readonly<Record<RuleRow['decision'], IconName>> = { run: 'rule', ask: 'wait', refuse: 'reject' };
 
-const stateOf = (rule: FullRule): string => (rule.ended ? t('ended') : rule.paused ? t('paused') : '');
+const stateOf = (rule: RuleRow): string => (rule.ended ? t('ended') : rule.paused ? t('paused') : '');
 
-function ruleItem(rule: FullRule, index: number, view: ViewState, acts: PanelActions): HTMLElement {
-  const change = (text: string, what: ChangeRule['change'], by: { icon?: IconName; disabled?: boolean } = {}): HTMLElement =>
+function ruleItem(rule: RuleRow, index: number, view: ViewState, acts: PanelActions): HTMLElement {
+  const change = (text: string, what: Commands['change_rule']['change'], by: { icon?: IconName; disabled?: boolean } = {}): HTMLElement =>
     button(text, {
       look: by.icon ? 'ghost small icon' : 'small',
       ...(by.icon ? { icon: by.icon, label: text } : {}),

@@ -1,9 +1,9 @@
 /** SVG elements of the graph: boxes, pills and edges, what a box shows, and their layers. */
+import type { ObjectRow, Preview } from '../../generated/contract';
 import { STATE_ICONS } from '../../generated/icons';
 import { afterLayout, keyedChildren, s, setChanged } from '../dom';
 import { safeImage } from '../safe_markup';
 import { glyph, type IconName, mark, sign } from '../icons';
-import type { FullObject, FullPreview } from '../rows';
 import { clip, oneLine } from '../text';
 import type { Link, Spot } from './drawing';
 import type { NodeText } from './node_texts';
@@ -185,7 +185,7 @@ function fittedWords(lay: (type: TextSize) => readonly string[]): SVGElement {
 }
 
 /** The first columns and rows of a table. */
-function tableContent({ columns, cells }: FullPreview): SVGElement {
+function tableContent({ columns, cells }: Preview): SVGElement {
   const count = Math.min(columns.length, COLUMNS);
   const rows = [columns, ...cells].slice(0, LINES);
   const texts = rows.flatMap((row, number) =>
@@ -199,7 +199,7 @@ function tableContent({ columns, cells }: FullPreview): SVGElement {
 /** Whether a text is more than a default `<… object at 0x…>`. */
 const isTelling = (text: string): boolean => text !== '' && !/^<[\w.]+ object at 0x/.test(text);
 
-function objectContent(preview: FullPreview): SVGElement {
+function objectContent(preview: Preview): SVGElement {
   const href = safeImage(preview.image);
   if (preview.glyph.length > 0) return scaledGlyph(glyph(preview));
   if (href) {
@@ -217,7 +217,7 @@ function objectContent(preview: FullPreview): SVGElement {
 }
 
 /** The content of an object's box. */
-function inside(object: FullObject, state: Spot['node']['state']): SVGElement {
+function inside(object: ObjectRow, state: Spot['node']['state']): SVGElement {
   if (object.role === 'output') return scaledGlyph(sign('flag'));
   if (object.role !== 'pending') return objectContent(object.preview);
   return scaledGlyph(sign(state === 'running' ? 'running' : 'next'));
