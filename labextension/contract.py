@@ -174,31 +174,30 @@ def sent(part: Any) -> str:
     return str(part.get("type", "unknown"))
 
 
-def sent_fields(part: dict[str, Any], margin: str) -> str:
-    """The fields of a command, without the word that tells it from others."""
-    required = part.get("required", ())
-    fields = ((name, one) for name, one in part["properties"].items() if "const" not in one)
-    lines = (
-        f"{margin}  {name}{'' if name in required else '?'}: {sent(one)};\n" for name, one in fields
-    )
-    body = "".join(lines)
-    return f"{{\n{body}{margin}}}" if body else "object"
+def sent_fields(part: dict[str, Any], margin: str, shown: Iterable[str] = ()) -> str:
+    """The fields of a command, without the word that tells it from others.
+
+    One that has the fields of a `ShownCall`, which are named, has them from there.
+    """
+    required, properties = part.get("required", ()), part["properties"]
+    base = {*shown} if properties.keys() > {*shown} else set[str]()
+    own = [name for name in properties if name not in {"type", *base}]
+    marks = {name: "" if name in required else "?" for name in own}
+    lines = (f"{margin}  {name}{marks[name]}: {sent(properties[name])};\n" for name in own)
+    fields = f"{{\n{''.join(lines)}{margin}}}" if own else ""
+    return " & ".join(filter(None, ["ShownCall" if base else "", fields])) or "object"
 
 
 def commands(definitions: dict[str, Any]) -> Iterator[str]:
     """Yield the types of what the panel sends: the fields of each command, by its `type`."""
-    names = sorted(needed(definitions["Command"]))
-    arriving = in_order(["Notice"], definitions)
-    for name in in_order(["Command"], definitions):
-        if name not in {"Command", *names, *arriving}:
-            part = definitions[name]
-            yield f"{comment(part)}export interface {name} {sent_fields(part, '')}\n\n"
+    call = definitions["ShownCall"]
+    yield f"{comment(call)}export interface ShownCall {sent_fields(call, '')}\n\n"
     yield "/** What the panel sends: the fields of each command, by its type. */\n"
     yield "export interface Commands {\n"
-    for name in names:
+    for name in sorted(needed(definitions["Command"])):
         part = definitions[name]
-        word = part["properties"]["type"]["const"]
-        yield f"{comment(part, '  ')}  {word}: {sent_fields(part, '  ')};\n"
+        fields = sent_fields(part, "  ", call["required"])
+        yield f"{comment(part, '  ')}  {part['properties']['type']['const']}: {fields};\n"
     yield "}\n"
     yield COMMAND
 

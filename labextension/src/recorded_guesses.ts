@@ -58,7 +58,7 @@ function compared({ call, step, arguments: answers }: CallAnswer, guess: Written
   return { ...NO_GUESS, came: call, step, marks, tool, right: Number(tool) + marks.filter(mark => mark.right).length, of: 1 + marks.length };
 }
 
-const NO_GUESS: GuessRow = { id: '', turn: 0, guess: null, came: null, step: 0, calls: 0, marks: [], tool: false, right: 0, of: 0 };
+const NO_GUESS = GuessRow.of({ id: '', turn: 0 });
 
 /** A guess beside the reply, of several calls beside the one that it comes nearest to; null for a skipped one. */
 function scored({ turn: { turn }, calls }: ReplyAnswer, guess: Written | null): GuessRow {

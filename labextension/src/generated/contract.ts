@@ -546,35 +546,25 @@ export interface Commands {
     cost?: number;
   };
   /** Approve exactly this call, and add the rule that was offered for it with this number. */
-  add_rule: {
-    call: string;
-    bound: string;
+  add_rule: ShownCall & {
     number: number;
     scope?: "session" | "notebook" | "computer";
     until?: "run" | "today" | "removed";
   };
   /** Give the result oneself: JSON, text, or the name of an object. */
-  answer: {
-    call: string;
-    bound: string;
+  answer: ShownCall & {
     result: unknown;
     reason?: string;
   };
   /** Approve exactly this call; one whose outcome is unknown runs again. */
-  approve: {
-    call: string;
-    bound: string;
-  };
+  approve: ShownCall;
   /**
    * Approve exactly this call, and those that follow from it as they were approved before.
    *
    * After an edit of an earlier call these run on other objects of the same kinds, with the same
    * arguments. A call that reaches others or may delete data still waits.
    */
-  approve_after_edit: {
-    call: string;
-    bound: string;
-  };
+  approve_after_edit: ShownCall;
   /** Approve exactly these calls, which wait now; where one has changed, none is approved. */
   approve_all: {
     calls: readonly ShownCall[];
@@ -635,9 +625,7 @@ export interface Commands {
    * Where nothing changes, it approves a call that waits, runs one that failed with the tool as it
    * is now, and does nothing to another one.
    */
-  edit: {
-    call: string;
-    bound: string;
+  edit: ShownCall & {
     arguments: Readonly<Record<string, unknown>>;
     reason?: string;
     left_out?: readonly string[];
@@ -663,9 +651,7 @@ export interface Commands {
     hidden?: boolean;
   };
   /** Keep the recorded result of a call that may have run; with `rest` all that follow too. */
-  keep_result: {
-    call: string;
-    bound: string;
+  keep_result: ShownCall & {
     rest?: boolean;
   };
   /** Call a branch so. */
@@ -678,9 +664,7 @@ export interface Commands {
     call: string;
   };
   /** Do not run a call; the model gets the reason. */
-  reject: {
-    call: string;
-    bound: string;
+  reject: ShownCall & {
     reason?: string;
   };
   /** Reject exactly these calls, which wait now; where one has changed, none is rejected. */
@@ -721,9 +705,7 @@ export interface Commands {
   /** Pause the run. */
   stop: object;
   /** Tell what a waiting call would do with other arguments, as a person types them. */
-  try_edit: {
-    call: string;
-    bound: string;
+  try_edit: ShownCall & {
     number: number;
     arguments: Readonly<Record<string, unknown>>;
     left_out?: readonly string[];

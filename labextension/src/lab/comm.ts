@@ -3,7 +3,7 @@ import type { ISessionContext } from '@jupyterlab/apputils';
 import { type Kernel, KernelMessage } from '@jupyterlab/services';
 import type { PartialJSONObject } from '@lumino/coreutils';
 import { type Command, Notice } from '../generated/contract';
-import { isRecord } from '../view/reader';
+import { integer, record, text } from '../view/reader';
 
 export const LIVE_TYPE = 'application/vnd.jupyter-toolcall.live+json';
 export const WIDGET_VIEW_TYPE = 'application/vnd.jupyter.widget-view+json';
@@ -29,11 +29,12 @@ export interface PanelName {
   readonly version: number;
 }
 
+const LIVE_BUNDLE = record({ [LIVE_TYPE]: record({ model_id: text, version: integer.or(0) }) });
+
 /** The panel that a MIME bundle shows; null for none. */
 export function panelIn(data: unknown): PanelName | null {
-  const live = isRecord(data) ? data[LIVE_TYPE] : undefined;
-  if (!isRecord(live) || typeof live.model_id !== 'string') return null;
-  return { panel: live.model_id, version: typeof live.version === 'number' ? live.version : 0 };
+  const live = LIVE_BUNDLE.read(data)?.[LIVE_TYPE];
+  return live ? { panel: live.model_id, version: live.version } : null;
 }
 
 /** The notice in a kernel message and its panel; null for any other message. */

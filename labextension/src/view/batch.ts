@@ -1,5 +1,5 @@
 /** Many similar calls of one reply as one table: what differs from the others stands first, and is not ticked. */
-import type { CallRow, ShownCall } from '../generated/contract';
+import type { CallRow, OriginRow, ShownCall } from '../generated/contract';
 import { type Child, h, mutedText, setChildren } from './dom';
 import { jsonText } from './exact';
 import { button, icon } from './icons';
@@ -63,7 +63,7 @@ function differences(name: string, calls: readonly CallRow[]): (call: CallRow) =
   };
 }
 
-const untrustedOrigin = (call: CallRow): CallRow['origins'][number] | undefined => call.origins.find(origin => origin.trust === 'untrusted');
+const untrustedOrigin = (call: CallRow): OriginRow | undefined => call.origins.find(origin => origin.trust === 'untrusted');
 
 /** Why each call differs from the others, in words; empty where it does not. */
 export function outlierReasons(calls: readonly CallRow[]): ReadonlyMap<CallRow, string> {

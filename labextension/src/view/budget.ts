@@ -1,11 +1,9 @@
 /** The card of a session that is paused for its budget: what was used, why it pauses, and how it goes on. */
-import type { SessionRow } from '../generated/contract';
+import type { BudgetRow } from '../generated/contract';
 import { focusInPlace, h, mutedText, setChildren, whenChanged } from './dom';
 import { button } from './icons';
 import { formatNumber, oneLine, t } from './text';
 import type { PanelActions, ViewState } from './view_state';
-
-type BudgetRow = NonNullable<SessionRow['budget']>;
 
 const dollars = (amount: number): string => `$${amount.toFixed(2)}`;
 
