@@ -1,6 +1,6 @@
 /** Many similar calls of one reply as one table: what differs from the others stands first, and is not ticked. */
 import type { CallRow, OriginRow, ShownCall } from '../generated/contract';
-import { type Child, h, mutedText, setChildren } from './dom';
+import { type Child, h, joined, mutedText, setChildren } from './dom';
 import { jsonText } from './exact';
 import { button, icon } from './icons';
 import { isDecision } from './decisions';
@@ -69,7 +69,7 @@ const untrustedOrigin = (call: CallRow): OriginRow | undefined => call.origins.f
 export function outlierReasons(calls: readonly CallRow[]): ReadonlyMap<CallRow, string> {
   const areAllUntrusted = calls.every(untrustedOrigin);
   const tests = differingArguments(calls).map(name => differences(name, calls));
-  const reason = (call: CallRow): string => tests.map(test => test(call)).filter(Boolean).join(', ');
+  const reason = (call: CallRow): string => joined(', ', ...tests.map(test => test(call)));
   return new Map(calls.map(call => [call, (areAllUntrusted ? undefined : untrustedOrigin(call))?.warning ?? reason(call)]));
 }
 

@@ -1,24 +1,21 @@
 /** The list of branches: check out, rename, hide and show a branch. */
 import type { BranchRow } from '../generated/contract';
 import { hiddenBranches, visibleBranches } from './compare/comparison';
-import { type Child, consume, focusInPlace, h, hasFocus, listen, mutedText, setChildren, whenChanged } from './dom';
+import { type Child, consume, focusInPlace, h, hasFocus, joined, listen, mutedText, nextId, setChildren, whenChanged } from './dom';
 import { button, icon } from './icons';
 import { currentBranch } from './labels';
 import { oneLine, plural, t } from './text';
 import type { PanelActions, PanelState, ViewState } from './view_state';
 
-let ids = 0;
 const MOST_NAME = 60;
 
 /** In what a branch differs, its calls and its tokens. */
 const branchSummary = (branch: BranchRow): string =>
-  [oneLine(branch.differs, 120), plural(branch.calls, 'call'), branch.tokens && plural(branch.tokens, 'token')]
-    .filter(Boolean)
-    .join(' · ');
+  joined(' · ', oneLine(branch.differs, 120), plural(branch.calls, 'call'), branch.tokens && plural(branch.tokens, 'token'));
 
 /** The button that names the branch; it opens the list. */
 export class BranchList {
-  private readonly _id = `tc-b${++ids}`;
+  private readonly _id = nextId();
   private readonly _name = h('span', 'tc-branchname');
   private readonly _hiddenCount = h('span', 'muted');
   private readonly _opener = h(

@@ -1,6 +1,6 @@
 /** Form fields for the arguments of a call: one input for each kind of field, with label, hint and error. */
 import type { ObjectRow } from '../generated/contract';
-import { type Child, h, joined, listen, mutedText } from './dom';
+import { type Child, h, joined, listen, mutedText, nextId } from './dom';
 import { button, icon } from './icons';
 import { nameText } from './labels';
 import { jsonText } from './exact';
@@ -192,10 +192,6 @@ export function labelledField(label: string, hint: string, input: HTMLElement): 
     input
   );
 }
-
-let ids = 0;
-
-export const nextId = (): string => `tc-f${++ids}`;
 
 export interface FieldContext {
   readonly objects: readonly ObjectRow[];

@@ -88,7 +88,7 @@ export class PanelHead {
   private readonly _bar = h('div', { class: 'tc-bar', hidden: true });
   private readonly _savedBar = h('div', { class: 'tc-bar', hidden: true }, icon('info'), h('span', {}, this._copyText));
   private _view!: ViewState;
-  private _statusText = '';
+  private readonly _drawStatus = whenChanged((name: IconName, text: string) => this._status.replaceChildren(icon(name), h('span', {}, oneLine(text, 200))));
   private readonly _draw = whenChanged(() => {
     const { session } = this._view.model;
     this._updateStatus();
@@ -128,10 +128,7 @@ export class PanelHead {
     const { session } = this._view.model;
     const text = this._view.isPast ? (this._view.step ? t('Looking back at call %1', this._view.step) : t('Before the first call')) : statusText(this._view.model, this._view.takesGuesses);
     const name = this._view.isPast ? 'clock' : this._view.personTurn || this._view.toGuess ? 'person' : session.ending.length ? 'info' : (PHASE_ICONS[session.phase] ?? 'ready');
-    const next = `${name} ${text}`;
-    if (next === this._statusText) return;
-    this._statusText = next;
-    this._status.replaceChildren(icon(name), h('span', {}, oneLine(text, 200)));
+    this._drawStatus(name, text);
   }
 }
 

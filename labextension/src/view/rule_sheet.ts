@@ -1,6 +1,6 @@
 /** The sheet `Approve, and don't ask again when…`: the rules that the kernel offers for a waiting call. */
 import type { CallRow, Commands, RuleOffer } from '../generated/contract';
-import { type Child, focusInPlace, h, listen, prose, redraw, setChildren } from './dom';
+import { type Child, focusInPlace, h, listen, nextId, prose, redraw, setChildren } from './dom';
 import { button } from './icons';
 import { oneLine, t, tableText } from './text';
 import type { PanelActions, ViewState } from './view_state';
@@ -8,11 +8,9 @@ import type { PanelActions, ViewState } from './view_state';
 const SCOPES = { session: tableText('This session'), notebook: tableText('This notebook'), computer: tableText('This computer') } as const;
 const ENDS = { run: tableText('End of this run'), today: tableText('Today'), removed: tableText('I remove it') } as const;
 
-let ids = 0;
-
 /** One of a few choices, side by side. */
 function segments<T extends string>(label: string, choices: Readonly<Record<T, string>>, now: T, choose: (choice: T) => void): HTMLElement {
-  const name = `tc-choice${++ids}`;
+  const name = nextId();
   const parts = (Object.keys(choices) as T[]).map(choice =>
     h('label', {}, h('input', { type: 'radio', name, checked: choice === now, key: `${label} ${choice}`, onchange: () => choose(choice) }), t(choices[choice]))
   );

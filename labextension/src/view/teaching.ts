@@ -1,9 +1,9 @@
 /** Teaching: the card that asks for a guess, the result and score of the guesses, and the exercise. */
-import type { GuessRow, ToolRow, Written, YourTurn } from '../generated/contract';
+import type { GuessRow, Task, ToolRow, Written, YourTurn } from '../generated/contract';
 import { callText } from './dialogs';
-import { type Child, focusInPlace, h, hasFocus, joined, mutedText, prose, screenReaderText, setChildren, strongText, whenChanged } from './dom';
+import { type Child, focusInPlace, h, hasFocus, joined, mutedText, nextId, prose, screenReaderText, setChildren, strongText, whenChanged } from './dom';
 import { toolDescription } from './facts';
-import { complain, FieldRow, filledArguments, FormError, nextId } from './fields';
+import { complain, FieldRow, filledArguments, FormError } from './fields';
 import { button, icon, type IconName } from './icons';
 import { RequestParts } from './reply_card';
 import { fieldsOf, own } from './schema';
@@ -183,15 +183,13 @@ function shownGuess(view: ViewState): GuessRow | null {
 
 export class GuessResultCard {
   readonly element = h('div', { class: 'tc-guessed', role: 'group', label: t('Your guess') });
-  private _row: GuessRow | null = null;
-  private readonly _draw = whenChanged(() => {
-    setChildren(this.element, this._row ? guessResult(this._row) : []);
-    this.element.hidden = this._row === null;
+  private readonly _draw = whenChanged((row: GuessRow | null) => {
+    setChildren(this.element, row ? guessResult(row) : []);
+    this.element.hidden = row === null;
   });
 
   paint(view: ViewState): void {
-    this._row = shownGuess(view);
-    this._draw(this._row);
+    this._draw(shownGuess(view));
   }
 }
 
@@ -252,15 +250,11 @@ function scoreContent(rows: readonly GuessRow[]): HTMLElement[] {
 /** The score: beside the question, or with `end` after the last guess. */
 export class ScoreCard {
   readonly element = h('section', { class: 'tc-scores', label: t('Your score'), hidden: true });
-  private _view!: ViewState;
-  private readonly _draw = whenChanged(() => {
-    this.element.replaceChildren(...scoreContent(this._view.model.teaching.guesses));
-  });
+  private readonly _draw = whenChanged((guesses: readonly GuessRow[]) => this.element.replaceChildren(...scoreContent(guesses)));
 
   constructor(private readonly _end: boolean) {}
 
   paint(next: ViewState): void {
-    this._view = next;
     const over = !next.toGuess && !next.isPast && next.model.teaching.guesses.length > 0 && next.model.session.phase === 'finished';
     this.element.hidden = !next.followsNewest || !(this._end ? over : next.toGuess && next.ui.tab === 'Graph');
     if (!this.element.hidden) this._draw(next.model.teaching.guesses);
@@ -273,23 +267,20 @@ export class ExerciseBar {
   private readonly _text = h('div', { class: 'says', role: 'status', label: t('Exercise') });
   private readonly _check = button(t('Check'), { key: 'check', onclick: () => this._acts.send({ type: 'check' }) });
   readonly element = h('div', { class: 'tc-task', hidden: true }, this._sign, h('div', {}, this._title, this._text), this._check);
-  private _view!: ViewState;
-  private readonly _draw = whenChanged(() => {
-    const { task: now } = this._view.model.teaching;
+  private readonly _draw = whenChanged((now: Task | null, live: boolean, isSent: boolean) => {
     this.element.hidden = !now;
     if (!now) return;
     this._sign.replaceChildren(icon(now.passed ? 'done' : 'ready'));
     this._title.textContent = `${now.passed ? t('Passed') : t('Exercise')}: ${oneLine(now.title, 120)}`;
     const told = textBlock(now.says, 4000).split('\n').filter(Boolean);
     this._text.replaceChildren(...told.map(text => h('p', {}, ...prose(text))));
-    this._check.hidden = !this._view.live;
-    this._check.disabled = this._view.ui.commandSent;
+    this._check.hidden = !live;
+    this._check.disabled = isSent;
   });
 
   constructor(private readonly _acts: PanelActions) {}
 
-  paint(next: ViewState): void {
-    this._view = next;
-    this._draw(next.model.teaching.task, next.live, next.ui.commandSent);
+  paint({ model, live, ui }: ViewState): void {
+    this._draw(model.teaching.task, live, ui.commandSent);
   }
 }

@@ -103,7 +103,7 @@ export interface PanelActions {
 }
 
 /** The choices that show an earlier step; the last one is now. */
-export const atStep = ({ lastStep }: ViewState, step: number): Partial<PanelState> => ({ pastStep: step < lastStep ? step : null, chosen: null, form: null });
+export const atStep = ({ lastStep }: Pick<ViewState, 'lastStep'>, step: number): Partial<PanelState> => ({ pastStep: step < lastStep ? step : null, chosen: null, form: null });
 
 const NO_CHOICE: Choice = { call: '', object: '' };
 

@@ -1,6 +1,6 @@
 /** The graph as a picture to copy, as it is shown. */
 import type { GraphNode, GraphRow } from '../../generated/contract';
-import { h, s } from '../dom';
+import { h, joined, s } from '../dom';
 import { t } from '../text';
 import type { Box } from './drawing';
 import { GraphLayers, type Scene } from './elements';
@@ -22,7 +22,7 @@ function namesOf(nodes: readonly GraphNode[]): readonly string[] {
 const INCH = 72;
 
 function dotNode({ kind, label, detail, state, dashed, width, height }: GraphNode, name: string): string {
-  const text = [label, detail, kind === 'call' && state !== 'ran' ? state : ''].filter(Boolean).join('\n');
+  const text = joined('\n', label, detail, kind === 'call' && state !== 'ran' && state);
   // As in the kernel's own DOT: a call is a rounded box.
   const style = [...(kind === 'call' ? ['rounded'] : []), ...(dashed ? ['dashed'] : [])].join(',');
   const size = `width=${(width / INCH).toFixed(2)}, height=${(height / INCH).toFixed(2)}`;
