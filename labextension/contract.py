@@ -1,7 +1,7 @@
-"""Writes what the panel shares with Python, types of rows and icons: `npm run contract`.
+"""Writes what the panel shares with Python, readers of rows and icons: `npm run contract`.
 
 The rows and commands of extensions are written with those of the core: what may be any
-`ExtensionRow` in Python is one of the known rows in TypeScript.
+`ExtensionRow` in Python is one of these rows in TypeScript.
 
 Only this generation lives here. `python contract.py --check` writes nothing and exits
 with 1 where a file in `src/generated` is not what Python says now.
@@ -11,9 +11,8 @@ from __future__ import annotations
 
 import json
 import re
-import shutil
-import subprocess
 import sys
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -30,16 +29,16 @@ from jupyter_toolcall.view.svg import SHAPES  # noqa: E402
 TARGET = HERE / "src" / "generated"
 EXTENSION_ROWS = {"TeachingRow": TeachingRow}
 """The rows that stand for `ExtensionRow`."""
-FULL = """\
-/** A row with all of its fields, and so the rows in it: what was left out has its default.
- * A text that is sent as a list is a text in the language of the page. */
-export type Full<Row> =
-  Row extends readonly unknown[]
-    ? (unknown[] extends Row ? never : { readonly [Key in keyof Row]-?: Full<Row[Key]> })
-    : Row extends object ? { readonly [Key in keyof Row]-?: Full<Row[Key]> } : Row;
-"""
-COMMENT = re.compile(r"/\*\*\n\s*\* (.*)\n\s*\*/")
 HEAD = "// Generated from jupyter_toolcall/view by `npm run contract`. Do not edit.\n"
+COMMAND = """\
+export type Command = { [Type in keyof Commands]: { type: Type } & Commands[Type] }[keyof Commands];
+"""
+LIMITS = {
+    "maxLength": "text => text.length <= {}",
+    "pattern": "text => /{}/.test(text)",
+    "minimum": "number => number >= {}",
+}
+"""Of a text or a number, how TypeScript says what a keyword of JSON Schema says."""
 
 
 def schema() -> dict[str, Any]:
@@ -57,95 +56,160 @@ def schema() -> dict[str, Any]:
     return {"$defs": whole["$defs"] | named}
 
 
-def old_style(part: Any) -> Any:
-    """The same schema for a generator that knows tuples as lists of `items`, without titles.
+def words(part: Any) -> list[str]:
+    """The words of a closed choice; none for anything else."""
+    match part:
+        case {"const": word}:
+            return [json.dumps(word)]
+        case {"enum": choices}:
+            return [json.dumps(word) for word in choices]
+        case {"anyOf": parts} if all(map(words, parts)):
+            return [word for one in parts for word in words(one)]
+    return []
 
-    What stands beside a reference goes: it would make the generator name a second type.
-    """
+
+def reader(part: Any) -> str:
+    """The reader of what a schema describes. Raises ValueError for a schema that has none."""
     match part:
         case {"$ref": str(target)}:
-            return {"$ref": target}
-        case {"prefixItems": items, **rest}:
-            return old_style(rest) | {"items": [old_style(item) for item in items]}
-        case dict():
-            return {
-                key: old_style(value)
-                for key, value in part.items()
-                if not (key == "title" and isinstance(value, str))
-            }
-        case list():
-            return [old_style(item) for item in part]
-        case _:
-            return part
+            return target.rpartition("/")[2]
+        case _ if choices := words(part):
+            return f"oneOf({', '.join(choices)})"
+        case {"anyOf": [{"type": "string"}, {"type": "array"}]}:
+            return "text"
+        case {"anyOf": [inner, {"type": "null"}]}:
+            return f"nullable({reader(inner)})"
+        case {"anyOf": parts}:
+            return f"union({', '.join(map(reader, parts))})"
+        case {"prefixItems": items}:
+            return f"tuple({', '.join(map(entry, items))})"
+        case {"items": item}:
+            most = f", {part['maxItems']}" if "maxItems" in part else ""
+            return f"list({entry(item)}{most})"
+        case {"additionalProperties": True}:
+            return "mapping(json)"
+        case {"additionalProperties": item}:
+            return f"mapping({reader(item)})"
+        case {"type": "string" | "boolean" | "integer" | "number" as kind}:
+            limits = (LIMITS[key].format(part[key]) for key in LIMITS if key in part)
+            plain = "text" if kind == "string" else kind
+            return "".join([plain, *(f".where({limit})" for limit in limits)])
+    raise ValueError(f"no reader for {part}")
 
 
-def spoken(part: dict[str, Any]) -> dict[str, Any]:
-    """A closed record, in which the word that tells it from others is always there."""
-    if "properties" not in part:
-        return part
-    always = [*part.get("required", ()), *(["type"] if "type" in part["properties"] else [])]
-    return part | {"additionalProperties": False, "required": always}
+def entry(part: Any) -> str:
+    """The reader of an entry of a list. A text has a standard: the others keep their places."""
+    kind = reader(part)
+    return f'{kind}.or("")' if kind.startswith("text") else kind
 
 
-def types(definitions: dict[str, Any]) -> str:
-    """The interfaces, as json-schema-to-typescript writes them. Raises where it fails."""
-    closed = {name: spoken(part) for name, part in definitions.items()}
-    whole = {
-        "title": "Contract",
-        "type": "object",
-        "additionalProperties": False,
-        "properties": {name: {"$ref": f"#/definitions/{name}"} for name in closed},
-        "definitions": closed,
-    }
-    text = json.dumps(whole).replace("#/$defs/", "#/definitions/")
-    # On Windows it is `json2ts.cmd`.
-    tool = shutil.which("json2ts", path=HERE / "node_modules" / ".bin")
-    done = subprocess.run(
-        [str(tool), "--unknownAny", "--bannerComment", "", "--style.singleQuote"],
-        input=text,
-        capture_output=True,
-        text=True,
-        encoding="utf-8",
-        check=True,
-    )
-    # Nobody needs the type of the whole, and a comment of one line stands on one, as elsewhere.
-    unions, _, rest = done.stdout.partition(f"export interface {whole['title']} {{")
-    return COMMENT.sub(r"/** \1 */", unions + rest.partition("\n}\n")[2])
+def field(part: Any, required: bool) -> str:
+    """The reader of a field. The word that tells a record from others is always there."""
+    match part:
+        case {"const": _}:
+            return reader(part)
+        case {"type": "object"} | {"$ref": _} if not required:
+            return f"{reader(part)}.orEmpty()"
+        case {"default": standard}:
+            return f"{reader(part)}.or({json.dumps(standard)})"
+    return reader(part)
 
 
-def defaults(definitions: dict[str, Any]) -> str:
-    """What a field that is left out on the wire stands for, row by row."""
-    found = {
-        name: {
-            key: field["default"]
-            for key, field in part.get("properties", {}).items()
-            if "default" in field
-        }
-        | {
-            key: {}
-            for key, field in part.get("properties", {}).items()
-            if "default" not in field
-            and key not in part.get("required", ())
-            and field.get("type") == "object"
-        }
-        for name, part in definitions.items()
-    }
-    body = json.dumps({name: part for name, part in found.items() if part}, indent=2)
-    return f"export const VERSION = {rows.VERSION};\n\nexport const DEFAULTS = {body} as const;\n"
+def record(part: dict[str, Any], kind: str = "record") -> str:
+    """The reader of a record, a line for each field."""
+    required = part.get("required", ())
+    fields = part["properties"].items()
+    lines = (f"\n  {name}: {field(value, name in required)}" for name, value in fields)
+    return f"{kind}({{{','.join(lines)}\n}})"
 
 
-def full(definitions: dict[str, Any]) -> str:
-    """The rows as the panel keeps them, each under the name of its row: `CallRow` is `FullCall`."""
-    names = sorted(name for name in definitions if name.endswith("Row"))
-    names.remove("ExtensionRow")  # It is the name of others.
-    lines = (f"export type Full{name.removesuffix('Row')} = Full<{name}>;\n" for name in names)
-    return f"{FULL}{''.join(lines)}"
+def needed(part: Any) -> Iterator[str]:
+    """Yield the names of the definitions that a part of a schema names."""
+    yield from re.findall(r'"\$ref": "#/\$defs/(\w+)"', json.dumps(part))
+
+
+def in_order(names: Iterable[str], definitions: dict[str, Any]) -> dict[str, None]:
+    """The names of definitions, and before each those that it names."""
+    found: dict[str, None] = {}
+    for name in names:
+        found |= in_order(needed(definitions[name]), definitions) | {name: None}
+    return found
+
+
+def comment(part: dict[str, Any], margin: str = "") -> str:
+    """The docstring of a definition."""
+    lines = part.get("description", "").splitlines()
+    if len(lines) < 2:
+        return f"{margin}/** {lines[0]} */\n" if lines else ""
+    body = "".join(f"{margin} * {line}".rstrip() + "\n" for line in lines)
+    return f"{margin}/**\n{body}{margin} */\n"
+
+
+def readers(definitions: dict[str, Any]) -> Iterator[str]:
+    """Yield the reader of each record and union that arrives, and its type."""
+    for name in in_order(["Notice"], definitions):
+        part = definitions[name]
+        kind = "tables" if name == "Rows" else "record"
+        if kind == "tables":
+            fields = {table: one["items"] for table, one in part["properties"].items()}
+            part = part | {"properties": fields, "required": [*fields]}
+        body = record(part, kind) if "properties" in part else reader(part)
+        yield f"{comment(part)}export const {name} = {body};\n"
+        yield f"export type {name} = Read<typeof {name}>;\n"
+
+
+def sent(part: Any) -> str:
+    """The type of what a schema describes, in a command."""
+    match part:
+        case {"$ref": str(target)}:
+            return target.rpartition("/")[2]
+        case _ if choices := words(part):
+            return " | ".join(choices)
+        case {"items": item}:
+            return f"readonly {sent(item)}[]"
+        case {"type": "object"}:
+            return "Readonly<Record<string, unknown>>"
+        case {"type": "integer"}:
+            return "number"
+    return str(part.get("type", "unknown"))
+
+
+def sent_fields(part: dict[str, Any], margin: str, shown: Iterable[str] = ()) -> str:
+    """The fields of a command, without the word that tells it from others.
+
+    One that has the fields of a `ShownCall`, which are named, has them from there.
+    """
+    required, properties = part.get("required", ()), part["properties"]
+    base = {*shown} if properties.keys() > {*shown} else set[str]()
+    own = [name for name in properties if name not in {"type", *base}]
+    marks = {name: "" if name in required else "?" for name in own}
+    lines = (f"{margin}  {name}{marks[name]}: {sent(properties[name])};\n" for name in own)
+    fields = f"{{\n{''.join(lines)}{margin}}}" if own else ""
+    return " & ".join(filter(None, ["ShownCall" if base else "", fields])) or "object"
+
+
+def commands(definitions: dict[str, Any]) -> Iterator[str]:
+    """Yield the types of what the panel sends: the fields of each command, by its `type`."""
+    call = definitions["ShownCall"]
+    yield f"{comment(call)}export interface ShownCall {sent_fields(call, '')}\n\n"
+    yield "/** What the panel sends: the fields of each command, by its type. */\n"
+    yield "export interface Commands {\n"
+    for name in sorted(needed(definitions["Command"])):
+        part = definitions[name]
+        fields = sent_fields(part, "  ", call["required"])
+        yield f"{comment(part, '  ')}  {part['properties']['type']['const']}: {fields};\n"
+    yield "}\n"
+    yield COMMAND
 
 
 def contract() -> str:
     """The whole text of `contract.ts`."""
-    definitions = old_style(schema()["$defs"])
-    return f"{HEAD}\n{types(definitions)}\n{full(definitions)}\n{defaults(definitions)}"
+    definitions = schema()["$defs"]
+    texts = ("".join(readers(definitions)), "".join(commands(definitions)))
+    names = "boolean, integer, json, list, mapping, nullable, number, oneOf, record, tables, text"
+    imports = f"import {{ {names}, tuple, type Read, union }} from '../view/reader';\n"
+    version = f"export const VERSION = {rows.VERSION};\n"
+    return "\n".join([HEAD + imports, version, *texts])
 
 
 def icons() -> str:

@@ -31,6 +31,8 @@ SYSTEMS = Path(__file__).parents[1] / "reference" / "five-systems.toml"
 _GOAL = re.compile(r"^\*\*After this(?: lesson)? you know ?(.*?)\*\*")
 """How a lesson begins."""
 _PLACE = re.compile(r"^<!-- generated: (\w+) -->$", re.MULTILINE)
+_LIMITED = re.compile(r"Annotated\[(.+), Field\(.*\)\]")
+"""The type of a field that has a limit."""
 _ENTRY = re.compile(r"^  (\S.*?)(?:\s{2,}(\S.*))?$")
 _CODE = re.compile(
     r"(?<![\w`%|'-])(%config \w+\.\w+ = \w+|-m person|--?[a-z][\w-]*|%%?[a-z]\w*(?: [a-z]+)?"
@@ -106,8 +108,9 @@ def rows() -> str:
 
 def _row_type(row: Any, notes: Mapping[tuple[str, str], list[str]]) -> str:
     cells = [
-        [f"`{each.name}`", f"`{each.type}`", " ".join(notes.get((row.__name__, each.name), ()))]
+        [f"`{each.name}`", f"`{kind}`", " ".join(notes.get((row.__name__, each.name), ()))]
         for each in fields(row)
+        for kind in [_LIMITED.sub(r"\1", str(each.type))]
     ]
     about = " ".join((row.__doc__ or "").split())
     return f"### {row.__name__}\n\n{about}\n\n{_table(('field', 'type', 'meaning'), cells)}"

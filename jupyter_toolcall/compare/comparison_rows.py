@@ -7,7 +7,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import islice, takewhile
-from typing import Literal, Protocol
+from typing import Annotated, Literal, Protocol
+
+from pydantic import Field
 
 from ..core.call_record import CallRecord
 from ..core.digests import encode
@@ -126,7 +128,7 @@ class ComparisonRow(Row):
     """It is the one that is shown where a person has chosen no other."""
     same: bool = False
     """Nothing differs: no call, no input, and nothing that the model said last."""
-    shared: int = 0
+    shared: Annotated[int, Field(ge=0)] = 0
     """So many calls come before the pairs: the first ones of the branch that is shown, shared."""
     pairs: tuple[PairRow, ...] = ()
     text: ChangeRow | None = None
@@ -316,9 +318,8 @@ def same_rows(sides: Sequence[RowSide]) -> dict[str, str]:
     `sides` are the branches that have rows, the one on show first. A call is drawn as one that
     stands beside it and is the same; so are the objects that it made.
     """
-    same = dict[str, str]()
-    decided = {sides[0].call_key(call) for call in sides[0].cursor.state.all_calls()}
-    for number, side in enumerate(sides[1:], 1):
+    same, decided = dict[str, str](), set[str]()
+    for number, side in enumerate(sides):
         paired = set[str]()
         for other in sides[:number]:
             for left, right in _same_calls(other, side):

@@ -20,7 +20,7 @@ class InterfaceText(str):
     parts: tuple[Any, ...]
 
     def wire(self) -> list[Any]:
-        """Return the text as JSON-ready data, as `text` in `labextension/src/view/rows.ts` reads
+        """Return the text as JSON-ready data, as `text` in `labextension/src/view/reader.ts` reads
         it: the English text, or a list of two for one and for many, and the values."""
         return [on_wire(part) for part in self.parts]
 

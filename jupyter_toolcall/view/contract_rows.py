@@ -4,13 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import field
-from typing import Literal
+from typing import Annotated, Literal
+
+from pydantic import Field
 
 from ..core.call_record import Status
 from ..core.rows import Json, Row, Text
 from ..engine.call_warnings import CallWarning
 from ..engine.person_model import Phase, YourTurn
 from .decision_contract import BudgetRow, OriginRow, RuleRow, UndoRow
+
+MOST_ENTRIES, MOST_ATTEMPTS = 500, 20
+"""Entries of a list of a preview, and attempts of a turn, at most."""
 
 # -- objects -----------------------------------------------------------------------------------
 
@@ -21,14 +26,14 @@ class Preview(Row):
     caption: Text = ""
     """At most about 24 characters, stands under the object's name in the graph."""
     text: Text = ""
-    fields: tuple[tuple[str, str], ...] = ()
-    columns: tuple[str, ...] = ()
-    cells: tuple[tuple[str, ...], ...] = ()
+    fields: Annotated[tuple[tuple[str, str], ...], Field(max_length=MOST_ENTRIES)] = ()
+    columns: Annotated[tuple[str, ...], Field(max_length=MOST_ENTRIES)] = ()
+    cells: Annotated[tuple[tuple[str, ...], ...], Field(max_length=MOST_ENTRIES)] = ()
     image: str = ""
     """A `data:image/…;base64,` address, shown by `<img>` or `<image>` alone."""
-    glyph: tuple[str, ...] = ()
+    glyph: Annotated[tuple[str, ...], Field(max_length=MOST_ENTRIES)] = ()
     """Path data (the attribute `d` of a path) for a 24 by 24 box, drawn in the ink of the theme."""
-    html: str = ""
+    html: Annotated[str, Field(max_length=500_000)] = ""
     """Markup of the object's own making: shown in a frame that runs and loads nothing."""
     more: bool = False
     """There is more to see: a live panel may ask for it (`ShowObject`)."""
@@ -225,8 +230,8 @@ class TurnRow(Row):
     cost: str = ""
     """`$0.0123`; "" where it is not known."""
     ms: float = 0
-    attempts: tuple[Text, ...] = ()
-    """What was wrong with the requests before it that came to nothing."""
+    attempts: Annotated[tuple[Text, ...], Field(max_length=MOST_ATTEMPTS)] = ()
+    """What was wrong with the last requests before it that came to nothing."""
 
 
 # -- the session -------------------------------------------------------------------------------

@@ -6,7 +6,9 @@ Lengths are CSS pixels from the upper left corner; y goes down.
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Annotated, Literal
+
+from pydantic import Field
 
 from ..core.rows import Row, Text
 
@@ -53,7 +55,7 @@ class GraphEdge(Row):
     tail: int
     """The place of a node among the nodes, like head."""
     head: int
-    path: str = ""
+    path: Annotated[str, Field(pattern=r"^[Mch\d\s.,-]*$")] = ""
     """SVG path data of the whole line, from the head back to the tail: it begins at the tip."""
     label: str = ""
     """The name of the argument, where the call takes two or more objects."""

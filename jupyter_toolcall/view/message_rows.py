@@ -16,7 +16,7 @@ from ..engine.cursor import Cursor
 from ..engine.exchanges import failed_attempts, replying_model
 from ..models.prices import cost
 from ..tools.plain_data import cut
-from .contract_rows import MessageRole, MessageRow, TurnRow
+from .contract_rows import MOST_ATTEMPTS, MessageRole, MessageRow, TurnRow
 
 LIMIT = 4_000
 """Characters of a message that are kept."""
@@ -75,7 +75,7 @@ def _reply_rows(
 def _turn_row(cursor: Cursor, entry: Entry, reply: Replied, state: State) -> TurnRow:
     """Return the row of what the reply of an entry used."""
     model, used = replying_model(cursor, entry), reply.usage or Usage()
-    failed = (t("%1; waited %2 s", a.said, round(a.waited, 1)) for a in failed_attempts(entry))
+    failed = [t("%1; waited %2 s", a.said, round(a.waited, 1)) for a in failed_attempts(entry)]
     return TurnRow(
         id=entry.id[:12],
         turn=state.turns,
@@ -85,7 +85,7 @@ def _turn_row(cursor: Cursor, entry: Entry, reply: Replied, state: State) -> Tur
         output=used.output,
         cost=str(cost(model, reply.usage) or ""),
         ms=entry.meta.get("ms", 0),
-        attempts=tuple(failed),
+        attempts=tuple(failed[-MOST_ATTEMPTS:]),
     )
 
 

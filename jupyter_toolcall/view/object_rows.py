@@ -166,21 +166,17 @@ def ending(state: State) -> tuple[str, ...]:
     failed = [call for call in state.all_calls() if call.status == "failed"]
     if not failed:
         return ()
-    count = t("%1, %2 failed", _calls(len(state.order)), len(failed))
+    count = t("%1, %2 failed", tn("%1 call", "%1 calls", len(state.order)), len(failed))
     before = [call for call in failed if call.step > state.calls_before and call.tool != SAVE]
     saved = ((name, state.objects.get(str(name))) for name in state.outputs.values())
     unchanged = [str(name) for name, made in saved if made is not None and made.producer.input]
     if not (state.done and before and unchanged):
         return (count,)
     names = [t("%1 as %2", name, _saved_as(name, state)) for name in dict.fromkeys(unchanged)]
-    listed, calls = joined(", ", names), _calls(len(before))
+    listed, calls = joined(", ", names), tn("%1 call", "%1 calls", len(before))
     if len(unchanged) == 1:
         return count, t("saved %1: an input, unchanged; %2 failed before", listed, calls)
     return count, t("saved %1: inputs, unchanged; %2 failed before", listed, calls)
-
-
-def _calls(count: int) -> str:
-    return tn("%1 call", "%1 calls", count)
 
 
 def tool_row(cursor: Cursor, name: str, offered: bool = False) -> ToolRow | None:

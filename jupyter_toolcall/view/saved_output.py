@@ -10,8 +10,7 @@ from ..core.json_data import json_texts, sendable_data
 from ..engine.cursor import Cursor
 from ..storage.notebook_files import MIME
 from ..storage.notebook_journal import journal_part
-from .contract import VERSION as ROWS_VERSION
-from .contract import Rows
+from .contract import VERSION, Rows
 from .graph import with_graph
 from .svg import svg
 from .text_summary import session_text
@@ -36,7 +35,7 @@ def mime_bundle(cursor: Cursor, rows: Rows, since: str | None) -> dict[str, Any]
     # The journal's part has no secrets, and has to keep its digests.
     # Python alone reads the journal: it has no marks for a browser.
     tables = row_texts(context.hide(sendable_data(rows)))
-    saved = {"rows": tables, "journal": journal, "version": ROWS_VERSION}
+    saved = {"rows": tables, "journal": journal, "version": VERSION}
     shown = {"image/svg+xml": svg(rows), "text/plain": session_text(rows)}
     return {MIME: saved, **context.hide(shown)}
 

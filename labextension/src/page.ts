@@ -3,18 +3,12 @@
  *
  * If the rows cannot be shown, the static picture and text before them stay.
  */
-import { type Rows, VERSION, type Whole } from './generated/contract';
+import { VERSION, Whole } from './generated/contract';
 import { RecordedGuesses } from './recorded_guesses';
 import { PanelView } from './view';
 import { h } from './view/dom';
 import { applyNotice, EMPTY_MODEL, type Model } from './view/model';
 import { t } from './view/text';
-
-/** A session of the page. */
-interface Saved {
-  readonly rows: Rows;
-  readonly version: number;
-}
 
 function show(container: HTMLElement, notice: Whole): void {
   const view = new PanelView(container, { live: false, copyText: t('Saved copy. Run the cell to continue.') });
@@ -42,9 +36,8 @@ for (const [index, data] of document.querySelectorAll('.toolcall-rows').entries(
   const still = data.previousElementSibling as HTMLElement;
   const container = still.previousElementSibling as HTMLElement;
   try {
-    const saved = JSON.parse(data.textContent ?? '') as Saved;
-    if (saved.version !== VERSION) continue;
-    const notice = { type: 'whole', rows: saved.rows, live: false, version: VERSION } as const;
+    const notice = Whole.read({ ...JSON.parse(data.textContent ?? ''), type: 'whole', live: false });
+    if (notice?.version !== VERSION) continue;
     const all = applyNotice(EMPTY_MODEL, notice);
     if (all.teaching.answers.length) showGuesses(container, notice, all, `toolcall ${location.pathname} ${index}`);
     else show(container, notice);

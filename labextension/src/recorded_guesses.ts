@@ -2,10 +2,10 @@
  * A recorded session whose replies the reader guesses before the page shows them. No kernel runs:
  * the saved row of teaching has what counts as a right guess (`teaching/guesses.py`).
  */
-import type { Command } from './generated/contract';
+import { type CallAnswer, type Command, GuessRow, type ReplyAnswer, type Written } from './generated/contract';
 import { rowsOf } from './view/incremental';
 import type { Model } from './view/model';
-import { type FullCallAnswer, type FullGuess, type FullReplyAnswer, type FullWrittenCall, fullTeaching, isRecord, list, parsedRow } from './view/rows';
+import { isRecord, list } from './view/reader';
 import { own } from './view/schema';
 import { t, tn } from './view/text';
 
@@ -14,7 +14,7 @@ type Table<T> = ReadonlyMap<string, T>;
 const only = <T>(table: Table<T>, isKept: (row: T) => boolean): Table<T> => new Map([...table].filter(([, row]) => isKept(row)));
 
 /** The session before a reply: nothing of that reply, of later ones or of other branches. */
-function modelBefore(all: Model, { turn: asked }: FullReplyAnswer): Model {
+function modelBefore(all: Model, { turn: asked }: ReplyAnswer): Model {
   const [turn, nothing] = [asked.turn, new Map<string, never>()];
   const calls = only(all.calls, call => call.branch === '' && call.turn < turn);
   const step = Math.max(0, ...rowsOf(calls).map(call => call.step));
@@ -45,7 +45,7 @@ const canonical = (value: unknown): string =>
   });
 
 /** A guess beside one call, with points as in `teaching/guesses.py`. */
-function compared({ call, step, arguments: answers }: FullCallAnswer, guess: FullWrittenCall): FullGuess {
+function compared({ call, step, arguments: answers }: CallAnswer, guess: Written): GuessRow {
   const tool = guess.tool === call.tool;
   // The names of tools that are selected have no order.
   const written = (value: unknown): string => canonical(call.tool === 'selectTools' && Array.isArray(value) ? [...value].sort() : value);
@@ -58,10 +58,10 @@ function compared({ call, step, arguments: answers }: FullCallAnswer, guess: Ful
   return { ...NO_GUESS, came: call, step, marks, tool, right: Number(tool) + marks.filter(mark => mark.right).length, of: 1 + marks.length };
 }
 
-const NO_GUESS: FullGuess = { id: '', turn: 0, guess: null, came: null, step: 0, calls: 0, marks: [], tool: false, right: 0, of: 0 };
+const NO_GUESS = GuessRow.of({ id: '', turn: 0 });
 
 /** A guess beside the reply, of several calls beside the one that it comes nearest to; null for a skipped one. */
-function scored({ turn: { turn }, calls }: FullReplyAnswer, guess: FullWrittenCall | null): FullGuess {
+function scored({ turn: { turn }, calls }: ReplyAnswer, guess: Written | null): GuessRow {
   const written = guess ?? { tool: '', arguments: {} };
   const isNone = written.tool === '';
   const rows = calls.map(answer => compared(answer, written)).sort((a, b) => Number(b.tool) - Number(a.tool) || b.right / b.of - a.right / a.of);
@@ -73,7 +73,7 @@ function scored({ turn: { turn }, calls }: FullReplyAnswer, guess: FullWrittenCa
 /** The guesses of a session. They stay in the reader's browser, under a key. */
 export class RecordedGuesses {
   private readonly _answers = this._all.teaching.answers;
-  private _guesses: readonly FullGuess[] = this._stored();
+  private _guesses: readonly GuessRow[] = this._stored();
 
   constructor(
     private readonly _all: Model,
@@ -107,7 +107,7 @@ export class RecordedGuesses {
     this._keep([]);
   }
 
-  private _keep(guesses: readonly FullGuess[]): void {
+  private _keep(guesses: readonly GuessRow[]): void {
     this._guesses = guesses;
     try {
       localStorage.setItem(this._key, JSON.stringify(guesses));
@@ -117,9 +117,9 @@ export class RecordedGuesses {
   }
 
   /** The guesses that the browser kept, if they are of this recording. */
-  private _stored(): readonly FullGuess[] {
+  private _stored(): readonly GuessRow[] {
     try {
-      const guesses = fullTeaching({ guesses: list(parsedRow(`{"rows":${localStorage.getItem(this._key) ?? '[]'}}`)?.rows) }).guesses;
+      const guesses = list(GuessRow).of(JSON.parse(localStorage.getItem(this._key) ?? '[]'));
       return guesses.every((row, index) => row.turn === this._answers[index]?.turn.turn) ? guesses : [];
     } catch {
       return [];

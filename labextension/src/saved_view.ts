@@ -6,17 +6,16 @@ import type { IRenderMime } from '@jupyterlab/rendermime-interfaces';
 import { JSONExt, type ReadonlyPartialJSONValue } from '@lumino/coreutils';
 import { Signal } from '@lumino/signaling';
 import { Widget } from '@lumino/widgets';
-import { type Rows, VERSION } from './generated/contract';
+import { Rows, VERSION } from './generated/contract';
 import { PanelView } from './view';
 import { h } from './view/dom';
 import { applyNotice, EMPTY_MODEL } from './view/model';
-import { isRecord } from './view/rows';
+import { isRecord, record, text } from './view/reader';
 import { t, textBlock } from './view/text';
 
 export const SESSION_TYPE = 'application/vnd.jupyter-toolcall.session+json';
 /** In version 1 the rows of a notebook were objects, later JSON texts; up to version 2 it had no drawing, in version 3 another one. */
 const READABLE: readonly unknown[] = [1, 2, 3, VERSION];
-const TABLES = ['session', 'calls', 'objects', 'tools', 'messages', 'branches'];
 
 /** Shows one saved session, drawn when it is first seen: a hidden one costs nothing. */
 export class SavedView extends Widget implements IRenderMime.IRenderer {
@@ -131,7 +130,7 @@ function readSaved(data: unknown): Rows | string {
       ? t('This session was saved in format %1, but this jupyter-toolcall reads format %2. Install the version that saved it, or run the cell again.', version, VERSION)
       : damagedText(t('it has no format version'));
   if (!isRecord(rows)) return damagedText(t('it has no rows'));
-  const wrong = TABLES.find(table => !isTable(rows[table]));
+  const wrong = Object.keys(Rows.rows).find(table => !isTable(rows[table]));
   if (wrong !== undefined) return damagedText(t('its %1 are not a list of rows', wrong));
   return version === VERSION ? rows : { ...rows, graph: [] };
 }
@@ -152,12 +151,12 @@ const MOST_PUBLISHED = 50;
 /** Emitted when a kernel has published a session, and when that kernel ends. */
 const publishedChanged = new Signal<typeof PUBLISHED, void>(PUBLISHED);
 
+const POSITION = record({ journal: record({ parent: text.or(''), head: text }) });
+
 /** The parent and the head of a saved session's journal, as a key; empty for invalid data. */
 function positionOf(data: unknown): string {
-  const journal = typeof data === 'object' && data !== null && 'journal' in data ? data.journal : null;
-  if (typeof journal !== 'object' || journal === null || !('head' in journal)) return '';
-  const since = 'parent' in journal ? journal.parent : null;
-  return `${typeof since === 'string' ? since : ''} ${typeof journal.head === 'string' ? journal.head : ''}`;
+  const saved = POSITION.read(data);
+  return saved ? `${saved.journal.parent} ${saved.journal.head}` : '';
 }
 
 /** Records a session that a kernel of this page has published; returns its key. */

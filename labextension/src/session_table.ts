@@ -1,9 +1,9 @@
 /** The sessions of a map as a table: an anywidget that shows one page of rows and opens a session. */
 import type { RenderProps } from '@anywidget/types';
-import { setCatalogue } from './catalogue';
-import { h } from './view/dom';
-import { text } from './view/rows';
+import { h, redraw } from './view/dom';
+import { textOf } from './view/reader';
 import { formatNumber, t, tableText } from './view/text';
+import { hearKernel, setCatalogue } from './widget_kernel';
 
 /** A row, as `jupyter/map_panel.py` sends it. */
 interface SessionRow {
@@ -37,7 +37,6 @@ export interface Table {
 
 type Send = (command: Readonly<Record<string, unknown>>) => void;
 
-const PATIENCE = 400;
 const COLUMNS = ['#', tableText('Prompt'), tableText('Status'), tableText('Calls'), tableText('Turns'), tableText('Tokens'), tableText('Note'), ''] as const;
 const STATUSES: Readonly<Record<string, string>> = {
   waiting: tableText('Waiting'),
@@ -67,7 +66,7 @@ function filters(table: Table, send: Send): HTMLElement {
 
 function row(session: SessionRow, opened: number, send: Send): HTMLElement {
   const { index, prompt, status } = session;
-  const note = text(session.note);
+  const note = textOf(session.note);
   const isOpen = index === opened;
   const toggle = h(
     'button',
@@ -130,7 +129,7 @@ export function tableOf(table: Table, send: Send): HTMLElement[] {
     h('div', 'tcm-rows', list),
     pager(table, send),
     errors.length ? h('ul', { class: 'tcm-errors', label: t('Errors') }, ...errors) : null,
-    table.note ? h('p', { class: 'tcm-said', role: 'status' }, text(table.note)) : null,
+    table.note ? h('p', { class: 'tcm-said', role: 'status' }, textOf(table.note)) : null,
     table.opened >= 0
       ? h('h3', 'tcm-opened', t('Session %1', table.opened), h('span', {}, table.prompt))
       : null
@@ -138,26 +137,21 @@ export function tableOf(table: Table, send: Send): HTMLElement[] {
 }
 
 function render({ model, el }: RenderProps): () => void {
-  let heard = false;
   let opened = -1;
   const send: Send = command => model.send(command);
-  const hello = (): void => (heard ? clearInterval(timer) : send({ type: 'hello', language: document.documentElement.lang }));
-  const timer = setInterval(hello, PATIENCE);
   const root = h('section', 'tcm');
   // The saved table of the same cell is hidden for as long as this one is alive.
   const hides = h('style');
   const hear = (table: Table & { readonly saved: string }): void => {
-    heard = true;
     // The kernel chooses the catalogue when the table says hello.
     setCatalogue(model.get('texts'));
     root.setAttribute('aria-label', t('Sessions of a map'));
     hides.textContent = `.toolcall-map-${table.saved.replace(/\W/g, '')} { display: none; }`;
-    const focused = root.contains(document.activeElement) ? document.activeElement?.getAttribute('data-k') : null;
     const scrolled = root.querySelector('.tcm-rows')?.scrollTop ?? 0;
     const opens = table.opened >= 0 && table.opened !== opened;
     opened = table.opened;
     root.classList.toggle('has-panel', opened >= 0);
-    root.replaceChildren(...tableOf(table, send));
+    redraw(root, () => root.replaceChildren(...tableOf(table, send)));
     const rows = root.querySelector('.tcm-rows');
     if (rows) rows.scrollTop = scrolled;
     if (opens) {
@@ -165,16 +159,9 @@ function render({ model, el }: RenderProps): () => void {
       if (rows && line) rows.scrollTop = Math.max(0, line.offsetTop - 34);
       root.scrollIntoView({ block: 'start' });
     }
-    const again = [...root.querySelectorAll<HTMLElement>('[data-k]')].find(each => each.getAttribute('data-k') === focused);
-    again?.focus({ preventScroll: true });
   };
-  model.on('msg:custom', hear);
   el.append(hides, root);
-  hello();
-  return () => {
-    clearInterval(timer);
-    model.off('msg:custom', hear);
-  };
+  return hearKernel(model, () => send({ type: 'hello', language: document.documentElement.lang }), hear);
 }
 
 export default { render };

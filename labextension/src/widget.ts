@@ -1,10 +1,8 @@
 /** The panel as an anywidget: receives notices, sends commands. */
 import type { RenderProps } from '@anywidget/types';
-import { setCatalogue } from './catalogue';
-import type { Command, Notice } from './generated/contract';
+import type { Command } from './generated/contract';
 import { PanelView } from './view';
-
-const PATIENCE = 400;
+import { hearKernel, setCatalogue } from './widget_kernel';
 
 interface Kernel {
   interrupt(): Promise<void>;
@@ -19,30 +17,15 @@ function kernelOf(manager: unknown): Kernel | null {
 
 /** Draws the panel of one model into `el`; returns its disposer. */
 function render({ model, el }: RenderProps): () => void {
-  let hasNotice = false;
-  let busy = false;
   setCatalogue(model.get('texts'));
   const kernel = kernelOf(model.widget_manager);
   // A kernel that runs a tool reads no messages; an interrupt stops it at once.
   const send = (command: Command): void =>
-    command.type === 'stop' && busy && kernel ? void kernel.interrupt() : model.send(command);
+    command.type === 'stop' && view.isBusy && kernel ? void kernel.interrupt() : model.send(command);
   const view = new PanelView(el, { live: true, send });
-  // `hello` can get lost while the kernel is busy: it is repeated until a notice arrives.
-  const hello = (): void => (hasNotice ? clearInterval(timer) : send({ type: 'hello' }));
-  const timer = setInterval(hello, PATIENCE);
-
-  function hear(notice: Notice): void {
-    hasNotice = true;
-    const phase = 'rows' in notice ? notice.rows.session?.[0]?.phase : undefined;
-    if (phase) busy = phase === 'running' || phase === 'thinking';
-    view.update(notice);
-  }
-
-  model.on('msg:custom', hear);
-  hello();
+  const stopHearing = hearKernel(model, () => send({ type: 'hello' }), message => view.update(message));
   return () => {
-    clearInterval(timer);
-    model.off('msg:custom', hear);
+    stopHearing();
     view.dispose();
   };
 }

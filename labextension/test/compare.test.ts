@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { BranchRow, CallRow, ComparisonRow, DifferenceRow, ObjectRow, PairRow, Rows } from '../src/generated/contract';
 import { called, chain, delta, made, page, press, slide, whole, type Page } from './page';
+import type { BranchRow, CallRow, ComparisonRow, DifferenceRow, ObjectRow, PairRow, Rows } from './sent';
 
 const HOSTILE = '</script><img src=x onerror=alert(1)>\u202e';
 const HEAD = 'h0';

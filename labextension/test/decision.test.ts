@@ -1,17 +1,17 @@
 /** What a person sees before a decision and after it. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { Notice, ObjectRow, Rows } from '../src/generated/contract';
+import { CallRow } from '../src/generated/contract';
 import { jsonLines, parsedJson } from '../src/view/exact';
 import { namedColumns, oddRows } from '../src/view/full_preview';
-import { fullCall } from '../src/view/rows';
 import { called, chain, delta, page, waiting, whole } from './page';
+import type { ObjectRow, Rows } from './sent';
 
 const COLUMNS = ['id', 'city', 'price'];
 const CELLS = Array.from({ length: 40 }, (_, row) => [`${row}`, row === 30 ? '"Bern "' : 'Bern', row === 20 ? '' : row === 33 ? '87999.12' : `${10 + (row % 5)}.5`]);
 const SMALL = { caption: '40 × 3', columns: COLUMNS.slice(0, 2), cells: CELLS.slice(0, 4).map(row => row.slice(0, 2)), more: true };
 const LARGE = { ...SMALL, columns: COLUMNS, cells: CELLS, more: false };
-const displayed = (object = 'p2'): Notice => ({ type: 'displayed', object, preview: LARGE });
+const displayed = (object = 'p2'): unknown => ({ type: 'displayed', object, preview: LARGE });
 
 /** A session whose third call waits, on a table, with a text argument. */
 function onTable(column: string, table: Partial<ObjectRow> = {}): Rows {
@@ -23,7 +23,7 @@ function onTable(column: string, table: Partial<ObjectRow> = {}): Rows {
 }
 
 test('the columns that a call names are those in its texts, at any depth', () => {
-  const names = (value: unknown): string[] => namedColumns(fullCall({ arguments: { id: value } }), [...COLUMNS, '" a"']).map(column => [...COLUMNS, ' a'][column] ?? '');
+  const names = (value: unknown): string[] => namedColumns(CallRow.of(called(1, { arguments: { id: value } })), [...COLUMNS, '" a"']).map(column => [...COLUMNS, ' a'][column] ?? '');
   assert.deepEqual(names('price'), ['price']);
   assert.deepEqual(names(['city', { price: 'sum' }]), ['city', 'price']);
   assert.deepEqual(names('price > 10'), ['price']);

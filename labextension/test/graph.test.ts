@@ -1,11 +1,11 @@
 /** What is drawn where calls failed, and where there are branches: each mark has its place and its source. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { CallRow, Rows } from '../src/generated/contract';
 import { ICONS } from '../src/generated/icons';
 import { pushedApart, stripPlaces } from '../src/view/graph/branch_strip';
 import type { IconName } from '../src/view/icons';
 import { called, chain, delta, drawn, made, page, press, waiting, whole } from './page';
+import type { CallRow, Rows } from './sent';
 
 const OLD: Rows['branches'] = [
   { id: 'b', name: 'new', current: true },

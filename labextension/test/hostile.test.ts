@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { parsedRow } from '../src/view/rows';
+import { parsedRow } from '../src/view/reader';
 import { clip, oneLine, textBlock, visibleText } from '../src/view/text';
-import type { Rows } from '../src/generated/contract';
 import { called, drawn, made, page, waiting, whole } from './page';
+import type { Rows } from './sent';
 
 const EVIL = '"><img src=x onerror=alert(1)><script>alert(2)</script>\u202e\u0000\ud800<svg/onload=alert(3)>';
 

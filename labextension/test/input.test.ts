@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { QuestionRow, Refused, Rows } from '../src/generated/contract';
+import type { Refused } from '../src/generated/contract';
 import { called, chain, page, whole, type Page } from './page';
+import type { QuestionRow, Rows } from './sent';
 
 const WHO: QuestionRow = {
   key: 'who',
@@ -95,10 +96,10 @@ test('a page to open is a link that shows its host, and no other address is one'
 
 test('a question of the wrong shape is shown as far as it can be', async () => {
   const it = await page();
-  const wrong = { key: 7, message: ['x'], form: 'no', values: null, url: 3 } as unknown as QuestionRow;
+  const wrong = { key: 'k', message: ['x'], form: 'no', values: null, url: 3 } as unknown as QuestionRow;
   it.view.update(whole(asking(wrong, 5 as unknown as QuestionRow)));
   submit(it);
-  assert.deepEqual(it.sent.at(-1), { type: 'answer', call: 'c2', bound: '7c1e', result: { '': {} } });
+  assert.deepEqual(it.sent.at(-1), { type: 'answer', call: 'c2', bound: '7c1e', result: { k: {} } });
 });
 
 test('a saved copy shows no form', async () => {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { DEFAULTS, preferences, translatedSchema } from '../src/lab/settings';
+import { PREFERENCES, translatedSchema } from '../src/lab/settings';
 import { tutorialCells, tutorialNotebook } from '../src/lab/tutorial';
 import { setLanguage, t, tn } from '../src/view/text';
 import { page, waiting, whole } from './page';
@@ -9,11 +9,8 @@ import { page, waiting, whole } from './page';
 const marked = (text: string, many = text, count = 1): string => `«${count === 1 ? text : many}»`;
 
 test('a setting of the wrong type counts as not set', () => {
-  assert.deepEqual(preferences({}), DEFAULTS);
-  assert.deepEqual(preferences({ notifyWhenWaiting: 'yes', confirmApproveAll: true, other: 1 }), {
-    ...DEFAULTS,
-    confirmApproveAll: true
-  });
+  const wrong = { openSidePanel: 'always', notifyWhenWaiting: 'yes', confirmApproveAll: true, other: 1 };
+  assert.deepEqual(PREFERENCES.of(wrong), { ...PREFERENCES.of({}), confirmApproveAll: true });
 });
 
 test('the first notebook is one of cells that run one after the other, for a kernel by name', () => {

@@ -1,9 +1,10 @@
 /** Large sessions are read in slices, and forged ones in which rows lead in a circle are drawn. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { Notice, Rows } from '../src/generated/contract';
+import type { Notice } from '../src/generated/contract';
 import { applyNotice, EMPTY_MODEL } from '../src/view/model';
 import { called, chain, delta, made, page, type Page, whole } from './page';
+import type { Rows } from './sent';
 
 const LARGE = 6000;
 

@@ -1,8 +1,8 @@
 /** The tab Messages: which requests there were, what fills each, what each took. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { MessageRow, Rows, TurnRow } from '../src/generated/contract';
 import { chain, page, slide, whole } from './page';
+import type { MessageRow, Rows, TurnRow } from './sent';
 
 const said = (id: string, turn: number, role: MessageRow['role'], text: string, more: Partial<MessageRow> = {}): MessageRow => ({
   id,

@@ -1,8 +1,8 @@
 /** What has changed since: marked at the step and on the card, with a way on. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { Rows } from '../src/generated/contract';
 import { called, chain, made, page, whole } from './page';
+import type { Rows } from './sent';
 
 const WARNING = { kind: 'may be stale', text: 'The model asked for this before the results changed.', action: 'Ask it again.' } as const;
 const STALE = `${WARNING.text} ${WARNING.action}`;

@@ -1,7 +1,8 @@
 /** A page without a browser, a session to show in it, and the words to find things by. */
 import { Window } from 'happy-dom';
-import type { CallRow, Command, Delta, GraphEdge, GraphNode, GraphRow, ObjectRow, Rows, Whole } from '../src/generated/contract';
+import type { Command, Delta, Whole } from '../src/generated/contract';
 import type { PanelView } from '../src/view';
+import type { CallRow, GraphEdge, GraphNode, GraphRow, ObjectRow, Rows } from './sent';
 
 const window = new Window({ url: 'http://localhost/' });
 for (const name of [
@@ -192,7 +193,7 @@ export async function page(live = true): Promise<Page> {
   const root = document.createElement('div');
   document.body.replaceChildren(root);
   const sent: Command[] = [];
-  const view = new PanelView(root, live ? { live, send: command => void sent.push(command) } : { live, copyText: t('Saved copy. Run the cell to continue.') });
+  const view = new PanelView(root, live ? { live, send: command => void sent.push(structuredClone(command)) } : { live, copyText: t('Saved copy. Run the cell to continue.') });
   const all = (selector: string): HTMLElement[] => [...root.querySelectorAll<HTMLElement>(selector)].filter(shown);
   const one = (selector: string): HTMLElement => {
     const [found] = all(selector);

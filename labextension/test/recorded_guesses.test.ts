@@ -1,8 +1,9 @@
 /** The guesses of a page, beside the answers that the kernel saved (tests/teaching/test_guess_scores.py). */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { CallRow, Command, Rows, TeachingRow } from '../src/generated/contract';
+import type { Command } from '../src/generated/contract';
 import { chain, page, whole } from './page';
+import type { CallRow, Rows, TeachingRow } from './sent';
 
 const stored = new Map<string, string>();
 Object.defineProperty(globalThis, 'localStorage', {

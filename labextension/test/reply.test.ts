@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { Rows, YourTurn } from '../src/generated/contract';
 import { fieldsOf, rawOf, readAll, type Raw } from '../src/view/schema';
 import { chain, delta, page, slide, whole, type Page } from './page';
+import type { Rows, YourTurn } from './sent';
 
 const TURN: YourTurn = { turn: 3, prompt: 'Make <b>fries</b>.', tools: ['selectTools', 'Potato_slice'] };
 

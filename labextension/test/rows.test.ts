@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { Rows } from '../src/generated/contract';
+import { Rows as TABLES } from '../src/generated/contract';
 import { applyNotice, EMPTY_MODEL, type Model } from '../src/view/model';
-import { called, chain, delta, made, whole } from './page';
+import { called, chain, delta, made, waiting, whole } from './page';
+import type { Rows } from './sent';
 
 const tables = ({ calls, objects, tools, messages, branches, session }: Model): unknown => ({
   calls,
@@ -73,7 +74,7 @@ test('a delta leaves the model before it, and every table that it does not name,
 
 test('a row of a delta takes the place of the one before, with defaults for what it leaves out', () => {
   const before = applyNotice(EMPTY_MODEL, whole(chain(2)));
-  const after = applyNotice(before, { type: 'delta', number: 1, rows: { calls: [{ id: 'call2', ms: 5 }], session: [{ turn: 9 }] } });
+  const after = applyNotice(before, { type: 'delta', number: 1, rows: { calls: [{ id: 'call2', call: 'c2', tool: 'peel', step: 2, turn: 2, ms: 5 }], session: [{ turn: 9 }] } });
   assert.equal(after.calls.get('call2')?.ms, 5);
   assert.equal(after.calls.get('call2')?.status, 'proposed');
   assert.deepEqual(after.calls.get('call1'), before.calls.get('call1'));
@@ -81,9 +82,9 @@ test('a row of a delta takes the place of the one before, with defaults for what
 });
 
 test('a row that was dropped is forgotten', () => {
-  const told = { drop: [{ table: 'objects' as const, id: 'p2' }], objects: [{ id: 'p2' }] };
+  const told = { drop: [{ table: 'objects' as const, id: 'p2' }], objects: [{ id: 'p2', name: 'Potato#9', kind: 'Potato' }] };
   const after = applyNotice(applyNotice(EMPTY_MODEL, whole(chain(2))), { type: 'delta', number: 1, rows: told });
-  assert.equal(after.objects.get('p2')?.name, '');
+  assert.equal(after.objects.get('p2')?.preview.caption, '');
 });
 
 test('a lost delta is noticed, until a whole comes', () => {
@@ -114,6 +115,39 @@ test('fields that are left out have the defaults of the contract, and wrong ones
   const object = applyNotice(EMPTY_MODEL, odd).objects.get('x');
   assert.deepEqual([object?.step, object?.role], [0, 'made']);
   assert.deepEqual([object?.preview.fields, object?.preview.columns], [[], ['']]);
+});
+
+test('a row without what is required is no row, also in another row', () => {
+  const calls = [called(1), { id: 'c' }, { ...called(2), step: 'far' }, 5, { ...called(3), uses: [{ parameter: 'Potato' }, { parameter: 'Sink', object: 'p1' }] }];
+  const model = applyNotice(EMPTY_MODEL, { type: 'whole', rows: { calls, messages: [{ id: 'm', turn: 1, role: 'ghost' }] } });
+  assert.deepEqual([...model.calls.keys()], ['call1', 'call3']);
+  assert.deepEqual(model.calls.get('call3')?.uses, [{ parameter: 'Sink', object: 'p1', input: false }]);
+  assert.equal(model.messages.size, 0);
+});
+
+/** The same value, in which a random part is another one. */
+function damaged(value: unknown, random: Generator<number, never>): unknown {
+  const wrong = [null, '', 'x', -1, 0.5, NaN, true, [], [[]], [7, 'y'], {}, { id: 'z' }];
+  if (typeof value !== 'object' || value === null || random.next().value % 4 === 0) return wrong[random.next().value % wrong.length];
+  const keys = Object.keys(value);
+  const key = keys[random.next().value % keys.length] ?? 'id';
+  const part = damaged(value[key as keyof typeof value], random);
+  return Array.isArray(value) ? value.with(Number(key) || 0, part) : { ...value, [key]: part };
+}
+
+test('whatever a row holds, what it is read as is read as itself', () => {
+  const random = numbers(7);
+  const rows = Object.entries(whole(waiting()).rows).flatMap(([table, all]) => (all as unknown[]).map(row => [table, row] as const));
+  for (const [table, row] of Array.from({ length: 200 }, () => rows).flat()) {
+    const { read } = TABLES.rows[table as keyof typeof TABLES.rows];
+    const once = read(damaged(damaged(row, random), random));
+    if (once !== undefined) assert.deepEqual(read(once), once);
+  }
+});
+
+test('what is no notice changes nothing', () => {
+  for (const message of [null, [], 'whole', {}, { type: 'plot' }, { type: 'whole' }, { type: 'whole', rows: [] }, { type: 'delta', rows: {} }, { type: 'refused', reason: 'no' }])
+    assert.equal(applyNotice(EMPTY_MODEL, message), EMPTY_MODEL);
 });
 
 test('a session of a newer version says so', () => {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { GuessRow, Rows, TeachingRow, YourTurn } from '../src/generated/contract';
 import { chain, delta, page, slide, whole, type Page } from './page';
+import type { GuessRow, Rows, TeachingRow, YourTurn } from './sent';
 
 const TURN: YourTurn = { turn: 3, prompt: 'Make <b>fries</b>.', tools: ['Potato_slice', 'Potato_peel'] };
 const SLICE: GuessRow = {
@@ -20,10 +20,10 @@ const SLICE: GuessRow = {
   of: 3
 };
 
-const teaching = (more: TeachingRow): TeachingRow => ({ id: 'teaching', ...more });
+const teaching = (more: Partial<TeachingRow>): TeachingRow => ({ id: 'teaching', ...more });
 
 /** Two steps, and then the next one is to be guessed. */
-function toGuess(more: TeachingRow = {}, turn: YourTurn | null = TURN): Rows {
+function toGuess(more: Partial<TeachingRow> = {}, turn: YourTurn | null = TURN): Rows {
   return {
     ...chain(2),
     session: [{ phase: 'waiting', says: 'Your guess', turn: 2 }],

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { Rows } from '../src/generated/contract';
 import { called, page, waiting, whole } from './page';
+import type { Rows } from './sent';
 
 /** A session of which one call waits, with two tools. */
 function asked(stops: readonly string[] = []): Rows {

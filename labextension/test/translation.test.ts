@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { Rows, TeachingRow } from '../src/generated/contract';
 import { setLanguage } from '../src/view/text';
 import { delta, page, whole, type Page } from './page';
+import type { Rows, TeachingRow } from './sent';
 
 /** Every text of the interface in guillemets, the last one cut off where there is no room; the texts of a session below have no small letters. */
 const MARKED = /«[^«»]*(»|…)/g;
@@ -21,7 +21,7 @@ const SCHEMA = {
 };
 
 const ROWS: Rows = {
-  session: [{ phase: 'waiting', says: ['WAITS'], detail: 'DETAIL', pending: ['c4'], model: 'M', tokens: 1200, remembered: 1, ran: 2, cost: '$1', turn: 3, stops: ['B'], text: 'REPLY' }] as Rows['session'],
+  session: [{ phase: 'waiting', says: ['WAITS'], detail: 'DETAIL', pending: ['c4'], model: 'M', tokens: 1200, remembered: 1, ran: 2, cost: '$1', turn: 3, stops: ['B'], text: 'REPLY' }] as unknown as Rows['session'],
   objects: [
     { id: 'p0', name: 'P#1', kind: 'P', role: 'input', preview: { caption: 'RAW', columns: ['A'], cells: [['1']], missing: 'A 3', more: true } },
     { id: 'p1', name: 'P#2', kind: 'P', step: 1, call: 'c1', equals: 'P#1', note: 'NOTE', outdated: 'WHY', saved: 'OUT' },
@@ -178,6 +178,6 @@ test('a text of the kernel is translated with its values, also those that are te
     const says = ['Running: %1', [['%1 cell', '%1 cells'], 1200]];
     it.view.update(whole({ session: [{ phase: 'ready', says }] } as unknown as Rows));
     assert.equal(it.one('[role=status]').textContent, '«Running: «1,200 cells»»');
-    it.view.update(delta(1, { session: [{ id: 'session', says: ['', ['saved'], ', ', '%1'] }] }));
+    it.view.update(delta(1, { session: [{ id: 'session', says: ['', ['saved'], ', ', '%1'] }] } as unknown as Rows));
     assert.equal(it.one('[role=status]').textContent, '«saved», %1');
   }));

@@ -1,11 +1,11 @@
 /** Values are shown, edited and sent exactly: rows of cases. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { CallRow } from '../src/generated/contract';
 import { jsonText, parsedJson } from '../src/view/exact';
 import { fieldsOf, isChanged, type Raw, read } from '../src/view/schema';
 import { literalText, visibleText } from '../src/view/text';
 import { made, page, type Page, waiting, whole } from './page';
+import type { CallRow } from './sent';
 
 const BIG = '9007199254740993';
 const big = { $json: BIG };

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { ObjectRow } from '../src/generated/contract';
 import { called, chain, delta, made, page, press, slide, waiting, whole } from './page';
+import type { ObjectRow } from './sent';
 
 const focused = (): string => document.activeElement?.getAttribute('aria-label') ?? '';
 

@@ -34,7 +34,7 @@ LIMITS = {
     "all": 39_012,
     "Python files": 262,
     "Python tests": 54_700,
-    "TypeScript": 12_776,
+    "TypeScript": 11_853,
 }
 """Of each row, how many lines of code, files or lines there may be."""
 MAPS = (

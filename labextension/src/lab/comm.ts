@@ -2,13 +2,11 @@
 import type { ISessionContext } from '@jupyterlab/apputils';
 import { type Kernel, KernelMessage } from '@jupyterlab/services';
 import type { PartialJSONObject } from '@lumino/coreutils';
-import type { Command, Notice } from '../generated/contract';
-import { isRecord } from '../view/rows';
+import { type Command, Notice } from '../generated/contract';
+import { integer, record, text } from '../view/reader';
 
 export const LIVE_TYPE = 'application/vnd.jupyter-toolcall.live+json';
 export const WIDGET_VIEW_TYPE = 'application/vnd.jupyter.widget-view+json';
-
-const NOTICE_TYPES: readonly unknown[] = ['whole', 'delta', 'refused', 'shown', 'exported', 'displayed', 'offered', 'previewed'] satisfies Notice['type'][];
 
 /** Kernel states in which its sessions have ended. */
 const ENDING_STATUSES: readonly Kernel.Status[] = ['restarting', 'autorestarting', 'terminating', 'dead'];
@@ -31,20 +29,20 @@ export interface PanelName {
   readonly version: number;
 }
 
+const LIVE_BUNDLE = record({ [LIVE_TYPE]: record({ model_id: text, version: integer.or(0) }) });
+
 /** The panel that a MIME bundle shows; null for none. */
 export function panelIn(data: unknown): PanelName | null {
-  const live = isRecord(data) ? data[LIVE_TYPE] : undefined;
-  if (!isRecord(live) || typeof live.model_id !== 'string') return null;
-  return { panel: live.model_id, version: typeof live.version === 'number' ? live.version : 0 };
+  const live = LIVE_BUNDLE.read(data)?.[LIVE_TYPE];
+  return live ? { panel: live.model_id, version: live.version } : null;
 }
 
 /** The notice in a kernel message and its panel; null for any other message. */
 export function noticeIn(message: KernelMessage.IMessage): { readonly panel: string; readonly notice: Notice } | null {
   if (!KernelMessage.isCommMsgMsg(message)) return null;
   const { comm_id: panel, data } = message.content;
-  const notice = data.method === 'custom' ? data.content : undefined;
-  if (!isRecord(notice) || !NOTICE_TYPES.includes(notice.type)) return null;
-  return { panel, notice: notice as unknown as Notice };
+  const notice = data.method === 'custom' ? Notice.read(data.content) : undefined;
+  return notice ? { panel, notice } : null;
 }
 
 /** Sends a command to a panel, as its widget would. */

@@ -7,8 +7,9 @@ import type { INotebookTracker, NotebookPanel } from '@jupyterlab/notebook';
 import { type Kernel, KernelMessage } from '@jupyterlab/services';
 import { Signal } from '@lumino/signaling';
 import { type Command, type Notice, VERSION } from '../generated/contract';
-import { applyNotice, EMPTY_MODEL, isBusy, type Model } from '../view/model';
-import { parsedRow } from '../view/rows';
+import { finished } from '../view/incremental';
+import { EMPTY_MODEL, isBusy, type Model, readNotice } from '../view/model';
+import { parsedRow } from '../view/reader';
 import { t } from '../view/text';
 import { hasPanel, noticeIn, onKernelEnd, panelIn, sendTo } from './comm';
 import { type CellSession, newestOf, sessionsIn, sessionWith, watchOutputs } from './outputs';
@@ -97,7 +98,7 @@ export class LiveSession {
 
   hear(notice: Notice): void {
     const whole = !this.model.missedUpdate;
-    this.model = applyNotice(this.model, notice);
+    this.model = finished(readNotice(this.model, notice));
     this.state = 'alive';
     if (this.model.missedUpdate && whole) this.send({ type: 'hello' });
     this.updated.emit(notice);

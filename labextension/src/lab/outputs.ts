@@ -3,11 +3,11 @@ import type { ICellModel, ICodeCellModel } from '@jupyterlab/cells';
 import { ActivityMonitor } from '@jupyterlab/coreutils';
 import type { INotebookModel, NotebookPanel } from '@jupyterlab/notebook';
 import { KernelMessage } from '@jupyterlab/services';
-import { JSONExt, type PartialJSONObject, type PartialJSONValue, type ReadonlyPartialJSONObject } from '@lumino/coreutils';
+import { JSONExt, type PartialJSONObject, type ReadonlyPartialJSONObject } from '@lumino/coreutils';
 import type { IDisposable } from '@lumino/disposable';
 import { forgetPublished, recordPublished, SESSION_TYPE } from '../saved_view';
 import { oneLine } from '../view/text';
-import { LIVE_TYPE, onKernelEnd, panelIn, type PanelName } from './comm';
+import { onKernelEnd, panelIn, type PanelName } from './comm';
 
 /** The session of a cell: its live panel and its saved output. */
 export interface CellSession {
@@ -113,7 +113,7 @@ function outputsWith(notebook: NotebookPanel, panel: string): Outputs | undefine
   for (const cell of notebook.content.model?.cells ?? []) {
     if (cell.type !== 'code') continue;
     const { outputs } = cell as ICodeCellModel;
-    if (indexOfOutput(outputs, LIVE_TYPE, live => modelIdOf(live) === panel) >= 0) return outputs;
+    if (indexOfOutput(outputs, data => panelIn(data)?.panel === panel) >= 0) return outputs;
   }
   return undefined;
 }
@@ -121,24 +121,17 @@ function outputsWith(notebook: NotebookPanel, panel: string): Outputs | undefine
 /** Adds the bundle or replaces the older one; an equal one changes nothing. */
 function saveOutput(outputs: Outputs, bundle: Pick<KernelMessage.IDisplayDataMsg['content'], 'data' | 'metadata'>): void {
   const output = { output_type: 'display_data' as const, ...bundle };
-  const at = indexOfOutput(outputs, SESSION_TYPE, () => true);
+  const at = indexOfOutput(outputs, data => data[SESSION_TYPE] !== undefined);
   if (at < 0) outputs.add(output);
   else if (!JSONExt.deepEqual(bundleOf(outputs, at)[SESSION_TYPE] ?? null, bundle.data[SESSION_TYPE] ?? null))
     outputs.set(at, output);
 }
 
-function indexOfOutput(outputs: Outputs, type: string, suits: (data: PartialJSONValue) => boolean): number {
-  for (let at = 0; at < outputs.length; at++) {
-    const data = bundleOf(outputs, at)[type];
-    if (data !== undefined && suits(data)) return at;
-  }
+function indexOfOutput(outputs: Outputs, suits: (bundle: PartialJSONObject) => boolean): number {
+  for (let at = 0; at < outputs.length; at++) if (suits(bundleOf(outputs, at))) return at;
   return -1;
 }
 
 function bundleOf(outputs: Outputs, at: number): PartialJSONObject {
   return (outputs.get(at).toJSON().data ?? {}) as PartialJSONObject;
-}
-
-function modelIdOf(live: PartialJSONValue): unknown {
-  return typeof live === 'object' && live !== null && 'model_id' in live ? live.model_id : undefined;
 }

@@ -1,33 +1,18 @@
 /** The settings (schema/plugin.json) with their current values. */
 import type { ISettingRegistry } from '@jupyterlab/settingregistry';
 import { Signal } from '@lumino/signaling';
+import { boolean, oneOf, type Read, record } from '../view/reader';
 import { t } from '../view/text';
 
-interface Preferences {
-  /** When the side panel opens by itself. */
-  readonly openSidePanel: 'never' | 'start' | 'session';
-  readonly notifyWhenWaiting: boolean;
-  readonly notifyInBrowser: boolean;
-  readonly confirmApproveAll: boolean;
-  readonly showInStatusBar: boolean;
-}
-
-export const DEFAULTS: Preferences = {
-  openSidePanel: 'never',
-  notifyWhenWaiting: true,
-  notifyInBrowser: false,
-  confirmApproveAll: false,
-  showInStatusBar: true
-};
-
 /** A setting of the wrong type counts as not set. */
-export function preferences(composite: Readonly<Record<string, unknown>>): Preferences {
-  const right = Object.entries(DEFAULTS).map(([name, standard]) => {
-    const value = composite[name];
-    return [name, typeof value === typeof standard ? value : standard];
-  });
-  return Object.fromEntries(right) as unknown as Preferences;
-}
+export const PREFERENCES = record({
+  /** When the side panel opens by itself. */
+  openSidePanel: oneOf('never', 'start', 'session').or('never'),
+  notifyWhenWaiting: boolean.or(true),
+  notifyInBrowser: boolean.or(false),
+  confirmApproveAll: boolean.or(false),
+  showInStatusBar: boolean.or(true)
+});
 
 /** The keys of a schema whose values are texts of the interface. */
 const TEXT_KEYS = ['title', 'description', 'label', 'jupyter.lab.setting-icon-label'];
@@ -42,8 +27,8 @@ export function translatedSchema<T>(schema: T, key = ''): T {
 
 /** The current preferences, with a signal for changes. Without a registry they are the defaults. */
 export class Settings {
-  readonly changed = new Signal<this, Preferences>(this);
-  now = DEFAULTS;
+  readonly changed = new Signal<this, Read<typeof PREFERENCES>>(this);
+  now = PREFERENCES.of({});
   /** Resolves when the settings are read, or cannot be read. */
   readonly ready: Promise<void>;
 
@@ -56,7 +41,7 @@ export class Settings {
     const setting = await registry?.load(id);
     if (!setting) return;
     const take = (): void => {
-      this.now = preferences(setting.composite as Record<string, unknown>);
+      this.now = PREFERENCES.of(setting.composite);
       if (this.now.notifyInBrowser) void window.Notification.requestPermission();
       this.changed.emit(this.now);
     };

@@ -6,7 +6,7 @@ import type { NotebookPanel } from '@jupyterlab/notebook';
 import type { TranslationBundle } from '@jupyterlab/translation';
 import type { Message } from '@lumino/messaging';
 import { Panel, Widget } from '@lumino/widgets';
-import { h } from '../view/dom';
+import { h, setChildren, whenChanged } from '../view/dom';
 import type { ExtensionContext } from './context';
 import type { AllSessions, LiveSession, NotebookSessions } from './live_sessions';
 import { openViews, type ViewOptions } from './live_view';
@@ -100,6 +100,9 @@ class SessionBar extends Widget {
   private readonly _showCell: HTMLElement;
   private readonly _note: HTMLElement;
   private _at: { notebook: NotebookPanel; found: CellSession } | null = null;
+  private _options: readonly (readonly [cell: string, text: string])[] = [];
+  /** An unchanged list is not replaced: it may be open. */
+  private readonly _fill = whenChanged(() => setChildren(this._list, this._options.map(([value, text]) => h('option', { value }, text))));
 
   constructor(
     private readonly _trans: TranslationBundle,
@@ -125,17 +128,11 @@ class SessionBar extends Widget {
     this.setHidden(!this._at);
     this._showCell.hidden = !notebook?.content.widgets.some(({ model }) => model.id === session?.cell);
     this._note.hidden = !session?.isDeleted;
-    this._fill([['', this._trans.__('Newest session')], ...all.map(one => [one.cell, one.isDeleted ? this._trans.__('%1 (output deleted)', one.title) : one.title] as const)]);
+    this._options = [['', this._trans.__('Newest session')], ...all.map(one => [one.cell, one.isDeleted ? this._trans.__('%1 (output deleted)', one.title) : one.title] as const)];
+    this._fill(...this._options.flat());
     this._list.value = chosen && session ? session.cell : '';
   }
 
-  /** An unchanged list is not replaced: it may be open. */
-  private _fill(options: readonly (readonly [string, string])[]): void {
-    const stamp = JSON.stringify(options);
-    if (this._list.dataset.stamp === stamp) return;
-    this._list.dataset.stamp = stamp;
-    this._list.replaceChildren(...options.map(([value, text]) => h('option', { value }, text)));
-  }
 }
 
 export async function openBySettings({ app, sessions, settings, side }: ExtensionContext): Promise<void> {

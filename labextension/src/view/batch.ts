@@ -1,10 +1,9 @@
 /** Many similar calls of one reply as one table: what differs from the others stands first, and is not ticked. */
-import type { ShownCall } from '../generated/contract';
-import { type Child, h, mutedText, setChildren } from './dom';
+import type { CallRow, OriginRow, ShownCall } from '../generated/contract';
+import { type Child, h, joined, mutedText, setChildren } from './dom';
 import { jsonText } from './exact';
 import { button, icon } from './icons';
 import { isDecision } from './decisions';
-import type { FullCall } from './rows';
 import { oneLine, t, tn, valueText } from './text';
 import { choiceOf, type PanelActions, type ViewState } from './view_state';
 
@@ -14,7 +13,7 @@ const [FEWEST, MOST] = [3, 200];
 const FAR = 6;
 
 /** The waiting calls that are decided on as one table; none while the person looks at one call. */
-export function similarCalls(view: ViewState): readonly FullCall[] {
+export function similarCalls(view: ViewState): readonly CallRow[] {
   const first = view.waitingCall;
   if (!first || !view.live || view.isPast || !view.followsNewest || view.ui.form || first.may_have_run) return [];
   const waiting = view.model.session.pending.flatMap(id => view.model.calls.get(id) ?? []);
@@ -23,7 +22,7 @@ export function similarCalls(view: ViewState): readonly FullCall[] {
 }
 
 /** The names of the arguments in which calls differ. */
-export function differingArguments(calls: readonly FullCall[]): string[] {
+export function differingArguments(calls: readonly CallRow[]): string[] {
   const names = new Set(calls.flatMap(call => Object.keys(call.arguments)));
   return [...names].filter(name => new Set(calls.map(call => jsonText(call.arguments[name]))).size > 1);
 }
@@ -42,7 +41,7 @@ function rarity<T>(values: readonly T[]): (value: T) => boolean {
 }
 
 /** Tells why the value of an argument differs from those of the other calls, in words; empty where it does not. */
-function differences(name: string, calls: readonly FullCall[]): (call: FullCall) => string {
+function differences(name: string, calls: readonly CallRow[]): (call: CallRow) => string {
   const values = calls.map(call => call.arguments[name]);
   const numbers = values.filter(value => typeof value === 'number');
   const centre = middle(numbers);
@@ -64,13 +63,13 @@ function differences(name: string, calls: readonly FullCall[]): (call: FullCall)
   };
 }
 
-const untrustedOrigin = (call: FullCall): FullCall['origins'][number] | undefined => call.origins.find(origin => origin.trust === 'untrusted');
+const untrustedOrigin = (call: CallRow): OriginRow | undefined => call.origins.find(origin => origin.trust === 'untrusted');
 
 /** Why each call differs from the others, in words; empty where it does not. */
-export function outlierReasons(calls: readonly FullCall[]): ReadonlyMap<FullCall, string> {
+export function outlierReasons(calls: readonly CallRow[]): ReadonlyMap<CallRow, string> {
   const areAllUntrusted = calls.every(untrustedOrigin);
   const tests = differingArguments(calls).map(name => differences(name, calls));
-  const reason = (call: FullCall): string => tests.map(test => test(call)).filter(Boolean).join(', ');
+  const reason = (call: CallRow): string => joined(', ', ...tests.map(test => test(call)));
   return new Map(calls.map(call => [call, (areAllUntrusted ? undefined : untrustedOrigin(call))?.warning ?? reason(call)]));
 }
 
@@ -86,7 +85,7 @@ export class BatchTable {
   constructor(private readonly _acts: PanelActions) {}
 
   /** Returns the parts of the card for similar calls. */
-  parts(view: ViewState, calls: readonly FullCall[]): Child[] {
+  parts(view: ViewState, calls: readonly CallRow[]): Child[] {
     this._view = view;
     const first = calls[0];
     if (!first) return [];
@@ -104,7 +103,7 @@ export class BatchTable {
   }
 
   /** The buttons; their numbers follow the ticks. */
-  buttons(view: ViewState, calls: readonly FullCall[]): Child[] {
+  buttons(view: ViewState, calls: readonly CallRow[]): Child[] {
     if (!calls.length) return [];
     const reasons = outlierReasons(calls);
     const ticked = calls.filter(call => this._isTicked(call, reasons.get(call) ?? ''));
@@ -123,28 +122,28 @@ export class BatchTable {
   }
 
   /** The origin of a column, where it is one. */
-  private _origin(calls: readonly FullCall[], name: string): string {
+  private _origin(calls: readonly CallRow[], name: string): string {
     const says = new Set(calls.map(call => call.origins.find(origin => origin.parameter === name)?.says ?? ''));
     return says.size === 1 ? oneLine([...says][0] ?? '', 80) : '';
   }
 
-  private _isTicked(call: FullCall, reason: string): boolean {
+  private _isTicked(call: CallRow, reason: string): boolean {
     return this._ticks.get(call.bound) ?? reason === '';
   }
 
-  private _tick(call: FullCall, on: boolean): void {
+  private _tick(call: CallRow, on: boolean): void {
     this._ticks.set(call.bound, on);
     this.changes++;
     this._acts.setState({});
   }
 
-  private _tickAll(calls: readonly FullCall[], on: boolean): void {
+  private _tickAll(calls: readonly CallRow[], on: boolean): void {
     for (const call of calls) this._ticks.set(call.bound, on);
     this.changes++;
     this._acts.setState({});
   }
 
-  private _row(call: FullCall, reason: string, differing: readonly string[]): HTMLElement {
+  private _row(call: CallRow, reason: string, differing: readonly string[]): HTMLElement {
     const values = differing.map(name => (name in call.arguments ? valueText(call.arguments[name], 200) : ''));
     const tick = h('input', { type: 'checkbox', label: t('Call %1, %2', call.step, oneLine(values.join(', '), 120)), key: `tick ${call.id}`, onchange: () => this._tick(call, tick.checked) });
     tick.checked = this._isTicked(call, reason);

@@ -1,24 +1,21 @@
 /** The list of branches: check out, rename, hide and show a branch. */
+import type { BranchRow } from '../generated/contract';
 import { hiddenBranches, visibleBranches } from './compare/comparison';
-import { type Child, consume, focusInPlace, h, hasFocus, listen, mutedText, setChildren, whenChanged } from './dom';
+import { type Child, consume, focusInPlace, h, hasFocus, joined, listen, mutedText, nextId, setChildren, whenChanged } from './dom';
 import { button, icon } from './icons';
 import { currentBranch } from './labels';
-import type { FullBranch } from './rows';
 import { oneLine, plural, t } from './text';
 import type { PanelActions, PanelState, ViewState } from './view_state';
 
-let ids = 0;
 const MOST_NAME = 60;
 
 /** In what a branch differs, its calls and its tokens. */
-const branchSummary = (branch: FullBranch): string =>
-  [oneLine(branch.differs, 120), plural(branch.calls, 'call'), branch.tokens && plural(branch.tokens, 'token')]
-    .filter(Boolean)
-    .join(' · ');
+const branchSummary = (branch: BranchRow): string =>
+  joined(' · ', oneLine(branch.differs, 120), plural(branch.calls, 'call'), branch.tokens && plural(branch.tokens, 'token'));
 
 /** The button that names the branch; it opens the list. */
 export class BranchList {
-  private readonly _id = `tc-b${++ids}`;
+  private readonly _id = nextId();
   private readonly _name = h('span', 'tc-branchname');
   private readonly _hiddenCount = h('span', 'muted');
   private readonly _opener = h(
@@ -90,12 +87,12 @@ export class BranchList {
     focusInPlace(this._opener);
   }
 
-  private _checkOut(branch: FullBranch): void {
+  private _checkOut(branch: BranchRow): void {
     this._close();
     if (!branch.current && this._view.live) this._acts.send({ type: 'checkout', branch: branch.id });
   }
 
-  private _branchEntry(branch: FullBranch): HTMLElement {
+  private _branchEntry(branch: BranchRow): HTMLElement {
     const label = oneLine(branch.name, 60);
     const go = h(
       'button',
@@ -127,7 +124,7 @@ export class BranchList {
   }
 
   /** The form that renames a branch. */
-  private _naming(branch: FullBranch): HTMLElement {
+  private _naming(branch: BranchRow): HTMLElement {
     const field = h('input', {
       class: 'tc-in',
       label: t('New name of %1', oneLine(branch.name, 60)),
@@ -149,10 +146,10 @@ export class BranchList {
     return h('li', 'naming', form, wrong ? h('p', { class: 'tc-wrong', role: 'alert' }, wrong) : null);
   }
 
-  private _hiddenEntries(all: readonly FullBranch[]): Child[] {
+  private _hiddenEntries(all: readonly BranchRow[]): Child[] {
     if (all.length === 0) return [];
     const open = this._view.ui.branchList === 'hidden';
-    const show = (branch: FullBranch): HTMLElement => {
+    const show = (branch: BranchRow): HTMLElement => {
       const back = (): void => this._acts.send({ type: 'hide_branch', branch: branch.id, hidden: false });
       const label = oneLine(branch.name, 60);
       return h(

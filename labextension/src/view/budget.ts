@@ -1,15 +1,13 @@
 /** The card of a session that is paused for its budget: what was used, why it pauses, and how it goes on. */
+import type { BudgetRow } from '../generated/contract';
 import { focusInPlace, h, mutedText, setChildren, whenChanged } from './dom';
 import { button } from './icons';
-import type { FullSession } from './rows';
 import { formatNumber, oneLine, t } from './text';
 import type { PanelActions, ViewState } from './view_state';
 
-type FullBudget = NonNullable<FullSession['budget']>;
-
 const dollars = (amount: number): string => `$${amount.toFixed(2)}`;
 
-function usedText({ used, tokens, used_cost, cost }: FullBudget): string {
+function usedText({ used, tokens, used_cost, cost }: BudgetRow): string {
   const money = cost ? t('%1 of %2', dollars(used_cost), dollars(cost)) : used_cost ? dollars(used_cost) : '';
   const counted = tokens ? t('%1 of %2 tokens', used, tokens) : t('%1 tokens', used);
   return money ? t('%1, about %2', counted, money) : counted;

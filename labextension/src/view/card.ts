@@ -1,4 +1,5 @@
 /** The card: facts about the chosen call or object, and the decision on a waiting call. */
+import type { CallRow, ObjectRow } from '../generated/contract';
 import { BatchTable, similarCalls } from './batch';
 import { BudgetCard, isPausedForBudget } from './budget';
 import { DecisionPanel, isDecision } from './decisions';
@@ -14,16 +15,15 @@ import { type Path, pathOf } from './origins';
 import { decidedByRules } from './rule_list';
 import { lastSteps } from './steps';
 import { ReplyCard } from './reply_card';
-import type { FullCall, FullObject } from './rows';
 import { GuessCard, GuessResultCard, ScoreCard } from './teaching';
 import { clip, oneLine, t, textBlock } from './text';
 import type { PanelActions, ViewState } from './view_state';
 
-function errorOf(call: FullCall): Child {
+function errorOf(call: CallRow): Child {
   return call.error ? h('div', 'tc-error', icon('failed'), h('span', {}, textBlock(call.error, 4000))) : null;
 }
 
-function printsOf(call: FullCall): Child {
+function printsOf(call: CallRow): Child {
   return call.prints
     ? h(
         'div',
@@ -42,20 +42,20 @@ function title(text: string, look: string, aside: string, description: Child = n
   return h('div', 'tc-title', h('h3', look, ...parts), description, mutedText(aside));
 }
 
-const callPlace = (call: FullCall): string => t('call %1', call.step);
+const callPlace = (call: CallRow): string => t('call %1', call.step);
 
 /** The name of the model that a person plays. */
 const PERSON = 'person';
 
 /** Notes on an object and on the call that made it, one per line. */
-function notesOf(call: FullCall | undefined, note = ''): Fact | null {
+function notesOf(call: CallRow | undefined, note = ''): Fact | null {
   const notes = [note, ...(call?.notes ?? [])].filter(each => each !== '').map(each => oneLine(each, 600));
   return notes.length ? [notes.length > 1 ? t('Notes') : t('Note'), notes.map(note => h('div', {}, note))] : null;
 }
 
 const outdated = (why: string): Fact | null => (why ? [t('Outdated'), oneLine(why, 400)] : null);
 
-function callFacts(view: ViewState, call: FullCall): HTMLElement | null {
+function callFacts(view: ViewState, call: CallRow): HTMLElement | null {
   const object = view.model.objects.get(call.object);
   const open = isDecision(call);
   return factList([
@@ -72,31 +72,31 @@ function callFacts(view: ViewState, call: FullCall): HTMLElement | null {
   ]);
 }
 
-const warningNote = (call: FullCall): Child =>
+const warningNote = (call: CallRow): Child =>
   call.warning ? h('p', { class: 'tc-note tc-warning', role: 'note', label: t('Warning: %1', t(call.warning.kind)) }, icon('warning'), h('span', {}, oneLine(warningText(call), 1200))) : null;
 
 /** What the model said before a call that waits. */
-function modelWords(view: ViewState, call: FullCall): Child {
+function modelWords(view: ViewState, call: CallRow): Child {
   const reply = [...view.model.messages.values()].find(message => message.role === 'assistant' && message.turn === call.turn && message.text !== '');
   return reply ? h('div', { class: 'tc-quote', tabindex: 0, role: 'group', label: t('What the model said') }, mutedText(t('The model says')), h('p', {}, textBlock(reply.text, 2000))) : null;
 }
 
 /** What the call before a waiting one changed, which is still to be judged; or how it failed, with a link to its step. */
-function lastCall(call: FullCall, acts: PanelActions): Child {
+function lastCall(call: CallRow, acts: PanelActions): Child {
   const line = (text: string): string => oneLine(`${call.tool}${text}`, 110);
   if (call.status === 'failed') return h('button', { class: 'tc-error', onclick: () => acts.showCard(call) }, icon('failed'), line(` ${callWord(call)}: ${call.error}`));
   return call.change ? h('p', 'small muted', line(`: ${call.change}`)) : null;
 }
 
 /** The card of similar calls of one reply. */
-function batchCard(view: ViewState, calls: readonly FullCall[], table: BatchTable): Child[] {
+function batchCard(view: ViewState, calls: readonly CallRow[], table: BatchTable): Child[] {
   const first = calls[0];
   if (!first) return [];
   const text = view.model.tools.get(first.tool)?.description ?? '';
   return [modelWords(view, first), title(oneLine(first.tool, 120), 'mono', t('%1 calls', calls.length), text ? h('p', {}, toolDescription(text)) : null), ...table.parts(view, calls)];
 }
 
-function callCard(view: ViewState, call: FullCall, acts: PanelActions, show: Show, path: Path): Child[] {
+function callCard(view: ViewState, call: CallRow, acts: PanelActions, show: Show, path: Path): Child[] {
   // What `save` tells the model is no text for the person.
   const text = call.saves ? t('Saves the result as %1.', Object.keys(call.arguments).join(', ')) : (view.model.tools.get(call.tool)?.description ?? '');
   const description = text ? h('p', {}, toolDescription(text)) : null;
@@ -116,21 +116,21 @@ function callCard(view: ViewState, call: FullCall, acts: PanelActions, show: Sho
 }
 
 /** An object beside the arguments of a waiting call; a table or a picture needs no tile. */
-function dataOf(view: ViewState, call: FullCall, object: FullObject, acts: PanelActions, on: Element, showAll: (() => void) | null): Child[] {
+function dataOf(view: ViewState, call: CallRow, object: ObjectRow, acts: PanelActions, on: Element, showAll: (() => void) | null): Child[] {
   const { columns, image, caption } = object.preview;
   const head = h('div', {}, strongText(nameText(object)), ' ', mutedText(caption));
   if (columns.length && showAll) return [head, ...previewForCall(view, call, object, acts, showAll)];
   return [columns.length || image ? head : objectLine(object, nameText(object), objectState(view, object)), ...fullPreview(view, object, acts, on)];
 }
 
-const namesOf = (objects: readonly FullObject[]): string => {
+const namesOf = (objects: readonly ObjectRow[]): string => {
   const shown = objects.slice(0, 12).map(object => oneLine(object.name, 60));
   const [names, more] = [shown.join(', '), objects.length - 12];
   if (more < 1) return names;
   return objects.length > MOST_NAMED ? t('%1 and many more', names) : t('%1 and %2 more', names, more);
 };
 
-function usedFor(view: ViewState, object: FullObject): Child[] | null {
+function usedFor(view: ViewState, object: ObjectRow): Child[] | null {
   const after = descendants(view, object.id);
   const outputs = [object, ...after].map(one => savedName(view, one)).filter(Boolean);
   const parts: Child[] = after.length ? [namesOf(after)] : [];
@@ -139,7 +139,7 @@ function usedFor(view: ViewState, object: FullObject): Child[] | null {
 }
 
 /** The object of the same name on another branch, if it differs. */
-function twinFact(view: ViewState, object: FullObject, compare: () => void): Fact | null {
+function twinFact(view: ViewState, object: ObjectRow, compare: () => void): Fact | null {
   if (object.branch !== '' || view.model.branches.size < 2) return null;
   const twin = view.objects.find(one => one.name === object.name && one.branch !== '');
   if (!twin) return null;
@@ -152,19 +152,19 @@ function twinFact(view: ViewState, object: FullObject, compare: () => void): Fac
 }
 
 /** The other branches on which a call, or its object, is the same. */
-function sameFact({ model }: ViewState, call: FullCall | undefined): Fact | null {
+function sameFact({ model }: ViewState, call: CallRow | undefined): Fact | null {
   const names = sameCalls(model, call?.id ?? '').map(one => oneLine(branchName(model, one.branch), 40));
   return names.length ? [t('The same on'), names.join(', ')] : null;
 }
 
-function origin(call: FullCall | undefined): string {
+function origin(call: CallRow | undefined): string {
   if (!call) return t('from the notebook');
   return call.status === 'answered'
     ? t('your answer to %1, call %2', call.tool, call.step)
     : t('made by %1, call %2', call.tool, call.step);
 }
 
-function objectFacts(view: ViewState, object: FullObject, call: FullCall | undefined, acts: PanelActions): HTMLElement | null {
+function objectFacts(view: ViewState, object: ObjectRow, call: CallRow | undefined, acts: PanelActions): HTMLElement | null {
   const before = ancestors(view, object.id);
   const after = usedFor(view, object);
   return factList([
@@ -182,7 +182,7 @@ function objectFacts(view: ViewState, object: FullObject, call: FullCall | undef
   ]);
 }
 
-function objectCard(view: ViewState, object: FullObject, call: FullCall | undefined, acts: PanelActions, on: Element): Child[] {
+function objectCard(view: ViewState, object: ObjectRow, call: CallRow | undefined, acts: PanelActions, on: Element): Child[] {
   const current = view.model.branches.size > 1 ? t('branch %1', currentBranch(view.model)?.name ?? '') : '';
   const aside = object.branch
     ? t('branch %1', branchName(view.model, object.branch))
@@ -309,7 +309,7 @@ export class Card {
     this._body.querySelector<HTMLElement>('[aria-pressed=true]')?.focus();
   }
 
-  private _showObject(object: FullObject): void {
+  private _showObject(object: ObjectRow): void {
     if (this._pointedAt === object.id) return;
     this._pointedAt = object.id;
     this._drawData();

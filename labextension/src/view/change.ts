@@ -1,15 +1,15 @@
 /** What a call changed: the object before it beside the object that it made. */
+import type { CallRow, ObjectRow, PartRow, Previewed } from '../generated/contract';
 import { marked } from './compare/differences';
 import { type Child, h, mutedText, scrollingTable, strongText } from './dom';
 import { pictureOf } from './full_preview';
-import type { FullCall, FullObject, FullPart, FullPreviewed } from './rows';
 import { safeImage } from './safe_markup';
 import { oneLine, t, visibleText } from './text';
 import type { PanelActions, ViewState } from './view_state';
 
 const struck = (text: string): HTMLElement => h('del', {}, text);
 
-type Cells = FullPart['cells'];
+type Cells = PartRow['cells'];
 
 /** The changed rows of a table with their changed columns: old values struck through, new ones tinted. */
 function changedRows(cells: Cells): HTMLElement {
@@ -25,7 +25,7 @@ function changedRows(cells: Cells): HTMLElement {
 }
 
 /** The lines of a text that changed, and those around them. */
-function changedLines(lines: FullPart['lines']): HTMLElement {
+function changedLines(lines: PartRow['lines']): HTMLElement {
   const line = (sign: string, text: string, element: Child): Child[] => (text || sign === ' ' ? [h('span', 'ln', `${sign} `, element)] : []);
   const all = lines.flatMap(({ sign, left, right }) => {
     if (sign === 'same') return line(' ', left, visibleText(left));
@@ -34,7 +34,7 @@ function changedLines(lines: FullPart['lines']): HTMLElement {
   return h('pre', { class: 'tc-lines', tabindex: 0 }, ...all);
 }
 
-function partElement(part: FullPart, alone: boolean, names: readonly string[]): HTMLElement {
+function partElement(part: PartRow, alone: boolean, names: readonly string[]): HTMLElement {
   const [left, right] = [part.left, part.right].map(text => (text === null ? '' : oneLine(text, 160)));
   const images = part.images.map(safeImage).map((src, index) => (src ? h('img', { class: 'tc-picture', src, alt: names[index] ?? t('Difference') }) : null));
   return h(
@@ -52,20 +52,20 @@ function partElement(part: FullPart, alone: boolean, names: readonly string[]): 
 }
 
 /** What a waiting call would do, where exactly that call was tried. */
-export function previewOf({ model }: ViewState, { call, bound }: FullCall): FullPreviewed | null {
+export function previewOf({ model }: ViewState, { call, bound }: CallRow): Previewed | null {
   const preview = model.previewed.get(call);
   return preview?.bound === bound && (preview.says || preview.error) ? preview : null;
 }
 
 /** The rows and cells that a call would change, or what it would make. */
-export function previewElement(preview: FullPreviewed, names: readonly string[]): HTMLElement {
+export function previewElement(preview: Previewed, names: readonly string[]): HTMLElement {
   const { parts, object } = preview;
   const title = h('h4', {}, h('span', 'tc-tag', t('Preview')), ' ', strongText(names.join(' → ')), ' ', mutedText(oneLine(preview.error || preview.says, 300)));
   return h('div', { class: 'tc-change tc-preview', role: 'group', label: t('Preview') }, title, ...parts.map(part => partElement(part, false, names)), pictureOf(object, names.at(-1) ?? ''));
 }
 
 /** What a call changed; requests it from the kernel the first time. Empty if it changed no object. */
-export function changeOf(view: ViewState, call: FullCall | undefined, object: FullObject, acts: PanelActions): Child[] {
+export function changeOf(view: ViewState, call: CallRow | undefined, object: ObjectRow, acts: PanelActions): Child[] {
   const before = call?.object === object.id ? view.model.objects.get(call.before) : undefined;
   if (!call || !before) return [];
   const names = [oneLine(before.name, 60), oneLine(object.name, 60)] as const;

@@ -1,5 +1,5 @@
 /** Decisions on the chosen call: the buttons under the card, and the forms `Reject` and `Answer`. */
-import type { ShownCall } from '../generated/contract';
+import type { CallRow, ShownCall } from '../generated/contract';
 import { type Child, focusInPlace, h, hasFocus, joined, listen, mutedText, prose, whenChanged } from './dom';
 import { isPausedForBudget } from './budget';
 import { previewOf } from './change';
@@ -8,13 +8,12 @@ import { parsedJson } from './exact';
 import { complain, FieldRow, filledArguments, labelledField, offering } from './fields';
 import { button, type ButtonProps, icon, note } from './icons';
 import { namesObject } from './labels';
-import type { FullCall } from './rows';
 import { RuleSheet } from './rule_sheet';
 import { candidates, fieldsOf } from './schema';
 import { literalText, oneLine, t, textBlock } from './text';
 import { choiceOf, needsDecision, type PanelActions, type ViewState } from './view_state';
 
-export const isDecision = (call: FullCall): boolean => needsDecision(call) && call.branch === '';
+export const isDecision = (call: CallRow): boolean => needsDecision(call) && call.branch === '';
 
 /** Commands whose refusal is shown in their own form. */
 const SHOWN_AT_FORM: readonly string[] = ['edit', 'draft', 'guess', 'name_branch', 'compare'];
@@ -39,7 +38,7 @@ interface Form {
 }
 
 /** The form that rejects or answers a call; an answer may name one of these objects. */
-function shortForm(kind: 'reject' | 'answer', call: FullCall, returns: string, objects: readonly string[], acts: PanelActions): Form {
+function shortForm(kind: 'reject' | 'answer', call: CallRow, returns: string, objects: readonly string[], acts: PanelActions): Form {
   const error = h('p', { class: 'tc-wrong', role: 'alert' });
   let isEmptyMeant = false;
   const reason = h('input', { class: 'tc-in', type: 'text', label: t('Reason'), key: 'reason' });
@@ -87,7 +86,7 @@ function pageLink(url: string, host: string): Child {
 }
 
 /** The form of a call whose tool asks for input. */
-function inputForm(view: ViewState, call: FullCall, acts: PanelActions): Form {
+function inputForm(view: ViewState, call: CallRow, acts: PanelActions): Form {
   const parts = call.questions.map(question => ({
     ...question,
     rows: fieldsOf(question.form, question.values).map(field => new FieldRow(field, writeContext(view), () => undefined))
@@ -137,7 +136,7 @@ const actOn = (view: ViewState): Act => (text, onclick, look = '', title = '') =
 };
 
 /** The buttons for a call that may have run already. */
-function recordedCallButtons(call: FullCall, acts: PanelActions, act: Act, open: (kind: 'reject' | 'answer') => () => void): Child[] {
+function recordedCallButtons(call: CallRow, acts: PanelActions, act: Act, open: (kind: 'reject' | 'answer') => () => void): Child[] {
   const bound = { call: call.call, bound: call.bound };
   const keep = (rest: boolean) => (): void => acts.send({ type: 'keep_result', ...bound, rest });
   const kept = call.recorded
@@ -156,7 +155,7 @@ function recordedCallButtons(call: FullCall, acts: PanelActions, act: Act, open:
 }
 
 /** `Approve`, and the button that opens the sheet of rules. */
-function approveButtons(view: ViewState, call: FullCall, acts: PanelActions, approve: HTMLElement): HTMLElement {
+function approveButtons(view: ViewState, call: CallRow, acts: PanelActions, approve: HTMLElement): HTMLElement {
   const isOpen = view.ui.form?.kind === 'rule' && view.ui.form.call === call.id;
   const isOff = call.origins.some(origin => origin.trust === 'untrusted');
   const toggle = (): void => {
@@ -172,7 +171,7 @@ function approveButtons(view: ViewState, call: FullCall, acts: PanelActions, app
   return h('span', { class: isOpen ? 'tc-split open' : 'tc-split', role: 'group', label: t('Approve') }, approve, more);
 }
 
-function decisionButtons(view: ViewState, call: FullCall, acts: PanelActions): Child[] {
+function decisionButtons(view: ViewState, call: CallRow, acts: PanelActions): Child[] {
   const sent = view.ui.commandSent;
   const act = actOn(view);
   const open = (kind: 'reject' | 'answer') => (): void =>
@@ -223,7 +222,7 @@ function addedRule({ model, ui, live }: ViewState, acts: PanelActions): Child {
   return h('div', { class: 'tc-else', role: 'status' }, icon('rule'), h('span', {}, t("Rule '%1' added.", oneLine(rule.name, 80))), button(t('Show rules'), { look: 'small right', key: 'show rules', onclick: () => acts.setState({ showsRules: true }) }), button(t('Remove'), { look: 'small', key: 'remove rule', onclick: remove }));
 }
 
-function afterButtons(view: ViewState, call: FullCall, acts: PanelActions): Child[] {
+function afterButtons(view: ViewState, call: CallRow, acts: PanelActions): Child[] {
   const disabled = view.ui.commandSent;
   const ran = call.status !== 'running' && call.status !== 'approved';
   if (!ran) return [];
@@ -320,7 +319,7 @@ export class DecisionPanel {
     this._sheet.paint(this._view);
   }
 
-  private _openForm(call: FullCall, kind: 'reject' | 'answer' | 'input'): HTMLElement {
+  private _openForm(call: CallRow, kind: 'reject' | 'answer' | 'input'): HTMLElement {
     const key = `${kind} ${call.id} ${call.bound}`;
     const returns = this._view.model.tools.get(call.tool)?.returns ?? '';
     const objects = candidates(({ kind: type }) => type === returns.split('.').at(-1), this._view.objects, call.step).map(object => object.name);
@@ -366,17 +365,17 @@ export class DecisionPanel {
 const MOST_SHOWN = 40;
 
 /** The other waiting calls of the turn, in execution order. */
-const otherWaitingCalls = (view: ViewState, call: FullCall): FullCall[] =>
+const otherWaitingCalls = (view: ViewState, call: CallRow): CallRow[] =>
   view.calls.filter(one => one !== call && one.turn === call.turn && needsDecision(one));
 
-function argumentsText(call: FullCall): string {
+function argumentsText(call: CallRow): string {
   const parts = Object.entries(call.arguments).map(
     ([name, value]) => `${oneLine(name, 40)}=${namesObject(call, name, value) ? oneLine(value, 60) : literalText(value, 60)}`
   );
   return parts.join(', ');
 }
 
-function otherCall(call: FullCall, view: ViewState, acts: PanelActions): HTMLElement {
+function otherCall(call: CallRow, view: ViewState, acts: PanelActions): HTMLElement {
   const choose = (): void => acts.setState({ chosen: choiceOf(call), form: null });
   const edit = button(t('Edit'), {
     look: 'ghost small',
@@ -401,7 +400,7 @@ function otherCall(call: FullCall, view: ViewState, acts: PanelActions): HTMLEle
 }
 
 /** The list of the other waiting calls; null if there are none. */
-function otherCallsOfTurn(view: ViewState, call: FullCall, acts: PanelActions): Child {
+function otherCallsOfTurn(view: ViewState, call: CallRow, acts: PanelActions): Child {
   const others = otherWaitingCalls(view, call);
   if (others.length === 0) return null;
   const more = others.length - MOST_SHOWN;

@@ -1,23 +1,22 @@
 /** The dialogs `Edit call` and `Write call`. */
-import type { Edit } from '../generated/contract';
+import type { CallRow, Commands, ToolRow, Written } from '../generated/contract';
 import { previewElement } from './change';
 import { focusInPlace, h } from './dom';
 import { complain, type Dialog, dialogFrame, type FieldContext, FieldRow, filledArguments, firstInput, FormError, labelledField } from './fields';
 import { columnsOf } from './full_preview';
 import { button, icon, note } from './icons';
 import { dependentCalls } from './lineage';
-import type { FullCall, FullTool, FullWrittenCall } from './rows';
 import { fieldsOf, initialRaw, own, rawOf } from './schema';
 import { clip, literalText, oneLine, t } from './text';
 import { needsDecision, type PanelActions, type ViewState } from './view_state';
 
 /** What happens after an edited call that ran has run again. */
-function followingText(view: ViewState, call: FullCall): string {
+function followingText(view: ViewState, call: CallRow): string {
   const dependents = dependentCalls(view, call).map(({ step, tool }) => `${step} ${tool}`);
   return dependents.length ? t('Then run again: %1.', oneLine(dependents.join(', '), 240)) : t('No other call uses its result.');
 }
 
-function consequenceText(view: ViewState, call: FullCall, rows: readonly FieldRow[]): (Node | string)[] {
+function consequenceText(view: ViewState, call: CallRow, rows: readonly FieldRow[]): (Node | string)[] {
   const { arguments: values, errors } = filledArguments(rows);
   const invalid = Object.keys(errors).join(', ');
   if (invalid) return [t('To run, give a valid %1.', oneLine(invalid, 160))];
@@ -32,7 +31,7 @@ function consequenceText(view: ViewState, call: FullCall, rows: readonly FieldRo
 }
 
 /** The hint of an edited field names the model's own argument. */
-const editContext = (view: ViewState, call: FullCall): FieldContext => ({
+const editContext = (view: ViewState, call: CallRow): FieldContext => ({
   objects: view.objects,
   step: call.step,
   offered: columnsOf(view, call),
@@ -84,7 +83,7 @@ export class EditDialog implements Dialog {
   );
   readonly element = dialogFrame(t('Edit call'), this._call.tool, this._tool?.description ?? '', this._form, () => this._close());
 
-  constructor(private readonly _view: ViewState, private readonly _call: FullCall, private readonly _acts: PanelActions, private readonly _close: () => void) {
+  constructor(private readonly _view: ViewState, private readonly _call: CallRow, private readonly _acts: PanelActions, private readonly _close: () => void) {
     this._showConsequence();
   }
 
@@ -129,7 +128,7 @@ export class EditDialog implements Dialog {
   }
 
   /** The call with the arguments that are changed. */
-  private _edit(): Pick<Edit, 'call' | 'bound' | 'arguments' | 'left_out'> {
+  private _edit(): Pick<Commands['edit'], 'call' | 'bound' | 'arguments' | 'left_out'> {
     const { arguments: filled } = filledArguments(this._rows);
     const changed = this._rows.filter(one => one.isChanged).map(({ field: { name } }) => name);
     return {
@@ -158,7 +157,7 @@ export class EditDialog implements Dialog {
 }
 
 /** A call as text: `tool(name=value, …)`. */
-export function callText({ tool, arguments: given }: FullWrittenCall): string {
+export function callText({ tool, arguments: given }: Written): string {
   const parts = Object.entries(given).map(([name, value]) => `${oneLine(name, 40)}=${literalText(value, 80)}`);
   return `${oneLine(tool, 80)}(${clip(parts.join(', '), 240)})`;
 }
@@ -192,7 +191,7 @@ export class CallDialog implements Dialog {
   );
   readonly element = dialogFrame(t('Write call'), this._tool.id, this._tool.description, this._form, () => this._close());
 
-  constructor(private readonly _view: ViewState, private readonly _tool: FullTool, private readonly _replyText: string, private readonly _acts: PanelActions, private readonly _close: () => void) {
+  constructor(private readonly _view: ViewState, private readonly _tool: ToolRow, private readonly _replyText: string, private readonly _acts: PanelActions, private readonly _close: () => void) {
     this._addAnywayButton.hidden = true;
     this._addAnywayButton.title = t('It fails like any invalid call of a model.');
     this._showConsequence();
@@ -212,7 +211,7 @@ export class CallDialog implements Dialog {
     focusInPlace(firstInput(this._rows) ?? this._addButton);
   }
 
-  private _call(): FullWrittenCall {
+  private _call(): Written {
     return { tool: this._tool.id, arguments: filledArguments(this._rows).arguments };
   }
 

@@ -79,6 +79,11 @@ export function prose(text: string): Child[] {
   return text.split('`').map((part, index) => (index % 2 ? h('code', {}, part) : part));
 }
 
+let ids = 0;
+
+/** An id that no other element of the page has. */
+export const nextId = (): string => `tc-id${++ids}`;
+
 /** The event is handled: nothing else reacts to it. */
 export function consume(event: Event): void {
   event.preventDefault();
@@ -167,13 +172,15 @@ export function scrollIntoList(list: HTMLElement, item: HTMLElement): void {
   else if (below > 0) list.scrollTop += below + 8;
 }
 
-/** Returns a function that calls `draw` if one of its arguments changed. */
-export function whenChanged(draw: () => void): (...stamp: unknown[]) => boolean {
-  let before: readonly unknown[] | null = null;
+/** Returns a function that calls `draw` with its arguments if one of them changed. */
+export function whenChanged(draw: () => void): (...stamp: unknown[]) => boolean;
+export function whenChanged<Stamp extends readonly unknown[]>(draw: (...stamp: Stamp) => void): (...stamp: Stamp) => boolean;
+export function whenChanged<Stamp extends readonly unknown[]>(draw: (...stamp: Stamp) => void): (...stamp: Stamp) => boolean {
+  let before: Stamp | null = null;
   return (...stamp) => {
     if (before && same(before, stamp)) return false;
     before = stamp;
-    draw();
+    draw(...stamp);
     return true;
   };
 }

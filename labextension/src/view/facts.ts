@@ -1,10 +1,10 @@
 /** Objects, values and arguments as a card shows them. */
+import type { CallRow, ObjectRow, Preview } from '../generated/contract';
 import { isDecision } from './decisions';
 import { type Child, h, mutedText, scrollingText, strongText } from './dom';
 import { jsonLines, jsonText } from './exact';
 import { glyph, sign, thumb } from './icons';
 import { namesObject, nameText, objectState } from './labels';
-import type { FullCall, FullObject, FullPreview } from './rows';
 import { choices, definitionsOf, own } from './schema';
 import { originOf, type Path } from './origins';
 import { literalText, oneLine, seenAndHidden, summaryOf, t, textBlock } from './text';
@@ -28,23 +28,23 @@ export function toolDescription(description: string): HTMLElement | null {
   return first ? h('span', { title: first === description.trim() ? '' : textBlock(description.trim(), 2000) }, first) : null;
 }
 
-function fields(preview: FullPreview): HTMLElement | null {
+function fields(preview: Preview): HTMLElement | null {
   const shown = preview.fields
     .slice(0, 12)
     .map(([name, value]) => h('span', {}, `${oneLine(name, 40)} `, h('b', {}, oneLine(value, 80))));
   return shown.length ? h('div', 'tc-kv', ...shown) : null;
 }
 
-const objectTile = ({ role, preview }: FullObject): HTMLElement => thumb(role === 'pending' ? sign('next') : glyph(preview));
+const objectTile = ({ role, preview }: ObjectRow): HTMLElement => thumb(role === 'pending' ? sign('next') : glyph(preview));
 
 /** An object in one line: tile, name, note, fields. */
-export function objectLine(object: FullObject, title: string, aside: string): HTMLElement {
+export function objectLine(object: ObjectRow, title: string, aside: string): HTMLElement {
   const head = h('div', {}, strongText(oneLine(title, 120)), ' ', mutedText(oneLine(aside, 160)));
   return h('div', 'tc-obj', objectTile(object), h('div', {}, head, fields(object.preview)));
 }
 
 /** The object that a value of a call names. */
-export function namedObject(view: ViewState, call: FullCall, path: string, value: unknown): FullObject | null {
+export function namedObject(view: ViewState, call: CallRow, path: string, value: unknown): ObjectRow | null {
   if (!namesObject(call, path, value)) return null;
   const used = call.uses.filter(use => use.parameter === path).map(use => view.model.objects.get(use.object));
   return used.find(object => object?.name === value) ?? null;
@@ -54,7 +54,7 @@ export function namedObject(view: ViewState, call: FullCall, path: string, value
 const signs = (text: string): Child[] => seenAndHidden(text).map((part, index) => (index % 2 ? h('span', 'tc-sign', part) : part));
 
 /** The parts of a value: names of objects without quotes, all else as JSON. */
-function parts(view: ViewState, call: FullCall, path: string, value: unknown, indent: string): Child[] {
+function parts(view: ViewState, call: CallRow, path: string, value: unknown, indent: string): Child[] {
   const object = namedObject(view, call, path, value);
   if (object) return [strongText(nameText(object))];
   const inside = `${path}.`;
@@ -72,12 +72,12 @@ function parts(view: ViewState, call: FullCall, path: string, value: unknown, in
 const LONG = /.{121}|\n/s;
 
 /** A value of a call, all of it: texts in quotes, objects by their names. A long one scrolls. */
-function wholeValue(view: ViewState, call: FullCall, path: string, value: unknown): HTMLElement {
+function wholeValue(view: ViewState, call: CallRow, path: string, value: unknown): HTMLElement {
   if (typeof value === 'string' && LONG.test(value)) return scrollingText('"', ...signs(value), '"');
   return LONG.test(jsonText(value)) ? scrollingText(...parts(view, call, path, value, '\n')) : h('code', 'strong', ...parts(view, call, path, value, ''));
 }
 
-function alternatives(view: ViewState, call: FullCall, parameter: string, value: unknown): string {
+function alternatives(view: ViewState, call: CallRow, parameter: string, value: unknown): string {
   const tool = view.model.tools.get(call.tool);
   if (!tool) return '';
   const others = choices(own(definitionsOf(tool.parameters), parameter), tool.parameters).filter(
@@ -86,7 +86,7 @@ function alternatives(view: ViewState, call: FullCall, parameter: string, value:
   return others.length && others.length < 4 ? t('or %1', others.map(one => literalText(one, 40)).join(', ')) : '';
 }
 
-function originalArgument(view: ViewState, call: FullCall, parameter: string): Child[] {
+function originalArgument(view: ViewState, call: CallRow, parameter: string): Child[] {
   const now = call.arguments[parameter];
   if (!call.asked || jsonText(call.asked[parameter]) === jsonText(now)) return [];
   const before = call.asked[parameter];
@@ -96,10 +96,10 @@ function originalArgument(view: ViewState, call: FullCall, parameter: string): C
 }
 
 /** Shows an object beside the arguments. */
-export type Show = (object: FullObject) => void;
+export type Show = (object: ObjectRow) => void;
 
 /** An object that a waiting call would get: its name, what it is, its first fields. */
-function waitingObject(object: FullObject, aside: string, show: Show): Child[] {
+function waitingObject(object: ObjectRow, aside: string, show: Show): Child[] {
   const { missing } = object.preview;
   return [
     h('button', { class: 'tc-name strong', key: `about ${object.id}`, onclick: () => show(object), onfocus: () => show(object) }, nameText(object)),
@@ -110,7 +110,7 @@ function waitingObject(object: FullObject, aside: string, show: Show): Child[] {
   ];
 }
 
-function argumentValue(view: ViewState, call: FullCall, parameter: string, value: unknown, show: Show | null): Child[] {
+function argumentValue(view: ViewState, call: CallRow, parameter: string, value: unknown, show: Show | null): Child[] {
   const object = namedObject(view, call, parameter, value);
   const filled = call.filled.includes(parameter);
   if (object) {
@@ -128,7 +128,7 @@ function argumentValue(view: ViewState, call: FullCall, parameter: string, value
 const argumentName = (parameter: string, look = ''): HTMLElement => h('dt', look, ...signs(parameter));
 
 /** The arguments that the person removed. */
-function removedArguments(view: ViewState, call: FullCall): HTMLElement[] {
+function removedArguments(view: ViewState, call: CallRow): HTMLElement[] {
   const gone = Object.entries(call.asked ?? {}).filter(([parameter]) => !(parameter in call.arguments));
   return gone.flatMap(([parameter, value]) => [
     argumentName(parameter, 'muted'),
@@ -137,7 +137,7 @@ function removedArguments(view: ViewState, call: FullCall): HTMLElement[] {
 }
 
 /** The arguments that were left out and have a default. */
-function defaultArguments(view: ViewState, call: FullCall): HTMLElement[] {
+function defaultArguments(view: ViewState, call: CallRow): HTMLElement[] {
   const definitions = definitionsOf(view.model.tools.get(call.tool)?.parameters ?? {});
   return Object.entries(definitions).flatMap(([parameter, { default: standard }]) =>
     parameter in call.arguments || standard === undefined || standard === null
@@ -150,7 +150,7 @@ function defaultArguments(view: ViewState, call: FullCall): HTMLElement[] {
 const MANY = 14;
 
 /** The arguments of a call; `show` shows the object of one that is pointed at, `path` how an untrusted value came. */
-export function argumentsOf(view: ViewState, call: FullCall, show: Show | null = null, path: Path | null = null): HTMLElement | null {
+export function argumentsOf(view: ViewState, call: CallRow, show: Show | null = null, path: Path | null = null): HTMLElement | null {
   const order = view.model.tools.get(call.tool)?.order ?? [];
   // A notebook file sorts the keys.
   const names = [...new Set([...order, ...Object.keys(call.arguments)])].filter(name => Object.hasOwn(call.arguments, name));

@@ -1,8 +1,8 @@
 /** Form fields for the arguments of a call: one input for each kind of field, with label, hint and error. */
-import { type Child, h, joined, listen, mutedText } from './dom';
+import type { ObjectRow } from '../generated/contract';
+import { type Child, h, joined, listen, mutedText, nextId } from './dom';
 import { button, icon } from './icons';
 import { nameText } from './labels';
-import type { FullObject } from './rows';
 import { jsonText } from './exact';
 import { candidates, type Field, type Filled, initialRaw, isChanged, isChoice, own, type Raw, readAll } from './schema';
 import { clip, literalText, oneLine, seenAndHidden, summaryOf, t, valueText } from './text';
@@ -21,7 +21,7 @@ interface InputContext {
   /** The id, and where the hint and the error are. */
   readonly common: Readonly<Record<string, string>>;
   /** The objects that fit and can be named. */
-  named(fits: (object: FullObject) => boolean): FullObject[];
+  named(fits: (object: ObjectRow) => boolean): ObjectRow[];
   /** Texts that a field offers, such as the columns of a table. */
   readonly offered: readonly string[];
 }
@@ -49,7 +49,7 @@ function withoutValue({ required, nullable, kind, standard, initial, options }: 
   return [...(required ? [] : [[undefined, left] as const]), ...(hasNull ? [[null, kind === 'object' ? t('none') : 'null'] as const] : [])];
 }
 
-const caption = (object: FullObject): string => joined(': ', nameText(object), oneLine(object.preview.caption));
+const caption = (object: ObjectRow): string => joined(': ', nameText(object), oneLine(object.preview.caption));
 
 /** One of some choices, as a menu or as radio buttons. */
 function menu(around: InputContext, choices: readonly Choice[]): Input {
@@ -193,12 +193,8 @@ export function labelledField(label: string, hint: string, input: HTMLElement): 
   );
 }
 
-let ids = 0;
-
-export const nextId = (): string => `tc-f${++ids}`;
-
 export interface FieldContext {
-  readonly objects: readonly FullObject[];
+  readonly objects: readonly ObjectRow[];
   /** The number of the call: only older objects can be named. */
   readonly step: number;
   /** Texts that fields offer; none if left out. */

@@ -1,31 +1,28 @@
 /** The foot of the panel: the reply text and the time slider. */
-import { h, listen, whenChanged } from './dom';
+import type { SessionRow } from '../generated/contract';
+import { h, listen, nextId, whenChanged } from './dom';
 import { button } from './icons';
 import { t, textBlock } from './text';
-import { atStep, type PanelActions, type ViewState } from './view_state';
+import { atStep, type PanelActions, type Tab, type ViewState } from './view_state';
 
 export class ReplyText {
   private readonly _text = h('p');
   readonly element = h('div', { class: 'tc-said', role: 'group', label: t('What the model says'), tabindex: 0 }, h('span', 'who', t('Model')), this._text);
-  private _view!: ViewState;
-  private readonly _draw = whenChanged(() => {
-    const { session } = this._view.model;
-    this.element.hidden = this._view.isPast || session.text === '' || session.phase === 'waiting' || ['Messages', 'Compare'].includes(this._view.ui.tab);
+  private readonly _draw = whenChanged((session: SessionRow, isPast: boolean, tab: Tab) => {
+    this.element.hidden = isPast || session.text === '' || session.phase === 'waiting' || ['Messages', 'Compare'].includes(tab);
     this._text.textContent = textBlock(session.text, 6000);
     if (session.phase === 'thinking' && session.text) this.element.scrollTop = this.element.scrollHeight;
   });
 
-  paint(next: ViewState): void {
-    this._view = next;
-    this._draw(next.model.session, next.isPast, next.ui.tab);
+  paint({ model, isPast, ui }: ViewState): void {
+    this._draw(model.session, isPast, ui.tab);
   }
 }
 
 const MOST_TICKS = 60;
-let ids = 0;
 
 export class TimeSlider {
-  private readonly _id = `tc-time${++ids}`;
+  private readonly _id = nextId();
   private readonly _tickMarks = h('div', 'ticks');
   private readonly _pastBar = h('i', 'done');
   private readonly _slider = h('input', { id: this._id, type: 'range', label: t('Time'), min: 0, max: 1, step: 1 });
@@ -39,9 +36,7 @@ export class TimeSlider {
     this._stepText,
     this._backButton
   );
-  private _view!: ViewState;
-  private readonly _draw = whenChanged(() => {
-    const { lastStep: last, step: at, isPast: past } = this._view;
+  private readonly _draw = whenChanged((last: number, at: number, past: boolean) => {
     this._slider.max = String(last);
     this._slider.value = String(at);
     // With one step there is nothing to slide.
@@ -56,11 +51,10 @@ export class TimeSlider {
   });
 
   constructor(private readonly _acts: PanelActions) {
-    listen(this._slider, 'input', () => this._acts.setState(atStep(this._view, Number(this._slider.value))));
+    listen(this._slider, 'input', () => this._acts.setState(atStep({ lastStep: Number(this._slider.max) }, Number(this._slider.value))));
   }
 
-  paint(next: ViewState): void {
-    this._view = next;
-    this._draw(next.lastStep, next.step, next.isPast);
+  paint({ lastStep, step, isPast }: ViewState): void {
+    this._draw(lastStep, step, isPast);
   }
 }

@@ -1,8 +1,8 @@
 /** The full preview of an object: picture, table, HTML or text. */
+import type { CallRow, ObjectRow, Preview } from '../generated/contract';
 import { type Child, h, joined, mutedText, scrollingTable, scrollingText } from './dom';
 import { safeImage } from './safe_markup';
 import { button } from './icons';
-import type { FullCall, FullObject, FullPreview } from './rows';
 import { cleanMarkup } from './safe_markup';
 import { oneLine, t, textBlock } from './text';
 import type { PanelActions, ViewState } from './view_state';
@@ -55,7 +55,7 @@ interface Part {
 
 const numbered = (list: readonly unknown[], most: number): number[] => [...list.slice(0, most).keys()];
 
-function table(preview: FullPreview, part?: Part): HTMLElement {
+function table(preview: Preview, part?: Part): HTMLElement {
   const { rows, columns, named } = part ?? { rows: numbered(preview.cells, MOST_ROWS), columns: numbered(preview.columns, MOST_COLUMNS), named: 0 };
   const look = columns.map((column, place) => joined(' ', preview.cells.every(cells => NUMERIC.test(cells[column] ?? '')) && 'num', place < named && 'named'));
   const cell = (text: string, place: number): HTMLElement => h('td', look[place], text === '' ? mutedText(t('empty')) : oneLine(text, 60));
@@ -74,13 +74,13 @@ function wordsIn(value: unknown): string[] {
 const written = (text: string): string => (text === '' || /^[\s"]|\s$|\s\s|[^\S ]/.test(text) ? JSON.stringify(text) : text);
 
 /** The columns of a table that a call names. */
-export function namedColumns(call: FullCall, columns: readonly string[]): number[] {
+export function namedColumns(call: CallRow, columns: readonly string[]): number[] {
   const words = new Set(Object.values(call.arguments).flatMap(wordsIn).map(written));
   return [...columns.keys()].filter(column => words.has(columns[column] ?? ''));
 }
 
 /** The names of the columns of the tables that a call uses. */
-export const columnsOf = ({ model }: ViewState, call: FullCall): string[] =>
+export const columnsOf = ({ model }: ViewState, call: CallRow): string[] =>
   call.uses.flatMap(({ object: id }) => {
     const preview = model.fullPreviews.get(id) ?? model.objects.get(id)?.preview;
     return (preview?.columns ?? []).map(name => (/^".*"$/.test(name) ? String(JSON.parse(name)) : name));
@@ -104,7 +104,7 @@ function oddities(column: readonly string[]): ((cell: string) => boolean)[] {
 }
 
 /** The first rows of a table in which a cell of some columns is odd, of each kind and column in turn. */
-export function oddRows(cells: FullPreview['cells'], columns: readonly number[]): number[] {
+export function oddRows(cells: Preview['cells'], columns: readonly number[]): number[] {
   const lists = columns.flatMap(column => {
     const values = cells.map(row => row[column] ?? '');
     return oddities(values).map(isOdd => [...values.keys()].filter(row => isOdd(values[row] ?? '')));
@@ -117,7 +117,7 @@ export function oddRows(cells: FullPreview['cells'], columns: readonly number[])
 const [SHOWN_ROWS, FIRST_ROWS] = [6, 2];
 
 /** What a call is about in a table: the columns that it names first, and the rows that are odd in them. */
-function partFor(call: FullCall, { columns, cells }: FullPreview): Part {
+function partFor(call: CallRow, { columns, cells }: Preview): Part {
   const named = namedColumns(call, columns);
   const odd = oddRows(cells, named);
   const first = numbered(cells, odd.length && cells.length > SHOWN_ROWS ? FIRST_ROWS : SHOWN_ROWS);
@@ -127,7 +127,7 @@ function partFor(call: FullCall, { columns, cells }: FullPreview): Part {
 }
 
 /** A value as a picture, a table or a text; markup is shown in a frame of its own. */
-export function pictureOf(preview: FullPreview, name: string, place?: Element): Child {
+export function pictureOf(preview: Preview, name: string, place?: Element): Child {
   const src = safeImage(preview.image);
   if (src && preview.glyph.length === 0) return h('img', { class: 'tc-picture', src, alt: t('%1, a picture', name) });
   if (preview.columns.length > 0) return h('div', 'tc-tablepart', table(preview), mutedText(oneLine(preview.text)));
@@ -138,17 +138,17 @@ export function pictureOf(preview: FullPreview, name: string, place?: Element): 
 }
 
 /** The previews for which the full one was requested: a small image is not sharp in a card, a small table has not all that a call names. */
-const requested = new WeakSet<FullPreview>();
+const requested = new WeakSet<Preview>();
 
 /** Requests the full preview of an object, once. */
-export function requestPreview({ live, model }: ViewState, { id, preview }: FullObject, acts: PanelActions): void {
+export function requestPreview({ live, model }: ViewState, { id, preview }: ObjectRow, acts: PanelActions): void {
   if (!live || !preview.more || model.fullPreviews.has(id) || requested.has(preview)) return;
   requested.add(preview);
   acts.request({ type: 'show_object', object: id });
 }
 
 /** The preview of an object, with a button for the full one. */
-export function fullPreview(view: ViewState, object: FullObject, acts: PanelActions, place: Element): Child[] {
+export function fullPreview(view: ViewState, object: ObjectRow, acts: PanelActions, place: Element): Child[] {
   const shown = view.model.fullPreviews.get(object.id);
   const isImage = object.preview.image !== '';
   if (isImage) requestPreview(view, object, acts);
@@ -161,7 +161,7 @@ export function fullPreview(view: ViewState, object: FullObject, acts: PanelActi
 }
 
 /** What a waiting call is about in a table, with a button for all of it. A value on a cluster, which has a note, is not fetched unasked. */
-export function previewForCall(view: ViewState, call: FullCall, object: FullObject, acts: PanelActions, showAll: () => void): Child[] {
+export function previewForCall(view: ViewState, call: CallRow, object: ObjectRow, acts: PanelActions, showAll: () => void): Child[] {
   if (!object.note) requestPreview(view, object, acts);
   const preview = view.model.fullPreviews.get(object.id) ?? object.preview;
   const part = partFor(call, preview);

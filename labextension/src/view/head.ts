@@ -1,14 +1,14 @@
 /** The head of the panel: status, model and tokens, the buttons Step, Run, Stop and Export. */
+import type { SessionRow } from '../generated/contract';
 import { Menu } from './menu';
 import { type Child, h, joined, screenReaderText, setChildren, whenChanged } from './dom';
 import { button, icon, type IconName } from './icons';
 import { cached, rowsOf } from './incremental';
 import { isBusy, type Model } from './model';
-import type { FullSession } from './rows';
 import { oneLine, plural, t, tableText, textBlock, tn } from './text';
 import { atStep, firstWaiting, type PanelActions, type ViewState } from './view_state';
 
-const PHASE_ICONS: Readonly<Record<FullSession['phase'], IconName>> = {
+const PHASE_ICONS: Readonly<Record<SessionRow['phase'], IconName>> = {
   ready: 'ready',
   thinking: 'thinking',
   waiting: 'wait',
@@ -18,9 +18,9 @@ const PHASE_ICONS: Readonly<Record<FullSession['phase'], IconName>> = {
   failed: 'failed'
 };
 
-const ENDED_PHASES: readonly FullSession['phase'][] = ['finished', 'failed'];
-const STEPPABLE_PHASES: readonly FullSession['phase'][] = ['ready', 'stopped', 'failed', 'finished'];
-const STOPPABLE_PHASES: readonly FullSession['phase'][] = ['thinking', 'running', 'waiting'];
+const ENDED_PHASES: readonly SessionRow['phase'][] = ['finished', 'failed'];
+const STEPPABLE_PHASES: readonly SessionRow['phase'][] = ['ready', 'stopped', 'failed', 'finished'];
+const STOPPABLE_PHASES: readonly SessionRow['phase'][] = ['thinking', 'running', 'waiting'];
 
 /** How many calls of the current branch ran by rules. */
 export const ranByRules = cached((calls: Model['calls']): number => rowsOf(calls).filter(({ branch, by_rule, status }) => branch === '' && by_rule && ['succeeded', 'failed'].includes(status)).length);
@@ -88,7 +88,7 @@ export class PanelHead {
   private readonly _bar = h('div', { class: 'tc-bar', hidden: true });
   private readonly _savedBar = h('div', { class: 'tc-bar', hidden: true }, icon('info'), h('span', {}, this._copyText));
   private _view!: ViewState;
-  private _statusText = '';
+  private readonly _drawStatus = whenChanged((name: IconName, text: string) => this._status.replaceChildren(icon(name), h('span', {}, oneLine(text, 200))));
   private readonly _draw = whenChanged(() => {
     const { session } = this._view.model;
     this._updateStatus();
@@ -128,10 +128,7 @@ export class PanelHead {
     const { session } = this._view.model;
     const text = this._view.isPast ? (this._view.step ? t('Looking back at call %1', this._view.step) : t('Before the first call')) : statusText(this._view.model, this._view.takesGuesses);
     const name = this._view.isPast ? 'clock' : this._view.personTurn || this._view.toGuess ? 'person' : session.ending.length ? 'info' : (PHASE_ICONS[session.phase] ?? 'ready');
-    const next = `${name} ${text}`;
-    if (next === this._statusText) return;
-    this._statusText = next;
-    this._status.replaceChildren(icon(name), h('span', {}, oneLine(text, 200)));
+    this._drawStatus(name, text);
   }
 }
 

@@ -1,8 +1,8 @@
 /** Icons of 16 and glyphs of 24 units, as elements. */
+import type { Preview } from '../generated/contract';
 import { GLYPHS, ICONS } from '../generated/icons';
 import { type Child, h, s } from './dom';
 import { safeImage } from './safe_markup';
-import type { FullPreview } from './rows';
 
 export type IconName = keyof typeof ICONS;
 
@@ -25,14 +25,14 @@ const PATH = /^[\sMmLlHhVvCcSsQqTtAaZzeE0-9.,+-]{1,2000}$/;
 
 const lines = (...paths: readonly SVGElement[]): SVGElement => s('g', 'pic', ...paths);
 
-function kindOf(preview: FullPreview): GlyphName {
+function kindOf(preview: Preview): GlyphName {
   if (preview.columns.length) return 'table';
   if (preview.fields.length) return 'fields';
   return preview.text ? 'text' : 'object';
 }
 
 /** The glyph of an object, in a box of 24 units. */
-export function glyph(preview: FullPreview): SVGElement {
+export function glyph(preview: Preview): SVGElement {
   const paths = preview.glyph.filter(d => PATH.test(d)).slice(0, 24);
   if (paths.length) return lines(...paths.map(d => s('path', { d })));
   const href = safeImage(preview.image);

@@ -4,7 +4,7 @@
  * `PanelView` keeps the model (updated by notices) and the person's choices; each part draws the
  * resulting state, and changes only what differs.
  */
-import type { Command, Notice } from '../generated/contract';
+import { type CallRow, type Command, Notice } from '../generated/contract';
 import { BranchList } from './branch_list';
 import { Card } from './card';
 import { CompareTab } from './compare/compare_tab';
@@ -17,8 +17,7 @@ import { Graph } from './graph';
 import { finished } from './incremental';
 import { Announcer, download, type ExportFormat, fileName, isExportFormat, PanelHead, takeStep } from './head';
 import { MessagesTab } from './messages/messages_tab';
-import { applyNotice, drawsInSlices, EMPTY_MODEL, isBusy, isLarge, type Model, readNotice } from './model';
-import type { FullCall } from './rows';
+import { drawsInSlices, EMPTY_MODEL, isBusy, isLarge, type Model, readNotice } from './model';
 import { RuleList } from './rule_list';
 import { StepList } from './steps';
 import { TabBar } from './tabs';
@@ -41,7 +40,7 @@ export interface Host {
   /** The host makes the announcements for screen readers. */
   speaks?: boolean;
   /** Asks the person whether to approve all these calls; without it no question is asked. */
-  confirm?(calls: readonly FullCall[]): Promise<boolean>;
+  confirm?(calls: readonly CallRow[]): Promise<boolean>;
 }
 
 /** Actions of keyboard shortcuts, as the buttons of the same names. */
@@ -191,10 +190,17 @@ export class PanelView {
     this._paint();
   }
 
-  /** Applies a notice; `folded` is the resulting model, if the host keeps one. A large notice is read slice by slice. */
-  update(notice: Notice, folded?: Model): void {
+  /** Whether the model or a tool is at work. */
+  get isBusy(): boolean {
+    return isBusy(this._model);
+  }
+
+  /** Applies what arrived, if it is a notice; `folded` is the resulting model, if the host keeps one. A large notice is read slice by slice. */
+  update(message: unknown, folded?: Model): void {
+    const notice = Notice.read(message);
+    if (!notice) return;
     if (this._notRead) this._notRead.push(notice);
-    else if (folded || !isLarge(notice)) this._apply(notice, folded ?? applyNotice(this._model, notice));
+    else if (folded || !isLarge(notice)) this._apply(notice, folded ?? finished(readNotice(this._model, notice)));
     else void this._readLarge(notice);
   }
 
@@ -435,7 +441,7 @@ export class PanelView {
     this._acts.setState({ tab, pastStep: null, ...patch });
   }
 
-  private _decide(what: ShortcutAction, call: FullCall): void {
+  private _decide(what: ShortcutAction, call: CallRow): void {
     const answers = this._model.tools.get(call.tool)?.for_person ?? false;
     if (what === 'approve' && call.may_have_run) this._showWaiting({ chosen: choiceOf(call), form: null });
     else if (what === 'approve' && !answers) this._acts.send({ type: 'approve', call: call.call, bound: call.bound });

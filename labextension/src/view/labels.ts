@@ -1,41 +1,41 @@
 /** Labels and icons of calls, objects and branches. */
+import type { BranchRow, CallRow, ObjectRow } from '../generated/contract';
 import type { IconName } from './icons';
 import { cached } from './incremental';
 import type { Model } from './model';
-import type { FullBranch, FullCall, FullObject } from './rows';
 import { formatDuration, oneLine, t, tableText } from './text';
 import type { ViewState } from './view_state';
 
-export function branchNamed(model: Model, branch: string): FullBranch | undefined {
+export function branchNamed(model: Model, branch: string): BranchRow | undefined {
   return model.branches.get(branch) ?? [...model.branches.values()].find(row => row.name === branch);
 }
 
 export const branchName = (model: Model, branch: string): string => branchNamed(model, branch)?.name ?? branch;
 
-export const currentBranch = (model: Model): FullBranch | undefined =>
+export const currentBranch = (model: Model): BranchRow | undefined =>
   [...model.branches.values()].find(row => row.current);
 
 /** `Account#1 · alice`. */
-export const nameText = ({ name, label }: FullObject): string => oneLine(label ? `${name} · ${label}` : name, 120);
+export const nameText = ({ name, label }: ObjectRow): string => oneLine(label ? `${name} · ${label}` : name, 120);
 
 /** Whether a value is the name of an object that a call uses there; `path` is an argument, or a place in one: `plates.0`. */
-export const namesObject = ({ uses }: FullCall, path: string, value: unknown): value is string =>
+export const namesObject = ({ uses }: CallRow, path: string, value: unknown): value is string =>
   typeof value === 'string' && /^\w+#\d+$/.test(value) && uses.some(use => use.parameter === path);
 
 /** The output name that an object is saved as, at the shown step. */
-export function savedName(view: ViewState, object: FullObject): string {
+export function savedName(view: ViewState, object: ObjectRow): string {
   if (!object.saved || !view.isPast) return object.saved;
   const saving = view.calls.some(call => call.saves && call.uses.some(use => use.object === object.id));
   return saving ? object.saved : '';
 }
 
-function pendingState(status: FullCall['status'] | undefined, progress: string): string {
+function pendingState(status: CallRow['status'] | undefined, progress: string): string {
   if (status === 'running') return progress || t('being made');
   return status === 'unknown' || status === 'succeeded' ? t(CALL_LABELS[status].word) : t('not made yet');
 }
 
 /** One line under an object's name. */
-export function objectState(view: ViewState, object: FullObject): string {
+export function objectState(view: ViewState, object: ObjectRow): string {
   const saved = savedName(view, object);
   if (object.role === 'pending') return pendingState(view.model.calls.get(object.call)?.status, object.preview.caption);
   if (object.role === 'output') return t('not saved yet');
@@ -44,7 +44,7 @@ export function objectState(view: ViewState, object: FullObject): string {
   return object.role === 'input' ? t('from the notebook') : '';
 }
 
-type Status = FullCall['status'];
+type Status = CallRow['status'];
 
 interface CallLabel {
   readonly icon: IconName;
@@ -65,10 +65,10 @@ const CALL_LABELS: Readonly<Record<Status, CallLabel>> = {
 };
 
 /** The outcome of a call. */
-export const callWord = ({ status }: FullCall): string => t(CALL_LABELS[status].word);
+export const callWord = ({ status }: CallRow): string => t(CALL_LABELS[status].word);
 
 /** The icon of a call in the list of steps. */
-export function stepIcon(call: FullCall): IconName {
+export function stepIcon(call: CallRow): IconName {
   if (call.warning) return 'warning';
   if (call.status !== 'succeeded') return CALL_LABELS[call.status].icon;
   if (call.memory) return 'memory';
@@ -77,10 +77,10 @@ export function stepIcon(call: FullCall): IconName {
 }
 
 /** What a person is warned of at a call, and what to do. */
-export const warningText = ({ warning }: FullCall): string => (warning ? `${warning.text} ${warning.action}` : '');
+export const warningText = ({ warning }: CallRow): string => (warning ? `${warning.text} ${warning.action}` : '');
 
 /** The outcome of a call and how long it took, for the right end of its step. */
-export function endText(call: FullCall): string {
+export function endText(call: CallRow): string {
   if (call.warning) return t(call.warning.kind);
   if (call.status !== 'succeeded') return callWord(call);
   if (call.outdated) return t('outdated');
@@ -91,17 +91,17 @@ export function endText(call: FullCall): string {
 }
 
 /** The warned calls without an object, by the objects that they used. */
-const warned = cached((calls: readonly FullCall[]): ReadonlyMap<string, FullCall> => {
+const warned = cached((calls: readonly CallRow[]): ReadonlyMap<string, CallRow> => {
   const withoutObject = calls.filter(call => call.warning && (call.saves || !call.object));
   return new Map(withoutObject.flatMap(call => call.uses.map(use => [use.object, call] as const)));
 });
 
 /** The warned call that made an object, or that used it and made none. */
-const warningOf = ({ calls, model }: ViewState, object: FullObject): FullCall['warning'] =>
+const warningOf = ({ calls, model }: ViewState, object: ObjectRow): CallRow['warning'] =>
   model.calls.get(object.call)?.warning ?? warned(calls).get(object.id)?.warning ?? null;
 
 /** The marks of an object, each with its text. */
-export function objectMarks(view: ViewState, object: FullObject): readonly (readonly [IconName, string])[] {
+export function objectMarks(view: ViewState, object: ObjectRow): readonly (readonly [IconName, string])[] {
   if (object.branch !== '') return [];
   const call = view.model.calls.get(object.call);
   const warning = warningOf(view, object);

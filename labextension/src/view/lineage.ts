@@ -1,13 +1,13 @@
 /** Lineage: which objects an object was made from and went into, and where an arrow key leads. */
+import type { CallRow, ObjectRow, Use } from '../generated/contract';
 import { cached, rowsOf } from './incremental';
 import { drawnId, type Model } from './model';
-import type { FullCall, FullObject, FullUse } from './rows';
 import type { ViewState } from './view_state';
 
 type Tables = Pick<Model, 'objects' | 'calls'>;
 
 /** The first use of a made object, else of an input; undefined if the call used nothing. */
-export const mainUse = (call: FullCall | undefined): FullUse | undefined =>
+export const mainUse = (call: CallRow | undefined): Use | undefined =>
   call?.uses.find(use => !use.input) ?? call?.uses[0];
 
 /** The objects that an object was made from directly. */
@@ -42,24 +42,24 @@ export function reachable(from: string, step: (id: string) => readonly string[],
   return ids;
 }
 
-const objectsOf = (view: ViewState, ids: Iterable<string>): FullObject[] =>
+const objectsOf = (view: ViewState, ids: Iterable<string>): ObjectRow[] =>
   [...ids].flatMap(id => view.model.objects.get(id) ?? []);
 
 /** Objects that a card names. */
 export const MOST_NAMED = 1000;
 
 /** The objects that an object was made from, nearest first; of very many about a thousand. */
-export const ancestors = (view: ViewState, id: string): FullObject[] =>
+export const ancestors = (view: ViewState, id: string): ObjectRow[] =>
   objectsOf(view, reachable(id, of => parentsOf(view.model, of), Infinity, MOST_NAMED));
 
 /** The objects of the same branch that were made from an object, nearest first; of very many about a thousand. */
-export const descendants = (view: ViewState, id: string): FullObject[] =>
+export const descendants = (view: ViewState, id: string): ObjectRow[] =>
   objectsOf(view, reachable(id, of => childrenOf(view.model).get(of) ?? [], Infinity, MOST_NAMED)).filter(
     ({ step, branch, role }) => step <= view.step && branch === view.model.objects.get(id)?.branch && role !== 'pending'
   );
 
 /** The calls of the shown branch that use a result of a call, directly or through other calls; in order. */
-export function dependentCalls({ model, calls }: ViewState, { id: from }: FullCall): FullCall[] {
+export function dependentCalls({ model, calls }: ViewState, { id: from }: CallRow): CallRow[] {
   const makers = new Set([from]);
   return calls.filter(({ id, uses }) => uses.some(use => makers.has(model.objects.get(use.object)?.call ?? '')) && makers.add(id));
 }

@@ -1,5 +1,5 @@
 /** A button that opens a menu. */
-import { consume, focusInPlace, h, listen } from './dom';
+import { consume, focusInPlace, h, listen, nextId } from './dom';
 
 export interface MenuEntry {
   readonly text: string;
@@ -8,15 +8,13 @@ export interface MenuEntry {
   readonly act: () => void;
 }
 
-let ids = 0;
-
 /** A button that opens a menu; `entries` is called when the menu opens. */
 export class Menu {
   private readonly _list: HTMLElement;
   readonly element: HTMLElement;
 
   constructor(label: string, private readonly _opener: HTMLButtonElement, private readonly _entries: () => readonly MenuEntry[]) {
-    const id = `tc-menu${++ids}`;
+    const id = nextId();
     this._list = h('div', { class: 'tc-menu', role: 'menu', label: label, id, hidden: true });
     this.element = h('div', 'tc-menuplace', _opener, this._list);
     _opener.setAttribute('aria-haspopup', 'menu');

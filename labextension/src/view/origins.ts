@@ -1,7 +1,7 @@
 /** Where the value of an argument came from: a line at the argument, and the path of an untrusted one. */
+import type { CallRow } from '../generated/contract';
 import { type Child, h, strongText } from './dom';
 import { button, icon } from './icons';
-import type { FullCall } from './rows';
 import { oneLine, t, textBlock } from './text';
 
 /** The argument whose path is shown beside the card, and how another one is chosen. */
@@ -13,7 +13,7 @@ export interface Path {
 const ICONS = { trusted: null, unclear: null, untrusted: 'warning' } as const;
 
 /** The origin of an argument; of an untrusted one also what that means, and the button that shows its path. */
-export function originOf(call: FullCall, parameter: string, path: Path | null): Child[] {
+export function originOf(call: CallRow, parameter: string, path: Path | null): Child[] {
   const origin = call.origins.find(one => one.parameter === parameter);
   if (!origin) return [];
   const sign = ICONS[origin.trust];
@@ -26,7 +26,7 @@ export function originOf(call: FullCall, parameter: string, path: Path | null): 
 }
 
 /** How an untrusted value came to an argument, and the passage in which it stands. */
-export function pathOf(call: FullCall, parameter: string, source: FullCall | undefined, close: () => void): Child[] {
+export function pathOf(call: CallRow, parameter: string, source: CallRow | undefined, close: () => void): Child[] {
   const origin = call.origins.find(one => one.parameter === parameter);
   if (!origin) return [];
   const [before = '', found = '', after = ''] = origin.passage;

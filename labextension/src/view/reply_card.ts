@@ -1,15 +1,15 @@
 /** The card of a person who plays the model: the request, and the form for the reply. */
+import type { Told, ToolRow, Written, YourTurn } from '../generated/contract';
 import { callText } from './dialogs';
 import { type Child, focusInPlace, h, hasFocus, keyedChildren, mutedText, scrollingText, setChildren, whenChanged } from './dom';
 import { labelledField } from './fields';
 import { button, icon } from './icons';
 import type { Model } from './model';
-import type { FullPersonTurn, FullToldResult, FullTool, FullWrittenCall } from './rows';
 import { oneLine, t, textBlock, tn } from './text';
 import type { PanelActions, ViewState } from './view_state';
 
 interface WrittenCall {
-  readonly call: FullWrittenCall;
+  readonly call: Written;
   readonly number: number;
   readonly live: boolean;
   readonly sent: boolean;
@@ -67,7 +67,7 @@ export class ReplyCard {
     this._acts.send({ type: 'draft', calls, anyway: true });
   }
 
-  private _draw(yours: FullPersonTurn): void {
+  private _draw(yours: YourTurn): void {
     const { live } = this._view;
     this._turn.textContent = t('turn %1', yours.turn);
     this._requestParts.paint(yours, this._view.model, live);
@@ -92,7 +92,7 @@ export class ReplyCard {
 
 const monoText = (words: string, look = ''): HTMLElement => h('span', { class: `tc-words ${look}`.trim() }, textBlock(words));
 
-function toldResult(one: FullToldResult): HTMLElement[] {
+function toldResult(one: Told): HTMLElement[] {
   const from = one.tool ? oneLine(one.tool, 60) : t('told');
   const body = monoText(one.text, 'mono');
   return [
@@ -102,23 +102,23 @@ function toldResult(one: FullToldResult): HTMLElement[] {
 }
 
 /** The prompt, and the results since the last reply. */
-function promptAndResults(turn: FullPersonTurn): HTMLElement {
+function promptAndResults(turn: YourTurn): HTMLElement {
   const asked = [h('dt', {}, t('prompt')), h('dd', {}, monoText(turn.prompt))];
   return h('dl', 'tc-args tc-heard', ...asked, ...turn.told.flatMap(toldResult));
 }
 
-function systemText(turn: FullPersonTurn): Child {
+function systemText(turn: YourTurn): Child {
   if (!turn.system) return null;
   const summary = h('summary', {}, icon('down'), t('System text'));
   return h('details', 'tc-more', summary, scrollingText(textBlock(turn.system)));
 }
 
 interface ToolItem {
-  readonly tool: FullTool;
+  readonly tool: ToolRow;
   readonly live: boolean;
 }
 
-function toolItem({ tool, live }: ToolItem, choose: (tool: FullTool) => void): HTMLElement {
+function toolItem({ tool, live }: ToolItem, choose: (tool: ToolRow) => void): HTMLElement {
   const name = oneLine(tool.id, 120);
   const label = live
     ? h('button', { class: 'tool', key: `tool ${tool.id}`, onclick: () => choose(tool) }, name)
@@ -133,16 +133,16 @@ export class RequestParts {
   private readonly _heading = h('h4', 'tc-part', t('Tools'));
   private readonly _tools = h('ul', { class: 'tc-tools-now', label: t('Tools of this turn') });
   private readonly _rows = keyedChildren(this._tools, (one: ToolItem) => toolItem(one, this._choose));
-  private _personTurn!: FullPersonTurn;
+  private _personTurn!: YourTurn;
   private readonly _drawRequest = whenChanged(() => {
     setChildren(this._request, [promptAndResults(this._personTurn), systemText(this._personTurn)]);
   });
   /** The request, the heading of the tools, and the tools, in order. */
   readonly elements: readonly HTMLElement[] = [this._request, this._heading, this._tools];
 
-  constructor(private readonly _choose: (tool: FullTool) => void = () => undefined) {}
+  constructor(private readonly _choose: (tool: ToolRow) => void = () => undefined) {}
 
-  paint(turn: FullPersonTurn, model: Model, live: boolean): void {
+  paint(turn: YourTurn, model: Model, live: boolean): void {
     this._personTurn = turn;
     this._drawRequest(JSON.stringify([turn.prompt, turn.told, turn.system]));
     const tools = turn.tools.flatMap(id => model.tools.get(id) ?? []);

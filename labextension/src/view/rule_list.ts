@@ -1,23 +1,22 @@
 /** The region `Rules`: the rules that the person added, in the order in which they decide. */
-import type { ChangeRule } from '../generated/contract';
+import type { Commands, RuleRow } from '../generated/contract';
 import { afterLayout, type Child, h, mutedText, prose, redraw, setChildren, whenChanged } from './dom';
 import { button, icon, type IconName } from './icons';
-import type { FullRule } from './rows';
 import { oneLine, t, tn } from './text';
 import type { PanelActions, ViewState } from './view_state';
 
-const SIGNS: Readonly<Record<FullRule['decision'], IconName>> = { run: 'rule', ask: 'wait', refuse: 'reject' };
+const SIGNS: Readonly<Record<RuleRow['decision'], IconName>> = { run: 'rule', ask: 'wait', refuse: 'reject' };
 
-const stateOf = (rule: FullRule): string => (rule.ended ? t('ended') : rule.paused ? t('paused') : '');
+const stateOf = (rule: RuleRow): string => (rule.ended ? t('ended') : rule.paused ? t('paused') : '');
 
-function ruleItem(rule: FullRule, index: number, view: ViewState, acts: PanelActions): HTMLElement {
-  const change = (text: string, what: ChangeRule['change'], by: { icon?: IconName; disabled?: boolean } = {}): HTMLElement =>
+function ruleItem(rule: RuleRow, index: number, isLast: boolean, isOff: boolean, acts: PanelActions): HTMLElement {
+  const change = (text: string, what: Commands['change_rule']['change'], by: { icon?: IconName; disabled?: boolean } = {}): HTMLElement =>
     button(text, {
       look: by.icon ? 'ghost small icon' : 'small',
       ...(by.icon ? { icon: by.icon, label: text } : {}),
       title: `${text}: ${rule.name}`,
       key: `${what} ${rule.name}`,
-      disabled: view.ui.commandSent || !view.live || (by.disabled ?? false),
+      disabled: isOff || (by.disabled ?? false),
       onclick: () => acts.send({ type: 'change_rule', number: index + 1, name: rule.name, change: what })
     });
   const count = rule.decision === 'refuse' ? tn('Rejected %1 call.', 'Rejected %1 calls.', rule.ran) : tn('Ran %1 call.', 'Ran %1 calls.', rule.ran);
@@ -34,7 +33,7 @@ function ruleItem(rule: FullRule, index: number, view: ViewState, acts: PanelAct
       h('p', {}, ...prose(oneLine(rule.says, 400))),
       h('p', 'small', h('b', {}, count), ' ', mutedText(oneLine(rule.holds, 120))),
       h('p', 'small muted', oneLine(rule.ended || rule.made, 200)),
-      h('div', 'tc-row', rule.ended ? null : change(rule.paused ? t('Resume') : t('Pause'), rule.paused ? 'resume' : 'pause'), change(t('Remove'), 'remove'), h('span', 'right'), change(t('Move up'), 'up', { icon: 'up', disabled: index === 0 }), change(t('Move down'), 'down', { icon: 'down', disabled: index === view.model.session.rules.length - 1 }))
+      h('div', 'tc-row', rule.ended ? null : change(rule.paused ? t('Resume') : t('Pause'), rule.paused ? 'resume' : 'pause'), change(t('Remove'), 'remove'), h('span', 'right'), change(t('Move up'), 'up', { icon: 'up', disabled: index === 0 }), change(t('Move down'), 'down', { icon: 'down', disabled: isLast }))
     )
   );
 }
@@ -61,20 +60,17 @@ export class RuleList {
     this._list,
     h('p', 'tc-row muted', icon('person'), t('No rule fits: the session decides as before, and asks you.'))
   );
-  private _view!: ViewState;
-  private readonly _draw = whenChanged(() => {
-    const { rules } = this._view.model.session;
-    const opens = this.element.hidden && this._view.ui.showsRules;
-    this.element.hidden = !this._view.ui.showsRules;
+  private readonly _draw = whenChanged((rules: readonly RuleRow[], isShown: boolean, isOff: boolean) => {
+    const opens = this.element.hidden && isShown;
+    this.element.hidden = !isShown;
     if (opens) afterLayout(() => this.element.scrollIntoView({ block: 'nearest' }));
     this._title.textContent = t('Rules (%1)', rules.length);
-    redraw(this._list, () => setChildren(this._list, rules.map((rule, index) => ruleItem(rule, index, this._view, this._acts))));
+    redraw(this._list, () => setChildren(this._list, rules.map((rule, index) => ruleItem(rule, index, index === rules.length - 1, isOff, this._acts))));
   });
 
   constructor(private readonly _acts: PanelActions) {}
 
-  paint(next: ViewState): void {
-    this._view = next;
-    this._draw(next.model.session.rules, next.ui.showsRules, next.ui.commandSent, next.live);
+  paint({ model, ui, live }: ViewState): void {
+    this._draw(model.session.rules, ui.showsRules, ui.commandSent || !live);
   }
 }

@@ -1,39 +1,36 @@
 /** The sheet `Approve, and don't ask again when…`: the rules that the kernel offers for a waiting call. */
-import type { AddRule } from '../generated/contract';
-import { type Child, focusInPlace, h, listen, prose, redraw, setChildren } from './dom';
+import type { CallRow, Commands, RuleOffer } from '../generated/contract';
+import { type Child, focusInPlace, h, listen, nextId, prose, redraw, setChildren } from './dom';
 import { button } from './icons';
-import type { FullCall, FullOffer } from './rows';
 import { oneLine, t, tableText } from './text';
 import type { PanelActions, ViewState } from './view_state';
 
 const SCOPES = { session: tableText('This session'), notebook: tableText('This notebook'), computer: tableText('This computer') } as const;
 const ENDS = { run: tableText('End of this run'), today: tableText('Today'), removed: tableText('I remove it') } as const;
 
-let ids = 0;
-
 /** One of a few choices, side by side. */
 function segments<T extends string>(label: string, choices: Readonly<Record<T, string>>, now: T, choose: (choice: T) => void): HTMLElement {
-  const name = `tc-choice${++ids}`;
+  const name = nextId();
   const parts = (Object.keys(choices) as T[]).map(choice =>
     h('label', {}, h('input', { type: 'radio', name, checked: choice === now, key: `${label} ${choice}`, onchange: () => choose(choice) }), t(choices[choice]))
   );
   return h('fieldset', 'tc-segments', h('legend', {}, label), h('div', {}, ...parts));
 }
 
-const squares = (offer: FullOffer): HTMLElement => h('span', { class: 'tc-squares', silent: 'true' }, ...offer.squares.map(look => h('i', look)));
+const squares = (offer: RuleOffer): HTMLElement => h('span', { class: 'tc-squares', silent: 'true' }, ...offer.squares.map(look => h('i', look)));
 
 /** The sheet of one call. What the person chooses in it is sent with `Approve and add rule`. */
 export class RuleSheet {
   readonly element = h('div', { class: 'tc-sheet', role: 'dialog', label: t("Approve, and don't ask again") });
-  private _offers: readonly FullOffer[] = [];
+  private _offers: readonly RuleOffer[] = [];
   private _chosen = 0;
-  private _scope: NonNullable<AddRule['scope']> = 'session';
-  private _until: NonNullable<AddRule['until']> = 'run';
+  private _scope: NonNullable<Commands['add_rule']['scope']> = 'session';
+  private _until: NonNullable<Commands['add_rule']['until']> = 'run';
   private _seen = -1;
   private _sent = false;
 
   constructor(
-    readonly call: FullCall,
+    readonly call: CallRow,
     private readonly _acts: PanelActions
   ) {
     listen(this.element, 'keydown', event => {
@@ -67,7 +64,7 @@ export class RuleSheet {
     this._draw();
   }
 
-  private _option(offer: FullOffer, number: number): HTMLElement {
+  private _option(offer: RuleOffer, number: number): HTMLElement {
     const narrower = this._offers[number + 1]?.left_out ?? '';
     const isSeen = this._seen === number;
     const see = offer.seen.length ? button(isSeen ? t('Hide it') : t('See it'), { look: 'link', key: `see ${number}`, onclick: () => this._set({ seen: isSeen ? -1 : number }) }) : null;

@@ -3,11 +3,12 @@
  *
  * An unchanged field returns exactly its initial value; a field that is left out returns none.
  */
+import type { ObjectRow } from '../generated/contract';
 import { isNumber, jsonText, parsedJson } from './exact';
-import { type FullObject, isRecord, text, type UnknownRow } from './rows';
+import { isRecord, textOf, type UnknownRecord } from './reader';
 import { t } from './text';
 
-type Schema = UnknownRow;
+type Schema = UnknownRecord;
 
 type Kind = 'choice' | 'flag' | 'number' | 'text' | 'texts' | 'object' | 'objects' | 'json';
 
@@ -124,7 +125,7 @@ export function fieldsOf(parameters: Schema, values: Readonly<Record<string, unk
   return [...names].map(name => {
     const { schema, nullable } = plain(own(definitions, name) ?? {}, parameters);
     const initial = own(values, name);
-    const description = text(schema.description);
+    const description = textOf(schema.description);
     const common = {
       name,
       description,
@@ -215,21 +216,21 @@ export function readAll(fields: readonly Field[], raws: ReadonlyMap<string, Raw>
 }
 
 /** Whether an object is plain data that stands for a value of a choice: of its enum, or one that reads the same. */
-export const isChoice = (field: Field, object: FullObject): boolean =>
+export const isChoice = (field: Field, object: ObjectRow): boolean =>
   object.kind === field.typeName || field.options.some(value => value === object.preview.caption || jsonText(value) === object.preview.caption);
 
 /** The objects that fit and are older than a call, newest first. */
 export function candidates(
-  fits: (object: FullObject) => boolean,
-  objects: readonly FullObject[],
+  fits: (object: ObjectRow) => boolean,
+  objects: readonly ObjectRow[],
   before: number
-): FullObject[] {
+): ObjectRow[] {
   const fit = objects.filter(
     object =>
       object.branch === '' &&
       fits(object) &&
       (object.role === 'input' || (object.role === 'made' && object.step < before))
   );
-  const number = (object: FullObject): number => Number(object.name.split('#')[1] ?? 0);
+  const number = (object: ObjectRow): number => Number(object.name.split('#')[1] ?? 0);
   return fit.sort((a, b) => b.step - a.step || number(b) - number(a));
 }

@@ -1,17 +1,17 @@
 /** The list of steps, and the list of tools with their breakpoints. */
+import type { CallRow, ToolRow } from '../generated/contract';
 import { afterLayout, type Child, h, keyedChildren, listen, redraw, screenReaderText, scrollIntoList, setChildren, whenChanged } from './dom';
 import { button, icon } from './icons';
 import { endText, stepIcon, warningText } from './labels';
 import { objectsByCall } from './model';
-import type { FullCall, FullTool } from './rows';
 import { oneLine, plural, summaryOf, t, textBlock, tn } from './text';
 import { type PanelActions, type ViewState } from './view_state';
 
 /** The status for screen readers, if the end of the line does not show it. */
-const spokenStatus = (call: FullCall): string => (call.warning ? t('warning, ') : call.status === 'succeeded' && !call.memory ? t('done, ') : '');
+const spokenStatus = (call: CallRow): string => (call.warning ? t('warning, ') : call.status === 'succeeded' && !call.memory ? t('done, ') : '');
 
 interface StepItem {
-  readonly call: FullCall;
+  readonly call: CallRow;
   readonly made: string;
   readonly pending: boolean;
 }
@@ -30,7 +30,7 @@ function stepText(item: StepItem): Child[] {
   return [call.by && `${oneLine(call.by, 40)}: `, oneLine(call.what, 200), ...(result ? [arrow, name] : []), reason, who];
 }
 
-function stepElement(item: StepItem, open: (call: FullCall) => void): HTMLElement {
+function stepElement(item: StepItem, open: (call: CallRow) => void): HTMLElement {
   const { call } = item;
   return h(
     'li',
@@ -44,7 +44,7 @@ function stepElement(item: StepItem, open: (call: FullCall) => void): HTMLElemen
 }
 
 /** The items of calls, each with the names of the objects that it made. */
-function stepItems({ model, objects }: ViewState, calls: readonly FullCall[]): StepItem[] {
+function stepItems({ model, objects }: ViewState, calls: readonly CallRow[]): StepItem[] {
   const lists = objectsByCall(objects);
   return calls.map(call => {
     const object = model.objects.get(call.object);
@@ -145,13 +145,13 @@ export class StepList {
 }
 
 /** The note beside a tool's name. */
-function toolNote(tool: FullTool, stops: boolean): string {
+function toolNote(tool: ToolRow, stops: boolean): string {
   if (stops) return t('breakpoint: calls wait');
   if (tool.for_person) return t('a request to you');
   return tool.read_only ? t('read-only') : '';
 }
 
-function breakpointButton(tool: FullTool, stops: boolean, view: ViewState, acts: PanelActions): HTMLElement {
+function breakpointButton(tool: ToolRow, stops: boolean, view: ViewState, acts: PanelActions): HTMLElement {
   const send = (): void => acts.send({ type: 'break', tool: tool.id, on: !stops });
   return h(
     'button',
@@ -169,7 +169,7 @@ function breakpointButton(tool: FullTool, stops: boolean, view: ViewState, acts:
   );
 }
 
-function toolElement(tool: FullTool, view: ViewState, acts: PanelActions): HTMLElement {
+function toolElement(tool: ToolRow, view: ViewState, acts: PanelActions): HTMLElement {
   const stops = view.model.session.stops.includes(tool.id);
   const note = toolNote(tool, stops);
   return h(

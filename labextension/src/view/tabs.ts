@@ -1,9 +1,7 @@
 /** The tabs. */
-import { consume, focusInPlace, h, listen } from './dom';
+import { consume, focusInPlace, h, listen, nextId } from './dom';
 import { t } from './text';
 import { type PanelActions, type Tab, TABS, type ViewState } from './view_state';
-
-let ids = 0;
 
 /** The index of the tab that a key leads to; null for any other key. */
 function nextTab({ key }: KeyboardEvent, index: number): number | null {
@@ -12,7 +10,7 @@ function nextTab({ key }: KeyboardEvent, index: number): number | null {
 }
 
 export class TabBar {
-  private readonly _id = `tc-t${++ids}`;
+  private readonly _id = nextId();
   readonly panels = Object.fromEntries(TABS.map((tab, index) => [tab, this._panelOf(index)])) as Readonly<Record<Tab, HTMLElement>>;
   private readonly _buttons = TABS.map((tab, index) => this._buttonOf(tab, index));
   private readonly _list = h(

@@ -1,19 +1,19 @@
 /** Teaching: the card that asks for a guess, the result and score of the guesses, and the exercise. */
+import type { GuessRow, Task, ToolRow, Written, YourTurn } from '../generated/contract';
 import { callText } from './dialogs';
-import { type Child, focusInPlace, h, hasFocus, joined, mutedText, prose, screenReaderText, setChildren, strongText, whenChanged } from './dom';
+import { type Child, focusInPlace, h, hasFocus, joined, mutedText, nextId, prose, screenReaderText, setChildren, strongText, whenChanged } from './dom';
 import { toolDescription } from './facts';
-import { complain, FieldRow, filledArguments, FormError, nextId } from './fields';
+import { complain, FieldRow, filledArguments, FormError } from './fields';
 import { button, icon, type IconName } from './icons';
 import { RequestParts } from './reply_card';
-import type { FullGuess, FullPersonTurn, FullTool, FullWrittenCall } from './rows';
 import { fieldsOf, own } from './schema';
 import { oneLine, summaryOf, t, tableText, textBlock, tn, valueText } from './text';
 import type { PanelActions, ViewState } from './view_state';
 
 /** Radio buttons for the tools, and for no call. */
-function toolChoice(tools: readonly FullTool[], chosen: (tool: FullTool | null) => void): HTMLElement[] {
+function toolChoice(tools: readonly ToolRow[], chosen: (tool: ToolRow | null) => void): HTMLElement[] {
   const name = nextId();
-  const one = (label: Child, tool: FullTool | null): HTMLElement => {
+  const one = (label: Child, tool: ToolRow | null): HTMLElement => {
     const radio = h('input', { type: 'radio', name, onchange: () => chosen(tool), key: tool?.id ?? '' });
     return h('label', { title: summaryOf(tool?.description ?? '') }, radio, label);
   };
@@ -46,7 +46,7 @@ export class GuessCard {
   readonly element = h('div', { class: 'tc-reply tc-guessing', role: 'group', label: t('Guess') }, this._title, this._form, this._more);
   private _view!: ViewState;
   private _rows: readonly FieldRow[] = [];
-  private _chosen!: FullTool | null | undefined;
+  private _chosen!: ToolRow | null | undefined;
   private _hadFocus = false;
   /** Starts an empty form for a new turn; redraws keep its values. */
   private readonly _startForm = whenChanged(() => {
@@ -74,7 +74,7 @@ export class GuessCard {
     if (next.toGuess) this._draw(next.toGuess);
   }
 
-  private _choose(tool: FullTool | null): void {
+  private _choose(tool: ToolRow | null): void {
     this._chosen = tool;
     this._error.show('');
     this._description.replaceChildren(toolDescription(tool?.description ?? '') ?? '');
@@ -96,7 +96,7 @@ export class GuessCard {
     if (!complain(this._rows, errors)) this._acts.send({ type: 'guess', tool: this._chosen?.id ?? '', arguments: filled.arguments });
   }
 
-  private _draw(now: FullPersonTurn): void {
+  private _draw(now: YourTurn): void {
     this._turn.textContent = t('turn %1', now.turn);
     this._startForm(now.turn, now.tools.join(' '), this._view.model.session.name);
     this._requestParts.paint(now, this._view.model, false);
@@ -108,7 +108,7 @@ export class GuessCard {
 
 const NO_CALL = tableText('no call: it answers');
 
-const callOrNone = (written: FullWrittenCall | null): string => (written?.tool ? callText(written) : t(NO_CALL));
+const callOrNone = (written: Written | null): string => (written?.tool ? callText(written) : t(NO_CALL));
 
 interface ComparedLine {
   readonly name: string;
@@ -117,14 +117,14 @@ interface ComparedLine {
   readonly came: string;
 }
 
-function argumentText(written: FullWrittenCall | null, name: string, right: boolean): string {
+function argumentText(written: Written | null, name: string, right: boolean): string {
   const value = written ? own(written.arguments, name) : undefined;
   if (value === undefined) return right ? t('by default') : t('left out');
   return valueText(value, 200);
 }
 
 /** The compared lines: the tool, and each argument if the tool is right. */
-function comparedLines(row: FullGuess): ComparedLine[] {
+function comparedLines(row: GuessRow): ComparedLine[] {
   const { guess, came, tool } = row;
   if (!tool || !came) return [{ name: t('call'), right: tool, guessed: callOrNone(guess), came: callOrNone(came) }];
   const first = { name: t('tool'), right: true, guessed: oneLine(guess?.tool ?? '', 120), came: oneLine(came.tool, 120) };
@@ -143,13 +143,13 @@ function comparedRow({ name, right, guessed, came }: ComparedLine): HTMLElement 
   return h('tr', {}, mark, h('th', { scope: 'row' }, name), h('td', {}, h('code', {}, guessed)), h('td', {}, h('code', {}, came)));
 }
 
-function guessTable(row: FullGuess): HTMLElement {
+function guessTable(row: GuessRow): HTMLElement {
   const head = h('tr', {}, ...['', '', t('your guess'), t('the model')].map(text => h('th', { scope: 'col' }, text)));
   return h('table', 'tc-beside', h('thead', {}, head), h('tbody', {}, ...comparedLines(row).map(comparedRow)));
 }
 
 /** How a guess came out, in one kind sentence. */
-function sentence({ guess, came, marks, tool }: FullGuess): string {
+function sentence({ guess, came, marks, tool }: GuessRow): string {
   const called = came ? oneLine(came.tool, 120) : '';
   if (!guess) return came ? t('Skipped: it called %1.', called) : t('Skipped: it answered.');
   if (!tool) return came ? t('Not this time: it called %1.', called) : t('Not this time: it answered.');
@@ -161,7 +161,7 @@ function sentence({ guess, came, marks, tool }: FullGuess): string {
 }
 
 /** A guess and the model's reply. */
-function guessResult(row: FullGuess): Child[] {
+function guessResult(row: GuessRow): Child[] {
   const pointsList = row.guess ? tn('%2 of %1 point', '%2 of %1 points', row.of, row.right) : '';
   const aside = joined(', ', t('turn %1', row.turn), pointsList);
   const others = row.calls > 1 ? h('p', 'small muted', t('One of %1 calls of this reply.', row.calls)) : null;
@@ -173,7 +173,7 @@ function guessResult(row: FullGuess): Child[] {
 }
 
 /** The guess of the chosen call, else the last one. */
-function shownGuess(view: ViewState): FullGuess | null {
+function shownGuess(view: ViewState): GuessRow | null {
   const all = view.model.teaching.guesses;
   if (view.isPast) return null;
   if (view.followsNewest) return all.at(-1) ?? null;
@@ -183,22 +183,20 @@ function shownGuess(view: ViewState): FullGuess | null {
 
 export class GuessResultCard {
   readonly element = h('div', { class: 'tc-guessed', role: 'group', label: t('Your guess') });
-  private _row: FullGuess | null = null;
-  private readonly _draw = whenChanged(() => {
-    setChildren(this.element, this._row ? guessResult(this._row) : []);
-    this.element.hidden = this._row === null;
+  private readonly _draw = whenChanged((row: GuessRow | null) => {
+    setChildren(this.element, row ? guessResult(row) : []);
+    this.element.hidden = row === null;
   });
 
   paint(view: ViewState): void {
-    this._row = shownGuess(view);
-    this._draw(this._row);
+    this._draw(shownGuess(view));
   }
 }
 
 // -- the score ------------------------------------------------------------------------------
 
 /** The difference between guess and reply, in short. */
-function differenceText(row: FullGuess): string {
+function differenceText(row: GuessRow): string {
   if (!row.guess) return t('shown');
   if (!row.tool) return t('you: %1', oneLine(row.guess.tool, 60) || t('no call'));
   const wrong = row.marks.filter(mark => !mark.right).map(({ name }) => name);
@@ -209,22 +207,22 @@ function differenceText(row: FullGuess): string {
   return value === undefined ? t('%1 left out', oneLine(only, 40)) : `${oneLine(only, 40)}: ${valueText(value, 200)}`;
 }
 
-function guessIcon(row: FullGuess): IconName {
+function guessIcon(row: GuessRow): IconName {
   if (!row.guess) return 'step';
   if (!row.tool) return 'close';
   return row.right === row.of ? 'done' : 'near';
 }
 
-function guessItem(row: FullGuess): HTMLElement {
+function guessItem(row: GuessRow): HTMLElement {
   const name = row.came ? h('code', {}, oneLine(row.came.tool, 120)) : h('span', {}, t('an answer'));
   return h('li', {}, icon(guessIcon(row)), name, h('span', 'muted right', differenceText(row)));
 }
 
-const sumOf = (rows: readonly FullGuess[], of: (row: FullGuess) => number): number =>
+const sumOf = (rows: readonly GuessRow[], of: (row: GuessRow) => number): number =>
   rows.reduce((total, row) => total + of(row), 0);
 
 /** The points, by tool and arguments. */
-function points(made: readonly FullGuess[]): HTMLElement[] {
+function points(made: readonly GuessRow[]): HTMLElement[] {
   if (made.length === 0) return [h('p', 'small muted', t('No guesses yet.'))];
   const marks = made.flatMap(row => row.marks);
   const right = sumOf(made, row => (row.tool ? row.marks.filter(mark => mark.right).length : 0));
@@ -240,7 +238,7 @@ function points(made: readonly FullGuess[]): HTMLElement[] {
 }
 
 /** The points, and the guesses with the last one first. */
-function scoreContent(rows: readonly FullGuess[]): HTMLElement[] {
+function scoreContent(rows: readonly GuessRow[]): HTMLElement[] {
   const list = [...rows].reverse().slice(0, 200).map(guessItem);
   return [
     h('h3', 'tc-h', t('Your score')),
@@ -252,15 +250,11 @@ function scoreContent(rows: readonly FullGuess[]): HTMLElement[] {
 /** The score: beside the question, or with `end` after the last guess. */
 export class ScoreCard {
   readonly element = h('section', { class: 'tc-scores', label: t('Your score'), hidden: true });
-  private _view!: ViewState;
-  private readonly _draw = whenChanged(() => {
-    this.element.replaceChildren(...scoreContent(this._view.model.teaching.guesses));
-  });
+  private readonly _draw = whenChanged((guesses: readonly GuessRow[]) => this.element.replaceChildren(...scoreContent(guesses)));
 
   constructor(private readonly _end: boolean) {}
 
   paint(next: ViewState): void {
-    this._view = next;
     const over = !next.toGuess && !next.isPast && next.model.teaching.guesses.length > 0 && next.model.session.phase === 'finished';
     this.element.hidden = !next.followsNewest || !(this._end ? over : next.toGuess && next.ui.tab === 'Graph');
     if (!this.element.hidden) this._draw(next.model.teaching.guesses);
@@ -273,23 +267,20 @@ export class ExerciseBar {
   private readonly _text = h('div', { class: 'says', role: 'status', label: t('Exercise') });
   private readonly _check = button(t('Check'), { key: 'check', onclick: () => this._acts.send({ type: 'check' }) });
   readonly element = h('div', { class: 'tc-task', hidden: true }, this._sign, h('div', {}, this._title, this._text), this._check);
-  private _view!: ViewState;
-  private readonly _draw = whenChanged(() => {
-    const { task: now } = this._view.model.teaching;
+  private readonly _draw = whenChanged((now: Task | null, live: boolean, isSent: boolean) => {
     this.element.hidden = !now;
     if (!now) return;
     this._sign.replaceChildren(icon(now.passed ? 'done' : 'ready'));
     this._title.textContent = `${now.passed ? t('Passed') : t('Exercise')}: ${oneLine(now.title, 120)}`;
     const told = textBlock(now.says, 4000).split('\n').filter(Boolean);
     this._text.replaceChildren(...told.map(text => h('p', {}, ...prose(text))));
-    this._check.hidden = !this._view.live;
-    this._check.disabled = this._view.ui.commandSent;
+    this._check.hidden = !live;
+    this._check.disabled = isSent;
   });
 
   constructor(private readonly _acts: PanelActions) {}
 
-  paint(next: ViewState): void {
-    this._view = next;
-    this._draw(next.model.teaching.task, next.live, next.ui.commandSent);
+  paint({ model, live, ui }: ViewState): void {
+    this._draw(model.teaching.task, live, ui.commandSent);
   }
 }

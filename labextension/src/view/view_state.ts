@@ -1,9 +1,8 @@
 /** The state of the view: the model at a step, with what the person chose. */
-import type { Command } from '../generated/contract';
+import type { CallRow, Command, ObjectRow, ToolRow, YourTurn } from '../generated/contract';
 import type { ExportFormat } from './head';
 import { cached, rowsOf } from './incremental';
 import { drawnId, isBusy, type Model } from './model';
-import type { FullCall, FullObject, FullPersonTurn, FullTool } from './rows';
 import { tableText } from './text';
 
 export const TABS = [tableText('Graph'), tableText('Steps'), tableText('Messages'), tableText('Compare')] as const;
@@ -73,18 +72,18 @@ export interface ViewState {
   readonly step: number;
   readonly lastStep: number;
   /** The calls of the shown branch up to the shown step, in order. */
-  readonly calls: readonly FullCall[];
+  readonly calls: readonly CallRow[];
   /** The objects up to the shown step, of all branches; what is the same on several ones once. */
-  readonly objects: readonly FullObject[];
+  readonly objects: readonly ObjectRow[];
   readonly chosen: Choice;
   /** The person has chosen nothing: the view follows the newest call. */
   readonly followsNewest: boolean;
   /** The call to decide now. */
-  readonly waitingCall: FullCall | null;
+  readonly waitingCall: CallRow | null;
   /** The turn to reply to, if the person plays the model. */
-  readonly personTurn: FullPersonTurn | null;
+  readonly personTurn: YourTurn | null;
   /** The turn whose reply is to be guessed. */
-  readonly toGuess: FullPersonTurn | null;
+  readonly toGuess: YourTurn | null;
   /** Rules decide and nothing waits: the last calls stand in the place of the card. */
   readonly isRunByRules: boolean;
 }
@@ -98,19 +97,19 @@ export interface PanelActions {
   /** Requests an export, which is saved as a file. */
   exportAs(to: ExportFormat): void;
   /** Chooses a call and scrolls until its card is visible. */
-  showCard(call: FullCall): void;
-  openEditDialog(call: FullCall): void;
-  openCallDialog(tool: FullTool, replyText: string): void;
+  showCard(call: CallRow): void;
+  openEditDialog(call: CallRow): void;
+  openCallDialog(tool: ToolRow, replyText: string): void;
 }
 
 /** The choices that show an earlier step; the last one is now. */
-export const atStep = ({ lastStep }: ViewState, step: number): Partial<PanelState> => ({ pastStep: step < lastStep ? step : null, chosen: null, form: null });
+export const atStep = ({ lastStep }: Pick<ViewState, 'lastStep'>, step: number): Partial<PanelState> => ({ pastStep: step < lastStep ? step : null, chosen: null, form: null });
 
 const NO_CHOICE: Choice = { call: '', object: '' };
 
-export const needsDecision = ({ status }: FullCall): boolean => ['proposed', 'input required', 'unknown'].includes(status);
+export const needsDecision = ({ status }: CallRow): boolean => ['proposed', 'input required', 'unknown'].includes(status);
 
-function isInOrder(calls: readonly FullCall[]): boolean {
+function isInOrder(calls: readonly CallRow[]): boolean {
   let before = 0;
   for (const { step } of calls) {
     if (step < before) return false;
@@ -120,7 +119,7 @@ function isInOrder(calls: readonly FullCall[]): boolean {
 }
 
 /** The calls of the shown branch, in order. */
-const callsInOrder = cached((calls: Model['calls']): readonly FullCall[] => {
+const callsInOrder = cached((calls: Model['calls']): readonly CallRow[] => {
   const all = rowsOf(calls);
   const own = all.some(call => call.branch !== '') ? all.filter(call => call.branch === '') : all;
   // They usually arrive in order, and need no sorting.
@@ -128,19 +127,19 @@ const callsInOrder = cached((calls: Model['calls']): readonly FullCall[] => {
 });
 
 /** The objects of a table, each once: without those that are drawn as another one. */
-const eachOnce = cached((objects: Model['objects']): readonly FullObject[] => {
+const eachOnce = cached((objects: Model['objects']): readonly ObjectRow[] => {
   const all = rowsOf(objects);
   return all.some(object => object.same) ? all.filter(({ id, same }) => !same || drawnId({ objects }, id) === id) : all;
 });
 
 /** The objects up to a step that are drawn. */
-function drawnObjects({ objects, branches }: Model, step: number): readonly FullObject[] {
+function drawnObjects({ objects, branches }: Model, step: number): readonly ObjectRow[] {
   const once = branches.size > 1 ? eachOnce(objects) : rowsOf(objects);
   return step === Infinity ? once : once.filter(object => object.step <= step && object.role !== 'output' && object.role !== 'pending');
 }
 
 /** The call that the person has to decide first. */
-export function firstWaiting(model: Model): FullCall | null {
+export function firstWaiting(model: Model): CallRow | null {
   for (const id of model.session.pending) {
     const call = model.calls.get(id);
     if (call && needsDecision(call)) return call;
@@ -148,10 +147,10 @@ export function firstWaiting(model: Model): FullCall | null {
   return null;
 }
 
-export const choiceOf = (call: FullCall | null | undefined): Choice =>
+export const choiceOf = (call: CallRow | null | undefined): Choice =>
   call ? { call: call.id, object: call.object } : NO_CHOICE;
 
-function choiceIn(ui: PanelState, calls: readonly FullCall[], waiting: FullCall | null, view: Pick<ViewState, 'model' | 'isPast' | 'personTurn' | 'toGuess'>): Choice {
+function choiceIn(ui: PanelState, calls: readonly CallRow[], waiting: CallRow | null, view: Pick<ViewState, 'model' | 'isPast' | 'personTurn' | 'toGuess'>): Choice {
   const { model, isPast, personTurn, toGuess } = view;
   const { chosen } = ui;
   const call = chosen ? model.calls.get(chosen.call) : undefined;

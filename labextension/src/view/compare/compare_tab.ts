@@ -1,5 +1,5 @@
 /** The tab Compare: two branches side by side, with a header and a summary for each. */
-import { type Child, h, mutedText, redraw, screenReaderText, setChildren, whenChanged } from '../dom';
+import { type Child, h, joined, mutedText, redraw, screenReaderText, setChildren, whenChanged } from '../dom';
 import { ranText } from '../head';
 import { button } from '../icons';
 import { isBusy, type Model } from '../model';
@@ -163,14 +163,8 @@ function costText(side: Side, past: boolean): string {
     ? [ran.length, calls.filter(call => call.memory).length]
     : [branch.ran, branch.remembered];
   const time = formatDuration(counted ? ran.reduce((sum, call) => sum + call.ms, 0) : branch.ms);
-  return [
-    ranText(executed, cached),
-    branch.tokens && !past ? plural(branch.tokens, 'token') : '',
-    past ? '' : branch.cost,
-    time && t('%1 in tools', time)
-  ]
-    .filter(Boolean)
-    .join(' · ');
+  const used = past ? [] : [branch.tokens && plural(branch.tokens, 'token'), branch.cost];
+  return joined(' · ', ranText(executed, cached), ...used, time && t('%1 in tools', time));
 }
 
 function columnFooter({ left, right }: Sides, past: boolean): HTMLElement {

@@ -1,32 +1,32 @@
 /** A comparison of two branches: which branches, and their calls in pairs. */
+import type { BranchRow, CallRow, ChangeRow, ComparisonRow, DifferenceRow, ObjectRow, PairRow } from '../../generated/contract';
 import type { Model } from '../model';
-import type { FullBranch, FullCall, FullChange, FullComparison, FullDifference, FullObject, FullPair } from '../rows';
 import type { ViewState } from '../view_state';
 
 export type SideName = 'left' | 'right';
 
 export interface ObjectPair {
-  readonly left: FullObject | null;
-  readonly right: FullObject | null;
+  readonly left: ObjectRow | null;
+  readonly right: ObjectRow | null;
   readonly same: boolean;
   /** An earlier row shows how these two objects differ. */
   readonly repeated: boolean;
   /** How their values differ; null if not compared. */
-  readonly values: FullDifference | null;
+  readonly values: DifferenceRow | null;
 }
 
 export interface CallPair {
-  readonly left: FullCall | null;
-  readonly right: FullCall | null;
-  readonly kind: FullPair['kind'];
-  readonly changes: readonly FullChange[];
+  readonly left: CallRow | null;
+  readonly right: CallRow | null;
+  readonly kind: PairRow['kind'];
+  readonly changes: readonly ChangeRow[];
   readonly objects: readonly ObjectPair[];
 }
 
 const SWAPPED_SIGNS = { same: 'same', changed: 'changed', left: 'right', right: 'left' } as const;
 
 /** A difference with left and right swapped. */
-const swappedDifference = (row: FullDifference): FullDifference => ({
+const swappedDifference = (row: DifferenceRow): DifferenceRow => ({
   ...row,
   parts: row.parts.map(part => ({
     ...part,
@@ -57,7 +57,7 @@ const swappedSides = <T extends { readonly left: unknown; readonly right: unknow
 });
 
 /** A comparison with left and right swapped. */
-const swappedComparison = (row: FullComparison): FullComparison => ({
+const swappedComparison = (row: ComparisonRow): ComparisonRow => ({
   ...swappedSides(row),
   pairs: row.pairs.map(pair => ({
     ...swappedSides(pair),
@@ -68,18 +68,18 @@ const swappedComparison = (row: FullComparison): FullComparison => ({
 });
 
 /** The comparison of two branches, swapped if needed; null if not sent. */
-function comparisonOf(model: Model, left: string, right: string): FullComparison | null {
+function comparisonOf(model: Model, left: string, right: string): ComparisonRow | null {
   const all = [...model.comparisons.values()];
   const back = all.find(row => row.left === right && row.right === left);
   return all.find(row => row.left === left && row.right === right) ?? (back ? swappedComparison(back) : null);
 }
 
-function valuesOf(model: Model, left: string, right: string): FullDifference | null {
+function valuesOf(model: Model, left: string, right: string): DifferenceRow | null {
   const back = model.differences.get(`${right} ${left}`);
   return model.differences.get(`${left} ${right}`) ?? (back ? swappedDifference(back) : null);
 }
 
-function pairOf(model: Model, row: FullPair): CallPair {
+function pairOf(model: Model, row: PairRow): CallPair {
   const made = row.made ? [{ left: row.left, right: row.right, same: row.made === 'same', repeated: false }] : [];
   return {
     left: model.calls.get(row.left) ?? null,
@@ -95,10 +95,10 @@ function pairOf(model: Model, row: FullPair): CallPair {
   };
 }
 
-const sharedPair = (call: FullCall): CallPair => ({ left: call, right: call, kind: 'shared', changes: [], objects: [] });
+const sharedPair = (call: CallRow): CallPair => ({ left: call, right: call, kind: 'shared', changes: [], objects: [] });
 
 /** The calls of two branches in pairs; at an earlier step, the calls up to it. */
-function pairsOf({ model, calls, isPast: past, step: at }: ViewState, comparison: FullComparison): CallPair[] {
+function pairsOf({ model, calls, isPast: past, step: at }: ViewState, comparison: ComparisonRow): CallPair[] {
   const others = comparison.pairs.map(row => pairOf(model, row));
   const isShown = ({ left, right }: CallPair): boolean =>
     (left !== null || right !== null) && (!past || [left, right].every(call => !call || call.step <= at));
@@ -106,11 +106,11 @@ function pairsOf({ model, calls, isPast: past, step: at }: ViewState, comparison
 }
 
 /** The change of this aspect between two calls; undefined for none. */
-export const changeIn = (pair: CallPair, what: FullChange['what'], name = ''): FullChange | undefined =>
+export const changeIn = (pair: CallPair, what: ChangeRow['what'], name = ''): ChangeRow | undefined =>
   pair.changes.find(change => change.what === what && change.name === name);
 
 /** Returns whether a line differs, by its number (from 1). */
-export function differsAt(change: FullChange | null | undefined, where: SideName): (number: number) => boolean {
+export function differsAt(change: ChangeRow | null | undefined, where: SideName): (number: number) => boolean {
   if (!change) return () => false;
   const numbers = new Set(change[where]);
   const all = change.left.length + change.right.length === 0;
@@ -121,8 +121,8 @@ export function differsAt(change: FullChange | null | undefined, where: SideName
 const CURRENT = 'current';
 
 export interface Side {
-  readonly branch: FullBranch;
-  readonly calls: readonly FullCall[];
+  readonly branch: BranchRow;
+  readonly calls: readonly CallRow[];
   /** The reply text. */
   readonly text: string;
 }
@@ -131,16 +131,16 @@ export interface Sides {
   readonly left: Side;
   readonly right: Side;
   /** Null if the comparison was not sent. */
-  readonly comparison: FullComparison | null;
+  readonly comparison: ComparisonRow | null;
   readonly pairs: readonly CallPair[];
 }
 
 /** The branches that are not hidden. */
-export const visibleBranches = (model: Model): FullBranch[] => [...model.branches.values()].filter(branch => !branch.hidden);
+export const visibleBranches = (model: Model): BranchRow[] => [...model.branches.values()].filter(branch => !branch.hidden);
 
-export const hiddenBranches = (model: Model): FullBranch[] => [...model.branches.values()].filter(branch => branch.hidden);
+export const hiddenBranches = (model: Model): BranchRow[] => [...model.branches.values()].filter(branch => branch.hidden);
 
-export const idOf = (branch: FullBranch): string => (branch.current ? CURRENT : branch.id);
+export const idOf = (branch: BranchRow): string => (branch.current ? CURRENT : branch.id);
 
 /** The ids of the branches that the person chose; null if none or hidden. */
 export function chosenBranches({ model, ui }: ViewState): readonly [string, string] | null {
@@ -160,7 +160,7 @@ export function comparedSides(view: ViewState): Sides | null {
   const right = known.find(branch => idOf(branch) === second);
   if (!left || !right) return null;
   const pairs = comparison ? pairsOf(view, comparison) : [];
-  const side = (branch: FullBranch, where: 'left' | 'right'): Side => ({
+  const side = (branch: BranchRow, where: 'left' | 'right'): Side => ({
     branch,
     calls: pairs.flatMap(pair => pair[where] ?? []),
     text: past ? '' : branch.current ? model.session.text : branch.text

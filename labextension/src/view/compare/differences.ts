@@ -1,8 +1,8 @@
 /** Objects and values of two branches side by side, with the differences marked. */
+import type { ObjectRow, PartRow, Preview } from '../../generated/contract';
 import { type Child, h, mutedText, scrollingTable, strongText } from '../dom';
 import { safeImage } from '../safe_markup';
 import { glyph, icon, thumb } from '../icons';
-import type { FullObject, FullPart, FullPreview } from '../rows';
 import { clip, oneLine, t, visibleText } from '../text';
 import type { ObjectPair, SideName } from './comparison';
 
@@ -39,7 +39,7 @@ function openable(key: string, says: string, rows: Child): HTMLElement {
 }
 
 /** One side of a differing part: text, picture, lines, cells. */
-function partElement(one: FullPart, where: SideName, { id, name, preview }: FullObject): HTMLElement {
+function partElement(one: PartRow, where: SideName, { id, name, preview }: ObjectRow): HTMLElement {
   const words = one[where];
   const hasText = one.left !== null || one.right !== null;
   const hasRows = one.cells.length > 0;
@@ -60,7 +60,7 @@ function partElement(one: FullPart, where: SideName, { id, name, preview }: Full
   );
 }
 
-function changedLines(one: FullPart, where: SideName): HTMLElement {
+function changedLines(one: PartRow, where: SideName): HTMLElement {
   const lines: Child[] = [];
   let before = 0;
   for (const { sign, left, right, left_at, right_at } of one.lines) {
@@ -82,17 +82,17 @@ function table(label: string, head: readonly string[], rows: readonly (readonly 
   return scrollingTable(label, h('tr', {}, ...heads), body);
 }
 
-const changedCells = ({ cells }: FullPart, where: SideName): HTMLElement =>
+const changedCells = ({ cells }: PartRow, where: SideName): HTMLElement =>
   table(
     t('Changed cells'),
     [t('row'), t('column'), t('value')],
     cells.map(cell => [oneLine(cell.row, 40), oneLine(cell.column, 40), marked(oneLine(cell[where], 60))])
   );
 
-type Cells = FullPart['cells'];
+type Cells = PartRow['cells'];
 
 /** A small table of an object with these cells marked; null for other objects. */
-function previewTable({ columns, cells }: FullPreview, changed: Cells, where: SideName): Child {
+function previewTable({ columns, cells }: Preview, changed: Cells, where: SideName): Child {
   if (columns.length === 0) return null;
   const marks = new Set(changed.map(cell => `${rowOf(cell, where)} ${cell.column}`));
   const cellOf = (text: string, isMarked: boolean): Child => (isMarked ? marked(text) : text);
@@ -106,20 +106,20 @@ function previewTable({ columns, cells }: FullPreview, changed: Cells, where: Si
 const rowOf = (cell: Cells[number], where: SideName): number => (where === 'left' ? cell.left_at : cell.right_at);
 
 /** Whether the small table shows all these cells. */
-const showsAll = (preview: FullPreview, cells: Cells, where: SideName): boolean =>
+const showsAll = (preview: Preview, cells: Cells, where: SideName): boolean =>
   cells.every(cell => {
     const row = rowOf(cell, where);
     return row > 0 && row <= Math.min(ROWS, preview.cells.length) && preview.columns.includes(cell.column);
   });
 
 /** The preview of an object whose values were not compared. */
-function objectPreview(object: FullObject): Child[] {
+function objectPreview(object: ObjectRow): Child[] {
   const { preview } = object;
   const fields = preview.fields.map(([name, value]) => h('div', 'tc-partof', nameLabel(name), oneLine(value, 80)));
   return [image(object), ...fields, previewTable(preview, [], 'left'), preview.text ? textLines(preview.text, () => false) : null];
 }
 
-function image({ name, preview }: FullObject): Child {
+function image({ name, preview }: ObjectRow): Child {
   const src = safeImage(preview.image);
   return src ? h('img', { class: 'tc-picture', src, alt: t('%1, a picture', name) }) : null;
 }
@@ -139,7 +139,7 @@ function body(pair: ObjectPair, where: SideName): Child[] {
 }
 
 /** An object on its side: tile, name, and its differences. */
-export function objectElement(pair: ObjectPair, where: SideName, chosen: boolean, choose: (object: FullObject) => void): Child {
+export function objectElement(pair: ObjectPair, where: SideName, chosen: boolean, choose: (object: ObjectRow) => void): Child {
   const object = pair[where];
   if (!object) return pair.left || pair.right ? h('div', 'muted small', t('no object')) : null;
   const caption = mutedText(oneLine(object.preview.caption || object.kind, 80));

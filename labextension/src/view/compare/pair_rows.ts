@@ -1,9 +1,9 @@
 /** Rows of a comparison: equal calls folded to one line, differing calls side by side. */
+import type { CallRow, ObjectRow } from '../../generated/contract';
 import { type Child, h, mutedText, screenReaderText } from '../dom';
 import { button, icon } from '../icons';
 import { callWord, namesObject } from '../labels';
 import type { Model } from '../model';
-import type { FullCall, FullObject } from '../rows';
 import { literalText, oneLine, plural, t } from '../text';
 import type { PanelActions, ViewState } from '../view_state';
 import { type CallPair, changeIn, differsAt, type SideName } from './comparison';
@@ -62,14 +62,14 @@ export function pairRows(pairs: readonly CallPair[], choosing: CompareContext, m
 }
 
 /** An argument as text. The receiver needs no parameter name. */
-function argumentParts(call: FullCall, name: string, given: unknown, differs: boolean, first: boolean): Child[] {
+function argumentParts(call: CallRow, name: string, given: unknown, differs: boolean, first: boolean): Child[] {
   const isObject = namesObject(call, name, given);
   const text = isObject ? oneLine(given, 80) : literalText(given, 120);
   const value = differs ? marked(text) : text;
   return [first ? '' : ', ', isObject && given.startsWith(`${name}#`) ? '' : `${oneLine(name, 40)}=`, h('wbr'), value];
 }
 
-function callText(pair: CallPair, call: FullCall, other: FullCall | null): Child[] {
+function callText(pair: CallPair, call: CallRow, other: CallRow | null): Child[] {
   const entries = Object.entries(call.arguments);
   const parts = entries.flatMap(([name, given], index) =>
     argumentParts(call, name, given, other === null || changeIn(pair, 'argument', name) !== undefined, index === 0)
@@ -79,7 +79,7 @@ function callText(pair: CallPair, call: FullCall, other: FullCall | null): Child
 }
 
 /** The outcome of a call; success is named only beside a call that did not succeed. */
-function callOutcome(call: FullCall, other: FullCall | null): Child {
+function callOutcome(call: CallRow, other: CallRow | null): Child {
   const words = [
     call.edited && t('edited by you'),
     call.status !== 'succeeded' || (other && other.status !== 'succeeded') ? callWord(call) : '',
@@ -91,7 +91,7 @@ function callOutcome(call: FullCall, other: FullCall | null): Child {
 const LOOKS = { error: 'tc-came bad', result: 'tc-came', reason: 'tc-came muted', prints: 'tc-came' } as const;
 
 /** The result, error, reason and prints of a call, where the other call differs. */
-function resultLines(pair: CallPair, call: FullCall, where: SideName): Child[] {
+function resultLines(pair: CallPair, call: CallRow, where: SideName): Child[] {
   const linesOf = (what: keyof typeof LOOKS): Child => {
     const change = changeIn(pair, what);
     if (call[what] === '' || (pair.left && pair.right && !change)) return null;
@@ -102,7 +102,7 @@ function resultLines(pair: CallPair, call: FullCall, where: SideName): Child[] {
 }
 
 /** The object that a call returned without creating it, if the other call returned another one. */
-function returnedObject(pair: CallPair, call: FullCall, model: Model, where: SideName): Child {
+function returnedObject(pair: CallPair, call: CallRow, model: Model, where: SideName): Child {
   const object = changeIn(pair, 'result') && call.result === '' ? model.objects.get(call.object) : undefined;
   if (!object || pair.objects.some(one => one[where] === object)) return null;
   return h('div', 'tc-came', t('returned'), ' ', marked(oneLine(object.name, 80)));
@@ -130,7 +130,7 @@ function pairCell(pair: CallPair, where: SideName, { view, acts }: CompareContex
     ...callText(pair, call, other)
   );
   const objects = pair.objects.map(one =>
-    objectElement(one, where, chosen.object !== '' && chosen.object === one[where]?.id, (object: FullObject) => choose(object.id))
+    objectElement(one, where, chosen.object !== '' && chosen.object === one[where]?.id, (object: ObjectRow) => choose(object.id))
   );
   return h('div', { role: 'cell', class: look }, h('div', 'tc-asked', title, callOutcome(call, other)), ...resultLines(pair, call, where), returnedObject(pair, call, view.model, where), ...objects);
 }

@@ -1,8 +1,8 @@
 /** The names of the branches at the right edge of the graph, each at the height of its branch's last node. */
+import type { BranchRow } from '../../generated/contract';
 import { h, keyedChildren } from '../dom';
 import { rowsOf } from '../incremental';
 import { branchNamed, currentBranch } from '../labels';
-import type { FullBranch } from '../rows';
 import { oneLine, t } from '../text';
 import type { PanelActions, ViewState } from '../view_state';
 import { type Drawing, type Spot } from './drawing';
@@ -12,7 +12,7 @@ export const STRIP = 120;
 const ROW = 24;
 
 interface BranchEnd {
-  readonly branch: FullBranch;
+  readonly branch: BranchRow;
   readonly spot: Spot;
 }
 
@@ -87,7 +87,7 @@ interface StripRow {
   readonly text: string;
   readonly middle: number;
   /** null for the count of those that are out of sight. */
-  readonly branch: FullBranch | null;
+  readonly branch: BranchRow | null;
 }
 
 export class BranchStrip {

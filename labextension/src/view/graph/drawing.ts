@@ -1,7 +1,7 @@
 /** The drawing that the kernel sent, with the rows that its nodes stand for. Nothing is placed or routed here. */
+import type { CallRow, GraphEdge, GraphNode, GraphRow, ObjectRow } from '../../generated/contract';
 import { mainUse } from '../lineage';
 import { drawnId } from '../model';
-import type { FullCall, FullGraph, FullGraphEdge, FullGraphNode, FullObject } from '../rows';
 import type { ViewState } from '../view_state';
 
 export interface Box {
@@ -17,16 +17,16 @@ export interface Spot {
   readonly key: string;
   readonly x: number;
   readonly y: number;
-  readonly node: FullGraphNode;
-  readonly object: FullObject | null;
-  readonly call: FullCall | null;
+  readonly node: GraphNode;
+  readonly object: ObjectRow | null;
+  readonly call: CallRow | null;
 }
 
 export interface Link {
   readonly key: string;
   readonly tail: Spot;
   readonly head: Spot;
-  readonly edge: FullGraphEdge;
+  readonly edge: GraphEdge;
 }
 
 export interface Drawing {
@@ -49,7 +49,7 @@ export const NO_DRAWING: Drawing = { spots: [], links: [], spotOf: () => undefin
 /** The number of the call that a spot is of; 0 for what was there before. */
 export const stepOf = ({ object, call }: Spot): number => call?.step ?? object?.step ?? 0;
 
-const keyOf = ({ kind, row }: FullGraphNode): string => `${kind}:${row}`;
+const keyOf = ({ kind, row }: GraphNode): string => `${kind}:${row}`;
 
 /** What is drawn of a state; at an earlier step, what had happened by then. */
 export function drawingOf(view: ViewState): Drawing {
@@ -77,9 +77,9 @@ export function drawingOf(view: ViewState): Drawing {
 }
 
 /** A drawing that stays as it is, with the states of another one. */
-export function withStates(shown: FullGraph, { nodes }: FullGraph): FullGraph {
+export function withStates(shown: GraphRow, { nodes }: GraphRow): GraphRow {
   const states = new Map(nodes.map(node => [keyOf(node), node]));
-  const now = shown.nodes.map((node): FullGraphNode => {
+  const now = shown.nodes.map((node): GraphNode => {
     const { state, edited, stale, dashed, flag } = states.get(keyOf(node)) ?? node;
     return { ...node, state, edited, stale, dashed, flag };
   });
@@ -87,7 +87,7 @@ export function withStates(shown: FullGraph, { nodes }: FullGraph): FullGraph {
 }
 
 /** The pill of a call, or its object, or what it used; of a call before those that are drawn, the box of the earlier calls. */
-export function spotOfCall({ pillOf, spotOf, earlier, newest }: Drawing, call: FullCall): Spot | undefined {
+export function spotOfCall({ pillOf, spotOf, earlier, newest }: Drawing, call: CallRow): Spot | undefined {
   const isEarlier = !call.scheme && newest !== undefined && call.step < stepOf(newest);
   return pillOf(call.id) ?? spotOf(call.object) ?? spotOf(mainUse(call)?.object ?? '') ?? (isEarlier ? earlier : undefined);
 }

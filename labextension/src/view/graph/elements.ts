@@ -1,9 +1,9 @@
 /** SVG elements of the graph: boxes, pills and edges, what a box shows, and their layers. */
+import type { ObjectRow, Preview } from '../../generated/contract';
 import { STATE_ICONS } from '../../generated/icons';
-import { afterLayout, keyedChildren, s, setChanged } from '../dom';
+import { afterLayout, joined, keyedChildren, s, setChanged } from '../dom';
 import { safeImage } from '../safe_markup';
 import { glyph, type IconName, mark, sign } from '../icons';
-import type { FullObject, FullPreview } from '../rows';
 import { clip, oneLine } from '../text';
 import type { Link, Spot } from './drawing';
 import type { NodeText } from './node_texts';
@@ -45,8 +45,7 @@ export function pillIcons({ state, edited, stale }: Spot['node']): IconName[] {
 
 /** The classes of a node: its kind, and what stands out about it. */
 function nodeLook({ node, object }: Spot): string {
-  const looks = [node.kind, node.state, node.muted && 'pale', node.dashed && 'dashed', node.input && 'input', object?.role === 'output' && 'socket'];
-  return looks.filter(Boolean).join(' ');
+  return joined(' ', node.kind, node.state, node.muted && 'pale', node.dashed && 'dashed', node.input && 'input', object?.role === 'output' && 'socket');
 }
 
 const frame = (look: string, { width, height }: Spot['node'], beyond: number, rx: number): SVGElement =>
@@ -94,7 +93,7 @@ function nodeElement(shown: SceneNode): SVGElement {
   const { spot, text, isAway } = shown;
   const rx = spot.node.kind === 'call' ? spot.node.height / 2 : 8;
   const face = [frame('ring', spot.node, 4, rx), frame('tile', spot.node, 0, rx), ...parts(spot), ...cornerMark(shown)];
-  const title = s('title', {}, [text.label, text.state].filter(Boolean).join(': '));
+  const title = s('title', {}, joined(': ', text.label, text.state));
   const look = `node ${nodeLook(spot)}${isAway ? ' away' : ''}`;
   return s('g', { class: look, key: spot.key }, title, nodeButton(shown), s('g', { class: 'picture', silent: 'true' }, ...face));
 }
@@ -102,7 +101,7 @@ function nodeElement(shown: SceneNode): SVGElement {
 function linkElement({ link: { edge, head, tail }, isAway }: SceneLink): SVGElement {
   const call = head.call ?? tail.call;
   const state = call ? (head.call ? head : tail).node.state : 'ran';
-  const look = ['e', state, edge.muted && 'pale', edge.dashed && 'dashed', isAway && 'away'].filter(Boolean).join(' ');
+  const look = joined(' ', 'e', state, edge.muted && 'pale', edge.dashed && 'dashed', isAway && 'away');
   const label = edge.label ? [s('text', 'param', oneLine(edge.label, 80))] : [];
   return s('g', look, s('path', 'edge'), s('path', 'head'), ...label);
 }
@@ -185,7 +184,7 @@ function fittedWords(lay: (type: TextSize) => readonly string[]): SVGElement {
 }
 
 /** The first columns and rows of a table. */
-function tableContent({ columns, cells }: FullPreview): SVGElement {
+function tableContent({ columns, cells }: Preview): SVGElement {
   const count = Math.min(columns.length, COLUMNS);
   const rows = [columns, ...cells].slice(0, LINES);
   const texts = rows.flatMap((row, number) =>
@@ -199,7 +198,7 @@ function tableContent({ columns, cells }: FullPreview): SVGElement {
 /** Whether a text is more than a default `<… object at 0x…>`. */
 const isTelling = (text: string): boolean => text !== '' && !/^<[\w.]+ object at 0x/.test(text);
 
-function objectContent(preview: FullPreview): SVGElement {
+function objectContent(preview: Preview): SVGElement {
   const href = safeImage(preview.image);
   if (preview.glyph.length > 0) return scaledGlyph(glyph(preview));
   if (href) {
@@ -217,7 +216,7 @@ function objectContent(preview: FullPreview): SVGElement {
 }
 
 /** The content of an object's box. */
-function inside(object: FullObject, state: Spot['node']['state']): SVGElement {
+function inside(object: ObjectRow, state: Spot['node']['state']): SVGElement {
   if (object.role === 'output') return scaledGlyph(sign('flag'));
   if (object.role !== 'pending') return objectContent(object.preview);
   return scaledGlyph(sign(state === 'running' ? 'running' : 'next'));

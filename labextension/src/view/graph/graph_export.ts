@@ -1,6 +1,6 @@
 /** The graph as a picture to copy, as it is shown. */
-import { h, s } from '../dom';
-import type { FullGraph, FullGraphNode } from '../rows';
+import type { GraphNode, GraphRow } from '../../generated/contract';
+import { h, joined, s } from '../dom';
 import { t } from '../text';
 import type { Box } from './drawing';
 import { GraphLayers, type Scene } from './elements';
@@ -8,7 +8,7 @@ import { GraphLayers, type Scene } from './elements';
 const quoted = (text: string): string => `"${text.replace(/[\\"]/g, '\\$&').replace(/\n/g, '\\n')}"`;
 
 /** Names for nodes: their labels, numbered where they are equal, those of the shown branch first. */
-function namesOf(nodes: readonly FullGraphNode[]): readonly string[] {
+function namesOf(nodes: readonly GraphNode[]): readonly string[] {
   const places = new Map<string, number>();
   for (const [place, { label }] of [...nodes.entries()].sort(([, a], [, b]) => Number(a.muted) - Number(b.muted))) {
     let name = label;
@@ -21,8 +21,8 @@ function namesOf(nodes: readonly FullGraphNode[]): readonly string[] {
 /** Pixels of an inch of Graphviz. */
 const INCH = 72;
 
-function dotNode({ kind, label, detail, state, dashed, width, height }: FullGraphNode, name: string): string {
-  const text = [label, detail, kind === 'call' && state !== 'ran' ? state : ''].filter(Boolean).join('\n');
+function dotNode({ kind, label, detail, state, dashed, width, height }: GraphNode, name: string): string {
+  const text = joined('\n', label, detail, kind === 'call' && state !== 'ran' && state);
   // As in the kernel's own DOT: a call is a rounded box.
   const style = [...(kind === 'call' ? ['rounded'] : []), ...(dashed ? ['dashed'] : [])].join(',');
   const size = `width=${(width / INCH).toFixed(2)}, height=${(height / INCH).toFixed(2)}`;
@@ -30,7 +30,7 @@ function dotNode({ kind, label, detail, state, dashed, width, height }: FullGrap
 }
 
 /** The drawing as DOT. */
-export function dotText({ nodes, edges }: FullGraph): string {
+export function dotText({ nodes, edges }: GraphRow): string {
   const names = namesOf(nodes);
   const boxes = nodes.map((node, place) => dotNode(node, names[place] ?? ''));
   const arrows = edges.map(({ tail, head, label }) => `  ${names[tail] ?? ''} -> ${names[head] ?? ''}${label && ` [label=${quoted(label)}]`};`);

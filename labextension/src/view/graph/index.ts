@@ -1,4 +1,5 @@
 /** The graph: canvas, toolbar, search, overview and keyboard navigation. */
+import type { GraphRow } from '../../generated/contract';
 import type { MenuEntry } from '../menu';
 import { consume, focusInPlace, h, hasFocus, listen, s } from '../dom';
 import { finished } from '../incremental';
@@ -15,7 +16,6 @@ import { nodeText, ObjectList } from './node_texts';
 import { Overview } from './overview';
 import { Search } from './search_bar';
 import { legend, Toolbar, ZOOM_STEP } from './toolbar';
-import type { FullGraph } from '../rows';
 import { t } from '../text';
 
 const NARROW = 640;
@@ -86,7 +86,7 @@ export class Graph {
   private _asked = '0 ';
   /** The person has sent a command since they entered the graph. */
   private _isReleased = false;
-  private _shownGraph: FullGraph | null = null;
+  private _shownGraph: GraphRow | null = null;
   /** What follows once neither pointer nor focus is in the graph. */
   private _whenLeft: (() => void) | null = null;
   private _width = 0;

@@ -1,9 +1,9 @@
 /** What a screen reader reads of the nodes, and the list of all objects for those who see no graph. */
+import type { CallRow, ObjectRow } from '../../generated/contract';
 import { h, joined, keyedChildren, setChanged } from '../dom';
 import type { IconName } from '../icons';
 import { branchName, callWord, objectMarks, objectState, savedName } from '../labels';
 import { parentsOf } from '../lineage';
-import type { FullCall, FullObject } from '../rows';
 import { oneLine, t, tn } from '../text';
 import type { ViewState } from '../view_state';
 import type { Spot } from './drawing';
@@ -18,7 +18,7 @@ export interface NodeText {
 
 const onBranch = (view: ViewState, name: string, branch: string): string => (branch ? t('%1 of %2', name, branchName(view.model, branch)) : name);
 
-function objectText(view: ViewState, object: FullObject): NodeText {
+function objectText(view: ViewState, object: ObjectRow): NodeText {
   const state = objectState(view, object);
   const marks = objectMarks(view, object);
   if (object.role === 'output') return { label: t('Output %1: %2', object.name, object.kind), state, mark: null };
@@ -28,7 +28,7 @@ function objectText(view: ViewState, object: FullObject): NodeText {
   return { label: onBranch(view, object.name, object.branch), state: states, mark: marks[0]?.[0] ?? null };
 }
 
-function callText(view: ViewState, call: FullCall, { edited, stale }: Spot['node']): NodeText {
+function callText(view: ViewState, call: CallRow, { edited, stale }: Spot['node']): NodeText {
   const why = call.error || call.reason;
   const states = joined(', ', callWord(call), edited && t('edited'), stale && t('outdated'), call.memory && t('cached'), why, call.warning ? t(call.warning.kind) : '');
   const isMarked = call.warning !== null && !stale && call.branch === '';
@@ -43,7 +43,7 @@ export function nodeText(view: ViewState, { object, call, node }: Spot): NodeTex
 const MOST_LISTED = 120;
 
 /** An object for screen readers: name, tool and inputs. */
-function objectDescription(view: ViewState, object: FullObject): string {
+function objectDescription(view: ViewState, object: ObjectRow): string {
   const { label, state } = objectText(view, object);
   const whole = oneLine(joined(': ', label, state), 400);
   const call = view.model.calls.get(object.call);

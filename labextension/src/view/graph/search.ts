@@ -1,8 +1,8 @@
 /** Search in the graph: calls and objects that match words or a kind, and calls with unusual arguments. */
+import type { CallRow, ObjectRow } from '../../generated/contract';
 import { jsonText } from '../exact';
 import type { IconName } from '../icons';
 import { callWord } from '../labels';
-import type { FullCall, FullObject } from '../rows';
 import { clip, oneLine, t, tableText } from '../text';
 import type { ViewState } from '../view_state';
 
@@ -15,9 +15,9 @@ export interface SearchHit {
 
 const MOST_CHARACTERS = 4000;
 
-const searchTexts = new WeakMap<FullCall | FullObject, string>();
+const searchTexts = new WeakMap<CallRow | ObjectRow, string>();
 
-function searchText<T extends FullCall | FullObject>(row: T, say: (row: T) => readonly string[]): string {
+function searchText<T extends CallRow | ObjectRow>(row: T, say: (row: T) => readonly string[]): string {
   const known = searchTexts.get(row);
   if (known !== undefined) return known;
   const text = say(row).map(part => part.slice(0, MOST_CHARACTERS)).join('\n').toLowerCase();
@@ -25,12 +25,12 @@ function searchText<T extends FullCall | FullObject>(row: T, say: (row: T) => re
   return text;
 }
 
-const callWords = (call: FullCall): readonly string[] => [
+const callWords = (call: CallRow): readonly string[] => [
   call.tool, call.what, jsonText(call.arguments), call.asked ? jsonText(call.asked) : '', call.result, call.error, call.reason, call.prints,
   callWord(call), call.memory ? t('cached') : '', call.edited ? t('edited') : '', call.warning ? t(call.warning.kind) : '', call.outdated
 ];
 
-const objectWords = ({ name, kind, description, note, saved, preview }: FullObject): readonly string[] => [
+const objectWords = ({ name, kind, description, note, saved, preview }: ObjectRow): readonly string[] => [
   name, kind, description, note, saved && t('saved as %1', saved), preview.caption, preview.text, preview.fields.flat().join(' '),
   preview.columns.join(' ')
 ];
@@ -92,7 +92,7 @@ const SLOW_MS = 1000;
 const LEAST_SLOW_MS = 100;
 const SLOW_FACTOR = 20;
 
-const KIND_OF_STATUS: Readonly<Partial<Record<FullCall['status'], CallKind>>> = {
+const KIND_OF_STATUS: Readonly<Partial<Record<CallRow['status'], CallKind>>> = {
   failed: 'failed', proposed: 'waiting', 'input required': 'waiting', unknown: 'unknown', rejected: 'rejected', interrupted: 'interrupted',
   answered: 'answered'
 };
@@ -100,7 +100,7 @@ const KIND_OF_STATUS: Readonly<Partial<Record<FullCall['status'], CallKind>>> = 
 const SAMPLE = 400;
 
 /** From how many milliseconds a call of these is slow: a second, or much more than is usual. */
-export function slowFrom(calls: readonly FullCall[]): number {
+export function slowFrom(calls: readonly CallRow[]): number {
   const stride = Math.max(1, Math.floor(calls.length / SAMPLE));
   const times: number[] = [];
   for (let at = 0; at < calls.length; at += stride) times.push(calls[at]?.ms ?? 0);
@@ -119,7 +119,7 @@ export interface UsualCalls {
 }
 
 /** Whether a call is of a kind. */
-function isKind(call: FullCall, kind: CallKind, { slow, unusual, large }: UsualCalls): boolean {
+function isKind(call: CallRow, kind: CallKind, { slow, unusual, large }: UsualCalls): boolean {
   if (kind === 'large') return large.has(call.id);
   if (kind === 'unusual') return unusual.has(call.id);
   if (kind === 'edited') return call.edited;
@@ -128,10 +128,10 @@ function isKind(call: FullCall, kind: CallKind, { slow, unusual, large }: UsualC
 }
 
 /** The most important kind of a call. */
-export const worstKind = (call: FullCall, usual: UsualCalls): CallKind | undefined => CALL_KINDS.find(kind => isKind(call, kind, usual));
+export const worstKind = (call: CallRow, usual: UsualCalls): CallKind | undefined => CALL_KINDS.find(kind => isKind(call, kind, usual));
 
 /** How many calls there are of each kind. */
-export function countKinds(calls: readonly FullCall[], { slow, unusual, large }: UsualCalls): ReadonlyMap<CallKind, number> {
+export function countKinds(calls: readonly CallRow[], { slow, unusual, large }: UsualCalls): ReadonlyMap<CallKind, number> {
   const counts = new Map<CallKind, number>();
   const add = (kind: CallKind): unknown => counts.set(kind, (counts.get(kind) ?? 0) + 1);
   for (const call of calls) {
@@ -163,12 +163,12 @@ const isPlain = (value: unknown): value is Plain =>
 /** The plain values of a parameter, each with its call. */
 interface PlainArguments {
   readonly name: string;
-  readonly calls: FullCall[];
+  readonly calls: CallRow[];
   readonly values: Plain[];
 }
 
 /** The plain arguments of all calls, by tool and parameter, without object names. */
-function plainArguments(calls: readonly FullCall[]): PlainArguments[] {
+function plainArguments(calls: readonly CallRow[]): PlainArguments[] {
   const tools = new Map<string, Map<string, PlainArguments>>();
   for (const call of calls) {
     const parameters = tools.get(call.tool) ?? new Map<string, PlainArguments>();
@@ -222,5 +222,5 @@ function outliers(all: PlainArguments): Unusual {
 }
 
 /** Why a call is unusual, by the id of its row. */
-export const unusualCalls = (calls: readonly FullCall[]): ReadonlyMap<string, string> =>
+export const unusualCalls = (calls: readonly CallRow[]): ReadonlyMap<string, string> =>
   new Map(plainArguments(calls).flatMap(all => [...rareValues(all), ...outliers(all)]));

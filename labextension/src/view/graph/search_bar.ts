@@ -1,8 +1,8 @@
 /** The search bar of the graph, and what was found. */
+import type { CallRow } from '../../generated/contract';
 import { consume, focusInPlace, h, listen, redraw, whenChanged } from '../dom';
 import { button, icon } from '../icons';
 import { finished } from '../incremental';
-import type { FullCall } from '../rows';
 import { formatNumber, t } from '../text';
 import type { PanelActions, ViewState } from '../view_state';
 import type { Drawing } from './drawing';
@@ -100,7 +100,7 @@ const GROWTH = 1.05;
 
 /** Computes what is usual, not at each step: that would be slow. */
 function usualOfCalls(): (view: ViewState) => UsualCalls {
-  let calls: readonly FullCall[] = [];
+  let calls: readonly CallRow[] = [];
   let usual = NOTHING_USUAL;
   return view => {
     const [now, then] = [view.calls.length, calls.length];

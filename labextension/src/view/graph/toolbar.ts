@@ -1,8 +1,8 @@
 /** The toolbar of the graph, and the legend. */
+import type { GraphNode } from '../../generated/contract';
 import { Menu, type MenuEntry } from '../menu';
 import { h, s } from '../dom';
 import { button, icon, type IconName } from '../icons';
-import type { FullGraphNode } from '../rows';
 import { pillIcons, type Scene } from './elements';
 import { t, tableText } from '../text';
 
@@ -95,7 +95,7 @@ export function legend({ nodes }: Scene): HTMLElement {
   return h('ul', { class: 'tc-legend', label: t('Legend') }, ...boxes, ...marks);
 }
 
-function boxLook({ kind, input, dashed, muted }: FullGraphNode): string {
+function boxLook({ kind, input, dashed, muted }: GraphNode): string {
   if (kind !== 'object') return kind;
   const look = input ? ' input' : dashed ? ' dashed' : muted ? ' pale' : '';
   return `object${look}`;

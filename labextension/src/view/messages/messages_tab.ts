@@ -1,9 +1,9 @@
 /** The tab Messages: the list of requests, and the chosen request with its reply. */
+import type { MessageRow, TurnRow } from '../../generated/contract';
 import { askAgainButton } from '../decisions';
 import { afterLayout, type Child, focusInPlace, h, hasFocus, joined, mutedText, scrollIntoList, setChildren, strongText, whenChanged } from '../dom';
 import { button, note } from '../icons';
 import { shownPart } from '../steps';
-import type { FullMessage, FullTurn } from '../rows';
 import { formatNumber, oneLine, plural, t, textBlock, tn } from '../text';
 import type { PanelActions, ViewState } from '../view_state';
 import { asked, costByTurn, isReply, replyCost, requestShares, sizeOf, sizesOf, sum, type Turn, turnOf, turnsOf } from './turns';
@@ -14,14 +14,14 @@ interface Measure {
   readonly of: ReadonlyMap<number, number>;
 }
 
-function measureOf(messagesTab: readonly FullMessage[], turns: readonly number[], spent: ReadonlyMap<number, FullTurn>): Measure {
+function measureOf(messagesTab: readonly MessageRow[], turns: readonly number[], spent: ReadonlyMap<number, TurnRow>): Measure {
   const tokens = turns.filter(turn => spent.get(turn)?.input);
   if (tokens.length === 0) return { unit: t('characters'), of: sizesOf(messagesTab, turns) };
   return { unit: t('tokens in'), of: new Map(tokens.map(turn => [turn, spent.get(turn)?.input ?? 0])) };
 }
 
 /** The totals of all requests. */
-function totals(turns: readonly number[], { of }: Measure, spent: ReadonlyMap<number, FullTurn>, cost: string): Child[] {
+function totals(turns: readonly number[], { of }: Measure, spent: ReadonlyMap<number, TurnRow>, cost: string): Child[] {
   const all = turns.flatMap(turn => spent.get(turn) ?? []);
   const facts: readonly (readonly [string, string])[] = [
     [plural(turns.length, 'request'), formatNumber(sum(of.values()))],
@@ -94,7 +94,7 @@ export class MessagesTab {
   }
 
   /** The chosen turn, else the last one with a reply or waiting for one. */
-  private _choose(shown: readonly FullMessage[], turns: readonly number[]): number | undefined {
+  private _choose(shown: readonly MessageRow[], turns: readonly number[]): number | undefined {
     const { shownTurn: turn } = this._view.ui;
     if (turn !== null && turns.includes(turn)) return turn;
     if (this._view.model.session.phase === 'thinking' && !this._view.isPast) return turns.at(-1);
@@ -102,8 +102,8 @@ export class MessagesTab {
   }
 }
 
-const ROLES: readonly FullMessage['role'][] = ['system', 'tools', 'user', 'session', 'assistant', 'call', 'tool'];
-const roleOf = ({ role }: FullMessage): string => (ROLES.includes(role) ? role : '');
+const ROLES: readonly MessageRow['role'][] = ['system', 'tools', 'user', 'session', 'assistant', 'call', 'tool'];
+const roleOf = ({ role }: MessageRow): string => (ROLES.includes(role) ? role : '');
 
 interface MessageRowProps {
   readonly look: string;
@@ -124,29 +124,29 @@ const messageRow = ({ look, sign, who, body, size }: MessageRowProps): HTMLEleme
   );
 
 /** A call with its tool in bold. */
-function callMessage({ text, tool }: FullMessage): HTMLElement {
+function callMessage({ text, tool }: MessageRow): HTMLElement {
   return h('span', {}, h('b', {}, textBlock(tool)), textBlock(text.slice(tool.length)));
 }
 
-function messageElement(message: FullMessage, look: string, sign: string): HTMLElement {
+function messageElement(message: MessageRow, look: string, sign: string): HTMLElement {
   const prose = message.role === 'assistant' || message.role === 'user' ? ' prose' : '';
   const body = message.role === 'call' ? callMessage(message) : textBlock(message.text);
   return messageRow({ look: look + prose, sign, who: roleOf(message), body, size: sizeOf(message) });
 }
 
-const FIRST_ROLES: readonly FullMessage['role'][] = ['system', 'tools', 'user'];
+const FIRST_ROLES: readonly MessageRow['role'][] = ['system', 'tools', 'user'];
 
 /** The first messages, one by one; tools sent later join the first tools. */
-function firstMessages(old: readonly FullMessage[]): FullMessage[][] {
+function firstMessages(old: readonly MessageRow[]): MessageRow[][] {
   const first = old.filter((message, index) => FIRST_ROLES.includes(message.role) && index < 6 && message.turn === 1);
   return first.map(head => (head.role === 'tools' ? old.filter(message => message.role === 'tools') : [head]));
 }
 
 /** Earlier messages in short: the first ones one by one, the rest in one line. */
-function oldMessages(old: readonly FullMessage[]): HTMLElement[] {
+function oldMessages(old: readonly MessageRow[]): HTMLElement[] {
   const begin = firstMessages(old);
   const others = old.filter(message => !begin.some(head => head.includes(message)));
-  const same = (who: string, body: string, of: readonly FullMessage[]): HTMLElement =>
+  const same = (who: string, body: string, of: readonly MessageRow[]): HTMLElement =>
     messageRow({ look: 'old', sign: '=', who, body, size: sum(of.map(sizeOf)) });
   const lines = begin.map(head => same(head[0] ? roleOf(head[0]) : '', oneLine(head.map(message => message.text).join(' · '), 300), head));
   const words = others.slice(0, 40).map(message => `${roleOf(message)}: ${oneLine(message.text, 40)}`).join(' · ');
@@ -200,7 +200,7 @@ function noReplyText(view: ViewState): string {
   return phase === 'failed' ? t('The model did not reply.') : t('This request is not sent yet.');
 }
 
-function replyRows(view: ViewState, turn: Turn, spent: FullTurn | undefined, acts: PanelActions): Child[] {
+function replyRows(view: ViewState, turn: Turn, spent: TurnRow | undefined, acts: PanelActions): Child[] {
   if (turn.reply.length === 0) return [heading('', h('span', 'muted', noReplyText(view)), '')];
   const tried = (spent?.attempts ?? []).map(said => messageRow({ look: 'old', sign: '!', who: t('failed attempt'), body: oneLine(said, 300) }));
   return [
@@ -221,7 +221,7 @@ const resultsAfter = (turn: Turn): Child[] =>
     : [];
 
 /** The page of a request; `spent` are its tokens, cost and time. */
-function requestPage(view: ViewState, turn: Turn, spent: FullTurn | undefined, acts: PanelActions): HTMLElement {
+function requestPage(view: ViewState, turn: Turn, spent: TurnRow | undefined, acts: PanelActions): HTMLElement {
   const exact = exactRequest(view, turn.turn, acts);
   const since =
     turn.turn > 1 ? tn('%1 new message since request %2', '%1 new messages since request %2', turn.fresh.length, turn.turn - 1) : plural(turn.fresh.length, 'part');

@@ -1,29 +1,29 @@
 /** The requests of a conversation: old and new messages, replies, sizes and costs. */
+import type { MessageRow, TurnRow } from '../../generated/contract';
 import { joined } from '../dom';
 import type { Model } from '../model';
-import type { FullMessage, FullTurn } from '../rows';
 import { formatDuration, t, tableText } from '../text';
 
-export const isReply = (message: FullMessage): boolean => message.role === 'assistant' || message.role === 'call';
+export const isReply = (message: MessageRow): boolean => message.role === 'assistant' || message.role === 'call';
 
 export interface Turn {
   readonly turn: number;
-  readonly old: readonly FullMessage[];
-  readonly fresh: readonly FullMessage[];
-  readonly reply: readonly FullMessage[];
+  readonly old: readonly MessageRow[];
+  readonly fresh: readonly MessageRow[];
+  readonly reply: readonly MessageRow[];
   /** Results after the last reply of an ended session; no request contains them. */
-  readonly after: readonly FullMessage[];
+  readonly after: readonly MessageRow[];
 }
 
 /** Order in a request: system text, tools, then the rest. */
-const rank = (message: FullMessage): number =>
+const rank = (message: MessageRow): number =>
   message.turn > 1 ? 2 : message.role === 'system' ? 0 : message.role === 'tools' ? 1 : 2;
 
 /** The request of a turn: earlier messages, new ones, and the reply; `end` is the last turn. */
-export function turnOf(messages: readonly FullMessage[], turn: number, end = Infinity): Turn {
+export function turnOf(messages: readonly MessageRow[], turn: number, end = Infinity): Turn {
   const requestCost = messages.filter(message => (isReply(message) ? message.turn < turn : message.turn <= turn));
   requestCost.sort((a, b) => rank(a) - rank(b));
-  const isFresh = (message: FullMessage): boolean => message.turn === (isReply(message) ? turn - 1 : turn);
+  const isFresh = (message: MessageRow): boolean => message.turn === (isReply(message) ? turn - 1 : turn);
   return {
     turn,
     old: requestCost.filter(message => !isFresh(message)),
@@ -34,14 +34,14 @@ export function turnOf(messages: readonly FullMessage[], turn: number, end = Inf
 }
 
 /** The turns with a request, in order. */
-export function turnsOf(messages: readonly FullMessage[], ended: boolean): number[] {
+export function turnsOf(messages: readonly MessageRow[], ended: boolean): number[] {
   const last = ended ? messages.findLast(isReply)?.turn : undefined;
   const turns = new Set(messages.map(message => message.turn));
   return [...turns].filter(turn => turn > 0 && turn <= (last ?? Infinity)).sort((a, b) => a - b);
 }
 
 /** The characters of a message in the request. */
-export const sizeOf = (message: FullMessage): number => message.size || message.text.length;
+export const sizeOf = (message: MessageRow): number => message.size || message.text.length;
 
 export const sum = (numbers: Iterable<number>): number => [...numbers].reduce((all, one) => all + one, 0);
 
@@ -49,7 +49,7 @@ const PARTS = [tableText('system'), tableText('tools'), tableText('earlier'), ta
 type Part = (typeof PARTS)[number];
 
 /** The share that a message belongs to. In the first request only the prompt counts as new. */
-function partOf(message: FullMessage, fresh: boolean): Part {
+function partOf(message: MessageRow, fresh: boolean): Part {
   if (fresh && message.turn > 1) return 'new';
   if (message.role === 'system' || message.role === 'tools') return message.role;
   return fresh ? 'new' : 'earlier';
@@ -58,7 +58,7 @@ function partOf(message: FullMessage, fresh: boolean): Part {
 /** The shares of a request in characters, in order, without empty ones. */
 export function requestShares({ old, fresh }: Turn): (readonly [Part, number])[] {
   const sizes = new Map<Part, number>(PARTS.map(part => [part, 0]));
-  const put = (is: boolean) => (message: FullMessage) => {
+  const put = (is: boolean) => (message: MessageRow) => {
     const part = partOf(message, is);
     sizes.set(part, (sizes.get(part) ?? 0) + sizeOf(message));
   };
@@ -68,7 +68,7 @@ export function requestShares({ old, fresh }: Turn): (readonly [Part, number])[]
 }
 
 /** The characters of each request, including all earlier messages. */
-export function sizesOf(messages: readonly FullMessage[], turns: readonly number[]): Map<number, number> {
+export function sizesOf(messages: readonly MessageRow[], turns: readonly number[]): Map<number, number> {
   const grown = new Map<number, number>();
   for (const message of messages) {
     const turn = message.turn + (isReply(message) ? 1 : 0);
@@ -79,18 +79,18 @@ export function sizesOf(messages: readonly FullMessage[], turns: readonly number
 }
 
 /** What the requests took, by turn. */
-export const costByTurn = (model: Model): ReadonlyMap<number, FullTurn> =>
+export const costByTurn = (model: Model): ReadonlyMap<number, TurnRow> =>
   new Map([...model.turns.values()].map(turn => [turn.turn, turn]));
 
 /** The tokens of a request and their cached share; empty if not counted. */
-export function asked(turn: FullTurn | undefined): string {
+export function asked(turn: TurnRow | undefined): string {
   if (!turn?.input) return '';
   const share = turn.cached > 0 ? t(' (%1 % cached)', Math.round((100 * turn.cached) / turn.input)) : '';
   return t('%1 tokens in', turn.input) + share;
 }
 
 /** Tokens, cost and time of a reply, as far as known. */
-export function replyCost(turn: FullTurn | undefined, unknown: string): string {
+export function replyCost(turn: TurnRow | undefined, unknown: string): string {
   if (!turn) return '';
   const time = turn.ms >= 100 ? formatDuration(turn.ms) : '';
   const tokens = turn.output && t('%1 tokens out', turn.output);
