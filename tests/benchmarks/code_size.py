@@ -33,7 +33,7 @@ LIMITS = {
     "cli, kitchen, toolsets, __init__": 457,
     "all": 39_012,
     "Python files": 262,
-    "Python tests": 54_700,
+    "Python tests": 54_701,
     "TypeScript": 11_853,
 }
 """Of each row, how many lines of code, files or lines there may be."""

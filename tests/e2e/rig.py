@@ -92,6 +92,7 @@ def served(app: App, folder: Path, python: str | Path = sys.executable) -> Itera
     with (folder / "log").open("w") as log:
         process = subprocess.Popen(
             [str(python), *arguments(place)],
+            cwd=folder,
             env=environment(folder),
             stdout=log,
             stderr=log,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from itertools import combinations, takewhile
-from typing import cast, get_args
+from typing import Any, cast, get_args
 from xml.etree import ElementTree
 
 import pytest
@@ -35,8 +35,8 @@ def drawn(rows: Rows) -> tuple[GraphRow, ElementTree.Element]:
 def test_two_equal_runs_leave_equal_outputs_so_that_version_control_sees_no_change() -> None:
     def output() -> dict[str, object]:
         script = [("Potato_peel", {}), ("Potato_slice", {"shape": "STICKS"}), "Done."]
-        inputs = {"potato": Potato()}
-        session = Session(Toolbox(Potato), Scripted(script), inputs=inputs, approve="all")
+        options: Any = {"scheme": "flat", "approve": "all", "inputs": {"potato": Potato()}}
+        session = Session(Toolbox(Potato), Scripted(script), **options)
         return session.tell("Go.").edit("call_1").run()._repr_mimebundle_()
 
     assert output() == output()
