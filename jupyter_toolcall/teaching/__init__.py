@@ -30,7 +30,6 @@ PREDICT = Flag(
     help_off="no guesses in this cell",
     setting="You guess the next call before each reply of the model.",
 )
-EXERCISE = ".md"
 HELP = """\
   guess TOOL NAME=VALUE      guess the next call (--predict); guess none: the model calls nothing
   guess skip [rest]          continue without this guess; with rest, without any more guesses
@@ -44,7 +43,7 @@ HELP = """\
 def register_teaching() -> None:
     """Add `--predict`, exercises for `--replay`, and the subcommands for both."""
     add_flag(PREDICT)
-    add_replay_source(EXERCISE, "an exercise")
+    add_replay_source(".md", "an exercise")
     register(
         Registration(
             "teaching",
@@ -77,10 +76,8 @@ def check(name: str) -> CheckResult:
         assert check("fries").passed, check("fries").message
     """
     notebook = _notebook()
-    subcommands = import_module("..jupyter.subcommands", __package__)
-    result: CheckResult = subcommands.carry_out(
-        ["check", name], notebook.cells, {}, notebook.shell.user_ns
-    )
+    teaching = notebook.cells.extensions["teaching"]
+    result: CheckResult = teaching.check(name, notebook.shell.user_ns)
     return result
 
 

@@ -1,21 +1,41 @@
-"""Whether the exercises of a notebook can be done: by their own solutions, and not without them.
+"""What the checks of a notebook's exercises notice, found out by executing it.
 
-A solution's code runs where the learner would write it: in the last cell before the check
-that is empty, or holds comments alone; without such a cell right before the check.
+An exercise has to pass with its own solution, and not without it. A solution's code runs where the
+learner would write it: in the last cell before the check that is empty, or holds comments alone;
+without such a cell right before the check.
+
+Wrong calls are proposed for an exercise that replays a recording. The notebook is executed once.
+After the check of the exercise, the cells from the one that replays it to the check run again for
+each proposal. A proposal is noticed where fewer checks hold.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import islice, zip_longest
 from pathlib import Path
+from typing import Any
 
 from ..core.errors import ToolcallError
+from ..core.events import Call
+from ..models.recording_file import Course
+from ..schemes.select import SELECT
 from ..storage.notebook_files import Executed, cell_sources, execute
 from .exercise_checks import shown_results
-from .exercise_file import Exercise, exercise_in_cell, exercise_text, read_exercise
+from .exercise_file import (
+    CELL,
+    Exercise,
+    ExerciseRecording,
+    Exercises,
+    SeededError,
+    relative_path,
+)
 
+_SEEDED = re.compile(r"^\s*(?:[-*+]|\d+[.)])\s+in call \d.*$", re.IGNORECASE | re.MULTILINE)
+KEPT, TRIED = 5, 15
+"""So many errors are kept, of so many proposals at most."""
 _LINE = re.compile(r"^%toolchat (check|exercise)(?: +([\w-]+))?[ \t]*$", re.MULTILINE)
 
 
@@ -24,7 +44,6 @@ class CheckedExercise:
     """An exercise that a notebook checks."""
 
     name: str
-    text: str
     exercise: Exercise
     answer_cell: int
     """The cell before which the learner's answer goes, from 0."""
@@ -51,33 +70,29 @@ def prove(path: Path) -> dict[str, str]:
 
 
 def exercise_code(path: Path) -> tuple[str, ...]:
-    """Return the code of exercises that `prove` runs in a notebook; () for what is no notebook."""
+    """Return the exercises whose code runs in a notebook; () for what is no notebook."""
     try:
-        exercises = [item.exercise for item in checked_exercises(path)]
+        return tuple(item.exercise.source for item in checked_exercises(path))
     except (ToolcallError, OSError):
         return ()
-    expressions = [check.expression for exercise in exercises for check in exercise.checks]
-    return (*(cell for exercise in exercises for cell in exercise.cells), *expressions)
 
 
 def checked_exercises(path: Path) -> list[CheckedExercise]:
     """Return the exercises that a notebook checks. Raises UsageError for one that is not there."""
-    cells = cell_sources(path)
-    texts: dict[str, str] = {}
+    cells, exercises = cell_sources(path), Exercises(path.parent)
     checked: dict[str, CheckedExercise] = {}
     first, name = 0, ""
     for index, source in enumerate(cells):
-        if written := exercise_in_cell(source or ""):
-            name, texts[name] = written[0], written[1]
+        if cell := CELL.match(source or ""):
+            name = cell[1]
+            exercises.in_cells[name] = cell[2]
             continue
         for command, named in _LINE.findall(source or ""):
             name = named or name
             if command == "check" and name not in checked:
                 empty = [at for at in range(first, index) if _is_empty(cells[at])]
-                text = texts.get(name) or exercise_text(path.parent, name)
-                exercise = read_exercise(text, name)
                 answer = empty[-1] if empty else index
-                checked[name] = CheckedExercise(name, text, exercise, answer, index)
+                checked[name] = CheckedExercise(name, exercises.read(name), answer, index)
                 first = index + 1
     return [*checked.values()]
 
@@ -100,3 +115,94 @@ def _wrong(checked: CheckedExercise, unsolved: set[str], solved: set[str]) -> st
         return "its solution does not pass" if checked.exercise.cells else "it does not pass"
     is_solved_before = checked.exercise.cells and checked.name in unsolved
     return "it passes before its solution is there" if is_solved_before else ""
+
+
+# -- wrong calls ----
+
+
+def noticed_errors(notebook: Path, name: str) -> list[tuple[SeededError, str]]:
+    """Return wrong calls for an exercise of a notebook that its checks notice, at most five.
+
+    Each is with the sentence of the check that does not hold. Raises UsageError for an exercise
+    that replays nothing, ToolcallError where the notebook does not replay or check it.
+    """
+    checked = next((item for item in checked_exercises(notebook) if item.name == name), None)
+    if checked is None:
+        raise ToolcallError(f"{notebook} has no cell that says %toolchat check {name}")
+    checks, right_exercise = checked.exercise.checks, replace(checked.exercise, seeded_errors=())
+    recording = ExerciseRecording(notebook.parent, relative_path(name), right_exercise)
+    errors = [*islice(proposed_errors(recording.courses[0]), TRIED)]
+    right, *wrong = _held(notebook, checked, [None, *errors])
+    if right < 0:
+        raise ToolcallError(f"{notebook} shows no result of %toolchat check {name}")
+    tried = zip(errors, wrong, strict=True)
+    noticed = ((error, checks[held].sentence) for error, held in tried if 0 <= held < right)
+    return [*islice(noticed, KEPT)]
+
+
+def _held(
+    notebook: Path, checked: CheckedExercise, errors: Sequence[SeededError | None]
+) -> list[int]:
+    """Return how many checks hold with each of these errors; -1 where no result is shown."""
+    cells, file = cell_sources(notebook)[: checked.check_cell + 1], relative_path(checked.name)
+    first = next((at for at, cell in enumerate(cells) if f"--replay {file}" in (cell or "")), None)
+    if first is None:
+        raise ToolcallError(f"{notebook} has no cell with --replay {file}")
+    again = [cell for cell in cells[first:] if cell is not None]
+    # The cell with the exercise comes first, so that its recording has the error.
+    # A later section ## Session adds to the first one, which has other errors no more.
+    text = f"{_SEEDED.sub('', checked.exercise.source)}\n\n## Session\n"
+    added: list[str] = []
+    for error in errors:
+        exercise = f"%%toolchat exercise {checked.name}\n{text}{f'- {error}' if error else ''}"
+        added += ["%toolchat lesson restart", exercise, *again]
+    executed = execute(notebook, added={len(cells): added}, halts=False).notebook.cells
+    trial = len(again) + 2
+    starts = range(len(cells), len(cells) + len(added), trial)
+    shown = (shown_results(executed[start : start + trial]) for start in starts)
+    return [results[0][1] if results else -1 for results in shown]
+
+
+# -- what may be wrong ----------------------------------------------------------------------------
+
+
+def proposed_errors(course: Course) -> Iterator[SeededError]:
+    """Yield calls that are wrong in one way each; those of different calls take turns."""
+    calls = [call for turn in course.turns for call in turn.reply.calls]
+    tools = {name: tool for turn in course.turns for name, tool in turn.tools.items() if tool}
+    errors = (_errors_in(step, calls, tools) for step in range(1, len(calls) + 1))
+    for one_of_each in zip_longest(*errors):
+        yield from filter(None, one_of_each)
+
+
+def _errors_in(
+    step: int, calls: Sequence[Call], tools: Mapping[str, Mapping[str, Any]]
+) -> Iterator[SeededError]:
+    call, *following = calls[step - 1 :]
+    schemas = tools.get(call.tool, {}).get("parameters", {}).get("properties", {})
+    arguments = dict(call.arguments)
+    for name, value in arguments.items():
+        for other in _other_values(value, schemas.get(name, {})):
+            yield SeededError(step, {name: other})
+    for first, second in zip(arguments, [*arguments][1:], strict=False):
+        here, there = arguments[first], arguments[second]
+        if type(here) is type(there) and here != there:
+            yield SeededError(step, {first: there, second: here})
+    # The next call comes too early, in the place of this one.
+    later = following[0] if following and call.tool != SELECT else call
+    if (later.tool, dict(later.arguments)) != (call.tool, arguments):
+        yield SeededError(step, dict(later.arguments), later.tool)
+
+
+def _other_values(value: Any, schema: Mapping[str, Any]) -> Iterator[Any]:
+    match value:
+        case bool():
+            yield not value
+        case int() | float():
+            yield value + 1
+        case list() if value:
+            yield value[:-1]
+        case str() if "#" in value and value.partition("#")[2].isdecimal():
+            kind, _, number = value.partition("#")
+            yield from [f"{kind}#{int(number) - 1}"] if int(number) > 1 else []
+    yield from (other for other in schema.get("enum", ()) if other != value)

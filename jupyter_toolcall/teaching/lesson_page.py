@@ -12,7 +12,7 @@ from html import escape
 from pathlib import Path
 from typing import Any
 
-from ..core.errors import BrokenJournal, UsageError
+from ..core.errors import UsageError
 from ..export.file_marks import write
 from ..export.formats import export_text
 from ..export.html_page import document, session_element
@@ -57,11 +57,8 @@ def export_lesson(path: Path, output: Path | None, force: bool) -> Path:
     there and that no export wrote.
     """
     at = output or path.with_suffix(".html")
-    try:
-        with damage_refused():
-            text = lesson_page(notebook_cells(path), path.stem)
-    except BrokenJournal as error:
-        raise UsageError(f"{path}: {error}") from None
+    with damage_refused():
+        text = lesson_page(notebook_cells(path), path.stem)
     write(at, export_text(text), force)
     return at
 

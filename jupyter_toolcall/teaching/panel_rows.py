@@ -27,8 +27,7 @@ class Mark:
 class GuessRow:
     """A guess of what the model does next, beside what it did. Notebooks do not save it."""
 
-    id: str
-    turn: int
+    turn: int = 0
     guess: Written | None = None
     """None if it was skipped; without a tool: no call."""
     came: Written | None = None
@@ -51,9 +50,7 @@ class ArgumentAnswer:
 
     name: str
     values: tuple[str, ...] = ()
-    """The right values, as JSON."""
-    left_out: bool = False
-    """It is right to leave it out, too."""
+    """The right values, as JSON; "" if it is right to leave it out, too."""
     optional: bool = False
     """The call has it not: a wrong value costs a point, and no other earns one."""
 

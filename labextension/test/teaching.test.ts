@@ -5,7 +5,6 @@ import type { GuessRow, Rows, TeachingRow, YourTurn } from './sent';
 
 const TURN: YourTurn = { turn: 3, prompt: 'Make <b>fries</b>.', tools: ['Potato_slice', 'Potato_peel'] };
 const SLICE: GuessRow = {
-  id: 'g2',
   turn: 2,
   guess: { tool: 'Potato_slice', arguments: { shape: 'SLICES' } },
   came: { tool: 'Potato_slice', arguments: { Potato: 'Potato#2', shape: 'STICKS' } },
@@ -121,7 +120,7 @@ test('that it calls nothing is a guess too, and the call can be shown, or all th
 
 test('the score stands beside the question, guess by guess, and in the card when all is over', async () => {
   const it = await page();
-  const shown: GuessRow = { id: 'g1', turn: 1, came: { tool: 'Potato_peel' } };
+  const shown: GuessRow = { turn: 1, came: { tool: 'Potato_peel' } };
   it.view.update(whole(toGuess({ guesses: [shown, SLICE], score: '2 of 3 points' })));
   const pane = it.one('.tc-body > [aria-label="Your score"]');
   for (const text of ['2 of 3 points', 'Right tool1 of 1', 'Right arguments1 of 2'])
@@ -169,10 +168,10 @@ test('how a guess came out is one sentence', async () => {
 
 test('of another tool both calls stand there whole, and of an answer that it is one', async () => {
   const it = await page();
-  const other: GuessRow = { ...SLICE, id: 'g3', tool: false, came: { tool: 'Potato_peel' }, marks: [], right: 0, of: 1 };
+  const other: GuessRow = { ...SLICE, tool: false, came: { tool: 'Potato_peel' }, marks: [], right: 0, of: 1 };
   it.view.update(whole(toGuess({ guesses: [SLICE, other] })));
   assert.match(beside(it).textContent, /Potato_slice\(shape="SLICES"\)Potato_peel\(\)/);
-  const answers: GuessRow = { ...other, id: 'g4', came: null, guess: { tool: '' }, tool: true };
+  const answers: GuessRow = { ...other, came: null, guess: { tool: '' }, tool: true };
   it.view.update(delta(1, { extensions: [teaching({ guesses: [SLICE, other, answers] })] }));
   assert.match(beside(it).textContent, /no call: it answersno call: it answers/);
   const skipped = { ...answers, id: 'g5', guess: null };

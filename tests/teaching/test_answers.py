@@ -188,5 +188,5 @@ def test_an_answer_is_judged_as_a_teacher_would(
 ) -> None:
     result = answered(shell, lesson, answer)
     assert (result.points, result.passed) == (points, part == "Passed" or "branch" in part)
-    assert part in str(result)
-    assert not RAW.search(str(result))
+    assert part in str(result.page)
+    assert not RAW.search(str(result.page))
