@@ -13,8 +13,7 @@ from typing import Any
 from ..core.call_record import CallRecord
 from ..core.errors import Absent, CallError, UsageError
 from ..core.interface_text import joined, t
-from ..core.interrupts import class_name
-from ..core.text import LINES, nearest, printable
+from ..core.text import LINES, nearest, printable, shortened_text
 from ..models.scripted import Scripted
 from ..session.session import Session
 from ..tools.invoke import error_text
@@ -31,8 +30,6 @@ EXPRESSION = "<check>"
 """The file of an expression, in tracebacks."""
 LIMIT = 5.0
 """Seconds that one check may take."""
-LONGEST = 120
-"""Characters of an error that the learner sees."""
 COPIED = ("calls", "objects", "outputs", "text")
 """The members of a session of which an expression gets copies."""
 BRANCHES = 8
@@ -161,10 +158,12 @@ class Page:
         return self.markdown.replace("**", "").replace("### ", "")
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class CheckResult:
     """How an exercise stands: a page for the learner, points and a message for a grader."""
 
+    name: str
+    """The name of the exercise."""
     title: str
     of: int
     """All checks of the exercise."""
@@ -176,8 +175,6 @@ class CheckResult:
     """Why it could not be evaluated; "" where it could."""
     notes: tuple[str, ...] = ()
     """Lines about the branch that was checked, and about its first failed call."""
-    name: str = ""
-    """The name of the exercise."""
     hint: str = ""
 
     @property
@@ -197,6 +194,9 @@ class CheckResult:
         text = f"{self._word}: {self.points} of {self.of} checks hold.{fails}"
         return printable(text, LINES)
 
+    def __repr__(self) -> str:
+        return self.message
+
     @property
     def task(self) -> Task:
         """How the exercise stands, for the panel."""
@@ -212,9 +212,8 @@ class CheckResult:
         """How the exercise stands, for the learner."""
         data = {"exercise": self.name, "passed": self.passed, "held": self.points, "of": self.of}
         lines = (f"- {line}" for line in [*self.checks, *self.notes])
-        hint = ["", self.hint] if self.hint else []
         title = f"**{self._word}: {self.title}**"
-        return Page("\n".join([title, "", *lines, *hint]), {MIME: data})
+        return Page("\n".join([title, "", *lines, "", self.hint]).rstrip(), {MIME: data})
 
 
 def check_exercise(exercise: Exercise, context: CheckContext, limit: float = LIMIT) -> CheckResult:
@@ -226,9 +225,10 @@ def check_exercise(exercise: Exercise, context: CheckContext, limit: float = LIM
             parts = [f"✗ {check.sentence.removesuffix('.')}", *filter(None, [problem])]
             lines.append(joined(": ", parts))
             notes = _failed_call(context.session_for(check))
-            return CheckResult(exercise.title, of, tuple(lines), check, problem, notes)
+            result = CheckResult(exercise.name, exercise.title, of, tuple(lines))
+            return replace(result, fails=check, problem=problem, notes=notes)
         lines.append(f"✓ {check.sentence}")
-    return CheckResult(exercise.title, of, tuple(lines))
+    return CheckResult(exercise.name, exercise.title, of, tuple(lines))
 
 
 def _failed_call(session: Session | None) -> tuple[str, ...]:
@@ -282,7 +282,7 @@ def _what_was_raised(error: BaseException) -> str:
     if frame.f_code.co_filename == EXPRESSION:
         match error:
             case AttributeError(name=str(name)):
-                return t("a %1 has no %2", _code(class_name(type(error.obj))), _code(name))
+                return t("a %1 has no %2", _code(type(error.obj).__name__), _code(name))
             case IndexError():
                 return t("there are fewer items than the task asks for")
             case KeyError(args=[key]):
@@ -299,7 +299,7 @@ def _holds(check: Check, context: CheckContext) -> bool:
 def _code(text: str) -> str:
     """Return a text as code in one line; nothing in it can end the code."""
     line = " ".join(text.replace("`", "'").split())
-    return f"`{line if len(line) <= LONGEST else f'{line[:LONGEST]}…'}`"
+    return f"`{shortened_text(line, 120)}`"
 
 
 # -- pages, and the results that notebooks show ---------------------------------------------

@@ -46,6 +46,8 @@ from ..schemes.messages import Reply, Request
 
 FOLDER = "exercises"
 SUFFIX = ".md"
+SECTIONS = ("text", "session", "check", "hint", "solution")
+"""What is above the headings, and the headings, also in the plural."""
 CELL = re.compile(r"%%toolchat\s+exercise\s+([\w-]+)[ \t]*(\n.*)", re.DOTALL)
 """A cell that is an exercise: its name, and its text with the end of the first line."""
 
@@ -110,6 +112,7 @@ class Exercise:
     """What a learner is asked to do, how it is checked, and how it is solved."""
 
     title: str
+    name: str = ""
     source: str = ""
     """The file, as it is written."""
     text: str = ""
@@ -171,7 +174,7 @@ class Exercises:
         Raises UsageError for a name or a file that is wrong; it names the line of a mistake.
         """
         if name in self.in_cells:
-            return read_exercise(self.in_cells[name], f"the exercise {name}")
+            return read_exercise(self.in_cells[name], f"the exercise {name}", name)
         if name not in self.names:
             listed = ", ".join(self.names) or f"no {relative_path('NAME')}"
             close = nearest(name, self.names)
@@ -181,16 +184,15 @@ class Exercises:
             text = (self.folder / file).read_text(encoding="utf-8")
         except (OSError, UnicodeDecodeError) as error:
             raise UsageError(f"{file} cannot be read ({type(error).__name__})") from None
-        return read_exercise(text, file)
+        return read_exercise(text, file, name)
 
 
-def read_exercise(text: str, file: str) -> Exercise:
-    """Return the exercise in a Markdown text; `file` is its name in messages.
+def read_exercise(text: str, file: str, name: str = "") -> Exercise:
+    """Return the exercise in a Markdown text; `file` is what messages call it.
 
     Raises UsageError, which names the line, where the text is no exercise.
     """
-    names = "text", "session", "check", "hint", "solution"
-    sections: dict[str, list[tuple[str, str]]] = {name: [] for name in names}
+    sections: dict[str, list[tuple[str, str]]] = {heading: [] for heading in SECTIONS}
     section = "text"
     for number, line in enumerate(text.splitlines(), 1):
         if heading := _HEADING.fullmatch(line):
@@ -198,7 +200,7 @@ def read_exercise(text: str, file: str) -> Exercise:
         else:
             sections[section].append((f"{file}, line {number}", line))
     body, solution = (
-        "\n".join(line for _, line in sections[name]) for name in ("text", "solution")
+        "\n".join(line for _, line in sections[part]) for part in ("text", "solution")
     )
     title = _TITLE.match(body)
     if title is None:
@@ -206,9 +208,10 @@ def read_exercise(text: str, file: str) -> Exercise:
     checks = tuple(map(_check, _items(sections["check"])))
     if not checks:
         raise UsageError(f"{file} has nothing to check; below ## Checks write {_CHECK_FORM}")
-    replays_and_session, seeded_errors = _session(_items(sections["session"]), file)
+    replays_and_session, seeded_errors = _session(_items(sections["session"]))
     return Exercise(
         title=title[1],
+        name=name,
         source=text,
         text=body[title.end() :].strip("\n"),
         checks=checks,
@@ -253,7 +256,7 @@ def _check(item: _Item) -> Check:
     return Check(sentence, expression, tuple(item.texts[1:]))
 
 
-def _session(items: Sequence[_Item], file: str) -> tuple[dict[str, str], tuple[SeededError, ...]]:
+def _session(items: Sequence[_Item]) -> tuple[dict[str, str], tuple[SeededError, ...]]:
     """Return the names of the recording and of the session that is checked, and the errors."""
     names: dict[str, str] = {}
     errors: list[SeededError] = []
@@ -263,8 +266,6 @@ def _session(items: Sequence[_Item], file: str) -> tuple[dict[str, str], tuple[S
             errors.append(_seeded_error(int(found["step"]), found["error"], item.line))
         else:
             names |= {name: text for name, text in found.groupdict().items() if text}
-    if errors and "replays" not in names:
-        raise UsageError(f"{file}: an error is seeded in a recording: write - Replays `FILE`")
     return names, tuple(errors)
 
 
@@ -300,9 +301,7 @@ class ExerciseRecording(Recorded):
 
     def __init__(self, folder: Path, file: str, exercise: Exercise) -> None:
         if not exercise.replays:
-            raise UsageError(
-                f"{file} replays nothing; its section ## Session can say: Replays `FILE`"
-            )
+            raise UsageError(f"{file} replays nothing; below ## Session write: - Replays `FILE`")
         path = Path(file).parent / exercise.replays
         super().__init__(folder / path, name=path.as_posix())
         self.name, self.exact_turns = f"recorded:{file}", math.inf

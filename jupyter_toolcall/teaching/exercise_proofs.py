@@ -12,9 +12,10 @@ each proposal. A proposal is noticed where fewer checks hold.
 from __future__ import annotations
 
 import re
+from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import islice, zip_longest
+from itertools import islice, pairwise, zip_longest
 from pathlib import Path
 from typing import Any
 
@@ -23,16 +24,12 @@ from ..core.events import Call
 from ..models.recording_file import Course
 from ..schemes.select import SELECT
 from ..storage.notebook_files import Executed, cell_sources, execute
+from . import exercise_file
 from .exercise_checks import shown_results
-from .exercise_file import (
-    CELL,
-    Exercise,
-    ExerciseRecording,
-    Exercises,
-    SeededError,
-    relative_path,
-)
+from .exercise_file import Exercise, Exercises, SeededError
 
+_CODE = re.compile(r"^\s*[^#\s]", re.MULTILINE)
+"""What a cell that is empty, or holds comments alone, has not."""
 _SEEDED = re.compile(r"^\s*(?:[-*+]|\d+[.)])\s+in call \d.*$", re.IGNORECASE | re.MULTILINE)
 KEPT, TRIED = 5, 15
 """So many errors are kept, of so many proposals at most."""
@@ -43,7 +40,6 @@ _LINE = re.compile(r"^%toolchat (check|exercise)(?: +([\w-]+))?[ \t]*$", re.MULT
 class CheckedExercise:
     """An exercise that a notebook checks."""
 
-    name: str
     exercise: Exercise
     answer_cell: int
     """The cell before which the learner's answer goes, from 0."""
@@ -62,11 +58,11 @@ def prove(path: Path) -> dict[str, str]:
     if not checked:
         raise ToolcallError(f"{path} checks no exercise; a cell has to say %toolchat check NAME")
     unsolved = _passed(execute(path, halts=False))
-    added: dict[int, Sequence[str]] = {}
+    added = defaultdict[int, list[str]](list)
     for item in checked:
-        added[item.answer_cell] = (*added.get(item.answer_cell, ()), *item.exercise.cells)
+        added[item.answer_cell] += item.exercise.cells
     solved = _passed(execute(path, added=added))
-    return {item.name: _wrong(item, unsolved, solved) for item in checked}
+    return {item.exercise.name: _wrong(item.exercise, unsolved, solved) for item in checked}
 
 
 def exercise_code(path: Path) -> tuple[str, ...]:
@@ -83,25 +79,19 @@ def checked_exercises(path: Path) -> list[CheckedExercise]:
     checked: dict[str, CheckedExercise] = {}
     first, name = 0, ""
     for index, source in enumerate(cells):
-        if cell := CELL.match(source or ""):
-            name = cell[1]
-            exercises.in_cells[name] = cell[2]
+        if written := exercise_file.CELL.match(source or ""):
+            name = written[1]
+            exercises.in_cells[name] = written[2]
             continue
         for command, named in _LINE.findall(source or ""):
             name = named or name
             if command == "check" and name not in checked:
-                empty = [at for at in range(first, index) if _is_empty(cells[at])]
+                before = [(at, cells[at]) for at in range(first, index)]
+                empty = [at for at, cell in before if cell is not None and not _CODE.search(cell)]
                 answer = empty[-1] if empty else index
-                checked[name] = CheckedExercise(name, exercises.read(name), answer, index)
+                checked[name] = CheckedExercise(exercises.read(name), answer, index)
                 first = index + 1
     return [*checked.values()]
-
-
-def _is_empty(source: str | None) -> bool:
-    """Return whether a code cell holds comments alone."""
-    return source is not None and all(
-        not line.strip() or line.lstrip().startswith("#") for line in source.splitlines()
-    )
 
 
 def _passed(executed: Executed) -> set[str]:
@@ -110,10 +100,10 @@ def _passed(executed: Executed) -> set[str]:
     return {name for name, passed in results.items() if passed}
 
 
-def _wrong(checked: CheckedExercise, unsolved: set[str], solved: set[str]) -> str:
-    if checked.name not in solved:
-        return "its solution does not pass" if checked.exercise.cells else "it does not pass"
-    is_solved_before = checked.exercise.cells and checked.name in unsolved
+def _wrong(exercise: Exercise, unsolved: set[str], solved: set[str]) -> str:
+    if exercise.name not in solved:
+        return "its solution does not pass" if exercise.cells else "it does not pass"
+    is_solved_before = exercise.cells and exercise.name in unsolved
     return "it passes before its solution is there" if is_solved_before else ""
 
 
@@ -126,13 +116,14 @@ def noticed_errors(notebook: Path, name: str) -> list[tuple[SeededError, str]]:
     Each is with the sentence of the check that does not hold. Raises UsageError for an exercise
     that replays nothing, ToolcallError where the notebook does not replay or check it.
     """
-    checked = next((item for item in checked_exercises(notebook) if item.name == name), None)
-    if checked is None:
+    all_checked = {item.exercise.name: item for item in checked_exercises(notebook)}
+    if (checked := all_checked.get(name)) is None:
         raise ToolcallError(f"{notebook} has no cell that says %toolchat check {name}")
     checks, right_exercise = checked.exercise.checks, replace(checked.exercise, seeded_errors=())
-    recording = ExerciseRecording(notebook.parent, relative_path(name), right_exercise)
+    file = exercise_file.relative_path(name)
+    recording = exercise_file.ExerciseRecording(notebook.parent, file, right_exercise)
     errors = [*islice(proposed_errors(recording.courses[0]), TRIED)]
-    right, *wrong = _held(notebook, checked, [None, *errors])
+    right, *wrong = _held(notebook, checked, file, [None, *errors])
     if right < 0:
         raise ToolcallError(f"{notebook} shows no result of %toolchat check {name}")
     tried = zip(errors, wrong, strict=True)
@@ -141,10 +132,10 @@ def noticed_errors(notebook: Path, name: str) -> list[tuple[SeededError, str]]:
 
 
 def _held(
-    notebook: Path, checked: CheckedExercise, errors: Sequence[SeededError | None]
+    notebook: Path, checked: CheckedExercise, file: str, errors: Sequence[SeededError | None]
 ) -> list[int]:
     """Return how many checks hold with each of these errors; -1 where no result is shown."""
-    cells, file = cell_sources(notebook)[: checked.check_cell + 1], relative_path(checked.name)
+    cells = cell_sources(notebook)[: checked.check_cell + 1]
     first = next((at for at, cell in enumerate(cells) if f"--replay {file}" in (cell or "")), None)
     if first is None:
         raise ToolcallError(f"{notebook} has no cell with --replay {file}")
@@ -154,7 +145,9 @@ def _held(
     text = f"{_SEEDED.sub('', checked.exercise.source)}\n\n## Session\n"
     added: list[str] = []
     for error in errors:
-        exercise = f"%%toolchat exercise {checked.name}\n{text}{f'- {error}' if error else ''}"
+        exercise = (
+            f"%%toolchat exercise {checked.exercise.name}\n{text}{f'- {error}' if error else ''}"
+        )
         added += ["%toolchat lesson restart", exercise, *again]
     executed = execute(notebook, added={len(cells): added}, halts=False).notebook.cells
     trial = len(again) + 2
@@ -184,8 +177,7 @@ def _errors_in(
     for name, value in arguments.items():
         for other in _other_values(value, schemas.get(name, {})):
             yield SeededError(step, {name: other})
-    for first, second in zip(arguments, [*arguments][1:], strict=False):
-        here, there = arguments[first], arguments[second]
+    for (first, here), (second, there) in pairwise(arguments.items()):
         if type(here) is type(there) and here != there:
             yield SeededError(step, {first: there, second: here})
     # The next call comes too early, in the place of this one.

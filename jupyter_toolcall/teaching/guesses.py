@@ -25,19 +25,11 @@ from ..engine.cursor import Cursor, SessionHooks
 from ..engine.person_model import Written, YourTurn, check_person_call
 from ..schemes.select import SELECT
 from ..session.session import Session
-from ..tools.arguments import plain_arguments, wrong_arguments
+from ..tools.arguments import plain_arguments
 from ..tools.plain_data import plain_data
 from ..tools.tool import default_arguments
-from .panel_rows import (
-    ArgumentAnswer,
-    CallAnswer,
-    Guess,
-    GuessRow,
-    Mark,
-    ReplyAnswer,
-    SkipGuess,
-    TeachingRow,
-)
+from . import panel_rows
+from .panel_rows import Guess, GuessRow, SkipGuess, TeachingRow
 
 NO_CALL = Guess()
 """A guess that the model calls nothing."""
@@ -58,8 +50,7 @@ class Points:
     @property
     def text(self) -> str:
         """The points in words, "" where there were none to have."""
-        text = tn("%2 of %1 point", "%2 of %1 points", self.of, self.right)
-        return text if self.of else ""
+        return tn("%2 of %1 point", "%2 of %1 points", self.of, self.right) if self.of else ""
 
 
 @dataclass
@@ -154,10 +145,7 @@ def current(cursor: Cursor) -> Guesses:
     """Return the guesses that hold the next reply. Raises NotYourTurn if none do."""
     if isinstance(cursor.holding_hook, Guesses):
         return cursor.holding_hook
-    raise NotYourTurn(
-        "nothing is to be guessed now; a cell that begins with %%toolchat --predict asks for a "
-        "guess before each reply"
-    )
+    raise NotYourTurn("nothing is to be guessed now; --predict asks for a guess before each reply")
 
 
 # -- a guess that can be made -------------------------------------------------------------
@@ -176,11 +164,10 @@ def _possible(cursor: Cursor, guess: Guess) -> Guess:
     except Absent:
         pass
     except CallError as error:
-        fields = error.fields
+        names = {path.partition(".")[0] for path in error.fields}
         # What a guess leaves out costs a point, and is no mistake.
-        wrong = {path: fields[path] for path in fields if path.partition(".")[0] in arguments}
-        if wrong or not fields:
-            raise (wrong_arguments(guess.tool, wrong) if wrong else error) from None
+        if not names or names & arguments.keys():
+            raise
     return Guess(guess.tool, arguments)
 
 
@@ -217,38 +204,40 @@ def score_guess(
     rows = [_scored(guessed, _answer(before, after, call, guessed)) for call in calls]
     nothing = GuessRow(tool=not guessed.tool, right=int(not guessed.tool), of=1)
     row = max(rows, key=lambda row: (row.tool, row.right / row.of), default=nothing)
+    row = replace(row, turn=before.state.turns + 1, calls=len(calls))
     if guess is None:
-        row = replace(row, tool=False, marks=(), right=0, of=0)
-    written = None if guess is None else Written(guess.tool, dict(guess.arguments))
-    return replace(row, turn=before.state.turns + 1, guess=written, calls=len(calls))
+        return replace(row, tool=False, marks=(), right=0, of=0)
+    return replace(row, guess=Written(guess.tool, dict(guess.arguments)))
 
 
-def _scored(guess: Guess, answer: CallAnswer) -> GuessRow:
+def _scored(guess: Guess, answer: panel_rows.CallAnswer) -> GuessRow:
     """Return a guess beside one call: a point for the tool, and for each argument of the call."""
-    tool, marks = guess.tool == answer.call.tool, list[Mark]()
+    tool, marks = guess.tool == answer.call.tool, list[panel_rows.Mark]()
     for argument in answer.arguments:
         name = argument.name
         said = encode(guess.arguments[name]) if name in guess.arguments else ""
         right = tool and said in argument.values
         # An argument too much is wrong, unless it only says the default.
         if not argument.optional or (tool and not right):
-            marks.append(Mark(name, right))
+            marks.append(panel_rows.Mark(name, right))
     points = tool + sum(mark.right for mark in marks)
     return GuessRow(
         0, None, answer.call, answer.step, 0, tuple(marks), tool, points, 1 + len(marks)
     )
 
 
-def recorded_answers(cursor: Cursor) -> Iterator[ReplyAnswer]:
+def recorded_answers(cursor: Cursor) -> Iterator[panel_rows.ReplyAnswer]:
     """Yield the replies on the branch of a cursor, with what counts as a right guess of each."""
     for entry in cursor.context.journal.path(cursor.head):
         if isinstance(entry.event, Replied):
             before = Cursor(cursor.context, entry.parent or "")
             calls = (_answer(before, cursor, call) for call in entry.event.calls)
-            yield ReplyAnswer(replying.next_turn(before), tuple(calls))
+            yield panel_rows.ReplyAnswer(replying.next_turn(before), tuple(calls))
 
 
-def _answer(before: Cursor, after: Cursor, call: Call, guess: Guess = NO_CALL) -> CallAnswer:
+def _answer(
+    before: Cursor, after: Cursor, call: Call, guess: Guess = NO_CALL
+) -> panel_rows.CallAnswer:
     """Return what counts as right for each argument of a call.
 
     There is a point for each argument that the call has, and for the object of a method, which
@@ -267,9 +256,11 @@ def _answer(before: Cursor, after: Cursor, call: Call, guess: Guess = NO_CALL) -
         others = {key: value for key, value in call.arguments.items() if key != name}
         left_out = [""] if _is_same(before, call, others) else []
         values = dict.fromkeys([*right, *left_out])
-        answers.append(ArgumentAnswer(name, tuple(values), name not in scored))
+        answers.append(panel_rows.ArgumentAnswer(name, tuple(values), name not in scored))
     step = record.step if record else 0
-    return CallAnswer(Written(call.tool, plain_data(call.arguments)), step, tuple(answers))
+    return panel_rows.CallAnswer(
+        Written(call.tool, plain_data(call.arguments)), step, tuple(answers)
+    )
 
 
 def _is_same(before: Cursor, call: Call, arguments: Mapping[str, Any]) -> bool:

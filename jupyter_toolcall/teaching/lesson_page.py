@@ -16,12 +16,7 @@ from ..core.errors import UsageError
 from ..export.file_marks import write
 from ..export.formats import export_text
 from ..export.html_page import document, session_element
-from ..storage.notebook_files import (
-    MIME,
-    damage_refused,
-    joined_text,
-    notebook_cells,
-)
+from ..storage.notebook_files import MIME, damage_refused, joined_text, notebook_cells
 from ..view.previews import markdown_html
 
 LESSON = "lesson"
@@ -31,9 +26,7 @@ _FOLDED = "<details><summary>Show the output</summary>\n{}\n</details>"
 
 
 def session_html(data: Mapping[str, Any]) -> str:
-    """Return the HTML element of the saved session in an output's data, "" where it has none."""
-    if MIME not in data:
-        return ""
+    """Return the HTML element of the saved session in an output's data."""
     saved = {name: data[MIME][name] for name in ("rows", "version")}
     picture, text = (joined_text(data.get(mime, "")) for mime in ("image/svg+xml", "text/plain"))
     return session_element(saved, picture, text)
@@ -78,8 +71,8 @@ def _cell_parts(cell: Mapping[str, Any]) -> Iterator[str]:
 def _output_html(output: Mapping[str, Any]) -> str:
     """Return an output as HTML: a session, Markdown, a picture, or its text."""
     data = output.get("data", {})
-    if panel := session_html(data):
-        return panel
+    if MIME in data:
+        return session_html(data)
     if "text/markdown" in data:
         return _markdown(joined_text(data["text/markdown"]))
     if "image/png" in data:

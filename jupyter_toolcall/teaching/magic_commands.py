@@ -21,6 +21,7 @@ from ..session.session import Session
 from ..storage.file_system import write_error_texts
 from . import exercise_checks, exercise_file, guesses
 from .exercise_checks import CheckResult
+from .exercise_file import Exercise
 from .guesses import Guesses
 from .panel_rows import Check, Guess, SkipGuess, Task, TeachingCommand, TeachingRow
 
@@ -34,8 +35,8 @@ class Teaching(NotebookExtension):
     """The texts of exercises that cells of the notebook hold, by name."""
     shown: str = ""
     """The exercise that was shown last."""
-    failures: Counter[tuple[str, str]] = field(default_factory=Counter)
-    """How often each check did not hold, by exercise and expression."""
+    failures: Counter[exercise_file.Check] = field(default_factory=Counter)
+    """How often each check did not hold."""
 
     # -- a cell -------------------------------------------------------------------------------
 
@@ -43,28 +44,27 @@ class Teaching(NotebookExtension):
         """Hold the replies of a cell that says `--predict`, and show the exercise it is for."""
         guesses.last(session).is_over = True
         predicts = run.options.extra["predict"]
-        name, title = self.exercise_for(run.options.replay, session)
-        if not predicts and not name:
+        exercise = self.exercise_for(run.options.replay, session)
+        if not predicts and exercise is None:
             return None
         panel = TeachingPanel(_begin_guesses(session, run) if predicts else Guesses(), predicts)
-        if name:
-            panel.task = Task(title)
+        if exercise is not None:
+            name, panel.task = exercise.name, Task(exercise.title)
             panel.check = lambda session: self.check(name, run.variables, session).task
         return panel
 
-    def exercise_for(self, replay: str, session: Session) -> tuple[str, str]:
-        """Return the name and the title of the exercise that a cell is for, "" for none.
+    def exercise_for(self, replay: str, session: Session) -> Exercise | None:
+        """Return the exercise that a cell is for, None for none.
 
         It is the one that the cell replays, or the one that was shown last if it names the session.
         """
         replayed = exercise_file.name_of(replay)
-        name = replayed or self.shown
         # A check says what is wrong with a file that cannot be read.
         with contextlib.suppress(UsageError):
-            exercise = self.exercises.read(name)
+            exercise = self.exercises.read(replayed or self.shown)
             if replayed or "" != exercise.session == session.name:
-                return name, exercise.title
-        return "", ""
+                return exercise
+        return None
 
     # -- an exercise ----------------------------------------------------------------------------
 
@@ -89,21 +89,19 @@ class Teaching(NotebookExtension):
         score = guesses.last(session).points if session is not None else guesses.Points()
         context = exercise_checks.CheckContext(session, variables, score, exercise.session)
         result = exercise_checks.check_branches(exercise, context)
-        hint = self._next_hint(name, exercise, result.fails) if result.fails is not None else ""
-        return replace(result, name=name, hint=hint)
+        hint = self._next_hint(exercise, result.fails) if result.fails else ""
+        return replace(result, hint=hint)
 
-    def _next_hint(
-        self, name: str, exercise: exercise_file.Exercise, fails: exercise_file.Check
-    ) -> str:
+    def _next_hint(self, exercise: Exercise, fails: exercise_file.Check) -> str:
         """Return the next hint: those of the check that fails, then those of the exercise.
 
         The first time that a check fails there is none, so that the learner gets to think.
         """
-        hints, failed = [*fails.hints, *exercise.hints], self.failures[name, fails.expression]
-        self.failures[name, fails.expression] += 1
+        hints, failed = [*fails.hints, *exercise.hints], self.failures[fails]
+        self.failures[fails] += 1
         if failed > len(hints) or not hints:
             none = t("There are no more hints.") if hints else t("There are no hints.")
-            solution = t("%1 shows a solution.", f"`%toolchat solution {name}`")
+            solution = t("%1 shows a solution.", f"`%toolchat solution {exercise.name}`")
             return joined(" ", [none, solution]) if exercise.solution else none
         if failed:
             return t("Hint %1 of %2: %3", failed, len(hints), hints[failed - 1])

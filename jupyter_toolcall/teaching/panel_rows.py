@@ -108,8 +108,7 @@ class TeachingRow(ExtensionRow):
 
     def invitation(self) -> str:
         """Return what running the cell is good for while a reply is to be guessed."""
-        held = self.turn is not None
-        return t("Run the cell, and guess each call before it is made.") if held else ""
+        return t("Run the cell, and guess each call before it is made.") if self.turn else ""
 
 
 @dataclass(frozen=True, slots=True)

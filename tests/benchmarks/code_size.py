@@ -27,7 +27,7 @@ LIMITS = {
     "export": 2_680,
     "compare": 1_846,
     "schemes": 1_500,
-    "teaching + evaluation": 2_055,
+    "teaching + evaluation": 2_015,
     "storage": 1_042,
     "rules, budgets, origins, previews": 1_583,
     "cli, kitchen, toolsets, __init__": 457,

@@ -179,7 +179,7 @@ def answered(shell: InteractiveShell, lesson: str, answer: str) -> Any:
         assert shell.run_cell(cell or "").success, cell
     if checked.answer_cell == checked.check_cell:
         shell.run_cell(answer)
-    return check(checked.name)
+    return check(checked.exercise.name)
 
 
 @pytest.mark.parametrize(("lesson", "answer", "points", "part"), ANSWERS)
