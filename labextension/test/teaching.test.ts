@@ -219,15 +219,15 @@ test('a saved turn shows what the model is sent, and nothing that acts', async (
 
 test('an exercise is checked by a button, and says how it stands', async () => {
   const it = await page();
-  const extensions = [teaching({ task: { title: 'Fries in sticks' } })];
+  const extensions = [teaching({ task: { title: 'Fries in `sticks`' } })];
   it.view.update(whole({ ...chain(1), session: [{ phase: 'finished' }], extensions }));
   assert.match(it.one('.tc-task').textContent, /Exercise: Fries in sticks/);
   it.click('Check');
   assert.deepEqual(it.sent, [{ type: 'check' }]);
   const says = '✗ `fries.food` is `"fries: sticks"`\nHint 1 of 2: Look.';
-  it.view.update(delta(1, { extensions: [teaching({ task: { title: 'Fries in sticks', says } })] }));
+  it.view.update(delta(1, { extensions: [teaching({ task: { title: 'Fries in `sticks`', says } })] }));
   assert.equal(it.one('[role=status][aria-label=Exercise]').textContent, '✗ fries.food is "fries: sticks"Hint 1 of 2: Look.');
-  it.view.update(delta(2, { extensions: [teaching({ task: { title: 'Fries in sticks', passed: true } })] }));
+  it.view.update(delta(2, { extensions: [teaching({ task: { title: 'Fries in `sticks`', passed: true } })] }));
   assert.match(it.one('.tc-task').textContent, /Passed: Fries in sticks/);
   it.view.update(delta(3, { extensions: [teaching({ task: null })] }));
   assert.equal(it.all('.tc-task').length, 0);
