@@ -40,9 +40,8 @@ from .storage.notebook_files import (
 )
 from .storage.signatures import key_refusal
 from .teaching import class_scores
-from .teaching.exercise_proofs import exercise_code, prove
+from .teaching.exercise_proofs import exercise_code, noticed_errors, prove
 from .teaching.lesson_page import LESSON, export_lesson
-from .teaching.seeded_errors import noticed_errors
 
 Act = Callable[[argparse.Namespace], int]
 Add = Callable[..., argparse.Action]

@@ -179,7 +179,7 @@ def test_a_lesson_has_one_exercise_with_checks(name: str) -> None:
     (shown,) = [cell for cell in cells if cell.source.startswith("%%toolchat exercise ")]
     assert shown.metadata["jupyter"]["source_hidden"]
     (checked,) = checked_exercises(ROOT / "notebooks" / name)
-    assert shown.source == f"%%toolchat exercise {checked.name}\n{checked.text}"
+    assert shown.source == f"%%toolchat exercise {checked.exercise.name}{checked.exercise.source}"
     assert checked.exercise.checks
     assert checked.exercise.solution
 

@@ -14,8 +14,8 @@ from jupyter_toolcall.jupyter.cells import Cells
 from jupyter_toolcall.jupyter.options import parse_options
 from jupyter_toolcall.jupyter.subcommands import carry_out
 from jupyter_toolcall.kitchen import Fries, Oven, Plate, Potato, Sink
+from jupyter_toolcall.teaching import exercise_checks as checks
 from jupyter_toolcall.teaching import register_teaching
-from jupyter_toolcall.teaching.exercise_checks import CheckContext, CheckedSession, check_exercise
 from jupyter_toolcall.teaching.exercise_file import Check, Exercise, SeededError, read_exercise
 from jupyter_toolcall.teaching.guesses import Points
 
@@ -106,14 +106,15 @@ def test_every_expression_on_the_page_holds_for_the_session_on_the_page(teacher:
     assert len(expressions) > 18
     for expression in expressions:
         exercise = Exercise("It", checks=(Check("It holds", expression),))
-        contexts = [CheckContext(each, teacher.variables, Points(5, 8)) for each in sessions]
-        verdicts = [check_exercise(exercise, each) for each in contexts]
+        contexts = [checks.CheckContext(each, teacher.variables, Points(5, 8)) for each in sessions]
+        verdicts = [checks.check_exercise(exercise, each) for each in contexts]
         assert any(each.passed for each in verdicts), (expression, verdicts[0].problem)
 
 
 def test_every_name_that_an_expression_can_use_is_on_the_page() -> None:
     table = section("What can be checked")
-    members = [name for name in vars(CheckedSession) if not name.startswith("_")]
+    members = [*checks.COPIED, *vars(checks.CheckedSession)]
+    members = [name for name in members if not name.startswith("_")]
     assert len(members) == 8
     for name in (*(f"session.{member}" for member in members), "score", "tool_of", "run_tool"):
         assert f"`{name}" in table

@@ -10,27 +10,19 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from ..jupyter.extensions import (
-    Flag,
-    NotebookExtension,
-    Registration,
-    add_flag,
-    add_replay_source,
-    register,
-)
+from ..jupyter import extensions
 
 if TYPE_CHECKING:
     from ..jupyter.cells import Cells
     from ..session.session import Session
     from .exercise_checks import CheckResult
 
-PREDICT = Flag(
+PREDICT = extensions.Flag(
     "predict",
     help="you guess the next call before each reply of the model",
     help_off="no guesses in this cell",
     setting="You guess the next call before each reply of the model.",
 )
-EXERCISE = ".md"
 HELP = """\
   guess TOOL NAME=VALUE      guess the next call (--predict); guess none: the model calls nothing
   guess skip [rest]          continue without this guess; with rest, without any more guesses
@@ -43,20 +35,16 @@ HELP = """\
 
 def register_teaching() -> None:
     """Add `--predict`, exercises for `--replay`, and the subcommands for both."""
-    add_flag(PREDICT)
-    add_replay_source(EXERCISE, "an exercise")
-    register(
-        Registration(
-            "teaching",
-            _create,
-            subcommands=("guess", "exercise", "check", "solution", "lesson"),
-            help=HELP,
-        )
-    )
+    extensions.add_flag(PREDICT)
+    extensions.add_replay_source(".md", "an exercise")
+    subcommands = "guess", "exercise", "check", "solution", "lesson"
+    extensions.register(extensions.Registration("teaching", _create, subcommands, HELP))
 
 
-def _create(cells: Cells) -> NotebookExtension:
-    extension: NotebookExtension = import_module(".magic_commands", __package__).Teaching(cells)
+def _create(cells: Cells) -> extensions.NotebookExtension:
+    extension: extensions.NotebookExtension = import_module(
+        ".magic_commands", __package__
+    ).Teaching(cells)
     return extension
 
 
@@ -77,10 +65,7 @@ def check(name: str) -> CheckResult:
         assert check("fries").passed, check("fries").message
     """
     notebook = _notebook()
-    subcommands = import_module("..jupyter.subcommands", __package__)
-    result: CheckResult = subcommands.carry_out(
-        ["check", name], notebook.cells, {}, notebook.shell.user_ns
-    )
+    result: CheckResult = notebook.cells.extensions["teaching"].check(name, notebook.shell.user_ns)
     return result
 
 

@@ -29,11 +29,11 @@ def score_rows(paths: Sequence[Path]) -> list[tuple[str, ...]]:
     notebooks = sorted(path for path in found if ".ipynb_checkpoints" not in path.parts)
     read = {path: _scores(path) for path in notebooks}
     exercises = sorted({name for scores in read.values() for name in scores} - {GUESSES})
-    columns = (*exercises, GUESSES)
-    rows = [tuple(scores.get(name, "-") for name in columns) for scores in read.values()]
-    names = map(printable, map(str, read))
-    head = ("notebook", *exercises, "guesses")
-    return [head, *((name, *row) for name, row in zip(names, rows, strict=True))]
+    rows = (
+        (printable(str(path)), *(scores.get(name, "-") for name in (*exercises, GUESSES)))
+        for path, scores in read.items()
+    )
+    return [("notebook", *exercises, "guesses"), *rows]
 
 
 def _scores(path: Path) -> dict[str, str]:
@@ -67,5 +67,4 @@ def as_csv(rows: Sequence[tuple[str, ...]]) -> str:
 
 
 def _as_text_cell(cell: str) -> str:
-    is_formula = cell.lstrip()[:1] in tuple("=+-@") and cell != "-"
-    return f"'{cell}" if is_formula else cell
+    return f"'{cell}" if cell.lstrip()[:1] in tuple("=+-@") and cell != "-" else cell

@@ -8,13 +8,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Set
 from dataclasses import dataclass, field, replace
 from traceback import walk_tb
-from typing import Any, NamedTuple
+from typing import Any
 
 from ..core.call_record import CallRecord
 from ..core.errors import Absent, CallError, UsageError
 from ..core.interface_text import joined, t
-from ..core.interrupts import class_name
-from ..core.text import LINES, nearest, printable
+from ..core.text import LINES, nearest, printable, shortened_text
 from ..models.scripted import Scripted
 from ..session.session import Session
 from ..tools.invoke import error_text
@@ -31,38 +30,25 @@ EXPRESSION = "<check>"
 """The file of an expression, in tracebacks."""
 LIMIT = 5.0
 """Seconds that one check may take."""
-LONGEST = 120
-"""Characters of an error that the learner sees."""
+COPIED = ("calls", "objects", "outputs", "text")
+"""The members of a session of which an expression gets copies."""
 BRANCHES = 8
 """So many branches of a session are checked, the newest, besides its own."""
 
 
 class CheckedSession:
-    """What an expression can read of a session: it has nothing that changes the session."""
+    """What an expression can read of a session: it has nothing that changes the session.
+
+    What `COPIED` names are copies of what a `Session` has by these names.
+    """
 
     def __init__(self, session: Session) -> None:
         self._session = session
 
-    @property
-    def calls(self) -> tuple[CallRecord, ...]:
-        """Copies of all calls, in order."""
-        calls: tuple[CallRecord, ...] = private(self._session.calls)[0]
-        return calls
-
-    @property
-    def outputs(self) -> Mapping[str, Any]:
-        """Copies of the outputs that were saved, by name."""
-        return self._session.outputs
-
-    @property
-    def objects(self) -> tuple[str, ...]:
-        """The names of all objects, oldest first."""
-        return self._session.objects
-
-    @property
-    def text(self) -> str:
-        """The text of the model's last reply."""
-        return self._session.text
+    def __getattr__(self, name: str) -> Any:
+        if name not in COPIED:
+            raise AttributeError(f"a session has no {name} in a check", name=name, obj=self)
+        return private(getattr(self._session, name))[0]
 
     @property
     def scheme(self) -> str:
@@ -85,8 +71,7 @@ class CheckedSession:
             call
             for call in self.calls
             if call.tool == tool and call.status in ("succeeded", "answered")
-            if all(name in call.arguments for name in arguments)
-            if all(call.arguments[name] == value for name, value in arguments.items())
+            if arguments.items() <= call.arguments.items()
         ]
 
     def made_from(self, name: str) -> tuple[str, ...]:
@@ -141,6 +126,11 @@ class CheckContext:
             values[name] = CheckedSession(value) if is_session else private(value)[0]
         return values
 
+    def session_for(self, check: Check) -> Session | None:
+        """Return the session where a check reads it, None where it does not."""
+        outputs = self.session.state.opened.outputs if self.session is not None else ()
+        return self.session if check.names & {"session", *outputs} else None
+
     def missing(self, name: str) -> str:
         """Return the message about a name that does not exist, with the nearest name."""
         if name == "session" and self.session_name:
@@ -157,110 +147,95 @@ class Page:
     """Markdown to display."""
 
     markdown: str
+    data: Mapping[str, Any] = field(default_factory=dict)
+    """What a program reads of it, by type."""
 
     def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, Any]:
-        return {"text/markdown": self.markdown, "text/plain": printable(str(self), LINES)}
+        texts = {"text/markdown": self.markdown, "text/plain": printable(str(self), LINES)}
+        return {**self.data, **texts}
 
     def __str__(self) -> str:
         return self.markdown.replace("**", "").replace("### ", "")
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class CheckResult:
     """How an exercise stands: a page for the learner, points and a message for a grader."""
 
-    exercise: Exercise
-    points: int
-    """The checks that hold, in the order of the file, up to the first one that does not."""
-    problem: str = ""
-    """Why the check after them could not be evaluated; "" where it could."""
-    session: Session | None = None
-    """The session that was checked, on the branch that was checked."""
-    branch: str = ""
-    """The name of the branch, "" where the session is on it."""
-    name: str = ""
+    name: str
     """The name of the exercise."""
+    title: str
+    of: int
+    """All checks of the exercise."""
+    checks: tuple[str, ...]
+    """A line for each check, in the order of the file, up to the first that does not hold."""
+    fails: Check | None = None
+    """The first check that does not hold."""
+    problem: str = ""
+    """Why it could not be evaluated; "" where it could."""
+    notes: tuple[str, ...] = ()
+    """Lines about the branch that was checked, and about its first failed call."""
     hint: str = ""
 
     @property
-    def of(self) -> int:
-        """All checks of the exercise."""
-        return len(self.exercise.checks)
+    def points(self) -> int:
+        """The checks that hold, up to the first one that does not."""
+        return len(self.checks) - (self.fails is not None)
 
     @property
     def passed(self) -> bool:
         """Whether all checks hold."""
-        return self.points == self.of
-
-    @property
-    def fails(self) -> Check | None:
-        """The first check that does not hold."""
-        return None if self.passed else self.exercise.checks[self.points]
+        return self.fails is None
 
     @property
     def message(self) -> str:
         """One line: how many checks hold, and which one does not. It gives no hint."""
-        fails = "" if self.passed else f" {self._checks()[-1]}"
+        fails = "" if self.passed else f" {self.checks[-1]}"
         text = f"{self._word}: {self.points} of {self.of} checks hold.{fails}"
         return printable(text, LINES)
 
-    @property
-    def reads_session(self) -> bool:
-        """Whether the check that fails is about the session."""
-        if self.fails is None or self.session is None:
-            return False
-        return bool(self.fails.names & {"session", *self.session.state.opened.outputs})
+    def __repr__(self) -> str:
+        return self.message
 
     @property
     def task(self) -> Task:
         """How the exercise stands, for the panel."""
-        hint = [self.hint] if self.hint else []
-        lines = joined("\n", [*self._checks(), *self._notes(), *hint])
-        return Task(self.exercise.title, lines, self.passed)
+        lines = filter(None, [*self.checks, *self.notes, self.hint])
+        return Task(self.title, joined("\n", lines), self.passed)
 
     @property
     def _word(self) -> str:
         return "Passed" if self.passed else "Not done yet"
 
     @property
-    def _page(self) -> Page:
-        lines = (f"- {line}" for line in [*self._checks(), *self._notes()])
-        hint = ["", self.hint] if self.hint else []
-        title = f"**{self._word}: {self.exercise.title}**"
-        return Page("\n".join([title, "", *lines, *hint]))
-
-    def __str__(self) -> str:
-        return str(self._page)
-
-    def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, Any]:
+    def page(self) -> Page:
+        """How the exercise stands, for the learner."""
         data = {"exercise": self.name, "passed": self.passed, "held": self.points, "of": self.of}
-        return {MIME: data, **self._page._repr_mimebundle_()}
-
-    def _checks(self) -> list[str]:
-        """Return a line for each check up to the first one that does not hold."""
-        lines = [f"✓ {check.sentence}" for check in self.exercise.checks[: self.points]]
-        if self.fails is not None:
-            problem = [": ", self.problem] if self.problem else []
-            lines.append(joined("", [f"✗ {self.fails.sentence.removesuffix('.')}", *problem]))
-        return lines
-
-    def _notes(self) -> list[str]:
-        """Return a line for the branch that was checked, and one for the first failed call."""
-        lines: list[str] = [t("This is the branch %1.", f"`{self.branch}`")] if self.branch else []
-        if self.session is not None and self.reads_session:
-            failed = [call for call in self.session.calls if call.status == "failed"]
-            # The first one alone: the calls after it often fail because of it.
-            lines += [t("Call %1 failed: %2", call.step, _code(call.error)) for call in failed[:1]]
-        return lines
+        lines = (f"- {line}" for line in [*self.checks, *self.notes])
+        title = f"**{self._word}: {self.title}**"
+        return Page("\n".join([title, "", *lines, "", self.hint]).rstrip(), {MIME: data})
 
 
 def check_exercise(exercise: Exercise, context: CheckContext, limit: float = LIMIT) -> CheckResult:
     """Return how an exercise stands. Raises KeyboardInterrupt alone."""
-    for points, check in enumerate(exercise.checks):
+    lines, of = list[str](), len(exercise.checks)
+    for check in exercise.checks:
         holds, problem = _evaluate(check, context, limit)
         if not holds:
-            return CheckResult(exercise, points, problem, context.session)
-    return CheckResult(exercise, len(exercise.checks), session=context.session)
+            parts = [f"✗ {check.sentence.removesuffix('.')}", *filter(None, [problem])]
+            lines.append(joined(": ", parts))
+            notes = _failed_call(context.session_for(check))
+            result = CheckResult(exercise.name, exercise.title, of, tuple(lines))
+            return replace(result, fails=check, problem=problem, notes=notes)
+        lines.append(f"✓ {check.sentence}")
+    return CheckResult(exercise.name, exercise.title, of, tuple(lines))
+
+
+def _failed_call(session: Session | None) -> tuple[str, ...]:
+    calls = session.calls if session is not None else ()
+    # The first one alone: the calls after it often fail because of it.
+    failed = [call for call in calls if call.status == "failed"][:1]
+    return tuple(t("Call %1 failed: %2", call.step, _code(call.error)) for call in failed)
 
 
 def check_branches(exercise: Exercise, context: CheckContext, limit: float = LIMIT) -> CheckResult:
@@ -269,14 +244,16 @@ def check_branches(exercise: Exercise, context: CheckContext, limit: float = LIM
     A learner's code may have left the session on another branch than the one with the solution.
     Where as many checks hold on several, it is the session's own branch, else the newest.
     """
-    best, session = check_exercise(exercise, context, limit), context.session
-    if session is None or not best.reads_session:
+    best = check_exercise(exercise, context, limit)
+    session = context.session_for(best.fails) if best.fails is not None else None
+    if session is None:
         return best
     others = {head: name for name, head in session.branch_names.items() if head != session.head}
     for head, name in [*others.items()][: -BRANCHES - 1 : -1]:
         result = check_exercise(exercise, replace(context, session=session.fork(head)), limit)
         if result.points > best.points:
-            best = replace(result, branch=name)
+            branch = t("This is the branch %1.", f"`{name}`")
+            best = replace(result, notes=(branch, *result.notes))
         if best.passed:
             break
     return best
@@ -305,7 +282,7 @@ def _what_was_raised(error: BaseException) -> str:
     if frame.f_code.co_filename == EXPRESSION:
         match error:
             case AttributeError(name=str(name)):
-                return t("a %1 has no %2", _code(class_name(type(error.obj))), _code(name))
+                return t("a %1 has no %2", _code(type(error.obj).__name__), _code(name))
             case IndexError():
                 return t("there are fewer items than the task asks for")
             case KeyError(args=[key]):
@@ -322,41 +299,20 @@ def _holds(check: Check, context: CheckContext) -> bool:
 def _code(text: str) -> str:
     """Return a text as code in one line; nothing in it can end the code."""
     line = " ".join(text.replace("`", "'").split())
-    return f"`{line if len(line) <= LONGEST else f'{line[:LONGEST]}…'}`"
+    return f"`{shortened_text(line, 120)}`"
 
 
 # -- pages, and the results that notebooks show ---------------------------------------------
 
 
-def task_page(exercise: Exercise, name: str) -> Page:
-    """Return what a learner is asked to do; nothing of how it is checked or solved."""
-    how = f"Check yourself with `%toolchat check {name}`; checking again gives a hint."
-    return Page(f"### {exercise.title}\n\n{exercise.text}\n\n{how}")
-
-
-def solution_page(exercise: Exercise) -> Page:
-    """Return the solution."""
-    solution = exercise.solution or "It has no solution written down."
-    return Page(f"### {exercise.title}: a solution\n\n{solution}")
-
-
-class ShownResult(NamedTuple):
-    """The result of a check, as an output of a notebook shows it."""
-
-    exercise: str
-    held: int
-    of: int
-
-
-def shown_results(cells: Iterable[Mapping[str, Any]]) -> list[ShownResult]:
+def shown_results(cells: Iterable[Mapping[str, Any]]) -> list[tuple[str, int, int]]:
     """Return the results of checks that the outputs of cells show, in their order.
 
-    Raises LookupError, ValueError or OverflowError for data that no check wrote.
+    Of each the exercise, how many checks hold, and of how many. Raises LookupError, ValueError or
+    OverflowError for data that no check wrote.
     """
-    return [
-        ShownResult(str(shown["exercise"]), int(shown["held"]), int(shown["of"]))
-        for shown in shown_data(cells, MIME)
-    ]
+    shown = shown_data(cells, MIME)
+    return [(str(data["exercise"]), int(data["held"]), int(data["of"])) for data in shown]
 
 
 def shown_data(cells: Iterable[Mapping[str, Any]], mime: str) -> Iterator[Mapping[str, Any]]:

@@ -26,10 +26,12 @@ Bake the potato, in sticks. Save it as `fries`.
 from __future__ import annotations
 
 import ast
+import math
 import re
 import warnings
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import count
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -38,30 +40,36 @@ from ..core.errors import UsageError
 from ..core.events import Call
 from ..core.recorded_data import replace
 from ..core.text import nearest
-from ..models.recorded import Recorded, speak
+from ..models.recorded import Recorded
+from ..models.recording_file import Course, Turn
 from ..schemes.messages import Reply, Request
 
 FOLDER = "exercises"
 SUFFIX = ".md"
-SECTIONS = ("session", "check", "hint", "solution")
-"""The headings that have a meaning, also in the plural; the learner reads all other text."""
+SECTIONS = ("text", "session", "check", "hint", "solution")
+"""What is above the headings, and the headings, also in the plural."""
+CELL = re.compile(r"%%toolchat\s+exercise\s+([\w-]+)[ \t]*(\n.*)", re.DOTALL)
+"""A cell that is an exercise: its name, and its text with the end of the first line."""
 
-_NAME = re.compile(r"[\w-]{1,64}")
-_CELL = re.compile(r"%%toolchat\s+exercise\s+([\w-]+)[ \t]*\n(.*)", re.DOTALL)
+_TITLE = re.compile(r"\s*#\s+(.*?)[\s#]*$", re.MULTILINE)
+_HEADING = re.compile(r"#{2,6}\s+(session|check|hint|solution)s?[\s#]*", re.IGNORECASE)
+"""It begins a section; the learner reads what is above the first one."""
 _FENCED = re.compile(r"^(```|~~~)[^\n`]*\n(.*?)^\1\s*$", re.DOTALL | re.MULTILINE)
-_HEADING = re.compile(r"(#{1,6})\s+(.*?)\s*#*\s*$")
-_ITEM = re.compile(r"(\s*)(?:[-*+]|\d+[.)])\s+(.*)$")
-_DETAILS = re.compile(r"\s*</?(?:details|summary)\b.*$", re.IGNORECASE)
+_ITEM = re.compile(r"(\s*)((?:[-*+]|\d+[.)])\s+)?(.*)")
+_DETAILS = re.compile(r"^\s*</?(?:details|summary)\b.*\n?", re.IGNORECASE | re.MULTILINE)
 """What folds a solution on a code host."""
 _CHECK = re.compile(r"(.+?):\s+(`+)((?:(?!\2).)+)\2\.?")
-"""A sentence, a colon, and an expression as a Markdown code span."""
+_CHECK_FORM = (
+    "a sentence, a colon, and a Python expression between backticks, such as: "
+    '- The fries are in sticks: `fries.food == "fries: sticks"`'
+)
 _SESSION = re.compile(
     r"replays?\s+`?(?P<replays>[^`]+?)`?\.?|in call (?P<step>\d+),?\s+`?(?P<error>.+?)`?\.?"
     r"|(?:the )?session is\s+`?(?P<session>[\w-]+)`?\.?",
     re.IGNORECASE,
 )
-"""An item below `## Session`."""
-_CALL = re.compile(r"[A-Za-z_]\w*\(.*\)")
+_SESSION_FORM = 'such a line: - Replays `FILE`, - In call 5, `shape="SLICES"`, - Session is `NAME`'
+_CALL = re.compile(r"([A-Za-z_]\w*)\((.*)\)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,7 +112,11 @@ class Exercise:
     """What a learner is asked to do, how it is checked, and how it is solved."""
 
     title: str
+    name: str = ""
+    source: str = ""
+    """The file, as it is written."""
     text: str = ""
+    """What the learner reads."""
     checks: tuple[Check, ...] = ()
     hints: tuple[str, ...] = ()
     solution: str = ""
@@ -124,20 +136,10 @@ class Exercise:
 class _Item(NamedTuple):
     """An item of a list: its text, and those of the items below it."""
 
-    line: int
+    line: str
+    """The file and the number of the line."""
     indent: int
     texts: list[str]
-
-
-def exercise_in_cell(source: str) -> tuple[str, str] | None:
-    """Return the name and the text of the exercise that a code cell is, None for any other cell."""
-    found = _CELL.match(source)
-    return (found[1], found[2]) if found else None
-
-
-def exercise_names(folder: Path) -> list[str]:
-    """Return the names of the exercises beside a notebook in this folder."""
-    return sorted(path.stem for path in (folder / FOLDER).glob(f"*{SUFFIX}"))
 
 
 def relative_path(name: str) -> str:
@@ -151,144 +153,135 @@ def name_of(path: str) -> str:
     return file.stem if file.suffix == SUFFIX and file.parent == Path(FOLDER) else ""
 
 
-def exercise_text(folder: Path, name: str) -> str:
-    """Return the text of an exercise. Raises UsageError for a name or a file that is wrong."""
-    file = relative_path(name)
-    if not _NAME.fullmatch(name) or not (folder / file).is_file():
-        existing = exercise_names(folder)
-        listed = ", ".join(existing) or f"no {relative_path('NAME')}"
-        raise UsageError(
-            f"no exercise {name!r:.80} here; there are {listed}.{nearest(name, existing)}"
-        )
-    try:
-        return (folder / file).read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        raise UsageError(f"{file} cannot be read ({type(error).__name__})") from None
+@dataclass(frozen=True, slots=True)
+class Exercises:
+    """The exercises of a notebook: in its own cells, and in files beside it."""
+
+    folder: Path
+    """The folder of the notebook."""
+    in_cells: dict[str, str] = field(default_factory=dict)
+    """The texts of those in cells, by name; they come before files of the same name."""
+
+    @property
+    def names(self) -> list[str]:
+        """The names of all of them."""
+        files = (self.folder / FOLDER).glob(f"*{SUFFIX}")
+        return sorted({*self.in_cells, *(path.stem for path in files)})
+
+    def read(self, name: str) -> Exercise:
+        """Return an exercise.
+
+        Raises UsageError for a name or a file that is wrong; it names the line of a mistake.
+        """
+        if name in self.in_cells:
+            return read_exercise(self.in_cells[name], f"the exercise {name}", name)
+        if name not in self.names:
+            listed = ", ".join(self.names) or f"no {relative_path('NAME')}"
+            close = nearest(name, self.names)
+            raise UsageError(f"no exercise {name!r:.80} here; there are {listed}.{close}")
+        file = relative_path(name)
+        try:
+            text = (self.folder / file).read_text(encoding="utf-8")
+        except (OSError, UnicodeDecodeError) as error:
+            raise UsageError(f"{file} cannot be read ({type(error).__name__})") from None
+        return read_exercise(text, file, name)
 
 
-def read_exercise(text: str, file: str) -> Exercise:
-    """Return the exercise in a Markdown text; `file` is its name in messages.
+def read_exercise(text: str, file: str, name: str = "") -> Exercise:
+    """Return the exercise in a Markdown text; `file` is what messages call it.
 
     Raises UsageError, which names the line, where the text is no exercise.
     """
-    title, sections = _sections(text)
-    for _, line in sections["text"]:
-        item = _ITEM.match(line)
-        if item is not None and (found := _SESSION.fullmatch(item[2])) and not found["session"]:
-            raise UsageError(
-                f"{file}: the learner would read {item[2]!r:.60}; write it below a heading "
-                "## Session"
-            )
-    if not title:
-        raise UsageError(f"{file} has no title; its first line has to be one, such as: # Fries")
-    checks = tuple(_check(item, file) for item in _items(sections["check"], file))
-    if not checks:
-        raise UsageError(
-            f"{file} has nothing to check; write a list below the heading ## Checks, such as: "
-            "- Something is saved: `session.outputs`"
-        )
-    names, seeded_errors = _session(_items(sections["session"], file), file)
-    body, solution = (
-        "\n".join(line for _, line in sections[name]).strip("\n") for name in ("text", "solution")
-    )
-    return Exercise(
-        title=title,
-        text=body,
-        checks=checks,
-        hints=tuple(item.texts[0] for item in _items(sections["hint"], file)),
-        solution=solution,
-        seeded_errors=seeded_errors,
-        **names,
-    )
-
-
-def _sections(text: str) -> tuple[str, dict[str, list[tuple[int, str]]]]:
-    """Return the title, and the lines of each section; "text" is what the learner reads."""
-    title, section, fence = "", "text", ""
-    sections: dict[str, list[tuple[int, str]]] = {name: [] for name in ("text", *SECTIONS)}
+    sections: dict[str, list[tuple[str, str]]] = {heading: [] for heading in SECTIONS}
+    section = "text"
     for number, line in enumerate(text.splitlines(), 1):
-        mark = line[:3] if line.startswith(("```", "~~~")) else ""
-        fence = "" if mark and mark == fence else fence or mark
-        heading = None if fence else _HEADING.match(line)
-        if heading is not None and len(heading[1]) == 1 and not title:
-            title = heading[2]
-        elif heading is not None and (name := heading[2].lower().removesuffix("s")) in SECTIONS:
-            section = name
-        elif not _DETAILS.match(line):
-            section = "text" if heading is not None else section
-            sections[section].append((number, line))
-    return title, sections
+        if heading := _HEADING.fullmatch(line):
+            section = heading[1].lower()
+        else:
+            sections[section].append((f"{file}, line {number}", line))
+    body, solution = (
+        "\n".join(line for _, line in sections[part]) for part in ("text", "solution")
+    )
+    title = _TITLE.match(body)
+    if title is None:
+        raise UsageError(f"{file} has no title; its first line has to be one, such as: # Fries")
+    checks = tuple(map(_check, _items(sections["check"])))
+    if not checks:
+        raise UsageError(f"{file} has nothing to check; below ## Checks write {_CHECK_FORM}")
+    replays_and_session, seeded_errors = _session(_items(sections["session"]))
+    return Exercise(
+        title=title[1],
+        name=name,
+        source=text,
+        text=body[title.end() :].strip("\n"),
+        checks=checks,
+        hints=tuple(item.texts[0] for item in _items(sections["hint"])),
+        solution=_DETAILS.sub("", solution).strip("\n"),
+        seeded_errors=seeded_errors,
+        **replays_and_session,
+    )
 
 
-def _items(lines: Sequence[tuple[int, str]], file: str) -> list[_Item]:
+def _items(lines: Sequence[tuple[str, str]]) -> list[_Item]:
     """Return the items of a list; a line without a mark continues the item above it."""
     items: list[_Item] = []
-    for number, text in lines:
-        item = _ITEM.match(text)
-        if item is not None and (not items or len(item[1]) <= items[-1].indent):
-            items.append(_Item(number, len(item[1]), [item[2]]))
-        elif item is not None:
-            items[-1].texts.append(item[2])
-        elif text.strip() and items:
-            items[-1].texts[-1] += f" {text.strip()}"
-        elif text.strip():
-            raise UsageError(
-                f"{file}, line {number}: write this as a list, an item a line: - {text.strip()}"
-            )
+    for line, text in lines:
+        indent, mark, words = _parts(_ITEM, text, line, "a list").groups()
+        if words and (not items or (mark and len(indent) <= items[-1].indent)):
+            items.append(_Item(line, len(indent), [words]))
+        elif mark:
+            items[-1].texts.append(words)
+        elif words:
+            items[-1].texts[-1] += f" {words.strip()}"
     return items
 
 
-def _check(item: _Item, file: str) -> Check:
-    parts = _CHECK.fullmatch(item.texts[0])
-    if parts is None:
-        raise UsageError(
-            f"{file}, line {item.line}: write a sentence, a colon, and a Python expression "
-            'between backticks, such as: - The fries are in sticks: `fries.food == "fries: sticks"`'
-        )
+def _parts(form: re.Pattern[str], text: str, line: str, called: str) -> re.Match[str]:
+    """Return the parts of a text of a form. Raises UsageError, which describes the form."""
+    if (parts := form.fullmatch(text)) is None:
+        raise UsageError(f"{line}: write {called}")
+    return parts
+
+
+def _check(item: _Item) -> Check:
+    parts = _parts(_CHECK, item.texts[0], item.line, _CHECK_FORM)
     sentence, expression = parts[1], parts[3].strip()
     try:
         # Python warns of what never makes sense, such as `x is 1`: that is a mistake too.
         with warnings.catch_warnings(action="error", category=SyntaxWarning):
-            compile(expression, file, "eval")
+            compile(expression, item.line, "eval")
     except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
         problem = f"{expression!r:.100} is no Python expression ({getattr(error, 'msg', error)})"
-        raise UsageError(f"{file}, line {item.line}: {problem}") from None
+        raise UsageError(f"{item.line}: {problem}") from None
     return Check(sentence, expression, tuple(item.texts[1:]))
 
 
-def _session(items: Sequence[_Item], file: str) -> tuple[dict[str, str], tuple[SeededError, ...]]:
+def _session(items: Sequence[_Item]) -> tuple[dict[str, str], tuple[SeededError, ...]]:
     """Return the names of the recording and of the session that is checked, and the errors."""
     names: dict[str, str] = {}
     errors: list[SeededError] = []
     for item in items:
-        line, found = f"{file}, line {item.line}", _SESSION.fullmatch(item.texts[0])
-        if found is None:
-            raise UsageError(
-                f"{line}: the section ## Session holds lines such as: "
-                'Replays `FILE`. In call 5, `shape="SLICES"`. The session is `NAME`'
-            )
+        found = _parts(_SESSION, item.texts[0], item.line, _SESSION_FORM)
         if found["error"]:
-            errors.append(_seeded_error(int(found["step"]), found["error"], line))
+            errors.append(_seeded_error(int(found["step"]), found["error"], item.line))
         else:
             names |= {name: text for name, text in found.groupdict().items() if text}
-    if errors and "replays" not in names:
-        raise UsageError(f"{file}: an error is seeded in a recording: write - Replays `FILE`")
     return names, tuple(errors)
 
 
 def _seeded_error(step: int, text: str, line: str) -> SeededError:
     """Read `shape="SLICES"`, or `Potato_peel()`: the values are Python literals."""
-    other_tool = _CALL.fullmatch(text)
+    tool, arguments = found.groups() if (found := _CALL.fullmatch(text)) else ("", text)
     try:
-        call = ast.parse(text if other_tool else f"_({text})", mode="eval").body
-        if not isinstance(call, ast.Call) or not isinstance(call.func, ast.Name) or call.args:
+        call = ast.parse(f"_({arguments})", mode="eval").body
+        if not isinstance(call, ast.Call) or call.args:
             raise ValueError("no call with named arguments")
-        arguments = {str(word.arg): ast.literal_eval(word.value) for word in call.keywords}
+        values = {str(word.arg): ast.literal_eval(word.value) for word in call.keywords}
     except (SyntaxError, ValueError) as error:
         raise UsageError(
             f'{line}: {text!r:.80} is no argument; write shape="SLICES", or a whole call ({error})'
         ) from None
-    return SeededError(step, arguments, call.func.id if other_tool else "")
+    return SeededError(step, values, tool)
 
 
 class ExerciseRecording(Recorded):
@@ -308,44 +301,38 @@ class ExerciseRecording(Recorded):
 
     def __init__(self, folder: Path, file: str, exercise: Exercise) -> None:
         if not exercise.replays:
-            raise UsageError(
-                f"{file} replays nothing; its section ## Session can say: Replays `FILE`"
-            )
+            raise UsageError(f"{file} replays nothing; below ## Session write: - Replays `FILE`")
         path = Path(file).parent / exercise.replays
         super().__init__(folder / path, name=path.as_posix())
-        self.name = f"recorded:{file}"
-        self.replies = self._replies_with_errors(exercise.seeded_errors, file)
-        if self.replies:
-            replies = [[turn, repr(reply)] for turn, reply in sorted(self.replies.items())]
-            self.identity = f"{self.name}:{digest('planted', self.identity, replies)[:12]}"
+        self.name, self.exact_turns = f"recorded:{file}", math.inf
+        if errors := {error.step: error for error in exercise.seeded_errors}:
+            planted = digest("planted", self.identity, [*map(str, errors.values())])
+            self.identity = f"{self.name}:{planted[:12]}"
+            course = _with_errors(self.courses[0], errors, file)
+            turns = zip(self.courses[0].turns, course.turns, strict=True)
+            wrong = (turn.number for turn, now in turns if turn.reply.calls != now.reply.calls)
+            self.courses, self.exact_turns = (course,), next(wrong, math.inf)
 
-    def __call__(self, request: Request) -> Reply:
-        """Return the reply of this turn, an empty one after the last turn.
-
-        Raises ModelError where something else is asked than was recorded.
-        """
+    def _matching_turns(self, request: Request) -> list[Turn]:
         number = request.turn + 1
-        if not self.replies:
-            return super().__call__(request)
-        if number <= min(self.replies):
-            self._matching_turns(request)
-        turn = self.courses[0].turn(number)
-        return speak(self.replies.get(number, turn.reply), self.on_text) if turn else Reply()
+        if number <= self.exact_turns:
+            return super()._matching_turns(request)
+        # An empty reply comes after the last turn.
+        return [self.courses[0].turn(number) or Turn(number, Reply(), 0)]
 
-    def _replies_with_errors(self, errors: Sequence[SeededError], file: str) -> dict[int, Reply]:
-        """Return the replies that have errors, by turn. Raises UsageError for no such call."""
-        turns = self.courses[0].turns if errors else ()
-        calls = [(turn, index) for turn in turns for index in range(len(turn.reply.calls))]
-        replies: dict[int, Reply] = {}
-        for error in errors:
-            if not 0 < error.step <= len(calls):
-                raise UsageError(
-                    f"{file}: there is no call {error.step}; it has {len(calls)} calls"
-                )
-            turn, index = calls[error.step - 1]
-            reply = replies.get(turn.number, turn.reply)
-            changed = [*reply.calls]
-            changed[index] = error.applied(changed[index])
-            # The provider's own content would say the call as it was.
-            replies[turn.number] = replace(reply, calls=tuple(changed), raw=None)
-        return replies
+
+def _with_errors(course: Course, errors: Mapping[int, SeededError], file: str) -> Course:
+    """Return a recording with errors in its calls, which they name by number.
+
+    Raises UsageError for a call that is not there.
+    """
+    steps, turns = count(1), list[Turn]()
+    for turn in course.turns:
+        numbered = zip(turn.reply.calls, steps, strict=False)
+        calls = (errors[n].applied(call) if n in errors else call for call, n in numbered)
+        # The provider's own content would say the call as it was.
+        turns.append(replace(turn, reply=replace(turn.reply, calls=tuple(calls), raw=None)))
+    of = next(steps) - 1
+    if wrong := [step for step in errors if not 0 < step <= of]:
+        raise UsageError(f"{file}: there is no call {wrong[0]}; it has {of} calls")
+    return replace(course, turns=tuple(turns))

@@ -1,21 +1,38 @@
-"""Whether the exercises of a notebook can be done: by their own solutions, and not without them.
+"""What the checks of a notebook's exercises notice, found out by executing it.
 
-A solution's code runs where the learner would write it: in the last cell before the check
-that is empty, or holds comments alone; without such a cell right before the check.
+An exercise has to pass with its own solution, and not without it. A solution's code runs where the
+learner would write it: in the last cell before the check that is empty, or holds comments alone;
+without such a cell right before the check.
+
+Wrong calls are proposed for an exercise that replays a recording. The notebook is executed once.
+After the check of the exercise, the cells from the one that replays it to the check run again for
+each proposal. A proposal is noticed where fewer checks hold.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import islice, pairwise, zip_longest
 from pathlib import Path
+from typing import Any
 
 from ..core.errors import ToolcallError
+from ..core.events import Call
+from ..models.recording_file import Course
+from ..schemes.select import SELECT
 from ..storage.notebook_files import Executed, cell_sources, execute
+from . import exercise_file
 from .exercise_checks import shown_results
-from .exercise_file import Exercise, exercise_in_cell, exercise_text, read_exercise
+from .exercise_file import Exercise, Exercises, SeededError
 
+_CODE = re.compile(r"^\s*[^#\s]", re.MULTILINE)
+"""What a cell that is empty, or holds comments alone, has not."""
+_SEEDED = re.compile(r"^\s*(?:[-*+]|\d+[.)])\s+in call \d.*$", re.IGNORECASE | re.MULTILINE)
+KEPT, TRIED = 5, 15
+"""So many errors are kept, of so many proposals at most."""
 _LINE = re.compile(r"^%toolchat (check|exercise)(?: +([\w-]+))?[ \t]*$", re.MULTILINE)
 
 
@@ -23,8 +40,6 @@ _LINE = re.compile(r"^%toolchat (check|exercise)(?: +([\w-]+))?[ \t]*$", re.MULT
 class CheckedExercise:
     """An exercise that a notebook checks."""
 
-    name: str
-    text: str
     exercise: Exercise
     answer_cell: int
     """The cell before which the learner's answer goes, from 0."""
@@ -43,50 +58,40 @@ def prove(path: Path) -> dict[str, str]:
     if not checked:
         raise ToolcallError(f"{path} checks no exercise; a cell has to say %toolchat check NAME")
     unsolved = _passed(execute(path, halts=False))
-    added: dict[int, Sequence[str]] = {}
+    added = defaultdict[int, list[str]](list)
     for item in checked:
-        added[item.answer_cell] = (*added.get(item.answer_cell, ()), *item.exercise.cells)
+        added[item.answer_cell] += item.exercise.cells
     solved = _passed(execute(path, added=added))
-    return {item.name: _wrong(item, unsolved, solved) for item in checked}
+    return {item.exercise.name: _wrong(item.exercise, unsolved, solved) for item in checked}
 
 
 def exercise_code(path: Path) -> tuple[str, ...]:
-    """Return the code of exercises that `prove` runs in a notebook; () for what is no notebook."""
+    """Return the exercises whose code runs in a notebook; () for what is no notebook."""
     try:
-        exercises = [item.exercise for item in checked_exercises(path)]
+        return tuple(item.exercise.source for item in checked_exercises(path))
     except (ToolcallError, OSError):
         return ()
-    expressions = [check.expression for exercise in exercises for check in exercise.checks]
-    return (*(cell for exercise in exercises for cell in exercise.cells), *expressions)
 
 
 def checked_exercises(path: Path) -> list[CheckedExercise]:
     """Return the exercises that a notebook checks. Raises UsageError for one that is not there."""
-    cells = cell_sources(path)
-    texts: dict[str, str] = {}
+    cells, exercises = cell_sources(path), Exercises(path.parent)
     checked: dict[str, CheckedExercise] = {}
     first, name = 0, ""
     for index, source in enumerate(cells):
-        if written := exercise_in_cell(source or ""):
-            name, texts[name] = written[0], written[1]
+        if written := exercise_file.CELL.match(source or ""):
+            name = written[1]
+            exercises.in_cells[name] = written[2]
             continue
         for command, named in _LINE.findall(source or ""):
             name = named or name
             if command == "check" and name not in checked:
-                empty = [at for at in range(first, index) if _is_empty(cells[at])]
-                text = texts.get(name) or exercise_text(path.parent, name)
-                exercise = read_exercise(text, name)
+                before = [(at, cells[at]) for at in range(first, index)]
+                empty = [at for at, cell in before if cell is not None and not _CODE.search(cell)]
                 answer = empty[-1] if empty else index
-                checked[name] = CheckedExercise(name, text, exercise, answer, index)
+                checked[name] = CheckedExercise(exercises.read(name), answer, index)
                 first = index + 1
     return [*checked.values()]
-
-
-def _is_empty(source: str | None) -> bool:
-    """Return whether a code cell holds comments alone."""
-    return source is not None and all(
-        not line.strip() or line.lstrip().startswith("#") for line in source.splitlines()
-    )
 
 
 def _passed(executed: Executed) -> set[str]:
@@ -95,8 +100,101 @@ def _passed(executed: Executed) -> set[str]:
     return {name for name, passed in results.items() if passed}
 
 
-def _wrong(checked: CheckedExercise, unsolved: set[str], solved: set[str]) -> str:
-    if checked.name not in solved:
-        return "its solution does not pass" if checked.exercise.cells else "it does not pass"
-    is_solved_before = checked.exercise.cells and checked.name in unsolved
+def _wrong(exercise: Exercise, unsolved: set[str], solved: set[str]) -> str:
+    if exercise.name not in solved:
+        return "its solution does not pass" if exercise.cells else "it does not pass"
+    is_solved_before = exercise.cells and exercise.name in unsolved
     return "it passes before its solution is there" if is_solved_before else ""
+
+
+# -- wrong calls ----
+
+
+def noticed_errors(notebook: Path, name: str) -> list[tuple[SeededError, str]]:
+    """Return wrong calls for an exercise of a notebook that its checks notice, at most five.
+
+    Each is with the sentence of the check that does not hold. Raises UsageError for an exercise
+    that replays nothing, ToolcallError where the notebook does not replay or check it.
+    """
+    all_checked = {item.exercise.name: item for item in checked_exercises(notebook)}
+    if (checked := all_checked.get(name)) is None:
+        raise ToolcallError(f"{notebook} has no cell that says %toolchat check {name}")
+    checks, right_exercise = checked.exercise.checks, replace(checked.exercise, seeded_errors=())
+    file = exercise_file.relative_path(name)
+    recording = exercise_file.ExerciseRecording(notebook.parent, file, right_exercise)
+    errors = [*islice(proposed_errors(recording.courses[0]), TRIED)]
+    right, *wrong = _held(notebook, checked, file, [None, *errors])
+    if right < 0:
+        raise ToolcallError(f"{notebook} shows no result of %toolchat check {name}")
+    tried = zip(errors, wrong, strict=True)
+    noticed = ((error, checks[held].sentence) for error, held in tried if 0 <= held < right)
+    return [*islice(noticed, KEPT)]
+
+
+def _held(
+    notebook: Path, checked: CheckedExercise, file: str, errors: Sequence[SeededError | None]
+) -> list[int]:
+    """Return how many checks hold with each of these errors; -1 where no result is shown."""
+    cells = cell_sources(notebook)[: checked.check_cell + 1]
+    first = next((at for at, cell in enumerate(cells) if f"--replay {file}" in (cell or "")), None)
+    if first is None:
+        raise ToolcallError(f"{notebook} has no cell with --replay {file}")
+    again = [cell for cell in cells[first:] if cell is not None]
+    # The cell with the exercise comes first, so that its recording has the error.
+    # A later section ## Session adds to the first one, which has other errors no more.
+    text = f"{_SEEDED.sub('', checked.exercise.source)}\n\n## Session\n"
+    added: list[str] = []
+    for error in errors:
+        exercise = (
+            f"%%toolchat exercise {checked.exercise.name}\n{text}{f'- {error}' if error else ''}"
+        )
+        added += ["%toolchat lesson restart", exercise, *again]
+    executed = execute(notebook, added={len(cells): added}, halts=False).notebook.cells
+    trial = len(again) + 2
+    starts = range(len(cells), len(cells) + len(added), trial)
+    shown = (shown_results(executed[start : start + trial]) for start in starts)
+    return [results[0][1] if results else -1 for results in shown]
+
+
+# -- what may be wrong ----------------------------------------------------------------------------
+
+
+def proposed_errors(course: Course) -> Iterator[SeededError]:
+    """Yield calls that are wrong in one way each; those of different calls take turns."""
+    calls = [call for turn in course.turns for call in turn.reply.calls]
+    tools = {name: tool for turn in course.turns for name, tool in turn.tools.items() if tool}
+    errors = (_errors_in(step, calls, tools) for step in range(1, len(calls) + 1))
+    for one_of_each in zip_longest(*errors):
+        yield from filter(None, one_of_each)
+
+
+def _errors_in(
+    step: int, calls: Sequence[Call], tools: Mapping[str, Mapping[str, Any]]
+) -> Iterator[SeededError]:
+    call, *following = calls[step - 1 :]
+    schemas = tools.get(call.tool, {}).get("parameters", {}).get("properties", {})
+    arguments = dict(call.arguments)
+    for name, value in arguments.items():
+        for other in _other_values(value, schemas.get(name, {})):
+            yield SeededError(step, {name: other})
+    for (first, here), (second, there) in pairwise(arguments.items()):
+        if type(here) is type(there) and here != there:
+            yield SeededError(step, {first: there, second: here})
+    # The next call comes too early, in the place of this one.
+    later = following[0] if following and call.tool != SELECT else call
+    if (later.tool, dict(later.arguments)) != (call.tool, arguments):
+        yield SeededError(step, dict(later.arguments), later.tool)
+
+
+def _other_values(value: Any, schema: Mapping[str, Any]) -> Iterator[Any]:
+    match value:
+        case bool():
+            yield not value
+        case int() | float():
+            yield value + 1
+        case list() if value:
+            yield value[:-1]
+        case str() if "#" in value and value.partition("#")[2].isdecimal():
+            kind, _, number = value.partition("#")
+            yield from [f"{kind}#{int(number) - 1}"] if int(number) > 1 else []
+    yield from (other for other in schema.get("enum", ()) if other != value)

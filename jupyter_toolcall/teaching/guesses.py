@@ -16,29 +16,20 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from ..core.digests import digest, encode
-from ..core.errors import Absent, CallError, NotYourTurn, UsageError
+from ..core.errors import Absent, CallError, NotYourTurn
 from ..core.events import Call, Replied
 from ..core.interface_text import t, tn
 from ..core.state import AskModel
-from ..core.text import nearest
 from ..engine import person_model as replying
 from ..engine.cursor import Cursor, SessionHooks
 from ..engine.person_model import Written, YourTurn, check_person_call
-from ..models.named import Person
 from ..schemes.select import SELECT
 from ..session.session import Session
-from ..tools.arguments import plain_arguments, wrong_arguments
+from ..tools.arguments import plain_arguments
 from ..tools.plain_data import plain_data
 from ..tools.tool import default_arguments
-from .panel_rows import (
-    ArgumentAnswer,
-    CallAnswer,
-    Guess,
-    GuessRow,
-    Mark,
-    ReplyAnswer,
-    TeachingRow,
-)
+from . import panel_rows
+from .panel_rows import Guess, GuessRow, SkipGuess, TeachingRow
 
 NO_CALL = Guess()
 """A guess that the model calls nothing."""
@@ -58,7 +49,8 @@ class Points:
 
     @property
     def text(self) -> str:
-        return tn("%2 of %1 point", "%2 of %1 points", self.of, self.right)
+        """The points in words, "" where there were none to have."""
+        return tn("%2 of %1 point", "%2 of %1 points", self.of, self.right) if self.of else ""
 
 
 @dataclass
@@ -70,12 +62,14 @@ class Guesses(SessionHooks):
     passed: set[str] = field(default_factory=set)
     """The entries after which a reply was guessed, skipped, or seen before this cell."""
     rows: list[GuessRow] = field(default_factory=list)
+    is_over: bool = False
+    """Whether replies are held no more."""
     _open: tuple[str, Guess | None] | None = None
     """An entry, and the guess of the reply after it; None for no guess."""
 
     def hides_branches(self) -> bool:
-        """Return True: other branches may contain the replies that are still to be guessed."""
-        return True
+        """Return whether other branches may contain replies that are still to be guessed."""
+        return not self.is_over
 
     def view_row(self, cursor: Cursor) -> TeachingRow | None:
         """Return the turn that is to be guessed."""
@@ -85,23 +79,24 @@ class Guesses(SessionHooks):
     def holds_reply(self, cursor: Cursor) -> bool:
         """Return whether the next reply is one to be guessed."""
         state = cursor.state
-        if state.open or state.aside is not None or cursor.turn_limit_reached:
+        if self.is_over or state.open or state.aside is not None or cursor.turn_limit_reached:
             return False
         if cursor.head in self.passed:
             return False
         replayed = cursor.replay_queue.next()
         if replayed is not None:
             return isinstance(replayed.event, Replied) and replayed.parent not in self.passed
-        model = cursor.context.model
-        asks = isinstance(cursor.next_step, AskModel)
-        return asks and model is not None and not isinstance(model, Person)
+        return isinstance(cursor.next_step, AskModel) and cursor.context.model is not None
 
-    def take(self, cursor: Cursor, guess: Guess | None) -> None:
-        """Take the guess of the next reply, None for none.
+    def take(self, cursor: Cursor, command: Guess | SkipGuess) -> None:
+        """Take a guess of the next reply, or none.
 
-        Raises UsageError and CallError for a call that could not be made.
+        Raises CallError for a call that could not be made.
         """
-        self._open = cursor.head, None if guess is None else _possible(cursor, guess)
+        if isinstance(command, SkipGuess) and command.rest:
+            self.is_over = True
+            return
+        self._open = cursor.head, _possible(cursor, command) if isinstance(command, Guess) else None
         self.passed.add(cursor.head)
 
     def settle(self, cursor: Cursor) -> GuessRow | None:
@@ -119,11 +114,6 @@ class Guesses(SessionHooks):
         """The points so far."""
         return Points(sum(row.right for row in self.rows), sum(row.of for row in self.rows))
 
-    @property
-    def score(self) -> str:
-        """The points so far in words, "" for none."""
-        return self.points.text if self.points.of else ""
-
 
 def turn_to_guess(cursor: Cursor) -> YourTurn | None:
     """Return the turn whose reply is to be guessed, None if there is none.
@@ -138,28 +128,24 @@ def begin(session: Session) -> Guesses:
 
     Replies that it has already are not guessed.
     """
-    end(session)
     context = session.cursor.context
     path = context.journal.path(session.head)
     guesses = Guesses({entry.parent or "" for entry in path if isinstance(entry.event, Replied)})
-    context.hooks = (*context.hooks, guesses)
+    context.hooks = (*(hook for hook in context.hooks if not isinstance(hook, Guesses)), guesses)
     return guesses
 
 
-def end(session: Session) -> None:
-    """Stop holding replies."""
-    context = session.cursor.context
-    context.hooks = tuple(hook for hook in context.hooks if not isinstance(hook, Guesses))
+def last(session: Session) -> Guesses:
+    """Return the guesses of the last cell in which replies were guessed; none before the first."""
+    hooks = (hook for hook in session.cursor.context.hooks if isinstance(hook, Guesses))
+    return next(hooks, Guesses(is_over=True))
 
 
 def current(cursor: Cursor) -> Guesses:
     """Return the guesses that hold the next reply. Raises NotYourTurn if none do."""
     if isinstance(cursor.holding_hook, Guesses):
         return cursor.holding_hook
-    raise NotYourTurn(
-        "nothing is to be guessed now; a cell that begins with %%toolchat --predict asks for a "
-        "guess before each reply"
-    )
+    raise NotYourTurn("nothing is to be guessed now; --predict asks for a guess before each reply")
 
 
 # -- a guess that can be made -------------------------------------------------------------
@@ -168,27 +154,20 @@ def current(cursor: Cursor) -> Guesses:
 def _possible(cursor: Cursor, guess: Guess) -> Guess:
     """Return a guess of a call that could be made; it may leave out arguments.
 
-    Raises UsageError and CallError for any other.
+    Raises CallError for any other.
     """
     if not guess.tool:
         return NO_CALL
-    offered = [tool.name for tool in (*cursor.offer.own, *cursor.offer.tools)]
-    if guess.tool not in offered:
-        raise UsageError(
-            f"{guess.tool!r:.60} is none of the tools of this turn: {', '.join(offered)}."
-            f"{nearest(guess.tool, offered)}"
-        )
     arguments = plain_arguments(guess.arguments)
     try:
         check_person_call(cursor, guess.tool, arguments)
     except Absent:
         pass
     except CallError as error:
-        fields = error.fields.items()
+        names = {path.partition(".")[0] for path in error.fields}
         # What a guess leaves out costs a point, and is no mistake.
-        wrong = {path: text for path, text in fields if path.partition(".")[0] in arguments}
-        if wrong or not fields:
-            raise (wrong_arguments(guess.tool, wrong) if wrong else error) from None
+        if not names or names & arguments.keys():
+            raise
     return Guess(guess.tool, arguments)
 
 
@@ -197,7 +176,7 @@ def _possible(cursor: Cursor, guess: Guess) -> Guess:
 
 def as_text(row: GuessRow, score: str) -> str:
     """Return a guess beside the call as text, for a front end without the panel."""
-    lines = [f"turn {row.turn}: {Points(row.right, row.of).text if row.guess else 'skipped'}"]
+    lines = [f"turn {row.turn}: {Points(row.right, row.of).text or 'skipped'}"]
     lines += [f"  you    {_as_code(row.guess)}"] if row.guess else []
     lines += [f"  model  {_as_code(row.came)}", *([f"Score: {score}"] if score else [])]
     return "\n".join(lines)
@@ -223,40 +202,42 @@ def score_guess(
     """
     guessed = guess or NO_CALL
     rows = [_scored(guessed, _answer(before, after, call, guessed)) for call in calls]
-    nothing = GuessRow("", 0, tool=not guessed.tool, right=int(not guessed.tool), of=1)
+    nothing = GuessRow(tool=not guessed.tool, right=int(not guessed.tool), of=1)
     row = max(rows, key=lambda row: (row.tool, row.right / row.of), default=nothing)
+    row = replace(row, turn=before.state.turns + 1, calls=len(calls))
     if guess is None:
-        row = replace(row, tool=False, marks=(), right=0, of=0)
-    written = None if guess is None else Written(guess.tool, dict(guess.arguments))
-    head, turn = (before.head or "")[:12], before.state.turns + 1
-    return replace(row, id=head, turn=turn, guess=written, calls=len(calls))
+        return replace(row, tool=False, marks=(), right=0, of=0)
+    return replace(row, guess=Written(guess.tool, dict(guess.arguments)))
 
 
-def _scored(guess: Guess, answer: CallAnswer) -> GuessRow:
+def _scored(guess: Guess, answer: panel_rows.CallAnswer) -> GuessRow:
     """Return a guess beside one call: a point for the tool, and for each argument of the call."""
-    tool, marks = guess.tool == answer.call.tool, list[Mark]()
+    tool, marks = guess.tool == answer.call.tool, list[panel_rows.Mark]()
     for argument in answer.arguments:
-        name, right = argument.name, tool and argument.left_out
-        if tool and name in guess.arguments:
-            right = encode(guess.arguments[name]) in argument.values
+        name = argument.name
+        said = encode(guess.arguments[name]) if name in guess.arguments else ""
+        right = tool and said in argument.values
         # An argument too much is wrong, unless it only says the default.
         if not argument.optional or (tool and not right):
-            marks.append(Mark(name, right))
+            marks.append(panel_rows.Mark(name, right))
     points = tool + sum(mark.right for mark in marks)
-    step, of = answer.step, 1 + len(marks)
-    return GuessRow("", 0, None, answer.call, step, 0, tuple(marks), tool, points, of)
+    return GuessRow(
+        0, None, answer.call, answer.step, 0, tuple(marks), tool, points, 1 + len(marks)
+    )
 
 
-def recorded_answers(cursor: Cursor) -> Iterator[ReplyAnswer]:
+def recorded_answers(cursor: Cursor) -> Iterator[panel_rows.ReplyAnswer]:
     """Yield the replies on the branch of a cursor, with what counts as a right guess of each."""
     for entry in cursor.context.journal.path(cursor.head):
         if isinstance(entry.event, Replied):
             before = Cursor(cursor.context, entry.parent or "")
             calls = (_answer(before, cursor, call) for call in entry.event.calls)
-            yield ReplyAnswer(replying.next_turn(before), tuple(calls))
+            yield panel_rows.ReplyAnswer(replying.next_turn(before), tuple(calls))
 
 
-def _answer(before: Cursor, after: Cursor, call: Call, guess: Guess = NO_CALL) -> CallAnswer:
+def _answer(
+    before: Cursor, after: Cursor, call: Call, guess: Guess = NO_CALL
+) -> panel_rows.CallAnswer:
     """Return what counts as right for each argument of a call.
 
     There is a point for each argument that the call has, and for the object of a method, which
@@ -270,35 +251,25 @@ def _answer(before: Cursor, after: Cursor, call: Call, guess: Guess = NO_CALL) -
     spellings = [call.arguments, record.recorded_arguments if record else {}, defaults, guessed]
     scored, answers = {*receiver, *call.arguments}, []
     for name in dict.fromkeys((*receiver, *call.arguments, *defaults, *guessed)):
-        values = [arguments[name] for arguments in spellings if name in arguments]
-        right = (encode(v) for v in values if _is_same(before, call, {**call.arguments, name: v}))
+        written = [arguments[name] for arguments in spellings if name in arguments]
+        right = (encode(v) for v in written if _is_same(before, call, {**call.arguments, name: v}))
         others = {key: value for key, value in call.arguments.items() if key != name}
-        left_out, optional = _is_same(before, call, others), name not in scored
-        answers.append(ArgumentAnswer(name, tuple(dict.fromkeys(right)), left_out, optional))
+        left_out = [""] if _is_same(before, call, others) else []
+        values = dict.fromkeys([*right, *left_out])
+        answers.append(panel_rows.ArgumentAnswer(name, tuple(values), name not in scored))
     step = record.step if record else 0
-    return CallAnswer(Written(call.tool, plain_data(call.arguments)), step, tuple(answers))
+    return panel_rows.CallAnswer(
+        Written(call.tool, plain_data(call.arguments)), step, tuple(answers)
+    )
 
 
 def _is_same(before: Cursor, call: Call, arguments: Mapping[str, Any]) -> bool:
     """Return whether a call would be the same with other arguments."""
-    pair = dict(call.arguments), dict(arguments)
-    meant = (plain_data(_meaning(before, call.tool, written)) for written in pair)
+    written = dict(call.arguments), dict(arguments)
+    meant = (plain_data(_meaning(before, call.tool, arguments)) for arguments in written)
     # A call that could not run means what it says.
-    return _are_same(*pair) or _are_same(*meant)
-
-
-def _are_same(first: object, second: object) -> bool:
-    return digest("same", first) == digest("same", second)
-
-
-# -- what a call means ---------------------------------------------------------------------
-
-
-@dataclass(frozen=True, slots=True)
-class Named:
-    """An object that an argument names."""
-
-    name: str
+    pairs = written, tuple(meant)
+    return any(digest("same", first) == digest("same", second) for first, second in pairs)
 
 
 def _meaning(before: Cursor, name: str, arguments: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -317,5 +288,5 @@ def _meaning(before: Cursor, name: str, arguments: Mapping[str, Any]) -> Mapping
     # The types of a tool may run any code, which gets a name here in place of an object.
     with contextlib.suppress(Exception):
         assert tool is not None
-        return tool.check({**default_arguments(tool), **complete}, lambda name, types: Named(name))
+        return tool.check({**default_arguments(tool), **complete}, lambda name, types: name)
     return complete

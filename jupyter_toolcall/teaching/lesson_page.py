@@ -12,16 +12,11 @@ from html import escape
 from pathlib import Path
 from typing import Any
 
-from ..core.errors import BrokenJournal, UsageError
+from ..core.errors import UsageError
 from ..export.file_marks import write
 from ..export.formats import export_text
 from ..export.html_page import document, session_element
-from ..storage.notebook_files import (
-    MIME,
-    damage_refused,
-    joined_text,
-    notebook_cells,
-)
+from ..storage.notebook_files import MIME, damage_refused, joined_text, notebook_cells
 from ..view.previews import markdown_html
 
 LESSON = "lesson"
@@ -31,9 +26,7 @@ _FOLDED = "<details><summary>Show the output</summary>\n{}\n</details>"
 
 
 def session_html(data: Mapping[str, Any]) -> str:
-    """Return the HTML element of the saved session in an output's data, "" where it has none."""
-    if MIME not in data:
-        return ""
+    """Return the HTML element of the saved session in an output's data."""
     saved = {name: data[MIME][name] for name in ("rows", "version")}
     picture, text = (joined_text(data.get(mime, "")) for mime in ("image/svg+xml", "text/plain"))
     return session_element(saved, picture, text)
@@ -57,11 +50,8 @@ def export_lesson(path: Path, output: Path | None, force: bool) -> Path:
     there and that no export wrote.
     """
     at = output or path.with_suffix(".html")
-    try:
-        with damage_refused():
-            text = lesson_page(notebook_cells(path), path.stem)
-    except BrokenJournal as error:
-        raise UsageError(f"{path}: {error}") from None
+    with damage_refused():
+        text = lesson_page(notebook_cells(path), path.stem)
     write(at, export_text(text), force)
     return at
 
@@ -81,8 +71,8 @@ def _cell_parts(cell: Mapping[str, Any]) -> Iterator[str]:
 def _output_html(output: Mapping[str, Any]) -> str:
     """Return an output as HTML: a session, Markdown, a picture, or its text."""
     data = output.get("data", {})
-    if panel := session_html(data):
-        return panel
+    if MIME in data:
+        return session_html(data)
     if "text/markdown" in data:
         return _markdown(joined_text(data["text/markdown"]))
     if "image/png" in data:

@@ -19,32 +19,11 @@ from ..models.named import Person
 from ..schemes.messages import Model
 from ..session.session import Session
 from ..storage.file_system import write_error_texts
-from . import guesses
-from .exercise_checks import (
-    CheckContext,
-    CheckResult,
-    Page,
-    check_branches,
-    solution_page,
-    task_page,
-)
-from .exercise_file import (
-    SUFFIX,
-    Check,
-    Exercise,
-    ExerciseRecording,
-    exercise_names,
-    exercise_text,
-    name_of,
-    read_exercise,
-    relative_path,
-)
-from .guesses import NO_CALL, Guesses, Points, recorded_answers, turn_to_guess
-from .panel_rows import Check as CheckCommand
-from .panel_rows import Guess, SkipGuess, Task, TeachingCommand, TeachingRow
-
-NONE, SKIP = "none", "skip"
-"""A guess that no tool is called, and no guess at all."""
+from . import exercise_checks, exercise_file, guesses
+from .exercise_checks import CheckResult
+from .exercise_file import Exercise
+from .guesses import Guesses
+from .panel_rows import Check, Guess, SkipGuess, Task, TeachingCommand, TeachingRow
 
 
 @dataclass
@@ -52,68 +31,47 @@ class Teaching(NotebookExtension):
     """The guesses and the exercises of a kernel's notebook."""
 
     cells: Cells
-    guesses: dict[str, Guesses] = field(default_factory=dict)
-    """The guesses of the last cell of each session with `--predict`."""
     in_cells: dict[str, str] = field(default_factory=dict)
     """The texts of exercises that cells of the notebook hold, by name."""
     shown: str = ""
     """The exercise that was shown last."""
-    hints: Counter[tuple[str, str]] = field(default_factory=Counter)
-    """How often each check did not hold, by exercise and expression; under "" how many hints of the
-    exercise as a whole were shown."""
+    failures: Counter[exercise_file.Check] = field(default_factory=Counter)
+    """How often each check did not hold."""
 
     # -- a cell -------------------------------------------------------------------------------
 
     def attach(self, session: Session, run: CellRun) -> TeachingPanel | None:
         """Hold the replies of a cell that says `--predict`, and show the exercise it is for."""
+        guesses.last(session).is_over = True
         predicts = run.options.extra["predict"]
-        if not (predicts or session.cursor.context.hooks or run.options.replay or self.shown):
+        exercise = self.exercise_for(run.options.replay, session)
+        if not predicts and exercise is None:
             return None
-        name = self.exercise_of(run.options.replay, session)
-        cell_guesses = self._begin_guesses(session, run)
-        if not predicts and not name:
-            return None
-        panel = TeachingPanel(cell_guesses or Guesses(), predicts=predicts)
-        if name:
+        panel = TeachingPanel(_begin_guesses(session, run) if predicts else Guesses(), predicts)
+        if exercise is not None:
+            name, panel.task = exercise.name, Task(exercise.title)
             panel.check = lambda session: self.check(name, run.variables, session).task
-            # A check says what is wrong with a file that cannot be read.
-            with contextlib.suppress(UsageError):
-                panel.task = Task(self.exercise(name).title)
         return panel
 
-    def _begin_guesses(self, session: Session, run: CellRun) -> Guesses | None:
-        """Return the guesses of a cell in which each reply is guessed, None of any other."""
-        guesses.end(session)
-        if not run.options.extra["predict"]:
-            return None
-        # In a cell that does not wait, a person guesses with `%toolchat guess`.
-        somebody = run.panel or (not run.options.wait and "predict" in run.options.written)
-        plays = isinstance(session.cursor.context.model, Person)
-        if plays or not somebody:
-            why = "you are the model yourself" if plays else "nobody is here to guess"
-            print_text(f"toolchat: predict is off: {why}")
-            return None
-        self.guesses[session.name] = guesses.begin(session)
-        return self.guesses[session.name]
-
-    def exercise_of(self, replay: str, session: Session) -> str:
-        """Return the name of the exercise that a cell is for, "" where it is for none.
+    def exercise_for(self, replay: str, session: Session) -> Exercise | None:
+        """Return the exercise that a cell is for, None for none.
 
         It is the one that the cell replays, or the one that was shown last if it names the session.
         """
-        if name_of(replay) or not (self.shown and session.name):
-            return name_of(replay)
+        replayed = exercise_file.name_of(replay)
+        # A check says what is wrong with a file that cannot be read.
         with contextlib.suppress(UsageError):
-            return self.shown if self.exercise(self.shown).session == session.name else ""
-        return ""
+            exercise = self.exercises.read(replayed or self.shown)
+            if replayed or "" != exercise.session == session.name:
+                return exercise
+        return None
 
     # -- an exercise ----------------------------------------------------------------------------
 
-    def exercise(self, name: str) -> Exercise:
-        """Return an exercise, of a cell or of a file. Raises UsageError for a wrong one."""
-        if name in self.in_cells:
-            return read_exercise(self.in_cells[name], f"the exercise {name}")
-        return read_exercise(exercise_text(self.cells.folder, name), relative_path(name))
+    @property
+    def exercises(self) -> exercise_file.Exercises:
+        """The exercises of the notebook."""
+        return exercise_file.Exercises(self.cells.folder, self.in_cells)
 
     def check(
         self, name: str, variables: Mapping[str, Any], session: Session | None = None
@@ -122,68 +80,64 @@ class Teaching(NotebookExtension):
 
         It is checked on the session that it names, else on `session`, else on the last one.
         """
-        exercise = self.exercise(name)
+        exercise = self.exercises.read(name)
         variable = variables.get(exercise.session)
         if isinstance(variable, Session):
             session = variable
         elif session is None:
             session = self.cells.sessions.get(exercise.session or self.cells.last or "")
-        guessed = self.guesses.get(session.name) if session is not None else None
-        score = guessed.points if guessed is not None else Points()
-        context = CheckContext(session, variables, score, exercise.session)
-        result = check_branches(exercise, context)
-        hint = self._next_hint(name, exercise, result.fails) if result.fails is not None else ""
-        return replace(result, name=name, hint=hint)
+        score = guesses.last(session).points if session is not None else guesses.Points()
+        context = exercise_checks.CheckContext(session, variables, score, exercise.session)
+        result = exercise_checks.check_branches(exercise, context)
+        hint = self._next_hint(exercise, result.fails) if result.fails else ""
+        return replace(result, hint=hint)
 
-    def _next_hint(self, name: str, exercise: Exercise, fails: Check) -> str:
+    def _next_hint(self, exercise: Exercise, fails: exercise_file.Check) -> str:
         """Return the next hint: those of the check that fails, then those of the exercise.
 
         The first time that a check fails there is none, so that the learner gets to think.
         """
-        failed, shared = self.hints[name, fails.expression], self.hints[name, ""]
-        left = [*fails.hints[max(failed - 1, 0) :], *exercise.hints[shared:]]
-        of = len(fails.hints) + len(exercise.hints)
-        if not left:
-            none = t("There are no more hints.") if of else t("There are no hints.")
-            solution = t("%1 shows a solution.", f"`%toolchat solution {name}`")
+        hints, failed = [*fails.hints, *exercise.hints], self.failures[fails]
+        self.failures[fails] += 1
+        if failed > len(hints) or not hints:
+            none = t("There are no more hints.") if hints else t("There are no hints.")
+            solution = t("%1 shows a solution.", f"`%toolchat solution {exercise.name}`")
             return joined(" ", [none, solution]) if exercise.solution else none
-        self.hints[name, fails.expression] += 1
-        if not failed:
-            return tn(
-                "Check again for a hint: there is one.",
-                "Check again for a hint: there are %1.",
-                len(left),
-            )
-        self.hints[name, ""] += failed > len(fails.hints)
-        return t("Hint %1 of %2: %3", of - len(left) + 1, of, left[0])
+        if failed:
+            return t("Hint %1 of %2: %3", failed, len(hints), hints[failed - 1])
+        return tn(
+            "Check again for a hint: there is one.",
+            "Check again for a hint: there are %1.",
+            len(hints),
+        )
 
     # -- lines ----------------------------------------------------------------------------------
 
     def subcommand(
         self, command: str, words: list[str], name: str, variables: Mapping[str, Any]
-    ) -> Session | CheckResult | Page | None:
+    ) -> Session | exercise_checks.Page | None:
         """Carry out `guess`, `exercise`, `check`, `solution` or `lesson`."""
         if command == "lesson":
             self._restart(words)
             return None
         if command == "guess":
             return _guess(self.cells.with_current_tools(self.cells.current(name), variables), words)
-        if command == "exercise" and not words:
-            names = ", ".join(self.exercise_names()) or "none"
-            raise UsageError(f"exercise needs the name of one; beside this notebook: {names}")
         exercise = words[0] if words else self.shown
-        if not exercise:
-            raise UsageError(f"{command} needs the name of an exercise: %toolchat {command} fries")
-        if command == "check":
-            return self.check(exercise, variables)
         if command == "exercise" and len(words) > 1:
             # The first line of the cell is none of the text, and counts in messages.
             self.in_cells[exercise] = f"\n{words[1]}"
-        read = self.exercise(exercise)
+        if not exercise:
+            names = ", ".join(self.exercises.names) or "none"
+            raise UsageError(f"{command} needs the name of an exercise; there are: {names}")
+        if command == "check":
+            return self.check(exercise, variables).page
+        read = self.exercises.read(exercise)
         if command == "solution":
-            return solution_page(read)
+            solution = read.solution or "It has no solution written down."
+            return exercise_checks.Page(f"### {read.title}: a solution\n\n{solution}")
         self.shown = exercise
-        return task_page(read, exercise)
+        how = f"Check yourself with `%toolchat check {exercise}`; checking again gives a hint."
+        return exercise_checks.Page(f"### {read.title}\n\n{read.text}\n\n{how}")
 
     def _restart(self, words: list[str]) -> None:
         """Start the lesson over, with its hints and points; what was done in it before is kept."""
@@ -196,54 +150,71 @@ class Teaching(NotebookExtension):
             raise UsageError(f"The lesson cannot start over: {reason}; {remedy}.") from None
         if folder is not None:
             print_text(f"This lesson starts over. What was done in it before is kept in {folder}.")
-        self.shown, self.guesses, self.hints = "", {}, Counter()
+        self.shown, self.failures = "", Counter()
 
     def complete_subcommand(self, command: str) -> list[str]:
         """Return the names of the exercises, or the tools that may be guessed."""
         if command == "lesson":
             return ["restart"]
         if command != "guess":
-            return self.exercise_names()
+            return self.exercises.names
         session = self.cells.sessions.get(self.cells.last or "")
-        offer = session.cursor.offer if session is not None else None
-        tools = [tool.name for tool in (*offer.own, *offer.tools)] if offer else []
+        tools = next_turn(session.cursor).tools if session is not None else ()
         return [*tools, "none", "skip"]
-
-    def exercise_names(self) -> list[str]:
-        """Return the names of the exercises in cells and in files."""
-        return sorted({*self.in_cells, *exercise_names(self.cells.folder)})
 
     def replay_files(self) -> list[str]:
         """Return the exercises that `--replay` can name."""
-        return [relative_path(name) for name in self.exercise_names()]
+        return [exercise_file.relative_path(name) for name in self.exercises.names]
 
     def replayed_model(self, file: str) -> Model | None:
         """Return the recording of an exercise, with its seeded errors."""
-        if not file.endswith(SUFFIX):
+        if not file.endswith(exercise_file.SUFFIX):
             return None
-        return ExerciseRecording(self.cells.folder, file, self.exercise(name_of(file) or file))
+        exercise = self.exercises.read(exercise_file.name_of(file) or file)
+        return exercise_file.ExerciseRecording(self.cells.folder, file, exercise)
+
+
+def _begin_guesses(session: Session, run: CellRun) -> Guesses:
+    """Hold the replies of a cell until they are guessed, where somebody can guess them."""
+    # In a cell that does not wait, a person guesses with `%toolchat guess`.
+    somebody = run.panel or (not run.options.wait and "predict" in run.options.written)
+    plays = isinstance(session.cursor.context.model, Person)
+    if somebody and not plays:
+        return guesses.begin(session)
+    why = "you are the model yourself" if plays else "nobody is here to guess"
+    print_text(f"toolchat: predict is off: {why}")
+    return Guesses(is_over=True)
 
 
 def _guess(session: Session, words: list[str]) -> Session | None:
     guessed = guesses.current(session.cursor)
     if not words:
-        _print_turn(session, guessed)
+        _print_turn(session)
         return None
-    if words == [SKIP, "rest"]:
-        guesses.end(session)
-        return session.run()
     guessed.take(session.cursor, guess_in(words))
     session.run()
     if (row := guessed.settle(session.cursor)) is not None:
-        print_text(guesses.as_text(row, guessed.score))
+        print_text(guesses.as_text(row, guessed.points.text))
     return session
 
 
-def _print_turn(session: Session, guessed: Guesses) -> tuple[str, ...]:
+def _print_turn(session: Session) -> tuple[str, ...]:
     """Print what the model is sent before the reply that is to be guessed; return its tools."""
     turn = next_turn(session.cursor)
-    print_text(turn_as_text(turn, session.cursor, guessed.held_status))
+    print_text(turn_as_text(turn, session.cursor, Guesses.held_status))
     return turn.tools
+
+
+def guess_in(words: list[str]) -> Guess | SkipGuess:
+    """Return what the words of a line guess. Raises UsageError."""
+    match words:
+        case [] | ["skip"]:
+            return SkipGuess()
+        case ["skip", "rest"]:
+            return SkipGuess(rest=True)
+        case ["none"]:
+            return Guess()
+    return Guess(words[0], arguments(words[1:]) if words[1:] else {})
 
 
 # -- the panel ------------------------------------------------------------------------------
@@ -254,61 +225,46 @@ class TeachingPanel(PanelExtension):
     """The guesses of a cell, where its replies are guessed, and its exercise, where it has one."""
 
     guesses: Guesses = field(default_factory=Guesses)
+    predicts: bool = False
+    """Whether the replies of the session are guessed in a page."""
     task: Task | None = None
     check: Callable[[Session], Task | None] = lambda session: None
     """Returns how the exercise stands."""
-    predicts: bool = False
-    """Whether the replies of the session are guessed in a page."""
 
-    commands: ClassVar = {"guess": Guess, "skip_guess": SkipGuess, "check": CheckCommand}
+    commands: ClassVar = {"guess": Guess, "skip_guess": SkipGuess, "check": Check}
 
     def before_update(self, session: Session, phase: Phase) -> None:
         """Compare the last guess with the reply that came; at the end hold no reply any more."""
         self.guesses.settle(session.cursor)
         if phase == "finished":
-            guesses.end(session)
+            self.guesses.is_over = True
 
     def row(self, session: Session, phase: Phase) -> TeachingRow:
         """Return the turn to guess, the guesses with their score, and the exercise."""
-        turn = turn_to_guess(session.cursor) if phase == "waiting" else None
+        turn = guesses.turn_to_guess(session.cursor) if phase == "waiting" else None
         over = self.predicts and phase == "finished"
         return TeachingRow(
             turn=turn,
-            score=self.guesses.score,
+            score=self.guesses.points.text,
             guesses=tuple(self.guesses.rows),
-            answers=tuple(recorded_answers(session.cursor)) if over else (),
+            answers=tuple(guesses.recorded_answers(session.cursor)) if over else (),
             task=self.task,
         )
 
     def apply(self, session: Session, command: TeachingCommand) -> bool:
         """Take a guess, or none, and go on; or check the exercise."""
-        match command:
-            case CheckCommand():
-                self.task = self.check(session)
-                return False
-            case Guess():
-                guesses.current(session.cursor).take(session.cursor, command)
-            case SkipGuess(rest=True):
-                guesses.end(session)
-            case SkipGuess():
-                guesses.current(session.cursor).take(session.cursor, None)
+        if isinstance(command, Check):
+            self.task = self.check(session)
+            return False
+        guesses.current(session.cursor).take(session.cursor, command)
         return True
 
     def ask_by_input(self, session: Session, ask: Callable[[str], str]) -> None:
         """Ask for a guess of the next reply on the cell's input line; it is not recorded."""
-        current = guesses.current(session.cursor)
-        tools = _print_turn(session, current)
-        words = split(ask("TOOL NAME=VALUE…, none (it answers), or skip: ").strip()) or [SKIP]
-        numbers = {str(number): name for number, name in enumerate(tools, 1)}
+        numbers = {str(number): name for number, name in enumerate(_print_turn(session), 1)}
+        words = split(ask("TOOL NAME=VALUE…, none (it answers), or skip: "))
+        named = [numbers.get(word, word) for word in words[:1]]
         try:
-            current.take(session.cursor, guess_in([numbers.get(words[0], words[0]), *words[1:]]))
+            self.apply(session, guess_in([*named, *words[1:]]))
         except ToolcallError as error:
             print_text(error)
-
-
-def guess_in(words: list[str]) -> Guess | None:
-    """Return the guess in the words of a line, None where it skips. Raises UsageError."""
-    first, *rest = words
-    if not rest and first in (NONE, SKIP):
-        return NO_CALL if first == NONE else None
-    return Guess(first, arguments(rest) if rest else {})

@@ -27,8 +27,7 @@ class Mark:
 class GuessRow:
     """A guess of what the model does next, beside what it did. Notebooks do not save it."""
 
-    id: str
-    turn: int
+    turn: int = 0
     guess: Written | None = None
     """None if it was skipped; without a tool: no call."""
     came: Written | None = None
@@ -51,9 +50,7 @@ class ArgumentAnswer:
 
     name: str
     values: tuple[str, ...] = ()
-    """The right values, as JSON."""
-    left_out: bool = False
-    """It is right to leave it out, too."""
+    """The right values, as JSON; "" if it is right to leave it out, too."""
     optional: bool = False
     """The call has it not: a wrong value costs a point, and no other earns one."""
 
@@ -111,8 +108,7 @@ class TeachingRow(ExtensionRow):
 
     def invitation(self) -> str:
         """Return what running the cell is good for while a reply is to be guessed."""
-        held = self.turn is not None
-        return t("Run the cell, and guess each call before it is made.") if held else ""
+        return t("Run the cell, and guess each call before it is made.") if self.turn else ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -50,15 +50,16 @@ function compared({ call, step, arguments: answers }: CallAnswer, guess: Written
   // The names of tools that are selected have no order.
   const written = (value: unknown): string => canonical(call.tool === 'selectTools' && Array.isArray(value) ? [...value].sort() : value);
   const unknown = Object.keys(guess.arguments).filter(name => !answers.some(answer => answer.name === name));
-  const marks = [...answers, ...unknown.map(name => ({ name, values: [], left_out: false, optional: true }))].flatMap(({ name, values, left_out, optional }) => {
+  const marks = [...answers, ...unknown.map(name => ({ name, values: [], optional: true }))].flatMap(({ name, values, optional }) => {
     const guessed = own(guess.arguments, name);
-    const right = tool && (guessed === undefined ? left_out : values.some(value => written(JSON.parse(value)) === written(guessed)));
+    const isSame = (value: string): boolean => (value === '' || guessed === undefined ? value === '' && guessed === undefined : written(JSON.parse(value)) === written(guessed));
+    const right = tool && values.some(isSame);
     return optional && (right || !tool) ? [] : [{ name, right }];
   });
   return { ...NO_GUESS, came: call, step, marks, tool, right: Number(tool) + marks.filter(mark => mark.right).length, of: 1 + marks.length };
 }
 
-const NO_GUESS = GuessRow.of({ id: '', turn: 0 });
+const NO_GUESS = GuessRow.of({});
 
 /** A guess beside the reply, of several calls beside the one that it comes nearest to; null for a skipped one. */
 function scored({ turn: { turn }, calls }: ReplyAnswer, guess: Written | null): GuessRow {
@@ -67,7 +68,7 @@ function scored({ turn: { turn }, calls }: ReplyAnswer, guess: Written | null): 
   const rows = calls.map(answer => compared(answer, written)).sort((a, b) => Number(b.tool) - Number(a.tool) || b.right / b.of - a.right / a.of);
   const row = rows[0] ?? { ...NO_GUESS, tool: isNone, right: Number(isNone), of: 1 };
   const skipped = guess ? {} : { marks: [], tool: false, right: 0, of: 0 };
-  return { ...row, id: `${turn}`, turn, calls: calls.length, guess, ...skipped };
+  return { ...row, turn, calls: calls.length, guess, ...skipped };
 }
 
 /** The guesses of a session. They stay in the reader's browser, under a key. */

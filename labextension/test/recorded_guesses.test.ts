@@ -14,7 +14,7 @@ Object.defineProperty(globalThis, 'localStorage', {
 const NAME = { type: 'string', pattern: '^Potato#[1-9][0-9]*$' };
 const call = (step: number, turn: number, more: Partial<CallRow>): CallRow => ({ id: `r${turn}.${step}`, call: `call_${step}`, tool: 'Potato_slice', step, turn, status: 'succeeded', ...more });
 
-const POTATO = { name: 'Potato', values: ['"Potato#1"'], left_out: true };
+const POTATO = { name: 'Potato', values: ['"Potato#1"', ''] };
 const TURN = { told: [], system: '', calls: [] };
 const ANSWERS: TeachingRow['answers'] = [
   {
@@ -25,7 +25,7 @@ const ANSWERS: TeachingRow['answers'] = [
     turn: { ...TURN, turn: 2, prompt: 'Cut it.', tools: ['selectTools', 'Potato_peel', 'Potato_slice'] },
     calls: [
       { step: 2, call: { tool: 'Potato_peel' }, arguments: [POTATO] },
-      { step: 3, call: { tool: 'Potato_slice', arguments: { shape: 'SLICES' } }, arguments: [POTATO, { name: 'shape', values: ['"SLICES"'] }, { name: 'thick', values: ['3'], left_out: true, optional: true }] }
+      { step: 3, call: { tool: 'Potato_slice', arguments: { shape: 'SLICES' } }, arguments: [POTATO, { name: 'shape', values: ['"SLICES"'] }, { name: 'thick', values: ['3', ''], optional: true }] }
     ]
   },
   { turn: { ...TURN, turn: 3, prompt: 'Cut it.', tools: ['selectTools', 'Potato_peel', 'Potato_slice'] }, calls: [] }

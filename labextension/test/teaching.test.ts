@@ -5,7 +5,6 @@ import type { GuessRow, Rows, TeachingRow, YourTurn } from './sent';
 
 const TURN: YourTurn = { turn: 3, prompt: 'Make <b>fries</b>.', tools: ['Potato_slice', 'Potato_peel'] };
 const SLICE: GuessRow = {
-  id: 'g2',
   turn: 2,
   guess: { tool: 'Potato_slice', arguments: { shape: 'SLICES' } },
   came: { tool: 'Potato_slice', arguments: { Potato: 'Potato#2', shape: 'STICKS' } },
@@ -121,7 +120,7 @@ test('that it calls nothing is a guess too, and the call can be shown, or all th
 
 test('the score stands beside the question, guess by guess, and in the card when all is over', async () => {
   const it = await page();
-  const shown: GuessRow = { id: 'g1', turn: 1, came: { tool: 'Potato_peel' } };
+  const shown: GuessRow = { turn: 1, came: { tool: 'Potato_peel' } };
   it.view.update(whole(toGuess({ guesses: [shown, SLICE], score: '2 of 3 points' })));
   const pane = it.one('.tc-body > [aria-label="Your score"]');
   for (const text of ['2 of 3 points', 'Right tool1 of 1', 'Right arguments1 of 2'])
@@ -169,10 +168,10 @@ test('how a guess came out is one sentence', async () => {
 
 test('of another tool both calls stand there whole, and of an answer that it is one', async () => {
   const it = await page();
-  const other: GuessRow = { ...SLICE, id: 'g3', tool: false, came: { tool: 'Potato_peel' }, marks: [], right: 0, of: 1 };
+  const other: GuessRow = { ...SLICE, tool: false, came: { tool: 'Potato_peel' }, marks: [], right: 0, of: 1 };
   it.view.update(whole(toGuess({ guesses: [SLICE, other] })));
   assert.match(beside(it).textContent, /Potato_slice\(shape="SLICES"\)Potato_peel\(\)/);
-  const answers: GuessRow = { ...other, id: 'g4', came: null, guess: { tool: '' }, tool: true };
+  const answers: GuessRow = { ...other, came: null, guess: { tool: '' }, tool: true };
   it.view.update(delta(1, { extensions: [teaching({ guesses: [SLICE, other, answers] })] }));
   assert.match(beside(it).textContent, /no call: it answersno call: it answers/);
   const skipped = { ...answers, id: 'g5', guess: null };
@@ -220,15 +219,15 @@ test('a saved turn shows what the model is sent, and nothing that acts', async (
 
 test('an exercise is checked by a button, and says how it stands', async () => {
   const it = await page();
-  const extensions = [teaching({ task: { title: 'Fries in sticks' } })];
+  const extensions = [teaching({ task: { title: 'Fries in `sticks`' } })];
   it.view.update(whole({ ...chain(1), session: [{ phase: 'finished' }], extensions }));
   assert.match(it.one('.tc-task').textContent, /Exercise: Fries in sticks/);
   it.click('Check');
   assert.deepEqual(it.sent, [{ type: 'check' }]);
   const says = '✗ `fries.food` is `"fries: sticks"`\nHint 1 of 2: Look.';
-  it.view.update(delta(1, { extensions: [teaching({ task: { title: 'Fries in sticks', says } })] }));
+  it.view.update(delta(1, { extensions: [teaching({ task: { title: 'Fries in `sticks`', says } })] }));
   assert.equal(it.one('[role=status][aria-label=Exercise]').textContent, '✗ fries.food is "fries: sticks"Hint 1 of 2: Look.');
-  it.view.update(delta(2, { extensions: [teaching({ task: { title: 'Fries in sticks', passed: true } })] }));
+  it.view.update(delta(2, { extensions: [teaching({ task: { title: 'Fries in `sticks`', passed: true } })] }));
   assert.match(it.one('.tc-task').textContent, /Passed: Fries in sticks/);
   it.view.update(delta(3, { extensions: [teaching({ task: null })] }));
   assert.equal(it.all('.tc-task').length, 0);

@@ -27,14 +27,14 @@ LIMITS = {
     "export": 2_680,
     "compare": 1_846,
     "schemes": 1_500,
-    "teaching + evaluation": 2_168,
+    "teaching + evaluation": 2_015,
     "storage": 1_042,
     "rules, budgets, origins, previews": 1_583,
-    "cli, kitchen, toolsets, __init__": 457,
-    "all": 39_012,
-    "Python files": 262,
-    "Python tests": 54_701,
-    "TypeScript": 11_853,
+    "cli, kitchen, toolsets, __init__": 456,
+    "all": 38_858,
+    "Python files": 261,
+    "Python tests": 54_702,
+    "TypeScript": 11_852,
 }
 """Of each row, how many lines of code, files or lines there may be."""
 MAPS = (

@@ -179,7 +179,7 @@ def answered(shell: InteractiveShell, lesson: str, answer: str) -> Any:
         assert shell.run_cell(cell or "").success, cell
     if checked.answer_cell == checked.check_cell:
         shell.run_cell(answer)
-    return check(checked.name)
+    return check(checked.exercise.name)
 
 
 @pytest.mark.parametrize(("lesson", "answer", "points", "part"), ANSWERS)
@@ -188,5 +188,5 @@ def test_an_answer_is_judged_as_a_teacher_would(
 ) -> None:
     result = answered(shell, lesson, answer)
     assert (result.points, result.passed) == (points, part == "Passed" or "branch" in part)
-    assert part in str(result)
-    assert not RAW.search(str(result))
+    assert part in str(result.page)
+    assert not RAW.search(str(result.page))

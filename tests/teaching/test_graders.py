@@ -105,7 +105,9 @@ def write_assignment(folder: Path, cells: list[Any]) -> None:
     """Write the notebook and its exercise, without the solution."""
     (folder / "exercises").mkdir(parents=True)
     (lesson,) = checked_exercises(ROOT / "notebooks" / "00_first_call.ipynb")
-    (folder / "exercises" / "slices.md").write_text(lesson.text.partition("## Solution")[0])
+    (folder / "exercises" / "slices.md").write_text(
+        lesson.exercise.source.partition("## Solution")[0]
+    )
     kernel = {"name": "python3", "display_name": "Python 3", "language": "python"}
     notebook = nbformat.v4.new_notebook(cells=cells, metadata={"kernelspec": kernel})
     nbformat.write(notebook, folder / "fries.ipynb")

@@ -256,13 +256,14 @@ def test_a_page_counts_as_right_what_a_kernel_counts_as_right(call: tuple[str, A
     (recorded,), asked = answer.calls, Call("c", *call)
     assert recorded.call.tool == call[0]
     for argument in recorded.arguments:
-        for guessed in ({argument.name: json.loads(text)} for text in argument.values):
+        left_out, values = "" in argument.values, [*filter(None, argument.values)]
+        for guessed in ({argument.name: json.loads(text)} for text in values):
             assert right_argument(argument.name, guessed, asked)
-        assert right_argument(argument.name, {}, asked) == (argument.left_out or argument.optional)
+        assert right_argument(argument.name, {}, asked) == (left_out or argument.optional)
         if not argument.optional and argument.name in call[1]:
-            assert argument.values
+            assert values
         else:
-            assert argument.left_out
+            assert left_out
 
 
 def right_argument(name: str, guessed: Mapping[str, Any], call: Call) -> bool:

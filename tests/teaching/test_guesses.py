@@ -27,7 +27,7 @@ from jupyter_toolcall.kitchen import Potato, Sink
 from jupyter_toolcall.storage.notebook_files import MIME, execute
 from jupyter_toolcall.teaching import guesses, register_teaching
 from jupyter_toolcall.teaching.guesses import Guesses
-from jupyter_toolcall.teaching.magic_commands import Teaching, TeachingPanel
+from jupyter_toolcall.teaching.magic_commands import TeachingPanel
 from jupyter_toolcall.teaching.panel_rows import GuessRow, TeachingRow
 from jupyter_toolcall.view.contract import Delta, Notice, Refused, Rows, Whole
 from jupyter_toolcall.view.saved_output import mime_bundle
@@ -50,12 +50,6 @@ def teaching_row(rows: Rows) -> TeachingRow:
     (row,) = rows.extensions
     assert isinstance(row, TeachingRow)
     return row
-
-
-def teaching_of(cells: Cells) -> Teaching:
-    found = cells.extensions["teaching"]
-    assert isinstance(found, Teaching)
-    return found
 
 
 def asked(model: Any = SCRIPT, **more: Any) -> Session:
@@ -295,7 +289,7 @@ def test_in_steps_a_guess_is_the_step() -> None:
 @pytest.mark.parametrize(
     ("guess", "said"),
     [
-        ({"tool": "Potato_bake"}, "none of the tools of this turn"),
+        ({"tool": "Potato_bake"}, "there is no tool 'Potato_bake'. Did you mean Potato_peel?"),
         ({"tool": "Potato_slice", "arguments": {"shap": "STICKS"}}, "Did you mean shape"),
         ({"tool": "Potato_slice", "arguments": {"shape": "CUBES"}}, "STICKS"),
         ({"tool": "Potato_peel", "arguments": {"Potato": "Potato#9"}}, "no object 'Potato#9'"),
@@ -333,7 +327,8 @@ def kernel() -> Cells:
     cells = Cells()
     line = "-m m -t Potato -i potato sink --scheme flat --approve all --predict"
     session = cells.session(parse_options(line), variables)
-    teaching_of(cells).guesses[""] = guesses.begin(session.ask("Sticks."))
+    session = session.ask("Sticks.")
+    guesses.begin(session)
     cells.keep(session.run())
     return cells
 
@@ -383,7 +378,7 @@ def test_on_an_input_line_a_guess_is_a_tool_by_name_or_number(
     seat = seated()
     session = seat.drive.session
     TeachingPanel().ask_by_input(session, typed("Potato_bake"))
-    assert "none of the tools" in capsys.readouterr().out
+    assert "there is no tool 'Potato_bake'" in capsys.readouterr().out
     number = BOX.names.index("Potato_rinse") + 1
     TeachingPanel().ask_by_input(session, typed(f"{number} sink=Sink#1"))
     seat.drive.run_to_pause()
@@ -441,4 +436,4 @@ def test_a_cell_with_predict_saves_what_a_page_counts_as_right(tmp_path: Path) -
     assert first["turn"]["tools"] == ["selectTools", "save"]
     assert second["calls"][0]["call"]["tool"] == "Potato_rinse"
     names = [(answer["name"], answer.get("values")) for answer in second["calls"][0]["arguments"]]
-    assert names == [("Potato", ['"Potato#1"']), ("sink", ['"Sink#1"'])]
+    assert names == [("Potato", ['"Potato#1"', ""]), ("sink", ['"Sink#1"'])]

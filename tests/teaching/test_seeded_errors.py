@@ -13,7 +13,7 @@ from jupyter_toolcall.core.events import Call
 from jupyter_toolcall.models.recording_file import Course, Turn
 from jupyter_toolcall.schemes.messages import Reply
 from jupyter_toolcall.teaching.exercise_file import read_exercise
-from jupyter_toolcall.teaching.seeded_errors import proposed_errors
+from jupyter_toolcall.teaching.exercise_proofs import proposed_errors
 
 SET_UP = """\
 %load_ext jupyter_toolcall

@@ -165,5 +165,5 @@ def test_a_picture_of_nothing_yet_says_what_running_the_cell_is_good_for() -> No
     drive.run_to_pause()
     held = mime_bundle(drive.session.cursor, drive.whole(), None)["image/svg+xml"]
     assert "guess each call before it is made" in held
-    guesses.end(guessed)
+    extensions[0].guesses.is_over = True
     assert "Run the cell" not in guessed.run()._repr_mimebundle_()["image/svg+xml"]

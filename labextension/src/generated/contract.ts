@@ -379,8 +379,7 @@ export const Mark = record({
 export type Mark = Read<typeof Mark>;
 /** A guess of what the model does next, beside what it did. Notebooks do not save it. */
 export const GuessRow = record({
-  id: text,
-  turn: integer,
+  turn: integer.or(0),
   guess: nullable(Written).or(null),
   came: nullable(Written).or(null),
   step: integer.or(0),
@@ -395,7 +394,6 @@ export type GuessRow = Read<typeof GuessRow>;
 export const ArgumentAnswer = record({
   name: text,
   values: list(text.or("")).or([]),
-  left_out: boolean.or(false),
   optional: boolean.or(false)
 });
 export type ArgumentAnswer = Read<typeof ArgumentAnswer>;

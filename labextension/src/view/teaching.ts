@@ -271,7 +271,7 @@ export class ExerciseBar {
     this.element.hidden = !now;
     if (!now) return;
     this._sign.replaceChildren(icon(now.passed ? 'done' : 'ready'));
-    this._title.textContent = `${now.passed ? t('Passed') : t('Exercise')}: ${oneLine(now.title, 120)}`;
+    setChildren(this._title, prose(`${now.passed ? t('Passed') : t('Exercise')}: ${oneLine(now.title, 120)}`));
     const told = textBlock(now.says, 4000).split('\n').filter(Boolean);
     this._text.replaceChildren(...told.map(text => h('p', {}, ...prose(text))));
     this._check.hidden = !live;
