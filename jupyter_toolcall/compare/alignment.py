@@ -78,7 +78,7 @@ def compare(
         right_side,
         inputs=tuple(_object_pair(ours.get(p), theirs.get(p), branches) for p in inputs),
         calls=tuple(_call_pair(*pair, branches) for pair in _aligned(a.state, b.state)),
-        text=difference(a.state.said, b.state.said),
+        text=difference(a.state.reply_text, b.state.reply_text),
     )
 
 

@@ -219,7 +219,7 @@ def _answered(cursor: Cursor, asked: _Question) -> Any:
 
 def _own(state: State) -> Opened:
     """Return how the session's own work was opened, with the inputs of today."""
-    opened = state.opened if state.aside is None else state.aside.opened
+    opened = state.opened if state.main_work is None else state.main_work.opened
     return replace(opened, inputs=state.opened.inputs)
 
 
@@ -262,7 +262,7 @@ def _result(cursor: Cursor, in_words: bool) -> Any:
         answers = [*_answers_in_words(cursor, output)]
     cursor.write(_own(state))
     if not answers:
-        raise Unfinished(f"the model saved no {output.kind}; its last words: {state.said!r:.200}")
+        raise Unfinished(f"the model saved no {output.kind} and wrote: {state.reply_text!r:.200}")
     return answers[0]
 
 

@@ -77,7 +77,7 @@ def _session(cursor: Cursor, name: str, path: tuple[Entry, ...]) -> Part:
         "model": opened.model or str(getattr(cursor.context.model, "name", "")),
         "system": opened.system,
         "prompts": [event.text for event in asked if event.by == "person"],
-        "text": state.said,
+        "text": state.reply_text,
         "outputs": [
             {
                 "name": key,

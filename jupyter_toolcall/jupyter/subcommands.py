@@ -219,7 +219,7 @@ def _list_branches(session: Session) -> None:
                     f"{'*' if branch.current else ' '} {visible_text(branch.name)}",
                     f"{count} call{'' if count == 1 else 's'}",
                     f"{state.tokens:,} tokens" if state.tokens else "",
-                    visible_text(branch.differs),
+                    visible_text(branch.change),
                 )
             )
     name, calls, tokens = (max(len(row[n]) for row in rows) for n in range(3))

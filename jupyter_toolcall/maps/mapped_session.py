@@ -305,7 +305,7 @@ def summary(session: Session, status: Status, error: str = "") -> SessionSummary
         state.tokens,
         tuple(name for name in state.opened.outputs if name in state.outputs),
         tuple(call.tool for call in waiting),
-        visible_text(state.said.strip(), LONGEST_TEXT),
+        visible_text(state.reply_text.strip(), LONGEST_TEXT),
         error,
     )
 

@@ -576,7 +576,7 @@ class Session:
     @property
     def text(self) -> str:
         """The model's latest text in reply to the latest prompt; "" while there is none."""
-        return self.state.said
+        return self.state.reply_text
 
     def __getitem__(self, name: str) -> Any:
         """Return a copy of the value of an object, or of an instance as the calls have left it.
@@ -610,7 +610,7 @@ class Session:
             UsageError: There is no such object; the message has the nearest name.
         """
         graph = lineage(self.state)
-        return graph.deps(graph.known(name), all=all)
+        return graph.deps(graph.checked_name(name), all=all)
 
     def users(self, name: str, *, all: bool = False) -> tuple[str, ...]:
         """Return the objects that were made from an object, nearest first.
@@ -623,7 +623,7 @@ class Session:
             UsageError: There is no such object; the message has the nearest name.
         """
         graph = lineage(self.state)
-        return graph.users(graph.known(name), all=all)
+        return graph.users(graph.checked_name(name), all=all)
 
     def why(self, name: Any) -> Explanation:
         """Return how an object, an output or a call came about, as text and as code.

@@ -96,12 +96,12 @@ def branch_row(
         branch.name,
         branch.current,
         hidden=branch.hidden,
-        differs=branch.differs,
+        differs=branch.change,
         left="" if left is None else CURRENT if left.current else left.head,
         shares="" if side is None else side.shares or CURRENT,
         calls=len(state.order),
         ms=totals.ms,
-        text="" if branch.current else cut(state.said, TEXT),
+        text="" if branch.current else cut(state.reply_text, TEXT),
         **used(totals),
     )
 

@@ -468,7 +468,7 @@ class Kernel:
 
     @property
     def _grown(self) -> int:
-        return len(self.session.journal.since(0))
+        return len(self.session.journal.entries_after(0))
 
     # -- its file, and its end --------------------------------------------------------------
 
