@@ -379,7 +379,7 @@ class CallRecord(Record, frozen=True, eq=False, gc=True):
     @property
     def produced(self) -> tuple[Made, ...]:
         """The objects that it produced, without older objects that it only returned."""
-        return tuple(item for item in objects_of(self.outcome) if item.producer.call == self.id)
+        return tuple(ref for ref in objects_of(self.outcome) if ref.producer.call == self.id)
 
     @property
     def data(self) -> Any:
@@ -417,7 +417,7 @@ class CallRecord(Record, frozen=True, eq=False, gc=True):
         if not isinstance(self.outcome, Many):
             return {}
         pairs = zip(self.outcome.objects, self.objects, strict=True)
-        return {produced.changed: name for produced, name in pairs if produced.changed}
+        return {ref.changed: name for ref, name in pairs if ref.changed}
 
     @property
     def untracked(self) -> dict[str, str]:
@@ -522,7 +522,7 @@ def _with_objects(outcome: Many, names: Sequence[str]) -> Any:
     """Return a result as JSON, with the names of its objects in their places."""
     if names and is_bare_list(outcome):
         pairs = zip(outcome.objects, names, strict=True)
-        return [name for produced, name in pairs if not produced.changed]
+        return [name for ref, name in pairs if not ref.changed]
     data = outcome.data
     for path, name in zip(outcome.paths, names, strict=False):
         data = replaced_at(data, tuple(map(str, path)), name)
@@ -533,5 +533,5 @@ def is_bare_list(outcome: Outcome | None) -> bool:
     """Return whether a result is a list of objects, and of nothing else."""
     match outcome:
         case Many(objects, paths=()):
-            return any(not produced.changed for produced in objects)
+            return any(not ref.changed for ref in objects)
     return False

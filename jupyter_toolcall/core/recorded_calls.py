@@ -149,7 +149,7 @@ def _inputs(call: CallRecord, state: State) -> Inputs:
 
 def result_digests(call: CallRecord) -> tuple[str, ...]:
     """Return the recorded digests of all values that a call made or changed."""
-    digests = tuple(produced.digest for produced in objects_of(call.outcome))
+    digests = tuple(ref.digest for ref in objects_of(call.outcome))
     if call.started is None or not call.started.instance:
         return digests
     return *digests, instance_version(call.id, call.approval_digest)

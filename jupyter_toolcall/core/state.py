@@ -177,9 +177,9 @@ class State(Record, frozen=True):
         """Return the object of a producer; None where it produced none on this branch."""
         return self.objects.get(self.by_producer.get(producer) or "")
 
-    def name_of(self, produced: Made) -> str:
+    def name_of(self, ref: Made) -> str:
         """Return the name of an object of this branch."""
-        return self.by_producer[produced.producer]
+        return self.by_producer[ref.producer]
 
     def _kinds(self) -> str:
         return f"there are: {', '.join(sorted(self.newest.values())) or 'no objects yet'}"

@@ -43,8 +43,8 @@ def finish_call(state: State, call: CallRecord, end: Finished) -> State:
     """Return the state after a call has its outcome."""
     outcome = with_producers(call.id, end.outcome)
     objects = objects_of(outcome)
-    for produced in objects:
-        state = introduce(state, produced)
+    for ref in objects:
+        state = introduce(state, ref)
     if end.reserved_names:
         state = reserve(state, end.reserved_names, call.id)
     names, reserved = tuple(map(state.name_of, objects)), end.reserved_names

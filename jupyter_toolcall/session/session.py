@@ -370,7 +370,7 @@ class Session:
         """
         self.cursor.refresh()
         call = id_of(call_id)
-        return self.at(forks.overruled(self.cursor, call, decision, arguments, result, reason))
+        return self.at(forks.decide_anew(self.cursor, call, decision, arguments, result, reason))
 
     def verify(self) -> verification.Verification:
         """Run this branch's calls again on a copy, and compare the results; no model is asked."""
