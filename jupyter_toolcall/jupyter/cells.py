@@ -135,8 +135,8 @@ class Cells:
         What has run in a copy of this notebook since is not run by a policy.
         """
         for name, kept in self.kept.items():
-            if kept.again is not None:
-                self.kept[name] = kept.again()
+            if kept.retry is not None:
+                self.kept[name] = kept.retry()
                 if name in self.sessions:
                     self.sessions[name].cursor.context.unreliable_reason = self._doubt(name)
             if self.notebook:
@@ -150,9 +150,9 @@ class Cells:
         """
         return self.kept[name].doubt or (key_problem() if self.notebook else "")
 
-    def late(self, name: str) -> str:
+    def write_waiting(self, name: str) -> str:
         """Return one line for as long as something of a session is not on disk."""
-        return self.kept[name].late() if name in self.kept else ""
+        return self.kept[name].write_waiting() if name in self.kept else ""
 
     def stored(self, name: str = "") -> str:
         """Return how a session stands that is on disk, and not in this kernel; else "".
@@ -201,7 +201,7 @@ class Cells:
         What is not on disk is reported for as long as that is so.
         """
         notes = [kept.note for kept in self.kept.values() if kept.note] + self._notes
-        notes += filter(None, [kept.late() for kept in self.kept.values()])
+        notes += filter(None, [kept.write_waiting() for kept in self.kept.values()])
         self._notes = []
         self.kept = {name: replace(kept, note="") for name, kept in self.kept.items()}
         return notes

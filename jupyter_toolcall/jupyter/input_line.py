@@ -208,7 +208,7 @@ def repeat_decisions(controller: PanelController) -> bool:
     while session := recorded_decisions.repeat_decision(controller.session, decisions):
         controller.session = session
         controller.run_to_pause()
-    return decisions.waits and not decisions.words
+    return decisions.waits and not decisions.remaining
 
 
 def demand_no_person(controller: PanelController) -> None:

@@ -130,7 +130,7 @@ class Notebook:
         send, name = panel.show if panel else _send_nowhere, shown_model_name(model)
         controller = PanelController(session, send, name)
         controller.recorded = frozenset(entry.id for entry in session.cursor.replay_queue.entries)
-        controller.unsaved = functools.partial(self.cells.late, session.name)
+        controller.unsaved = functools.partial(self.cells.write_waiting, session.name)
         controller.before_commands = self.cells.reopen_journals
         context.value_reprs = reprs_with_printers(self.shell.display_formatter.formatters)
         context.on_wait = controller.wait_for_model

@@ -178,12 +178,12 @@ def read_session(setup: SessionSetup, prompt: MappedPrompt) -> Session:
 def _writer(path: Path) -> JournalHandle:
     until = time.monotonic() + LOCKED
     handle = open_journal(path, signer(journals_folder()))
-    while handle.again is not None:
+    while handle.retry is not None:
         if handle.doubt != HELD_ELSEWHERE or time.monotonic() > until:
             handle.close()
             raise UsageError(f"{path.stem}: {handle.doubt}")
         time.sleep(TICK)
-        handle = handle.again()
+        handle = handle.retry()
     return handle
 
 

@@ -351,7 +351,7 @@ class Kernel:
     def writes(self) -> bool:
         """Whether this kernel writes the journal of its notebook."""
         kept = self.cells.kept.get("")
-        return kept is None or kept.again is None
+        return kept is None or kept.retry is None
 
     @property
     def records(self) -> bool:
