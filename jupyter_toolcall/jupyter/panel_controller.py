@@ -302,7 +302,7 @@ class PanelController:
         with self.rate.lock:
             self.updates.greet()
         if self.phase == "waiting":
-            self.previews.show(self.session.cursor, again=True)
+            self.previews.show(self.session.cursor, show_all=True)
 
     def apply_commands(self) -> bool:
         """Apply the commands in the inbox; return whether the session goes on afterwards.

@@ -205,7 +205,7 @@ def _session(
 
 def _demand_same_setup(recorded: Opened, now: Opened) -> None:
     def setup(opened: Opened) -> dict[str, Any]:
-        inputs = {name: (made.kind, made.content) for name, made in opened.inputs}
+        inputs = {name: (ref.kind, ref.content) for name, ref in opened.inputs}
         return {
             "scheme": opened.scheme,
             "system": opened.system,
@@ -273,7 +273,7 @@ def end(session: Session) -> SessionSummary:
         return summary(session, "waiting")
     if error := _missing(session):
         return summary(session, "failed", error)
-    values.save(made.digest for name, made in state.objects.items() if name in _names(state))
+    values.save(ref.digest for name, ref in state.objects.items() if name in _names(state))
     return summary(session, "finished")
 
 
