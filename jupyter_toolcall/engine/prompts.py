@@ -190,7 +190,7 @@ class _Question:
     words: str
     about: str
     value: Any
-    made: _Named | None
+    named: _Named | None
     hand: str
     output: Output
     in_words: bool = False
@@ -224,15 +224,15 @@ def _main_opening(state: State) -> Opened:
 
 def _open_question(cursor: Cursor, asked: _Question) -> None:
     opened = _main_opening(cursor.state)
-    new = (asked.made,) if asked.made and asked.made[0] else ()
+    new = (asked.named,) if asked.named and asked.named[0] else ()
     inputs, outputs = (*opened.inputs, *new), {RESULT: asked.output}
     cursor.write(replace(opened, inputs=inputs, outputs=outputs, aside=True))
 
 
 def _object_text(cursor: Cursor, asked: _Question) -> str:
     """Return what a question is about: the name of an object, or plain data as JSON."""
-    if asked.made:
-        return cursor.state.name_of(asked.made[1])
+    if asked.named:
+        return cursor.state.name_of(asked.named[1])
     data = cursor.context.hide(plain_data(asked.value))
     return f"this {type(asked.value).__name__}: {readable_json(data)}"
 
@@ -240,7 +240,7 @@ def _object_text(cursor: Cursor, asked: _Question) -> str:
 def _content(cursor: Cursor, asked: _Question) -> str:
     """Return the content of an object, as the end of a question; "" for plain data, and for an
     object without a readable text."""
-    context, named_object = cursor.context, asked.made and asked.made[1]
+    context, named_object = cursor.context, asked.named and asked.named[1]
     value = context.values.value(named_object) if named_object else None
     # An address in memory would say nothing.
     if not named_object or has_no_text(type(value)):
