@@ -215,7 +215,7 @@ def hide_branch(journal: Journal, head: str, name: str, hidden: bool = True) -> 
 def _set_label(journal: Journal, branch: Branch, **changes: str | bool) -> None:
     if branch.is_ancestor:
         raise UsageError(
-            "this is a place on another branch, and nothing is its own yet; go on first"
+            "this is an earlier point of another branch, so it has no name yet; continue it first"
         )
     label = journal.labels.get(branch.first_entry, Label())
     journal.label(branch.first_entry, replace(label, **changes))

@@ -88,7 +88,7 @@ class AskedCall(Record, frozen=True):
     @property
     def by_client(self) -> bool:
         """Whether a client of the served session asked for it: the client, not the session's
-        model, reads its result and goes on."""
+        model, reads its result and continues."""
         return self.by not in ("", "person")
 
 
@@ -237,7 +237,7 @@ class CallRecord(Record, frozen=True, eq=False, gc=True):
 
     @property
     def foreign(self) -> bool:
-        """Whether the reply that asked for it is not verified as recorded by this machine."""
+        """Whether the reply that asked for it is not verified as recorded by this computer."""
         return self.history in ("unverified", "older")
 
     @property

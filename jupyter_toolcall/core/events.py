@@ -168,10 +168,10 @@ class Interrupted(Part, frozen=True):
 
 
 class InputNeeded(Part, frozen=True):
-    """A call needs input of the person before it goes on: it has no result yet.
+    """A call needs input of the person before it continues: it has no result yet.
 
     `requests` are the questions, by the tool's own keys, each with a `message`, and with the JSON
-    Schema of a form (`schema`) or the page to open (`url`). `state` is what the tool goes on with.
+    Schema of a form (`schema`) or the page to open (`url`). `state` is what the tool resumes with.
     """
 
     requests: Mapping[str, Any]
@@ -321,7 +321,7 @@ class Finished(Part, frozen=True):
     by: Literal["session", "program"] = "session"
     uses: Uses = NOTHING
     secrets: tuple[str, ...] = ()
-    """In the variables that the outcome sets, or in the state that its tool goes on with."""
+    """In the variables that the outcome sets, or in the state that its tool resumes with."""
     reserved_names: tuple[str, ...] = ()
     """The names of objects that the call has on the replayed branch and did not produce here. No
     other object of this branch gets one of them."""

@@ -129,6 +129,7 @@ class Journal:
         if parent is not None and parent not in self._entries:
             raise UnknownEntry(f"this journal has no entry {parent!r}")
         data = to_json(event)
+        # The same event after the same parent has the same id, so it is the same entry.
         entry_id = name_by_json(parent, data)
         existing = self._entries.get(entry_id)
         if existing is not None:
@@ -203,7 +204,7 @@ class Journal:
     def adopt(self, metas: Mapping[str, Mapping[str, Any]]) -> None:
         """Make entries verified, because a person vouches for them, and give them new meta.
 
-        `metas` has the new meta by entry, in the order of one path. Later states are computed anew.
+        `metas` has the new meta by entry, in path order. Later states are computed again.
         """
         with Hold(firm=True):
             if metas:
@@ -212,15 +213,15 @@ class Journal:
                 self._replace(self[entry_id], meta)
 
     def _adopt(self, existing: Entry, meta: Mapping[str, Any]) -> Entry:
-        """Make an entry verified and give it new meta; states after it are computed anew."""
+        """Make an entry verified and give it new meta; states after it are computed again."""
         self._fold_again(existing.id)
         return self._replace(existing, meta)
 
     def _fold_again(self, entry_id: str) -> None:
         """Forget the fold results at an entry and at all entries after it."""
-        behind = [entry_id]
-        for following in behind:
-            behind += self.children(following)
+        affected = [entry_id]
+        for following in affected:
+            affected += self.children(following)
             for fold in self._folds.values():
                 fold.forget(following)
 

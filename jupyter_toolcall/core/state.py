@@ -215,7 +215,7 @@ class Clarify(Record, frozen=True):
 
 
 class ResumeCall(Record, frozen=True):
-    """A call's tool asked the person for input, and goes on with the response."""
+    """A call's tool asked the person for input, and resumes with the response."""
 
     call: CallRecord
 

@@ -120,6 +120,7 @@ def evolve(state: State, entry: Entry) -> State:
             if code := entry.meta.get("code"):
                 state = replace(state, code=state.code.insert(call.tool, code))
             code = state.code.get(call.tool) or call.code
+            # Its approval is this entry if the policy gave it, else the person's decision before.
             verified = entry.is_effective if started.approval_digest else call.verified
             return _put(state, call.with_start(started, verified, code))
         case Finished(call_id, InputNeeded() as asked):
@@ -151,7 +152,7 @@ _STATUS_BEFORE: Mapping[Transition, tuple[RecordedStatus, ...]] = {
 
 
 def _start_by(state: State, started: Started) -> Transition:
-    """Return by whose approval a call starts, or goes on after a round of input."""
+    """Return by whose approval a call starts, or resumes after a round of input."""
     last = state.call(started.call_id).open_round
     is_response = last is not None and last.response is not None
     # A round that is not verified leaves its call unknown: only "starts by policy" allows that.
@@ -260,6 +261,7 @@ def _with_calls(
     why = str(meta.get("may_have_run", "kept" if "kept" in meta else ""))
     history = why if entry.verified else "unverified"
     first_reply, by = str(meta.get("of", entry.id)), str(meta.get("by", ""))
+    # A repeated reply costs nothing: its tokens count where the model gave it.
     usage = None if "of" in meta else reply.usage
     tokens = usage.input + usage.output if usage is not None else 0
     for index, call in enumerate(reply.calls):

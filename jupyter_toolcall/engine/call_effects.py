@@ -19,7 +19,7 @@ from .session_values import PreparedCall, SessionValues, ToolInputs
 
 
 def call_effect(ready: PreparedCall, state: State, values: SessionValues, model: Any) -> str:
-    """Return the effect of a call that can run; "" if it has none, or a value is not at hand."""
+    """Return the effect of a call that can run; "" if it has none, or a value is missing."""
     effect = ready.tool.effect
     if effect is None:
         return ""

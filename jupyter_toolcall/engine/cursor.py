@@ -228,7 +228,7 @@ class Cursor:
         return cached[1:]
 
     def runnable(self, call: CallRecord, state: State) -> PreparedCall | None:
-        """Return a call that can run; None where it does not fit, or a value is not at hand."""
+        """Return a call that can run; None where it does not fit, or a value is missing."""
         try:
             return self.prepared(call, state)[0]
         except (CallError, Absent):
@@ -411,7 +411,7 @@ class SessionContext:
 
     @property
     def call_index(self) -> CallIndex:
-        """What the journal says of calls on all its branches."""
+        """The index of the journal's calls on all branches."""
         return CallIndex.of(self.journal)
 
     def origins(self, state: State, call: CallRecord, arguments: Mapping[str, Any]) -> CallOrigins:

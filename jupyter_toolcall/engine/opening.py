@@ -377,7 +377,7 @@ def compute_values(cursor: Cursor) -> None:
 
 
 def _saved_journal(path: Path) -> Journal:
-    """Return a copy of the journal in a file; the session may have gone on since it was saved."""
+    """Return a copy of the journal in a file; the session may have continued since it was saved."""
     try:
         journal = Journal.loads(path.read_text(encoding="utf-8"), seal=signer(journals_folder()))
     except BrokenJournal as error:

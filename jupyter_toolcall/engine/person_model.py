@@ -74,7 +74,7 @@ def _why_not(cursor: Cursor) -> str:
         return f"these calls have no result yet: {', '.join(cursor.state.open)}"
     if cursor.replay_queue.next() is not None:
         return "the recorded replies are replayed first, by run()"
-    # Where a client called tools last, the person who plays the model may go on as well.
+    # Where a client called tools last, the person who plays the model may continue as well.
     if not (isinstance(cursor.next_step, AskModel) or cursor.state.replied_by_client):
         return "nobody has asked anything since the last reply"
     most = f"it has replied {cursor.context.max_turns} times; a larger max_turns goes on"

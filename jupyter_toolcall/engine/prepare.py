@@ -57,7 +57,7 @@ def prepare(
 
     Raises:
         CallError: what is wrong with the call.
-        Absent: a value is not at hand.
+        Absent: a value is not in this kernel or its store.
     """
     if state.reserved:
         _demand_made(call, tool, state)
@@ -296,7 +296,7 @@ def data_of(value: Any) -> Any:
 def named_data(
     tool: Tool, arguments: Mapping[str, Any], state: State, values: SessionValues
 ) -> NamedData:
-    """Return the plain data that arguments name. Raises Absent for a value that is not at hand."""
+    """Return the plain data that arguments name. Raises Absent for a missing value."""
     names = named_paths(parameters_schema(tool), arguments, fits_plain(state.plain))
     if not names:
         return NO_DATA

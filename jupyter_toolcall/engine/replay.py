@@ -392,7 +392,7 @@ def _replay_result(
         return run_call(cursor, call, state, from_record=not cursor.fresh)
     ready = cursor.prepared(call, state)[0]
     if _is_at_hand(cursor, ready, (recorded_entry, event.outcome)):
-        # A round of input that may have gone on elsewhere keeps that mark.
+        # A round of input that may have continued elsewhere keeps that mark.
         marks = {
             key: recorded_entry.meta[key] for key in {"may_have_run"} & recorded_entry.meta.keys()
         }

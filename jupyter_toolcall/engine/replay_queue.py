@@ -57,6 +57,7 @@ class ReplayQueue:
             self.position += 1
         if (following := self.following) is None:
             return None
+        # Calls that were superseded stay so in the queue that follows.
         self.entries, self.position, self.following = (
             following.entries,
             following.position,

@@ -67,7 +67,7 @@ class Verification:
 
 
 def recorded_results_text(count: int) -> str:
-    """Return what a verification says of calls whose results it took as recorded; "" for none."""
+    """Return the sentence on calls whose recorded results a verification used; "" for none."""
     if not count:
         return ""
     results = "the result of 1 call" if count == 1 else f"the results of {count} calls"

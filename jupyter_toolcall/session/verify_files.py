@@ -148,7 +148,7 @@ def _many(count: int, one: str, many: str) -> str:
 
 
 def own_entries(path: Path) -> frozenset[str]:
-    """Return the entries of a notebook's sessions that this machine wrote."""
+    """Return the entries of a notebook's sessions that this computer wrote."""
     notebook, seal = os.path.abspath(path), signer(journals_folder())
     verified: set[str] = set()
     for session in journal_names(notebook):

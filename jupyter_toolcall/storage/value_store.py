@@ -76,7 +76,7 @@ class ValueFolder:
     """Bytes that may be written before the folder is read again."""
 
     def find(self, name: str) -> Any:
-        """Return a value, MISSING if there is none, or if this machine did not write it."""
+        """Return a value, MISSING if there is none, or if this computer did not write it."""
         try:
             content, _, seal = _content(f"{self._names}/{_checked(name)}").partition(" ")
             if not hmac.compare_digest(seal, self._sealed(name, content)):

@@ -122,7 +122,7 @@ def test_a_place_on_the_way_of_a_branch_has_no_name_of_its_own() -> None:
     main = session()
     place = main.fork(main.calls[0])
     assert place.branch == "fork after call 1"
-    with pytest.raises(UsageError, match="nothing is its own yet"):
+    with pytest.raises(UsageError, match="no name yet"):
         place.name_branch("early")
     assert list(main.branch_names) == ["main"]
 
